@@ -1,0 +1,157 @@
+"""Distributed XGBoost: every rank reads its share of the files and all ranks build the same trees.
+
+Rank 0 (the master) also runs the tracker, through which the ranks find each other, on MASTER_ADDR:MASTER_PORT.
+It alone reports, and writes checkpoints and the model.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python" / "lib"))
+
+import cubeloom
+import numpy
+import xgboost
+from xgboost import collective
+from xgboost.tracker import RabitTracker
+
+from shards import load, share_of
+
+#: How long the ranks wait for each other to come up, in seconds.
+PATIENCE = 120
+
+
+def main():
+    options = arguments()
+    sys.stdout.reconfigure(line_buffering=True)
+    tracker = start_tracker() if cubeloom.rank == 0 else None
+    join()
+    train(options)
+    collective.finalize()
+    if tracker is not None:
+        tracker.wait_for(PATIENCE)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", required=True, help="path or glob of the training files")
+    parser.add_argument("--label", default="y", help="column (csv) or array (npz) that is learnt")
+    parser.add_argument("--validation", help="path or glob of files to report a metric for")
+    parser.add_argument("--params", type=json.loads, default={}, help="xgboost's parameters, as a JSON object")
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--model", type=Path, required=True, help="the model file, .json or .ubj")
+    parser.add_argument("--checkpoint-every", type=int, default=20, help="rounds between checkpoints")
+    parser.add_argument("--threads", type=int, default=1)
+    return parser.parse_args()
+
+
+def start_tracker():
+    tracker = RabitTracker(
+        cubeloom.world_size,
+        os.environ["MASTER_ADDR"],
+        int(os.environ["MASTER_PORT"]),
+        sortby="task",
+        timeout=PATIENCE,
+    )
+    tracker.start()
+    return tracker
+
+
+def join():
+    """Joins the other ranks. They start together, in no order: the first ones find no tracker yet and try again.
+
+    xgboost's own retries wait for seconds and warn each time; ranks are sorted by task id, as text, hence the zeros.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                return collective.init(
+                    dmlc_tracker_uri=os.environ["MASTER_ADDR"],
+                    dmlc_tracker_port=int(os.environ["MASTER_PORT"]),
+                    dmlc_task_id=f"{cubeloom.rank:06}",
+                    dmlc_timeout=PATIENCE,
+                    dmlc_retry=1,
+                )
+        except xgboost.core.XGBoostError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+def train(options):
+    matrices = [(matrix(options.data, options), "train")]
+    if options.validation:
+        matrices.append((matrix(options.validation, options), "validation"))
+    rows = int(collective.allreduce(numpy.array([matrices[0][0].num_row()]), collective.Op.SUM)[0])
+    start, booster = last_checkpoint()
+    booster = xgboost.train(
+        {"nthread": options.threads, **options.params},
+        matrices[0][0],
+        num_boost_round=options.rounds - start,
+        evals=matrices,
+        verbose_eval=False,
+        xgb_model=booster,
+        callbacks=[Report(start, options.rounds, options.checkpoint_every)],
+    )
+    if cubeloom.rank == 0:
+        options.model.parent.mkdir(parents=True, exist_ok=True)
+        booster.save_model(options.model)
+        cubeloom.outputs(model=str(options.model), rounds=booster.num_boosted_rounds(), rows=rows)
+
+
+def matrix(pattern, options):
+    """This rank's rows."""
+    files = share_of(pattern, cubeloom.rank, cubeloom.world_size)
+    features, labels = load(files, options.label)
+    print(f"rank {cubeloom.rank} has {features.shape[0]} rows of {features.shape[1]} features in {len(files)} files")
+    return xgboost.DMatrix(features, label=labels, nthread=options.threads)
+
+
+def last_checkpoint():
+    """The rounds done and their model. Rank 0 reads and the others get it from there, so that all start alike."""
+    found = b""
+    if cubeloom.rank == 0:
+        saved = sorted(cubeloom.checkpoint_dir.glob("round-*.ubj"))
+        found = saved[-1].read_bytes() if saved else b""
+    found = collective.broadcast(found, 0)
+    if not found:
+        return 0, None
+    booster = xgboost.Booster(model_file=bytearray(found))
+    print(f"going on from the checkpoint of round {booster.num_boosted_rounds()}")
+    return booster.num_boosted_rounds(), booster
+
+
+class Report(xgboost.callback.TrainingCallback):
+    """After each round, on rank 0: the metrics, how far it is, and now and then a checkpoint."""
+
+    def __init__(self, start, total, checkpoint_every):
+        self.start, self.total, self.checkpoint_every = start, total, checkpoint_every
+
+    def after_iteration(self, model, epoch, evals_log):
+        done = self.start + epoch + 1
+        if cubeloom.rank == 0:
+            for data, metrics in evals_log.items():
+                for name, values in metrics.items():
+                    cubeloom.metric(f"{data}-{name}", values[-1], step=done)
+            cubeloom.progress(done, self.total)
+            if done % self.checkpoint_every == 0 and done < self.total:
+                save_checkpoint(model, done)
+        return False
+
+
+def save_checkpoint(model, done):
+    """Written aside and renamed: a checkpoint that has its name is complete."""
+    path = cubeloom.checkpoint_dir / f"round-{done:06}.ubj"
+    aside = path.with_name(f"writing-{path.name}")
+    model.save_model(aside)
+    aside.rename(path)
+    cubeloom.checkpoint(done, path)
+
+
+main()
