@@ -1,0 +1,239 @@
+//! The port to clusters: the small set of things that every executor does.
+//!
+//! An executor reports what happens to the [`Observer`] that it was given; it never decides. Reports may come
+//! twice or late: the engine takes each as an observation of its next pass.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::JsonMap;
+use crate::clock::Timestamp;
+use crate::ids::AttemptKey;
+use crate::job::Job;
+use crate::lowered::{Bindings, Lowered};
+use crate::outcome::{Failure, Outcome};
+use crate::quantity::{Bytes, Cpu};
+use crate::resources::Amount;
+use crate::usage::UsageSummary;
+
+/// A future in a box: the port is used as `dyn`.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A job on its way to a cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Submission {
+    /// What it is.
+    pub job: Arc<Job>,
+    /// What the cluster takes.
+    pub lowered: Arc<Lowered>,
+}
+
+/// Where an executor reports. Never blocks; may be called from any thread.
+pub trait Observer: Send + Sync {
+    /// Something happened to an attempt.
+    fn observed(&self, observation: Observation);
+}
+
+/// Something that happened to an attempt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// The attempt.
+    pub key: AttemptKey,
+    /// What happened.
+    pub event: Event,
+}
+
+/// What happened to an attempt.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// Something has to be made before it can start, e.g. its Python environment.
+    Preparing(String),
+    /// All of its workers that must start together run.
+    Started {
+        /// Since when.
+        at: Timestamp,
+    },
+    /// Its program said how far it is.
+    Progress(Progress),
+    /// It has ended, and nothing of it runs any more.
+    Ended(Box<Ended>),
+    /// The cluster knows nothing of it.
+    NotFound,
+}
+
+/// How far a program is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Done.
+    pub step: f64,
+    /// Of this many, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub total: Option<f64>,
+}
+
+/// How an attempt ended, and what it left.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    /// How.
+    pub outcome: Outcome,
+    /// When its workers ran; absent when none did.
+    pub started_at: Option<Timestamp>,
+    /// When the last of it was gone.
+    pub ended_at: Timestamp,
+    /// What its program reported: of each name, the value of the lowest rank that wrote it.
+    pub report: Report,
+    /// What it used, all workers together.
+    pub usage: UsageSummary,
+}
+
+/// What a program reported through `CUBELOOM_OUTPUTS`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Outputs by name.
+    #[serde(skip_serializing_if = "JsonMap::is_empty", default)]
+    pub outputs: JsonMap,
+    /// Metrics, in the order they were written.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub metrics: Vec<Metric>,
+    /// Files worth showing.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub artifacts: Vec<Artifact>,
+    /// The last checkpoint.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub checkpoint: Option<Value>,
+}
+
+/// One measured value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// Its name.
+    pub name: String,
+    /// The value.
+    pub value: f64,
+    /// The step that it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<f64>,
+}
+
+/// A file worth showing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Artifact {
+    /// What it is called.
+    pub name: String,
+    /// Where it lies, below the run's folder.
+    pub path: String,
+}
+
+/// Why an attempt is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopCause {
+    /// Somebody wanted it.
+    Cancelled,
+    /// It took too long.
+    Timeout,
+    /// Its place is needed.
+    Preempted,
+}
+
+/// What a cluster has.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The cluster's name.
+    pub cluster: String,
+    /// Its kind: `local`, ...
+    pub kind: String,
+    /// Its nodes.
+    pub nodes: Vec<NodeFacts>,
+    /// Node groups that a placement may name.
+    #[serde(default)]
+    pub node_groups: Vec<String>,
+    /// Secrets that tasks may name.
+    #[serde(default)]
+    pub secrets: Vec<String>,
+    /// Debian packages that templates ask for and that are not there. `None`: this is not a place to ask.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub installed_apt: Option<Vec<String>>,
+}
+
+impl Facts {
+    /// What all nodes have together.
+    #[must_use]
+    pub fn capacity(&self) -> Amount {
+        self.nodes.iter().fold(Amount::default(), |sum, node| sum.plus(node.amount()))
+    }
+}
+
+/// What one node has for jobs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NodeFacts {
+    /// Its name.
+    pub name: String,
+    /// Processing power.
+    pub cpu: Cpu,
+    /// Memory.
+    pub memory: Bytes,
+    /// Graphics cards.
+    #[serde(default)]
+    pub gpus: Vec<GpuFacts>,
+}
+
+impl NodeFacts {
+    /// As an amount.
+    #[must_use]
+    pub fn amount(&self) -> Amount {
+        Amount {
+            cpu: self.cpu,
+            memory: self.memory,
+            gpus: u32::try_from(self.gpus.len()).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+/// One graphics card.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GpuFacts {
+    /// Its UUID.
+    pub uuid: String,
+    /// Its product name.
+    pub name: String,
+    /// Its memory.
+    pub memory: Bytes,
+}
+
+/// The adapter for one kind of cluster.
+pub trait Executor: Send + Sync {
+    /// What the cluster has now.
+    fn facts(&self) -> Facts;
+
+    /// Says where to report from now on. Called once, before anything else but `facts`.
+    fn attach(&self, observer: Arc<dyn Observer>);
+
+    /// Reserves what only submission can know (addresses, ports, devices) under the job's key. Cheap; the same
+    /// key gets the same bindings until it is released.
+    ///
+    /// # Errors
+    /// A failure of kind `CouldNotStart` when something that the job names is not there (any more).
+    fn bind(&self, job: &Job) -> Result<Bindings, Failure>;
+
+    /// Takes back, after a restart, the reservation that is stored with an attempt.
+    fn rebind(&self, job: &Job, bindings: &Bindings);
+
+    /// Starts a job, or takes up the one that is already there under its key. The result is reported.
+    fn submit(&self, submission: Submission) -> BoxFuture<'_, ()>;
+
+    /// Takes up a job that an earlier server had started; reports `NotFound` when it is not there.
+    fn adopt(&self, submission: Submission) -> BoxFuture<'_, ()>;
+
+    /// Stops a job: told first (TERM), ended after `grace`. Reports `Ended` when nothing of it runs any more,
+    /// also when it never ran.
+    fn cancel(&self, key: &AttemptKey, cause: StopCause, grace: Duration) -> BoxFuture<'_, ()>;
+
+    /// Frees what `bind` reserved: the attempt's end is stored.
+    fn release(&self, key: &AttemptKey);
+}

@@ -1,0 +1,153 @@
+//! A job: what one attempt submits, the same for every kind of cluster, with every expression evaluated.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::AttemptKey;
+use crate::pipeline::{ElasticRange, Placement};
+use crate::quantity::Span;
+use crate::resources::{Amount, Resources};
+
+/// What one attempt submits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// The attempt.
+    pub key: AttemptKey,
+    /// The project.
+    pub project: String,
+    /// The pipeline.
+    pub pipeline: String,
+    /// Who started the run.
+    pub user: String,
+    /// SHA-256 of the pipeline's folder, if the run came with one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code: Option<String>,
+    /// The framework: how workers learn who they are.
+    pub framework: String,
+    /// The template, `name@version`.
+    pub template: String,
+    /// SHA-256 of the template's folder.
+    pub template_digest: String,
+    /// The template's folder on the machine that planned.
+    pub template_folder: String,
+    /// The container image.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub image: Option<String>,
+    /// The Python environment where there are no containers.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub python: Option<PythonEnvironment>,
+    /// The roles, in the framework's order: rank 0 is the first worker of the first role.
+    pub roles: Vec<JobRole>,
+    /// Runs once a worker, before the program.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub setup: Vec<String>,
+    /// The variables that the document and the template give to every worker.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub env: BTreeMap<String, String>,
+    /// Secrets.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub secrets: Vec<SecretMount>,
+    /// Volumes.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub volumes: Vec<VolumeMount>,
+    /// When it has succeeded.
+    pub success: SuccessRule,
+    /// How many workers must start together, and must stay for the job to go on.
+    pub gang: u32,
+    /// How few and how many workers of the elastic role.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub elastic: Option<ElasticRange>,
+    /// How long it may run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub timeout: Option<Span>,
+    /// Where its workers go.
+    #[serde(default)]
+    pub placement: Placement,
+    /// Outputs that must have been written.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub outputs: Vec<String>,
+}
+
+impl Job {
+    /// The number of workers of all roles.
+    #[must_use]
+    pub fn workers(&self) -> u32 {
+        self.roles.iter().map(|role| role.replicas).sum()
+    }
+
+    /// What all workers together hold.
+    #[must_use]
+    pub fn amount(&self) -> Amount {
+        self.roles
+            .iter()
+            .fold(Amount::default(), |sum, role| sum.plus(Amount::of(&role.resources, role.replicas)))
+    }
+}
+
+/// One role of a job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobRole {
+    /// Its name.
+    pub name: String,
+    /// How many workers.
+    pub replicas: u32,
+    /// What each runs; may hold `$(CUBELOOM_...)`, which lowering replaces.
+    pub argv: Vec<String>,
+    /// What each gets.
+    pub resources: Resources,
+}
+
+/// When a job has succeeded. In every case a worker that fails, unless it is an elastic one that can be spared,
+/// fails the job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SuccessRule {
+    /// All workers ended with 0.
+    AllWorkers,
+    /// All workers of this role ended with 0; the others are then stopped.
+    Role(String),
+    /// No live worker is left and at least one ended with 0.
+    AnyWorker,
+}
+
+/// A Python environment: requirements installed once into a cached virtual environment.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PythonEnvironment {
+    /// The interpreter that it is made from, a name on the PATH or a path.
+    pub interpreter: String,
+    /// Pinned requirements, in the template's order.
+    pub requirements: Vec<String>,
+    /// Whether Debian's own packages are seen too.
+    pub system_site_packages: bool,
+}
+
+/// A secret given to a worker.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecretMount {
+    /// The secret's name.
+    pub name: String,
+    /// The variable that holds it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub env: Option<String>,
+    /// The file name, in the worker's private folder, that holds it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub file: Option<String>,
+}
+
+/// A volume given to a worker.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VolumeMount {
+    /// The volume's name.
+    pub name: String,
+    /// Where it appears in a container.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mount: Option<String>,
+    /// Whether it may only be read.
+    #[serde(default)]
+    pub read_only: bool,
+}
+
+/// How long a worker has between TERM and KILL, unless configured otherwise.
+pub const DEFAULT_GRACE: Duration = Duration::from_secs(10);

@@ -1,0 +1,30 @@
+//! The words of Cubeloom as types: documents, the plan, states, observations, and the port to executors.
+//!
+//! Pure: no clock, no network, no database, no environment. Everything else in the workspace depends on this
+//! crate; it depends on nothing of ours.
+
+pub mod clock;
+pub mod executor;
+pub mod failpoint;
+pub mod graph;
+pub mod ids;
+pub mod job;
+pub mod lowered;
+pub mod outcome;
+pub mod pipeline;
+pub mod plan;
+pub mod problem;
+pub mod quantity;
+pub mod record;
+pub mod resources;
+pub mod state;
+pub mod template;
+pub mod usage;
+
+pub use clock::{Clock, Timestamp};
+pub use ids::{AttemptKey, InstanceIx, InstanceKey, RunId, TaskIx};
+pub use problem::{Code, Problem, Severity};
+pub use quantity::{Bytes, Cpu, Span};
+
+/// A JSON object with a stable order of keys.
+pub type JsonMap = serde_json::Map<String, serde_json::Value>;

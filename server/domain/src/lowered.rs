@@ -1,0 +1,131 @@
+//! Lowered jobs: plain data that one kind of cluster takes as it is, and the bindings that only submission knows.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::AttemptKey;
+use crate::job::{PythonEnvironment, SecretMount, SuccessRule};
+use crate::outcome::WorkerName;
+use crate::quantity::{Bytes, Cpu};
+
+/// What is known only at submission. Stored with the attempt before it is submitted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Bindings {
+    /// For processes on this machine.
+    Local(LocalBindings),
+    /// For an executor that needs none.
+    None,
+}
+
+/// A job in the form that one kind of cluster takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Lowered {
+    /// Processes on this machine.
+    Local(LocalJob),
+    /// Nothing: the executor reads the job itself.
+    None,
+}
+
+/// Addresses, ports, devices and folders on this machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LocalBindings {
+    /// One for each worker, in rank order.
+    pub workers: Vec<WorkerBinding>,
+    /// Where things lie.
+    pub paths: LocalPaths,
+}
+
+/// What one worker is bound to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerBinding {
+    /// Its own loopback address.
+    pub address: String,
+    /// A port that nobody else was given: libraries that bind to the wildcard address need one.
+    pub port: u16,
+    /// The graphics cards, by UUID.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub gpus: Vec<String>,
+}
+
+/// Absolute folders and files on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LocalPaths {
+    /// The project's shared storage.
+    pub workspace: String,
+    /// The run's folder on it.
+    pub run_dir: String,
+    /// The attempt's own folder: `<worker>/{work,outputs.jsonl,stdout,...}` below it.
+    pub attempt_dir: String,
+    /// The same for all attempts of one instance.
+    pub checkpoint_dir: String,
+    /// A read-only copy of the pipeline's folder; empty when the run came without one.
+    pub code: String,
+    /// The template's folder, readable by workers.
+    pub template_dir: String,
+    /// The `cubeloom` program itself.
+    pub bin: String,
+    /// Folders of the volumes that the job names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub volumes: BTreeMap<String, String>,
+}
+
+/// Processes on this machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LocalJob {
+    /// The attempt.
+    pub key: AttemptKey,
+    /// The project, which decides the uid.
+    pub project: String,
+    /// The Python environment that must be made first.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub python: Option<PythonEnvironment>,
+    /// Folders that must exist and belong to the project's uid before anything starts.
+    pub folders: Vec<String>,
+    /// The workers, in rank order.
+    pub workers: Vec<LocalWorker>,
+    /// When the job has succeeded.
+    pub success: SuccessRule,
+    /// How many workers must stay.
+    pub gang: u32,
+    /// Outputs that must have been written.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub outputs: Vec<String>,
+}
+
+/// One process on this machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LocalWorker {
+    /// Its name.
+    pub name: WorkerName,
+    /// Its rank over all roles.
+    pub rank: u32,
+    /// Its own folder, absolute.
+    pub folder: String,
+    /// The working directory, below the folder.
+    pub cwd: String,
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// Runs first; its failure is an outcome of its own.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub setup: Vec<String>,
+    /// All variables; nothing is inherited.
+    pub env: BTreeMap<String, String>,
+    /// Secrets, resolved by the executor and never stored.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub secrets: Vec<SecretMount>,
+    /// Files written before it starts: path relative to the folder -> content (a hostfile, ...).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub files: BTreeMap<String, String>,
+    /// The CPU share and limit.
+    pub cpu: Cpu,
+    /// Whether it has whole cores of its own.
+    #[serde(default)]
+    pub cpu_exclusive: bool,
+    /// The memory limit.
+    pub memory: Bytes,
+    /// The file that it appends outputs to, absolute.
+    pub outputs_file: String,
+}

@@ -1,0 +1,246 @@
+//! The RunPlan: what a run will do, with everything resolved that can be known before it starts.
+//!
+//! It is immutable once stored, and leaves the engine no meaningful choice. Only arguments, env, `when` and
+//! `for_each` may still hold expressions, namely those that read outputs of earlier tasks or the element of
+//! `for_each`; they are kept as their source ([`Late::Source`]) and evaluated once, when the task is ready.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::JsonMap;
+use crate::clock::Timestamp;
+use crate::ids::{RunId, TaskIx};
+use crate::job::{PythonEnvironment, SecretMount, SuccessRule, VolumeMount};
+use crate::pipeline::{ElasticRange, Placement, RetryOn, SizingMode, TriggerRule};
+use crate::quantity::Span;
+use crate::resources::Resources;
+
+/// What a run is, as expressions see it (`run.id`, `run.date`, ...) and as workers are told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunContext {
+    /// The run.
+    pub id: RunId,
+    /// The project's name.
+    pub project: String,
+    /// Who started it.
+    pub user: String,
+    /// The moment that the run stands for: its schedule's, or that of its creation.
+    pub date: Timestamp,
+    /// SHA-256 of the pipeline's folder as it was when the run was started, if it came with one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code: Option<String>,
+}
+
+/// What a run will do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunPlan {
+    /// What the run is.
+    pub context: RunContext,
+    /// The pipeline's name.
+    pub pipeline: String,
+    /// The values of its parameters.
+    pub parameters: JsonMap,
+    /// The cluster that it runs on.
+    pub cluster: String,
+    /// How many of its jobs may run at the same time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub parallelism: Option<u32>,
+    /// How many runs of the pipeline may be active at the same time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub max_active_runs: Option<u32>,
+    /// The templates that its tasks use, each once.
+    pub templates: Vec<PlannedTemplate>,
+    /// The tasks, in the document's order.
+    pub tasks: Vec<PlannedTask>,
+}
+
+/// A template's part of the plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedTemplate {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// SHA-256 of its folder.
+    pub digest: String,
+    /// Its folder on the machine that planned.
+    pub folder: String,
+    /// The framework.
+    pub framework: String,
+    /// The container image.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub image: Option<String>,
+    /// Each worker's command, expressions unrendered.
+    pub command: Vec<String>,
+    /// Commands of roles that differ.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub role_commands: BTreeMap<String, Vec<String>>,
+    /// Arguments whose value is a file of the pipeline's folder.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub path_arguments: Vec<String>,
+}
+
+/// A value known at planning, or the source of one that is known later.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Late {
+    /// Known.
+    Value(Value),
+    /// The value as written; its strings hold expressions over `tasks` or `item`.
+    Source(Value),
+}
+
+/// A task's part of the plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedTask {
+    /// Its name.
+    pub name: String,
+    /// Its template, an index into [`RunPlan::templates`].
+    pub template: u32,
+    /// The tasks before it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub needs: Vec<TaskIx>,
+    /// The tasks, before it though not always directly, whose outputs its expressions read.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub reads: Vec<TaskIx>,
+    /// Which ends of its needs let it start.
+    #[serde(skip_serializing_if = "is_default", default)]
+    pub trigger: TriggerRule,
+    /// An expression that must be true.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub when: Option<String>,
+    /// Its expansion.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub for_each: Option<PlannedForEach>,
+    /// The arguments, defaults included.
+    pub arguments: BTreeMap<String, Late>,
+    /// The variables of pipeline, template and task together.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub env: BTreeMap<String, Late>,
+    /// The roles.
+    pub roles: Vec<PlannedRole>,
+    /// The set-up command.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub setup: Vec<String>,
+    /// The Python environment where there are no containers.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub python: Option<PythonEnvironment>,
+    /// When the job has succeeded.
+    pub success: SuccessRule,
+    /// How many workers must start together: all of them, `min` of an elastic job, or 1 without a gang.
+    pub gang: u32,
+    /// How few and how many workers of the elastic role.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub elastic: Option<ElasticRange>,
+    /// Secrets.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub secrets: Vec<SecretMount>,
+    /// Volumes.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub volumes: Vec<VolumeMount>,
+    /// What happens after a failure.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub retry: Option<RetryPolicy>,
+    /// How long one attempt may run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub timeout: Option<Span>,
+    /// Larger goes first.
+    #[serde(skip_serializing_if = "is_default", default)]
+    pub priority: i32,
+    /// Where its workers go.
+    #[serde(skip_serializing_if = "is_default", default)]
+    pub placement: Placement,
+    /// Whether CPU and memory are chosen from real use; `None`: the project decides.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sizing: Option<SizingMode>,
+    /// Outputs that must have been written.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub outputs: Vec<String>,
+    /// Whether an equal earlier attempt is reused.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cache: Option<CachePolicy>,
+}
+
+/// `serde(skip_serializing_if)` for fields whose default is the common case: plans can hold 100,000 tasks.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// A role's part of the plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedRole {
+    /// Its name.
+    pub name: String,
+    /// How many workers; of an elastic role, `max`.
+    pub replicas: u32,
+    /// What each gets.
+    pub resources: Resources,
+}
+
+/// One instance for each element.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedForEach {
+    /// The elements, or the expression that yields them.
+    pub items: ForEachItems,
+    /// How many instances may run at the same time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub parallelism: Option<u32>,
+}
+
+/// The elements of a `for_each`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ForEachItems {
+    /// Known at planning.
+    Known(Vec<Value>),
+    /// An expression over outputs of earlier tasks.
+    Expression(String),
+}
+
+/// What happens after a failure, nothing left open.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RetryPolicy {
+    /// Attempts in all.
+    pub attempts: u32,
+    /// The wait before the second attempt.
+    pub initial: Span,
+    /// How much longer each time.
+    pub factor: f64,
+    /// The longest wait.
+    pub max: Span,
+    /// Which failures.
+    pub on: Vec<RetryOn>,
+}
+
+/// Whether an equal earlier attempt is reused.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CachePolicy {
+    /// Paths or globs whose content counts.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub inputs: Vec<String>,
+    /// How old a result may be.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub max_age: Option<Span>,
+}
+
+impl RunPlan {
+    /// The task at a position.
+    #[must_use]
+    pub fn task(&self, ix: TaskIx) -> &PlannedTask {
+        &self.tasks[ix.index()]
+    }
+
+    /// The template of a task.
+    #[must_use]
+    pub fn template_of(&self, task: &PlannedTask) -> &PlannedTemplate {
+        &self.templates[task.template as usize]
+    }
+
+    /// The position of the task with this name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<TaskIx> {
+        self.tasks.iter().position(|task| task.name == name).and_then(|at| u32::try_from(at).ok()).map(TaskIx)
+    }
+}

@@ -1,0 +1,186 @@
+//! What the store keeps, row by row, and what one pass of the engine changes.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::clock::Timestamp;
+use crate::executor::Report;
+use crate::ids::{AttemptKey, InstanceIx, RunId, TaskIx};
+use crate::lowered::Bindings;
+use crate::plan::RunPlan;
+use crate::resources::Amount;
+use crate::state::{AttemptState, InstanceState, RunState};
+use crate::usage::UsageSummary;
+
+/// A run, without its plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Its id.
+    pub id: RunId,
+    /// The project's name.
+    pub project: String,
+    /// The pipeline's name.
+    pub pipeline: String,
+    /// Who started it.
+    pub user: String,
+    /// Its state.
+    pub state: RunState,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// When its first pass was.
+    pub started_at: Option<Timestamp>,
+    /// When its last task ended.
+    pub ended_at: Option<Timestamp>,
+    /// How many tasks its plan has.
+    pub tasks: u32,
+    /// What somebody should know about it, e.g. that its plan could not be read.
+    pub message: Option<String>,
+}
+
+/// The elements of a task's `for_each`, stored once, when it becomes ready.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExpansionRecord {
+    /// The run.
+    pub run: RunId,
+    /// The task.
+    pub task: TaskIx,
+    /// Its elements.
+    pub items: Vec<Value>,
+}
+
+/// An instance that no longer waits for what it needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InstanceRecord {
+    /// The run.
+    pub run: RunId,
+    /// The task.
+    pub task: TaskIx,
+    /// The instance.
+    pub instance: InstanceIx,
+    /// Its state.
+    pub state: InstanceState,
+    /// The number of the last attempt; 0 before the first.
+    pub attempt: u32,
+    /// Attempts that count against the retry policy; starts again at 0 when the task is run again on demand.
+    pub tries: u32,
+    /// When it became ready.
+    pub ready_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// What its program reported.
+    pub report: Report,
+}
+
+/// One try at one instance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AttemptRecord {
+    /// Its key.
+    pub key: AttemptKey,
+    /// The task's position in the plan.
+    pub task: TaskIx,
+    /// Its state.
+    pub state: AttemptState,
+    /// When it was written.
+    pub created_at: Timestamp,
+    /// What it asks for.
+    pub amount: Amount,
+    /// How many workers it has.
+    pub workers: u32,
+    /// What only submission knew.
+    pub bindings: Bindings,
+    /// What it used, once it has ended.
+    pub usage: UsageSummary,
+}
+
+/// A result that equal later tasks may take.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CacheEntry {
+    /// SHA-256 over all that counts.
+    pub key: String,
+    /// The parts of the key by name, each a digest or a short value: a miss says which of them changed.
+    pub parts: Value,
+    /// The project: results are not shared between projects.
+    pub project: String,
+    /// The pipeline.
+    pub pipeline: String,
+    /// The task's name.
+    pub task: String,
+    /// The run that made it.
+    pub run: RunId,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// What its program reported.
+    pub report: Report,
+}
+
+/// What somebody wants of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "wish", rename_all = "snake_case")]
+pub enum Wish {
+    /// Stop it.
+    Cancel,
+    /// Run what failed, and what was not reached because of it, keeping what succeeded.
+    Resume,
+    /// Run these tasks, and everything after them, again.
+    Rerun {
+        /// Tasks, by name.
+        from: Vec<String>,
+    },
+}
+
+/// A wish as stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WishRecord {
+    /// Its id; wishes are taken in this order.
+    pub id: i64,
+    /// The run.
+    pub run: RunId,
+    /// What is wanted.
+    pub wish: Wish,
+    /// Who wants it.
+    pub user: String,
+    /// Since when.
+    pub created_at: Timestamp,
+}
+
+/// A run as the engine loads it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadedRun {
+    /// The run.
+    pub record: RunRecord,
+    /// Its plan.
+    pub plan: RunPlan,
+    /// The expansions that are stored.
+    pub expansions: Vec<ExpansionRecord>,
+    /// The instances that are stored.
+    pub instances: Vec<InstanceRecord>,
+    /// The attempts that have not ended.
+    pub attempts: Vec<AttemptRecord>,
+}
+
+/// Everything that one pass writes, in one transaction.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes {
+    /// Runs to be written over.
+    pub runs: Vec<RunRecord>,
+    /// Expansions to be stored.
+    pub expansions: Vec<ExpansionRecord>,
+    /// Tasks whose expansion and instances are forgotten first (run again on demand).
+    pub reset: Vec<(RunId, TaskIx)>,
+    /// Instances to be inserted or written over.
+    pub instances: Vec<InstanceRecord>,
+    /// Attempts to be inserted or written over.
+    pub attempts: Vec<AttemptRecord>,
+    /// Results that later tasks may take.
+    pub cache: Vec<CacheEntry>,
+    /// Wishes that are fulfilled by this.
+    pub wishes: Vec<i64>,
+}
+
+impl Changes {
+    /// Whether there is nothing to write.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}

@@ -1,0 +1,272 @@
+//! The states of runs, instances and attempts. A state carries its data; a transition consumes it.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::clock::Timestamp;
+use crate::executor::StopCause;
+use crate::ids::RunId;
+use crate::outcome::{Failure, Outcome};
+
+/// A transition that the present state does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{what} cannot become {to} from {from}")]
+pub struct BadTransition {
+    /// Of what.
+    pub what: &'static str,
+    /// The state it is in.
+    pub from: &'static str,
+    /// The state it should take.
+    pub to: &'static str,
+}
+
+/// The state of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// It waits for other runs of its pipeline (`max_active_runs`).
+    Queued,
+    /// Its tasks run or wait.
+    Running,
+    /// Somebody wants it to stop; what runs is being stopped.
+    Cancelling,
+    /// Every task ended well or was skipped.
+    Succeeded,
+    /// A task failed.
+    Failed,
+    /// It was stopped.
+    Cancelled,
+}
+
+impl RunState {
+    /// Whether nothing will happen any more by itself.
+    #[must_use]
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Succeeded | Self::Failed | Self::Cancelled)
+    }
+
+    /// The word for it, as stored and shown.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Cancelling => "cancelling",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// Why an instance is not running though what it needs has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "snake_case")]
+pub enum WaitReason {
+    /// Not enough is free.
+    Capacity {
+        /// A sentence with the amounts.
+        message: String,
+    },
+    /// A job that is ahead needs the room.
+    Behind {
+        /// A sentence that names it.
+        message: String,
+    },
+    /// The pipeline's or the task's parallelism is used up.
+    Parallelism {
+        /// A sentence with the limit.
+        message: String,
+    },
+}
+
+impl WaitReason {
+    /// The sentence for the person.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Capacity { message } | Self::Behind { message } | Self::Parallelism { message } => message,
+        }
+    }
+}
+
+/// Why an instance was not run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SkipReason {
+    /// Its `when` was false.
+    Condition,
+    /// Its trigger rule can no longer hold, and no needed task failed.
+    Trigger,
+}
+
+/// Where the outputs of an instance came from, when it was not run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReusedFrom {
+    /// The run.
+    pub run: RunId,
+    /// The task's name.
+    pub task: String,
+    /// When that had ended.
+    pub ended_at: Timestamp,
+}
+
+/// The state of an instance. An instance that is not stored waits for what it needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum InstanceState {
+    /// What it needs has ended; it waits for a place.
+    Waiting {
+        /// Since when.
+        since: Timestamp,
+        /// Why, once it was looked at.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reason: Option<WaitReason>,
+    },
+    /// It failed and will be tried again.
+    Backoff {
+        /// When.
+        until: Timestamp,
+    },
+    /// An attempt is on its way.
+    Active,
+    /// It ended well.
+    Succeeded {
+        /// Where its outputs came from, when it was not run.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reused: Option<ReusedFrom>,
+    },
+    /// Its last attempt failed.
+    Failed {
+        /// Why.
+        failure: Failure,
+    },
+    /// A task that it needs failed.
+    UpstreamFailed,
+    /// It was not run.
+    Skipped {
+        /// Why.
+        reason: SkipReason,
+    },
+    /// The run was stopped.
+    Cancelled,
+}
+
+impl InstanceState {
+    /// Whether it has ended.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        !matches!(self, Self::Waiting { .. } | Self::Backoff { .. } | Self::Active)
+    }
+
+    /// The word for it, as shown.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Waiting { .. } => "waiting",
+            Self::Backoff { .. } => "backoff",
+            Self::Active => "running",
+            Self::Succeeded { reused: None } => "succeeded",
+            Self::Succeeded { reused: Some(_) } => "reused",
+            Self::Failed { .. } => "failed",
+            Self::UpstreamFailed => "upstream_failed",
+            Self::Skipped { .. } => "skipped",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// The state of an attempt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum AttemptState {
+    /// Written, and perhaps submitted: after a crash its name is looked up.
+    Submitting,
+    /// Its workers run.
+    Running {
+        /// Since when.
+        started_at: Timestamp,
+    },
+    /// It was told to stop.
+    Stopping {
+        /// Since when it ran, if it did.
+        started_at: Option<Timestamp>,
+        /// Why.
+        cause: StopCause,
+    },
+    /// It has ended.
+    Ended {
+        /// Since when it ran, if it did.
+        started_at: Option<Timestamp>,
+        /// When the last of it was gone.
+        ended_at: Timestamp,
+        /// How.
+        outcome: Outcome,
+    },
+}
+
+impl AttemptState {
+    /// The word for it, as stored and shown.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Submitting => "submitting",
+            Self::Running { .. } => "running",
+            Self::Stopping { .. } => "stopping",
+            Self::Ended { .. } => "ended",
+        }
+    }
+
+    /// Whether something of it may be on the cluster.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        !matches!(self, Self::Ended { .. })
+    }
+
+    /// Since when it runs or ran.
+    #[must_use]
+    pub fn started_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Submitting => None,
+            Self::Running { started_at } => Some(*started_at),
+            Self::Stopping { started_at, .. } | Self::Ended { started_at, .. } => *started_at,
+        }
+    }
+
+    /// Its workers run.
+    ///
+    /// # Errors
+    /// When it does not wait for that; a second report changes nothing and is refused too.
+    pub fn start(self, started_at: Timestamp) -> Result<Self, BadTransition> {
+        match self {
+            Self::Submitting => Ok(Self::Running { started_at }),
+            Self::Stopping { started_at: None, cause } => {
+                Ok(Self::Stopping { started_at: Some(started_at), cause })
+            }
+            other => Err(BadTransition { what: "an attempt", from: other.as_str(), to: "running" }),
+        }
+    }
+
+    /// It is told to stop. The first cause stays.
+    ///
+    /// # Errors
+    /// When it is stopping already, or has ended.
+    pub fn stop(self, cause: StopCause) -> Result<Self, BadTransition> {
+        match self {
+            Self::Submitting => Ok(Self::Stopping { started_at: None, cause }),
+            Self::Running { started_at } => Ok(Self::Stopping { started_at: Some(started_at), cause }),
+            other => Err(BadTransition { what: "an attempt", from: other.as_str(), to: "stopping" }),
+        }
+    }
+
+    /// It has ended.
+    ///
+    /// # Errors
+    /// When it had ended before.
+    pub fn end(self, ended_at: Timestamp, outcome: Outcome) -> Result<Self, BadTransition> {
+        match self {
+            Self::Ended { .. } => Err(BadTransition { what: "an attempt", from: "ended", to: "ended" }),
+            live => Ok(Self::Ended { started_at: live.started_at(), ended_at, outcome }),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Task templates, `task-templates/<name>/template.yaml`: a versioned recipe for one kind of job.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A versioned recipe for one kind of job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskTemplate {
+    /// Always `cubeloom/v1`.
+    #[serde(rename = "apiVersion")]
+    pub api_version: String,
+    /// Always `TaskTemplate`.
+    pub kind: String,
+    /// The name: a DNS-1123 label, and its folder's name.
+    pub name: String,
+    /// Three numbers, `1.0.0`. What was stored under a version never changes.
+    pub version: String,
+    /// The group it is listed in.
+    pub group: String,
+    /// What it is called.
+    pub label: Localized,
+    /// What it does, in Markdown.
+    pub help: Localized,
+    /// How its workers learn who they are: `single`, `indexed`, `mpi`, `xgboost`, `pytorch`, ...
+    pub framework: String,
+    /// The container image.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub image: Option<String>,
+    /// How it runs where there are no containers.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub local: Option<LocalRuntime>,
+    /// The arguments: a JSON Schema (draft 2020-12) of type object, with `x-form` hints.
+    #[serde(default)]
+    pub parameters: Value,
+    /// The roles; the framework's own names.
+    pub roles: Vec<RoleTemplate>,
+    /// What each worker runs: one expression a string, no shell.
+    pub command: Vec<String>,
+    /// Variables of each worker.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub env: BTreeMap<String, String>,
+    /// Whether it starts whole or not at all; true when absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub gang: Option<bool>,
+    /// How few and how many workers it can use.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub elastic: Option<ElasticTemplate>,
+    /// What its program reports.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub outputs: Vec<OutputTemplate>,
+}
+
+/// A text in both languages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Localized {
+    /// English.
+    pub en: String,
+    /// Chinese.
+    pub zh: String,
+}
+
+/// How a template runs where there are no containers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LocalRuntime {
+    /// A Python environment, made once and cached.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub python: Option<PythonRuntime>,
+    /// Debian packages that must be there.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub apt: Vec<String>,
+}
+
+/// A Python environment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PythonRuntime {
+    /// The interpreter; `python3` when absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub interpreter: Option<String>,
+    /// Requirements, pinned: a list, or an expression that yields one.
+    #[serde(default)]
+    pub requirements: Value,
+    /// Whether Debian's own Python packages are seen too.
+    #[serde(default)]
+    pub system_site_packages: bool,
+}
+
+/// One role of a template.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RoleTemplate {
+    /// The name, one that the framework knows.
+    pub name: String,
+    /// How many workers: a number, or an expression that yields one.
+    pub replicas: Value,
+    /// What each gets when the task does not say: amounts, or expressions.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub resources: Option<Value>,
+    /// What it runs, if not the template's command.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub command: Option<Vec<String>>,
+}
+
+/// How few and how many workers: numbers, or expressions that yield them; null means not elastic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ElasticTemplate {
+    /// Fewer cannot work.
+    pub min: Value,
+    /// More are not used.
+    pub max: Value,
+}
+
+/// One thing that the program reports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OutputTemplate {
+    /// Its name.
+    pub name: String,
+    /// What it means.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub description: Option<String>,
+}
+
+/// A template as it is installed: the recipe, and what its folder holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InstalledTemplate {
+    /// The recipe.
+    pub template: TaskTemplate,
+    /// SHA-256 over names and content of every file of its folder, in hexadecimal.
+    pub digest: String,
+    /// Its folder on the machine that loaded it.
+    pub folder: String,
+}
+
+/// The installed templates, every version of each, by name and version.
+pub type TemplateSet = BTreeMap<String, BTreeMap<String, InstalledTemplate>>;
