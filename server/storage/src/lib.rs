@@ -1,0 +1,5 @@
+//! Files between this machine and the stores that pipelines read from and write to.
+//!
+//! The only crate that knows OpenDAL. It reads no environment: credentials and addresses are handed in as a map.
+
+pub mod transfer;

@@ -1,0 +1,191 @@
+//! The program `cubeloom transfer`.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::error::TransferError;
+use super::input::Input;
+use super::location::Location;
+use super::progress::Report;
+use super::reporter::Reporter;
+use super::stores::Stores;
+use super::{Source, Stop, TransferSpec, manifest, transfer};
+
+/// Exit codes besides 0: the transfer failed, or was asked to end by a signal. 2 is a wrong call.
+const FAILED: u8 = 1;
+const STOPPED: u8 = 143;
+
+/// No list of files is longer; what is longer is not a list of files.
+const LARGEST_MANIFEST: u64 = 256 << 20;
+
+/// Copy files between this machine, web servers, S3, COS and HDFS.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Args {
+    /// A file, a folder (ending with `/`) or a pattern (`*`, `?`, `**`) to copy from; may be given several times
+    #[arg(long, value_name = "URL", num_args = 1.., required_unless_present = "manifest")]
+    pub from: Vec<String>,
+    /// The file or folder (ending with `/`) to copy to; a relative path lies below the run's folder
+    #[arg(long, value_name = "URL")]
+    pub to: String,
+    /// The sum of the one file, or NAME=SUM for one of several
+    #[arg(long, value_name = "[NAME=]SUM", num_args = 0..)]
+    pub sha256: Vec<String>,
+    /// A list of files with their sums: the lines of `sha256sum`, or YAML or JSON
+    #[arg(long, value_name = "FILE")]
+    pub manifest: Option<String>,
+    /// How many ranges are read at the same time
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub parallel: u16,
+    /// Length of a range, like 8MiB
+    #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = size)]
+    pub chunk: u64,
+    /// How often a range is tried
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub attempts: u32,
+}
+
+#[derive(Parser)]
+#[command(name = "cubeloom transfer", about, long_about = None)]
+struct Call {
+    #[command(flatten)]
+    args: Args,
+}
+
+/// The whole program: reads `args` (the first is the program's name), copies, reports.
+pub fn main_from_args<I, T>(args: I, env: &BTreeMap<String, String>) -> ExitCode
+where
+    I: IntoIterator<Item = T>,
+    T: Into<OsString> + Clone,
+{
+    match Call::try_parse_from(args) {
+        Ok(call) => run(&call.args, env),
+        Err(error) => {
+            let _ = error.print();
+            ExitCode::from(error.exit_code() as u8)
+        }
+    }
+}
+
+/// Copies what `args` say. `env` holds credentials, CUBELOOM_RUN_DIR and CUBELOOM_OUTPUTS.
+pub fn run(args: &Args, env: &BTreeMap<String, String>) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let done = runtime
+        .map_err(|source| TransferError::Io { path: PathBuf::from("runtime"), source })
+        .and_then(|runtime| runtime.block_on(copy(args, env)));
+    match done {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr().lock(), "cubeloom transfer: {error}");
+            ExitCode::from(if matches!(error, TransferError::Stopped) { STOPPED } else { FAILED })
+        }
+    }
+}
+
+async fn copy(args: &Args, env: &BTreeMap<String, String>) -> Result<Report, TransferError> {
+    let reporter =
+        Reporter::new(env.get("CUBELOOM_OUTPUTS").filter(|path| !path.is_empty()).map(AsRef::as_ref))?;
+    let stop = Stop::default();
+    watch_signals(&stop)?;
+    let spec = spec(args, env).await?;
+    let report = transfer(&spec, &stop, |now| reporter.progress(now)).await?;
+    reporter.finish(&report);
+    Ok(report)
+}
+
+/// TERM and INT end the transfer in good order: what was fetched is noted, unfinished uploads are taken back.
+fn watch_signals(stop: &Stop) -> Result<(), TransferError> {
+    for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
+        let mut signals =
+            signal(kind).map_err(|source| TransferError::Io { path: PathBuf::from("signals"), source })?;
+        let stop = stop.clone();
+        tokio::spawn(async move {
+            signals.recv().await;
+            stop.raise();
+        });
+    }
+    Ok(())
+}
+
+async fn spec(args: &Args, env: &BTreeMap<String, String>) -> Result<TransferSpec, TransferError> {
+    let base = env.get("CUBELOOM_RUN_DIR").filter(|path| !path.is_empty()).map_or(".", String::as_str);
+    let mut spec = TransferSpec::new(Vec::new(), &args.to, base);
+    spec.parallel = args.parallel.into();
+    spec.chunk = args.chunk;
+    spec.attempts = args.attempts;
+    spec.env = env.clone();
+    spec.from = match &args.manifest {
+        Some(file) => {
+            let folder = match &args.from[..] {
+                [] => None,
+                [folder] => Some(folder.as_str()),
+                _ => {
+                    return Err(TransferError::Manifest(
+                        "manifest: it goes with one source, a folder".into(),
+                    ));
+                }
+            };
+            manifest::sources(manifest::parse(&read_text(file, &spec).await?)?, folder)?
+        }
+        None => args.from.iter().map(|url| Source { url: url.clone(), ..Source::default() }).collect(),
+    };
+    add_sums(&mut spec, &args.sha256)?;
+    Ok(spec)
+}
+
+fn add_sums(spec: &mut TransferSpec, given: &[String]) -> Result<(), TransferError> {
+    for text in given {
+        match (text.rsplit_once('='), &mut spec.from[..]) {
+            (Some((name, sum)), _) => _ = spec.sums.insert(name.to_owned(), sum.to_owned()),
+            (None, [only]) => only.sha256 = Some(text.clone()),
+            (None, _) => {
+                let why = format!("{text}: there are several sources; write NAME=SUM");
+                return Err(TransferError::Manifest(why));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads a manifest from wherever sources can lie.
+async fn read_text(url: &str, spec: &TransferSpec) -> Result<String, TransferError> {
+    use futures::TryStreamExt;
+    let location = Location::parse(url, &spec.base)?;
+    let stores = Stores::new(spec.env.clone())?;
+    let input = Input::open(&stores, &location).await?;
+    let mut content = input.read(0, input.identity.size).await?;
+    let mut bytes = Vec::new();
+    while let Some(block) = content.try_next().await? {
+        bytes.extend_from_slice(&block);
+        if bytes.len() as u64 > LARGEST_MANIFEST {
+            return Err(TransferError::bad_url(&location, "this is too large for a manifest"));
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| TransferError::bad_url(&location, "a manifest must be UTF-8 text"))
+}
+
+/// `8MiB`, `1GiB`, `500KB` or plain bytes; between 64 KiB and 1 GiB.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim().find(|c: char| !c.is_ascii_digit()).unwrap_or(text.trim().len());
+    let (number, unit) = text.trim().split_at(digits);
+    let factor: u64 = match unit.trim() {
+        "" | "B" => 1,
+        "KB" | "K" | "k" => 1_000,
+        "MB" | "M" => 1_000_000,
+        "GB" | "G" => 1_000_000_000,
+        "KiB" | "Ki" => 1 << 10,
+        "MiB" | "Mi" => 1 << 20,
+        "GiB" | "Gi" => 1 << 30,
+        _ => return Err(format!("{text:?} is not a size; write one like 8MiB")),
+    };
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
+    match bytes {
+        Some(bytes) if (64 << 10..=1 << 30).contains(&bytes) => Ok(bytes),
+        _ => Err(format!("{text:?} is not between 64KiB and 1GiB")),
+    }
+}

@@ -1,0 +1,177 @@
+//! From what the user named (a file, a folder, a pattern) to the files that it stands for.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use futures::TryStreamExt;
+
+use super::error::TransferError;
+use super::glob;
+use super::location::{Location, StorePath, check_name};
+use super::stores::Stores;
+
+/// Names of the transfer's own files: never copied along.
+pub(crate) const PART_SUFFIX: &str = ".cubeloom-part";
+pub(crate) const RECORD_NAME: &str = ".cubeloom-transfer.jsonl";
+
+/// One file to be copied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Where it is.
+    pub location: Location,
+    /// Its name below the target folder, with slashes.
+    pub name: String,
+}
+
+/// Files that one source stands for, in the order of their names.
+#[derive(Debug)]
+pub struct Listing {
+    /// The files.
+    pub files: Vec<Found>,
+    /// False when the source is one file by its own address: then the target may be a file, too.
+    pub many: bool,
+}
+
+/// Lists `location`. A pattern that matches nothing is an error, an empty local folder is not.
+pub async fn expand(stores: &Stores, location: &Location) -> Result<Listing, TransferError> {
+    match location {
+        Location::Local(path) => {
+            let path = path.clone();
+            super::blocking(move || expand_local(&path)).await
+        }
+        Location::Http(_) if location.is_folder() => Err(TransferError::bad_url(
+            location,
+            "a web server cannot be listed; name the files, or give a manifest of them",
+        )),
+        Location::Http(_) => single(location),
+        Location::Store(store) => expand_store(stores, location, store).await,
+    }
+}
+
+fn single(location: &Location) -> Result<Listing, TransferError> {
+    let found = Found { location: location.clone(), name: location.file_name()? };
+    Ok(Listing { files: vec![found], many: false })
+}
+
+fn expand_local(path: &Path) -> Result<Listing, TransferError> {
+    let found = std::fs::metadata(path);
+    let shown = path.to_str().ok_or_else(|| not_text(path))?;
+    match found {
+        Ok(meta) if meta.is_dir() => Ok(Listing { files: walk(path, |_| true)?, many: true }),
+        Ok(_) => single(&Location::Local(path.to_owned())),
+        Err(_) if glob::is_pattern(shown) => {
+            let (folder, pattern) = glob::split(shown);
+            let files = walk(Path::new(folder), |name| glob::matches(pattern, name))?;
+            some(Listing { files, many: true }, shown)
+        }
+        Err(error) => Err(TransferError::io(path, 0, error)),
+    }
+}
+
+fn some(listing: Listing, url: &str) -> Result<Listing, TransferError> {
+    if listing.files.is_empty() {
+        return Err(TransferError::bad_url(url, "no file matches"));
+    }
+    Ok(listing)
+}
+
+fn not_text(path: &Path) -> TransferError {
+    TransferError::bad_url(path.display(), "the name is not UTF-8; rename the file")
+}
+
+fn walk(folder: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<Found>, TransferError> {
+    let mut files = Vec::new();
+    let mut open = vec![(folder.to_owned(), String::new(), Vec::new())];
+    while let Some((path, prefix, mut above)) = open.pop() {
+        let fault = |error| TransferError::io(&path, 0, error);
+        let meta = std::fs::metadata(&path).map_err(fault)?;
+        let here = (meta.dev(), meta.ino());
+        if above.contains(&here) {
+            continue; // A link to a folder above: everything in it is copied already.
+        }
+        above.push(here);
+        for entry in std::fs::read_dir(&path).map_err(fault)? {
+            let entry = entry.map_err(fault)?;
+            let name = entry.file_name().into_string().map_err(|_| not_text(&entry.path()))?;
+            if name == RECORD_NAME || (name.starts_with('.') && name.contains(PART_SUFFIX)) {
+                continue;
+            }
+            let name = format!("{prefix}{name}");
+            let meta = std::fs::metadata(entry.path())
+                .map_err(|error| TransferError::io(&entry.path(), 0, error))?;
+            if meta.is_dir() {
+                open.push((entry.path(), format!("{name}/"), above.clone()));
+            } else if wanted(&name) {
+                files.push(Found { location: Location::Local(entry.path()), name });
+            }
+        }
+    }
+    files.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(files)
+}
+
+async fn expand_store(
+    stores: &Stores,
+    location: &Location,
+    store: &StorePath,
+) -> Result<Listing, TransferError> {
+    if glob::is_pattern(&store.path) {
+        let (folder, pattern) = glob::split(&store.path);
+        let files = list(stores, store, folder, |name| glob::matches(pattern, name)).await?;
+        return some(Listing { files, many: true }, &location.to_string());
+    }
+    if !location.is_folder() {
+        return single(location);
+    }
+    let files = list(stores, store, &store.path, |_| true).await?;
+    if files.is_empty() && store.kind.is_object_store() {
+        return Err(TransferError::Missing { url: location.to_string() });
+    }
+    Ok(Listing { files, many: true })
+}
+
+async fn list(
+    stores: &Stores,
+    store: &StorePath,
+    folder: &str,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<Found>, TransferError> {
+    let url = Location::Store(store.clone()).to_string();
+    let fault = |error| TransferError::store(&url, store.kind.credential_names(), &error);
+    let operator = stores.operator(store)?.layer(super::retry::layer());
+    let mut entries = operator.lister_with(folder).recursive(true).await.map_err(fault)?;
+    let mut files = Vec::new();
+    while let Some(entry) = entries.try_next().await.map_err(fault)? {
+        let path = entry.path();
+        let Some(name) = path.strip_prefix(folder).filter(|name| !name.is_empty() && !path.ends_with('/'))
+        else {
+            continue; // The folder itself, or a marker of one.
+        };
+        if wanted(name) {
+            files.push(found(store, path, name)?);
+        }
+    }
+    files.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(files)
+}
+
+/// Keys are anything that somebody once wrote: one that would be read or written elsewhere is refused.
+fn found(store: &StorePath, path: &str, name: &str) -> Result<Found, TransferError> {
+    let location = Location::Store(StorePath { path: path.to_owned(), ..store.clone() });
+    check_name(name)
+        .map_err(|_| TransferError::bad_url(&location, "this key cannot be a file name; leave it out"))?;
+    if path.trim() != path {
+        return Err(TransferError::bad_url(
+            &location,
+            "a key that begins or ends with a space cannot be read",
+        ));
+    }
+    Ok(Found { location, name: name.to_owned() })
+}
+
+/// Folder that a target file is written into, for the record of what was copied.
+pub(crate) fn parent(path: &Path) -> PathBuf {
+    path.parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .map_or_else(|| PathBuf::from("."), Path::to_owned)
+}

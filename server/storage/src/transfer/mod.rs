@@ -1,0 +1,160 @@
+//! Copies files between this machine, web servers, S3, COS and HDFS: in parallel ranges, resumable, with checksums.
+//!
+//! A target appears whole or not at all: local files by a rename, objects by the completion of their upload. What a
+//! transfer left behind when it ended early is used by the next one, if the source is still the same.
+
+mod cli;
+mod download;
+mod error;
+mod glob;
+mod input;
+mod listing;
+mod location;
+mod manifest;
+mod part;
+mod plan;
+mod progress;
+mod records;
+mod reporter;
+mod retry;
+mod stop;
+mod stores;
+mod sums;
+mod upload;
+mod web;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use futures::StreamExt;
+use futures::stream;
+use tokio::sync::Semaphore;
+
+pub use cli::{Args, main_from_args, run};
+pub use error::TransferError;
+pub use location::{Location, StoreKind, StorePath};
+pub use manifest::{Entry, parse as parse_manifest};
+pub use progress::{FileReport, Outcome, Progress, Report};
+pub use stop::Stop;
+
+use plan::{Job, Target};
+use progress::Tracker;
+use stores::Stores;
+
+/// Files are started anew this often when their source changes while they are read.
+const RESTARTS: u32 = 3;
+
+/// What to copy and where to.
+#[derive(Debug, Clone)]
+pub struct TransferSpec {
+    /// Files, folders (ending with `/`) and patterns.
+    pub from: Vec<Source>,
+    /// A file, or a folder (ending with `/`, or one that is there).
+    pub to: String,
+    /// Where relative local paths begin.
+    pub base: PathBuf,
+    /// Sums for files that `from` names only by a folder or pattern: by name below the target, or by address.
+    pub sums: BTreeMap<String, String>,
+    /// How many ranges are read at the same time, over all files.
+    pub parallel: usize,
+    /// Bytes of a range.
+    pub chunk: u64,
+    /// How often a range is tried before the transfer fails.
+    pub attempts: u32,
+    /// Credentials and addresses of stores, as environment variables are named.
+    pub env: BTreeMap<String, String>,
+}
+
+/// One source, as a user or a manifest writes it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Source {
+    /// Its address.
+    pub url: String,
+    /// Its name below the target folder; by default the last part of the address.
+    pub name: Option<String>,
+    /// What its content must be, as hexadecimal digits. Only for a source that is one file.
+    pub sha256: Option<String>,
+}
+
+impl TransferSpec {
+    /// A transfer with the usual settings: 4 ranges of 8 MiB at a time, 5 attempts.
+    pub fn new(from: Vec<Source>, to: impl Into<String>, base: impl Into<PathBuf>) -> Self {
+        Self {
+            from,
+            to: to.into(),
+            base: base.into(),
+            sums: BTreeMap::new(),
+            parallel: 4,
+            chunk: 8 << 20,
+            attempts: 5,
+            env: BTreeMap::new(),
+        }
+    }
+}
+
+/// What all files of one transfer share.
+pub(crate) struct Shared<'a> {
+    spec: &'a TransferSpec,
+    stores: Stores,
+    tracker: Tracker<'a>,
+    permits: Semaphore,
+    stop: &'a Stop,
+}
+
+/// Copies what `spec` says. The first fault stops the other files, too; what they fetched is kept for the next try.
+/// `listener` hears of every block; raising `stop` ends the transfer in good order.
+pub async fn transfer(
+    spec: &TransferSpec,
+    stop: &Stop,
+    listener: impl Fn(Progress) + Send + Sync,
+) -> Result<Report, TransferError> {
+    let stores = Stores::new(spec.env.clone())?;
+    let jobs = plan::plan(spec, &stores).await?;
+    let parallel = spec.parallel.max(1);
+    let tracker = Tracker::new(jobs.len() as u64, &listener);
+    let shared = Shared { spec, stores, tracker, permits: Semaphore::new(parallel), stop };
+    let mut running = stream::iter(&jobs).map(|job| shared.one(job)).buffer_unordered(parallel);
+    let mut files = Vec::with_capacity(jobs.len());
+    let mut fault = None;
+    while let Some(done) = running.next().await {
+        match done {
+            Ok(file) => files.push(file),
+            Err(error) => {
+                stop.raise();
+                fault.get_or_insert(error);
+            }
+        }
+    }
+    if let Some(error) = fault {
+        return Err(error);
+    }
+    files.sort_by_key(|(order, _)| *order);
+    Ok(Report { files: files.into_iter().map(|(_, file)| file).collect() })
+}
+
+impl Shared<'_> {
+    async fn one(&self, job: &Job) -> Result<(usize, FileReport), TransferError> {
+        let mut tries = 1;
+        loop {
+            self.stop.check()?;
+            let done = match &job.target {
+                Target::Local { path, records } => download::download(self, job, path, records).await,
+                Target::Store(path) => upload::upload(self, job, path).await,
+            };
+            match done {
+                Err(TransferError::Changed { .. }) if tries < RESTARTS => tries += 1,
+                done => return done.map(|file| (job.order, file)),
+            }
+        }
+    }
+}
+
+/// Runs calls that may wait for a disk outside the threads that serve connections.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, TransferError> + Send + 'static,
+) -> Result<T, TransferError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+    }
+}

@@ -1,0 +1,32 @@
+//! Passing faults are tried again: a few times, waiting longer each time.
+
+use std::time::Duration;
+
+use opendal::layers::RetryLayer;
+
+use super::error::TransferError;
+
+/// First wait; doubled each time.
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// Tries `call` up to `attempts` times as long as its faults are passing ones.
+pub(crate) async fn retry<T>(
+    attempts: u32,
+    mut call: impl AsyncFnMut() -> Result<T, TransferError>,
+) -> Result<T, TransferError> {
+    let mut wait = FIRST_WAIT;
+    for _ in 1..attempts {
+        match call().await {
+            Err(error) if error.is_passing() => tokio::time::sleep(wait).await,
+            done => return done,
+        }
+        wait = (wait * 2).min(LONGEST_WAIT);
+    }
+    call().await
+}
+
+/// The same for calls of a store that only the store's client can repeat (parts of an upload, pages of a list).
+pub(crate) fn layer() -> RetryLayer {
+    RetryLayer::new().with_min_delay(FIRST_WAIT).with_max_delay(LONGEST_WAIT).with_max_times(4).with_jitter()
+}

@@ -1,0 +1,38 @@
+//! Ending a transfer early without losing what it fetched.
+
+use std::future::Future;
+
+use tokio::sync::watch;
+
+use super::error::TransferError;
+
+/// A flag that every wait of a transfer listens to. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Stop(watch::Sender<bool>);
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self(watch::Sender::new(false))
+    }
+}
+
+impl Stop {
+    /// Asks the transfer to end.
+    pub fn raise(&self) {
+        self.0.send_replace(true);
+    }
+
+    /// Fails once the flag is raised.
+    pub(crate) fn check(&self) -> Result<(), TransferError> {
+        if *self.0.borrow() { Err(TransferError::Stopped) } else { Ok(()) }
+    }
+
+    /// Waits for `work`, but not beyond the raising of the flag.
+    pub(crate) async fn or<T>(&self, work: impl Future<Output = T>) -> Result<T, TransferError> {
+        let mut flag = self.0.subscribe();
+        tokio::select! {
+            done = work => Ok(done),
+            _ = flag.wait_for(|raised| *raised) => Err(TransferError::Stopped),
+        }
+    }
+}

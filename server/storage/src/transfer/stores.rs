@@ -1,0 +1,168 @@
+//! Connections to stores and web servers, made once a transfer from the credentials that were handed in.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use opendal::layers::TimeoutLayer;
+use opendal::{HttpTransporter, OperationContext, Operator, services};
+use opendal_http_transport_reqwest::ReqwestTransport;
+
+use super::error::TransferError;
+use super::location::{StoreKind, StorePath};
+
+/// Longest silence of a server before a call is given up (and tried again).
+const SILENCE: Duration = Duration::from_secs(60);
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Opens stores by bucket or host, and keeps them.
+pub struct Stores {
+    env: BTreeMap<String, String>,
+    client: reqwest::Client,
+    operators: Mutex<HashMap<(StoreKind, String), Operator>>,
+}
+
+impl Stores {
+    /// `env` holds the credentials under the names that the vendors' own tools use (see the README of the template).
+    pub fn new(env: BTreeMap<String, String>) -> Result<Self, TransferError> {
+        // A second call fails because the first one's provider is in place, which is what is wanted.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = client(&env)?;
+        Ok(Self { env, client, operators: Mutex::default() })
+    }
+
+    /// The client for plain web servers.
+    pub(crate) fn http(&self) -> &reqwest::Client {
+        &self.client
+    }
+
+    /// The store that holds `path`.
+    pub(crate) fn operator(&self, path: &StorePath) -> Result<Operator, TransferError> {
+        let key = (path.kind, path.authority.clone());
+        let mut operators = self.operators.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = operators.get(&key) {
+            return Ok(known.clone());
+        }
+        let built = self.build(path).map_err(|error| {
+            let url = super::location::Location::Store(path.clone()).to_string();
+            TransferError::store(&url, path.kind.credential_names(), &error)
+        })?;
+        let transport = HttpTransporter::new(ReqwestTransport::new(self.client.clone()));
+        let operator = built
+            .with_context(OperationContext::new().with_http_transport(transport))
+            .layer(TimeoutLayer::new().with_timeout(SILENCE).with_io_timeout(SILENCE));
+        operators.insert(key, operator.clone());
+        Ok(operator)
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.env.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    fn build(&self, path: &StorePath) -> opendal::Result<Operator> {
+        let host = &path.authority;
+        match path.kind {
+            StoreKind::S3 => self.s3(host),
+            StoreKind::Cos => self.cos(host),
+            StoreKind::Hdfs => {
+                Operator::new(services::HdfsNative::default().root("/").name_node(&format!("hdfs://{host}")))
+            }
+            StoreKind::WebHdfs => self.webhdfs(&format!("http://{host}")),
+            StoreKind::SecureWebHdfs => self.webhdfs(&format!("https://{host}")),
+        }
+    }
+
+    fn s3(&self, bucket: &str) -> opendal::Result<Operator> {
+        let region = self.get("AWS_REGION").or(self.get("AWS_DEFAULT_REGION")).unwrap_or("us-east-1");
+        // The library's own search for credentials reads the environment and asks the cloud's metadata server.
+        let mut s3 = services::S3::default()
+            .bucket(bucket)
+            .region(region)
+            .disable_config_load()
+            .disable_ec2_metadata();
+        s3 = match self.get("AWS_ENDPOINT_URL_S3").or(self.get("AWS_ENDPOINT_URL")) {
+            Some(endpoint) => s3.endpoint(endpoint),
+            None => s3.enable_virtual_host_style(),
+        };
+        match (self.get("AWS_ACCESS_KEY_ID"), self.get("AWS_SECRET_ACCESS_KEY")) {
+            (Some(id), Some(secret)) => s3 = s3.access_key_id(id).secret_access_key(secret),
+            _ => s3 = s3.skip_signature(),
+        }
+        if let Some(token) = self.get("AWS_SESSION_TOKEN") {
+            s3 = s3.session_token(token);
+        }
+        Operator::new(s3)
+    }
+
+    fn cos(&self, bucket: &str) -> opendal::Result<Operator> {
+        let mut cos = services::Cos::default().bucket(bucket).disable_config_load();
+        if let Some(endpoint) = self.get("COS_ENDPOINT") {
+            cos = cos.endpoint(endpoint);
+        }
+        if let (Some(id), Some(key)) = (self.get("COS_SECRET_ID"), self.get("COS_SECRET_KEY")) {
+            cos = cos.secret_id(id).secret_key(key);
+        }
+        if let Some(token) = self.get("COS_SESSION_TOKEN") {
+            cos = cos.security_token(token);
+        }
+        Operator::new(cos)
+    }
+
+    fn webhdfs(&self, endpoint: &str) -> opendal::Result<Operator> {
+        let mut hdfs = services::Webhdfs::default().root("/").endpoint(endpoint);
+        if let Some(user) = self.get("HADOOP_USER_NAME") {
+            hdfs = hdfs.user_name(user);
+        }
+        // Files become visible under their name by a rename; until then they lie here.
+        Operator::new(hdfs.atomic_write_dir("/tmp/.cubeloom-transfer/"))
+    }
+}
+
+fn client(env: &BTreeMap<String, String>) -> Result<reqwest::Client, TransferError> {
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("cubeloom/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(CONNECT)
+        .read_timeout(SILENCE)
+        .no_proxy();
+    for proxy in proxies(env)? {
+        builder = builder.proxy(proxy);
+    }
+    let extra = certificates(env)?;
+    let built = builder.tls_certs_merge(extra.clone()).build();
+    built.or_else(|_| without_roots(extra)).map_err(|error| TransferError::http("the HTTP client", error))
+}
+
+/// Minimal machines have no certificates of authorities; plain HTTP must work there all the same.
+fn without_roots(extra: Vec<reqwest::Certificate>) -> reqwest::Result<reqwest::Client> {
+    reqwest::Client::builder()
+        .connect_timeout(CONNECT)
+        .read_timeout(SILENCE)
+        .no_proxy()
+        .tls_certs_only(extra)
+        .build()
+}
+
+fn proxies(env: &BTreeMap<String, String>) -> Result<Vec<reqwest::Proxy>, TransferError> {
+    let find =
+        |name: &str| env.get(name).or_else(|| env.get(&name.to_ascii_lowercase())).filter(|v| !v.is_empty());
+    let except = find("NO_PROXY").map(String::as_str).unwrap_or_default();
+    let except = reqwest::NoProxy::from_string(&format!("localhost,127.0.0.0/8,::1,{except}"));
+    let mut found = Vec::new();
+    if let Some(url) = find("HTTP_PROXY") {
+        found.push(reqwest::Proxy::http(url).map_err(|error| TransferError::http("HTTP_PROXY", error))?);
+    }
+    if let Some(url) = find("HTTPS_PROXY") {
+        found.push(reqwest::Proxy::https(url).map_err(|error| TransferError::http("HTTPS_PROXY", error))?);
+    }
+    Ok(found.into_iter().map(|proxy| proxy.no_proxy(except.clone())).collect())
+}
+
+/// Authorities that are trusted besides the machine's own: a PEM file named by AWS_CA_BUNDLE or SSL_CERT_FILE.
+fn certificates(env: &BTreeMap<String, String>) -> Result<Vec<reqwest::Certificate>, TransferError> {
+    let Some(file) = env.get("AWS_CA_BUNDLE").or_else(|| env.get("SSL_CERT_FILE")).filter(|v| !v.is_empty())
+    else {
+        return Ok(Vec::new());
+    };
+    let pem = std::fs::read(file).map_err(|error| TransferError::io(file.as_ref(), 0, error))?;
+    reqwest::Certificate::from_pem_bundle(&pem).map_err(|error| TransferError::http(file, error))
+}

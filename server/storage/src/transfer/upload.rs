@@ -1,0 +1,255 @@
+//! Into a store: ranges are read in parallel, put in order, and become one object when all of them are there.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Mutex;
+
+use bytes::{Bytes, BytesMut};
+use futures::stream::LocalBoxStream;
+use futures::{StreamExt, TryStreamExt, stream};
+use opendal::{ErrorKind, Metadata, Operator, Writer};
+use sha2::{Digest, Sha256};
+
+use super::error::TransferError;
+use super::input::{Input, hex};
+use super::listing::PART_SUFFIX;
+use super::location::{Location, StoreKind, StorePath};
+use super::plan::Job;
+use super::progress::{FileReport, FileTracker, Outcome};
+use super::retry::{layer, retry};
+use super::{Shared, blocking, sums};
+
+/// Limits of S3 and COS: parts are at least this long, and at most so many.
+const SMALLEST_PART: u64 = 5 << 20;
+const MOST_PARTS: u64 = 10_000;
+
+/// Notes that are kept with an object: a mark of the source that it came from, and its sum where that was given.
+const SOURCE_NOTE: &str = "cubeloom-source";
+const SUM_NOTE: &str = "cubeloom-sha256";
+
+/// One object on its way.
+struct Upload<'a> {
+    shared: &'a Shared<'a>,
+    job: &'a Job,
+    input: &'a Input,
+    operator: Operator,
+    /// Where the object is to be.
+    path: &'a StorePath,
+    url: String,
+}
+
+pub(crate) async fn upload(
+    shared: &Shared<'_>,
+    job: &Job,
+    path: &StorePath,
+) -> Result<FileReport, TransferError> {
+    let input = retry(shared.spec.attempts, || Input::open(&shared.stores, &job.from)).await?;
+    let operator = shared.stores.operator(path)?.layer(layer());
+    let url = Location::Store(path.clone()).to_string();
+    let upload = Upload { shared, job, input: &input, operator, path, url };
+    let count = shared.tracker.file(input.identity.size.unwrap_or(0));
+    let done = match upload.present().await? {
+        Some(meta) => Ok(upload.skip(&meta, &count)),
+        None => upload.copy(&count).await,
+    };
+    match &done {
+        Ok(_) => count.finish(),
+        Err(_) => count.give_up(),
+    }
+    done
+}
+
+impl Upload<'_> {
+    fn fault(&self, error: opendal::Error) -> TransferError {
+        TransferError::store(&self.url, self.path.kind.credential_names(), &error)
+    }
+
+    /// What lies at the target, if it is the content that is to be put there.
+    async fn present(&self) -> Result<Option<Metadata>, TransferError> {
+        let meta = match self.operator.stat(&self.path.path).await {
+            Ok(meta) => meta,
+            // Who may write need not be allowed to look.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(self.fault(error)),
+        };
+        let identity = &self.input.identity;
+        let same = match &self.job.sha256 {
+            Some(sum) => note(&meta, SUM_NOTE).as_ref() == Some(sum),
+            None => identity.is_telling() && note(&meta, SOURCE_NOTE) == Some(identity.digest()),
+        };
+        Ok((same && Some(meta.content_length()) == identity.size).then_some(meta))
+    }
+
+    fn skip(&self, meta: &Metadata, count: &FileTracker<'_>) -> FileReport {
+        count.advance(meta.content_length());
+        self.report(meta.content_length(), note(meta, SUM_NOTE), Outcome::Skipped)
+    }
+
+    fn report(&self, bytes: u64, sha256: Option<String>, outcome: Outcome) -> FileReport {
+        FileReport { url: self.input.url.clone(), target: self.url.clone(), bytes, sha256, outcome }
+    }
+
+    async fn copy(&self, count: &FileTracker<'_>) -> Result<FileReport, TransferError> {
+        let restartable = !self.input.ranges;
+        let attempts = if restartable { self.shared.spec.attempts } else { 1 };
+        let (bytes, sum) = retry(attempts, async || {
+            count.restart();
+            self.put(count).await
+        })
+        .await?;
+        Ok(self.report(bytes, Some(sum), Outcome::Copied))
+    }
+
+    /// One upload from its beginning to its completion; a fault on the way leaves the target as it was.
+    async fn put(&self, count: &FileTracker<'_>) -> Result<(u64, String), TransferError> {
+        let place = self.place();
+        let mut writer = self.writer(&place).await?;
+        let sent = match self.send(&mut writer, count).await {
+            Ok(sent) => self.check(sent).await,
+            Err(error) => Err(error),
+        };
+        match sent {
+            Ok(sent) => {
+                writer.close().await.map_err(|error| self.fault(error))?;
+                self.publish(&place).await?;
+                self.check_size(sent.0).await?;
+                Ok(sent)
+            }
+            Err(error) => {
+                // The first fault is the one to tell; a store drops what was not completed, sooner or later.
+                let _ = writer.abort().await;
+                if place != self.path.path {
+                    let _ = self.operator.delete(&place).await;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// The key that is written to: on HDFS another name, since what is written there can be seen at once.
+    fn place(&self) -> String {
+        let path = &self.path.path;
+        match (self.path.kind, path.rsplit_once('/')) {
+            (StoreKind::Hdfs, Some((folder, name))) => format!("{folder}/.{name}{PART_SUFFIX}"),
+            (StoreKind::Hdfs, None) => format!(".{path}{PART_SUFFIX}"),
+            _ => path.clone(),
+        }
+    }
+
+    async fn writer(&self, place: &str) -> Result<Writer, TransferError> {
+        let size = self.input.identity.size.unwrap_or(0);
+        let part = self.shared.spec.chunk.max(SMALLEST_PART).max(size.div_ceil(MOST_PARTS));
+        let mut options =
+            self.operator.writer_with(place).chunk(part as usize).concurrent(self.shared.spec.parallel);
+        if self.path.kind.is_object_store() {
+            options = options.user_metadata(self.notes());
+        }
+        options.await.map_err(|error| self.fault(error))
+    }
+
+    fn notes(&self) -> HashMap<String, String> {
+        let sum = self.job.sha256.clone().map(|sum| (SUM_NOTE.to_owned(), sum));
+        let source = Some((SOURCE_NOTE.to_owned(), self.input.identity.digest()));
+        sum.into_iter().chain(source).collect()
+    }
+
+    async fn send(
+        &self,
+        writer: &mut Writer,
+        count: &FileTracker<'_>,
+    ) -> Result<(u64, String), TransferError> {
+        let mut hasher = Sha256::new();
+        let mut bytes = 0;
+        let mut blocks = self.blocks();
+        while let Some(block) = self.shared.stop.or(blocks.try_next()).await?? {
+            let (hashed, block) = blocking(move || {
+                hasher.update(&block);
+                Ok((hasher, block))
+            })
+            .await?;
+            hasher = hashed;
+            let length = block.len() as u64;
+            self.shared.stop.or(writer.write(block)).await?.map_err(|error| self.fault(error))?;
+            bytes += length;
+            count.advance(length);
+        }
+        Ok((bytes, hex(&hasher.finalize())))
+    }
+
+    /// The content in order. Ranges that were read ahead wait in memory, `parallel` of them at most.
+    fn blocks(&self) -> LocalBoxStream<'_, Result<Bytes, TransferError>> {
+        let spec = self.shared.spec;
+        match self.input.identity.size {
+            Some(size) if self.input.ranges => {
+                let chunk = spec.chunk.max(1);
+                let ranges = (0..size.div_ceil(chunk)).map(move |n| n * chunk..((n + 1) * chunk).min(size));
+                stream::iter(ranges)
+                    .map(|range| self.range(range))
+                    .buffered(spec.parallel.max(1))
+                    .boxed_local()
+            }
+            size => stream::once(self.input.read(0, size)).try_flatten().boxed_local(),
+        }
+    }
+
+    /// Reads one range; after a passing fault it goes on where the connection broke.
+    async fn range(&self, range: Range<u64>) -> Result<Bytes, TransferError> {
+        let wanted = (range.end - range.start) as usize;
+        let read = Mutex::new(BytesMut::with_capacity(wanted));
+        let have = || read.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        retry(self.shared.spec.attempts, async || {
+            let _permit = self.shared.stop.or(self.shared.permits.acquire()).await?;
+            let at = range.start + have().len() as u64;
+            let mut content = self.input.read(at, Some(range.end)).await?;
+            while let Some(block) = content.try_next().await? {
+                have().extend_from_slice(&block);
+            }
+            Ok(())
+        })
+        .await?;
+        let read = std::mem::take(&mut *have());
+        if read.len() != wanted {
+            let actual = range.start + read.len() as u64;
+            return Err(TransferError::Size { url: self.input.url.clone(), expected: range.end, actual });
+        }
+        Ok(read.freeze())
+    }
+
+    async fn check(&self, (bytes, sum): (u64, String)) -> Result<(u64, String), TransferError> {
+        if let Some(expected) = self.input.identity.size.filter(|size| *size != bytes) {
+            return Err(TransferError::Size { url: self.input.url.clone(), expected, actual: bytes });
+        }
+        if self.input.identity.is_telling() {
+            self.input.check_unchanged(&self.shared.stores, &self.job.from).await?;
+        }
+        sums::verify(&self.input.url, self.job.sha256.as_deref(), &sum)?;
+        Ok((bytes, sum))
+    }
+
+    async fn publish(&self, place: &str) -> Result<(), TransferError> {
+        if place == self.path.path {
+            return Ok(());
+        }
+        // HDFS does not rename over a file.
+        self.operator.delete(&self.path.path).await.map_err(|error| self.fault(error))?;
+        self.operator.rename(place, &self.path.path).await.map_err(|error| self.fault(error))
+    }
+
+    async fn check_size(&self, bytes: u64) -> Result<(), TransferError> {
+        match self.operator.stat(&self.path.path).await {
+            Ok(meta) if meta.content_length() != bytes => Err(TransferError::Size {
+                url: self.url.clone(),
+                expected: bytes,
+                actual: meta.content_length(),
+            }),
+            Err(error) if error.kind() != ErrorKind::PermissionDenied => Err(self.fault(error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn note(meta: &Metadata, key: &str) -> Option<String> {
+    meta.user_metadata()?.get(key).map(str::to_owned)
+}
