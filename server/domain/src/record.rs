@@ -69,6 +69,8 @@ pub struct InstanceRecord {
     pub ended_at: Option<Timestamp>,
     /// What its program reported.
     pub report: Report,
+    /// What somebody should know, e.g. why an earlier result was not reused.
+    pub note: Option<String>,
 }
 
 /// One try at one instance.
@@ -165,8 +167,8 @@ pub struct Changes {
     pub runs: Vec<RunRecord>,
     /// Expansions to be stored.
     pub expansions: Vec<ExpansionRecord>,
-    /// Tasks whose expansion and instances are forgotten first (run again on demand).
-    pub reset: Vec<(RunId, TaskIx)>,
+    /// Tasks whose stored expansion is forgotten before anything else is written (run again on demand).
+    pub unexpanded: Vec<(RunId, TaskIx)>,
     /// Instances to be inserted or written over.
     pub instances: Vec<InstanceRecord>,
     /// Attempts to be inserted or written over.

@@ -115,6 +115,8 @@ pub struct ReusedFrom {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum InstanceState {
+    /// It is to run again, and waits for what it needs.
+    Pending,
     /// What it needs has ended; it waits for a place.
     Waiting {
         /// Since when.
@@ -156,13 +158,14 @@ impl InstanceState {
     /// Whether it has ended.
     #[must_use]
     pub fn is_final(&self) -> bool {
-        !matches!(self, Self::Waiting { .. } | Self::Backoff { .. } | Self::Active)
+        !matches!(self, Self::Pending | Self::Waiting { .. } | Self::Backoff { .. } | Self::Active)
     }
 
     /// The word for it, as shown.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
+            Self::Pending => "pending",
             Self::Waiting { .. } => "waiting",
             Self::Backoff { .. } => "backoff",
             Self::Active => "running",
