@@ -1,0 +1,167 @@
+//! A web server on a free port that counts what it sends, and fails as it is told to.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Response, StatusCode, header};
+use axum::response::IntoResponse;
+use futures::StreamExt;
+
+/// What the server has and does. Tests change it between transfers.
+#[derive(Clone, Default)]
+pub struct Behaviour {
+    pub bytes: Vec<u8>,
+    pub etag: Option<&'static str>,
+    /// Answers ranges with the whole file.
+    pub no_ranges: bool,
+    /// Answers HEAD with 405.
+    pub no_head: bool,
+    /// Does not tell how long the file is.
+    pub chunked: bool,
+    /// Sends this many bytes of content in all, then breaks every connection.
+    pub dies_after: Option<usize>,
+    /// Breaks every answer after this many bytes, but goes on serving.
+    pub breaks_after: Option<usize>,
+    /// Answers this many requests with 503 first.
+    pub busy: usize,
+    /// Waits this long before each piece of 64 KiB.
+    pub slow: Option<std::time::Duration>,
+}
+
+/// What the server has seen.
+#[derive(Default)]
+pub struct Seen {
+    /// `Range` of each GET, in order; empty for the whole.
+    pub ranges: Vec<String>,
+    /// Bytes of content that were handed to the connection.
+    pub sent: usize,
+    /// Path and query of each request.
+    pub uris: Vec<String>,
+}
+
+#[derive(Clone, Default)]
+pub struct WebServer {
+    pub behaviour: Arc<Mutex<Behaviour>>,
+    pub seen: Arc<Mutex<Seen>>,
+    address: Option<SocketAddr>,
+}
+
+impl WebServer {
+    pub async fn start(behaviour: Behaviour) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server =
+            Self { behaviour: Arc::new(Mutex::new(behaviour)), address: Some(address), ..Self::default() };
+        let app = Router::new().fallback(answer).with_state(server.clone());
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        server
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}/{path}", self.address.unwrap())
+    }
+
+    pub fn change(&self, change: impl FnOnce(&mut Behaviour)) {
+        change(&mut self.behaviour.lock().unwrap());
+    }
+
+    pub fn take_seen(&self) -> Seen {
+        std::mem::take(&mut *self.seen.lock().unwrap())
+    }
+}
+
+async fn answer(State(server): State<WebServer>, request: Request) -> Response<Body> {
+    let behaviour = {
+        let mut behaviour = server.behaviour.lock().unwrap();
+        if behaviour.busy > 0 {
+            behaviour.busy -= 1;
+            return StatusCode::SERVICE_UNAVAILABLE.into_response();
+        }
+        behaviour.clone()
+    };
+    server.seen.lock().unwrap().uris.push(request.uri().to_string());
+    if request.uri().path().contains("gone") {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    if request.uri().path().contains("secret") {
+        return StatusCode::FORBIDDEN.into_response();
+    }
+    if request.method() == axum::http::Method::HEAD {
+        return head(&behaviour);
+    }
+    get(server, behaviour, request.headers())
+}
+
+fn head(behaviour: &Behaviour) -> Response<Body> {
+    if behaviour.no_head {
+        return StatusCode::METHOD_NOT_ALLOWED.into_response();
+    }
+    let mut answer = Response::builder();
+    if let Some(etag) = behaviour.etag {
+        answer = answer.header(header::ETAG, etag);
+    }
+    if !behaviour.no_ranges {
+        answer = answer.header(header::ACCEPT_RANGES, "bytes");
+    }
+    if !behaviour.chunked {
+        answer = answer.header(header::CONTENT_LENGTH, behaviour.bytes.len());
+    }
+    answer.body(Body::empty()).unwrap()
+}
+
+fn get(server: WebServer, behaviour: Behaviour, headers: &HeaderMap) -> Response<Body> {
+    let range = headers.get(header::RANGE).map(|range| range.to_str().unwrap().to_owned());
+    server.seen.lock().unwrap().ranges.push(range.clone().unwrap_or_default());
+    let total = behaviour.bytes.len();
+    let span = range.filter(|_| !behaviour.no_ranges).map(|range| {
+        let (first, last) = range.strip_prefix("bytes=").unwrap().split_once('-').unwrap();
+        first.parse::<usize>().unwrap()..(last.parse::<usize>().unwrap() + 1).min(total)
+    });
+    let mut answer = Response::builder();
+    if let Some(etag) = behaviour.etag {
+        answer = answer.header(header::ETAG, etag);
+    }
+    if let Some(span) = &span {
+        if span.start >= total {
+            let unmet = answer.status(416).header(header::CONTENT_RANGE, format!("bytes */{total}"));
+            return unmet.body(Body::empty()).unwrap();
+        }
+        let text = format!("bytes {}-{}/{total}", span.start, span.end - 1);
+        answer = answer.status(206).header(header::CONTENT_RANGE, text);
+    }
+    let part = behaviour.bytes[span.unwrap_or(0..total)].to_vec();
+    if !behaviour.chunked {
+        answer = answer.header(header::CONTENT_LENGTH, part.len());
+    }
+    answer.body(body(server, behaviour, part)).unwrap()
+}
+
+/// The content in small pieces, counted, until the server is to break.
+fn body(server: WebServer, behaviour: Behaviour, part: Vec<u8>) -> Body {
+    let pieces: Vec<Vec<u8>> = part.chunks(64 << 10).map(<[u8]>::to_vec).collect();
+    let mut sent_here = 0;
+    let stream = futures::stream::iter(pieces).then(move |piece| {
+        let mut seen = server.seen.lock().unwrap();
+        let dead = behaviour.dies_after.is_some_and(|limit| seen.sent + piece.len() > limit)
+            || behaviour.breaks_after.is_some_and(|limit| sent_here + piece.len() > limit);
+        if !dead {
+            seen.sent += piece.len();
+            sent_here += piece.len();
+        }
+        let slow = behaviour.slow;
+        async move {
+            if let Some(wait) = slow {
+                tokio::time::sleep(wait).await;
+            }
+            if dead { Err(std::io::Error::other("the server breaks, as it was told to")) } else { Ok(piece) }
+        }
+    });
+    Body::from_stream(stream.map(Ok::<_, Infallible>).map(|piece| match piece {
+        Ok(piece) => piece,
+        Err(never) => match never {},
+    }))
+}
