@@ -11,6 +11,8 @@ import socket
 import subprocess
 import sys
 
+# The template's folder stays as it was: no compiled files in it.
+sys.dont_write_bytecode = True
 import link
 
 #: How long the daemon may take to end after the launcher has gone, in seconds.

@@ -9,6 +9,8 @@ import socket
 import sys
 import time
 
+# The template's folder stays as it was: no compiled files in it.
+sys.dont_write_bytecode = True
 import link
 
 #: How long a worker may take to come up, in seconds: all of a gang start together.

@@ -7,6 +7,7 @@
 The other templates that run a user's program (indexed, mpi, pytorch) start this file too.
 """
 
+import importlib
 import linecache
 import os
 import runpy
@@ -39,8 +40,16 @@ def prepare():
     # Not resolved: a virtual environment's python3 is a link out of it.
     lead("PATH", os.path.dirname(sys.executable))
     sys.path[:1] = [CODE, str(LIB)]
+    import_quietly("cubeloom")
     # A log is followed while it grows, and several processes may share it: whole lines, at once.
     sys.stdout.reconfigure(line_buffering=True)
+
+
+def import_quietly(module):
+    """Imports a module of ours without leaving compiled files in the template's folder, which must stay as it was."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    importlib.import_module(module)
+    sys.dont_write_bytecode = before
 
 
 def lead(variable, *folders):

@@ -12,14 +12,15 @@ import time
 import warnings
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python" / "lib"))
-
-import cubeloom
 import numpy
 import xgboost
 from xgboost import collective
 from xgboost.tracker import RabitTracker
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python" / "lib"))
+# The template's folder stays as it was: no compiled files in it.
+sys.dont_write_bytecode = True
+import cubeloom
 from shards import load, share_of
 
 #: How long the ranks wait for each other to come up, in seconds.
