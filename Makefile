@@ -1,0 +1,64 @@
+# What a person or CI does with Cubeloom. Each target does its own set-up; `make` alone lists them.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+# Targets follow each other: cargo already uses every core.
+.NOTPARALLEL:
+.PHONY: help run test test-templates crash-test bench fuzz fmt lint clean
+
+# A fresh rustup has not reached this shell's PATH yet, and Debian's own Rust is too old.
+export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+
+PIPELINE ?= examples/digits/pipeline.yaml
+DATA ?=
+CRASHES ?= 1000
+FUZZ_SECONDS ?= 60
+
+DENY := cargo-deny 0.20.2
+NEXTEST := cargo-nextest 0.9.151
+FUZZ := cargo-fuzz 0.13.2
+
+CUBELOOM := $(or $(CARGO_TARGET_DIR),target)/release/cubeloom
+nextest = tools/with $(NEXTEST) cargo nextest run --locked
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: setup-run release ## Build, then run the example on real data (PIPELINE=file, DATA=folder)
+	$(CUBELOOM) run "$(PIPELINE)" --watch $(if $(DATA),--data "$(DATA)")
+
+test: setup-test lint ## Formatting, licences, lints and every test
+	$(nextest) --workspace
+
+test-templates: setup-test-templates ## The templates that need large packages (Debian's python3-torch, 650 MB)
+	$(nextest) -p cubeloom-tests --run-ignored only -E 'test(/^templates::/)'
+
+crash-test: export CUBELOOM_TEST_CRASHES := $(CRASHES)
+crash-test: setup-test ## Kill the server at every failpoint and at CRASHES random moments, and count
+	$(nextest) -p cubeloom-tests --run-ignored only -E 'test(/^crash::/)' --no-capture
+
+bench: setup-test release ## Measure speed and size beside their baselines
+	$(CUBELOOM) bench
+
+fuzz: setup-lint ## Fuzz the parsers, FUZZ_SECONDS each (needs a nightly compiler)
+	tools/with $(FUZZ) tools/fuzz $(FUZZ_SECONDS)
+
+fmt: setup-lint ## Format the code
+	cargo fmt --all
+
+lint: setup-lint ## Formatting, licences and lints
+	cargo fmt --all --check
+	tools/with $(DENY) cargo deny --locked check --hide-inclusion-graph licenses bans sources
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+clean: ## Delete what was built (the data folder stays)
+	cargo clean
+	rm -rf fuzz/target fuzz/artifacts
+
+.PHONY: release
+release:
+	cargo build --release --locked -p cubeloom
+
+setup-%:
+	@tools/setup $*
