@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python" / "lib"
 # The template's folder stays as it was: no compiled files in it.
 sys.dont_write_bytecode = True
 import cubeloom
-from shards import load, share_of
+from shards import DataError, load, share_of
 
 #: How long the ranks wait for each other to come up, in seconds.
 PATIENCE = 120
@@ -31,11 +31,21 @@ def main():
     options = arguments()
     sys.stdout.reconfigure(line_buffering=True)
     tracker = start_tracker() if cubeloom.rank == 0 else None
-    join()
-    train(options)
-    collective.finalize()
+    try:
+        join()
+        train(options)
+        collective.finalize()
+    except (DataError, xgboost.core.XGBoostError) as error:
+        give_up(error)
     if tracker is not None:
         tracker.wait_for(PATIENCE)
+
+
+def give_up(error):
+    """Says why, in xgboost's words without its stack, and leaves at once: a tracker that lost a rank may never end."""
+    reason = str(error).partition("Stack trace:")[0].strip()
+    print(f"rank {cubeloom.rank} stops: {reason}", file=sys.stderr, flush=True)
+    os._exit(1)
 
 
 def arguments():

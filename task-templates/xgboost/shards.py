@@ -2,18 +2,21 @@
 
 import glob
 import gzip
-import sys
 from pathlib import Path
 
 import numpy
 import scipy.sparse
 
 
+class DataError(Exception):
+    """Files that cannot be trained on; the message names the file or the pattern."""
+
+
 def share_of(pattern, rank, world_size):
     """The files that this rank reads: every `world_size`-th of the pattern's, in order of their names."""
     files = sorted(Path(name) for name in glob.glob(pattern))
     if len(files) < world_size:
-        sys.exit(f"{pattern} matches {len(files)} files; {world_size} workers need at least one each")
+        raise DataError(f"{pattern} matches {len(files)} files; {world_size} workers need at least one each")
     return files[rank::world_size]
 
 
@@ -38,9 +41,9 @@ def load_file(path, label):
             return load_csv(path, label)
         if name.endswith((".libsvm", ".svm")):
             return load_libsvm(path)
-    except (KeyError, ValueError) as error:
-        sys.exit(f"{path}: {error}")
-    sys.exit(f"{path}: the ending must be .npz, .csv, .csv.gz, .libsvm or .svm")
+    except (KeyError, ValueError, OSError) as error:
+        raise DataError(f"{path}: {error}") from error
+    raise DataError(f"{path}: the ending must be .npz, .csv, .csv.gz, .libsvm or .svm")
 
 
 def load_npz(path, label):
