@@ -53,12 +53,21 @@ def arguments():
     parser.add_argument("--data", required=True, help="path or glob of the training files")
     parser.add_argument("--label", default="y", help="column (csv) or array (npz) that is learnt")
     parser.add_argument("--validation", help="path or glob of files to report a metric for")
-    parser.add_argument("--params", type=json.loads, default={}, help="xgboost's parameters, as a JSON object")
+    parser.add_argument("--params", nargs="*", type=named_value, default=[], help="xgboost's parameters: eta=0.3 ...")
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--model", type=Path, required=True, help="the model file, .json or .ubj")
     parser.add_argument("--checkpoint-every", type=int, default=20, help="rounds between checkpoints")
     parser.add_argument("--threads", type=int, default=1)
     return parser.parse_args()
+
+
+def named_value(text):
+    """`eta=0.3` -> ("eta", 0.3); a value that is no JSON is a text."""
+    name, _, value = text.partition("=")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 def start_tracker():
@@ -102,7 +111,7 @@ def train(options):
     rows = int(collective.allreduce(numpy.array([matrices[0][0].num_row()]), collective.Op.SUM)[0])
     start, booster = last_checkpoint()
     booster = xgboost.train(
-        {"nthread": options.threads, **options.params},
+        {"nthread": options.threads, **dict(options.params)},
         matrices[0][0],
         num_boost_round=options.rounds - start,
         evals=matrices,
