@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use futures::TryStreamExt;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::error::TransferError;
@@ -28,7 +29,7 @@ const LARGEST_MANIFEST: u64 = 256 << 20;
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
     /// A file, a folder (ending with `/`) or a pattern (`*`, `?`, `**`) to copy from; may be given several times
-    #[arg(long, value_name = "URL", num_args = 1.., required_unless_present = "manifest")]
+    #[arg(long, value_name = "URL", num_args = 0.., required_unless_present = "manifest")]
     pub from: Vec<String>,
     /// The file or folder (ending with `/`) to copy to; a relative path lies below the run's folder
     #[arg(long, value_name = "URL")]
@@ -36,7 +37,8 @@ pub struct Args {
     /// The sum of the one file, or NAME=SUM for one of several
     #[arg(long, value_name = "[NAME=]SUM", num_args = 0..)]
     pub sha256: Vec<String>,
-    /// A list of files with their sums: the lines of `sha256sum`, or YAML or JSON
+    /// A list of files with their sums: the lines of `sha256sum`, or YAML or JSON; a relative path lies in the
+    /// pipeline's folder
     #[arg(long, value_name = "FILE")]
     pub manifest: Option<String>,
     /// How many ranges are read at the same time
@@ -113,7 +115,8 @@ fn watch_signals(stop: &Stop) -> Result<(), TransferError> {
 }
 
 async fn spec(args: &Args, env: &BTreeMap<String, String>) -> Result<TransferSpec, TransferError> {
-    let base = env.get("CUBELOOM_RUN_DIR").filter(|path| !path.is_empty()).map_or(".", String::as_str);
+    let place = |name: &str| env.get(name).filter(|path| !path.is_empty()).map_or(".", String::as_str);
+    let base = place("CUBELOOM_RUN_DIR");
     let mut spec = TransferSpec::new(Vec::new(), &args.to, base);
     spec.parallel = args.parallel.into();
     spec.chunk = args.chunk;
@@ -130,7 +133,7 @@ async fn spec(args: &Args, env: &BTreeMap<String, String>) -> Result<TransferSpe
                     ));
                 }
             };
-            manifest::sources(manifest::parse(&read_text(file, &spec).await?)?, folder)?
+            manifest::sources(manifest::parse(&read_text(file, place("CUBELOOM_CODE"), env).await?)?, folder)?
         }
         None => args.from.iter().map(|url| Source { url: url.clone(), ..Source::default() }).collect(),
     };
@@ -153,10 +156,9 @@ fn add_sums(spec: &mut TransferSpec, given: &[String]) -> Result<(), TransferErr
 }
 
 /// Reads a manifest from wherever sources can lie.
-async fn read_text(url: &str, spec: &TransferSpec) -> Result<String, TransferError> {
-    use futures::TryStreamExt;
-    let location = Location::parse(url, &spec.base)?;
-    let stores = Stores::new(spec.env.clone())?;
+async fn read_text(url: &str, base: &str, env: &BTreeMap<String, String>) -> Result<String, TransferError> {
+    let location = Location::parse(url, base.as_ref())?;
+    let stores = Stores::new(env.clone())?;
     let input = Input::open(&stores, &location).await?;
     let mut content = input.read(0, input.identity.size).await?;
     let mut bytes = Vec::new();

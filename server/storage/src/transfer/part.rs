@@ -243,7 +243,7 @@ mod tests {
         for range in [10..20, 0..5, 30..40, 20..30, 5..10] {
             insert(&mut done, range);
         }
-        assert_eq!(done, [0..40]);
+        assert!(done.len() == 1 && done[0] == (0..40), "{done:?}");
         insert(&mut done, 50..60);
         assert_eq!(done, [0..40, 50..60]);
     }

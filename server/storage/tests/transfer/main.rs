@@ -1,5 +1,7 @@
 //! Transfers for real: on this machine's disk, from web servers with all their faults, with a real S3 server.
 
+#![expect(clippy::unwrap_used, reason = "clippy knows functions marked as tests, not their helpers")]
+
 mod helpers;
 mod local;
 mod program;

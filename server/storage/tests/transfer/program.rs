@@ -14,6 +14,7 @@ fn call(run_dir: &Path, args: &[&str]) -> (ExitCode, Vec<Value>) {
     let outputs = run_dir.join("outputs.jsonl");
     let env = BTreeMap::from([
         ("CUBELOOM_RUN_DIR".to_owned(), run_dir.to_str().unwrap().to_owned()),
+        ("CUBELOOM_CODE".to_owned(), run_dir.join("code").to_str().unwrap().to_owned()),
         ("CUBELOOM_OUTPUTS".to_owned(), outputs.to_str().unwrap().to_owned()),
     ]);
     let code = main_from_args(["cubeloom transfer"].iter().chain(args), &env);
@@ -48,7 +49,7 @@ fn a_manifest_gives_files_and_sums() {
     let sum = sha256(&bytes);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let server = runtime.block_on(WebServer::start(Behaviour { bytes, ..Behaviour::default() }));
-    write(dir.path().join("sums"), format!("{sum}  x/one file.csv\n{sum}  two.csv\n").as_bytes());
+    write(dir.path().join("code/sums"), format!("{sum}  x/one file.csv\n{sum}  two.csv\n").as_bytes());
     let (code, lines) = call(
         dir.path(),
         &["--from", &server.url("data/"), "--manifest", "sums", "--to", "data/", "--parallel", "2"],
@@ -60,7 +61,7 @@ fn a_manifest_gives_files_and_sums() {
     assert_eq!((&output["files"], output.get("sha256")), (&2.into(), None));
 
     let list = format!("- {{url: '{}', sha256: {sum}}}\n", server.url("z"));
-    write(dir.path().join("list.yaml"), list.as_bytes());
+    write(dir.path().join("code/list.yaml"), list.as_bytes());
     assert_eq!(call(dir.path(), &["--manifest", "list.yaml", "--to", "z/"]).0, ExitCode::SUCCESS);
     assert_eq!(names(&dir.path().join("z")), ["z"]);
 }
