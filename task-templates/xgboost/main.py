@@ -5,7 +5,7 @@ It alone reports, and writes checkpoints and the model.
 """
 
 import argparse
-import json
+import ast
 import os
 import sys
 import time
@@ -62,11 +62,11 @@ def arguments():
 
 
 def named_value(text):
-    """`eta=0.3` -> ("eta", 0.3); a value that is no JSON is a text."""
+    """`eta=0.3` -> ("eta", 0.3). Values are as expressions render them: 0.3, True, ['auc']; anything else is a text."""
     name, _, value = text.partition("=")
     try:
-        return name, json.loads(value)
-    except ValueError:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
         return name, value
 
 
