@@ -1,0 +1,77 @@
+//! Writing what one pass of the engine decided.
+
+use std::collections::BTreeSet;
+
+use cubeloom_domain::failpoint;
+use cubeloom_domain::record::Changes;
+use cubeloom_domain::{RunId, TaskIx};
+use sqlx::{AnyConnection, Connection};
+
+use crate::error::StoreError;
+use crate::rows::{ATTEMPTS, CACHE, EXPANSIONS, INSTANCES, RUNS};
+use crate::{Lease, Store};
+
+impl Store {
+    /// Writes the changes in one transaction: all of them, durably, or none.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`] when `lease` does not hold one of the runs; otherwise when the database refuses.
+    pub async fn commit(&self, lease: &Lease, changes: &Changes) -> Result<(), StoreError> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let runs = touched(changes);
+        let mut writer = self.writer().await?;
+        let mut transaction = writer.get().begin_with(self.backend().begin()).await?;
+        self.confirm(&mut transaction, lease, &runs).await?;
+        write(&mut transaction, changes).await?;
+        failpoint::hit("store.commit.before");
+        transaction.commit().await?;
+        failpoint::hit("store.commit.after");
+        self.inner.checkpoints.wrote(changes.instances.len() + changes.attempts.len() + 1);
+        Ok(())
+    }
+}
+
+async fn write(connection: &mut AnyConnection, changes: &Changes) -> Result<(), StoreError> {
+    for (run, task) in &changes.unexpanded {
+        forget_expansion(connection, run, *task).await?;
+    }
+    RUNS.write(connection, &changes.runs).await?;
+    EXPANSIONS.write(connection, &changes.expansions).await?;
+    INSTANCES.write(connection, &changes.instances).await?;
+    ATTEMPTS.write(connection, &changes.attempts).await?;
+    CACHE.write(connection, &changes.cache).await?;
+    for wish in &changes.wishes {
+        sqlx::query("UPDATE wishes SET handled = 1 WHERE id = $1")
+            .bind(*wish)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}
+
+async fn forget_expansion(
+    connection: &mut AnyConnection,
+    run: &RunId,
+    task: TaskIx,
+) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM expansions WHERE run_id = $1 AND task = $2")
+        .bind(run.as_str().to_owned())
+        .bind(i64::from(task.0))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// The runs that the changes are about, each once, in order.
+fn touched(changes: &Changes) -> Vec<&str> {
+    let mut runs: BTreeSet<&RunId> = BTreeSet::new();
+    runs.extend(changes.runs.iter().map(|run| &run.id));
+    runs.extend(changes.expansions.iter().map(|expansion| &expansion.run));
+    runs.extend(changes.unexpanded.iter().map(|(run, _)| run));
+    runs.extend(changes.instances.iter().map(|instance| &instance.run));
+    runs.extend(changes.attempts.iter().map(|attempt| &attempt.key.run));
+    runs.extend(changes.cache.iter().map(|entry| &entry.run));
+    runs.into_iter().map(RunId::as_str).collect()
+}

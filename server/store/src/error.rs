@@ -1,0 +1,136 @@
+//! What can go wrong with the database, as sentences for the person who runs the server.
+
+use cubeloom_domain::RunId;
+use sqlx::postgres::PgDatabaseError;
+use sqlx::sqlite::SqliteError;
+use thiserror::Error;
+
+/// Why the store could not do something.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// The address is neither of the two kinds.
+    #[error("database `{url}`: it must begin with `sqlite:` and a path, or with `postgres://`")]
+    BadUrl {
+        /// The address, without its password.
+        url: String,
+    },
+    /// The database cannot be reached or opened.
+    #[error("database `{url}` cannot be opened: {hint}")]
+    CannotOpen {
+        /// The address, without its password.
+        url: String,
+        /// What to look at.
+        hint: String,
+        /// What the driver said.
+        #[source]
+        source: sqlx::Error,
+    },
+    /// A newer program wrote it.
+    #[error(
+        "the database has schema version {found}, this program knows versions up to {known}: \
+         use the newer program that wrote it, or a copy of the database from before the upgrade"
+    )]
+    NewerSchema {
+        /// The version of the database.
+        found: i64,
+        /// The newest that this program knows.
+        known: i64,
+    },
+    /// A migration that ran earlier had another text.
+    #[error(
+        "the database's schema version {version} was made by a different text of the same number: \
+         it belongs to another build of this program"
+    )]
+    ForeignSchema {
+        /// The version.
+        version: i64,
+    },
+    /// Nothing can be written.
+    #[error("the database is read-only: make its file and folder writable for the server's user")]
+    ReadOnly(#[source] sqlx::Error),
+    /// Somebody else holds it.
+    #[error(
+        "the database is locked by another program for too long: end what holds it (a backup, a shell, a second server)"
+    )]
+    Locked(#[source] sqlx::Error),
+    /// No room is left.
+    #[error(
+        "the disk under the database is full: nothing was written; free some room and it goes on by itself"
+    )]
+    DiskFull(#[source] sqlx::Error),
+    /// The file is not a database, or damaged.
+    #[error("the database file is damaged or is not a SQLite database: restore it from a backup")]
+    Damaged(#[source] sqlx::Error),
+    /// Another server took the run over.
+    #[error("run {0} is led by another server now; what was decided here about it was not written")]
+    LeaseLost(RunId),
+    /// A template version exists with other content.
+    #[error(
+        "template {name} {version} is stored with different content: give the changed template a new version"
+    )]
+    TemplateChanged {
+        /// The template.
+        name: String,
+        /// Its version.
+        version: String,
+    },
+    /// A run that does not exist.
+    #[error("there is no run {0}")]
+    NoSuchRun(RunId),
+    /// A stored value cannot be read back.
+    #[error("stored {what} cannot be read: {reason}")]
+    Unreadable {
+        /// What kind of row.
+        what: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// A value cannot be stored.
+    #[error("{what} cannot be stored: {reason}")]
+    Unstorable {
+        /// What kind of row.
+        what: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// Anything else that the database refused.
+    #[error("the database refused the statement")]
+    Database(#[source] sqlx::Error),
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        let Some(refusal) = error.as_database_error() else { return Self::Database(error) };
+        let code = refusal.code().unwrap_or_default().into_owned();
+        if refusal.try_downcast_ref::<SqliteError>().is_some() {
+            Self::from_sqlite(&code, error)
+        } else if refusal.try_downcast_ref::<PgDatabaseError>().is_some() {
+            Self::from_postgres(&code, error)
+        } else {
+            Self::Database(error)
+        }
+    }
+}
+
+impl StoreError {
+    /// By SQLite's result codes: the low byte of an extended code is the plain one.
+    fn from_sqlite(code: &str, error: sqlx::Error) -> Self {
+        match code.parse::<u32>().map(|code| code & 0xff) {
+            Ok(5 | 6) => Self::Locked(error),
+            Ok(8) => Self::ReadOnly(error),
+            Ok(11 | 26) => Self::Damaged(error),
+            Ok(13) => Self::DiskFull(error),
+            _ => Self::Database(error),
+        }
+    }
+
+    /// By PostgreSQL's SQLSTATE.
+    fn from_postgres(code: &str, error: sqlx::Error) -> Self {
+        match code {
+            "25006" => Self::ReadOnly(error),
+            "53100" => Self::DiskFull(error),
+            "55P03" => Self::Locked(error),
+            _ => Self::Database(error),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Opening the database: connections, their settings, and the schema.
+
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions, install_default_drivers};
+use sqlx::{AnyPool, AssertSqlSafe, ConnectOptions, Connection};
+use tokio::sync::{Mutex, watch};
+
+use crate::backend::Backend;
+use crate::error::StoreError;
+use crate::{Inner, Store, checkpoint, listen, schema};
+
+/// Connections that read from SQLite; each is a thread.
+const SQLITE_READERS: u32 = 3;
+
+/// How the database is opened.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// `sqlite:/path/of/the/file` or `postgres://user:password@host/database`.
+    pub url: String,
+    /// How long a statement waits for a database that another program has locked.
+    pub busy_timeout: Duration,
+    /// The most connections to PostgreSQL.
+    pub connections: u32,
+}
+
+impl Options {
+    /// The usual settings for an address.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into(), busy_timeout: Duration::from_secs(5), connections: 10 }
+    }
+}
+
+impl Store {
+    /// Opens the database, creates the file of a SQLite database, and brings the schema up to date.
+    ///
+    /// # Errors
+    /// When it cannot be reached, written or understood; the sentence says what to do.
+    pub async fn open(options: &Options) -> Result<Self, StoreError> {
+        install_default_drivers();
+        match Backend::of(&options.url) {
+            Some(Backend::Sqlite) => open_sqlite(options).await,
+            Some(Backend::Postgres) => open_postgres(options).await,
+            None => Err(StoreError::BadUrl { url: shown(&options.url) }),
+        }
+    }
+}
+
+async fn open_sqlite(options: &Options) -> Result<Store, StoreError> {
+    let file = SqliteFile::of(&options.url);
+    let connect = connect_options(&file.url())?;
+    let mut writer = connect.connect().await.map_err(|error| file.refused(error))?;
+    let busy = options.busy_timeout.as_millis();
+    sqlx::raw_sql(AssertSqlSafe(format!(
+        "PRAGMA busy_timeout = {busy}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+         PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -16000; \
+         PRAGMA temp_store = MEMORY"
+    )))
+    .execute(&mut writer)
+    .await?;
+    schema::migrate(Backend::Sqlite, &mut writer).await?;
+    let pool = sqlite_readers(connect, busy).await?;
+    let checkpoints = checkpoint::Pace::default();
+    let store = Store {
+        inner: Arc::new(Inner {
+            backend: Backend::Sqlite,
+            pool,
+            writer: Some(Mutex::new(writer)),
+            wakes: watch::Sender::new(0),
+            checkpoints,
+        }),
+    };
+    checkpoint::start(&store);
+    Ok(store)
+}
+
+async fn sqlite_readers(connect: AnyConnectOptions, busy: u128) -> Result<AnyPool, StoreError> {
+    let settings = format!(
+        "PRAGMA busy_timeout = {busy}; PRAGMA query_only = ON; PRAGMA wal_autocheckpoint = 0; \
+         PRAGMA temp_store = MEMORY"
+    );
+    let pool = AnyPoolOptions::new()
+        .max_connections(SQLITE_READERS)
+        .test_before_acquire(false)
+        .idle_timeout(Duration::from_secs(60))
+        .max_lifetime(None)
+        .after_connect(move |connection, _| {
+            let settings = settings.clone();
+            Box::pin(async move {
+                sqlx::raw_sql(AssertSqlSafe(settings)).execute(connection).await?;
+                Ok(())
+            })
+        })
+        .connect_with(connect)
+        .await?;
+    Ok(pool)
+}
+
+async fn open_postgres(options: &Options) -> Result<Store, StoreError> {
+    let refused = |source| {
+        StoreError::CannotOpen {
+        url: shown(&options.url),
+        hint: "look whether the server runs at this address, knows the database, and accepts the user and password"
+            .into(),
+        source,
+    }
+    };
+    let connect = connect_options(&options.url)?;
+    let pool = AnyPoolOptions::new()
+        .max_connections(options.connections)
+        .acquire_timeout(Duration::from_secs(10))
+        .test_before_acquire(false)
+        .before_acquire(|connection, idle| {
+            Box::pin(async move {
+                // A round trip for each use would be the price of noticing at once; a while is soon enough.
+                Ok(idle.idle_for < Duration::from_secs(5) || connection.ping().await.is_ok())
+            })
+        })
+        .connect_with(connect)
+        .await
+        .map_err(refused)?;
+    let mut connection = pool.acquire().await?;
+    schema::migrate(Backend::Postgres, &mut connection).await?;
+    drop(connection);
+    let store = Store {
+        inner: Arc::new(Inner {
+            backend: Backend::Postgres,
+            pool,
+            writer: None,
+            wakes: watch::Sender::new(0),
+            checkpoints: checkpoint::Pace::default(),
+        }),
+    };
+    listen::start(&store, &options.url).await.map_err(refused)?;
+    Ok(store)
+}
+
+fn connect_options(url: &str) -> Result<AnyConnectOptions, StoreError> {
+    match AnyConnectOptions::from_str(url) {
+        Ok(connect) => Ok(connect.disable_statement_logging()),
+        Err(_) => Err(StoreError::BadUrl { url: shown(url) }),
+    }
+}
+
+/// The address without the password.
+fn shown(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.into() };
+    match rest.rsplit_once('@') {
+        Some((login, place)) => {
+            let user = login.split(':').next().unwrap_or_default();
+            format!("{scheme}://{user}@{place}")
+        }
+        None => url.into(),
+    }
+}
+
+/// A SQLite file's address, taken apart.
+struct SqliteFile<'u> {
+    path: &'u str,
+    query: &'u str,
+}
+
+impl<'u> SqliteFile<'u> {
+    fn of(url: &'u str) -> Self {
+        let rest = url.strip_prefix("sqlite:").unwrap_or(url);
+        let rest = rest.strip_prefix("//").unwrap_or(rest);
+        let (path, query) = rest.split_once('?').unwrap_or((rest, "mode=rwc"));
+        Self { path, query }
+    }
+
+    /// The address for the driver, which decodes it: a path may hold any character but `?`.
+    fn url(&self) -> String {
+        let path = self.path.replace('%', "%25").replace('#', "%23");
+        format!("sqlite:{path}?{}", self.query)
+    }
+
+    /// Why the file could not be opened, in words: SQLite itself says only that it could not.
+    fn refused(&self, source: sqlx::Error) -> StoreError {
+        let path = Path::new(self.path);
+        let folder = path.parent().unwrap_or(path);
+        let hint = if path.is_dir() {
+            "this is a folder; name a file".into()
+        } else if !folder.is_dir() {
+            format!("the folder `{}` does not exist; create it", folder.display())
+        } else {
+            format!("the file and the folder `{}` must be writable for the server's user", folder.display())
+        };
+        match StoreError::from(source) {
+            StoreError::Database(source) | StoreError::ReadOnly(source) => {
+                StoreError::CannotOpen { url: format!("sqlite:{}", self.path), hint, source }
+            }
+            clear => clear,
+        }
+    }
+}

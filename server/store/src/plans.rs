@@ -1,0 +1,68 @@
+//! Plans, stored in parts: one of 100,000 tasks is tens of megabytes of text, and never held whole.
+
+use cubeloom_domain::RunId;
+use cubeloom_domain::plan::{PlannedTask, RunPlan};
+use futures::TryStreamExt;
+use sqlx::AnyConnection;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::values::Columns;
+
+/// Tasks a part.
+const TASKS: usize = 500;
+
+impl Store {
+    /// A run's plan.
+    ///
+    /// # Errors
+    /// When the database refuses, or the plan was written by a program that knows more.
+    pub async fn plan(&self, id: &RunId) -> Result<Option<RunPlan>, StoreError> {
+        let mut connection = self.inner.pool.acquire().await?;
+        let mut rows = sqlx::query("SELECT part_json FROM plans WHERE run_id = $1 ORDER BY part")
+            .bind(id.as_str().to_owned())
+            .fetch(&mut *connection);
+        let Some(head) = rows.try_next().await? else { return Ok(None) };
+        let mut plan: RunPlan = Columns::of("plan", &head).json()?;
+        while let Some(part) = rows.try_next().await? {
+            plan.tasks.extend(Columns::of("plan", &part).json::<Vec<PlannedTask>>()?);
+        }
+        Ok(Some(plan))
+    }
+}
+
+/// A plan's parts as text: the plan without tasks, then the tasks.
+pub(crate) fn parts(plan: &RunPlan) -> Result<Vec<String>, StoreError> {
+    let head = RunPlan {
+        context: plan.context.clone(),
+        pipeline: plan.pipeline.clone(),
+        parameters: plan.parameters.clone(),
+        cluster: plan.cluster.clone(),
+        parallelism: plan.parallelism,
+        max_active_runs: plan.max_active_runs,
+        templates: plan.templates.clone(),
+        tasks: Vec::new(),
+    };
+    let unstorable =
+        |error: serde_json::Error| StoreError::Unstorable { what: "plan", reason: error.to_string() };
+    let head = serde_json::to_string(&head).map_err(unstorable);
+    let tasks = plan.tasks.chunks(TASKS).map(|tasks| serde_json::to_string(tasks).map_err(unstorable));
+    std::iter::once(head).chain(tasks).collect()
+}
+
+/// Stores a plan's parts.
+pub(crate) async fn insert(
+    connection: &mut AnyConnection,
+    run: &RunId,
+    parts: Vec<String>,
+) -> Result<(), StoreError> {
+    for (part, text) in (0_i64..).zip(parts) {
+        sqlx::query("INSERT INTO plans (run_id, part, part_json) VALUES ($1, $2, $3)")
+            .bind(run.as_str().to_owned())
+            .bind(part)
+            .bind(text)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}

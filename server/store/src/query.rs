@@ -1,0 +1,47 @@
+//! Small helpers around queries.
+
+use futures::TryStreamExt;
+use sqlx::any::{AnyArguments, AnyRow};
+use sqlx::query::Query;
+use sqlx::{Any, AnyConnection};
+
+use crate::error::StoreError;
+
+/// The rows of a query, each turned into a record as it arrives: a driver's row is far larger than ours.
+pub(crate) async fn collect<T>(
+    connection: &mut AnyConnection,
+    query: Query<'_, Any, AnyArguments>,
+    read: impl Fn(&AnyRow) -> Result<T, StoreError>,
+) -> Result<Vec<T>, StoreError> {
+    let mut found = Vec::new();
+    let mut rows = query.fetch(connection);
+    while let Some(row) = rows.try_next().await? {
+        found.push(read(&row)?);
+    }
+    Ok(found)
+}
+
+/// `$first,$first+1,...`: places for `count` parameters.
+pub(crate) fn places(first: usize, count: usize) -> String {
+    let places: Vec<String> = (first..first + count).map(|n| format!("${n}")).collect();
+    places.join(",")
+}
+
+/// Lists for `IN (...)` have one of a few lengths, so that each statement is prepared once.
+const LENGTHS: [usize; 4] = [1, 8, 64, 512];
+
+/// The values in lists of a few fixed lengths; the last one is repeated to fill its list.
+pub(crate) fn lists<'v, T: ?Sized>(values: &[&'v T]) -> Vec<Vec<&'v T>> {
+    let mut lists = Vec::new();
+    let mut rest = values;
+    while let Some(last) = rest.last() {
+        let fits = LENGTHS.into_iter().find(|length| *length >= rest.len());
+        let length = fits.unwrap_or(LENGTHS[LENGTHS.len() - 1]);
+        let (now, later) = rest.split_at(length.min(rest.len()));
+        let mut list = now.to_vec();
+        list.resize(length, *last);
+        lists.push(list);
+        rest = later;
+    }
+    lists
+}

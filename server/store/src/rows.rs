@@ -1,0 +1,280 @@
+//! The records that the engine writes, as rows of their tables and back.
+
+use cubeloom_domain::record::{AttemptRecord, CacheEntry, ExpansionRecord, InstanceRecord, RunRecord};
+use cubeloom_domain::resources::Amount;
+use cubeloom_domain::state::RunState;
+use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::{AttemptKey, Bytes, Cpu, RunId, TaskIx, Timestamp};
+use serde_json::Value;
+use sqlx::AnyConnection;
+use sqlx::any::AnyRow;
+
+use crate::error::StoreError;
+use crate::upsert::{Row, Upsert};
+use crate::values::{Columns, Values};
+
+pub(crate) static RUNS: Upsert = Upsert::new(
+    "runs",
+    &[
+        "id",
+        "project",
+        "pipeline",
+        "user_name",
+        "state",
+        "live",
+        "created_at",
+        "started_at",
+        "ended_at",
+        "tasks",
+        "message",
+    ],
+    1,
+);
+
+/// Stores a run that must not be there.
+pub(crate) async fn insert_run(connection: &mut AnyConnection, run: &RunRecord) -> Result<(), StoreError> {
+    let mut values = Values::new("run", 11);
+    run.bind(&mut values)?;
+    sqlx::query_with(
+        "INSERT INTO runs (id, project, pipeline, user_name, state, live, created_at, started_at, ended_at, \
+         tasks, message) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        values.arguments,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// The columns of [`run`].
+pub(crate) const RUN_COLUMNS: &str =
+    "id, project, pipeline, user_name, state, created_at, started_at, ended_at, tasks, message";
+
+impl Row for RunRecord {
+    type Key<'a> = &'a RunId;
+
+    fn key(&self) -> &RunId {
+        &self.id
+    }
+
+    fn bind(&self, values: &mut Values) -> Result<(), StoreError> {
+        values.text(self.id.as_str())?.text(&self.project)?.text(&self.pipeline)?.text(&self.user)?;
+        values.text(self.state.as_str())?.flag(!self.state.is_final())?;
+        values
+            .int(self.created_at.0)?
+            .maybe_int(micros(self.started_at))?
+            .maybe_int(micros(self.ended_at))?;
+        values.int(self.tasks)?.maybe_text(self.message.as_deref())?;
+        Ok(())
+    }
+}
+
+/// A run, from [`RUN_COLUMNS`].
+pub(crate) fn run(row: &AnyRow) -> Result<RunRecord, StoreError> {
+    let mut columns = Columns::of("run", row);
+    Ok(RunRecord {
+        id: columns.parsed()?,
+        project: columns.text()?.into(),
+        pipeline: columns.text()?.into(),
+        user: columns.text()?.into(),
+        state: state(columns.text()?)?,
+        created_at: Timestamp(columns.int()?),
+        started_at: columns.maybe_int()?.map(Timestamp),
+        ended_at: columns.maybe_int()?.map(Timestamp),
+        tasks: columns.int()?,
+        message: columns.maybe_text()?,
+    })
+}
+
+/// The state that a stored word means.
+fn state(word: &str) -> Result<RunState, StoreError> {
+    serde_json::from_value(Value::from(word))
+        .map_err(|error| StoreError::Unreadable { what: "run", reason: error.to_string() })
+}
+
+fn micros(time: Option<Timestamp>) -> Option<i64> {
+    time.map(|time| time.0)
+}
+
+pub(crate) static EXPANSIONS: Upsert = Upsert::new("expansions", &["run_id", "task", "items_json"], 2);
+
+/// The columns of [`expansion`].
+pub(crate) const EXPANSION_COLUMNS: &str = "run_id, task, items_json";
+
+impl Row for ExpansionRecord {
+    type Key<'a> = (&'a RunId, TaskIx);
+
+    fn key(&self) -> Self::Key<'_> {
+        (&self.run, self.task)
+    }
+
+    fn bind(&self, values: &mut Values) -> Result<(), StoreError> {
+        values.text(self.run.as_str())?.int(self.task.0)?.json(&self.items)?;
+        Ok(())
+    }
+}
+
+/// An expansion, from [`EXPANSION_COLUMNS`].
+pub(crate) fn expansion(row: &AnyRow) -> Result<ExpansionRecord, StoreError> {
+    let mut columns = Columns::of("expansion", row);
+    Ok(ExpansionRecord { run: columns.parsed()?, task: TaskIx(columns.int()?), items: columns.json()? })
+}
+
+pub(crate) static INSTANCES: Upsert = Upsert::new(
+    "instances",
+    &[
+        "run_id",
+        "task",
+        "instance",
+        "state_json",
+        "attempt",
+        "tries",
+        "ready_at",
+        "ended_at",
+        "report_json",
+        "note",
+    ],
+    3,
+);
+
+/// The columns of [`instance`].
+pub(crate) const INSTANCE_COLUMNS: &str =
+    "run_id, task, instance, state_json, attempt, tries, ready_at, ended_at, report_json, note";
+
+impl Row for InstanceRecord {
+    type Key<'a> = (&'a RunId, TaskIx, u32);
+
+    fn key(&self) -> Self::Key<'_> {
+        (&self.run, self.task, self.instance)
+    }
+
+    fn bind(&self, values: &mut Values) -> Result<(), StoreError> {
+        values.text(self.run.as_str())?.int(self.task.0)?.int(self.instance)?.json(&self.state)?;
+        values.int(self.attempt)?.int(self.tries)?.int(self.ready_at.0)?.maybe_int(micros(self.ended_at))?;
+        values.json(&self.report)?.maybe_text(self.note.as_deref())?;
+        Ok(())
+    }
+}
+
+/// An instance, from [`INSTANCE_COLUMNS`].
+pub(crate) fn instance(row: &AnyRow) -> Result<InstanceRecord, StoreError> {
+    let mut columns = Columns::of("instance", row);
+    Ok(InstanceRecord {
+        run: columns.parsed()?,
+        task: TaskIx(columns.int()?),
+        instance: columns.int()?,
+        state: columns.json()?,
+        attempt: columns.int()?,
+        tries: columns.int()?,
+        ready_at: Timestamp(columns.int()?),
+        ended_at: columns.maybe_int()?.map(Timestamp),
+        report: columns.json()?,
+        note: columns.maybe_text()?,
+    })
+}
+
+pub(crate) static ATTEMPTS: Upsert = Upsert::new(
+    "attempts",
+    &[
+        "run_id",
+        "task",
+        "instance",
+        "n",
+        "task_name",
+        "live",
+        "state_json",
+        "created_at",
+        "cpu",
+        "memory",
+        "gpus",
+        "workers",
+        "bindings_json",
+        "used_cpu_us",
+        "peak_memory",
+        "kernel_peak_memory",
+    ],
+    4,
+);
+
+/// The columns of [`attempt`].
+pub(crate) const ATTEMPT_COLUMNS: &str = "run_id, task, instance, n, task_name, state_json, created_at, \
+     cpu, memory, gpus, workers, bindings_json, used_cpu_us, peak_memory, kernel_peak_memory";
+
+impl Row for AttemptRecord {
+    type Key<'a> = (&'a RunId, TaskIx, u32, u32);
+
+    fn key(&self) -> Self::Key<'_> {
+        (&self.key.run, self.task, self.key.instance, self.key.n)
+    }
+
+    fn bind(&self, values: &mut Values) -> Result<(), StoreError> {
+        values.text(self.key.run.as_str())?.int(self.task.0)?.int(self.key.instance)?.int(self.key.n)?;
+        values.text(&self.key.task)?.flag(self.state.is_live())?.json(&self.state)?;
+        values.int(self.created_at.0)?;
+        values.int(self.amount.cpu.0)?.int(self.amount.memory.0)?.int(self.amount.gpus)?;
+        values.int(self.workers)?.json(&self.bindings)?;
+        values.int(self.usage.cpu_us)?.int(self.usage.peak_memory.0)?;
+        values.maybe_int(self.usage.kernel_peak_memory.map(|bytes| bytes.0))?;
+        Ok(())
+    }
+}
+
+/// An attempt, from [`ATTEMPT_COLUMNS`].
+pub(crate) fn attempt(row: &AnyRow) -> Result<AttemptRecord, StoreError> {
+    let mut columns = Columns::of("attempt", row);
+    let (run, task) = (columns.parsed()?, TaskIx(columns.int()?));
+    let (instance, n) = (columns.int()?, columns.int()?);
+    Ok(AttemptRecord {
+        key: AttemptKey { run, task: columns.text()?.into(), instance, n },
+        task,
+        state: columns.json()?,
+        created_at: Timestamp(columns.int()?),
+        amount: Amount { cpu: Cpu(columns.int()?), memory: Bytes(columns.int()?), gpus: columns.int()? },
+        workers: columns.int()?,
+        bindings: columns.json()?,
+        usage: UsageSummary {
+            cpu_us: columns.int()?,
+            peak_memory: Bytes(columns.int()?),
+            kernel_peak_memory: columns.maybe_int()?.map(Bytes),
+        },
+    })
+}
+
+pub(crate) static CACHE: Upsert = Upsert::new(
+    "cache",
+    &["project", "cache_key", "parts_json", "pipeline", "task_name", "run_id", "created_at", "report_json"],
+    2,
+);
+
+/// The columns of [`cache_entry`].
+pub(crate) const CACHE_COLUMNS: &str =
+    "project, cache_key, parts_json, pipeline, task_name, run_id, created_at, report_json";
+
+impl Row for CacheEntry {
+    type Key<'a> = (&'a str, &'a str);
+
+    fn key(&self) -> Self::Key<'_> {
+        (&self.project, &self.key)
+    }
+
+    fn bind(&self, values: &mut Values) -> Result<(), StoreError> {
+        values.text(&self.project)?.text(&self.key)?.json(&self.parts)?;
+        values.text(&self.pipeline)?.text(&self.task)?.text(self.run.as_str())?;
+        values.int(self.created_at.0)?.json(&self.report)?;
+        Ok(())
+    }
+}
+
+/// A cache entry, from [`CACHE_COLUMNS`].
+pub(crate) fn cache_entry(row: &AnyRow) -> Result<CacheEntry, StoreError> {
+    let mut columns = Columns::of("cache entry", row);
+    Ok(CacheEntry {
+        project: columns.text()?.into(),
+        key: columns.text()?.into(),
+        parts: columns.json()?,
+        pipeline: columns.text()?.into(),
+        task: columns.text()?.into(),
+        run: columns.parsed()?,
+        created_at: Timestamp(columns.int()?),
+        report: columns.json()?,
+    })
+}

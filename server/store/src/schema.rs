@@ -1,0 +1,62 @@
+//! The schema: numbered migrations, each run once, under a lock.
+
+use sha2::{Digest, Sha256};
+use sqlx::{AnyConnection, Connection, Row};
+
+use crate::backend::Backend;
+use crate::error::StoreError;
+
+/// Every migration, in order; a migration that was released never changes.
+const MIGRATIONS: &[(i64, &str)] = &[(1, include_str!("../../../migrations/0001_start.sql"))];
+
+/// Makes two programs that start together take turns; the transaction's end lets go of it.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(4891470237)";
+
+/// Runs the migrations that the database has not seen.
+pub(crate) async fn migrate(backend: Backend, connection: &mut AnyConnection) -> Result<(), StoreError> {
+    let mut transaction = connection.begin_with(backend.begin()).await?;
+    if backend == Backend::Postgres {
+        sqlx::raw_sql(LOCK).execute(&mut *transaction).await?;
+    }
+    sqlx::raw_sql(
+        "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY, checksum TEXT NOT NULL)",
+    )
+    .execute(&mut *transaction)
+    .await?;
+    let done = done(&mut transaction).await?;
+    refuse_unknown(&done)?;
+    for (version, text) in &MIGRATIONS[done.len()..] {
+        sqlx::raw_sql(*text).execute(&mut *transaction).await?;
+        sqlx::query("INSERT INTO schema_version (version, checksum) VALUES ($1, $2)")
+            .bind(*version)
+            .bind(checksum(text))
+            .execute(&mut *transaction)
+            .await?;
+    }
+    Ok(transaction.commit().await?)
+}
+
+/// The migrations that ran, with the checksums of their texts.
+async fn done(connection: &mut AnyConnection) -> Result<Vec<(i64, String)>, StoreError> {
+    let rows = sqlx::query("SELECT version, checksum FROM schema_version ORDER BY version")
+        .fetch_all(connection)
+        .await?;
+    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+}
+
+fn refuse_unknown(done: &[(i64, String)]) -> Result<(), StoreError> {
+    let known = MIGRATIONS.last().map_or(0, |(version, _)| *version);
+    if let Some((found, _)) = done.last().filter(|(found, _)| *found > known) {
+        return Err(StoreError::NewerSchema { found: *found, known });
+    }
+    for ((version, text), (_, sum)) in MIGRATIONS.iter().zip(done) {
+        if checksum(text) != *sum {
+            return Err(StoreError::ForeignSchema { version: *version });
+        }
+    }
+    Ok(())
+}
+
+fn checksum(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,105 @@
+//! Task templates: a stored version never changes.
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::template::{InstalledTemplate, TemplateSet};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Connection, Row};
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::query::collect;
+use crate::values::{Columns, Values};
+
+/// Whether something had to be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// It was not there.
+    New,
+    /// The same was there.
+    Same,
+}
+
+impl Store {
+    /// Stores a version of a template. Of one that is there only the folder is noted anew, as it may have moved.
+    ///
+    /// # Errors
+    /// [`StoreError::TemplateChanged`] when the version is there with different content.
+    pub async fn put_template(
+        &self,
+        installed: &InstalledTemplate,
+        now: Timestamp,
+    ) -> Result<Stored, StoreError> {
+        let mut writer = self.writer().await?;
+        let mut transaction = writer.get().begin_with(self.backend().begin()).await?;
+        let inserted = insert(&mut transaction, installed, now).await?;
+        if !inserted {
+            keep(&mut transaction, installed).await?;
+        }
+        transaction.commit().await?;
+        Ok(if inserted { Stored::New } else { Stored::Same })
+    }
+
+    /// Every stored version of every template.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn templates(&self) -> Result<TemplateSet, StoreError> {
+        let query = sqlx::query("SELECT template_json, digest, folder FROM templates");
+        let mut set = TemplateSet::new();
+        for installed in collect(&mut *self.inner.pool.acquire().await?, query, template).await? {
+            let versions = set.entry(installed.template.name.clone()).or_default();
+            versions.insert(installed.template.version.clone(), installed);
+        }
+        Ok(set)
+    }
+}
+
+/// Stores it, unless its version is there.
+async fn insert(
+    connection: &mut AnyConnection,
+    installed: &InstalledTemplate,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let mut values = Values::new("template", 6);
+    values.text(&installed.template.name)?.text(&installed.template.version)?.text(&installed.digest)?;
+    values.text(&installed.folder)?.json(&installed.template)?.int(now.0)?;
+    let done = sqlx::query_with(
+        "INSERT INTO templates (name, version, digest, folder, template_json, created_at) \
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (name, version) DO NOTHING",
+        values.arguments,
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Makes sure that the stored version is the same, and notes its folder.
+async fn keep(connection: &mut AnyConnection, installed: &InstalledTemplate) -> Result<(), StoreError> {
+    let (name, version) = (&installed.template.name, &installed.template.version);
+    let row = sqlx::query("SELECT digest, folder FROM templates WHERE name = $1 AND version = $2")
+        .bind(name.clone())
+        .bind(version.clone())
+        .fetch_one(&mut *connection)
+        .await?;
+    if row.try_get::<String, _>(0)? != installed.digest {
+        return Err(StoreError::TemplateChanged { name: name.clone(), version: version.clone() });
+    }
+    if row.try_get::<String, _>(1)? != installed.folder {
+        sqlx::query("UPDATE templates SET folder = $1 WHERE name = $2 AND version = $3")
+            .bind(installed.folder.clone())
+            .bind(name.clone())
+            .bind(version.clone())
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
+}
+
+fn template(row: &AnyRow) -> Result<InstalledTemplate, StoreError> {
+    let mut columns = Columns::of("template", row);
+    Ok(InstalledTemplate {
+        template: columns.json()?,
+        digest: columns.text()?.into(),
+        folder: columns.text()?.into(),
+    })
+}

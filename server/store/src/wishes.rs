@@ -1,0 +1,88 @@
+//! What people want of runs.
+
+use std::collections::HashSet;
+
+use cubeloom_domain::record::{Wish, WishRecord};
+use cubeloom_domain::{RunId, Timestamp};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Connection, Row};
+
+use crate::error::StoreError;
+use crate::query::collect;
+use crate::values::{Columns, Values};
+use crate::{Store, listen};
+
+impl Store {
+    /// Stores a wish, and returns its id.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`], or when the database refuses.
+    pub async fn add_wish(
+        &self,
+        run: &RunId,
+        wish: &Wish,
+        user: &str,
+        now: Timestamp,
+    ) -> Result<i64, StoreError> {
+        let mut writer = self.writer().await?;
+        let mut transaction = writer.get().begin_with(self.backend().begin()).await?;
+        let found = sqlx::query("SELECT id FROM runs WHERE id = $1")
+            .bind(run.as_str().to_owned())
+            .fetch_optional(&mut *transaction)
+            .await?;
+        if found.is_none() {
+            return Err(StoreError::NoSuchRun(run.clone()));
+        }
+        let id = next_id(&mut transaction).await?;
+        let mut values = Values::new("wish", 6);
+        values.int(id)?.text(run.as_str())?.json(wish)?.text(user)?.int(now.0)?.flag(false)?;
+        sqlx::query_with(
+            "INSERT INTO wishes (id, run_id, wish_json, user_name, created_at, handled) \
+             VALUES ($1, $2, $3, $4, $5, $6)",
+            values.arguments,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        listen::notify(self.backend(), &mut transaction).await?;
+        transaction.commit().await?;
+        drop(writer);
+        self.wake();
+        Ok(id)
+    }
+
+    /// The open wishes of these runs, in the order in which they were made.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn wishes(&self, runs: &[RunId]) -> Result<Vec<WishRecord>, StoreError> {
+        if runs.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Open wishes are few, whatever was ever wanted; the runs of a server may be many.
+        let query = sqlx::query(
+            "SELECT id, run_id, wish_json, user_name, created_at FROM wishes WHERE handled = 0 ORDER BY id",
+        );
+        let open = collect(&mut *self.inner.pool.acquire().await?, query, wish).await?;
+        let runs: HashSet<&RunId> = runs.iter().collect();
+        Ok(open.into_iter().filter(|wish| runs.contains(&wish.run)).collect())
+    }
+}
+
+/// The next wish's id. The counter's row makes writers take turns, so ids follow the order of commits.
+async fn next_id(connection: &mut AnyConnection) -> Result<i64, StoreError> {
+    let row = sqlx::query("UPDATE counters SET value = value + 1 WHERE name = 'wishes' RETURNING value")
+        .fetch_one(connection)
+        .await?;
+    Ok(row.try_get(0)?)
+}
+
+fn wish(row: &AnyRow) -> Result<WishRecord, StoreError> {
+    let mut columns = Columns::of("wish", row);
+    Ok(WishRecord {
+        id: columns.int()?,
+        run: columns.parsed()?,
+        wish: columns.json()?,
+        user: columns.text()?.into(),
+        created_at: Timestamp(columns.int()?),
+    })
+}

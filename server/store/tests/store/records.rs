@@ -1,0 +1,143 @@
+//! Records as tests need them.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::executor::Report;
+use cubeloom_domain::job::SuccessRule;
+use cubeloom_domain::lowered::Bindings;
+use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::plan::{PlannedRole, PlannedTask, PlannedTemplate, RunContext, RunPlan};
+use cubeloom_domain::record::{AttemptRecord, Changes, InstanceRecord, RunRecord};
+use cubeloom_domain::resources::{Amount, Resources};
+use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
+use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::{AttemptKey, Bytes, Cpu, JsonMap, RunId, TaskIx, Timestamp};
+
+/// The `n`th run's id.
+pub fn run_id(n: u64) -> RunId {
+    RunId::new(Timestamp(1_700_000_000_000_000 + i64::try_from(n).unwrap() * 1000), u128::from(n) * 7919)
+}
+
+/// A queued run.
+pub fn run(n: u64) -> RunRecord {
+    RunRecord {
+        id: run_id(n),
+        project: "shop".into(),
+        pipeline: "ctr".into(),
+        user: "ada".into(),
+        state: RunState::Queued,
+        created_at: Timestamp(1_700_000_000_000_000 + i64::try_from(n).unwrap()),
+        started_at: None,
+        ended_at: None,
+        tasks: 2,
+        message: None,
+    }
+}
+
+/// The run's plan, with tasks `task-0`, `task-1`, ...
+pub fn plan(record: &RunRecord, tasks: u32) -> RunPlan {
+    RunPlan {
+        context: RunContext {
+            id: record.id.clone(),
+            project: record.project.clone(),
+            user: record.user.clone(),
+            date: record.created_at,
+            code: None,
+        },
+        pipeline: record.pipeline.clone(),
+        parameters: JsonMap::new(),
+        cluster: "local".into(),
+        parallelism: Some(4),
+        max_active_runs: None,
+        templates: vec![PlannedTemplate {
+            name: "command".into(),
+            version: "1.0.0".into(),
+            digest: "00".into(),
+            folder: "/templates/command".into(),
+            framework: "single".into(),
+            image: None,
+            command: vec!["true".into()],
+            role_commands: BTreeMap::new(),
+            path_arguments: Vec::new(),
+        }],
+        tasks: (0..tasks).map(task).collect(),
+    }
+}
+
+fn task(n: u32) -> PlannedTask {
+    PlannedTask {
+        name: format!("task-{n}"),
+        template: 0,
+        needs: n.checked_sub(1).map(TaskIx).into_iter().collect(),
+        reads: Vec::new(),
+        trigger: Default::default(),
+        when: None,
+        for_each: None,
+        arguments: BTreeMap::new(),
+        env: BTreeMap::new(),
+        roles: vec![PlannedRole { name: "worker".into(), replicas: 1, resources: Resources::default() }],
+        setup: Vec::new(),
+        python: None,
+        success: SuccessRule::AllWorkers,
+        gang: 1,
+        elastic: None,
+        secrets: Vec::new(),
+        volumes: Vec::new(),
+        retry: None,
+        timeout: None,
+        priority: 0,
+        placement: Default::default(),
+        sizing: None,
+        outputs: Vec::new(),
+        cache: None,
+    }
+}
+
+/// An instance that waits for a place.
+pub fn instance(run: &RunId, task: u32, instance: u32) -> InstanceRecord {
+    InstanceRecord {
+        run: run.clone(),
+        task: TaskIx(task),
+        instance,
+        state: InstanceState::Waiting { since: Timestamp(5), reason: None },
+        attempt: 0,
+        tries: 0,
+        ready_at: Timestamp(5),
+        ended_at: None,
+        report: Report::default(),
+        note: None,
+    }
+}
+
+/// An attempt that is being submitted.
+pub fn attempt(run: &RunId, task: u32, instance: u32, n: u32) -> AttemptRecord {
+    AttemptRecord {
+        key: AttemptKey { run: run.clone(), task: format!("task-{task}"), instance, n },
+        task: TaskIx(task),
+        state: AttemptState::Submitting,
+        created_at: Timestamp(6),
+        amount: Amount { cpu: Cpu(1000), memory: Bytes(1 << 30), gpus: 0 },
+        workers: 1,
+        bindings: Bindings::None,
+        usage: UsageSummary::default(),
+    }
+}
+
+/// The attempt when it has ended well.
+pub fn ended(attempt: &AttemptRecord) -> AttemptRecord {
+    let state = attempt.state.clone().end(Timestamp(9), Outcome::Succeeded).unwrap();
+    AttemptRecord { state, usage: UsageSummary { cpu_us: 12, ..UsageSummary::default() }, ..attempt.clone() }
+}
+
+/// Changes that write these attempts, and an active instance for each.
+pub fn changes(attempts: Vec<AttemptRecord>) -> Changes {
+    let instances = attempts
+        .iter()
+        .map(|attempt| InstanceRecord {
+            state: InstanceState::Active,
+            attempt: attempt.key.n,
+            ..instance(&attempt.key.run, attempt.task.0, attempt.key.instance)
+        })
+        .collect();
+    Changes { instances, attempts, ..Changes::default() }
+}
