@@ -22,13 +22,21 @@ PATIENCE = 10
 
 
 def main():
-    address = (os.environ.get("CUBELOOM_HOST", ""), link.PORT)
+    host = os.environ.get("CUBELOOM_HOST", "")
     link.token()
-    with socket.create_server(address, backlog=8) as server:
-        print(f"waiting for the launcher at {address[0]}:{address[1]}", flush=True)
+    with listen(host) as server:
+        print(f"waiting for the launcher at {host}:{link.PORT}", flush=True)
         connection, argv = wait_for_command(server)
     with connection:
         sys.exit(run(connection, argv))
+
+
+def listen(host):
+    try:
+        return socket.create_server((host, link.PORT), backlog=8)
+    except OSError as error:
+        reason = f"cannot listen at {host}:{link.PORT}: {error.strerror}"
+        sys.exit(f"{reason}; set CUBELOOM_MPI_PORT in the task's env to a port that is free on every machine")
 
 
 def wait_for_command(server):
