@@ -29,7 +29,8 @@ def main():
         numpy.savez(folder / f"part-{worker}.npz", X=features[chosen], y=labels[chosen], row=rows[chosen])
         print(f"worker {worker}: {chosen.sum()} rows for {name}")
         cubeloom.metric(f"{name} rows of worker {worker}", chosen.sum())
-    cubeloom.outputs(features=features.shape[1], images=len(table), held_out=int(held_out.sum()))
+    folders = {"train": str(options.target / "train"), "test": str(options.target / "test")}
+    cubeloom.outputs(**folders, features=features.shape[1], images=len(table), held_out=int(held_out.sum()))
 
 
 def arguments():
