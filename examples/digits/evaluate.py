@@ -82,8 +82,9 @@ def confusion(probabilities, labels):
 
 
 def write_report(folder, results, confusions, best, rows):
+    print(f"on {rows} images that were held out:")
     for name, figures in results.items():
-        print(f"{name}: accuracy {figures['accuracy']:.4f}, log loss {figures['log_loss']:.4f} on {rows} held-out images")
+        print(f"  {name}: accuracy {figures['accuracy']:.4f}, log loss {figures['log_loss']:.4f}")
         for figure, value in figures.items():
             cubeloom.metric(f"{name} {figure}", value)
     report = {"best": best, "held_out": rows, "models": results}

@@ -8,7 +8,7 @@ RIGHT, WRONG = (34, 113, 178), (213, 94, 0)
 
 
 def draw_confusions(path, matrices):
-    """`matrices`: pairs of a title and counts (true digit, guessed digit). Right guesses are blue, wrong ones orange."""
+    """`matrices`: pairs of a title and counts (true digit, guessed digit). Right guesses are blue, wrong orange."""
     side = LABEL + CELL * len(matrices[0][1])
     image = Image.new("RGB", (GAP + (side + GAP) * len(matrices), TITLE + side + GAP), PAPER)
     canvas = ImageDraw.Draw(image)
@@ -21,7 +21,8 @@ def draw_matrix(canvas, left, top, title, counts):
     size, plain, large = len(counts), ImageFont.load_default(15), ImageFont.load_default(20)
     middle = left + LABEL + CELL * size / 2
     canvas.text((middle, top - 36), title, INK, large, anchor="mm")
-    canvas.text((middle, top + LABEL + CELL * size + 18), "true digit down, guessed digit across", FAINT, plain, anchor="mm")
+    legend = "true digit down, guessed digit across"
+    canvas.text((middle, top + LABEL + CELL * size + 18), legend, FAINT, plain, anchor="mm")
     for digit in range(size):
         canvas.text((left + LABEL + CELL * (digit + 0.5), top + LABEL - 16), str(digit), FAINT, plain, anchor="mm")
         canvas.text((left + LABEL - 16, top + LABEL + CELL * (digit + 0.5)), str(digit), FAINT, plain, anchor="mm")
@@ -38,4 +39,5 @@ def draw_cell(canvas, corner, count, share, right, font):
     color = tuple(round(paper + (ink - paper) * strength) for paper, ink in zip(PAPER, RIGHT if right else WRONG))
     canvas.rectangle((x, y, x + CELL - 2, y + CELL - 2), color if count else (244, 245, 247))
     if count:
-        canvas.text((x + CELL / 2 - 1, y + CELL / 2 - 1), str(count), PAPER if strength > 0.5 else INK, font, anchor="mm")
+        middle, ink = (x + CELL / 2 - 1, y + CELL / 2 - 1), PAPER if strength > 0.5 else INK
+        canvas.text(middle, str(count), ink, font, anchor="mm")

@@ -21,9 +21,9 @@ def main(processes_per_worker, words):
     ranks = len(hosts) * processes_per_worker
     print(f"starting {ranks} ranks on {len(hosts)} workers: {', '.join(hosts)}", flush=True)
     # mpirun takes this process over, so that it gets the platform's signals and its exit status is the job's.
-    mpirun = ["mpirun", "-np", str(ranks), "--tag-output", sys.executable, *abort_on_exception(words), str(RUNNER), *words]
+    rank = [sys.executable, *abort_on_exception(words), str(RUNNER), *words]
     try:
-        os.execvp("mpirun", mpirun)
+        os.execvp("mpirun", ["mpirun", "-np", str(ranks), "--tag-output", *rank])
     except FileNotFoundError:
         sys.exit("mpirun is not installed; on Debian: apt-get install openmpi-bin")
 
