@@ -12,6 +12,7 @@ use crate::quantity::{Bytes, Cpu};
 /// What is known only at submission. Stored with the attempt before it is submitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "the empty variant is that of test clusters")]
 pub enum Bindings {
     /// For processes on this machine.
     Local(LocalBindings),
@@ -22,6 +23,7 @@ pub enum Bindings {
 /// A job in the form that one kind of cluster takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "the empty variant is that of test clusters")]
 pub enum Lowered {
     /// Processes on this machine.
     Local(LocalJob),

@@ -1,1 +1,11 @@
-//! To be written.
+//! Runs pipelines: observe, decide, commit, apply.
+//!
+//! [`driver`] owns the loop and everything that waits; [`core`] holds the leased runs in memory and turns what was
+//! observed into changes and actions; [`decide`] has the policies, one a file, pure.
+
+mod cache;
+mod core;
+mod decide;
+mod driver;
+
+pub use driver::{Engine, EngineConfig, EngineError, EngineEvent, Handle};

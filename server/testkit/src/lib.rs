@@ -1,1 +1,5 @@
-//! To be written.
+//! What tests share: builders that speak the domain, a clock moved by hand, a cluster that only pretends.
+
+pub mod builders;
+pub mod clock;
+pub mod fake;

@@ -1,0 +1,167 @@
+//! One run in memory: its plan, and a cell for each task.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use cubeloom_compiler::Outputs;
+use cubeloom_domain::executor::Report;
+use cubeloom_domain::graph::Graph;
+use cubeloom_domain::job::Job;
+use cubeloom_domain::plan::RunPlan;
+use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
+use cubeloom_domain::state::InstanceState;
+use cubeloom_domain::{AttemptKey, InstanceIx, JsonMap, TaskIx, Timestamp};
+use serde_json::Value;
+
+use super::{At, QueueKey};
+use crate::decide::trigger::{Needs, TaskEnd};
+
+/// A run in memory.
+pub struct ActiveRun {
+    pub record: RunRecord,
+    pub plan: Arc<RunPlan>,
+    pub graph: Graph,
+    pub tasks: Vec<TaskCell>,
+    /// Whether a task of it must be kept apart from the others (`spread: required`).
+    pub tasks_may_exclude: bool,
+    /// Tasks that have not ended.
+    pub open: u32,
+    /// Attempts that have not ended.
+    pub active: u32,
+    /// Instances that stand in the cluster's queue.
+    pub queued: u32,
+    /// Instances that the run's parallelism keeps out of the queue.
+    pub backlog: BTreeSet<QueueKey>,
+}
+
+/// What is known of a task.
+#[derive(Default)]
+pub struct TaskCell {
+    pub needs: Needs,
+    /// How it ended, once it has.
+    pub end: Option<TaskEnd>,
+    /// Whether its instances were made ready.
+    pub begun: bool,
+    /// The elements of its `for_each`.
+    pub items: Option<Vec<Value>>,
+    pub instances: Vec<Instance>,
+    /// Instances that have not ended.
+    pub open: u32,
+    /// Attempts that have not ended.
+    pub active: u32,
+    /// Instances in the queue, or kept out of it by the run.
+    pub queued: u32,
+    /// Instances that the task's own parallelism keeps out.
+    pub backlog: VecDeque<InstanceIx>,
+}
+
+/// What is known of an instance.
+pub struct Instance {
+    pub state: InstanceState,
+    pub attempt: u32,
+    pub tries: u32,
+    pub ready_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    pub report: Report,
+    pub note: Option<String>,
+    pub live: Option<LiveAttempt>,
+    /// The key under which its result is kept, and the key's parts.
+    pub cache: Option<(String, Value)>,
+    /// Whether this pass changed it.
+    pub dirty: bool,
+}
+
+/// An attempt that has not ended.
+pub struct LiveAttempt {
+    pub record: AttemptRecord,
+    pub dirty: bool,
+}
+
+impl Instance {
+    pub fn pending() -> Self {
+        Self {
+            state: InstanceState::Pending,
+            attempt: 0,
+            tries: 0,
+            ready_at: Timestamp::default(),
+            ended_at: None,
+            report: Report::default(),
+            note: None,
+            live: None,
+            cache: None,
+            dirty: false,
+        }
+    }
+
+    pub fn from_record(record: InstanceRecord) -> Self {
+        Self {
+            state: record.state,
+            attempt: record.attempt,
+            tries: record.tries,
+            ready_at: record.ready_at,
+            ended_at: record.ended_at,
+            report: record.report,
+            note: record.note,
+            ..Self::pending()
+        }
+    }
+}
+
+impl ActiveRun {
+    pub fn instance_mut(&mut self, at: At) -> Option<&mut Instance> {
+        self.tasks.get_mut(at.task.index())?.instances.get_mut(at.instance as usize)
+    }
+
+    /// The instance as it is stored.
+    pub fn instance_record(&self, task: TaskIx, ix: InstanceIx) -> Option<InstanceRecord> {
+        let instance = self.tasks.get(task.index())?.instances.get(ix as usize)?;
+        Some(InstanceRecord {
+            run: self.record.id.clone(),
+            task,
+            instance: ix,
+            state: instance.state.clone(),
+            attempt: instance.attempt,
+            tries: instance.tries,
+            ready_at: instance.ready_at,
+            ended_at: instance.ended_at,
+            report: instance.report.clone(),
+            note: instance.note.clone(),
+        })
+    }
+
+    /// The key of an attempt at an instance.
+    pub fn attempt_key(&self, task: TaskIx, instance: InstanceIx, n: u32) -> AttemptKey {
+        AttemptKey { run: self.record.id.clone(), task: self.plan.task(task).name.clone(), instance, n }
+    }
+
+    /// What the expressions of a task may read.
+    pub fn outputs_for(&self, task: TaskIx) -> Outputs {
+        let output = |ix: &TaskIx| (self.plan.task(*ix).name.clone(), Value::Object(self.outputs_of(*ix)));
+        self.plan.task(task).reads.iter().map(output).collect()
+    }
+
+    /// A task's outputs; of an expanded one, of each name the list over its instances, null where it is missing.
+    fn outputs_of(&self, task: TaskIx) -> JsonMap {
+        let cell = &self.tasks[task.index()];
+        if self.plan.task(task).for_each.is_none() {
+            return cell.instances.first().map(|only| only.report.outputs.clone()).unwrap_or_default();
+        }
+        let names: BTreeSet<&String> =
+            cell.instances.iter().flat_map(|each| each.report.outputs.keys()).collect();
+        let list = |name: &String| {
+            cell.instances
+                .iter()
+                .map(|each| each.report.outputs.get(name).cloned().unwrap_or_default())
+                .collect()
+        };
+        names.into_iter().map(|name| (name.clone(), Value::Array(list(name)))).collect()
+    }
+
+    /// The job of the next attempt at an instance; `workers` of the elastic role.
+    pub fn next_job(&self, at: At, workers: Option<u32>) -> Result<Job, cubeloom_domain::outcome::Failure> {
+        let cell = &self.tasks[at.task.index()];
+        let item = cell.items.as_ref().and_then(|items| items.get(at.instance as usize));
+        let n = cell.instances[at.instance as usize].attempt + 1;
+        cubeloom_compiler::job(&self.plan, at.task, at.instance, item, n, workers, &self.outputs_for(at.task))
+    }
+}

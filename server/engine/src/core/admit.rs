@@ -1,0 +1,173 @@
+//! From the queue to an attempt on its way.
+
+use std::sync::Arc;
+
+use cubeloom_domain::executor::Submission;
+use cubeloom_domain::pipeline::Spread;
+use cubeloom_domain::plan::PlannedTask;
+use cubeloom_domain::record::AttemptRecord;
+use cubeloom_domain::resources::Amount;
+use cubeloom_domain::state::{AttemptState, InstanceState, WaitReason};
+use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::{TaskIx, Timestamp};
+
+use super::active::ActiveRun;
+use super::{Action, At, Core, QueueKey};
+use crate::decide::admission::{Admission, Request, Verdict};
+
+/// How many waiting jobs one pass looks at behind the first one without room.
+const LOOK_AHEAD: usize = 256;
+
+/// A job that was let in, and its workers in the elastic role.
+struct Admitted {
+    key: QueueKey,
+    workers: Option<u32>,
+}
+
+impl Core {
+    /// Starts what can start now, on every cluster.
+    pub fn admit(&mut self, now: Timestamp) {
+        for cluster in self.places.keys().cloned().collect::<Vec<_>>() {
+            let admitted = self.decide(&cluster, now);
+            for Admitted { key: (_, _, at), workers } in admitted {
+                self.start(at, workers, now);
+            }
+        }
+    }
+
+    /// Goes through a cluster's queue in order. What is let in leaves the queue.
+    fn decide(&mut self, cluster: &str, now: Timestamp) -> Vec<Admitted> {
+        let Some(place) = self.places.get(cluster) else { return Vec::new() };
+        let mut admission = Admission::new(place.capacity.minus(place.used));
+        let mut admitted: Vec<Admitted> = Vec::new();
+        let mut waiting: Vec<(At, WaitReason)> = Vec::new();
+        let mut started: std::collections::BTreeMap<usize, Vec<TaskIx>> = std::collections::BTreeMap::new();
+        for key in &place.queue {
+            if waiting.len() >= LOOK_AHEAD {
+                break;
+            }
+            let at = key.2;
+            let Some(run) = self.runs[at.slot].as_ref() else { continue };
+            let planned = run.plan.task(at.task);
+            let verdict = match apart(run, at.task, started.get(&at.slot), place.nodes) {
+                Some(reason) => Verdict::Wait(reason),
+                None => admission.consider(Request {
+                    name: &planned.name,
+                    amount: least_amount(planned),
+                    waited: now.since(key.1),
+                }),
+            };
+            match verdict {
+                Verdict::Start => {
+                    started.entry(at.slot).or_default().push(at.task);
+                    admitted.push(Admitted { key: *key, workers: planned.elastic.map(|range| range.min) });
+                }
+                Verdict::Wait(reason) => waiting.push((at, reason)),
+            }
+        }
+        self.grow(&mut admission, &mut admitted);
+        if let Some(place) = self.places.get_mut(cluster) {
+            for Admitted { key, .. } in &admitted {
+                place.queue.remove(key);
+            }
+        }
+        for (at, reason) in waiting {
+            self.explain(at, reason);
+        }
+        admitted
+    }
+
+    /// Gives elastic jobs that start now more workers than they must have, when no job was left without room.
+    fn grow(&self, admission: &mut Admission, admitted: &mut [Admitted]) {
+        if !admission.all_placed() {
+            return;
+        }
+        for Admitted { key: (_, _, at), workers } in admitted {
+            let Some(workers) = workers else { continue };
+            let Some(planned) = self.runs[at.slot].as_ref().map(|run| run.plan.task(at.task)) else {
+                continue;
+            };
+            let (Some(range), Some(role)) = (planned.elastic, planned.roles.last()) else { continue };
+            let each = Amount::of(&role.resources, 1);
+            while *workers < range.max && each.fits(admission.free()) {
+                admission.take(each);
+                *workers += 1;
+            }
+        }
+    }
+
+    /// Notes why an instance waits. Stored only when the rule changes, not with every change of an amount.
+    fn explain(&mut self, at: At, new: WaitReason) {
+        let Some(instance) = self.instance_mut(at) else { return };
+        let InstanceState::Waiting { reason, .. } = &mut instance.state else { return };
+        let same_rule =
+            reason.as_ref().is_some_and(|old| std::mem::discriminant(old) == std::mem::discriminant(&new));
+        if !same_rule {
+            *reason = Some(new);
+            self.touch(at);
+        }
+    }
+
+    /// Writes an attempt as submitting and asks for its submission.
+    fn start(&mut self, at: At, workers: Option<u32>, now: Timestamp) {
+        let Some(run) = self.runs[at.slot].as_mut() else { return };
+        run.queued -= 1;
+        run.tasks[at.task.index()].queued -= 1;
+        let Some(place) = self.places.get(&run.plan.cluster) else { return };
+        let bound = run.next_job(at, workers).and_then(|job| {
+            let bindings = place.executor.bind(&job)?;
+            Ok((job, bindings))
+        });
+        let executor = Arc::clone(&place.executor);
+        let (job, bindings) = match bound {
+            Ok(bound) => bound,
+            Err(failure) => {
+                self.end_instance(at, InstanceState::Failed { failure }, now);
+                return self.let_in(at.slot, at.task);
+            }
+        };
+        let record = AttemptRecord {
+            key: job.key.clone(),
+            task: at.task,
+            state: AttemptState::Submitting,
+            created_at: now,
+            amount: job.amount(),
+            workers: job.workers(),
+            bindings,
+            usage: UsageSummary::default(),
+        };
+        let lowered = Arc::new(cubeloom_compiler::lower::lower(&job, &record.bindings));
+        self.output.actions.push(Action::Submit(executor, Submission { job: Arc::new(job), lowered }));
+        if let Some(instance) = self.instance_mut(at) {
+            instance.state = InstanceState::Active;
+            instance.attempt = record.key.n;
+            instance.tries += 1;
+        }
+        self.hold(at, record, true);
+        self.touch(at);
+    }
+}
+
+/// What a task needs to start at all: every role whole, of the elastic one `min` workers.
+fn least_amount(planned: &PlannedTask) -> Amount {
+    let last = planned.roles.len().saturating_sub(1);
+    planned.roles.iter().enumerate().fold(Amount::default(), |sum, (at, role)| {
+        let replicas = planned.elastic.filter(|_| at == last).map_or(role.replicas, |range| range.min);
+        sum.plus(Amount::of(&role.resources, replicas))
+    })
+}
+
+/// On a cluster of one node, a task that must be kept apart from the run's other tasks waits for them, and they
+/// for it.
+fn apart(run: &ActiveRun, task: TaskIx, started: Option<&Vec<TaskIx>>, nodes: usize) -> Option<WaitReason> {
+    if nodes != 1 || !run.tasks_may_exclude {
+        return None;
+    }
+    let required = |ix: TaskIx| run.plan.task(ix).placement.spread == Some(Spread::Required);
+    let active = || (0u32..).zip(&run.tasks).filter(|(_, cell)| cell.active > 0).map(|(ix, _)| TaskIx(ix));
+    let others = || active().chain(started.into_iter().flatten().copied()).filter(|ix| *ix != task);
+    let blocker = if required(task) { others().next() } else { others().find(|ix| required(*ix)) };
+    blocker.map(|ix| WaitReason::Capacity {
+        message: format!("must not share its node with `{}` of the same run", run.plan.task(ix).name),
+    })
+}

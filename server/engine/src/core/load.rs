@@ -1,0 +1,198 @@
+//! Taking a run into memory: a new one, one of an earlier server, or one that somebody wants run again.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use cubeloom_domain::executor::Submission;
+use cubeloom_domain::graph::Graph;
+use cubeloom_domain::pipeline::Spread;
+use cubeloom_domain::record::{AttemptRecord, ExpansionRecord, InstanceRecord, LoadedRun, RunRecord};
+use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
+use cubeloom_domain::{TaskIx, Timestamp};
+
+use super::active::{ActiveRun, Instance, LiveAttempt, TaskCell};
+use super::{Action, At, Core, Slot, Timer};
+use crate::decide::finish;
+use crate::decide::trigger::Needs;
+
+impl Core {
+    /// Takes a leased run into memory and goes on with it where its stored state says.
+    pub fn load(&mut self, loaded: LoadedRun, now: Timestamp) {
+        let id = loaded.record.id.clone();
+        if self.has(&id) {
+            return;
+        }
+        let final_already = loaded.record.state.is_final();
+        let run = build(loaded.record, Arc::new(loaded.plan), loaded.expansions, loaded.instances);
+        let slot = self.runs.len();
+        self.runs.push(Some(run));
+        self.slots.insert(id, slot);
+        for attempt in loaded.attempts {
+            self.take_up(slot, attempt);
+        }
+        if !final_already {
+            self.go_on(slot, now);
+        }
+    }
+
+    /// Makes everything move that can: waiting instances, timers, tasks whose needs have ended.
+    pub(super) fn go_on(&mut self, slot: Slot, now: Timestamp) {
+        let Some(run) = self.run_mut(slot) else { return };
+        if run.record.state == RunState::Queued {
+            return self.start_queued(slot, now);
+        }
+        let cells = run.tasks.iter().enumerate().filter(|(_, cell)| cell.begun && cell.end.is_none());
+        let begun: Vec<(TaskIx, usize)> =
+            cells.map(|(at, cell)| (TaskIx(at as u32), cell.instances.len())).collect();
+        for (task, instances) in begun {
+            for instance in 0..instances as u32 {
+                self.go_on_with(At { slot, task, instance });
+            }
+        }
+        let stopping = self.run_mut(slot).is_some_and(|run| run.record.state == RunState::Cancelling);
+        if stopping {
+            return self.stop_run(slot, now);
+        }
+        let tasks = self.run_mut(slot).map_or(0, |run| run.tasks.len()) as u32;
+        for task in (0..tasks).map(TaskIx) {
+            self.consider(slot, task, now);
+        }
+        self.finish_run_if_done(slot, now);
+    }
+
+    fn go_on_with(&mut self, at: At) {
+        let Some(instance) = self.instance_mut(at) else { return };
+        match instance.state {
+            InstanceState::Waiting { .. } => self.enqueue(at),
+            InstanceState::Backoff { until } => {
+                self.timers.insert((until, Timer::Retry(at)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes up an attempt that an earlier server had written.
+    fn take_up(&mut self, slot: Slot, record: AttemptRecord) {
+        let at = At { slot, task: record.task, instance: record.key.instance };
+        let Some(run) = self.runs[slot].as_mut() else { return };
+        let cluster = run.plan.cluster.clone();
+        let Some(place) = self.places.get_mut(&cluster) else { return };
+        let workers = run.plan.task(at.task).elastic.map(|_| elastic_workers(run, &record));
+        if let Some(instance) = run.instance_mut(at) {
+            // The job is that of the attempt's own number, which is the instance's last.
+            instance.attempt = record.key.n - 1;
+        }
+        let job = run.next_job(at, workers);
+        let Some(instance) = run.instance_mut(at) else { return };
+        instance.attempt = record.key.n;
+        match job {
+            Ok(job) => {
+                place.executor.rebind(&job, &record.bindings);
+                let lowered = Arc::new(cubeloom_compiler::lower::lower(&job, &record.bindings));
+                let submission = Submission { job: Arc::new(job), lowered };
+                let executor = Arc::clone(&place.executor);
+                self.output.actions.push(match record.state {
+                    AttemptState::Submitting => Action::Submit(executor, submission),
+                    AttemptState::Stopping { cause, .. } => Action::Adopt(executor, submission, Some(cause)),
+                    _ => Action::Adopt(executor, submission, None),
+                });
+            }
+            Err(failure) => {
+                tracing::error!(key = %record.key, %failure.message, "a stored attempt cannot be taken up")
+            }
+        }
+        self.watch_timeout(at, &record);
+        self.hold(at, record, false);
+    }
+
+    /// Counts an attempt as live.
+    pub(super) fn hold(&mut self, at: At, record: AttemptRecord, dirty: bool) {
+        let Some(run) = self.runs[at.slot].as_mut() else { return };
+        if let Some(place) = self.places.get_mut(&run.plan.cluster) {
+            place.used = place.used.plus(record.amount);
+        }
+        run.active += 1;
+        run.tasks[at.task.index()].active += 1;
+        self.live.insert(record.key.clone(), at);
+        if let Some(instance) = run.instance_mut(at) {
+            instance.live = Some(LiveAttempt { record, dirty });
+        }
+    }
+
+    /// Sets the timer of a running attempt that has a time limit.
+    pub(super) fn watch_timeout(&mut self, at: At, record: &AttemptRecord) {
+        let AttemptState::Running { started_at } = record.state else { return };
+        let limit = self.runs[at.slot].as_ref().and_then(|run| run.plan.task(at.task).timeout);
+        if let Some(limit) = limit {
+            self.timers.insert((started_at.plus(limit.0), Timer::Timeout(at, record.key.n)));
+        }
+    }
+}
+
+/// How many workers the elastic role of a stored attempt had.
+fn elastic_workers(run: &ActiveRun, record: &AttemptRecord) -> u32 {
+    let roles = &run.plan.task(record.task).roles;
+    let fixed: u32 = roles.iter().rev().skip(1).map(|role| role.replicas).sum();
+    record.workers.saturating_sub(fixed)
+}
+
+/// The run in memory, from what is stored of it.
+pub fn build(
+    record: RunRecord,
+    plan: Arc<cubeloom_domain::plan::RunPlan>,
+    expansions: Vec<ExpansionRecord>,
+    instances: Vec<InstanceRecord>,
+) -> ActiveRun {
+    let edges: Vec<(u32, u32)> = (0u32..)
+        .zip(&plan.tasks)
+        .flat_map(|(after, task)| task.needs.iter().map(move |before| (before.0, after)))
+        .collect();
+    let graph = Graph::new(plan.tasks.len(), &edges);
+    let mut tasks: Vec<TaskCell> = plan.tasks.iter().map(|_| TaskCell::default()).collect();
+    for expansion in expansions {
+        tasks[expansion.task.index()].items = Some(expansion.items);
+    }
+    for row in instances {
+        let cell = &mut tasks[row.task.index()];
+        let at = row.instance as usize;
+        cell.instances.resize_with(cell.instances.len().max(at + 1), Instance::pending);
+        cell.instances[at] = Instance::from_record(row);
+    }
+    for cell in &mut tasks {
+        // A shorter expansion than an earlier one leaves rows behind that mean nothing any more.
+        if let Some(items) = &cell.items {
+            cell.instances.truncate(items.len());
+        }
+        settle(cell);
+    }
+    let open = tasks.iter().filter(|cell| cell.end.is_none()).count() as u32;
+    for (ix, _) in plan.tasks.iter().enumerate() {
+        tasks[ix].needs = needs_of(&graph, &tasks, ix as u32);
+    }
+    let tasks_may_exclude = plan.tasks.iter().any(|task| task.placement.spread == Some(Spread::Required));
+    let backlog = BTreeSet::new();
+    ActiveRun { record, plan, graph, tasks, tasks_may_exclude, open, active: 0, queued: 0, backlog }
+}
+
+/// Whether a task has begun or ended, by the instances that are stored.
+fn settle(cell: &mut TaskCell) {
+    if cell.items.is_none() && cell.instances.is_empty() {
+        return;
+    }
+    let pending = cell.instances.iter().any(|instance| instance.state == InstanceState::Pending);
+    let expected = cell.items.as_ref().map_or(1, Vec::len);
+    cell.begun = !pending && cell.instances.len() >= expected;
+    cell.open = cell.instances.iter().filter(|instance| !instance.state.is_final()).count() as u32;
+    if cell.begun && cell.open == 0 {
+        cell.end = Some(finish::task(cell.instances.iter().map(|instance| &instance.state)));
+    }
+}
+
+fn needs_of(graph: &Graph, tasks: &[TaskCell], task: u32) -> Needs {
+    let before = graph.before(task);
+    let mut needs = Needs { open: before.len() as u32, ..Needs::default() };
+    for end in before.iter().filter_map(|need| tasks[*need as usize].end) {
+        needs.ended(end);
+    }
+    needs
+}

@@ -1,0 +1,194 @@
+//! The leased runs, in memory: what was observed goes in, what must be written and done comes out.
+//!
+//! Everything here is synchronous and, but for [`Executor::bind`], without effect. Work is driven by what changed:
+//! a pass costs what it touches, not what the runs hold. What a pass changed in memory is collected by
+//! [`Core::take_output`]; the driver stores the changes, then performs the actions.
+
+mod active;
+mod admit;
+mod ends;
+mod load;
+mod observe;
+mod output;
+mod ready;
+mod wishes;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+
+use cubeloom_domain::executor::{Executor, StopCause, Submission};
+use cubeloom_domain::job::Job;
+use cubeloom_domain::record::Changes;
+use cubeloom_domain::resources::Amount;
+use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx, Timestamp};
+
+use self::active::ActiveRun;
+pub use self::observe::Answer;
+use self::output::Output;
+
+/// The place of a run in memory.
+type Slot = usize;
+
+/// An instance, by the place of its run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct At {
+    slot: Slot,
+    task: TaskIx,
+    instance: InstanceIx,
+}
+
+/// The order of admission: priority, then age, then the document's order.
+type QueueKey = (Reverse<i32>, Timestamp, At);
+
+/// Something that is due at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    /// The wait before another attempt is over.
+    Retry(At),
+    /// The attempt of this number has used up its time.
+    Timeout(At, u32),
+}
+
+/// A cluster as the engine sees it.
+struct Place {
+    executor: Arc<dyn Executor>,
+    capacity: Amount,
+    nodes: usize,
+    used: Amount,
+    queue: BTreeSet<QueueKey>,
+}
+
+/// What the driver must do after the changes of a pass are stored.
+pub enum Action {
+    /// Start a job, or take it up.
+    Submit(Arc<dyn Executor>, Submission),
+    /// Take up a job of an earlier server, and go on stopping it if it was being stopped.
+    Adopt(Arc<dyn Executor>, Submission, Option<StopCause>),
+    /// Stop a job.
+    Cancel(Arc<dyn Executor>, AttemptKey, StopCause),
+    /// Free what was reserved for an attempt.
+    Release(Arc<dyn Executor>, AttemptKey),
+    /// Look whether an equal earlier result can be reused.
+    LookUp(LookUp),
+    /// The run has ended; its lease can go.
+    Finished(RunId),
+}
+
+/// A question for the cache.
+pub struct LookUp {
+    /// The run.
+    pub run: RunId,
+    /// The task.
+    pub task: TaskIx,
+    /// The instance.
+    pub instance: InstanceIx,
+    /// The plan.
+    pub plan: Arc<cubeloom_domain::plan::RunPlan>,
+    /// The job as it would be submitted.
+    pub job: Arc<Job>,
+}
+
+/// The leased runs.
+pub struct Core {
+    places: BTreeMap<String, Place>,
+    runs: Vec<Option<ActiveRun>>,
+    slots: HashMap<RunId, Slot>,
+    live: HashMap<AttemptKey, At>,
+    timers: BTreeSet<(Timestamp, Timer)>,
+    output: Output,
+    /// Tasks whose needs have changed in this pass.
+    to_consider: VecDeque<(Slot, TaskIx)>,
+    considering: bool,
+}
+
+impl Core {
+    /// Without runs, over these clusters.
+    pub fn new(executors: &BTreeMap<String, Arc<dyn Executor>>) -> Self {
+        let place = |executor: &Arc<dyn Executor>| {
+            let facts = executor.facts();
+            Place {
+                executor: Arc::clone(executor),
+                capacity: facts.capacity(),
+                nodes: facts.nodes.len(),
+                used: Amount::default(),
+                queue: BTreeSet::new(),
+            }
+        };
+        Self {
+            places: executors.iter().map(|(name, executor)| (name.clone(), place(executor))).collect(),
+            runs: Vec::new(),
+            slots: HashMap::new(),
+            live: HashMap::new(),
+            timers: BTreeSet::new(),
+            output: Output::default(),
+            to_consider: VecDeque::new(),
+            considering: false,
+        }
+    }
+
+    /// The executor that a run's jobs go to.
+    fn executor(&self, slot: Slot) -> Option<Arc<dyn Executor>> {
+        let run = self.runs.get(slot)?.as_ref()?;
+        self.places.get(&run.plan.cluster).map(|place| Arc::clone(&place.executor))
+    }
+
+    /// The runs in memory.
+    pub fn run_ids(&self) -> Vec<RunId> {
+        self.slots.keys().cloned().collect()
+    }
+
+    /// Whether the run is in memory.
+    pub fn has(&self, run: &RunId) -> bool {
+        self.slots.contains_key(run)
+    }
+
+    /// When the next timer is due.
+    pub fn next_timer(&self) -> Option<Timestamp> {
+        self.timers.first().map(|(at, _)| *at)
+    }
+
+    /// Everything that this pass changed and wants done; the next pass starts with nothing.
+    pub fn take_output(&mut self) -> (Changes, Vec<Action>) {
+        output::take(self)
+    }
+
+    /// Forgets a run that another replica holds now. Its jobs go on; the other one takes them up.
+    pub fn forget(&mut self, run: &RunId) {
+        let Some(slot) = self.slots.remove(run) else { return };
+        let gone = |at: &At| at.slot == slot;
+        for key in self.live.iter().filter(|(_, at)| gone(at)).map(|(key, _)| key.clone()).collect::<Vec<_>>()
+        {
+            self.free(&key);
+        }
+        for place in self.places.values_mut() {
+            place.queue.retain(|(_, _, at)| !gone(at));
+        }
+        self.timers.retain(|(_, timer)| match timer {
+            Timer::Retry(at) | Timer::Timeout(at, _) => !gone(at),
+        });
+        self.output.forget(run, slot);
+        self.runs[slot] = None;
+    }
+
+    /// Gives back what an attempt held, in memory.
+    fn free(&mut self, key: &AttemptKey) -> Option<active::LiveAttempt> {
+        let at = self.live.remove(key)?;
+        let run = self.runs[at.slot].as_mut()?;
+        let attempt = run.instance_mut(at)?.live.take()?;
+        run.active -= 1;
+        run.tasks[at.task.index()].active -= 1;
+        if let Some(place) = self.places.get_mut(&run.plan.cluster) {
+            place.used = place.used.minus(attempt.record.amount);
+        }
+        Some(attempt)
+    }
+
+    fn run_mut(&mut self, slot: Slot) -> Option<&mut ActiveRun> {
+        self.runs.get_mut(slot)?.as_mut()
+    }
+
+    fn instance_mut(&mut self, at: At) -> Option<&mut active::Instance> {
+        self.run_mut(at.slot)?.instance_mut(at)
+    }
+}

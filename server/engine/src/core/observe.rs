@@ -1,0 +1,225 @@
+//! What executors, timers and the cache report.
+
+use std::sync::Arc;
+
+use cubeloom_domain::executor::{Ended, Event, Observation, StopCause, Submission};
+use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
+use cubeloom_domain::record::CacheEntry;
+use cubeloom_domain::state::{AttemptState, InstanceState, ReusedFrom};
+use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx, Timestamp};
+use serde_json::Value;
+
+use super::{Action, At, Core, Timer};
+use crate::decide::{retry, stop};
+
+/// The answer to a [`super::LookUp`].
+pub struct Answer {
+    pub run: RunId,
+    pub task: TaskIx,
+    pub instance: InstanceIx,
+    /// The key, and its parts; `None` when it could not be computed.
+    pub key: Option<(String, Value)>,
+    /// The earlier result.
+    pub hit: Option<CacheEntry>,
+    /// Why there is none.
+    pub note: Option<String>,
+}
+
+impl Core {
+    /// Takes one report of an executor. Reports about attempts that are not live are late, and change nothing.
+    pub fn observe(&mut self, observation: Observation, now: Timestamp) {
+        let Some(at) = self.live.get(&observation.key).copied() else { return };
+        match observation.event {
+            Event::Preparing(_) | Event::Progress(_) => {}
+            Event::Started { at: started } => self.started(at, started),
+            Event::Ended(ended) => self.ended(&observation.key, at, *ended, now),
+            Event::NotFound => self.not_found(&observation.key, at, now),
+        }
+    }
+
+    fn started(&mut self, at: At, started: Timestamp) {
+        let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
+        let Ok(state) = live.record.state.clone().start(started) else { return };
+        live.record.state = state;
+        live.dirty = true;
+        let record = live.record.clone();
+        self.watch_timeout(at, &record);
+        self.touch(at);
+    }
+
+    /// The cluster does not know the attempt: one that was only written is submitted; another is lost.
+    fn not_found(&mut self, key: &AttemptKey, at: At, now: Timestamp) {
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
+        let Some(live) = run.tasks[at.task.index()].instances[at.instance as usize].live.as_ref() else {
+            return;
+        };
+        let outcome = match &live.record.state {
+            AttemptState::Submitting => return self.resubmit(key, at),
+            AttemptState::Stopping { .. } => Outcome::Cancelled,
+            _ => Outcome::Failed(Failure::new(FailureKind::Lost, "the cluster knows nothing of it any more")),
+        };
+        let started_at = live.record.state.started_at();
+        let usage = UsageSummary::default();
+        self.ended(
+            key,
+            at,
+            Ended { outcome, started_at, ended_at: now, report: Default::default(), usage },
+            now,
+        );
+    }
+
+    fn resubmit(&mut self, key: &AttemptKey, at: At) {
+        let Some(run) = self.runs[at.slot].as_mut() else { return };
+        let Some(instance) = run.instance_mut(at) else { return };
+        let Some(bindings) = instance.live.as_ref().map(|live| live.record.bindings.clone()) else { return };
+        instance.attempt = key.n - 1;
+        let job = run.next_job(at, None);
+        if let Some(instance) = run.instance_mut(at) {
+            instance.attempt = key.n;
+        }
+        if let (Ok(job), Some(executor)) = (job, self.executor(at.slot)) {
+            let lowered = Arc::new(cubeloom_compiler::lower::lower(&job, &bindings));
+            self.output.actions.push(Action::Submit(executor, Submission { job: Arc::new(job), lowered }));
+        }
+    }
+
+    /// An attempt has ended: its instance has a result, or is tried again.
+    fn ended(&mut self, key: &AttemptKey, at: At, ended: Ended, now: Timestamp) {
+        let Some(live) = self.free(key) else { return };
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
+        let planned = run.plan.task(at.task);
+        let outcome = match live.record.state {
+            AttemptState::Stopping { cause, .. } => stop::outcome(cause, ended.outcome, planned.timeout),
+            _ => ended.outcome,
+        };
+        let policy = planned.retry.clone();
+        let mut record = live.record;
+        if let (AttemptState::Submitting, Some(started)) = (&record.state, ended.started_at) {
+            record.state = AttemptState::Running { started_at: started };
+        }
+        record.usage = ended.usage;
+        if let Ok(state) = record.state.clone().end(ended.ended_at, outcome.clone()) {
+            record.state = state;
+        }
+        self.output.attempts.push(record);
+        if let Some(executor) = self.executor(at.slot) {
+            self.output.actions.push(Action::Release(executor, key.clone()));
+        }
+        let Some(instance) = self.instance_mut(at) else { return };
+        let tries = instance.tries;
+        match outcome {
+            Outcome::Succeeded => {
+                instance.report = ended.report;
+                self.keep_result(at, now);
+                self.end_instance(at, InstanceState::Succeeded { reused: None }, ended.ended_at);
+            }
+            Outcome::Cancelled => self.end_instance(at, InstanceState::Cancelled, ended.ended_at),
+            Outcome::Failed(failure) => match retry::decide(policy.as_ref(), failure.kind, tries) {
+                Some(wait) if !self.is_stopping(at.slot) => self.try_again(at, now.plus(wait), now),
+                _ => {
+                    instance_report(self, at, ended.report);
+                    self.end_instance(at, InstanceState::Failed { failure }, ended.ended_at);
+                }
+            },
+        }
+        self.let_in(at.slot, at.task);
+    }
+
+    fn try_again(&mut self, at: At, until: Timestamp, now: Timestamp) {
+        let Some(instance) = self.instance_mut(at) else { return };
+        if until > now {
+            instance.state = InstanceState::Backoff { until };
+            self.timers.insert((until, Timer::Retry(at)));
+        } else {
+            instance.state = InstanceState::Waiting { since: now, reason: None };
+            self.queue_up(at);
+        }
+        self.touch(at);
+    }
+
+    /// Offers a result to equal later tasks.
+    fn keep_result(&mut self, at: At, now: Timestamp) {
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
+        let instance = &run.tasks[at.task.index()].instances[at.instance as usize];
+        let Some((key, parts)) = instance.cache.clone() else { return };
+        let entry = CacheEntry {
+            key,
+            parts,
+            project: run.record.project.clone(),
+            pipeline: run.record.pipeline.clone(),
+            task: run.plan.task(at.task).name.clone(),
+            run: run.record.id.clone(),
+            created_at: now,
+            report: instance.report.clone(),
+        };
+        self.output.cache.push(entry);
+    }
+
+    /// What was due by now: waits that are over, attempts that took too long.
+    pub fn tick(&mut self, now: Timestamp) {
+        while let Some((due, timer)) = self.timers.first().copied() {
+            if due > now {
+                return;
+            }
+            self.timers.pop_first();
+            match timer {
+                Timer::Retry(at) => self.retry(at, now),
+                Timer::Timeout(at, n) => self.stop_attempt(at, Some(n), StopCause::Timeout),
+            }
+        }
+    }
+
+    fn retry(&mut self, at: At, now: Timestamp) {
+        let Some(instance) = self.instance_mut(at) else { return };
+        if matches!(instance.state, InstanceState::Backoff { .. }) {
+            instance.state = InstanceState::Waiting { since: now, reason: None };
+            self.touch(at);
+            self.queue_up(at);
+        }
+    }
+
+    /// Tells the live attempt of an instance to stop; with `n`, only if it has that number.
+    pub(super) fn stop_attempt(&mut self, at: At, n: Option<u32>, cause: StopCause) {
+        let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
+        if n.is_some_and(|n| n != live.record.key.n) {
+            return;
+        }
+        let Ok(state) = live.record.state.clone().stop(cause) else { return };
+        live.record.state = state;
+        live.dirty = true;
+        let key = live.record.key.clone();
+        if let Some(executor) = self.executor(at.slot) {
+            self.output.actions.push(Action::Cancel(executor, key, cause));
+        }
+        self.touch(at);
+    }
+
+    /// Takes the cache's answer: the earlier result, or a place in the queue.
+    pub fn answer(&mut self, answer: Answer, now: Timestamp) {
+        let Some(slot) = self.slots.get(&answer.run).copied() else { return };
+        let at = At { slot, task: answer.task, instance: answer.instance };
+        let Some(instance) = self.instance_mut(at) else { return };
+        if !matches!(instance.state, InstanceState::Waiting { .. }) || instance.attempt > 0 {
+            return;
+        }
+        instance.cache = answer.key;
+        instance.note = answer.note;
+        self.touch(at);
+        match answer.hit {
+            Some(entry) => {
+                let Some(instance) = self.instance_mut(at) else { return };
+                instance.report = entry.report;
+                let reused = ReusedFrom { run: entry.run, task: entry.task, ended_at: entry.created_at };
+                self.end_instance(at, InstanceState::Succeeded { reused: Some(reused) }, now);
+            }
+            None => self.queue_up(at),
+        }
+    }
+}
+
+fn instance_report(core: &mut Core, at: At, report: cubeloom_domain::executor::Report) {
+    if let Some(instance) = core.instance_mut(at) {
+        instance.report = report;
+    }
+}

@@ -1,0 +1,102 @@
+//! What a pass has changed so far, each thing once.
+
+use std::collections::BTreeSet;
+
+use cubeloom_domain::record::{AttemptRecord, CacheEntry, Changes, ExpansionRecord};
+use cubeloom_domain::{RunId, TaskIx};
+
+use super::{Action, At, Core, Slot};
+
+/// What a pass has changed so far.
+#[derive(Default)]
+pub struct Output {
+    pub actions: Vec<Action>,
+    pub attempts: Vec<AttemptRecord>,
+    pub cache: Vec<CacheEntry>,
+    pub wishes: Vec<i64>,
+    pub unexpanded: Vec<(RunId, TaskIx)>,
+    pub finished: Vec<Slot>,
+    runs: BTreeSet<Slot>,
+    expansions: Vec<(Slot, TaskIx)>,
+    instances: Vec<At>,
+}
+
+impl Output {
+    pub fn run(&mut self, slot: Slot) {
+        self.runs.insert(slot);
+    }
+
+    pub fn expansion(&mut self, slot: Slot, task: TaskIx) {
+        self.expansions.push((slot, task));
+    }
+
+    /// Drops what belongs to a run that is no longer ours.
+    pub fn forget(&mut self, run: &RunId, slot: Slot) {
+        self.attempts.retain(|attempt| attempt.key.run != *run);
+        self.cache.retain(|entry| entry.run != *run);
+        self.unexpanded.retain(|(id, _)| id != run);
+        self.finished.retain(|at| *at != slot);
+        self.runs.remove(&slot);
+        self.expansions.retain(|(at, _)| *at != slot);
+        self.instances.retain(|at| at.slot != slot);
+    }
+}
+
+impl Core {
+    /// Notes that an instance, or its live attempt, changed.
+    pub(super) fn touch(&mut self, at: At) {
+        if let Some(instance) = self.instance_mut(at)
+            && !std::mem::replace(&mut instance.dirty, true)
+        {
+            self.output.instances.push(at);
+        }
+    }
+}
+
+/// Collects the present state of everything that changed.
+pub fn take(core: &mut Core) -> (Changes, Vec<Action>) {
+    let output = std::mem::take(&mut core.output);
+    let mut changes = Changes {
+        attempts: output.attempts,
+        cache: output.cache,
+        wishes: output.wishes,
+        unexpanded: output.unexpanded,
+        ..Changes::default()
+    };
+    for (slot, task) in output.expansions {
+        if let Some(run) = core.runs[slot].as_ref()
+            && let Some(items) = &run.tasks[task.index()].items
+        {
+            changes.expansions.push(ExpansionRecord {
+                run: run.record.id.clone(),
+                task,
+                items: items.clone(),
+            });
+        }
+    }
+    changes.instances.reserve(output.instances.len());
+    for at in output.instances {
+        collect_instance(core, at, &mut changes);
+    }
+    for slot in output.runs {
+        changes.runs.extend(core.runs[slot].as_ref().map(|run| run.record.clone()));
+    }
+    for slot in output.finished {
+        if let Some(run) = core.runs[slot].take() {
+            core.slots.remove(&run.record.id);
+        }
+    }
+    (changes, output.actions)
+}
+
+fn collect_instance(core: &mut Core, at: At, changes: &mut Changes) {
+    let Some(run) = core.runs[at.slot].as_mut() else { return };
+    let Some(instance) = run.instance_mut(at) else { return };
+    instance.dirty = false;
+    if let Some(live) = instance.live.as_mut()
+        && std::mem::take(&mut live.dirty)
+    {
+        changes.attempts.push(live.record.clone());
+    }
+    changes.instances.extend(run.instance_record(at.task, at.instance));
+}

@@ -1,0 +1,202 @@
+//! From "what it needs has ended" to "it stands in the queue".
+
+use std::cmp::Reverse;
+
+use cubeloom_domain::outcome::Failure;
+use cubeloom_domain::plan::ForEachItems;
+use cubeloom_domain::state::{InstanceState, RunState, SkipReason};
+use cubeloom_domain::{TaskIx, Timestamp};
+use serde_json::Value;
+
+use super::active::Instance;
+use super::{Action, At, Core, LookUp, Slot};
+use crate::decide::trigger::{self, Decision};
+
+impl Core {
+    /// Starts a run that waits for other runs of its pipeline, if the limit allows it.
+    pub(super) fn start_queued(&mut self, slot: Slot, now: Timestamp) {
+        let Some(run) = self.runs[slot].as_ref() else { return };
+        if let Some(limit) = run.plan.max_active_runs {
+            let same = |other: &&super::ActiveRun| {
+                other.record.project == run.record.project
+                    && other.record.pipeline == run.record.pipeline
+                    && !other.record.state.is_final()
+                    && (other.record.state != RunState::Queued || other.record.id < run.record.id)
+            };
+            if self.runs.iter().flatten().filter(same).count() >= limit as usize {
+                return;
+            }
+        }
+        if let Some(run) = self.runs[slot].as_mut() {
+            run.record.state = RunState::Running;
+            run.record.started_at = Some(now);
+        }
+        self.output.run(slot);
+        self.go_on(slot, now);
+    }
+
+    /// Looks whether a task that has not begun can start, or will never.
+    pub(super) fn consider(&mut self, slot: Slot, task: TaskIx, now: Timestamp) {
+        let Some(run) = self.runs[slot].as_ref() else { return };
+        let cell = &run.tasks[task.index()];
+        if cell.begun || cell.end.is_some() {
+            return;
+        }
+        match trigger::decide(run.plan.task(task).trigger, cell.needs) {
+            Decision::Wait => {}
+            Decision::Start => self.begin(slot, task, now),
+            Decision::Skip(reason) => self.end_unbegun(slot, task, InstanceState::Skipped { reason }, now),
+            Decision::UpstreamFailed => self.end_unbegun(slot, task, InstanceState::UpstreamFailed, now),
+        }
+    }
+
+    /// Ends a task without running it.
+    pub(super) fn end_unbegun(&mut self, slot: Slot, task: TaskIx, state: InstanceState, now: Timestamp) {
+        let Some(run) = self.run_mut(slot) else { return };
+        let cell = &mut run.tasks[task.index()];
+        cell.begun = true;
+        if cell.instances.is_empty() {
+            cell.instances.push(Instance::pending());
+        }
+        cell.open = cell.instances.iter().filter(|instance| !instance.state.is_final()).count() as u32;
+        for instance in 0..cell.instances.len() as u32 {
+            let at = At { slot, task, instance };
+            let Some(each) = self.instance_mut(at) else { continue };
+            if !each.state.is_final() {
+                each.ready_at = now;
+                self.end_instance(at, state.clone(), now);
+            }
+        }
+    }
+
+    /// Expands a task and makes its instances ready.
+    fn begin(&mut self, slot: Slot, task: TaskIx, now: Timestamp) {
+        if let Err(failure) = self.expand(slot, task) {
+            return self.end_unbegun(slot, task, InstanceState::Failed { failure }, now);
+        }
+        let Some(run) = self.run_mut(slot) else { return };
+        let cell = &mut run.tasks[task.index()];
+        let len = cell.items.as_ref().map_or(1, Vec::len);
+        cell.instances.resize_with(len, Instance::pending);
+        cell.begun = true;
+        cell.open = cell.instances.iter().filter(|instance| !instance.state.is_final()).count() as u32;
+        let pending: Vec<u32> = (0u32..)
+            .zip(&cell.instances)
+            .filter(|(_, instance)| instance.state == InstanceState::Pending)
+            .map(|(ix, _)| ix)
+            .collect();
+        if cell.open == 0 {
+            return self.end_task_if_done(slot, task, now);
+        }
+        for instance in pending {
+            self.make_ready(At { slot, task, instance }, now);
+        }
+    }
+
+    /// Evaluates the `for_each` of a task, once.
+    fn expand(&mut self, slot: Slot, task: TaskIx) -> Result<(), Failure> {
+        let Some(run) = self.runs[slot].as_mut() else { return Ok(()) };
+        let Some(for_each) = &run.plan.task(task).for_each else { return Ok(()) };
+        if run.tasks[task.index()].items.is_some() {
+            return Ok(());
+        }
+        let items = match &for_each.items {
+            ForEachItems::Known(items) => items.clone(),
+            ForEachItems::Expression(_) => {
+                cubeloom_compiler::expand(&run.plan, task, &run.outputs_for(task))?
+            }
+        };
+        run.tasks[task.index()].items = Some(items);
+        self.output.expansion(slot, task);
+        Ok(())
+    }
+
+    /// An instance's needs have ended: its condition is looked at, then it waits for a place.
+    fn make_ready(&mut self, at: At, now: Timestamp) {
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
+        let item: Option<&Value> =
+            run.tasks[at.task.index()].items.as_ref().and_then(|items| items.get(at.instance as usize));
+        let condition = match run.plan.task(at.task).when {
+            Some(_) => cubeloom_compiler::condition(&run.plan, at.task, item, &run.outputs_for(at.task)),
+            None => Ok(true),
+        };
+        let Some(instance) = self.instance_mut(at) else { return };
+        instance.ready_at = now;
+        match condition {
+            Ok(true) => {
+                instance.state = InstanceState::Waiting { since: now, reason: None };
+                self.touch(at);
+                self.enqueue(at);
+            }
+            Ok(false) => self.end_instance(at, InstanceState::Skipped { reason: SkipReason::Condition }, now),
+            Err(failure) => self.end_instance(at, InstanceState::Failed { failure }, now),
+        }
+    }
+
+    /// Puts a waiting instance into the queue, or where the task's or the run's parallelism keeps it. An instance
+    /// whose result may be cached is looked up first.
+    pub(super) fn enqueue(&mut self, at: At) {
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
+        let planned = run.plan.task(at.task);
+        let instance = &run.tasks[at.task.index()].instances[at.instance as usize];
+        if planned.cache.is_some() && instance.attempt == 0 && instance.cache.is_none() {
+            return self.look_up(at);
+        }
+        self.queue_up(at);
+    }
+
+    fn look_up(&mut self, at: At) {
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
+        match run.next_job(at, None) {
+            Ok(job) => {
+                let (run, plan) = (run.record.id.clone(), std::sync::Arc::clone(&run.plan));
+                let job = std::sync::Arc::new(job);
+                self.output.actions.push(Action::LookUp(LookUp {
+                    run,
+                    task: at.task,
+                    instance: at.instance,
+                    plan,
+                    job,
+                }));
+            }
+            // The same error is met, and told, when the attempt is made.
+            Err(_) => self.queue_up(at),
+        }
+    }
+
+    pub(super) fn queue_up(&mut self, at: At) {
+        let Some(run) = self.runs[at.slot].as_mut() else { return };
+        let limit = run.plan.task(at.task).for_each.as_ref().and_then(|each| each.parallelism);
+        let cell = &mut run.tasks[at.task.index()];
+        if limit.is_some_and(|limit| cell.queued + cell.active >= limit) {
+            cell.backlog.push_back(at.instance);
+            return;
+        }
+        cell.queued += 1;
+        let key =
+            (Reverse(run.plan.task(at.task).priority), cell.instances[at.instance as usize].ready_at, at);
+        if run.plan.parallelism.is_some_and(|limit| run.queued + run.active >= limit) {
+            run.backlog.insert(key);
+            return;
+        }
+        run.queued += 1;
+        if let Some(place) = self.places.get_mut(&run.plan.cluster) {
+            place.queue.insert(key);
+        }
+    }
+
+    /// After an attempt has ended: lets in what parallelism had kept out.
+    pub(super) fn let_in(&mut self, slot: Slot, task: TaskIx) {
+        let Some(run) = self.runs[slot].as_mut() else { return };
+        if let Some(instance) = run.tasks[task.index()].backlog.pop_front() {
+            self.queue_up(At { slot, task, instance });
+        }
+        let Some(run) = self.runs[slot].as_mut() else { return };
+        let Some(place) = self.places.get_mut(&run.plan.cluster) else { return };
+        while run.plan.parallelism.is_none_or(|limit| run.queued + run.active < limit) {
+            let Some(key) = run.backlog.pop_first() else { return };
+            run.queued += 1;
+            place.queue.insert(key);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What people want of a run: that it stops, goes on, or does something again.
+
+use std::sync::Arc;
+
+use cubeloom_domain::executor::StopCause;
+use cubeloom_domain::record::{ExpansionRecord, InstanceRecord, Wish, WishRecord};
+use cubeloom_domain::state::{InstanceState, RunState, SkipReason};
+use cubeloom_domain::{TaskIx, Timestamp};
+
+use super::active::ActiveRun;
+use super::{Action, At, Core, Slot, load};
+
+impl Core {
+    /// Fulfils a wish. One that its run's state does not allow changes nothing, and is done with.
+    pub fn wish(&mut self, wish: WishRecord, now: Timestamp) {
+        let Some(slot) = self.slots.get(&wish.run).copied() else { return };
+        self.output.wishes.push(wish.id);
+        let Some(run) = self.runs[slot].as_ref() else { return };
+        let ended = run.record.state.is_final();
+        match wish.wish {
+            Wish::Cancel if !ended => self.cancel(slot, now),
+            Wish::Resume if ended => self.run_again(slot, &failed_tasks(run), false, now),
+            Wish::Rerun { from } if ended => {
+                let roots: Vec<u32> =
+                    from.iter().filter_map(|name| run.plan.find(name)).map(|ix| ix.0).collect();
+                let after = run.graph.with_descendants(&roots);
+                self.run_again(slot, &after, true, now);
+            }
+            Wish::Cancel | Wish::Resume | Wish::Rerun { .. } => {}
+        }
+        self.drop_if_final(slot);
+    }
+
+    fn cancel(&mut self, slot: Slot, now: Timestamp) {
+        let Some(run) = self.run_mut(slot) else { return };
+        if run.record.state == RunState::Cancelling {
+            return;
+        }
+        run.record.state = RunState::Cancelling;
+        self.output.run(slot);
+        self.stop_run(slot, now);
+    }
+
+    /// Stops what runs, and ends what waits. Tasks that have not begun are not stored: should the run be resumed,
+    /// they are as they were.
+    pub(super) fn stop_run(&mut self, slot: Slot, now: Timestamp) {
+        let Some(run) = self.runs[slot].as_mut() else { return };
+        run.backlog.clear();
+        run.queued = 0;
+        if let Some(place) = self.places.get_mut(&run.plan.cluster) {
+            place.queue.retain(|(_, _, at)| at.slot != slot);
+        }
+        let mut open = Vec::new();
+        for (ix, cell) in (0u32..).zip(&mut run.tasks) {
+            cell.backlog.clear();
+            cell.queued = 0;
+            if cell.end.is_none() && !cell.begun {
+                cell.end = Some(crate::decide::trigger::TaskEnd::Cancelled);
+                run.open -= 1;
+            } else if cell.end.is_none() {
+                let states = (0u32..).zip(&cell.instances).filter(|(_, each)| !each.state.is_final());
+                open.extend(states.map(|(instance, _)| At { slot, task: TaskIx(ix), instance }));
+            }
+        }
+        for at in open {
+            match self.instance_mut(at).map(|instance| instance.live.is_some()) {
+                Some(true) => self.stop_attempt(at, None, StopCause::Cancelled),
+                Some(false) => self.end_instance(at, InstanceState::Cancelled, now),
+                None => {}
+            }
+        }
+        self.finish_run_if_done(slot, now);
+    }
+
+    /// Makes the chosen tasks pending and goes on with the run, as if it had been loaded so. With `whole`, also
+    /// their instances that had succeeded, and their expansion is made anew.
+    fn run_again(&mut self, slot: Slot, chosen: &[bool], whole: bool, now: Timestamp) {
+        let Some(mut run) = self.runs[slot].take() else { return };
+        let again = |task: TaskIx| chosen.get(task.index()).copied().unwrap_or(false);
+        let forgets = |task: TaskIx| whole && again(task) && run.tasks[task.index()].items.is_some();
+        let mut expansions = Vec::new();
+        for (ix, cell) in (0u32..).map(TaskIx).zip(&run.tasks) {
+            if forgets(ix) {
+                self.output.unexpanded.push((run.record.id.clone(), ix));
+            } else if let Some(items) = &cell.items {
+                expansions.push(ExpansionRecord {
+                    run: run.record.id.clone(),
+                    task: ix,
+                    items: items.clone(),
+                });
+            }
+        }
+        let mut changed = Vec::new();
+        let mut records = all_instances(&run);
+        for record in records.iter_mut().filter(|record| again(record.task)) {
+            if whole || !matches!(record.state, InstanceState::Succeeded { .. }) {
+                make_pending(record);
+                if whole {
+                    // Asked for by name: not to be answered from the cache, which only first attempts are.
+                    record.attempt = record.attempt.max(1);
+                }
+                changed.push(At { slot, task: record.task, instance: record.instance });
+            }
+        }
+        run.record.state = RunState::Running;
+        run.record.ended_at = None;
+        self.runs[slot] = Some(load::build(run.record, Arc::clone(&run.plan), expansions, records));
+        self.output.run(slot);
+        for at in changed {
+            self.touch(at);
+        }
+        self.go_on(slot, now);
+    }
+
+    /// A run that was loaded only for its wish, and has nothing left to do, leaves the memory again.
+    fn drop_if_final(&mut self, slot: Slot) {
+        if self.runs[slot].as_ref().is_some_and(|run| run.record.state.is_final())
+            && !self.output.finished.contains(&slot)
+        {
+            let id = self.runs[slot].as_ref().map(|run| run.record.id.clone());
+            self.output.finished.push(slot);
+            self.output.actions.extend(id.map(Action::Finished));
+        }
+    }
+}
+
+/// The tasks that a resumed run runs again: those that did not end well, and those that were passed over because
+/// of them.
+fn failed_tasks(run: &ActiveRun) -> Vec<bool> {
+    let ended_well = |state: &InstanceState| {
+        matches!(
+            state,
+            InstanceState::Succeeded { .. } | InstanceState::Skipped { reason: SkipReason::Condition }
+        )
+    };
+    let roots: Vec<u32> = (0u32..)
+        .zip(&run.tasks)
+        .filter(|(_, cell)| !cell.begun || !cell.instances.iter().all(|each| ended_well(&each.state)))
+        .map(|(ix, _)| ix)
+        .collect();
+    let mut again = vec![false; run.tasks.len()];
+    for root in &roots {
+        again[*root as usize] = true;
+    }
+    for (ix, reached) in run.graph.with_descendants(&roots).into_iter().enumerate() {
+        let passed_over =
+            run.tasks[ix].instances.iter().any(|each| matches!(each.state, InstanceState::Skipped { .. }));
+        again[ix] |= reached && passed_over;
+    }
+    again
+}
+
+fn all_instances(run: &ActiveRun) -> Vec<InstanceRecord> {
+    let instances = |(task, cell): (u32, &super::active::TaskCell)| {
+        (0..cell.instances.len() as u32).map(move |instance| (TaskIx(task), instance))
+    };
+    (0u32..)
+        .zip(&run.tasks)
+        .flat_map(instances)
+        .filter_map(|(task, instance)| run.instance_record(task, instance))
+        .collect()
+}
+
+fn make_pending(record: &mut InstanceRecord) {
+    record.state = InstanceState::Pending;
+    record.tries = 0;
+    record.ended_at = None;
+    record.note = None;
+    record.report = Default::default();
+}

@@ -1,0 +1,28 @@
+//! What does the end of an attempt mean that had been told to stop?
+
+use cubeloom_domain::executor::StopCause;
+use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
+use cubeloom_domain::quantity::Span;
+
+/// The outcome in the light of why it was stopped. A success stands: it came before the stop did.
+#[must_use]
+pub fn outcome(cause: StopCause, reported: Outcome, timeout: Option<Span>) -> Outcome {
+    if reported == Outcome::Succeeded {
+        return reported;
+    }
+    let failed = |kind, message: String| {
+        let last_lines = match &reported {
+            Outcome::Failed(failure) => failure.last_lines.clone(),
+            Outcome::Succeeded | Outcome::Cancelled => Vec::new(),
+        };
+        Outcome::Failed(Failure { last_lines, ..Failure::new(kind, message) })
+    };
+    match cause {
+        StopCause::Cancelled => Outcome::Cancelled,
+        StopCause::Preempted => failed(FailureKind::Preempted, "its place was needed for another job".into()),
+        StopCause::Timeout => {
+            let limit = timeout.map_or_else(String::new, |span| format!(" of {span}"));
+            failed(FailureKind::Timeout, format!("it ran longer than its timeout{limit}"))
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! The loop: observe, decide, commit, apply. Owns everything that waits.
+//!
+//! Nothing on the way from a worker's exit to the next worker's start waits for a timer: executors report into a
+//! channel, and a report starts a pass. The period only looks for lost wake-ups and renews leases.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cubeloom_domain::executor::{Event, Executor, Observation, Observer, Progress};
+use cubeloom_domain::failpoint;
+use cubeloom_domain::record::{AttemptRecord, Changes, InstanceRecord, RunRecord};
+use cubeloom_domain::{AttemptKey, Clock, RunId, Timestamp};
+use cubeloom_store::{Lease, Store, StoreError};
+use thiserror::Error;
+use tokio::sync::{broadcast, mpsc, watch};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use crate::cache::{self, Roots};
+use crate::core::{Action, Answer, Core};
+
+/// How many reports one pass takes at the most; more would delay what the first of them lead to.
+const REPORTS_A_PASS: usize = 4096;
+/// How many runs one look takes into memory.
+const RUNS_A_LOOK: usize = 1000;
+/// How long to wait before a commit that failed is tried again.
+const COMMIT_AGAIN: Duration = Duration::from_millis(200);
+
+/// What the engine needs to be told.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// Who holds the leases: the same after a restart, so that it need not wait for them to expire. At most one
+    /// process may use a name at a time.
+    pub owner: String,
+    /// How long a lease holds without being renewed.
+    pub lease: Duration,
+    /// How often to look for runs and wishes whose wake-up was lost.
+    pub period: Duration,
+    /// How long a job has between TERM and KILL.
+    pub grace: Duration,
+    /// Copies of pipelines' folders, one a digest.
+    pub code: std::path::PathBuf,
+    /// The projects' shared storage, one folder a project.
+    pub workspace: std::path::PathBuf,
+}
+
+/// Why the engine stopped.
+#[derive(Debug, Error)]
+pub enum EngineError {
+    /// The store refused what must work at the start.
+    #[error("the engine could not start")]
+    Start(#[source] StoreError),
+}
+
+/// What watchers are told. Late watchers miss the past; the store has it.
+#[derive(Clone, Debug)]
+pub enum EngineEvent {
+    /// A run changed.
+    Run(RunRecord),
+    /// An instance changed.
+    Instance(Box<InstanceRecord>),
+    /// An attempt changed.
+    Attempt(Box<AttemptRecord>),
+    /// Something is made before the attempt can start.
+    Preparing(AttemptKey, String),
+    /// A program said how far it is.
+    Progress(AttemptKey, Progress),
+}
+
+/// A running engine.
+pub struct Handle {
+    stop: watch::Sender<bool>,
+    wake: mpsc::UnboundedSender<Message>,
+    events: broadcast::Sender<EngineEvent>,
+    task: JoinHandle<()>,
+}
+
+impl Handle {
+    /// Asks the engine to look at the store now.
+    pub fn wake(&self) {
+        let _ = self.wake.send(Message::Look);
+    }
+
+    /// What happens from now on.
+    pub fn events(&self) -> broadcast::Receiver<EngineEvent> {
+        self.events.subscribe()
+    }
+
+    /// Ends the engine after its present pass and gives its leases back. Jobs go on.
+    pub async fn stop(self) {
+        let _ = self.stop.send(true);
+        let _ = self.task.await;
+    }
+
+    /// Whether the engine has ended by itself, which it does not unless it panicked.
+    pub fn is_finished(&self) -> bool {
+        self.task.is_finished()
+    }
+}
+
+enum Message {
+    Observed(Observation),
+    Answered(Answer),
+    Look,
+}
+
+/// Passes reports on into the engine's channel.
+struct Reports(mpsc::UnboundedSender<Message>);
+
+impl Observer for Reports {
+    fn observed(&self, observation: Observation) {
+        let _ = self.0.send(Message::Observed(observation));
+    }
+}
+
+/// The engine.
+pub struct Engine {
+    config: EngineConfig,
+    store: Store,
+    clock: Arc<dyn Clock>,
+    core: Core,
+    lease: Lease,
+    renew_at: Timestamp,
+    sender: mpsc::UnboundedSender<Message>,
+    events: broadcast::Sender<EngineEvent>,
+}
+
+impl Engine {
+    /// Starts the engine over these clusters, by name.
+    ///
+    /// # Errors
+    /// When the store cannot be used.
+    pub async fn start(
+        config: EngineConfig,
+        store: Store,
+        executors: BTreeMap<String, Arc<dyn Executor>>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Handle, EngineError> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let (events, _) = broadcast::channel(4096);
+        let (stop, stopping) = watch::channel(false);
+        for executor in executors.values() {
+            executor.attach(Arc::new(Reports(sender.clone())));
+        }
+        store.release_all(&config.owner).await.map_err(EngineError::Start)?;
+        let core = Core::new(&executors);
+        let lease = Lease { owner: config.owner.clone() };
+        let engine =
+            Self {
+            config,
+            store,
+            clock,
+            core,
+            lease,
+            renew_at: Timestamp::default(),
+            sender: sender.clone(),
+            events: events.clone(),
+        };
+        let task = tokio::spawn(engine.run(receiver, stopping));
+        Ok(Handle { stop, wake: sender, events, task })
+    }
+
+    async fn run(mut self, mut receiver: mpsc::UnboundedReceiver<Message>, mut stop: watch::Receiver<bool>) {
+        let mut wakes = self.store.wakes();
+        let mut look = true;
+        let mut next_look = Instant::now();
+        let mut messages = Vec::with_capacity(REPORTS_A_PASS);
+        loop {
+            if look {
+                self.look().await;
+                next_look = Instant::now() + self.config.period;
+            }
+            self.pass(&mut messages).await;
+            look = false;
+            tokio::select! {
+                biased;
+                _ = stop.wait_for(|stop| *stop) => break,
+                _ = receiver.recv_many(&mut messages, REPORTS_A_PASS) => {
+                    look = messages.iter().any(|message| matches!(message, Message::Look));
+                }
+                _ = wakes.changed() => look = true,
+                () = self.next_timer() => {}
+                () = sleep_until(next_look) => look = true,
+            }
+        }
+        if let Err(error) = self.store.release_all(&self.config.owner).await {
+            tracing::warn!(%error, "leases were not given back; they expire by themselves");
+        }
+    }
+
+    async fn next_timer(&self) {
+        match self.core.next_timer() {
+            Some(at) => sleep(at.since(self.clock.now())).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Looks at the store: leases, runs that nobody has, wishes.
+    async fn look(&mut self) {
+        if let Err(error) = self.try_look().await {
+            tracing::warn!(%error, "the database did not answer; looking again soon");
+        }
+    }
+
+    async fn try_look(&mut self) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        let owner = self.config.owner.clone();
+        if now >= self.renew_at {
+            self.renew(now).await?;
+        }
+        for run in self.store.acquire(&owner, now, self.config.lease, RUNS_A_LOOK).await? {
+            self.take_run(&run, now).await;
+        }
+        let wishes = self.store.wishes(&self.core.run_ids()).await?;
+        for wish in wishes {
+            self.core.wish(wish, now);
+        }
+        Ok(())
+    }
+
+    /// Prolongs the leases, well before they expire.
+    async fn renew(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        self.renew_at = now.plus(self.config.lease / 3);
+        let mine = self.core.run_ids();
+        if mine.is_empty() {
+            return Ok(());
+        }
+        let held = self.store.renew(&self.config.owner, now, self.config.lease).await?;
+        for lost in mine.into_iter().filter(|run| !held.contains(run)) {
+            tracing::warn!(run = %lost, "another server holds this run now");
+            self.core.forget(&lost);
+        }
+        Ok(())
+    }
+
+    async fn take_run(&mut self, run: &RunId, now: Timestamp) {
+        match self.store.load(run).await {
+            Ok(Some(loaded)) => self.core.load(loaded, now),
+            Ok(None) => {}
+            Err(error) => tracing::error!(%run, %error, "a run cannot be loaded"),
+        }
+    }
+
+    /// One pass over what was reported.
+    async fn pass(&mut self, messages: &mut Vec<Message>) {
+        let now = self.clock.now();
+        for message in messages.drain(..) {
+            match message {
+                Message::Observed(observation) => {
+                    self.tell_watchers(&observation);
+                    self.core.observe(observation, now);
+                }
+                Message::Answered(answer) => self.core.answer(answer, now),
+                Message::Look => {}
+            }
+        }
+        self.core.tick(now);
+        self.core.admit(now);
+        let (changes, actions) = self.core.take_output();
+        if !changes.is_empty() {
+            let stored = self.commit(changes).await;
+            self.publish(stored);
+        }
+        for action in actions {
+            self.apply(action);
+        }
+    }
+
+    /// Stores the changes, however long it takes: what is in memory is not true before it is stored. A run that
+    /// another replica has taken over is forgotten.
+    async fn commit(&mut self, mut changes: Changes) -> Changes {
+        loop {
+            failpoint::hit("engine.commit.before");
+            match self.store.commit(&self.lease, &changes).await {
+                Ok(()) => {
+                    failpoint::hit("engine.commit.after");
+                    return changes;
+                }
+                Err(StoreError::LeaseLost(run)) => {
+                    tracing::warn!(%run, "another server holds this run now");
+                    self.core.forget(&run);
+                    without(&mut changes, &run);
+                }
+                Err(error) => {
+                    tracing::error!(%error, "the database did not take what happened; trying again");
+                    sleep(COMMIT_AGAIN).await;
+                }
+            }
+        }
+    }
+
+    fn publish(&self, changes: Changes) {
+        if self.events.receiver_count() == 0 {
+            return;
+        }
+        for attempt in changes.attempts {
+            let _ = self.events.send(EngineEvent::Attempt(Box::new(attempt)));
+        }
+        for instance in changes.instances {
+            let _ = self.events.send(EngineEvent::Instance(Box::new(instance)));
+        }
+        for run in changes.runs {
+            let _ = self.events.send(EngineEvent::Run(run));
+        }
+    }
+
+    fn tell_watchers(&self, observation: &Observation) {
+        let event = match &observation.event {
+            Event::Preparing(what) => EngineEvent::Preparing(observation.key.clone(), what.clone()),
+            Event::Progress(progress) => EngineEvent::Progress(observation.key.clone(), *progress),
+            Event::Started { .. } | Event::Ended(_) | Event::NotFound => return,
+        };
+        let _ = self.events.send(event);
+    }
+
+    /// Performs one action. What it brings is reported, and taken by a later pass.
+    fn apply(&self, action: Action) {
+        let grace = self.config.grace;
+        match action {
+            Action::Submit(executor, submission) => {
+                failpoint::hit("engine.submit.before");
+                tokio::spawn(async move { executor.submit(submission).await });
+            }
+            Action::Adopt(executor, submission, stop) => {
+                tokio::spawn(async move {
+                    let key = submission.job.key.clone();
+                    executor.adopt(submission).await;
+                    if let Some(cause) = stop {
+                        executor.cancel(&key, cause, grace).await;
+                    }
+                });
+            }
+            Action::Cancel(executor, key, cause) => {
+                failpoint::hit("engine.cancel.before");
+                tokio::spawn(async move { executor.cancel(&key, cause, grace).await });
+            }
+            Action::Release(executor, key) => executor.release(&key),
+            Action::LookUp(look_up) => {
+                let (store, sender, now) = (self.store.clone(), self.sender.clone(), self.clock.now());
+                let roots =
+                    Roots { code: self.config.code.clone(), workspace: self.config.workspace.clone() };
+                tokio::spawn(async move {
+                    let answer = cache::answer(&store, &roots, look_up, now).await;
+                    let _ = sender.send(Message::Answered(answer));
+                });
+            }
+            Action::Finished(run) => {
+                let (store, owner) = (self.store.clone(), self.config.owner.clone());
+                tokio::spawn(async move { store.release(&owner, &[run]).await });
+            }
+        }
+    }
+}
+
+/// Drops what belongs to a run.
+fn without(changes: &mut Changes, run: &RunId) {
+    changes.runs.retain(|record| record.id != *run);
+    changes.expansions.retain(|record| record.run != *run);
+    changes.unexpanded.retain(|(id, _)| id != run);
+    changes.instances.retain(|record| record.run != *run);
+    changes.attempts.retain(|record| record.key.run != *run);
+    changes.cache.retain(|entry| entry.run != *run);
+}

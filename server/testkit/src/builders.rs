@@ -1,0 +1,219 @@
+//! Builders: `pipeline("ctr").task("pull", |task| task).task("train", |task| task.needs("pull"))`.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::JsonMap;
+use cubeloom_domain::executor::{Facts, NodeFacts};
+use cubeloom_domain::pipeline::{
+    API_VERSION, Backoff, ForEach, Parameter, ParameterType, Pipeline, Retry, RetryOn, Task, TriggerRule,
+};
+use cubeloom_domain::quantity::Span;
+use cubeloom_domain::resources::ResourceRequest;
+use cubeloom_domain::template::{InstalledTemplate, Localized, RoleTemplate, TaskTemplate, TemplateSet};
+use cubeloom_domain::{Bytes, Cpu};
+use serde_json::{Value, json};
+
+/// A pipeline under construction.
+#[derive(Clone, Debug)]
+pub struct PipelineBuilder(pub Pipeline);
+
+/// A pipeline without tasks.
+#[must_use]
+pub fn pipeline(name: &str) -> PipelineBuilder {
+    PipelineBuilder(Pipeline {
+        api_version: API_VERSION.into(),
+        kind: "Pipeline".into(),
+        name: name.into(),
+        description: None,
+        labels: BTreeMap::new(),
+        parameters: BTreeMap::new(),
+        env: BTreeMap::new(),
+        parallelism: None,
+        max_active_runs: None,
+        priority: None,
+        schedule: None,
+        cluster: None,
+        placement: None,
+        tasks: Vec::new(),
+    })
+}
+
+impl PipelineBuilder {
+    /// Adds a task of the template `noop`.
+    #[must_use]
+    pub fn task(mut self, name: &str, make: impl FnOnce(TaskBuilder) -> TaskBuilder) -> Self {
+        let task = Task { name: name.into(), template: "noop".into(), ..Task::default() };
+        self.0.tasks.push(make(TaskBuilder(task)).0);
+        self
+    }
+
+    /// Adds a parameter with a default.
+    #[must_use]
+    pub fn parameter(mut self, name: &str, kind: ParameterType, default: Value) -> Self {
+        let parameter = Parameter {
+            kind,
+            default: Some(default),
+            description: None,
+            choices: None,
+            minimum: None,
+            maximum: None,
+        };
+        self.0.parameters.insert(name.into(), parameter);
+        self
+    }
+
+    /// Changes anything else.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Pipeline)) -> Self {
+        change(&mut self.0);
+        self
+    }
+
+    /// The document's text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        serde_json::to_string_pretty(&self.0).expect("a pipeline is JSON")
+    }
+}
+
+/// A task under construction.
+#[derive(Clone, Debug)]
+pub struct TaskBuilder(pub Task);
+
+impl TaskBuilder {
+    /// It comes after `need`.
+    #[must_use]
+    pub fn needs(mut self, need: &str) -> Self {
+        self.0.needs.push(need.into());
+        self
+    }
+
+    /// It uses another template.
+    #[must_use]
+    pub fn template(mut self, name: &str) -> Self {
+        self.0.template = name.into();
+        self
+    }
+
+    /// It has this argument.
+    #[must_use]
+    pub fn argument(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.0.arguments.insert(name.into(), value.into());
+        self
+    }
+
+    /// Each worker gets this much.
+    #[must_use]
+    pub fn resources(mut self, cpu: &str, memory: &str) -> Self {
+        self.0.resources = Some(ResourceRequest {
+            cpu: Some(cpu.parse().expect("an amount of CPU")),
+            memory: Some(memory.parse().expect("an amount of memory")),
+            ..ResourceRequest::default()
+        });
+        self
+    }
+
+    /// It is tried this often in all, without a wait, after every kind of failure.
+    #[must_use]
+    pub fn attempts(mut self, attempts: u32) -> Self {
+        let on =
+            vec![RetryOn::Error, RetryOn::OutOfMemory, RetryOn::Timeout, RetryOn::Lost, RetryOn::Preempted];
+        let backoff = Some(Backoff { initial: span("0s"), factor: None, max: None });
+        self.0.retry = Some(Retry { attempts, backoff, on: Some(on) });
+        self
+    }
+
+    /// It starts by this rule.
+    #[must_use]
+    pub fn trigger(mut self, rule: TriggerRule) -> Self {
+        self.0.trigger = Some(rule);
+        self
+    }
+
+    /// One instance for each of these.
+    #[must_use]
+    pub fn for_each(mut self, items: Value) -> Self {
+        self.0.for_each = Some(ForEach { list: Some(items), matrix: None, from: None, parallelism: None });
+        self
+    }
+
+    /// One instance for each element that the expression yields.
+    #[must_use]
+    pub fn for_each_from(mut self, expression: &str) -> Self {
+        self.0.for_each =
+            Some(ForEach { list: None, matrix: None, from: Some(expression.into()), parallelism: None });
+        self
+    }
+
+    /// Changes anything else.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Task)) -> Self {
+        change(&mut self.0);
+        self
+    }
+}
+
+/// A length of time.
+#[must_use]
+pub fn span(text: &str) -> Span {
+    text.parse().expect("a length of time")
+}
+
+/// The templates `noop` (one worker) and `gang` (argument `workers`), both of any arguments.
+#[must_use]
+pub fn templates() -> TemplateSet {
+    let install = |template: TaskTemplate| {
+        let installed = InstalledTemplate { digest: "0".repeat(64), folder: "/nowhere".into(), template };
+        (installed.template.name.clone(), BTreeMap::from([(installed.template.version.clone(), installed)]))
+    };
+    let gang = TaskTemplate {
+        framework: "indexed".into(),
+        roles: vec![role(json!("{{ args.workers }}"))],
+        parameters: json!({"type": "object", "properties": {"workers": {"type": "integer", "default": 2}}}),
+        ..noop("gang")
+    };
+    TemplateSet::from([install(noop("noop")), install(gang)])
+}
+
+fn role(replicas: Value) -> RoleTemplate {
+    let resources = Some(json!({"cpu": "100m", "memory": "16Mi"}));
+    RoleTemplate { name: "worker".into(), replicas, resources, command: None }
+}
+
+fn noop(name: &str) -> TaskTemplate {
+    let text = |text: &str| Localized { en: text.into(), zh: text.into() };
+    TaskTemplate {
+        api_version: API_VERSION.into(),
+        kind: "TaskTemplate".into(),
+        name: name.into(),
+        version: "1.0.0".into(),
+        group: "basics".into(),
+        label: text(name),
+        help: text("Does nothing."),
+        framework: "single".into(),
+        image: None,
+        local: None,
+        parameters: json!({"type": "object", "properties": {}}),
+        roles: vec![role(json!(1))],
+        command: vec!["/bin/true".into()],
+        env: BTreeMap::new(),
+        gang: None,
+        elastic: None,
+        outputs: Vec::new(),
+    }
+}
+
+/// A cluster `local` of one node.
+#[must_use]
+pub fn facts(cpu: &str, memory: &str) -> Facts {
+    let cpu: Cpu = cpu.parse().expect("an amount of CPU");
+    let memory: Bytes = memory.parse().expect("an amount of memory");
+    let node = NodeFacts { name: "local".into(), cpu, memory, gpus: Vec::new() };
+    Facts { cluster: "local".into(), kind: "local".into(), nodes: vec![node], ..Facts::default() }
+}
+
+/// Outputs, from JSON.
+#[must_use]
+pub fn outputs(value: Value) -> JsonMap {
+    value.as_object().cloned().unwrap_or_default()
+}

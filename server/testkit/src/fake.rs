@@ -1,0 +1,213 @@
+//! A cluster that only pretends: what happens to a job is scripted by the name of its task.
+//!
+//! It outlives the engine under test, as a real cluster does: attach another engine to it and its jobs are still
+//! there. It counts how often each attempt was executed, so that tests can say "at most once".
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cubeloom_domain::executor::{
+    BoxFuture, Ended, Event, Executor, Facts, Observation, Observer, Report, StopCause, Submission,
+};
+use cubeloom_domain::job::Job;
+use cubeloom_domain::lowered::Bindings;
+use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
+use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::{AttemptKey, Clock, JsonMap};
+
+/// What a job does.
+#[derive(Clone, Debug, Default)]
+pub enum Behaviour {
+    /// It succeeds at once.
+    #[default]
+    Succeed,
+    /// It succeeds at once with these outputs.
+    Outputs(JsonMap),
+    /// It fails at once.
+    Fail(FailureKind),
+    /// It runs until the test ends it.
+    Hold,
+    /// It is forgotten: the cluster will say that it knows nothing of it.
+    Vanish,
+}
+
+/// A cluster that only pretends.
+pub struct FakeExecutor {
+    facts: Facts,
+    clock: Arc<dyn Clock>,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    observer: Option<Arc<dyn Observer>>,
+    scripts: BTreeMap<String, VecDeque<Behaviour>>,
+    /// Jobs that are held.
+    jobs: HashSet<AttemptKey>,
+    executions: HashMap<AttemptKey, u32>,
+    ended: HashMap<AttemptKey, Ended>,
+    bound: u32,
+    order: Vec<AttemptKey>,
+    keep_history: bool,
+}
+
+impl FakeExecutor {
+    /// A cluster that has this much.
+    #[must_use]
+    pub fn new(facts: Facts, clock: Arc<dyn Clock>) -> Arc<Self> {
+        let inner = Inner { keep_history: true, ..Inner::default() };
+        Arc::new(Self { facts, clock, inner: Mutex::new(inner) })
+    }
+
+    /// The same without memory of what has ended, for benchmarks.
+    #[must_use]
+    pub fn forgetful(facts: Facts, clock: Arc<dyn Clock>) -> Arc<Self> {
+        Arc::new(Self { facts, clock, inner: Mutex::default() })
+    }
+
+    /// Scripts the next attempts of a task, in order; after them it succeeds.
+    pub fn script(&self, task: &str, behaviours: impl IntoIterator<Item = Behaviour>) {
+        self.lock().scripts.entry(task.into()).or_default().extend(behaviours);
+    }
+
+    /// The attempts that run, sorted.
+    #[must_use]
+    pub fn running(&self) -> Vec<AttemptKey> {
+        let mut keys: Vec<_> = self.lock().jobs.iter().cloned().collect();
+        keys.sort();
+        keys
+    }
+
+    /// The attempts that were executed, in the order they started.
+    #[must_use]
+    pub fn started(&self) -> Vec<AttemptKey> {
+        self.lock().order.clone()
+    }
+
+    /// How often each attempt was executed.
+    #[must_use]
+    pub fn executions(&self) -> HashMap<AttemptKey, u32> {
+        self.lock().executions.clone()
+    }
+
+    /// How many jobs are bound and not released.
+    #[must_use]
+    pub fn bound(&self) -> u32 {
+        self.lock().bound
+    }
+
+    /// Ends a job that is held.
+    pub fn finish(&self, key: &AttemptKey, outcome: Outcome) {
+        let mut inner = self.lock();
+        if inner.jobs.remove(key) {
+            self.end(&mut inner, key, outcome, JsonMap::new());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self, inner: &mut Inner, key: &AttemptKey, outcome: Outcome, outputs: JsonMap) {
+        let now = self.clock.now();
+        let report = Report { outputs, ..Report::default() };
+        let ended =
+            Ended { outcome, started_at: Some(now), ended_at: now, report, usage: UsageSummary::default() };
+        if inner.keep_history {
+            inner.ended.insert(key.clone(), ended.clone());
+        }
+        inner.tell(key, Event::Ended(Box::new(ended)));
+    }
+
+    fn execute(&self, key: &AttemptKey) {
+        let mut inner = self.lock();
+        if inner.report_known(key, self.clock.as_ref()) {
+            return;
+        }
+        if inner.keep_history {
+            *inner.executions.entry(key.clone()).or_default() += 1;
+            inner.order.push(key.clone());
+        }
+        let behaviour = inner.scripts.get_mut(&key.task).and_then(VecDeque::pop_front).unwrap_or_default();
+        match behaviour {
+            Behaviour::Succeed => self.end(&mut inner, key, Outcome::Succeeded, JsonMap::new()),
+            Behaviour::Outputs(outputs) => self.end(&mut inner, key, Outcome::Succeeded, outputs),
+            Behaviour::Fail(kind) => {
+                let failure = Failure::new(kind, "as the test wants it");
+                self.end(&mut inner, key, Outcome::Failed(failure), JsonMap::new());
+            }
+            Behaviour::Hold => {
+                inner.jobs.insert(key.clone());
+                inner.tell(key, Event::Started { at: self.clock.now() });
+            }
+            Behaviour::Vanish => inner.tell(key, Event::Started { at: self.clock.now() }),
+        }
+    }
+}
+
+impl Inner {
+    fn tell(&self, key: &AttemptKey, event: Event) {
+        if let Some(observer) = &self.observer {
+            observer.observed(Observation { key: key.clone(), event });
+        }
+    }
+
+    /// Reports the state of a job that is here; says whether it is.
+    fn report_known(&self, key: &AttemptKey, clock: &dyn Clock) -> bool {
+        if let Some(ended) = self.ended.get(key) {
+            self.tell(key, Event::Ended(Box::new(ended.clone())));
+            return true;
+        }
+        if self.jobs.contains(key) {
+            self.tell(key, Event::Started { at: clock.now() });
+            return true;
+        }
+        false
+    }
+}
+
+impl Executor for FakeExecutor {
+    fn facts(&self) -> Facts {
+        self.facts.clone()
+    }
+
+    fn attach(&self, observer: Arc<dyn Observer>) {
+        self.lock().observer = Some(observer);
+    }
+
+    fn bind(&self, _: &Job) -> Result<Bindings, Failure> {
+        self.lock().bound += 1;
+        Ok(Bindings::None)
+    }
+
+    fn rebind(&self, _: &Job, _: &Bindings) {}
+
+    fn submit(&self, submission: Submission) -> BoxFuture<'_, ()> {
+        Box::pin(async move { self.execute(&submission.job.key) })
+    }
+
+    fn adopt(&self, submission: Submission) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let inner = self.lock();
+            if !inner.report_known(&submission.job.key, self.clock.as_ref()) {
+                inner.tell(&submission.job.key, Event::NotFound);
+            }
+        })
+    }
+
+    fn cancel(&self, key: &AttemptKey, _: StopCause, _: Duration) -> BoxFuture<'_, ()> {
+        let key = key.clone();
+        Box::pin(async move {
+            let mut inner = self.lock();
+            if inner.jobs.remove(&key) {
+                self.end(&mut inner, &key, Outcome::Cancelled, JsonMap::new());
+            }
+        })
+    }
+
+    fn release(&self, _: &AttemptKey) {
+        let mut inner = self.lock();
+        inner.bound = inner.bound.saturating_sub(1);
+    }
+}
