@@ -1,11 +1,11 @@
 //! Creating, committing, loading.
 
 use crate::records::{attempt, changes, ended, plan, run, run_id};
-use crate::support::{lease, leased_run, sqlite};
+use crate::support::{Fixture, lease, leased_run, on_both};
 
-#[tokio::test]
-async fn what_was_committed_is_loaded() {
-    let fixture = sqlite().await;
+on_both!(what_was_committed_is_loaded);
+
+async fn what_was_committed_is_loaded(fixture: Fixture) {
     let store = &fixture.store;
     leased_run(store, 1, 1201, "a").await;
     let id = run_id(1);

@@ -4,24 +4,70 @@ use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
 use cubeloom_store::{Lease, Options, Store};
+use cubeloom_testkit::postgres::Database;
 use tempfile::TempDir;
 
 use crate::records::{plan, run};
 
 /// A store of its own for a test.
 pub struct Fixture {
+    /// The store, empty at first.
     pub store: Store,
+    /// Its address, for a second server.
     pub url: String,
-    _folder: TempDir,
+    _place: Place,
 }
 
-/// A new SQLite database.
-pub async fn sqlite() -> Fixture {
-    let folder = tempfile::tempdir().unwrap();
-    let url = format!("sqlite:{}/test.sqlite", folder.path().display());
-    let store = Store::open(&Options::new(&url)).await.unwrap();
-    Fixture { store, url, _folder: folder }
+/// What goes when the test has ended.
+enum Place {
+    Folder { _folder: TempDir },
+    Database { _database: Database },
 }
+
+impl Fixture {
+    /// A new SQLite database.
+    pub async fn sqlite() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}/test.sqlite", folder.path().display());
+        Self::open(url, Place::Folder { _folder: folder }).await
+    }
+
+    /// A new PostgreSQL database.
+    pub async fn postgres() -> Self {
+        let database = Database::create();
+        Self::open(database.url(), Place::Database { _database: database }).await
+    }
+
+    async fn open(url: String, place: Place) -> Self {
+        let store = Store::open(&Options::new(&url)).await.unwrap();
+        Self { store, url, _place: place }
+    }
+
+    /// Another server on the same database.
+    pub async fn second(&self) -> Store {
+        Store::open(&Options::new(&self.url)).await.unwrap()
+    }
+}
+
+/// Makes a test of each function, on SQLite and on PostgreSQL.
+macro_rules! on_both {
+    ($($name:ident),+ $(,)?) => {
+        mod sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                super::$name(crate::support::Fixture::sqlite().await).await;
+            })+
+        }
+
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                super::$name(crate::support::Fixture::postgres().await).await;
+            })+
+        }
+    };
+}
+pub(crate) use on_both;
 
 pub const MINUTE: Duration = Duration::from_secs(60);
 

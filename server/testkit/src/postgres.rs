@@ -1,0 +1,254 @@
+//! PostgreSQL for tests: Debian's server, started as a non-root user on a free port, a database for each test.
+//!
+//! One server is shared by every test process of this user that runs at the same time. Each of them holds a
+//! shared lock, which the kernel lets go of however the process ends; a watchdog waits until it gets the lock for
+//! itself, then stops the server and removes its folder.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Read;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// The superuser that tests connect as; connections from this machine need no password.
+const USER: &str = "cubeloom";
+
+/// Waits until nobody shares the lock, then ends the server of process `$2` and removes the folder's content.
+const WATCHDOG: &str = r#"
+lives() {
+    case "$(sed -n 's/^State:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null)" in
+        '' | Z*) return 1 ;;
+    esac
+    [ "$(cat "/proc/$1/comm")" = postgres ]
+}
+exec 9>>"$1/users.lock"
+while sleep 1; do
+    flock --nonblock --exclusive 9 || continue
+    if lives "$2"; then kill -INT "$2"; fi
+    while lives "$2"; do sleep 0.1; done
+    rm -rf "$1/data" "$1/port"
+    exit
+done
+"#;
+
+/// An empty database; it goes when this does.
+pub struct Database {
+    name: String,
+    server: &'static Server,
+}
+
+impl Database {
+    /// Makes a database, and starts the server if none runs.
+    ///
+    /// # Panics
+    /// When that is impossible; the sentence says what to do.
+    #[must_use]
+    pub fn create() -> Self {
+        static SERVER: OnceLock<Result<Server, String>> = OnceLock::new();
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let server = match SERVER.get_or_init(Server::join) {
+            Ok(server) => server,
+            Err(reason) => panic!("{reason}"),
+        };
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let database = Self { name: format!("test_{}_{count}", std::process::id()), server };
+        if let Err(reason) = database.tool("createdb", &[]) {
+            panic!("no database could be made: {reason}");
+        }
+        database
+    }
+
+    /// Its address.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("postgres://{USER}@127.0.0.1:{}/{}", self.server.port, self.name)
+    }
+
+    /// Runs one of PostgreSQL's own client programs on it.
+    fn tool(&self, program: &str, options: &[&str]) -> Result<(), String> {
+        let port = self.server.port.to_string();
+        let mut command = Command::new(self.server.programs.join(program));
+        command.args(["--host", "127.0.0.1", "--port", &port, "--username", USER]);
+        run(command.args(options).arg(&self.name))
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        // Should it fail, the database goes with the server.
+        let _ = self.tool("dropdb", &["--force", "--if-exists"]);
+    }
+}
+
+/// The server, and the lock that keeps it up for as long as this process lives.
+struct Server {
+    port: u16,
+    programs: PathBuf,
+    _lock: File,
+}
+
+impl Server {
+    /// Joins the server that runs, or starts one.
+    fn join() -> Result<Self, String> {
+        let programs = programs()?;
+        let folder = folder()?;
+        let lock = open(&folder.join("users.lock"))?;
+        lock.lock_shared().map_err(|error| format!("users.lock: {error}"))?;
+        let starting = open(&folder.join("start.lock"))?;
+        starting.lock().map_err(|error| format!("start.lock: {error}"))?;
+        let port = match running(&folder) {
+            Some(port) => port,
+            None => start(&programs, &folder)?,
+        };
+        Ok(Self { port, programs, _lock: lock })
+    }
+}
+
+/// The folder with the newest version's programs.
+fn programs() -> Result<PathBuf, String> {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let newest = versions
+        .filter_map(|entry| Some((entry.file_name().to_str()?.parse::<u32>().ok()?, entry.path().join("bin"))))
+        .filter(|(_, programs)| programs.join("initdb").exists())
+        .max();
+    newest
+        .map(|(_, programs)| programs)
+        .ok_or_else(|| "PostgreSQL is not installed: run `apt-get install postgresql`".into())
+}
+
+/// The folder that test processes of this user share. Not below the build folder: another user must reach it.
+fn folder() -> Result<PathBuf, String> {
+    let own = fs::metadata("/proc/self").map_err(|error| format!("/proc/self: {error}"))?.uid();
+    let folder = std::env::temp_dir().join(format!("cubeloom-test-postgres-{own}"));
+    let shown = folder.display();
+    fs::create_dir_all(&folder).map_err(|error| format!("{shown}: {error}"))?;
+    match fs::symlink_metadata(&folder) {
+        Ok(found) if found.is_dir() && found.uid() == own => Ok(folder),
+        Ok(_) => Err(format!("{shown} belongs to somebody else: remove it")),
+        Err(error) => Err(format!("{shown}: {error}")),
+    }
+}
+
+fn open(path: &Path) -> Result<File, String> {
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// The port of the server that the folder tells of, if it answers.
+fn running(folder: &Path) -> Option<u16> {
+    let port = fs::read_to_string(folder.join("port")).ok()?.parse().ok()?;
+    TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok().map(|_| port)
+}
+
+fn start(programs: &Path, folder: &Path) -> Result<u16, String> {
+    let data = folder.join("data");
+    if data.exists() {
+        fs::remove_dir_all(&data).map_err(|error| format!("{}: {error}", data.display()))?;
+    }
+    fs::create_dir(&data).map_err(|error| format!("{}: {error}", data.display()))?;
+    let account = account();
+    if let Some((user, group)) = account {
+        chown(&data, Some(user), Some(group)).map_err(|error| format!("{}: {error}", data.display()))?;
+    }
+    let mut initdb = unprivileged(Command::new(programs.join("initdb")), account);
+    initdb.args(["--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C", "--username", USER, "-D"]);
+    run(initdb.arg(&data))?;
+    let port = free_port()?;
+    let pid = serve(programs, folder, account, port)?;
+    watch(folder, pid)?;
+    ready(programs, folder, port)?;
+    fs::write(folder.join("port"), port.to_string()).map_err(|error| format!("port: {error}"))?;
+    Ok(port)
+}
+
+/// Starts the server in a process group of its own, durable as in production.
+fn serve(programs: &Path, folder: &Path, account: Option<(u32, u32)>, port: u16) -> Result<u32, String> {
+    let log = File::create(folder.join("log")).map_err(|error| format!("log: {error}"))?;
+    let same_log = log.try_clone().map_err(|error| format!("log: {error}"))?;
+    let mut server = unprivileged(Command::new(programs.join("postgres")), account);
+    let port = format!("port={port}");
+    for setting in [
+        "listen_addresses=127.0.0.1",
+        &port,
+        "unix_socket_directories=",
+        "max_connections=400",
+        "shared_buffers=64MB",
+        "fsync=on",
+        "synchronous_commit=on",
+    ] {
+        server.args(["-c", setting]);
+    }
+    server.arg("-D").arg(folder.join("data")).stdout(log).stderr(same_log).process_group(0);
+    server.spawn().map(|child| child.id()).map_err(|error| format!("postgres: {error}"))
+}
+
+fn watch(folder: &Path, server: u32) -> Result<(), String> {
+    let mut watchdog = Command::new("sh");
+    watchdog.args(["-c", WATCHDOG, "watchdog"]).arg(folder).arg(server.to_string()).current_dir("/");
+    watchdog.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    watchdog.spawn().map(|_| ()).map_err(|error| format!("sh: {error}"))
+}
+
+/// Waits until the server takes connections.
+fn ready(programs: &Path, folder: &Path, port: u16) -> Result<(), String> {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let mut last = String::new();
+    while Instant::now() < deadline {
+        let mut command = Command::new(programs.join("pg_isready"));
+        command.args(["--host", "127.0.0.1", "--port", &port.to_string(), "--username", USER]);
+        match run(&mut command) {
+            Ok(()) => return Ok(()),
+            Err(reason) => last = reason,
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let mut log = String::new();
+    let _ = File::open(folder.join("log")).and_then(|mut file| file.read_to_string(&mut log));
+    Err(format!("PostgreSQL does not take connections: {last}\n{log}"))
+}
+
+/// Whom the server runs as when this is root, which PostgreSQL refuses.
+fn account() -> Option<(u32, u32)> {
+    if fs::metadata("/proc/self").ok()?.uid() != 0 {
+        return None;
+    }
+    let accounts = fs::read_to_string("/etc/passwd").ok()?;
+    let find = |name: &str| {
+        let line = accounts.lines().find(|line| line.split(':').next() == Some(name))?;
+        let mut fields = line.split(':').skip(2);
+        Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+    };
+    find("postgres").or_else(|| find("nobody"))
+}
+
+fn unprivileged(mut command: Command, account: Option<(u32, u32)>) -> Command {
+    if let Some((user, group)) = account {
+        command.uid(user).gid(group);
+    }
+    command.current_dir("/").stdin(Stdio::null());
+    command
+}
+
+fn free_port() -> Result<u16, String> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| error.to_string())?;
+    listener.local_addr().map(|address| address.port()).map_err(|error| error.to_string())
+}
+
+/// Runs a command to its end; what it wrote is the reason when it fails.
+fn run(command: &mut Command) -> Result<(), String> {
+    let name = command.get_program().display().to_string();
+    let output = command.output().map_err(|error| format!("{name}: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [output.stdout, output.stderr].concat();
+    Err(format!("{name}: {}: {}", output.status, String::from_utf8_lossy(&said).trim()))
+}
