@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-RUNNER = HERE.parent / "python" / "main.py"
 
 
 def main(processes_per_worker, words):
@@ -21,7 +20,7 @@ def main(processes_per_worker, words):
     ranks = len(hosts) * processes_per_worker
     print(f"starting {ranks} ranks on {len(hosts)} workers: {', '.join(hosts)}", flush=True)
     # mpirun takes this process over, so that it gets the platform's signals and its exit status is the job's.
-    rank = [sys.executable, *abort_on_exception(words), str(RUNNER), *words]
+    rank = [sys.executable, *abort_on_exception(words), str(HERE / "program.py"), *words]
     try:
         os.execvp("mpirun", ["mpirun", "-np", str(ranks), "--tag-output", *rank])
     except FileNotFoundError:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from torch.distributed import run
 
-RUNNER = Path(__file__).resolve().parent.parent / "python" / "main.py"
+PROGRAM = Path(__file__).resolve().parent / "program.py"
 
 
 def main():
@@ -26,7 +26,7 @@ def main():
     # Standard output goes through a file and is shown with the process's name; under Python 3.11 torchrun 1.13 knows
     # no other setting that works, not even its default. Standard error goes to the worker's log as it is.
     torchrun += ["--log_dir", str(logs), "--redirects", "1", "--tee", "1"]
-    run.main([*torchrun, str(RUNNER), "--script", *options.program])
+    run.main([*torchrun, str(PROGRAM), "--script", *options.program])
 
 
 def use_own_address():

@@ -17,7 +17,7 @@ import xgboost
 from xgboost import collective
 from xgboost.tracker import RabitTracker
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python" / "lib"))
+sys.path.insert(0, str(Path(__file__).resolve().parent / "lib"))
 # The template's folder stays as it was: no compiled files in it.
 sys.dont_write_bytecode = True
 import cubeloom

@@ -1,10 +1,11 @@
 """Starts a task's program with `cubeloom` and the pipeline's own folder on its path.
 
-    main.py --script train.py ARGS...     a Python file of the pipeline's folder, in this process
-    main.py --code "print(1)" ARGS...     Python text, in this process
-    main.py -- PROGRAM ARGS...            any other program; it replaces this process
+    program.py --script train.py ARGS...     a Python file of the pipeline's folder, in this process
+    program.py --code "print(1)" ARGS...     Python text, in this process
+    program.py -- PROGRAM ARGS...            any other program; it replaces this process
 
-The other templates that run a user's program (indexed, mpi, pytorch) start this file too.
+The templates indexed, mpi and pytorch have copies of this file and of lib/cubeloom.py, for a template is installed alone;
+copies.sh makes and compares them.
 """
 
 import importlib

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Copies program.py and lib/cubeloom.py, as they are here, into the templates that use them; --check only compares.
+# Templates are installed one by one, so each carries what it needs.
+set -eu
+cd "$(dirname "$0")"
+for copy in indexed/program.py mpi/program.py pytorch/program.py \
+    indexed/lib/cubeloom.py mpi/lib/cubeloom.py pytorch/lib/cubeloom.py xgboost/lib/cubeloom.py; do
+    original=${copy#*/}
+    if [ "${1:-}" = --check ]; then
+        cmp "$original" "../$copy"
+    else
+        mkdir -p "$(dirname "../$copy")"
+        cp "$original" "../$copy"
+    fi
+done
