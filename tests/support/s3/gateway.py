@@ -197,6 +197,8 @@ rgw thread pool size = 32
                              f"SignedHeaders={names}, Signature={sign}"})
         try:
             urllib.request.urlopen(request, timeout=60).close()
+        except urllib.error.HTTPError as error:
+            raise StartFailed(f"bucket {name} could not be made: {error}: {error.read().decode()}") from error
         except OSError as error:
             raise StartFailed(f"bucket {name} could not be made: {error}") from error
 

@@ -96,10 +96,10 @@ impl TransferError {
             _ if text.contains("NoSuchBucket") => Self::NoBucket { url },
             ErrorKind::NotFound => Self::Missing { url },
             ErrorKind::PermissionDenied => Self::Denied { url, why: brief(text, "permission denied") },
-            _ if error.is_temporary() && text.starts_with("send http request") => {
+            _ if !error.is_permanent() && text.starts_with("send http request") => {
                 Self::NoConnection { url, why: root_cause(error) }
             }
-            _ => Self::Failed { url, why: describe(error), passing: error.is_temporary() },
+            _ => Self::Failed { url, why: describe(error), passing: !error.is_permanent() },
         }
     }
 

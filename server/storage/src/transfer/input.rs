@@ -135,7 +135,7 @@ async fn open_local(location: &Location, path: std::path::PathBuf) -> Result<Inp
 
 async fn open_store(stores: &Stores, location: &Location, path: &StorePath) -> Result<Input, TransferError> {
     let url = location.to_string();
-    let operator = stores.operator(path)?;
+    let operator = stores.reading(path).await?;
     let meta = match operator.stat(&path.path).await {
         Ok(meta) => meta,
         Err(error) => return Err(explain(&operator, path, &url, error).await),

@@ -14,6 +14,9 @@ use super::stores::Stores;
 pub(crate) const PART_SUFFIX: &str = ".cubeloom-part";
 pub(crate) const RECORD_NAME: &str = ".cubeloom-transfer.jsonl";
 
+/// How often one page of a listing is asked for before the whole listing is begun anew.
+const PAGE_ATTEMPTS: u32 = 3;
+
 /// One file to be copied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
@@ -138,7 +141,7 @@ async fn list(
 ) -> Result<Vec<Found>, TransferError> {
     let url = Location::Store(store.clone()).to_string();
     let fault = |error| TransferError::store(&url, store.kind.credential_names(), &error);
-    let operator = stores.operator(store)?.layer(super::retry::layer());
+    let operator = stores.reading(store).await?.layer(super::retry::layer(PAGE_ATTEMPTS));
     let mut entries = operator.lister_with(folder).recursive(true).await.map_err(fault)?;
     let mut files = Vec::new();
     while let Some(entry) = entries.try_next().await.map_err(fault)? {

@@ -98,6 +98,8 @@ pub(crate) struct Shared<'a> {
     stores: Stores,
     tracker: Tracker<'a>,
     permits: Semaphore,
+    /// How many ranges of one file an upload holds in memory: fewer when many files are under way.
+    width: usize,
     stop: &'a Stop,
 }
 
@@ -112,7 +114,8 @@ pub async fn transfer(
     let jobs = plan::plan(spec, &stores).await?;
     let parallel = spec.parallel.max(1);
     let tracker = Tracker::new(jobs.len() as u64, &listener);
-    let shared = Shared { spec, stores, tracker, permits: Semaphore::new(parallel), stop };
+    let width = parallel.div_ceil(jobs.len().clamp(1, parallel));
+    let shared = Shared { spec, stores, tracker, permits: Semaphore::new(parallel), width, stop };
     let mut running = stream::iter(&jobs).map(|job| shared.one(job)).buffer_unordered(parallel);
     let mut files = Vec::with_capacity(jobs.len());
     let mut fault = None;

@@ -52,7 +52,12 @@ pub(crate) async fn plan(spec: &TransferSpec, stores: &Stores) -> Result<Vec<Job
     jobs(files, &to, many)
 }
 
-type Listed = (Found, Option<String>);
+/// A file, the sum that was given with its source, and that source as the user wrote it if it is this one file.
+struct Listed {
+    found: Found,
+    sha256: Option<String>,
+    written: Option<String>,
+}
 
 async fn list(
     source: &Source,
@@ -63,7 +68,8 @@ async fn list(
     let sha256 = source.sha256.as_deref().map(sums::check).transpose()?;
     if let Some(name) = &source.name {
         check_name(name)?;
-        return Ok((vec![(Found { location, name: name.clone() }, sha256)], true));
+        let found = Found { location, name: name.clone() };
+        return Ok((vec![Listed { found, sha256, written: Some(source.url.clone()) }], true));
     }
     let listing = super::retry::retry(spec.attempts, || expand(stores, &location)).await?;
     if sha256.is_some() && listing.many {
@@ -72,21 +78,23 @@ async fn list(
             "one sum was given for several files; give one for each, by name",
         ));
     }
-    Ok((listing.files.into_iter().map(|found| (found, sha256.clone())).collect(), listing.many))
+    let written = (!listing.many).then(|| source.url.clone());
+    let listed = |found| Listed { found, sha256: sha256.clone(), written: written.clone() };
+    Ok((listing.files.into_iter().map(listed).collect(), listing.many))
 }
 
 /// Gives each file the sum that was named for it, and refuses sums that belong to no file.
 fn assign_sums(files: &mut [Listed], spec: &TransferSpec) -> Result<(), TransferError> {
     let mut left: BTreeSet<&str> = spec.sums.keys().map(String::as_str).collect();
-    for (found, sha256) in files {
-        let address = match &found.location {
+    for file in files {
+        let address = match &file.found.location {
             Location::Http(url) => url.to_string(),
             other => other.to_string(),
         };
-        for key in [found.name.as_str(), address.as_str()] {
+        for key in [Some(&file.found.name), Some(&address), file.written.as_ref()].into_iter().flatten() {
             if let Some(sum) = spec.sums.get(key) {
-                *sha256 = Some(sums::check(sum)?);
-                left.remove(key);
+                file.sha256 = Some(sums::check(sum)?);
+                left.remove(key.as_str());
             }
         }
     }
@@ -108,7 +116,7 @@ fn jobs(files: Vec<Listed>, to: &Location, many: bool) -> Result<Vec<Job>, Trans
     };
     let mut taken: HashMap<String, String> = HashMap::new();
     let mut jobs = Vec::with_capacity(files.len());
-    for (order, (found, sha256)) in files.into_iter().enumerate() {
+    for (order, Listed { found, sha256, .. }) in files.into_iter().enumerate() {
         let (place, name) =
             if folder { (to.join(&found.name)?, found.name) } else { (to.clone(), to.file_name()?) };
         if let Some(first) = taken.insert(place.to_string(), found.location.to_string()) {

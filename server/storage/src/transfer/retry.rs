@@ -27,6 +27,10 @@ pub(crate) async fn retry<T>(
 }
 
 /// The same for calls of a store that only the store's client can repeat (parts of an upload, pages of a list).
-pub(crate) fn layer() -> RetryLayer {
-    RetryLayer::new().with_min_delay(FIRST_WAIT).with_max_delay(LONGEST_WAIT).with_max_times(4).with_jitter()
+pub(crate) fn layer(attempts: u32) -> RetryLayer {
+    RetryLayer::new()
+        .with_min_delay(FIRST_WAIT)
+        .with_max_delay(LONGEST_WAIT)
+        .with_max_times(attempts.saturating_sub(1) as usize)
+        .with_jitter()
 }

@@ -13,12 +13,15 @@ use super::location::{StoreKind, StorePath};
 
 /// Longest silence of a server before a call is given up (and tried again).
 const SILENCE: Duration = Duration::from_secs(60);
+/// The same where a part is sent first: the server is silent until it has all of it.
+const SENDING: Duration = Duration::from_secs(300);
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// Opens stores by bucket or host, and keeps them.
 pub struct Stores {
     env: BTreeMap<String, String>,
     client: reqwest::Client,
+    sender: reqwest::Client,
     operators: Mutex<HashMap<(StoreKind, String), Operator>>,
 }
 
@@ -27,8 +30,8 @@ impl Stores {
     pub fn new(env: BTreeMap<String, String>) -> Result<Self, TransferError> {
         // A second call fails because the first one's provider is in place, which is what is wanted.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = client(&env)?;
-        Ok(Self { env, client, operators: Mutex::default() })
+        let (client, sender) = (client(&env, SILENCE)?, client(&env, SENDING)?);
+        Ok(Self { env, client, sender, operators: Mutex::default() })
     }
 
     /// The client for plain web servers.
@@ -36,8 +39,23 @@ impl Stores {
         &self.client
     }
 
-    /// The store that holds `path`.
-    pub(crate) fn operator(&self, path: &StorePath) -> Result<Operator, TransferError> {
+    /// The store that holds `path`, for reading and listing. Nothing is tried again in here.
+    pub(crate) async fn reading(&self, path: &StorePath) -> Result<Operator, TransferError> {
+        reach(path).await?;
+        Ok(self.operator(path)?.layer(TimeoutLayer::new().with_timeout(SILENCE).with_io_timeout(SILENCE)))
+    }
+
+    /// The store that holds `path`, for writing. Calls are tried again in here, since only the store's client can send
+    /// a part of an upload once more.
+    pub(crate) async fn writing(&self, path: &StorePath, attempts: u32) -> Result<Operator, TransferError> {
+        reach(path).await?;
+        // HDFS takes small packets, and its client hangs while no name node answers.
+        let patience = if path.kind == StoreKind::Hdfs { SILENCE } else { SENDING };
+        let timeout = TimeoutLayer::new().with_timeout(SILENCE).with_io_timeout(patience);
+        Ok(self.operator(path)?.layer(timeout).layer(super::retry::layer(attempts)))
+    }
+
+    fn operator(&self, path: &StorePath) -> Result<Operator, TransferError> {
         let key = (path.kind, path.authority.clone());
         let mut operators = self.operators.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = operators.get(&key) {
@@ -47,10 +65,8 @@ impl Stores {
             let url = super::location::Location::Store(path.clone()).to_string();
             TransferError::store(&url, path.kind.credential_names(), &error)
         })?;
-        let transport = HttpTransporter::new(ReqwestTransport::new(self.client.clone()));
-        let operator = built
-            .with_context(OperationContext::new().with_http_transport(transport))
-            .layer(TimeoutLayer::new().with_timeout(SILENCE).with_io_timeout(SILENCE));
+        let transport = HttpTransporter::new(ReqwestTransport::new(self.sender.clone()));
+        let operator = built.with_context(OperationContext::new().with_http_transport(transport));
         operators.insert(key, operator.clone());
         Ok(operator)
     }
@@ -118,28 +134,37 @@ impl Stores {
     }
 }
 
-fn client(env: &BTreeMap<String, String>) -> Result<reqwest::Client, TransferError> {
-    let mut builder = reqwest::Client::builder()
-        .user_agent(concat!("cubeloom/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(CONNECT)
-        .read_timeout(SILENCE)
-        .no_proxy();
-    for proxy in proxies(env)? {
-        builder = builder.proxy(proxy);
+/// The HDFS client waits for minutes for a name node that is not there, so one is looked for first.
+/// A name without a port is a name service, whose hosts only the client's own configuration knows.
+async fn reach(path: &StorePath) -> Result<(), TransferError> {
+    if path.kind != StoreKind::Hdfs || !path.authority.contains(':') {
+        return Ok(());
     }
-    let extra = certificates(env)?;
-    let built = builder.tls_certs_merge(extra.clone()).build();
-    built.or_else(|_| without_roots(extra)).map_err(|error| TransferError::http("the HTTP client", error))
+    let mut why = String::new();
+    for host in path.authority.split(',') {
+        match tokio::time::timeout(CONNECT, tokio::net::TcpStream::connect(host)).await {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(error)) => why = error.to_string(),
+            Err(_) => why = format!("no answer after {} s", CONNECT.as_secs()),
+        }
+    }
+    Err(TransferError::NoConnection { url: super::location::Location::Store(path.clone()).to_string(), why })
 }
 
-/// Minimal machines have no certificates of authorities; plain HTTP must work there all the same.
-fn without_roots(extra: Vec<reqwest::Certificate>) -> reqwest::Result<reqwest::Client> {
-    reqwest::Client::builder()
-        .connect_timeout(CONNECT)
-        .read_timeout(SILENCE)
-        .no_proxy()
-        .tls_certs_only(extra)
-        .build()
+fn client(env: &BTreeMap<String, String>, silence: Duration) -> Result<reqwest::Client, TransferError> {
+    let (proxies, extra) = (proxies(env)?, certificates(env)?);
+    let begin = || {
+        let builder = reqwest::Client::builder()
+            .user_agent(concat!("cubeloom/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT)
+            .read_timeout(silence)
+            .no_proxy();
+        proxies.iter().cloned().fold(builder, reqwest::ClientBuilder::proxy)
+    };
+    let built = begin().tls_certs_merge(extra.clone()).build();
+    // Minimal machines have no certificates of authorities; plain HTTP must work there all the same.
+    let built = built.or_else(|_| begin().tls_certs_only(extra).build());
+    built.map_err(|error| TransferError::http("the HTTP client", error))
 }
 
 fn proxies(env: &BTreeMap<String, String>) -> Result<Vec<reqwest::Proxy>, TransferError> {

@@ -16,7 +16,7 @@ use super::listing::PART_SUFFIX;
 use super::location::{Location, StoreKind, StorePath};
 use super::plan::Job;
 use super::progress::{FileReport, FileTracker, Outcome};
-use super::retry::{layer, retry};
+use super::retry::retry;
 use super::{Shared, blocking, sums};
 
 /// Limits of S3 and COS: parts are at least this long, and at most so many.
@@ -43,8 +43,9 @@ pub(crate) async fn upload(
     job: &Job,
     path: &StorePath,
 ) -> Result<FileReport, TransferError> {
-    let input = retry(shared.spec.attempts, || Input::open(&shared.stores, &job.from)).await?;
-    let operator = shared.stores.operator(path)?.layer(layer());
+    let attempts = shared.spec.attempts;
+    let input = retry(attempts, || Input::open(&shared.stores, &job.from)).await?;
+    let operator = retry(attempts, || shared.stores.writing(path, attempts)).await?;
     let url = Location::Store(path.clone()).to_string();
     let upload = Upload { shared, job, input: &input, operator, path, url };
     let count = shared.tracker.file(input.identity.size.unwrap_or(0));
@@ -141,8 +142,7 @@ impl Upload<'_> {
     async fn writer(&self, place: &str) -> Result<Writer, TransferError> {
         let size = self.input.identity.size.unwrap_or(0);
         let part = self.shared.spec.chunk.max(SMALLEST_PART).max(size.div_ceil(MOST_PARTS));
-        let mut options =
-            self.operator.writer_with(place).chunk(part as usize).concurrent(self.shared.spec.parallel);
+        let mut options = self.operator.writer_with(place).chunk(part as usize).concurrent(self.shared.width);
         if self.path.kind.is_object_store() {
             options = options.user_metadata(self.notes());
         }
@@ -178,17 +178,14 @@ impl Upload<'_> {
         Ok((bytes, hex(&hasher.finalize())))
     }
 
-    /// The content in order. Ranges that were read ahead wait in memory, `parallel` of them at most.
+    /// The content in order. Ranges that were read ahead wait in memory, `width` of them at most.
     fn blocks(&self) -> LocalBoxStream<'_, Result<Bytes, TransferError>> {
         let spec = self.shared.spec;
         match self.input.identity.size {
             Some(size) if self.input.ranges => {
                 let chunk = spec.chunk.max(1);
                 let ranges = (0..size.div_ceil(chunk)).map(move |n| n * chunk..((n + 1) * chunk).min(size));
-                stream::iter(ranges)
-                    .map(|range| self.range(range))
-                    .buffered(spec.parallel.max(1))
-                    .boxed_local()
+                stream::iter(ranges).map(|range| self.range(range)).buffered(self.shared.width).boxed_local()
             }
             size => stream::once(self.input.read(0, size)).try_flatten().boxed_local(),
         }

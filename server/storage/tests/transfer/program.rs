@@ -1,10 +1,13 @@
 //! The program `cubeloom transfer`, as a task of a run calls it.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
 
 use cubeloom_storage::transfer::main_from_args;
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::helpers::{content, names, sha256, write};
@@ -95,4 +98,62 @@ fn wrong_calls_and_failures_have_their_exit_codes() {
     }
     let (code, lines) = call(dir.path(), &["--from", "gone", "--to", "b"]);
     assert_eq!((code, lines.len()), (ExitCode::from(1), 0));
+}
+
+/// Not a test, but the program as a process of its own, for tests that send it signals: standard input holds its
+/// arguments as a list.
+#[test]
+#[ignore = "a program that other tests start"]
+fn child() {
+    let text = std::io::read_to_string(std::io::stdin()).unwrap();
+    let args: Vec<String> = serde_json::from_str(&text).unwrap();
+    let code = main_from_args(args, &BTreeMap::new());
+    std::process::exit(if code == ExitCode::SUCCESS {
+        0
+    } else {
+        i32::from(code == ExitCode::from(143)) * 143
+    });
+}
+
+fn start(args: &[&str]) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["program::child", "--exact", "--ignored", "--nocapture"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(&serde_json::to_vec(args).unwrap()).unwrap();
+    child
+}
+
+#[test]
+fn a_killed_transfer_goes_on_where_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let bytes = content(8 << 20, 22);
+    let slow = Some(Duration::from_millis(30));
+    let behaviour = Behaviour { bytes: bytes.clone(), etag: Some("\"1\""), slow, ..Behaviour::default() };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let server = runtime.block_on(WebServer::start(behaviour));
+    let to = dir.path().join("file");
+    let url = server.url("file");
+    let args =
+        ["transfer", "--from", &url, "--to", to.to_str().unwrap(), "--chunk", "256KiB", "--parallel", "1"];
+    for signal in [Signal::KILL, Signal::TERM] {
+        let mut child = start(&args);
+        // Long enough for a note to be written, too short for the whole file: it takes 3.8 s at least.
+        let note = dir.path().join(".file.cubeloom-part.json");
+        let before = std::fs::read(&note).unwrap_or_default();
+        let end = Instant::now() + Duration::from_secs(20);
+        while std::fs::read(&note).unwrap_or_default() == before && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
+        let status = child.wait().unwrap();
+        assert!(status.code() == (signal == Signal::TERM).then_some(143), "{status:?}");
+        assert!(!to.exists());
+    }
+    let sent = server.take_seen().sent;
+    server.change(|behaviour| behaviour.slow = None);
+    assert!(start(&args).wait().unwrap().success());
+    let rest = server.take_seen().sent;
+    assert_eq!(std::fs::read(&to).unwrap(), bytes);
+    assert!(rest < bytes.len() * 7 / 8, "{sent} and then {rest}");
+    assert_eq!(names(dir.path()), ["file"]);
 }

@@ -214,3 +214,50 @@ async fn refusals_name_the_address() {
     assert!(!refused.contains("hidden"), "{refused}");
     assert!(names(dir.path()).is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn https_is_read_from_those_who_are_trusted() {
+    let bytes = content(3 * MIB, 13);
+    let (server, pem) =
+        WebServer::start_tls(Behaviour { bytes: bytes.clone(), ..Behaviour::default() }).await;
+    let dir = tempfile::tempdir().unwrap();
+    let mut spec = fast(&server.url("file"), &dir.path().join("file"));
+    let error = copy(&spec).await.unwrap_err();
+    assert!(error.to_string().contains("certificate is not trusted"), "{error}");
+    assert!(!error.is_passing());
+    let file = write(dir.path().join("ca.pem"), pem.as_bytes());
+    spec.env.insert("SSL_CERT_FILE".into(), file.to_str().unwrap().into());
+    copy(&spec).await.unwrap();
+    assert_eq!(std::fs::read(dir.path().join("file")).unwrap(), bytes);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_kind_of_store_says_that_nobody_answers() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let dir = tempfile::tempdir().unwrap();
+    let settings = [
+        ("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}")),
+        ("COS_ENDPOINT", format!("http://127.0.0.1:{port}")),
+        ("COS_SECRET_ID", "id".into()),
+        ("COS_SECRET_KEY", "key".into()),
+        ("HADOOP_USER_NAME", "somebody".into()),
+    ];
+    for host in
+        ["s3://bucket", "hdfs://127.0.0.1:PORT", "webhdfs://127.0.0.1:PORT", "swebhdfs://127.0.0.1:PORT"]
+    {
+        let host = host.replace("PORT", &port.to_string());
+        let local = write(dir.path().join("local"), b"x");
+        let to = dir.path().join("to/");
+        for (from, to) in [
+            (format!("{host}/dir/file"), to.to_str().unwrap()),
+            (local.display().to_string(), &format!("{host}/x")),
+        ] {
+            let mut spec = spec(&[&from], to);
+            spec.env = settings.clone().map(|(name, value)| (name.to_owned(), value)).into();
+            spec.attempts = 1;
+            let error = copy(&spec).await.unwrap_err();
+            assert!(error.to_string().starts_with(&host), "{error}");
+            assert!(error.is_passing(), "{error:?}");
+        }
+    }
+}

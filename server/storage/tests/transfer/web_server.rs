@@ -1,6 +1,5 @@
 //! A web server on a free port that counts what it sends, and fails as it is told to.
 
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
@@ -10,6 +9,12 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use futures::StreamExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+use tokio_rustls::server::TlsStream;
 
 /// What the server has and does. Tests change it between transfers.
 #[derive(Clone, Default)]
@@ -47,22 +52,37 @@ pub struct Seen {
 pub struct WebServer {
     pub behaviour: Arc<Mutex<Behaviour>>,
     pub seen: Arc<Mutex<Seen>>,
-    address: Option<SocketAddr>,
+    origin: String,
 }
 
 impl WebServer {
     pub async fn start(behaviour: Behaviour) -> Self {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let server =
-            Self { behaviour: Arc::new(Mutex::new(behaviour)), address: Some(address), ..Self::default() };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let origin = format!("http://{}", listener.local_addr().unwrap());
+        let server = Self { behaviour: Arc::new(Mutex::new(behaviour)), origin, ..Self::default() };
         let app = Router::new().fallback(answer).with_state(server.clone());
         tokio::spawn(async move { axum::serve(listener, app).await });
         server
     }
 
+    /// The same over TLS, with a certificate of its own (PEM) that nobody trusts unless told to.
+    pub async fn start_tls(behaviour: Behaviour) -> (Self, String) {
+        let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
+        let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
+        let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+        let config = config.with_single_cert(vec![made.cert.der().clone()], key).unwrap();
+        let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let origin = format!("https://{}", tcp.local_addr().unwrap());
+        let server = Self { behaviour: Arc::new(Mutex::new(behaviour)), origin, ..Self::default() };
+        let app = Router::new().fallback(answer).with_state(server.clone());
+        let listener = TlsListener { tcp, acceptor: Arc::new(config).into() };
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        (server, made.cert.pem())
+    }
+
     pub fn url(&self, path: &str) -> String {
-        format!("http://{}/{path}", self.address.unwrap())
+        format!("{}/{path}", self.origin)
     }
 
     pub fn change(&self, change: impl FnOnce(&mut Behaviour)) {
@@ -71,6 +91,29 @@ impl WebServer {
 
     pub fn take_seen(&self) -> Seen {
         std::mem::take(&mut *self.seen.lock().unwrap())
+    }
+}
+
+struct TlsListener {
+    tcp: TcpListener,
+    acceptor: TlsAcceptor,
+}
+
+impl axum::serve::Listener for TlsListener {
+    type Io = TlsStream<TcpStream>;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        loop {
+            let (stream, address) = self.tcp.accept().await.unwrap();
+            if let Ok(stream) = self.acceptor.accept(stream).await {
+                return (stream, address);
+            }
+        }
+    }
+
+    fn local_addr(&self) -> std::io::Result<Self::Addr> {
+        self.tcp.local_addr()
     }
 }
 
@@ -144,7 +187,7 @@ fn get(server: WebServer, behaviour: Behaviour, headers: &HeaderMap) -> Response
 fn body(server: WebServer, behaviour: Behaviour, part: Vec<u8>) -> Body {
     let pieces: Vec<Vec<u8>> = part.chunks(64 << 10).map(<[u8]>::to_vec).collect();
     let mut sent_here = 0;
-    let stream = futures::stream::iter(pieces).then(move |piece| {
+    Body::from_stream(futures::stream::iter(pieces).then(move |piece| {
         let mut seen = server.seen.lock().unwrap();
         let dead = behaviour.dies_after.is_some_and(|limit| seen.sent + piece.len() > limit)
             || behaviour.breaks_after.is_some_and(|limit| sent_here + piece.len() > limit);
@@ -159,9 +202,5 @@ fn body(server: WebServer, behaviour: Behaviour, part: Vec<u8>) -> Body {
             }
             if dead { Err(std::io::Error::other("the server breaks, as it was told to")) } else { Ok(piece) }
         }
-    });
-    Body::from_stream(stream.map(Ok::<_, Infallible>).map(|piece| match piece {
-        Ok(piece) => piece,
-        Err(never) => match never {},
     }))
 }
