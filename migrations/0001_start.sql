@@ -84,7 +84,7 @@ CREATE TABLE wishes (
     handled BIGINT NOT NULL
 );
 
-CREATE INDEX wishes_open ON wishes (run_id) WHERE handled = 0;
+CREATE INDEX wishes_open ON wishes (id, run_id) WHERE handled = 0;
 
 CREATE TABLE cache (
     project TEXT NOT NULL,

@@ -7,6 +7,7 @@ use cubeloom_domain::record::Changes;
 use cubeloom_domain::{RunId, TaskIx};
 use sqlx::{AnyConnection, Connection};
 
+use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::rows::{ATTEMPTS, CACHE, EXPANSIONS, INSTANCES, RUNS};
 use crate::{Lease, Store};
@@ -24,7 +25,7 @@ impl Store {
         let mut writer = self.writer().await?;
         let mut transaction = writer.get().begin_with(self.backend().begin()).await?;
         self.confirm(&mut transaction, lease, &runs).await?;
-        write(&mut transaction, changes).await?;
+        write(self.backend(), &mut transaction, changes).await?;
         failpoint::hit("store.commit.before");
         transaction.commit().await?;
         failpoint::hit("store.commit.after");
@@ -33,15 +34,19 @@ impl Store {
     }
 }
 
-async fn write(connection: &mut AnyConnection, changes: &Changes) -> Result<(), StoreError> {
+async fn write(
+    backend: Backend,
+    connection: &mut AnyConnection,
+    changes: &Changes,
+) -> Result<(), StoreError> {
     for (run, task) in &changes.unexpanded {
         forget_expansion(connection, run, *task).await?;
     }
-    RUNS.write(connection, &changes.runs).await?;
-    EXPANSIONS.write(connection, &changes.expansions).await?;
-    INSTANCES.write(connection, &changes.instances).await?;
-    ATTEMPTS.write(connection, &changes.attempts).await?;
-    CACHE.write(connection, &changes.cache).await?;
+    RUNS.write(backend, connection, &changes.runs).await?;
+    EXPANSIONS.write(backend, connection, &changes.expansions).await?;
+    INSTANCES.write(backend, connection, &changes.instances).await?;
+    ATTEMPTS.write(backend, connection, &changes.attempts).await?;
+    CACHE.write(backend, connection, &changes.cache).await?;
     for wish in &changes.wishes {
         sqlx::query("UPDATE wishes SET handled = 1 WHERE id = $1")
             .bind(*wish)

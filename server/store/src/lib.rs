@@ -19,6 +19,8 @@ mod rows;
 mod runs;
 mod schema;
 mod templates;
+#[cfg(test)]
+mod tests;
 mod upsert;
 mod values;
 mod wishes;

@@ -42,11 +42,14 @@ impl Store {
     /// When it cannot be reached, written or understood; the sentence says what to do.
     pub async fn open(options: &Options) -> Result<Self, StoreError> {
         install_default_drivers();
-        match Backend::of(&options.url) {
-            Some(Backend::Sqlite) => open_sqlite(options).await,
-            Some(Backend::Postgres) => open_postgres(options).await,
-            None => Err(StoreError::BadUrl { url: shown(&options.url) }),
-        }
+        let store = match Backend::of(&options.url) {
+            Some(Backend::Sqlite) => open_sqlite(options).await?,
+            Some(Backend::Postgres) => open_postgres(options).await?,
+            None => return Err(StoreError::BadUrl { url: shown(&options.url) }),
+        };
+        // Better now than when the first run is half under way.
+        store.check().await?;
+        Ok(store)
     }
 }
 
@@ -141,6 +144,8 @@ async fn open_postgres(options: &Options) -> Result<Store, StoreError> {
 
 fn connect_options(url: &str) -> Result<AnyConnectOptions, StoreError> {
     match AnyConnectOptions::from_str(url) {
+        // A test reads the log to learn of every statement.
+        Ok(connect) if cfg!(test) => Ok(connect),
         Ok(connect) => Ok(connect.disable_statement_logging()),
         Err(_) => Err(StoreError::BadUrl { url: shown(url) }),
     }

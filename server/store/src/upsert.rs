@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use sqlx::{Any, AnyConnection, AssertSqlSafe, SqlSafeStr, SqlStr};
 
+use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::values::Values;
 
@@ -17,8 +18,11 @@ pub(crate) struct Upsert {
     table: &'static str,
     columns: &'static [&'static str],
     keys: usize,
-    statements: [OnceLock<SqlStr>; SIZES.len()],
+    sqlite: Statements,
+    postgres: Statements,
 }
+
+type Statements = [OnceLock<SqlStr>; SIZES.len()];
 
 /// A record as a row of its table.
 pub(crate) trait Row {
@@ -37,22 +41,33 @@ pub(crate) trait Row {
 impl Upsert {
     /// A table whose first `keys` columns are its primary key.
     pub(crate) const fn new(table: &'static str, columns: &'static [&'static str], keys: usize) -> Self {
-        Self { table, columns, keys, statements: [const { OnceLock::new() }; SIZES.len()] }
+        Self {
+            table,
+            columns,
+            keys,
+            sqlite: [const { OnceLock::new() }; SIZES.len()],
+            postgres: [const { OnceLock::new() }; SIZES.len()],
+        }
     }
 
     /// Writes the rows; of rows with the same key the last one counts.
     pub(crate) async fn write<R: Row>(
         &self,
+        backend: Backend,
         connection: &mut AnyConnection,
         rows: &[R],
     ) -> Result<(), StoreError> {
         let rows = last_of_each(rows);
         let mut rest = rows.as_slice();
-        for (size, statement) in SIZES.iter().zip(&self.statements) {
+        let statements = match backend {
+            Backend::Sqlite => &self.sqlite,
+            Backend::Postgres => &self.postgres,
+        };
+        for (size, statement) in SIZES.iter().zip(statements) {
             while rest.len() >= *size {
                 let (now, later) = rest.split_at(*size);
                 rest = later;
-                let sql = statement.get_or_init(|| self.sql(*size)).clone();
+                let sql = statement.get_or_init(|| self.sql(backend, *size)).clone();
                 let mut values = Values::new(self.table, size * self.columns.len());
                 for row in now {
                     row.bind(&mut values)?;
@@ -63,10 +78,15 @@ impl Upsert {
         Ok(())
     }
 
-    fn sql(&self, rows: usize) -> SqlStr {
+    fn sql(&self, backend: Backend, rows: usize) -> SqlStr {
         let width = self.columns.len();
+        let place = |n: usize| match backend {
+            // SQLite looks for each number among all the others, which costs the square of their count.
+            Backend::Sqlite => "?".to_owned(),
+            Backend::Postgres => format!("${n}"),
+        };
         let row = |at: usize| {
-            let places: Vec<String> = (1..=width).map(|column| format!("${}", at * width + column)).collect();
+            let places: Vec<String> = (1..=width).map(|column| place(at * width + column)).collect();
             format!("({})", places.join(","))
         };
         let values: Vec<String> = (0..rows).map(row).collect();

@@ -1,17 +1,16 @@
 //! Records as tests need them.
 
-use std::collections::BTreeMap;
-
 use cubeloom_domain::executor::Report;
 use cubeloom_domain::job::SuccessRule;
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::Outcome;
-use cubeloom_domain::plan::{PlannedRole, PlannedTask, PlannedTemplate, RunContext, RunPlan};
+use cubeloom_domain::plan::{PlannedRole, RunPlan};
 use cubeloom_domain::record::{AttemptRecord, Changes, InstanceRecord, RunRecord};
 use cubeloom_domain::resources::{Amount, Resources};
 use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
 use cubeloom_domain::usage::UsageSummary;
-use cubeloom_domain::{AttemptKey, Bytes, Cpu, JsonMap, RunId, TaskIx, Timestamp};
+use cubeloom_domain::{AttemptKey, Bytes, Cpu, RunId, TaskIx, Timestamp};
+use serde_json::json;
 
 /// The `n`th run's id.
 pub fn run_id(n: u64) -> RunId {
@@ -34,63 +33,42 @@ pub fn run(n: u64) -> RunRecord {
     }
 }
 
-/// The run's plan, with tasks `task-0`, `task-1`, ...
+/// The run's plan, with tasks `task-0`, `task-1`, ..., each after the one before it.
 pub fn plan(record: &RunRecord, tasks: u32) -> RunPlan {
-    RunPlan {
-        context: RunContext {
-            id: record.id.clone(),
-            project: record.project.clone(),
-            user: record.user.clone(),
-            date: record.created_at,
-            code: None,
+    let worker = PlannedRole { name: "worker".into(), replicas: 1, resources: Resources::default() };
+    let task = |n: u32| {
+        json!({
+            "name": format!("task-{n}"),
+            "template": 0,
+            "needs": n.checked_sub(1).into_iter().collect::<Vec<_>>(),
+            "arguments": { "rows": { "value": n } },
+            "roles": [worker],
+            "success": SuccessRule::AllWorkers,
+            "gang": 1,
+        })
+    };
+    serde_json::from_value(json!({
+        "context": {
+            "id": record.id,
+            "project": record.project,
+            "user": record.user,
+            "date": record.created_at,
         },
-        pipeline: record.pipeline.clone(),
-        parameters: JsonMap::new(),
-        cluster: "local".into(),
-        parallelism: Some(4),
-        max_active_runs: None,
-        templates: vec![PlannedTemplate {
-            name: "command".into(),
-            version: "1.0.0".into(),
-            digest: "00".into(),
-            folder: "/templates/command".into(),
-            framework: "single".into(),
-            image: None,
-            command: vec!["true".into()],
-            role_commands: BTreeMap::new(),
-            path_arguments: Vec::new(),
+        "pipeline": record.pipeline,
+        "parameters": { "z": 1, "a": "x" },
+        "cluster": "local",
+        "parallelism": 4,
+        "templates": [{
+            "name": "command",
+            "version": "1.0.0",
+            "digest": "00",
+            "folder": "/templates/command",
+            "framework": "single",
+            "command": ["true"],
         }],
-        tasks: (0..tasks).map(task).collect(),
-    }
-}
-
-fn task(n: u32) -> PlannedTask {
-    PlannedTask {
-        name: format!("task-{n}"),
-        template: 0,
-        needs: n.checked_sub(1).map(TaskIx).into_iter().collect(),
-        reads: Vec::new(),
-        trigger: Default::default(),
-        when: None,
-        for_each: None,
-        arguments: BTreeMap::new(),
-        env: BTreeMap::new(),
-        roles: vec![PlannedRole { name: "worker".into(), replicas: 1, resources: Resources::default() }],
-        setup: Vec::new(),
-        python: None,
-        success: SuccessRule::AllWorkers,
-        gang: 1,
-        elastic: None,
-        secrets: Vec::new(),
-        volumes: Vec::new(),
-        retry: None,
-        timeout: None,
-        priority: 0,
-        placement: Default::default(),
-        sizing: None,
-        outputs: Vec::new(),
-        cache: None,
-    }
+        "tasks": (0..tasks).map(task).collect::<Vec<_>>(),
+    }))
+    .unwrap()
 }
 
 /// An instance that waits for a place.

@@ -1,0 +1,195 @@
+//! Tests that look below the store's surface: what SQLite does for each statement, and a disk that is full.
+
+use std::collections::BTreeSet;
+use std::fmt::{Debug, Write};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use cubeloom_domain::plan::RunPlan;
+use cubeloom_domain::record::{CacheEntry, Changes, ExpansionRecord, InstanceRecord, RunRecord, Wish};
+use cubeloom_domain::state::{InstanceState, RunState};
+use cubeloom_domain::{RunId, TaskIx, Timestamp};
+use serde_json::json;
+use sqlx::{AssertSqlSafe, Row};
+use tempfile::TempDir;
+use tracing::field::{Field, Visit};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+
+use crate::{Lease, Options, Store, StoreError};
+
+async fn store() -> (Store, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}/test.sqlite", folder.path().display());
+    (Store::open(&Options::new(url)).await.unwrap(), folder)
+}
+
+fn run() -> RunRecord {
+    RunRecord {
+        id: RunId::new(Timestamp(1), 1),
+        project: "shop".into(),
+        pipeline: "ctr".into(),
+        user: "ada".into(),
+        state: RunState::Running,
+        created_at: Timestamp(1),
+        started_at: None,
+        ended_at: None,
+        tasks: 0,
+        message: None,
+    }
+}
+
+fn plan() -> RunPlan {
+    let id = run().id;
+    serde_json::from_value(json!({
+        "context": { "id": id, "project": "shop", "user": "ada", "date": 1 },
+        "pipeline": "ctr", "parameters": {}, "cluster": "local", "templates": [], "tasks": [],
+    }))
+    .unwrap()
+}
+
+fn instances(count: u32, note: &str) -> Changes {
+    let instance = |instance| InstanceRecord {
+        run: run().id,
+        task: TaskIx(0),
+        instance,
+        state: InstanceState::Active,
+        attempt: 1,
+        tries: 1,
+        ready_at: Timestamp(1),
+        ended_at: None,
+        report: Default::default(),
+        note: Some(note.into()),
+    };
+    Changes { instances: (0..count).map(instance).collect(), ..Changes::default() }
+}
+
+#[tokio::test]
+async fn on_a_full_disk_nothing_is_lost() {
+    let (store, _folder) = store().await;
+    let lease = Lease { owner: "a".into() };
+    store.create_run(&run(), &plan()).await.unwrap();
+    store.acquire("a", Timestamp(1), Duration::from_secs(60), 1).await.unwrap();
+    let limit = async |pages: u32| {
+        let sql = format!("PRAGMA max_page_count = {pages}");
+        sqlx::query(AssertSqlSafe(sql)).execute(store.writer().await.unwrap().get()).await.unwrap();
+    };
+    store.commit(&lease, &instances(1, "before")).await.unwrap();
+    limit(1).await; // SQLite takes this as: not one page more than there are.
+
+    let many = instances(1000, &"x".repeat(500));
+    let refused = store.commit(&lease, &many).await.unwrap_err();
+    assert!(matches!(refused, StoreError::DiskFull(_)), "{refused}");
+    let kept = store.instances(&run().id).await.unwrap();
+    assert_eq!(kept, instances(1, "before").instances);
+
+    limit(100_000).await;
+    store.commit(&lease, &many).await.unwrap();
+    assert_eq!(store.instances(&run().id).await.unwrap().len(), 1000);
+}
+
+/// Keeps the text of every statement that the driver logs.
+#[derive(Clone, Default)]
+struct Statements(Arc<Mutex<BTreeSet<String>>>);
+
+impl<S: tracing::Subscriber> Layer<S> for Statements {
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        if event.metadata().target() == "sqlx::query" {
+            let mut text = Text::default();
+            event.record(&mut text);
+            let statement = if text.statement.trim().is_empty() { text.summary } else { text.statement };
+            self.0.lock().unwrap().insert(statement.trim().to_owned());
+        }
+    }
+}
+
+#[derive(Default)]
+struct Text {
+    summary: String,
+    statement: String,
+}
+
+impl Visit for Text {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "summary" => self.summary = value.into(),
+            "db.statement" => self.statement = value.into(),
+            _ => {}
+        }
+    }
+
+    fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
+}
+
+/// Everything that a server does to its database while it leads runs.
+async fn everything(store: &Store) {
+    let (id, now, ttl) = (run().id, Timestamp(1), Duration::from_secs(60));
+    let lease = Lease { owner: "a".into() };
+    store.create_run(&run(), &plan()).await.unwrap();
+    store.acquire("a", now, ttl, 10).await.unwrap();
+    store.renew("a", now, ttl).await.unwrap();
+    let wish = store.add_wish(&id, &Wish::Cancel, "ada", now).await.unwrap();
+    store.wishes(std::slice::from_ref(&id)).await.unwrap();
+    store.active_runs(("shop", "ctr")).await.unwrap();
+    let changes = Changes {
+        runs: vec![run()],
+        expansions: vec![ExpansionRecord { run: id.clone(), task: TaskIx(1), items: Vec::new() }],
+        unexpanded: vec![(id.clone(), TaskIx(1))],
+        cache: vec![entry(&id)],
+        wishes: vec![wish],
+        ..instances(300, "")
+    };
+    store.commit(&lease, &changes).await.unwrap();
+    store.cached("shop", &["k".into()]).await.unwrap();
+    store.last_cache_entry("shop", "ctr", "pull").await.unwrap();
+    store.load(&id).await.unwrap();
+    store.attempts(&id).await.unwrap();
+    store.release("a", &[id]).await.unwrap();
+    store.release_all("a").await.unwrap();
+    store.check().await.unwrap();
+}
+
+fn entry(run: &RunId) -> CacheEntry {
+    CacheEntry {
+        key: "k".into(),
+        parts: json!({}),
+        project: "shop".into(),
+        pipeline: "ctr".into(),
+        task: "pull".into(),
+        run: run.clone(),
+        created_at: Timestamp(1),
+        report: Default::default(),
+    }
+}
+
+/// History must not slow the present: no statement reads a table whole. An index over live rows alone may be read
+/// whole, it is short.
+#[tokio::test]
+async fn no_statement_of_the_engine_reads_a_whole_table() {
+    let statements = Statements::default();
+    tracing::subscriber::set_global_default(tracing_subscriber::registry().with(statements.clone())).unwrap();
+    let (store, _folder) = store().await;
+    statements.0.lock().unwrap().clear();
+    everything(&store).await;
+
+    let statements = statements.0.lock().unwrap().clone();
+    let reads = |statement: &&String| !["PRAGMA", "CREATE"].iter().any(|word| statement.starts_with(word));
+    let mut bad = String::new();
+    let mut seen = 0;
+    for statement in statements.iter().filter(reads) {
+        seen += 1;
+        let explain = format!("EXPLAIN QUERY PLAN {statement}");
+        let rows = sqlx::query(AssertSqlSafe(explain)).fetch_all(&store.inner.pool).await.unwrap();
+        for row in rows {
+            let step: String = row.try_get(3).unwrap();
+            let live = ["runs_live", "runs_leased", "wishes_open", "attempts_live"];
+            let short = step.contains("CONSTANT ROW")
+                || step.contains("-ROW VALUES")
+                || live.iter().any(|index| step.contains(&format!("INDEX {index}")));
+            if step.starts_with("SCAN") && !short {
+                writeln!(bad, "{step}: {statement}").unwrap();
+            }
+        }
+    }
+    assert!(seen >= 20, "only {seen} statements were seen");
+    assert!(bad.is_empty(), "{bad}");
+}
