@@ -1,1 +1,58 @@
-//! To be written.
+//! Jobs as processes on this machine, each worker under a shim that outlives the server.
+//!
+//! [`LocalExecutor`] is the adapter; [`shim_main`] is the other half, which the same binary enters when its first
+//! argument is [`SHIM_ARG`]. Between them lie only files: the worker's folder says whether it has run, runs, or
+//! has ended, so that a server that was killed takes up its work by looking.
+
+mod attempt;
+mod cgroup;
+mod conclude;
+mod config;
+mod error;
+mod executor;
+mod facts;
+mod folders;
+mod gang;
+mod gpu;
+mod leases;
+pub mod logs;
+mod look;
+mod machine;
+mod outputs;
+mod owner;
+mod paths;
+mod python;
+mod secrets;
+mod shim;
+mod spawn;
+mod spec;
+mod start;
+mod templates;
+mod watch;
+
+pub use config::{LocalConfig, SecretSource};
+pub use error::LocalError;
+pub use executor::LocalExecutor;
+pub use shim::{SHIM_ARG, server_pid, shim_main};
+
+/// The failpoints of this crate, the shim's among them: what the crash test has to reach.
+pub const FAILPOINTS: &[&str] = &[
+    "local.submit.folders",
+    "local.spawn.before",
+    "local.spawn.after",
+    "local.spec.before",
+    "local.spec.written",
+    "local.exit.seen",
+    "local.cancel.before",
+    "local.cancel.after",
+    "local.cleanup.before",
+    "local.cleanup.after",
+    "local.venv.before",
+    "local.venv.after",
+    "shim.lock.after",
+    "shim.started.after",
+    "shim.fork.before",
+    "shim.fork.after",
+    "shim.exit.rename.before",
+    "shim.exit.rename.after",
+];

@@ -1,0 +1,367 @@
+//! One attempt from its submission to its end: one task that everything that happens is sent to.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cubeloom_domain::executor::{Event, Progress};
+use cubeloom_domain::failpoint::hit;
+use cubeloom_domain::lowered::LocalJob;
+use cubeloom_domain::outcome::{Failure, WorkerName};
+use cubeloom_domain::{AttemptKey, Timestamp};
+use rustix::process::Signal;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::watch as latch;
+use tokio::time::{Instant, MissedTickBehavior};
+
+use crate::cgroup::Cgroup;
+use crate::conclude;
+use crate::gang::{Gang, Verdict};
+use crate::look::{Found, look};
+use crate::machine::Machine;
+use crate::outputs::ProgressTail;
+use crate::spawn::Spawned;
+use crate::spec::{self, End, ExitRecord, Note, StopWhy, StopWish};
+use crate::start;
+use crate::watch::{Gone, Watched, watch};
+
+/// What can happen to an attempt.
+pub(crate) enum Happened {
+    /// Somebody wants it stopped.
+    Stop(StopWish),
+    /// A shim was started.
+    Spawned(usize, Spawned),
+    /// A worker can not be started; why.
+    Refused(usize, String),
+    /// None of it can be started.
+    Unprepared(Failure),
+    /// A shim says something.
+    Note(Note),
+    /// All shims have spoken.
+    Quiet,
+    /// A worker's shim is gone.
+    Gone(usize, Gone),
+}
+
+/// How often outputs are looked at for progress.
+const PROGRESS: Duration = Duration::from_secs(1);
+
+/// One worker.
+#[derive(Clone)]
+pub(crate) struct Worker {
+    pub(crate) name: WorkerName,
+    pub(crate) folder: PathBuf,
+    pub(crate) outputs: PathBuf,
+}
+
+/// One attempt at work.
+pub(crate) struct Attempt {
+    pub(crate) machine: Arc<Machine>,
+    pub(crate) key: AttemptKey,
+    pub(crate) dir: PathBuf,
+    pub(crate) workers: Vec<Worker>,
+    pub(crate) gang: Gang,
+    /// How many must run for the attempt to have started.
+    pub(crate) together: usize,
+    /// Outputs that must be there in the end.
+    pub(crate) required: Vec<String>,
+    sender: UnboundedSender<Happened>,
+    shims: Vec<Option<Arc<OwnedFd>>>,
+    began: Vec<Option<Timestamp>>,
+    /// Shims that did nothing, until their note says why.
+    unexplained: Vec<(usize, Option<i32>)>,
+    /// Set once the workers were told to stop.
+    stopped: Option<Duration>,
+    stopping: latch::Sender<bool>,
+    started: bool,
+    unprepared: Option<Failure>,
+    tails: Vec<ProgressTail>,
+    progress: Option<Progress>,
+}
+
+impl Attempt {
+    pub(crate) fn new(
+        machine: Arc<Machine>,
+        key: AttemptKey,
+        workers: Vec<Worker>,
+        gang: Gang,
+        sender: UnboundedSender<Happened>,
+    ) -> Self {
+        let count = workers.len();
+        Self {
+            dir: machine.layout.attempt(&key),
+            machine,
+            key,
+            gang,
+            together: count,
+            required: Vec::new(),
+            sender,
+            shims: vec![None; count],
+            began: vec![None; count],
+            unexplained: Vec::new(),
+            stopped: None,
+            stopping: latch::channel(false).0,
+            started: false,
+            unprepared: None,
+            tails: workers.iter().map(|_| ProgressTail::default()).collect(),
+            progress: None,
+            workers,
+        }
+    }
+
+    /// Takes up what is there already. The ranks that no shim ever had.
+    pub(crate) fn take_up(&mut self) -> Vec<usize> {
+        if !self.dir.exists() {
+            return (0..self.workers.len()).collect();
+        }
+        let mut missing = Vec::new();
+        for rank in 0..self.workers.len() {
+            match look(&self.workers[rank].folder) {
+                Ok(Found::Nothing) => missing.push(rank),
+                Ok(Found::Running(shim)) => {
+                    self.began[rank] = Some(shim.started.at);
+                    let pidfd = Arc::new(shim.pidfd);
+                    self.shims[rank] = Some(Arc::clone(&pidfd));
+                    self.watch(rank, Some(Watched { pidfd, child: None }));
+                }
+                Ok(Found::Done(record)) => self.happened(Happened::Gone(rank, Gone::Ended(record))),
+                Ok(Found::Locked | Found::Dead(_)) | Err(_) => self.watch(rank, None),
+            }
+        }
+        missing
+    }
+
+    /// Takes up a wish to stop that an earlier server wrote down.
+    pub(crate) fn take_up_stop(&mut self) {
+        let wish = std::fs::read(spec::stop_file(&self.dir)).ok();
+        if let Some(wish) = wish.and_then(|text| serde_json::from_slice::<StopWish>(&text).ok()) {
+            self.stop(wish);
+        }
+    }
+
+    /// Starts the workers `ranks` of `job` in the background.
+    pub(crate) fn start(&self, job: Arc<LocalJob>, ranks: Vec<usize>) {
+        let starting = start::Start {
+            machine: Arc::clone(&self.machine),
+            job,
+            ranks,
+            dir: self.dir.clone(),
+            sender: self.sender.clone(),
+            stopping: self.stopping.subscribe(),
+        };
+        tokio::spawn(starting.run());
+    }
+
+    /// Marks workers that were never started as ended by the stop.
+    pub(crate) fn never_ran(&mut self, ranks: &[usize]) {
+        for rank in ranks {
+            let record = ExitRecord::without_run(End::NeverRan, true, self.machine.clock.now());
+            self.happened(Happened::Gone(*rank, Gone::Ended(record)));
+        }
+    }
+
+    /// Until nothing of it runs any more.
+    pub(crate) async fn run(mut self, mut inbox: UnboundedReceiver<Happened>) {
+        let mut ticks = tokio::time::interval_at(Instant::now() + PROGRESS, PROGRESS);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while self.gang.verdict() != Verdict::Over {
+            tokio::select! {
+                biased;
+                Some(happened) = inbox.recv() => self.happened(happened),
+                _ = ticks.tick() => self.look_for_progress(),
+            }
+        }
+        let machine = Arc::clone(&self.machine);
+        let key = self.key.clone();
+        let unprepared = self.unprepared.take();
+        let folders: Vec<PathBuf> = self.workers.iter().map(|worker| worker.folder.clone()).collect();
+        let concluded = tokio::task::spawn_blocking(move || conclude::conclude(&self, unprepared)).await;
+        match concluded {
+            Ok(ended) => machine.ended(&key, ended),
+            Err(error) => tracing::error!(%key, %error, "an attempt's end could not be told"),
+        }
+        tokio::task::spawn_blocking(move || conclude::clean(&folders));
+    }
+
+    fn happened(&mut self, happened: Happened) {
+        match happened {
+            Happened::Stop(wish) => self.stop(wish),
+            Happened::Spawned(rank, Spawned { child, pidfd }) => self.spawned(rank, child, pidfd),
+            Happened::Refused(rank, message) => self.could_not_start(rank, message),
+            Happened::Unprepared(failure) => self.no_worker_starts(failure),
+            Happened::Note(note) => self.noted(note),
+            Happened::Quiet => self.explain_rest(),
+            Happened::Gone(rank, gone) => self.gone(rank, gone),
+        }
+        if self.gang.verdict() == Verdict::StopRest && self.stopped.is_none() {
+            self.stop(StopWish { why: StopWhy::Decided, grace_ms: millis(self.machine.config.grace) });
+        }
+    }
+
+    /// Whether its workers were told to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
+    }
+
+    fn watch(&self, rank: usize, watched: Option<Watched>) {
+        let Worker { name, folder, outputs } = self.workers[rank].clone();
+        let cgroup = self.cgroup(&name);
+        let sender = self.sender.clone();
+        tokio::spawn(async move {
+            let gone = watch(folder, outputs, watched, cgroup).await;
+            let _ = sender.send(Happened::Gone(rank, gone));
+        });
+    }
+
+    pub(crate) fn cgroup(&self, name: &WorkerName) -> Option<Cgroup> {
+        start::cgroup(&self.machine, &self.key, name)
+    }
+
+    fn spawned(&mut self, rank: usize, child: std::process::Child, pidfd: OwnedFd) {
+        let pidfd = Arc::new(pidfd);
+        self.shims[rank] = Some(Arc::clone(&pidfd));
+        if self.stopped.is_some() {
+            self.signal(rank);
+        }
+        self.watch(rank, Some(Watched { pidfd, child: Some(child) }));
+    }
+
+    fn could_not_start(&mut self, rank: usize, message: String) {
+        let stopped = self.stopped.is_some();
+        let record =
+            ExitRecord::without_run(End::CouldNotStart { message }, stopped, self.machine.clock.now());
+        self.gang.exited(rank, record);
+    }
+
+    fn no_worker_starts(&mut self, failure: Failure) {
+        self.unprepared = Some(failure);
+        for rank in self.gang.live().collect::<Vec<_>>() {
+            let record = ExitRecord::without_run(End::NeverRan, true, self.machine.clock.now());
+            self.gang.exited(rank, record);
+        }
+    }
+
+    fn noted(&mut self, note: Note) {
+        let rank = note.rank as usize;
+        if let Some(at) = note.started_at {
+            self.runs(rank, at);
+        }
+        if let Some(message) = note.error {
+            self.unexplained.retain(|(other, _)| *other != rank);
+            self.could_not_start(rank, message);
+        }
+    }
+
+    /// A worker's program runs; perhaps that completes the gang.
+    fn runs(&mut self, rank: usize, at: Timestamp) {
+        if let Some(began) = self.began.get_mut(rank) {
+            began.get_or_insert(at);
+        }
+        self.tell_started();
+    }
+
+    /// Says that it has started once all that must start together run.
+    pub(crate) fn tell_started(&mut self) {
+        if self.started || self.began.iter().flatten().count() < self.together {
+            return;
+        }
+        let mut began: Vec<Timestamp> = self.began.iter().flatten().copied().collect();
+        began.sort_unstable();
+        if let Some(at) = began.get(self.together.saturating_sub(1)) {
+            self.started = true;
+            self.machine.report(&self.key, Event::Started { at: *at });
+        }
+    }
+
+    fn gone(&mut self, rank: usize, gone: Gone) {
+        self.shims[rank] = None;
+        match gone {
+            Gone::Ended(record) => {
+                if let Some(at) = record.started_at {
+                    self.runs(rank, at);
+                }
+                self.gang.exited(rank, record);
+            }
+            Gone::Lost => {
+                let record = ExitRecord {
+                    started_at: self.began[rank],
+                    ..ExitRecord::without_run(End::Lost, false, self.machine.clock.now())
+                };
+                self.gang.exited(rank, record);
+            }
+            Gone::NeverRan(code) => self.unexplained.push((rank, code)),
+        }
+        if self.shims.iter().all(Option::is_none) {
+            self.explain_rest_if_adopted();
+        }
+    }
+
+    /// Every shim has closed the pipe: what is not explained now will not be.
+    fn explain_rest(&mut self) {
+        for (rank, code) in std::mem::take(&mut self.unexplained) {
+            let code = code.map_or("no exit code".into(), |code| format!("exit code {code}"));
+            self.could_not_start(rank, format!("its shim ended at once, with {code}"));
+        }
+    }
+
+    /// Workers of an earlier server have no pipe to this one, so no more explanations come.
+    fn explain_rest_if_adopted(&mut self) {
+        if self.unexplained.iter().any(|(_, code)| code.is_none()) {
+            self.explain_rest();
+        }
+    }
+
+    /// Stops all workers that are left. The wish lies on the disk before anybody is told, so that a shim that is
+    /// only just starting, and a shim whose server dies now, both find it.
+    pub(crate) fn stop(&mut self, wish: StopWish) {
+        self.gang.stop(wish.why);
+        let grace = Duration::from_millis(wish.grace_ms);
+        if self.stopped.is_some_and(|earlier| earlier <= grace) {
+            return;
+        }
+        hit("local.cancel.before");
+        if let Err(error) = write_wish(&self.dir, &wish) {
+            tracing::warn!(key = %self.key, %error, "the wish to stop could not be written down");
+        }
+        self.stopped = Some(grace);
+        self.stopping.send_replace(true);
+        (0..self.shims.len()).for_each(|rank| self.signal(rank));
+        hit("local.cancel.after");
+    }
+
+    fn signal(&self, rank: usize) {
+        if let Some(pidfd) = &self.shims[rank] {
+            let _ = rustix::process::pidfd_send_signal(pidfd, Signal::TERM);
+        }
+    }
+
+    /// Tells the last progress of the lowest rank that has any.
+    fn look_for_progress(&mut self) {
+        if !self.started {
+            return;
+        }
+        let found =
+            self.tails.iter_mut().zip(&self.workers).find_map(|(tail, worker)| tail.read(&worker.outputs));
+        if let Some(progress) = found.filter(|found| self.progress != Some(*found)) {
+            self.progress = Some(progress);
+            self.machine.report(&self.key, Event::Progress(progress));
+        }
+    }
+}
+
+/// Writes the wish to stop; the first reason stays, the grace may only get shorter.
+fn write_wish(dir: &Path, wish: &StopWish) -> std::io::Result<()> {
+    let path = spec::stop_file(dir);
+    let earlier: Option<StopWish> =
+        std::fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let why = earlier.map_or(wish.why, |earlier| earlier.why);
+    let fresh = dir.join("stop.tmp");
+    std::fs::write(&fresh, serde_json::to_vec(&StopWish { why, ..*wish })?)?;
+    std::fs::rename(&fresh, &path)
+}
+
+/// A duration as whole milliseconds.
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,127 @@
+//! Which control groups this process may make.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Cgroup, PARENT};
+
+/// Where workers' groups are made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hierarchy {
+    /// Version 1: the parent folder in each controller's hierarchy.
+    V1 {
+        /// Memory.
+        memory: PathBuf,
+        /// CPU share and quota.
+        cpu: Option<PathBuf>,
+        /// CPU time.
+        cpuacct: Option<PathBuf>,
+        /// Number of processes.
+        pids: Option<PathBuf>,
+    },
+    /// Version 2: the parent folder.
+    V2(PathBuf),
+    /// None; the text says why.
+    None(String),
+}
+
+impl Hierarchy {
+    /// The group of the worker `name`, not made yet.
+    #[must_use]
+    pub fn group(&self, name: &str) -> Option<Cgroup> {
+        let below = |parent: &Option<PathBuf>| parent.as_ref().map(|parent| parent.join(name));
+        match self {
+            Self::V1 { memory, cpu, cpuacct, pids } => Some(Cgroup::V1 {
+                memory: memory.join(name),
+                cpu: below(cpu),
+                cpuacct: below(cpuacct).filter(|_| cpu != cpuacct),
+                pids: below(pids),
+            }),
+            Self::V2(parent) => Some(Cgroup::V2 { path: parent.join(name) }),
+            Self::None(_) => None,
+        }
+    }
+}
+
+/// Finds the hierarchies that are mounted, and makes our parent folder in them.
+#[must_use]
+pub fn detect() -> Hierarchy {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    if let Some(parent) = version2(&mounts) {
+        return Hierarchy::V2(parent);
+    }
+    let parent = |controller: &str| v1_mount(&mounts, controller).and_then(|root| make_parent(&root));
+    match parent("memory") {
+        Some(memory) => {
+            Hierarchy::V1 { memory, cpu: parent("cpu"), cpuacct: parent("cpuacct"), pids: parent("pids") }
+        }
+        None if !mounts.contains(" cgroup") => Hierarchy::None("no cgroup file system is mounted".into()),
+        None => Hierarchy::None("the cgroup file system may not be written by this user".into()),
+    }
+}
+
+/// Where version 1's `controller` is mounted.
+fn v1_mount(mounts: &str, controller: &str) -> Option<PathBuf> {
+    mounts.lines().find_map(|line| {
+        let mut fields = line.split(' ');
+        let (_, path, kind, options) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+        (kind == "cgroup" && options.split(',').any(|option| option == controller)).then(|| path.into())
+    })
+}
+
+/// Makes our folder below `root`, if we may.
+fn make_parent(root: &Path) -> Option<PathBuf> {
+    let parent = root.join(PARENT);
+    match fs::create_dir(&parent) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+        Err(_) => return None,
+    }
+    rustix::fs::access(&parent, rustix::fs::Access::WRITE_OK).ok().map(|()| parent)
+}
+
+/// Version 2's parent folder, when memory, cpu and pids can be had in it.
+fn version2(mounts: &str) -> Option<PathBuf> {
+    let root = mounts.lines().find_map(|line| {
+        let mut fields = line.split(' ');
+        let (_, path, kind) = (fields.next()?, fields.next()?, fields.next()?);
+        (kind == "cgroup2").then(|| PathBuf::from(path))
+    })?;
+    let offered = fs::read_to_string(root.join("cgroup.controllers")).ok()?;
+    if !["memory", "cpu", "pids"].iter().all(|name| offered.split_whitespace().any(|has| has == *name)) {
+        return None;
+    }
+    let wanted = "+memory +cpu +pids";
+    let _ = fs::write(root.join("cgroup.subtree_control"), wanted);
+    let parent = make_parent(&root)?;
+    fs::write(parent.join("cgroup.subtree_control"), wanted).ok().map(|()| parent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn controllers_are_found_by_their_mount_options() {
+        let mounts = "tmpfs /sys/fs/cgroup tmpfs rw 0 0\n\
+                      cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,relatime,cpu,cpuacct 0 0\n\
+                      cgroup /sys/fs/cgroup/memory cgroup rw,relatime,memory 0 0\n";
+        assert_eq!(v1_mount(mounts, "cpuacct"), Some("/sys/fs/cgroup/cpu,cpuacct".into()));
+        assert_eq!(v1_mount(mounts, "memory"), Some("/sys/fs/cgroup/memory".into()));
+        assert_eq!(v1_mount(mounts, "pids"), None);
+        assert_eq!(version2(mounts), None);
+    }
+
+    #[test]
+    fn controllers_mounted_together_share_one_folder() {
+        let both = Some(PathBuf::from("/c/cpu,cpuacct/cubeloom"));
+        let hierarchy = Hierarchy::V1 {
+            memory: "/c/memory/cubeloom".into(),
+            cpu: both.clone(),
+            cpuacct: both,
+            pids: None,
+        };
+        let Some(Cgroup::V1 { cpu, cpuacct, .. }) = hierarchy.group("w") else { panic!("no group") };
+        assert_eq!((cpu, cpuacct), (Some("/c/cpu,cpuacct/cubeloom/w".into()), None));
+    }
+}

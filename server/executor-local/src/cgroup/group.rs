@@ -1,0 +1,174 @@
+//! What is done with one worker's group: made, entered, read, emptied, removed.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Cgroup;
+use crate::spec::Limits;
+
+/// The scheduler's period for quotas, in microseconds: the kernel's own default.
+const PERIOD_US: u64 = 100_000;
+
+impl Cgroup {
+    /// All folders of it.
+    fn folders(&self) -> Vec<&PathBuf> {
+        match self {
+            Self::V1 { memory, cpu, cpuacct, pids } => {
+                [Some(memory), cpu.as_ref(), cpuacct.as_ref(), pids.as_ref()].into_iter().flatten().collect()
+            }
+            Self::V2 { path } => vec![path],
+        }
+    }
+
+    /// The folder that lists its processes and counts their memory.
+    fn main(&self) -> &Path {
+        match self {
+            Self::V1 { memory, .. } => memory,
+            Self::V2 { path } => path,
+        }
+    }
+
+    /// Makes it and sets its limits.
+    ///
+    /// # Errors
+    /// The kernel refused.
+    pub fn create(&self, limits: &Limits) -> io::Result<()> {
+        for folder in self.folders() {
+            match fs::create_dir(folder) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+        }
+        match self {
+            Self::V1 { memory, cpu, pids, .. } => {
+                if limits.memory > 0 {
+                    fs::write(memory.join("memory.limit_in_bytes"), limits.memory.to_string())?;
+                }
+                if let Some(cpu) = cpu.as_ref().filter(|_| limits.cpu_millis > 0) {
+                    fs::write(cpu.join("cpu.cfs_quota_us"), quota_us(limits).to_string())?;
+                    fs::write(cpu.join("cpu.shares"), (limits.cpu_millis * 1024 / 1000).max(2).to_string())?;
+                }
+                pids.as_ref().map_or(Ok(()), |pids| fs::write(pids.join("pids.max"), limits.pids.to_string()))
+            }
+            Self::V2 { path } => {
+                if limits.memory > 0 {
+                    fs::write(path.join("memory.max"), limits.memory.to_string())?;
+                }
+                if limits.cpu_millis > 0 {
+                    fs::write(path.join("cpu.max"), format!("{} {PERIOD_US}", quota_us(limits)))?;
+                    fs::write(
+                        path.join("cpu.weight"),
+                        (limits.cpu_millis / 10).clamp(1, 10_000).to_string(),
+                    )?;
+                }
+                fs::write(path.join("pids.max"), limits.pids.to_string())
+            }
+        }
+    }
+
+    /// The files into which a process writes `0` to enter it.
+    ///
+    /// # Errors
+    /// The kernel refused.
+    pub fn doors(&self) -> io::Result<Vec<File>> {
+        let door = match self {
+            Self::V1 { .. } => "tasks",
+            Self::V2 { .. } => "cgroup.procs",
+        };
+        self.folders().iter().map(|folder| OpenOptions::new().write(true).open(folder.join(door))).collect()
+    }
+
+    /// The processes in it.
+    #[must_use]
+    pub fn processes(&self) -> Vec<i32> {
+        let listed = fs::read_to_string(self.main().join("cgroup.procs")).unwrap_or_default();
+        listed.lines().filter_map(|line| line.parse().ok()).collect()
+    }
+
+    /// Forbids new processes, so that killing what is there comes to an end.
+    pub fn close(&self) {
+        let folder = match self {
+            Self::V1 { pids, .. } => pids.as_ref(),
+            Self::V2 { path } => Some(path),
+        };
+        if let Some(folder) = folder {
+            let _ = fs::write(folder.join("pids.max"), "0");
+        }
+    }
+
+    /// Anonymous plus shared memory now, in bytes.
+    #[must_use]
+    pub fn memory(&self) -> Option<u64> {
+        let stat = fs::read_to_string(self.main().join("memory.stat")).ok()?;
+        let keys: [&str; 2] = match self {
+            Self::V1 { .. } => ["total_rss", "total_shmem"],
+            Self::V2 { .. } => ["anon", "shmem"],
+        };
+        keys.iter().map(|key| value_of(&stat, key)).sum()
+    }
+
+    /// The kernel's own maximum, page cache included, in bytes.
+    #[must_use]
+    pub fn kernel_peak(&self) -> Option<u64> {
+        let file = match self {
+            Self::V1 { .. } => "memory.max_usage_in_bytes",
+            Self::V2 { .. } => "memory.peak",
+        };
+        fs::read_to_string(self.main().join(file)).ok()?.trim().parse().ok()
+    }
+
+    /// CPU time so far, in microseconds.
+    #[must_use]
+    pub fn cpu_us(&self) -> Option<u64> {
+        match self {
+            Self::V1 { cpu, cpuacct, .. } => {
+                let folder = cpuacct.as_ref().or(cpu.as_ref())?;
+                let nanos: u64 =
+                    fs::read_to_string(folder.join("cpuacct.usage")).ok()?.trim().parse().ok()?;
+                Some(nanos / 1000)
+            }
+            Self::V2 { path } => value_of(&fs::read_to_string(path.join("cpu.stat")).ok()?, "usage_usec"),
+        }
+    }
+
+    /// How many processes the kernel has ended because memory ran out.
+    #[must_use]
+    pub fn oom_kills(&self) -> u64 {
+        let file = match self {
+            Self::V1 { .. } => "memory.oom_control",
+            Self::V2 { .. } => "memory.events",
+        };
+        let text = fs::read_to_string(self.main().join(file)).unwrap_or_default();
+        value_of(&text, "oom_kill").unwrap_or(0)
+    }
+
+    /// Removes it; it must be empty.
+    pub fn remove(&self) {
+        for folder in self.folders() {
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+/// CPU time a period, in microseconds; the kernel takes no less than 1 ms.
+fn quota_us(limits: &Limits) -> u64 {
+    (limits.cpu_millis * PERIOD_US / 1000).max(1000)
+}
+
+/// The number behind `key` in lines of `key number`.
+fn value_of(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_not_mistaken_for_its_prefix() {
+        let text = "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n";
+        assert_eq!(value_of(text, "oom_kill"), Some(3));
+        assert_eq!(value_of(text, "absent"), None);
+    }
+}

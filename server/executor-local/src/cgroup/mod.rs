@@ -1,0 +1,39 @@
+//! Control groups: where they are, and the group of one worker.
+//!
+//! Version 2 is used where its controllers can be had; else version 1's, as on a hybrid machine. A worker's
+//! process enters its group by itself, between fork and exec: writing `0` spares the kernel the lock over all
+//! processes (about 9 ms of waiting after a quiet moment) that moving another process takes.
+
+mod detect;
+mod group;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub use detect::{Hierarchy, detect};
+
+/// The folder below each hierarchy's root that all of our groups lie in.
+const PARENT: &str = "cubeloom";
+
+/// One worker's control group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "version", rename_all = "snake_case")]
+pub enum Cgroup {
+    /// One folder in each controller's own hierarchy.
+    V1 {
+        /// Memory: limits, counts, and the list of processes.
+        memory: PathBuf,
+        /// The CPU's share and quota.
+        cpu: Option<PathBuf>,
+        /// CPU time.
+        cpuacct: Option<PathBuf>,
+        /// The number of processes.
+        pids: Option<PathBuf>,
+    },
+    /// One folder.
+    V2 {
+        /// The folder.
+        path: PathBuf,
+    },
+}

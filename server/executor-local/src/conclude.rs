@@ -1,0 +1,74 @@
+//! The end of an attempt: its outcome, what it reported and used, and the removal of what is not kept.
+
+use std::path::{Path, PathBuf};
+
+use cubeloom_domain::executor::Ended;
+use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
+use cubeloom_domain::usage::UsageSummary;
+
+use crate::attempt::Attempt;
+use crate::logs;
+use crate::outputs::{self, Reports};
+use crate::spawn::remove_scratch;
+use crate::spec::{STDERR, STDOUT};
+
+/// How many of a failed worker's last lines are kept.
+const LAST_LINES: usize = 20;
+
+/// Puts together how an attempt ended. Blocking: it reads files.
+pub(crate) fn conclude(attempt: &Attempt, unprepared: Option<Failure>) -> Ended {
+    let files = attempt.workers.iter().map(|worker| (worker.name.to_string(), worker.outputs.as_path()));
+    let Reports { report, warnings } = outputs::collect(files);
+    write_warnings(&attempt.dir, &warnings);
+    let mut outcome = attempt.gang.outcome(|rank| last_lines(&attempt.workers[rank].folder));
+    if let (Some(failure), false) = (unprepared, outcome == Outcome::Cancelled) {
+        outcome = Outcome::Failed(failure);
+    }
+    if outcome == Outcome::Succeeded {
+        let missing: Vec<&String> =
+            attempt.required.iter().filter(|name| !report.outputs.contains_key(*name)).collect();
+        if !missing.is_empty() {
+            outcome = Outcome::Failed(missing_outputs(&missing));
+        }
+    }
+    let ended_at = attempt.gang.exits().map(|exit| exit.ended_at).max();
+    Ended {
+        outcome,
+        started_at: attempt.gang.exits().filter_map(|exit| exit.started_at).min(),
+        ended_at: ended_at.unwrap_or_else(|| attempt.machine.clock.now()),
+        report,
+        usage: attempt.gang.exits().map(|exit| exit.usage).fold(UsageSummary::default(), UsageSummary::join),
+    }
+}
+
+fn missing_outputs(missing: &[&String]) -> Failure {
+    let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+    let message = format!(
+        "it ended well, but did not write {}; append a line such as {{\"output\": {{\"{}\": 1}}}} to the file that CUBELOOM_OUTPUTS names",
+        names.join(", "),
+        missing[0]
+    );
+    Failure::new(FailureKind::MissingOutput, message)
+}
+
+/// The end of standard error, or of standard output when there is nothing in the former.
+fn last_lines(folder: &Path) -> Vec<String> {
+    let tail = |name| logs::tail(&folder.join(name), LAST_LINES).unwrap_or_default();
+    let lines = tail(STDERR);
+    if lines.is_empty() { tail(STDOUT) } else { lines }
+}
+
+/// Puts what could not be read of the outputs into the attempt's own log.
+fn write_warnings(dir: &Path, warnings: &[String]) {
+    if !warnings.is_empty() {
+        let text: String = warnings.iter().map(|warning| format!("{warning}\n")).collect();
+        if let Err(error) = std::fs::write(dir.join("warnings"), text) {
+            tracing::warn!(%error, ?warnings, "warnings of an attempt could not be written");
+        }
+    }
+}
+
+/// Removes what only running workers need.
+pub(crate) fn clean(folders: &[PathBuf]) {
+    folders.iter().for_each(|folder| remove_scratch(folder));
+}

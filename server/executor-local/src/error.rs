@@ -1,0 +1,69 @@
+//! What can go wrong outside of jobs; a job's own failures are outcomes.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why the executor cannot be used on this machine.
+#[derive(Debug, Error)]
+pub enum LocalError {
+    /// A folder cannot be made.
+    #[error("the folder {} cannot be made; check that the data folder exists, may be written and has room", path.display())]
+    Folder {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// Workers cannot reach the data folder.
+    #[error(
+        "workers run as uid {uid} and cannot enter {}, which lies above the data folder; run `chmod o+x {}` or choose another data folder with --data",
+        path.display(), path.display()
+    )]
+    NotTraversable {
+        /// The folder that is closed.
+        path: PathBuf,
+        /// The workers' uid.
+        uid: u32,
+    },
+    /// A file of the executor's own cannot be used.
+    #[error("the file {} cannot be used", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// No loopback addresses are left.
+    #[error("all blocks of loopback addresses are taken by other servers on this machine")]
+    NoAddresses,
+}
+
+impl LocalError {
+    /// For `map_err`.
+    pub(crate) fn folder(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Folder { path, source }
+    }
+
+    /// For `map_err`.
+    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { path, source }
+    }
+}
+
+/// A system error as a sentence's end, the usual reasons in words.
+pub(crate) fn reason(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => "the disk is full".into(),
+        Some(libc::EROFS) => "the file system is read-only".into(),
+        Some(libc::EACCES | libc::EPERM) => "permission denied".into(),
+        Some(libc::EMFILE | libc::ENFILE) => "too many open files; raise the limit with `ulimit -n`".into(),
+        Some(libc::EAGAIN) => "the system allows no more processes".into(),
+        _ => error.to_string(),
+    }
+}

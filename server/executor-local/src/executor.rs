@@ -1,0 +1,252 @@
+//! The executor's port, and what this machine has.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use cubeloom_domain::AttemptKey;
+use cubeloom_domain::clock::Clock;
+use cubeloom_domain::executor::{
+    BoxFuture, Ended, Event, Executor, Facts, Observer, Report, StopCause, Submission,
+};
+use cubeloom_domain::job::{Job, SuccessRule};
+use cubeloom_domain::lowered::{Bindings, LocalBindings, LocalJob, Lowered};
+use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
+use cubeloom_domain::usage::UsageSummary;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::attempt::{Attempt, Happened, Worker, millis};
+use crate::config::LocalConfig;
+use crate::error::LocalError;
+use crate::facts;
+use crate::folders::closed_parent;
+use crate::gang::Gang;
+use crate::gpu::Gpus;
+use crate::leases::Leases;
+use crate::machine::{Machine, Slot};
+use crate::owner::Owners;
+use crate::paths::Layout;
+use crate::python::Pythons;
+use crate::spec::{StopWhy, StopWish};
+use crate::{cgroup, templates};
+
+/// Runs jobs as processes on this machine.
+pub struct LocalExecutor {
+    machine: Arc<Machine>,
+    facts: Facts,
+}
+
+impl LocalExecutor {
+    /// Prepares the data folder and finds out what this machine has.
+    ///
+    /// # Errors
+    /// The data folder cannot be used, or workers could not reach it.
+    pub fn new(config: LocalConfig, clock: Arc<dyn Clock>) -> Result<Arc<Self>, LocalError> {
+        facts::raise_open_files();
+        let layout = Layout::prepare(&config.data)?;
+        let owners = Owners::load(layout.top("keys"), config.uid_base)?;
+        if let Some(uid) = owners.base() {
+            if let Some(path) = closed_parent(&layout.top("runs"), uid) {
+                return Err(LocalError::NotTraversable { path, uid });
+            }
+        }
+        let gpus = Gpus::find().unwrap_or_default();
+        let facts = facts::facts(&config, &gpus);
+        let machine = Machine {
+            leases: Leases::new(&config.data, gpus)?,
+            pythons: Pythons::new(&config),
+            hierarchy: cgroup::detect(),
+            observer: OnceLock::new(),
+            attempts: Mutex::default(),
+            layout,
+            clock,
+            owners,
+            config,
+        };
+        Ok(Arc::new(Self { machine: Arc::new(machine), facts }))
+    }
+
+    /// Puts a job into the table of attempts; `None` when it is there already.
+    fn enter(&self, key: &AttemptKey) -> Option<(Entry, UnboundedReceiver<Happened>)> {
+        let mut attempts = self.machine.attempts();
+        match attempts.get(key) {
+            Some(Slot::Live(_)) => None,
+            Some(Slot::Ended(ended)) => {
+                let event = Event::Ended(ended.clone());
+                drop(attempts);
+                self.machine.report(key, event);
+                None
+            }
+            None => {
+                let (sender, inbox) = unbounded_channel();
+                attempts.insert(key.clone(), Slot::Live(sender.clone()));
+                Some((Entry { sender }, inbox))
+            }
+        }
+    }
+
+    fn take(&self, submission: &Submission, adopt: bool) {
+        let key = &submission.job.key;
+        let Lowered::Local(local) = &*submission.lowered else {
+            let message = "it was not compiled for this machine; compile it with `--for local`";
+            let failure = Failure::new(FailureKind::CouldNotStart, message);
+            return self.machine.report(key, self.end_without_run(Outcome::Failed(failure)));
+        };
+        let Some((entry, inbox)) = self.enter(key) else { return };
+        let mut attempt = entry.attempt(&self.machine, &submission.job, local);
+        if !self.machine.config.adoption {
+            if adopt {
+                self.machine.attempts().remove(key);
+                return self.machine.report(key, Event::NotFound);
+            }
+            forget(&attempt.dir);
+        }
+        let missing = attempt.take_up();
+        if adopt && missing.len() == attempt.workers.len() && !attempt.dir.join("stop").exists() {
+            self.machine.attempts().remove(key);
+            return self.machine.report(key, Event::NotFound);
+        }
+        attempt.take_up_stop();
+        attempt.tell_started();
+        if attempt.is_stopped() {
+            attempt.never_ran(&missing);
+        } else if !missing.is_empty() {
+            attempt.start(Arc::new(local.clone()), missing);
+        }
+        tokio::spawn(attempt.run(inbox));
+    }
+
+    fn end_without_run(&self, outcome: Outcome) -> Event {
+        Event::Ended(Box::new(Ended {
+            outcome,
+            started_at: None,
+            ended_at: self.machine.clock.now(),
+            report: Report::default(),
+            usage: UsageSummary::default(),
+        }))
+    }
+
+    fn stop(&self, key: &AttemptKey, wish: StopWish) {
+        if let Some(Slot::Live(sender)) = self.machine.attempts().get(key) {
+            let _ = sender.send(Happened::Stop(wish));
+            return;
+        }
+        let Some((entry, inbox)) = self.enter(key) else { return };
+        let mut attempt = entry.remains(&self.machine, key);
+        // Written down also when nothing is there: a shim that an earlier server only just started finds it.
+        if let Err(error) = crate::spawn::attempt_folder(&attempt.dir) {
+            tracing::warn!(%key, %error, "the folder of an attempt that is to be stopped cannot be made");
+        }
+        attempt.stop(wish);
+        let missing = attempt.take_up();
+        attempt.never_ran(&missing);
+        tokio::spawn(attempt.run(inbox));
+    }
+}
+
+/// A new line in the table of attempts.
+struct Entry {
+    sender: tokio::sync::mpsc::UnboundedSender<Happened>,
+}
+
+impl Entry {
+    fn attempt(self, machine: &Arc<Machine>, job: &Job, local: &LocalJob) -> Attempt {
+        let names = local.workers.iter().map(|worker| worker.name.clone()).collect();
+        let gang = Gang::new(names, local.success.clone(), local.gang, job.elastic.is_some());
+        let worker = |worker: &cubeloom_domain::lowered::LocalWorker| Worker {
+            name: worker.name.clone(),
+            folder: (&worker.folder).into(),
+            outputs: (&worker.outputs_file).into(),
+        };
+        let workers = local.workers.iter().map(worker).collect();
+        let mut attempt = Attempt::new(Arc::clone(machine), job.key.clone(), workers, gang, self.sender);
+        attempt.together = (local.gang as usize).clamp(1, local.workers.len().max(1));
+        attempt.required.clone_from(&local.outputs);
+        attempt
+    }
+
+    /// An attempt of which only the folders are known.
+    fn remains(self, machine: &Arc<Machine>, key: &AttemptKey) -> Attempt {
+        let folders = std::fs::read_dir(machine.layout.attempt(key)).into_iter().flatten().flatten();
+        let mut workers: Vec<Worker> =
+            folders.filter(|entry| entry.path().is_dir()).map(|entry| worker_of(&entry.path())).collect();
+        workers.sort_by(|a, b| a.name.cmp(&b.name));
+        let names = workers.iter().map(|worker| worker.name.clone()).collect();
+        let gang = Gang::new(names, SuccessRule::AllWorkers, 0, false);
+        Attempt::new(Arc::clone(machine), key.clone(), workers, gang, self.sender)
+    }
+}
+
+fn worker_of(folder: &Path) -> Worker {
+    let name = folder.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    let (role, index) = name.rsplit_once('-').unwrap_or((&name, "0"));
+    Worker {
+        name: WorkerName { role: role.into(), index: index.parse().unwrap_or(0) },
+        folder: folder.into(),
+        outputs: folder.join("outputs.jsonl"),
+    }
+}
+
+/// Without adoption, what an earlier server left is no reason not to start.
+fn forget(dir: &Path) {
+    if dir.exists() {
+        let aside = dir.with_extension(format!("forgotten-{}", std::process::id()));
+        let _ = std::fs::rename(dir, aside);
+    }
+}
+
+fn why(cause: StopCause) -> StopWhy {
+    match cause {
+        StopCause::Cancelled => StopWhy::Cancelled,
+        StopCause::Timeout => StopWhy::Timeout,
+        StopCause::Preempted => StopWhy::Preempted,
+    }
+}
+
+impl Executor for LocalExecutor {
+    fn facts(&self) -> Facts {
+        self.facts.clone()
+    }
+
+    fn attach(&self, observer: Arc<dyn Observer>) {
+        if self.machine.observer.set(observer).is_err() {
+            tracing::error!("an executor can be attached to one observer only");
+        }
+    }
+
+    fn bind(&self, job: &Job) -> Result<Bindings, Failure> {
+        let paths = self.machine.layout.of_job(job, &self.machine.config)?;
+        let folder = Path::new(&job.template_folder);
+        templates::provide(folder, Path::new(&paths.template_dir))
+            .map_err(|message| Failure::new(FailureKind::CouldNotStart, message))?;
+        let workers = self.machine.leases.take(job)?;
+        Ok(Bindings::Local(LocalBindings { workers, paths }))
+    }
+
+    fn rebind(&self, job: &Job, bindings: &Bindings) {
+        if let Bindings::Local(local) = bindings {
+            self.machine.leases.retake(job, &local.workers);
+        }
+    }
+
+    fn submit(&self, submission: Submission) -> BoxFuture<'_, ()> {
+        Box::pin(async move { self.take(&submission, false) })
+    }
+
+    fn adopt(&self, submission: Submission) -> BoxFuture<'_, ()> {
+        Box::pin(async move { self.take(&submission, true) })
+    }
+
+    fn cancel(&self, key: &AttemptKey, cause: StopCause, grace: Duration) -> BoxFuture<'_, ()> {
+        let (key, wish) = (key.clone(), StopWish { why: why(cause), grace_ms: millis(grace) });
+        Box::pin(async move { self.stop(&key, wish) })
+    }
+
+    fn release(&self, key: &AttemptKey) {
+        self.machine.leases.release(key);
+        let mut attempts = self.machine.attempts();
+        if matches!(attempts.get(key), Some(Slot::Ended(_))) {
+            attempts.remove(key);
+        }
+    }
+}

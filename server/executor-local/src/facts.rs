@@ -1,0 +1,67 @@
+//! What this machine has for jobs.
+
+use std::fs;
+
+use cubeloom_domain::executor::{Facts, NodeFacts};
+use cubeloom_domain::{Bytes, Cpu};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::config::LocalConfig;
+use crate::gpu::Gpus;
+
+/// The cluster's, and its kind's, name.
+const LOCAL: &str = "local";
+
+/// Cores, memory and cards for jobs.
+pub(crate) fn facts(config: &LocalConfig, gpus: &Gpus) -> Facts {
+    let amount = config.capacity.as_ref();
+    let node = NodeFacts {
+        name: LOCAL.into(),
+        cpu: amount.map_or_else(all_cores, |amount| amount.cpu),
+        memory: amount.map_or_else(most_memory, |amount| amount.memory),
+        gpus: match amount {
+            Some(amount) => gpus.facts.iter().take(amount.gpus as usize).cloned().collect(),
+            None => gpus.facts.clone(),
+        },
+    };
+    Facts {
+        cluster: LOCAL.into(),
+        kind: LOCAL.into(),
+        nodes: vec![node],
+        node_groups: Vec::new(),
+        secrets: config.secrets.keys().cloned().collect(),
+        installed_apt: Some(installed_apt()),
+    }
+}
+
+/// All cores that this process may use.
+pub(crate) fn all_cores() -> Cpu {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    Cpu(cores as u64 * 1000)
+}
+
+/// 90 % of the machine's memory: the rest is the system's and the server's.
+pub(crate) fn most_memory() -> Bytes {
+    Bytes(meminfo("MemTotal:").unwrap_or(0) / 10 * 9)
+}
+
+/// A line of /proc/meminfo, in bytes.
+fn meminfo(key: &str) -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+/// The Debian packages that are installed; empty on another system.
+pub(crate) fn installed_apt() -> Vec<String> {
+    let text = fs::read_to_string("/var/lib/dpkg/status").unwrap_or_default();
+    let installed = |entry: &&str| entry.contains("\nStatus: install ok installed");
+    let name = |entry: &str| Some(entry.trim_start().strip_prefix("Package: ")?.lines().next()?.to_owned());
+    text.split("\n\n").filter(installed).filter_map(name).collect()
+}
+
+/// Allows this process as many open files as it may have: one or two a worker.
+pub(crate) fn raise_open_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}

@@ -1,0 +1,70 @@
+//! Making folders, and giving them to a project's uid.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
+use std::path::{Path, PathBuf};
+
+/// Passable, not listable, for everybody: what stands between the data folder and a project's own folders.
+pub(crate) const PASSABLE: u32 = 0o711;
+/// The project's own.
+pub(crate) const OWN: u32 = 0o750;
+/// Everybody may read.
+pub(crate) const OPEN: u32 = 0o755;
+/// The server's alone.
+pub(crate) const PRIVATE: u32 = 0o700;
+
+/// Makes one folder whose parent exists; `false` when it was there already.
+pub(crate) fn make(path: &Path, mode: u32) -> io::Result<bool> {
+    match DirBuilder::new().mode(mode).create(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes a folder and its missing parents, which are passable.
+pub(crate) fn make_all(path: &Path, mode: u32) -> io::Result<bool> {
+    match make(path, mode) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if let Some(parent) = path.parent() {
+                make_all(parent, PASSABLE)?;
+            }
+            make(path, mode)
+        }
+        other => other,
+    }
+}
+
+/// Makes a folder that belongs to `user`, if the server may give folders away. The owner of a folder that is
+/// there already is left alone.
+pub(crate) fn make_owned(path: &Path, user: Option<u32>) -> io::Result<()> {
+    if make_all(path, OWN)? {
+        give(path, user)?;
+    }
+    Ok(())
+}
+
+/// Gives a file or folder to `user`.
+pub(crate) fn give(path: &Path, user: Option<u32>) -> io::Result<()> {
+    user.map_or(Ok(()), |user| chown(path, Some(user), Some(user)))
+}
+
+/// The first folder on the way to `path` that `user` may not pass through.
+pub(crate) fn closed_parent(path: &Path, user: u32) -> Option<PathBuf> {
+    let mut parents: Vec<&Path> = path.ancestors().collect();
+    parents.reverse();
+    let closed = |folder: &&Path| {
+        fs::metadata(folder).is_ok_and(|found| {
+            let bit = if found.uid() == user {
+                0o100
+            } else if found.gid() == user {
+                0o010
+            } else {
+                0o001
+            };
+            found.mode() & bit == 0
+        })
+    };
+    parents.into_iter().find(closed).map(Path::to_path_buf)
+}

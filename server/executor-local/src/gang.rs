@@ -1,0 +1,223 @@
+//! When a job's workers together have succeeded or failed, and which of them was the first cause. Pure.
+
+use cubeloom_domain::job::SuccessRule;
+use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
+use cubeloom_domain::{Span, Timestamp};
+
+use crate::spec::{End, ExitRecord, StopWhy};
+
+/// What the workers of one attempt have done so far.
+pub(crate) struct Gang {
+    success: SuccessRule,
+    /// How many workers may be lost.
+    spare: usize,
+    workers: Vec<Member>,
+    /// Why the whole was stopped from outside; the first reason counts.
+    stop: Option<StopWhy>,
+}
+
+struct Member {
+    name: WorkerName,
+    exit: Option<ExitRecord>,
+}
+
+/// What follows from the exits so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Wait for more.
+    Open,
+    /// The result is clear; the workers that still run are to be stopped.
+    StopRest,
+    /// All have ended.
+    Over,
+}
+
+impl Gang {
+    /// Workers in rank order; `gang` of them must stay when the job is elastic, else all.
+    pub(crate) fn new(names: Vec<WorkerName>, success: SuccessRule, gang: u32, elastic: bool) -> Self {
+        let spare = if elastic { names.len().saturating_sub(gang as usize) } else { 0 };
+        let workers = names.into_iter().map(|name| Member { name, exit: None }).collect();
+        Self { success, spare, workers, stop: None }
+    }
+
+    /// Somebody wants the whole stopped.
+    pub(crate) fn stop(&mut self, why: StopWhy) {
+        // What is decided by the workers themselves is found out again from their exits.
+        if why != StopWhy::Decided && (self.workers.is_empty() || self.verdict() == Verdict::Open) {
+            self.stop.get_or_insert(why);
+        }
+    }
+
+    /// A worker has ended. The first report counts.
+    pub(crate) fn exited(&mut self, rank: usize, record: ExitRecord) -> Verdict {
+        if let Some(member) = self.workers.get_mut(rank) {
+            member.exit.get_or_insert(record);
+        }
+        self.verdict()
+    }
+
+    /// The ranks that have not ended.
+    pub(crate) fn live(&self) -> impl Iterator<Item = usize> {
+        self.workers.iter().enumerate().filter(|(_, member)| member.exit.is_none()).map(|(rank, _)| rank)
+    }
+
+    /// All exits so far.
+    pub(crate) fn exits(&self) -> impl Iterator<Item = &ExitRecord> {
+        self.workers.iter().filter_map(|member| member.exit.as_ref())
+    }
+
+    pub(crate) fn verdict(&self) -> Verdict {
+        if self.live().next().is_none() {
+            Verdict::Over
+        } else if self.stop.is_some() || self.failures().len() > self.spare || self.succeeded() {
+            Verdict::StopRest
+        } else {
+            Verdict::Open
+        }
+    }
+
+    /// Whether the rule is met already.
+    fn succeeded(&self) -> bool {
+        let well = |member: &Member| member.exit.as_ref().is_some_and(ended_well);
+        match &self.success {
+            SuccessRule::Role(role) => {
+                let mut of_role = self.workers.iter().filter(|member| member.name.role == *role).peekable();
+                of_role.peek().is_some() && of_role.all(well)
+            }
+            SuccessRule::AllWorkers | SuccessRule::AnyWorker => {
+                self.live().next().is_none()
+                    && self.workers.iter().any(well)
+                    && self.failures().len() <= self.spare
+            }
+        }
+    }
+
+    /// The workers that failed by themselves, in the order in which they ended.
+    fn failures(&self) -> Vec<(usize, &Member, &ExitRecord)> {
+        let mut failed: Vec<_> = self
+            .workers
+            .iter()
+            .enumerate()
+            .filter_map(|(rank, member)| Some((rank, member, member.exit.as_ref()?)))
+            .filter(|(_, _, exit)| !exit.stopped && !ended_well(exit))
+            .collect();
+        failed.sort_by_key(|(rank, _, exit)| (exit.ended_at, *rank));
+        failed
+    }
+
+    /// How the attempt ended; `last_lines` reads the end of a worker's log.
+    pub(crate) fn outcome(&self, last_lines: impl Fn(usize) -> Vec<String>) -> Outcome {
+        // A loss that could be spared is no cause: the one that went beyond is.
+        let failures = self.failures();
+        // Workers that ended before the stop reached any of them ended as they would have without it.
+        let reached = self.workers.is_empty() || self.exits().any(|exit| exit.stopped);
+        match self.stop.filter(|_| reached) {
+            Some(StopWhy::Cancelled) => return Outcome::Cancelled,
+            Some(StopWhy::Timeout) => return failed(FailureKind::Timeout, self.timeout_sentence()),
+            Some(StopWhy::Preempted) => {
+                return failed(FailureKind::Preempted, "its place was needed for another job".into());
+            }
+            Some(StopWhy::Decided) | None => {}
+        }
+        if self.succeeded() {
+            return Outcome::Succeeded;
+        }
+        match failures.get(self.spare).or(failures.last()) {
+            Some((rank, member, exit)) => Outcome::Failed(self.cause(member, exit, last_lines(*rank))),
+            None => failed(FailureKind::Lost, "it was stopped from outside, and nobody said why".into()),
+        }
+    }
+
+    fn timeout_sentence(&self) -> String {
+        let began = self.exits().filter_map(|exit| exit.started_at).min();
+        let ended = self.exits().map(|exit| exit.ended_at).max();
+        match began.zip(ended) {
+            Some((began, ended)) => format!("it was stopped after {}, its timeout", span(began, ended)),
+            None => "its timeout came before it had started".into(),
+        }
+    }
+
+    fn cause(&self, member: &Member, exit: &ExitRecord, last_lines: Vec<String>) -> Failure {
+        let others = self.exits().filter(|exit| exit.stopped).count();
+        let because = match others {
+            0 => String::new(),
+            1 => "; the other worker was stopped because of it".into(),
+            n => format!("; {n} other workers were stopped because of it"),
+        };
+        let (kind, exit_code, signal) = kind_of(&exit.end);
+        Failure {
+            kind,
+            message: format!("{} {}{because}", member.name, sentence(exit)),
+            worker: Some(member.name.clone()),
+            exit_code,
+            signal,
+            last_lines: if kind == FailureKind::CouldNotStart { Vec::new() } else { last_lines },
+        }
+    }
+}
+
+fn ended_well(exit: &ExitRecord) -> bool {
+    exit.end == End::Exit { code: 0 }
+}
+
+fn failed(kind: FailureKind, message: String) -> Outcome {
+    Outcome::Failed(Failure::new(kind, message))
+}
+
+fn kind_of(end: &End) -> (FailureKind, Option<i32>, Option<i32>) {
+    match *end {
+        End::Exit { code } => (FailureKind::Exit, Some(code), None),
+        End::Signal { signal } => (FailureKind::Signal, None, Some(signal)),
+        End::OutOfMemory => (FailureKind::OutOfMemory, None, None),
+        End::SetupFailed { code, signal } => (FailureKind::SetupFailed, code, signal),
+        End::CouldNotStart { .. } => (FailureKind::CouldNotStart, None, None),
+        End::NeverRan | End::Lost => (FailureKind::Lost, None, None),
+    }
+}
+
+/// What happened to a worker, to follow its name.
+fn sentence(exit: &ExitRecord) -> String {
+    let after =
+        exit.started_at.map_or(String::new(), |began| format!(" after {}", span(began, exit.ended_at)));
+    match &exit.end {
+        End::Exit { code } => format!("ended with exit code {code}{after}"),
+        End::Signal { signal } => format!("was ended by signal {}{after}", signal_name(*signal)),
+        End::OutOfMemory => format!("used more memory than it had{after}"),
+        End::SetupFailed { code: Some(code), .. } => {
+            format!("did not run: its setup ended with exit code {code}")
+        }
+        End::SetupFailed { signal, .. } => {
+            format!("did not run: its setup was ended by signal {}", signal_name(signal.unwrap_or(0)))
+        }
+        End::CouldNotStart { message } => format!("could not start: {message}"),
+        End::NeverRan => "never ran".into(),
+        End::Lost => "is lost: the process that watched over it is gone without a record".into(),
+    }
+}
+
+fn span(from: Timestamp, to: Timestamp) -> String {
+    let exact = to.since(from);
+    let rounded = if exact.as_secs() >= 10 { std::time::Duration::from_secs(exact.as_secs()) } else { exact };
+    Span(rounded).to_string()
+}
+
+/// A signal as people know it: `9 (KILL)`.
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGHUP => "HUP",
+        libc::SIGINT => "INT",
+        libc::SIGQUIT => "QUIT",
+        libc::SIGILL => "ILL",
+        libc::SIGTRAP => "TRAP",
+        libc::SIGABRT => "ABRT",
+        libc::SIGBUS => "BUS",
+        libc::SIGFPE => "FPE",
+        libc::SIGKILL => "KILL",
+        libc::SIGSEGV => "SEGV",
+        libc::SIGPIPE => "PIPE",
+        libc::SIGALRM => "ALRM",
+        libc::SIGTERM => "TERM",
+        _ => return signal.to_string(),
+    };
+    format!("{signal} ({name})")
+}

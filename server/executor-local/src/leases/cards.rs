@@ -1,0 +1,159 @@
+//! Graphics cards: whole ones with their NVLink neighbours, or shares of one.
+
+use cubeloom_domain::resources::GpuRequest;
+
+use crate::gpu::Gpus;
+
+/// The cards, and how much of each is given away (1 is all of it).
+pub(super) struct Cards {
+    gpus: Gpus,
+    used: Vec<f64>,
+}
+
+/// Shares add up with rounding errors.
+const NEARLY: f64 = 1e-9;
+
+impl Cards {
+    pub(super) fn new(gpus: Gpus) -> Self {
+        let used = vec![0.0; gpus.facts.len()];
+        Self { gpus, used }
+    }
+
+    /// Takes what is asked for: the cards' UUIDs, and the share of each.
+    pub(super) fn take(&mut self, request: &GpuRequest) -> Result<(Vec<String>, f64), String> {
+        let chosen = match request.count {
+            Some(count) => self.whole(request, count as usize).map(|cards| (cards, 1.0)),
+            None => self.part(request).map(|(card, share)| (vec![card], share)),
+        };
+        let (cards, share) = chosen.ok_or_else(|| self.sentence(request))?;
+        for card in &cards {
+            self.used[*card] += share;
+        }
+        Ok((cards.into_iter().map(|card| self.gpus.facts[card].uuid.clone()).collect(), share))
+    }
+
+    /// Takes back what was given before a restart; the share of each card.
+    pub(super) fn retake(&mut self, uuids: &[String], request: &GpuRequest) -> f64 {
+        let index = |uuid: &String| self.gpus.facts.iter().position(|gpu| gpu.uuid == *uuid);
+        let cards: Vec<usize> = uuids.iter().filter_map(index).collect();
+        let share = match request.count {
+            Some(_) => 1.0,
+            None => cards.first().map_or(0.0, |card| self.share(request, *card)),
+        };
+        cards.into_iter().for_each(|card| self.used[card] += share);
+        share
+    }
+
+    pub(super) fn give_back(&mut self, uuids: &[String], share: f64) {
+        for (gpu, used) in self.gpus.facts.iter().zip(&mut self.used) {
+            if uuids.contains(&gpu.uuid) {
+                *used = (*used - share).max(0.0);
+            }
+        }
+    }
+
+    fn fits_kind(&self, request: &GpuRequest, card: usize) -> bool {
+        let name = self.gpus.facts[card].name.to_lowercase();
+        request.kind.as_ref().is_none_or(|kind| name.contains(&kind.to_lowercase()))
+    }
+
+    /// `count` free cards, grown from the seed that gives the most links among them.
+    fn whole(&self, request: &GpuRequest, count: usize) -> Option<Vec<usize>> {
+        let free: Vec<usize> = (0..self.used.len())
+            .filter(|card| self.used[*card] < NEARLY && self.fits_kind(request, *card))
+            .collect();
+        if free.len() < count {
+            return None;
+        }
+        let grown = free.iter().map(|seed| self.grow(*seed, &free, count));
+        grown.max_by_key(|group| self.links_within(group)).or(Some(Vec::new()))
+    }
+
+    fn grow(&self, seed: usize, free: &[usize], count: usize) -> Vec<usize> {
+        let mut group: Vec<usize> = Vec::with_capacity(count);
+        if count > 0 {
+            group.push(seed);
+        }
+        while group.len() < count {
+            let links = |card: usize| group.iter().map(|other| self.gpus.links(card, *other)).sum::<u32>();
+            let rest = free.iter().copied().filter(|card| !group.contains(card));
+            let Some(next) = rest.max_by_key(|card| (links(*card), std::cmp::Reverse(*card))) else { break };
+            group.push(next);
+        }
+        group.sort_unstable();
+        group
+    }
+
+    fn links_within(&self, group: &[usize]) -> u32 {
+        let pairs = group.iter().flat_map(|a| group.iter().map(move |b| (*a, *b)));
+        pairs.map(|(a, b)| self.gpus.links(a, b)).sum()
+    }
+
+    /// The share of `card` that the request means.
+    fn share(&self, request: &GpuRequest, card: usize) -> f64 {
+        match (request.fraction, request.memory) {
+            (Some(fraction), _) => fraction,
+            #[allow(clippy::cast_precision_loss, reason = "a share of a card needs no more than 52 bits")]
+            (None, Some(memory)) => memory.0 as f64 / (self.gpus.facts[card].memory.0.max(1)) as f64,
+            (None, None) => 1.0,
+        }
+    }
+
+    /// The fullest card that still has room.
+    fn part(&self, request: &GpuRequest) -> Option<(usize, f64)> {
+        (0..self.used.len())
+            .filter(|card| self.fits_kind(request, *card))
+            .map(|card| (card, self.share(request, card)))
+            .filter(|(card, share)| self.used[*card] + share <= 1.0 + NEARLY)
+            .max_by(|(a, _), (b, _)| self.used[*a].total_cmp(&self.used[*b]))
+    }
+
+    fn sentence(&self, request: &GpuRequest) -> String {
+        let kind = request.kind.as_ref().map_or(String::new(), |kind| format!(" of type {kind}"));
+        format!("not enough free graphics cards{kind}: this machine has {}", self.gpus.facts.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::Bytes;
+    use cubeloom_domain::executor::GpuFacts;
+
+    use super::*;
+
+    /// Four cards, 0-2 and 1-3 linked.
+    fn cards() -> Cards {
+        let fact =
+            |n: u32| GpuFacts { uuid: format!("GPU-{n}"), name: "H100".into(), memory: Bytes(80 << 30) };
+        Cards::new(Gpus { facts: (0..4).map(fact).collect(), links: vec![(0, 2), (1, 3)] })
+    }
+
+    fn whole(count: u32) -> GpuRequest {
+        GpuRequest { count: Some(count), ..GpuRequest::default() }
+    }
+
+    #[test]
+    fn neighbours_go_together_and_come_back() {
+        let mut cards = cards();
+        let one = cards.take(&whole(2)).unwrap().0;
+        let two = cards.take(&whole(2)).unwrap().0;
+        assert_ne!(one, two);
+        for pair in [&one, &two] {
+            assert!(*pair == ["GPU-0", "GPU-2"] || *pair == ["GPU-1", "GPU-3"], "{pair:?}");
+        }
+        assert!(cards.take(&whole(1)).unwrap_err().contains("this machine has 4"));
+        cards.give_back(&one, 1.0);
+        assert_eq!(cards.take(&whole(2)).unwrap().0, one);
+    }
+
+    #[test]
+    fn shares_fill_one_card_before_the_next() {
+        let mut cards = cards();
+        let half = GpuRequest { fraction: Some(0.5), ..GpuRequest::default() };
+        let first = cards.take(&half).unwrap().0;
+        assert_eq!(cards.take(&half).unwrap().0, first);
+        assert_ne!(cards.take(&half).unwrap().0, first);
+        let quarter = GpuRequest { memory: Some(Bytes(20 << 30)), ..GpuRequest::default() };
+        assert!((cards.take(&quarter).unwrap().1 - 0.25).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,142 @@
+//! What each live attempt holds of this machine: addresses, ports, cards.
+
+mod addresses;
+mod cards;
+mod ports;
+
+use std::collections::{HashMap, HashSet};
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard};
+
+use cubeloom_domain::AttemptKey;
+use cubeloom_domain::job::Job;
+use cubeloom_domain::lowered::WorkerBinding;
+use cubeloom_domain::outcome::{Failure, FailureKind};
+use cubeloom_domain::resources::GpuRequest;
+
+use crate::error::LocalError;
+use crate::gpu::Gpus;
+use addresses::Block;
+use cards::Cards;
+
+/// What is leased.
+pub(crate) struct Leases {
+    block: Block,
+    range: ports::Range,
+    state: Mutex<State>,
+}
+
+struct State {
+    held: HashMap<AttemptKey, Vec<Held>>,
+    addresses: HashSet<Ipv4Addr>,
+    ports: HashSet<u16>,
+    cards: Cards,
+    next_address: u16,
+    next_port: u16,
+}
+
+/// What one worker holds.
+struct Held {
+    binding: WorkerBinding,
+    /// The share of each of its cards.
+    share: f64,
+}
+
+impl Leases {
+    /// Takes a block of addresses for the server with this data folder.
+    pub(crate) fn new(data: &Path, gpus: Gpus) -> Result<Self, LocalError> {
+        let block = Block::take(data).ok_or(LocalError::NoAddresses)?;
+        let state = State {
+            held: HashMap::new(),
+            addresses: HashSet::new(),
+            ports: HashSet::new(),
+            cards: Cards::new(gpus),
+            next_address: 0,
+            // Servers side by side begin at different ports.
+            next_port: u16::from(block.number()).wrapping_mul(271),
+        };
+        Ok(Self { block, range: ports::Range::of_this_machine(), state: Mutex::new(state) })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Leases for all workers of a job, or none; the same again for the same key.
+    pub(crate) fn take(&self, job: &Job) -> Result<Vec<WorkerBinding>, Failure> {
+        let mut state = self.state();
+        if let Some(held) = state.held.get(&job.key) {
+            return Ok(held.iter().map(|held| held.binding.clone()).collect());
+        }
+        let mut taken = Vec::new();
+        for request in requests(job) {
+            match self.take_one(&mut state, request) {
+                Ok(held) => taken.push(held),
+                Err(message) => {
+                    state.give_back(&taken);
+                    return Err(Failure::new(FailureKind::CouldNotStart, message));
+                }
+            }
+        }
+        let bindings = taken.iter().map(|held| held.binding.clone()).collect();
+        state.held.insert(job.key.clone(), taken);
+        Ok(bindings)
+    }
+
+    fn take_one(&self, state: &mut State, request: Option<&GpuRequest>) -> Result<Held, String> {
+        let address = self
+            .block
+            .next_free(&mut state.next_address, &state.addresses)
+            .ok_or("all loopback addresses of this server are in use; wait for jobs to end")?;
+        let port = self
+            .range
+            .next_free(&mut state.next_port, &state.ports)
+            .ok_or("no free port is left on this machine; wait for jobs to end")?;
+        let (gpus, share) = request.map_or(Ok((Vec::new(), 0.0)), |request| state.cards.take(request))?;
+        state.addresses.insert(address);
+        state.ports.insert(port);
+        Ok(Held { binding: WorkerBinding { address: address.to_string(), port, gpus }, share })
+    }
+
+    /// Takes back what was leased before a restart.
+    pub(crate) fn retake(&self, job: &Job, bindings: &[WorkerBinding]) {
+        let mut state = self.state();
+        if state.held.contains_key(&job.key) {
+            return;
+        }
+        let mut taken = Vec::new();
+        for (binding, request) in bindings.iter().zip(requests(job)) {
+            state.addresses.extend(binding.address.parse::<Ipv4Addr>());
+            state.ports.insert(binding.port);
+            let share = request.map_or(0.0, |request| state.cards.retake(&binding.gpus, request));
+            taken.push(Held { binding: binding.clone(), share });
+        }
+        state.held.insert(job.key.clone(), taken);
+    }
+
+    /// Frees what an attempt held.
+    pub(crate) fn release(&self, key: &AttemptKey) {
+        let mut state = self.state();
+        if let Some(held) = state.held.remove(key) {
+            state.give_back(&held);
+        }
+    }
+}
+
+impl State {
+    fn give_back(&mut self, held: &[Held]) {
+        for Held { binding, share } in held {
+            if let Ok(address) = binding.address.parse::<Ipv4Addr>() {
+                self.addresses.remove(&address);
+            }
+            self.ports.remove(&binding.port);
+            self.cards.give_back(&binding.gpus, *share);
+        }
+    }
+}
+
+/// What each worker asks for in cards, in rank order.
+fn requests(job: &Job) -> impl Iterator<Item = Option<&GpuRequest>> {
+    job.roles.iter().flat_map(|role| (0..role.replicas).map(|_| role.resources.gpu.as_ref()))
+}

@@ -1,0 +1,100 @@
+//! Reading a worker's logs: plain files that only grow, so that a reader needs no more than an offset.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// A piece of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Where the next piece begins.
+    pub next: u64,
+}
+
+/// At most `limit` bytes from `offset`; empty at the end. To follow a log, ask again with `next`.
+///
+/// # Errors
+/// The file cannot be read. One that does not exist yet is empty.
+pub fn range(path: &Path, offset: u64, limit: usize) -> io::Result<Piece> {
+    let Some(file) = open(path)? else { return Ok(Piece { bytes: Vec::new(), next: offset }) };
+    let mut bytes = vec![0; limit];
+    let mut filled = 0;
+    while filled < limit {
+        match file.read_at(&mut bytes[filled..], offset + filled as u64)? {
+            0 => break,
+            read => filled += read,
+        }
+    }
+    bytes.truncate(filled);
+    Ok(Piece { next: offset + bytes.len() as u64, bytes })
+}
+
+/// The log's length in bytes.
+///
+/// # Errors
+/// The file cannot be read. One that does not exist yet is empty.
+pub fn len(path: &Path) -> io::Result<u64> {
+    Ok(open(path)?.map_or(Ok(0), |file| file.metadata().map(|meta| meta.len()))?)
+}
+
+/// How much of a log's end is looked at for its last lines, in bytes.
+const TAIL: u64 = 64 << 10;
+/// Longer lines are cut, in characters.
+const LONGEST_LINE: usize = 500;
+
+/// The last `count` lines, or fewer when they are very long.
+///
+/// # Errors
+/// The file cannot be read. One that does not exist yet is empty.
+pub fn tail(path: &Path, count: usize) -> io::Result<Vec<String>> {
+    let Some(mut file) = open(path)? else { return Ok(Vec::new()) };
+    let length = file.metadata()?.len();
+    let from = length.saturating_sub(TAIL);
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    // The first line is cut when the file is longer.
+    let whole = if from > 0 { text.split_once('\n').map_or(&*text, |(_, rest)| rest) } else { &text };
+    let lines: Vec<&str> = whole.lines().collect();
+    let last = &lines[lines.len().saturating_sub(count)..];
+    Ok(last.iter().map(|line| line.chars().take(LONGEST_LINE).collect()).collect())
+}
+
+fn open(path: &Path) -> io::Result<Option<File>> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_followed_by_its_offset() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("stdout");
+        assert_eq!(range(&path, 0, 10).unwrap().bytes, b"");
+        std::fs::write(&path, "one\ntwo\nthree\n").unwrap();
+        let piece = range(&path, 0, 5).unwrap();
+        assert_eq!((piece.bytes.as_slice(), piece.next), (b"one\nt".as_slice(), 5));
+        assert_eq!(range(&path, piece.next, 100).unwrap().bytes, b"wo\nthree\n");
+        assert_eq!(tail(&path, 2).unwrap(), ["two", "three"]);
+        assert_eq!(len(&path).unwrap(), 14);
+    }
+
+    #[test]
+    fn the_last_lines_of_a_long_log_are_whole_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("stderr");
+        let text: String = (0..50_000).map(|n| format!("line {n}\n")).collect();
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(tail(&path, 2).unwrap(), ["line 49998", "line 49999"]);
+    }
+}

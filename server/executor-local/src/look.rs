@@ -1,0 +1,93 @@
+//! What a worker's folder says about the worker.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags};
+
+use crate::shim::start_ticks;
+use crate::spec::{EXIT, ExitRecord, LOCK, STARTED, Started};
+
+/// What was found.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// No shim ever had it.
+    Nothing,
+    /// A shim has it.
+    Running(Shim),
+    /// A shim has it and has not yet said who it is: wait for the lock.
+    Locked,
+    /// It may have run, and its shim is gone without a record.
+    Dead(Option<Started>),
+    /// It has ended.
+    Done(ExitRecord),
+}
+
+/// A shim that lives.
+#[derive(Debug)]
+pub(crate) struct Shim {
+    /// Its process.
+    pub(crate) pidfd: OwnedFd,
+    /// What it wrote down when it began.
+    pub(crate) started: Started,
+}
+
+/// Looks at a worker's folder.
+pub(crate) fn look(folder: &Path) -> io::Result<Found> {
+    if let Some(record) = exit_record(folder) {
+        return Ok(Found::Done(record));
+    }
+    let lock = match OpenOptions::new().read(true).open(folder.join(LOCK)) {
+        Ok(lock) => lock,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(error),
+    };
+    match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockShared) {
+        Err(Errno::WOULDBLOCK) => Ok(living(folder)),
+        Err(error) => Err(error.into()),
+        Ok(()) => {
+            drop(lock);
+            Ok(ended(folder))
+        }
+    }
+}
+
+/// No shim has the lock.
+fn ended(folder: &Path) -> Found {
+    match exit_record(folder) {
+        Some(record) => Found::Done(record),
+        None if folder.join(STARTED).exists() => Found::Dead(started(folder)),
+        None => Found::Nothing,
+    }
+}
+
+/// A shim has the lock.
+fn living(folder: &Path) -> Found {
+    let Some(started) = started(folder) else { return Found::Locked };
+    let pidfd = Pid::from_raw(started.pid)
+        .and_then(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok())
+        .filter(|_| start_ticks(started.pid) == Some(started.ticks));
+    match pidfd {
+        Some(pidfd) => Found::Running(Shim { pidfd, started }),
+        None => Found::Locked,
+    }
+}
+
+fn exit_record(folder: &Path) -> Option<ExitRecord> {
+    serde_json::from_slice(&fs::read(folder.join(EXIT)).ok()?).ok()
+}
+
+fn started(folder: &Path) -> Option<Started> {
+    serde_json::from_slice(&fs::read(folder.join(STARTED)).ok()?).ok()
+}
+
+/// Waits, blocking, until no shim has the worker.
+pub(crate) fn wait_for_lock(folder: &Path) -> io::Result<()> {
+    let lock = OpenOptions::new().read(true).open(folder.join(LOCK))?;
+    rustix::fs::flock(&lock, FlockOperation::LockShared)?;
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! What all attempts on this machine share.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+
+use cubeloom_domain::AttemptKey;
+use cubeloom_domain::clock::Clock;
+use cubeloom_domain::executor::{Ended, Event, Observation, Observer};
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::attempt::Happened;
+use crate::cgroup::Hierarchy;
+use crate::config::LocalConfig;
+use crate::leases::Leases;
+use crate::owner::Owners;
+use crate::paths::Layout;
+use crate::python::Pythons;
+
+/// Shared by all attempts.
+pub(crate) struct Machine {
+    pub(crate) config: LocalConfig,
+    pub(crate) layout: Layout,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) owners: Owners,
+    pub(crate) hierarchy: Hierarchy,
+    pub(crate) leases: Leases,
+    pub(crate) pythons: Pythons,
+    pub(crate) observer: OnceLock<Arc<dyn Observer>>,
+    pub(crate) attempts: Mutex<HashMap<AttemptKey, Slot>>,
+}
+
+/// An attempt that this server knows.
+pub(crate) enum Slot {
+    /// It is at work; this reaches it.
+    Live(UnboundedSender<Happened>),
+    /// It has ended; kept until it is released, so that a repeated question gets the same answer.
+    Ended(Box<Ended>),
+}
+
+impl Machine {
+    /// Tells the engine.
+    pub(crate) fn report(&self, key: &AttemptKey, event: Event) {
+        match self.observer.get() {
+            Some(observer) => observer.observed(Observation { key: key.clone(), event }),
+            None => tracing::error!(%key, "an attempt reports before anybody listens"),
+        }
+    }
+
+    pub(crate) fn attempts(&self) -> MutexGuard<'_, HashMap<AttemptKey, Slot>> {
+        self.attempts.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Keeps and tells how an attempt ended.
+    pub(crate) fn ended(&self, key: &AttemptKey, ended: Ended) {
+        self.attempts().insert(key.clone(), Slot::Ended(Box::new(ended.clone())));
+        self.report(key, Event::Ended(Box::new(ended)));
+    }
+}

@@ -1,0 +1,85 @@
+//! Where things lie below the data folder.
+
+use std::path::{Path, PathBuf};
+
+use cubeloom_domain::AttemptKey;
+use cubeloom_domain::job::Job;
+use cubeloom_domain::lowered::LocalPaths;
+use cubeloom_domain::outcome::{Failure, FailureKind};
+
+use crate::config::LocalConfig;
+use crate::error::LocalError;
+use crate::folders::{OPEN, PASSABLE, PRIVATE, make, make_all};
+
+/// The data folder's layout.
+pub(crate) struct Layout {
+    data: PathBuf,
+}
+
+impl Layout {
+    /// Makes the top folders.
+    pub(crate) fn prepare(data: &Path) -> Result<Self, LocalError> {
+        make_all(data, PASSABLE).map_err(LocalError::folder(data))?;
+        let top = [
+            ("runs", PASSABLE),
+            ("workspace", PASSABLE),
+            ("code", OPEN),
+            ("templates", OPEN),
+            ("venvs", OPEN),
+            ("tools", OPEN),
+            ("cache", PASSABLE),
+            ("keys", PRIVATE),
+        ];
+        for (name, mode) in top {
+            let path = data.join(name);
+            make(&path, mode).map_err(LocalError::folder(&path))?;
+        }
+        Ok(Self { data: data.into() })
+    }
+
+    /// A folder directly below the data folder.
+    pub(crate) fn top(&self, name: &str) -> PathBuf {
+        self.data.join(name)
+    }
+
+    /// An attempt's own folder: `runs/<run>/<task>/<instance>/<n>`.
+    pub(crate) fn attempt(&self, key: &AttemptKey) -> PathBuf {
+        let mut path = self.top("runs");
+        path.extend([key.run.as_str(), &key.task, &key.instance.to_string(), &key.n.to_string()]);
+        path
+    }
+
+    /// All folders that a job is told.
+    pub(crate) fn of_job(&self, job: &Job, config: &LocalConfig) -> Result<LocalPaths, Failure> {
+        let key = &job.key;
+        let workspace = self.top("workspace").join(&job.project);
+        let run_dir = workspace.join("runs").join(key.run.as_str());
+        let checkpoints = format!("{}.{}.{}", key.run, key.task, key.instance);
+        let volume = |name: &str| {
+            let path = config.volumes.get(name).ok_or_else(|| {
+                let message = format!("the volume `{name}` is not known here; name it in the configuration");
+                Failure::new(FailureKind::CouldNotStart, message)
+            })?;
+            Ok((name.to_owned(), text(path)))
+        };
+        Ok(LocalPaths {
+            run_dir: text(&run_dir),
+            attempt_dir: text(&self.attempt(key)),
+            checkpoint_dir: text(&workspace.join("checkpoints").join(checkpoints)),
+            workspace: text(&workspace),
+            code: job.code.as_ref().map_or(String::new(), |digest| text(&self.top("code").join(digest))),
+            template_dir: text(&self.template(&job.template_digest)),
+            bin: text(&config.bin),
+            volumes: job.volumes.iter().map(|mount| volume(&mount.name)).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The workers' copy of a template's folder.
+    pub(crate) fn template(&self, digest: &str) -> PathBuf {
+        self.top("templates").join(digest.replace(['/', ':'], "-"))
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,93 @@
+//! Python for workers: an interpreter that their uid can run, and cached virtual environments.
+
+mod interpreter;
+mod uv;
+mod venv;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use cubeloom_domain::job::PythonEnvironment;
+
+use crate::config::LocalConfig;
+pub(crate) use interpreter::{Interpreter, probe};
+pub(crate) use uv::{UV_VERSION, find as find_uv};
+
+/// Where a job's Python is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Toolchain {
+    /// Goes in front of `PATH`.
+    pub(crate) bin: Option<PathBuf>,
+    /// The virtual environment.
+    pub(crate) venv: Option<PathBuf>,
+}
+
+impl Toolchain {
+    /// Puts it into a worker's variables.
+    pub(crate) fn apply(&self, env: &mut BTreeMap<String, String>) {
+        if let Some(bin) = &self.bin {
+            let path = env.entry("PATH".into()).or_default();
+            *path = format!("{}:{path}", bin.display());
+        }
+        if let Some(venv) = &self.venv {
+            env.insert("VIRTUAL_ENV".into(), venv.display().to_string());
+        }
+    }
+}
+
+/// What is known of Python on this machine.
+pub(crate) struct Pythons {
+    data: PathBuf,
+    search: String,
+    /// Who makes environments: a uid of its own, so that neither root nor a project runs what packages bring.
+    builder: Option<u32>,
+    probed: Mutex<HashMap<(String, Option<u32>), Interpreter>>,
+}
+
+impl Pythons {
+    pub(crate) fn new(config: &LocalConfig) -> Self {
+        let root = rustix::process::geteuid().is_root();
+        Self {
+            data: config.data.clone(),
+            search: config.path.clone(),
+            builder: root.then_some(config.uid_base - 1),
+            probed: Mutex::default(),
+        }
+    }
+
+    /// What a job's Python needs, made if it is not there; `tell` hears what is being made.
+    ///
+    /// # Errors
+    /// A sentence, with the installer's last lines.
+    pub(crate) async fn toolchain(
+        &self,
+        wanted: &PythonEnvironment,
+        user: Option<u32>,
+        tell: impl Fn(String),
+    ) -> Result<Toolchain, String> {
+        let interpreter = self.interpreter(&wanted.interpreter, user).await?;
+        if wanted.requirements.is_empty() {
+            let bin = interpreter.link(&self.data).map_err(|error| {
+                format!("the interpreter {} cannot be linked: {error}", interpreter.path.display())
+            })?;
+            return Ok(Toolchain { bin: Some(bin), venv: None });
+        }
+        let venv = self.venv(wanted, &interpreter, tell).await?;
+        Ok(Toolchain { bin: Some(venv.join("bin")), venv: Some(venv) })
+    }
+
+    /// The interpreter called `name` that `user` can run, probed once.
+    async fn interpreter(&self, name: &str, user: Option<u32>) -> Result<Interpreter, String> {
+        let key = (name.to_owned(), user);
+        let known = self.probed.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&key).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let (search, wanted) = (self.search.clone(), name.to_owned());
+        let probed = tokio::task::spawn_blocking(move || probe(&wanted, &search, user)).await;
+        let found = probed.map_err(|error| error.to_string())??;
+        self.probed.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(key, found.clone());
+        Ok(found)
+    }
+}

@@ -1,0 +1,99 @@
+//! uv, which makes the environments: found on the server's PATH, or brought from PyPI once.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+
+use tokio::process::Command;
+
+use super::{Pythons, probe};
+use crate::error::reason;
+
+/// The version that is brought where none is installed.
+pub(crate) const UV_VERSION: &str = "0.13.9";
+/// How many of uv's last lines go into a failure.
+const LAST_LINES: usize = 12;
+
+/// The uv that is there: on the PATH, or brought before.
+pub(crate) fn find(data: &Path) -> Option<PathBuf> {
+    let works = |uv: &Path| {
+        let mut command = std::process::Command::new(uv);
+        command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    [PathBuf::from("uv"), data.join("tools/uv/bin/uv")].into_iter().find(|uv| works(uv))
+}
+
+impl Pythons {
+    /// A uv that works, brought if there is none.
+    pub(super) async fn uv(&self) -> Result<PathBuf, String> {
+        let data = self.data.clone();
+        let found = tokio::task::spawn_blocking(move || find(&data)).await.ok().flatten();
+        match found {
+            Some(uv) => Ok(uv),
+            None => self.bring_uv().await,
+        }
+    }
+
+    /// Installs uv below the data folder.
+    async fn bring_uv(&self) -> Result<PathBuf, String> {
+        let search = self.search.clone();
+        let python = tokio::task::spawn_blocking(move || probe("python3", &search, None))
+            .await
+            .map_err(|error| error.to_string())??;
+        let staging = self.data.join("tools").join(format!("uv.new-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&staging);
+        let package = format!("uv=={UV_VERSION}");
+        let mut venv = Command::new(&python.path);
+        run(venv.args(["-m", "venv"]).arg(&staging), "python3 -m venv")
+            .await
+            .map_err(|error| format!("{error}\n(on Debian: apt-get install python3-venv)"))?;
+        let mut pip = Command::new(staging.join("bin/python"));
+        run(pip.args(["-m", "pip", "install", "--quiet", &package]), "pip install uv").await?;
+        let place = self.data.join("tools/uv");
+        if let Err(error) = fs::rename(&staging, &place) {
+            let _ = fs::remove_dir_all(&staging);
+            if !place.exists() {
+                return Err(format!("{} cannot be made: {}", place.display(), reason(&error)));
+            }
+        }
+        Ok(place.join("bin/uv"))
+    }
+
+    /// Runs uv as the builder.
+    pub(super) async fn run_uv(&self, uv: &Path, arguments: &[String]) -> Result<(), String> {
+        let cache = self.cache()?;
+        let mut command = Command::new(uv);
+        command
+            .args(arguments)
+            .current_dir(&cache)
+            .env("UV_CACHE_DIR", cache.join("cache"))
+            .env("UV_PYTHON_DOWNLOADS", "never")
+            .env("UV_NO_PROGRESS", "1")
+            .env("HOME", &cache)
+            .env_remove("VIRTUAL_ENV")
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("XDG_CACHE_HOME");
+        if let Some(user) = self.builder {
+            command.uid(user).gid(user);
+        }
+        run(&mut command, "uv").await
+    }
+}
+
+async fn run(command: &mut Command, what: &str) -> Result<(), String> {
+    let command =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let failed = |why: String| format!("the Python environment could not be made: {what} {why}");
+    match command.output().await {
+        Ok(Output { status, .. }) if status.success() => Ok(()),
+        Ok(Output { status, stdout, stderr }) => {
+            let said = if stderr.is_empty() { stdout } else { stderr };
+            let said = String::from_utf8_lossy(&said);
+            let lines: Vec<&str> = said.lines().collect();
+            let last = lines[lines.len().saturating_sub(LAST_LINES)..].join("\n");
+            Err(failed(format!("ended with {status}:\n{last}")))
+        }
+        Err(error) => Err(failed(format!("cannot be run: {}", reason(&error)))),
+    }
+}

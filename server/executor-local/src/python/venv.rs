@@ -1,0 +1,122 @@
+//! Virtual environments, made once for each content: interpreter, requirements, flag.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use cubeloom_domain::failpoint::hit;
+use cubeloom_domain::job::PythonEnvironment;
+use rustix::fs::FlockOperation;
+use sha2::{Digest, Sha256};
+
+use super::{Interpreter, Pythons};
+use crate::error::reason;
+use crate::folders::{OPEN, give, make, make_owned};
+
+impl Pythons {
+    /// The environment's folder; made if it is not there, by one maker at a time on this machine.
+    pub(super) async fn venv(
+        &self,
+        wanted: &PythonEnvironment,
+        interpreter: &Interpreter,
+        tell: impl Fn(String),
+    ) -> Result<PathBuf, String> {
+        let name = name(wanted, interpreter);
+        let venv = self.data.join("venvs").join(&name);
+        if venv.exists() {
+            return Ok(venv);
+        }
+        tell(format!("Python environment with {}", wanted.requirements.join(", ")));
+        let lock = self.data.join("venvs").join(format!("{name}.lock"));
+        let _lock = tokio::task::spawn_blocking(move || take_lock(&lock))
+            .await
+            .map_err(|error| error.to_string())?
+            .map_err(|error| format!("the Python environment cannot be locked: {}", reason(&error)))?;
+        if venv.exists() {
+            return Ok(venv);
+        }
+        let staging = self.data.join("venvs").join(format!("{name}.new"));
+        self.make(wanted, interpreter, &staging).await?;
+        hit("local.venv.before");
+        fs::rename(&staging, &venv)
+            .map_err(|error| format!("{} cannot be made: {}", venv.display(), reason(&error)))?;
+        hit("local.venv.after");
+        Ok(venv)
+    }
+
+    async fn make(
+        &self,
+        wanted: &PythonEnvironment,
+        interpreter: &Interpreter,
+        staging: &Path,
+    ) -> Result<(), String> {
+        let uv = self.uv().await?;
+        let _ = fs::remove_dir_all(staging);
+        make_owned(staging, self.builder)
+            .and_then(|()| fs::set_permissions(staging, fs::Permissions::from_mode(OPEN)))
+            .map_err(|error| format!("{} cannot be made: {}", staging.display(), reason(&error)))?;
+        let mut arguments: Vec<String> =
+            ["venv", "--allow-existing", "--relocatable", "--python"].map(Into::into).into();
+        arguments.push(interpreter.path.display().to_string());
+        if wanted.system_site_packages {
+            arguments.push("--system-site-packages".into());
+        }
+        arguments.push(staging.display().to_string());
+        self.run_uv(&uv, &arguments).await?;
+        let python = staging.join("bin/python").display().to_string();
+        let mut arguments: Vec<String> = ["pip", "install", "--python", &python, "--"].map(Into::into).into();
+        arguments.extend(wanted.requirements.iter().cloned());
+        self.run_uv(&uv, &arguments).await
+    }
+
+    /// The folder of uv's own cache and home.
+    pub(super) fn cache(&self) -> Result<PathBuf, String> {
+        let cache = self.data.join("cache").join("uv");
+        make(&cache, OPEN)
+            .and_then(|new| if new { give(&cache, self.builder) } else { Ok(()) })
+            .map_err(|error| format!("{} cannot be made: {}", cache.display(), reason(&error)))?;
+        Ok(cache)
+    }
+}
+
+/// The name that the content gives.
+fn name(wanted: &PythonEnvironment, interpreter: &Interpreter) -> String {
+    let mut hash = Sha256::new();
+    let path = interpreter.path.display().to_string();
+    for part in [&path, &interpreter.version].into_iter().chain(&wanted.requirements) {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    hash.update([u8::from(wanted.system_site_packages)]);
+    hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn take_lock(path: &Path) -> std::io::Result<fs::File> {
+    let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    rustix::fs::flock(&lock, FlockOperation::LockExclusive)?;
+    Ok(lock)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_content_is_another_environment() {
+        let interpreter = Interpreter { path: "/usr/bin/python3".into(), version: "cpython 3.11.2".into() };
+        let wanted = |requirements: &[&str], system_site_packages| PythonEnvironment {
+            interpreter: "python3".into(),
+            requirements: requirements.iter().map(|word| (*word).into()).collect(),
+            system_site_packages,
+        };
+        let plain = name(&wanted(&["a==1", "b==2"], false), &interpreter);
+        assert_eq!(plain, name(&wanted(&["a==1", "b==2"], false), &interpreter));
+        for other in
+            [wanted(&["a==1", "b==2"], true), wanted(&["a==1b", "==2"], false), wanted(&["a==1"], false)]
+        {
+            assert_ne!(plain, name(&other, &interpreter));
+        }
+        let newer = Interpreter { version: "cpython 3.12.1".into(), ..interpreter };
+        assert_ne!(plain, name(&wanted(&["a==1", "b==2"], false), &newer));
+    }
+}

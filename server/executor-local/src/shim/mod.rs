@@ -1,0 +1,209 @@
+//! The shim: one small process a worker, which outlives the server, writes down how the worker ended, and
+//! completes a stop that was begun. It is the product's own binary, entered before any runtime starts; it has
+//! one thread.
+//!
+//! `flock` on `lock`, and `started` made exclusively under it, see to it that a worker runs at most once.
+
+mod now;
+mod program;
+mod record;
+mod supervise;
+mod tree;
+mod usage;
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::OnceLock;
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::failpoint::hit;
+use rustix::fs::FlockOperation;
+
+use crate::spec::{self, End, ExitRecord, Note, ShimSpec, Started};
+pub(crate) use now::now;
+use program::{Program, StartError};
+use record::ExitFile;
+use supervise::Supervisor;
+pub(crate) use tree::start_ticks;
+
+/// The word on the command line that makes the binary a shim.
+pub const SHIM_ARG: &str = "__shim";
+
+static SERVER: OnceLock<u32> = OnceLock::new();
+
+/// In a shim, the server that ordered it: what a failpoint's hook ends.
+#[must_use]
+pub fn server_pid() -> Option<u32> {
+    SERVER.get().copied()
+}
+
+/// Runs one worker to its end. Called first thing in `main` when the first argument is [`SHIM_ARG`]; the order
+/// comes over standard input. Returns the exit code.
+pub fn shim_main(_args: impl Iterator<Item = OsString>) -> i32 {
+    let _ = rustix::process::setsid();
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    supervise::block_signals();
+    let Some(order) = read_order() else { return spec::CODE_NO_ORDER };
+    let _ = SERVER.set(order.server_pid);
+    match run(&order) {
+        Ok(()) => spec::CODE_DONE,
+        Err(Refusal::LostRace) => spec::CODE_LOST_RACE,
+        Err(Refusal::Files(error)) => {
+            note(&Note { rank: order.rank, started_at: None, error: Some(files_sentence(&order, &error)) });
+            spec::CODE_NO_FILES
+        }
+    }
+}
+
+/// Why a shim ran nothing.
+enum Refusal {
+    /// The worker is, or was, another shim's.
+    LostRace,
+    /// Its files could not be made.
+    Files(io::Error),
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Self::Files(error)
+    }
+}
+
+/// The order, or `None` when it did not arrive whole.
+fn read_order() -> Option<ShimSpec> {
+    let mut text = Vec::with_capacity(8 << 10);
+    io::stdin().lock().read_to_end(&mut text).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+fn files_sentence(order: &ShimSpec, error: &io::Error) -> String {
+    let folder = order.folder.display();
+    match error.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => format!("the disk that holds {folder} is full"),
+        Some(libc::EROFS) => format!("the file system that holds {folder} is read-only"),
+        _ => format!("the worker's files in {folder} cannot be made: {error}"),
+    }
+}
+
+/// From the lock to the record.
+fn run(order: &ShimSpec) -> Result<(), Refusal> {
+    let folder = &order.folder;
+    let _lock = take_lock(order)?;
+    hit("shim.lock.after");
+    if folder.join(spec::STARTED).exists() || folder.join(spec::EXIT).exists() {
+        return Err(Refusal::LostRace);
+    }
+    let exit_file = ExitFile::reserve(folder)?;
+    let stdout = append(order, spec::STDOUT)?;
+    let stderr = append(order, spec::STDERR)?;
+    write_started(order)?;
+    hit("shim.started.after");
+    let mut supervisor = Supervisor::new(order);
+    let record = supervisor.run(|supervisor| work(order, supervisor, &stdout, &stderr));
+    supervisor.write_series();
+    exit_file.write(&record);
+    if let Some(cgroup) = &order.cgroup {
+        cgroup.remove();
+    }
+    Ok(())
+}
+
+/// Setup, then the program.
+fn work(
+    order: &ShimSpec,
+    supervisor: &mut Supervisor<'_>,
+    stdout: &File,
+    stderr: &File,
+) -> (End, Option<Timestamp>) {
+    let cannot = |error: StartError| End::CouldNotStart { message: error.sentence() };
+    if let Some(cgroup) = &order.cgroup {
+        if let Err(error) = cgroup.create(&order.limits) {
+            let message = format!("its control group could not be made: {error}; see `cubeloom check`");
+            return (End::CouldNotStart { message }, None);
+        }
+    }
+    if !order.setup.is_empty() {
+        let began = Program::new(order, &order.setup).and_then(|program| program.start(stdout, stderr));
+        let ended = match began {
+            Ok(pid) => supervisor.wait(pid),
+            Err(error) => return (cannot(error.of_setup()), None),
+        };
+        match ended {
+            End::Exit { code: 0 } => {}
+            End::Exit { code } => return (End::SetupFailed { code: Some(code), signal: None }, None),
+            End::Signal { signal } => return (End::SetupFailed { code: None, signal: Some(signal) }, None),
+            other => return (other, None),
+        }
+        if supervisor.stopping() {
+            return (End::NeverRan, None);
+        }
+    }
+    hit("shim.fork.before");
+    let pid = match Program::new(order, &order.argv).and_then(|program| program.start(stdout, stderr)) {
+        Ok(pid) => pid,
+        Err(error) => {
+            note(&Note { rank: order.rank, started_at: None, error: None });
+            return (cannot(error), None);
+        }
+    };
+    let at = now();
+    hit("shim.fork.after");
+    note(&Note { rank: order.rank, started_at: Some(at), error: None });
+    (supervisor.wait(pid), Some(at))
+}
+
+/// The lock that says that this worker's shim lives; freed by the kernel when the process ends.
+fn take_lock(order: &ShimSpec) -> Result<File, Refusal> {
+    let path = order.folder.join(spec::LOCK);
+    let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(lock),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(Refusal::LostRace),
+        Err(error) => Err(Refusal::Files(error.into())),
+    }
+}
+
+fn append(order: &ShimSpec, name: &str) -> io::Result<File> {
+    OpenOptions::new().create(true).append(true).mode(0o640).open(order.folder.join(name))
+}
+
+/// Says who runs this worker. From here on it counts as having run.
+fn write_started(order: &ShimSpec) -> Result<(), Refusal> {
+    let pid = rustix::process::getpid().as_raw_nonzero().get();
+    let started =
+        Started { pid, ticks: start_ticks(pid).unwrap_or(0), at: now(), cgroup: order.cgroup.clone() };
+    let path = order.folder.join(spec::STARTED);
+    let mut file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(Refusal::LostRace),
+        Err(error) => return Err(Refusal::Files(error)),
+    };
+    let text = serde_json::to_vec(&started).map_err(io::Error::from)?;
+    file.write_all(&text).map_err(|error| {
+        // A full disk: nothing has run yet, so the mark is taken back.
+        let _ = fs::remove_file(&path);
+        Refusal::Files(error)
+    })
+}
+
+/// Tells the server, if it still lives, over the pipe that all workers of an attempt share. Closed afterwards,
+/// so that the server sees when the last one has spoken.
+fn note(note: &Note) {
+    if let Ok(mut line) = serde_json::to_vec(note) {
+        line.push(b'\n');
+        let _ = rustix::io::write(rustix::stdio::stdout(), &line);
+    }
+    if let Ok(null) = OpenOptions::new().write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdout(&null);
+    }
+}
+
+impl ExitRecord {
+    /// A record of a worker that never ran.
+    #[must_use]
+    pub fn without_run(end: End, stopped: bool, at: Timestamp) -> Self {
+        Self { end, stopped, started_at: None, ended_at: at, usage: Default::default() }
+    }
+}

@@ -1,0 +1,219 @@
+//! Starting one worker: its folder, its order, its shim.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use cubeloom_domain::failpoint::hit;
+use cubeloom_domain::lowered::LocalWorker;
+use rustix::process::{Pid, PidfdFlags};
+
+use crate::config::LocalConfig;
+use crate::error::reason;
+use crate::folders::{OWN, give, make_all, make_owned};
+use crate::python::Toolchain;
+use crate::secrets;
+use crate::shim::SHIM_ARG;
+use crate::spec::{Limits, ShimSpec};
+
+/// Scratch folders below a worker's own, removed when the attempt has ended.
+pub(crate) const SCRATCH: [&str; 3] = ["work", "tmp", secrets::FOLDER];
+/// The variable that lets the workers of one attempt know each other.
+const TOKEN_VARIABLE: &str = "CUBELOOM_JOB_TOKEN";
+
+/// What all workers of an attempt have in common.
+pub(crate) struct Launch<'a> {
+    /// The settings.
+    pub(crate) config: &'a LocalConfig,
+    /// The uid and gid.
+    pub(crate) user: Option<u32>,
+    /// Where Python is.
+    pub(crate) toolchain: &'a Toolchain,
+    /// The attempt's token.
+    pub(crate) token: &'a str,
+    /// The attempt's stop file.
+    pub(crate) stop_file: PathBuf,
+    /// Where shims say that their program runs.
+    pub(crate) notes: &'a OwnedFd,
+}
+
+/// A shim that was started.
+pub(crate) struct Spawned {
+    /// To take its exit.
+    pub(crate) child: Child,
+    /// To wait for it and to signal it.
+    pub(crate) pidfd: OwnedFd,
+}
+
+impl Launch<'_> {
+    /// Starts the shim of one worker.
+    ///
+    /// # Errors
+    /// A sentence: why it could not be started. Nothing of it runs then.
+    pub(crate) fn worker(
+        &self,
+        worker: &LocalWorker,
+        cgroup: Option<crate::cgroup::Cgroup>,
+    ) -> Result<Spawned, String> {
+        hit("local.submit.folders");
+        self.folders(worker).map_err(|error| {
+            format!("the folder {} of {} cannot be made: {}", worker.folder, worker.name, reason(&error))
+        })?;
+        let secrets = secrets::provide(self.config, &worker.secrets, Path::new(&worker.folder), self.user)?;
+        let order = self.order(worker, secrets, cgroup);
+        let text = serde_json::to_vec(&order).map_err(|error| error.to_string())?;
+        hit("local.spawn.before");
+        let spawned = self.spawn(&worker.folder, &text);
+        hit("local.spawn.after");
+        spawned.map_err(|error| {
+            format!("its shim {} cannot be started: {}", self.config.bin.display(), reason(&error))
+        })
+    }
+
+    /// The worker's own folder is the server's, so that no worker can forge its record; what it may write lies
+    /// below.
+    fn folders(&self, worker: &LocalWorker) -> io::Result<()> {
+        let folder = Path::new(&worker.folder);
+        if make_all(folder, OWN)? && self.user.is_some() {
+            std::os::unix::fs::chown(folder, None, self.user)?;
+        }
+        let named = ["HOME", "TMPDIR"].iter().filter_map(|name| worker.env.get(*name)).chain([&worker.cwd]);
+        for path in named.map(Path::new).filter(|path| path.starts_with(folder) && *path != folder) {
+            make_owned(path, self.user)?;
+        }
+        let outputs = Path::new(&worker.outputs_file);
+        if outputs.starts_with(folder) {
+            OpenOptions::new().create(true).append(true).mode(0o640).open(outputs)?;
+            give(outputs, self.user)?;
+        }
+        worker.files.iter().try_for_each(|(name, content)| self.file(folder, name, content))
+    }
+
+    fn file(&self, folder: &Path, name: &str, content: &str) -> io::Result<()> {
+        let path = Path::new(name);
+        if !path.components().all(|part| matches!(part, Component::Normal(_))) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("`{name}` leads out of the folder"),
+            ));
+        }
+        let path = folder.join(path);
+        if let Some(parent) = path.parent().filter(|parent| *parent != folder) {
+            make_owned(parent, self.user)?;
+        }
+        fs::write(&path, content)?;
+        give(&path, self.user)
+    }
+
+    fn order(
+        &self,
+        worker: &LocalWorker,
+        secrets: Vec<(String, String)>,
+        cgroup: Option<crate::cgroup::Cgroup>,
+    ) -> ShimSpec {
+        let mut env = worker.env.clone();
+        env.entry("PATH".into()).or_insert_with(|| self.config.path.clone());
+        self.toolchain.apply(&mut env);
+        env.insert(TOKEN_VARIABLE.into(), self.token.into());
+        env.extend(secrets);
+        ShimSpec {
+            rank: worker.rank,
+            folder: (&worker.folder).into(),
+            stop_file: self.stop_file.clone(),
+            server_pid: std::process::id(),
+            argv: worker.argv.clone(),
+            setup: worker.setup.clone(),
+            env: env.into_iter().collect(),
+            cwd: (&worker.cwd).into(),
+            user: self.user,
+            limits: Limits {
+                cpu_millis: worker.cpu.0,
+                memory: worker.memory.0,
+                pids: self.config.pids,
+                nofile: self.config.nofile,
+            },
+            cgroup,
+            grace_ms: u64::try_from(self.config.grace.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Starts the shim and hands it its order. A shim whose order is cut off by the server's death does nothing.
+    fn spawn(&self, folder: &str, order: &[u8]) -> io::Result<Spawned> {
+        let mut child = Command::new(&self.config.bin)
+            .arg(SHIM_ARG)
+            .arg(folder)
+            .env_clear()
+            .envs(&self.config.shim_env)
+            .stdin(Stdio::piped())
+            .stdout(self.notes.try_clone()?)
+            .stderr(Stdio::null())
+            .spawn()?;
+        let handed = child.stdin.take().map_or(Ok(()), |mut stdin| {
+            hit("local.spec.before");
+            let written = stdin.write_all(order);
+            hit("local.spec.written");
+            written
+        });
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let pidfd = match pid {
+            Some(pid) => rustix::process::pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from),
+            None => Err(io::ErrorKind::Other.into()),
+        };
+        match handed.and(pidfd) {
+            Ok(pidfd) => Ok(Spawned { child, pidfd }),
+            Err(error) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(error)
+            }
+        }
+    }
+}
+
+/// The attempt's token: random, the server's alone, the same for a late worker as for the first.
+pub(crate) fn token(attempt: &Path) -> io::Result<String> {
+    let path = attempt.join("token");
+    match fs::read_to_string(&path) {
+        Ok(token) if token.len() == 64 => return Ok(token),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut random = [0; 32];
+    io::Read::read_exact(&mut fs::File::open("/dev/urandom")?, &mut random)?;
+    let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let fresh = attempt.join("token.tmp");
+    let _ = fs::remove_file(&fresh);
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?.write_all(token.as_bytes())?;
+    fs::rename(&fresh, &path)?;
+    Ok(token)
+}
+
+/// Makes the attempt's own folder.
+pub(crate) fn attempt_folder(attempt: &Path) -> io::Result<()> {
+    make_all(attempt, crate::folders::PASSABLE).map(|_| ())
+}
+
+/// Removes what only running workers need.
+pub(crate) fn remove_scratch(worker: &Path) {
+    hit("local.cleanup.before");
+    for name in SCRATCH {
+        let _ = fs::remove_dir_all(worker.join(name));
+    }
+    hit("local.cleanup.after");
+}
+
+/// Makes a folder for the project; below `workspace`, with all that lies between.
+pub(crate) fn project_folder(workspace: &Path, path: &Path, user: Option<u32>) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let mut folder = workspace.to_path_buf();
+    for part in path.strip_prefix(workspace).unwrap_or(Path::new("")) {
+        folder.push(part);
+        make_owned(&folder, user)?;
+    }
+    make_owned(path, user)
+}

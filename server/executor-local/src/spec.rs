@@ -1,0 +1,180 @@
+//! What the executor and a shim tell each other: the order over the shim's standard input, the files in the
+//! worker's folder, and the shim's exit codes.
+
+use std::path::{Path, PathBuf};
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::usage::UsageSummary;
+use serde::{Deserialize, Serialize};
+
+use crate::cgroup::Cgroup;
+
+/// Locked (`flock`) by the shim for as long as it lives.
+pub const LOCK: &str = "lock";
+/// Exists from the moment at which the worker may have run; holds [`Started`].
+pub const STARTED: &str = "started";
+/// Exists when nothing of the worker runs any more; holds [`ExitRecord`].
+pub const EXIT: &str = "exit.json";
+/// Reserves the space that `exit.json` needs.
+pub const EXIT_TMP: &str = "exit.tmp";
+/// The worker's standard output.
+pub const STDOUT: &str = "stdout";
+/// The worker's standard error.
+pub const STDERR: &str = "stderr";
+/// What it used, a JSON line a sample.
+pub const USAGE: &str = "usage.jsonl";
+
+/// The shim did what it was told; `exit.json` says the rest.
+pub const CODE_DONE: i32 = 0;
+/// The order did not arrive whole: the server died while it wrote it. Nothing was started.
+pub const CODE_NO_ORDER: i32 = 64;
+/// Another shim has, or had, this worker.
+pub const CODE_LOST_RACE: i32 = 65;
+/// The worker's files could not be made; nothing was started, and the note says why.
+pub const CODE_NO_FILES: i32 = 66;
+
+/// What a shim is told. It holds secrets, so it goes through a pipe and never to the disk.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ShimSpec {
+    /// The worker's rank, which stands in its note.
+    pub rank: u32,
+    /// The worker's own folder.
+    pub folder: PathBuf,
+    /// Where a wish to stop the attempt lies.
+    pub stop_file: PathBuf,
+    /// The server that ordered it; only failpoints use it.
+    pub server_pid: u32,
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// Runs first; may be empty.
+    pub setup: Vec<String>,
+    /// All variables.
+    pub env: Vec<(String, String)>,
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// The uid and gid to run under, where the server may choose it.
+    pub user: Option<u32>,
+    /// What bounds it.
+    pub limits: Limits,
+    /// Its cgroup, where there are any.
+    pub cgroup: Option<Cgroup>,
+    /// The time between TERM and KILL when the stop file does not say.
+    pub grace_ms: u64,
+}
+
+/// What bounds a worker.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Limits {
+    /// CPU in thousandths of a core; 0 is no limit.
+    pub cpu_millis: u64,
+    /// Memory in bytes; 0 is no limit.
+    pub memory: u64,
+    /// Processes and threads.
+    pub pids: u64,
+    /// Open files.
+    pub nofile: u64,
+}
+
+/// Who runs a worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Started {
+    /// The shim's process.
+    pub pid: i32,
+    /// When that process began, in clock ticks since boot: a pid alone may be used again.
+    pub ticks: u64,
+    /// When.
+    pub at: Timestamp,
+    /// Where its processes are.
+    pub cgroup: Option<Cgroup>,
+}
+
+/// How a worker ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExitRecord {
+    /// How.
+    pub end: End,
+    /// Whether it had been told to stop before it ended.
+    pub stopped: bool,
+    /// When its program began; absent when it never did.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub ended_at: Timestamp,
+    /// What it used.
+    pub usage: UsageSummary,
+}
+
+/// How a worker's process ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "snake_case")]
+pub enum End {
+    /// With an exit code.
+    Exit {
+        /// The code.
+        code: i32,
+    },
+    /// By a signal.
+    Signal {
+        /// Its number.
+        signal: i32,
+    },
+    /// It used more memory than it had.
+    OutOfMemory,
+    /// Its `setup` command failed.
+    SetupFailed {
+        /// Its exit code, if it had one.
+        code: Option<i32>,
+        /// The signal, if one ended it.
+        signal: Option<i32>,
+    },
+    /// It could not be started.
+    CouldNotStart {
+        /// Why, as a sentence.
+        message: String,
+    },
+    /// The stop came first.
+    NeverRan,
+    /// Its shim died without a record.
+    Lost,
+}
+
+/// A wish to stop an attempt; stays on the disk, so that it survives the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopWish {
+    /// Why.
+    pub why: StopWhy,
+    /// The time between TERM and KILL.
+    pub grace_ms: u64,
+}
+
+/// Why workers are stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopWhy {
+    /// Somebody wanted it.
+    Cancelled,
+    /// It took too long.
+    Timeout,
+    /// Its place is needed.
+    Preempted,
+    /// The job has failed or succeeded already.
+    Decided,
+}
+
+/// A line that a shim sends while it starts.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Note {
+    /// Which worker.
+    pub rank: u32,
+    /// Since when its program runs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub started_at: Option<Timestamp>,
+    /// Why it does not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error: Option<String>,
+}
+
+/// The stop file of an attempt.
+#[must_use]
+pub fn stop_file(attempt: &Path) -> PathBuf {
+    attempt.join("stop")
+}

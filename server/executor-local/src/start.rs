@@ -1,0 +1,145 @@
+//! Starting an attempt's workers: what must be there first, then one shim after the other.
+
+use std::io::{BufRead, BufReader};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cubeloom_domain::AttemptKey;
+use cubeloom_domain::executor::Event;
+use cubeloom_domain::lowered::LocalJob;
+use cubeloom_domain::outcome::{Failure, FailureKind, WorkerName};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::watch as latch;
+
+use crate::attempt::Happened;
+use crate::cgroup::Cgroup;
+use crate::error::reason;
+use crate::machine::Machine;
+use crate::python::Toolchain;
+use crate::spawn::{self, Launch};
+use crate::spec::{self, End, ExitRecord, Note};
+use crate::watch::Gone;
+
+/// The control group of a worker.
+pub(crate) fn cgroup(machine: &Machine, key: &AttemptKey, name: &WorkerName) -> Option<Cgroup> {
+    machine.hierarchy.group(&format!("{}-{name}", key.object_name()))
+}
+
+/// Starts some workers of one attempt.
+pub(crate) struct Start {
+    pub(crate) machine: Arc<Machine>,
+    pub(crate) job: Arc<LocalJob>,
+    /// The workers to start.
+    pub(crate) ranks: Vec<usize>,
+    /// The attempt's folder.
+    pub(crate) dir: PathBuf,
+    pub(crate) sender: UnboundedSender<Happened>,
+    /// Becomes true when no more workers may start.
+    pub(crate) stopping: latch::Receiver<bool>,
+}
+
+impl Start {
+    /// From the Python environment to the last shim. Whatever happens is sent.
+    pub(crate) async fn run(mut self) {
+        let user = match self.machine.owners.user(&self.job.project) {
+            Ok(user) => user,
+            Err(error) => return self.unprepared(error.to_string()),
+        };
+        let mut stopping = self.stopping.clone();
+        let toolchain = tokio::select! {
+            biased;
+            _ = stopping.wait_for(|stop| *stop) => return self.none_runs(),
+            prepared = self.prepare(user) => match prepared {
+                Ok(toolchain) => toolchain,
+                Err(message) => return self.unprepared(message),
+            },
+        };
+        let _ = tokio::task::spawn_blocking(move || self.spawn_all(user, &toolchain)).await;
+    }
+
+    async fn prepare(&self, user: Option<u32>) -> Result<Toolchain, String> {
+        let Some(wanted) = &self.job.python else { return Ok(Toolchain::default()) };
+        let tell = |what: String| self.machine.report(&self.job.key, Event::Preparing(what));
+        self.machine.pythons.toolchain(wanted, user, tell).await
+    }
+
+    fn unprepared(&self, message: String) {
+        let _ = self.sender.send(Happened::Unprepared(Failure::new(FailureKind::CouldNotStart, message)));
+    }
+
+    fn none_runs(&mut self) {
+        for rank in std::mem::take(&mut self.ranks) {
+            self.never_ran(rank);
+        }
+    }
+
+    fn never_ran(&self, rank: usize) {
+        let record = ExitRecord::without_run(End::NeverRan, true, self.machine.clock.now());
+        let _ = self.sender.send(Happened::Gone(rank, Gone::Ended(record)));
+    }
+
+    /// Blocking: makes the folders, then starts shim after shim until a stop comes.
+    fn spawn_all(mut self, user: Option<u32>, toolchain: &Toolchain) {
+        let made = self
+            .folders(user)
+            .and_then(|()| spawn::token(&self.dir).map_err(|error| self.folder_sentence(&self.dir, &error)));
+        let token = match made {
+            Ok(token) => token,
+            Err(message) => return self.unprepared(message),
+        };
+        let notes = match self.listen() {
+            Ok(notes) => notes,
+            Err(error) => return self.unprepared(format!("a pipe cannot be made: {}", reason(&error))),
+        };
+        let launch = Launch {
+            config: &self.machine.config,
+            user,
+            toolchain,
+            token: &token,
+            stop_file: spec::stop_file(&self.dir),
+            notes: &notes,
+        };
+        for rank in std::mem::take(&mut self.ranks) {
+            if *self.stopping.borrow() {
+                self.never_ran(rank);
+                continue;
+            }
+            let worker = &self.job.workers[rank];
+            let cgroup = cgroup(&self.machine, &self.job.key, &worker.name);
+            let happened = match launch.worker(worker, cgroup) {
+                Ok(spawned) => Happened::Spawned(rank, spawned),
+                Err(message) => Happened::Refused(rank, message),
+            };
+            let _ = self.sender.send(happened);
+        }
+    }
+
+    fn folders(&self, user: Option<u32>) -> Result<(), String> {
+        spawn::attempt_folder(&self.dir).map_err(|error| self.folder_sentence(&self.dir, &error))?;
+        let workspace = self.machine.layout.top("workspace");
+        self.job.folders.iter().map(Path::new).try_for_each(|folder| {
+            spawn::project_folder(&workspace, folder, user)
+                .map_err(|error| self.folder_sentence(folder, &error))
+        })
+    }
+
+    fn folder_sentence(&self, folder: &Path, error: &std::io::Error) -> String {
+        format!("the folder {} cannot be made: {}", folder.display(), reason(error))
+    }
+
+    /// The pipe that shims tell their start through. The thread that reads it ends when the last shim has spoken.
+    fn listen(&self) -> std::io::Result<OwnedFd> {
+        let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        let sender = self.sender.clone();
+        tokio::task::spawn_blocking(move || {
+            for line in BufReader::new(std::fs::File::from(read)).lines().map_while(Result::ok) {
+                if let Ok(note) = serde_json::from_str::<Note>(&line) {
+                    let _ = sender.send(Happened::Note(note));
+                }
+            }
+            let _ = sender.send(Happened::Quiet);
+        });
+        Ok(write)
+    }
+}

@@ -1,0 +1,138 @@
+//! Waiting for shims by their process descriptors, and finding out how a worker ended.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cubeloom_domain::failpoint::hit;
+use rustix::process::{Pid, Signal};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use crate::cgroup::Cgroup;
+use crate::look::{Found, Shim, look, wait_for_lock};
+use crate::spec::{ExitRecord, Started};
+
+/// What became of a worker whose shim is gone.
+pub(crate) enum Gone {
+    /// It ended, and left its record.
+    Ended(ExitRecord),
+    /// It may have run; nobody knows how it ended. Nothing of it runs any more.
+    Lost,
+    /// It never ran; the shim's exit code, where it was our child.
+    NeverRan(Option<i32>),
+}
+
+/// A shim to wait for.
+pub(crate) struct Watched {
+    /// Its descriptor, shared with who signals it.
+    pub(crate) pidfd: Arc<OwnedFd>,
+    /// To take its exit, when it is our child.
+    pub(crate) child: Option<Child>,
+}
+
+/// Waits until a worker's shim, or whichever shim has the worker, is gone.
+pub(crate) async fn watch(
+    folder: PathBuf,
+    outputs: PathBuf,
+    mut watched: Option<Watched>,
+    cgroup: Option<Cgroup>,
+) -> Gone {
+    let mut code = None;
+    loop {
+        if let Some(Watched { pidfd, child }) = watched.take() {
+            exited(&pidfd).await;
+            hit("local.exit.seen");
+            if let Some(mut child) = child {
+                code = child.wait().ok().and_then(|status| status.code());
+            }
+        }
+        match look(&folder) {
+            Ok(Found::Done(record)) => return Gone::Ended(record),
+            Ok(Found::Nothing) => return Gone::NeverRan(code),
+            Ok(Found::Running(Shim { pidfd, .. })) => {
+                watched = Some(Watched { pidfd: Arc::new(pidfd), child: None });
+            }
+            Ok(Found::Locked) => locked(&folder).await,
+            Ok(Found::Dead(started)) => {
+                clear(started, outputs, cgroup).await;
+                return Gone::Lost;
+            }
+            Err(error) => {
+                tracing::warn!(folder = %folder.display(), %error, "a worker's folder cannot be read");
+                return Gone::Lost;
+            }
+        }
+    }
+}
+
+/// Waits for the end of a process.
+async fn exited(pidfd: &Arc<OwnedFd>) {
+    // SAFETY: the shared descriptor is neither closed nor replaced while this registration lives.
+    #[allow(unsafe_code)]
+    let registered = unsafe { AsyncFd::register_with_interest(Arc::clone(pidfd), Interest::READABLE) };
+    match registered {
+        Ok(descriptor) => {
+            let _ = descriptor.readable().await;
+        }
+        Err(error) => {
+            tracing::warn!(%error, "a process descriptor cannot be watched; a thread waits for it instead");
+            let pidfd = Arc::clone(pidfd);
+            let _ = tokio::task::spawn_blocking(move || wait_blocking(&pidfd)).await;
+        }
+    }
+}
+
+fn wait_blocking(pidfd: &OwnedFd) {
+    let mut poll = [rustix::event::PollFd::new(pidfd, rustix::event::PollFlags::IN)];
+    while rustix::event::poll(&mut poll, None) == Err(rustix::io::Errno::INTR) {}
+}
+
+async fn locked(folder: &Path) {
+    let folder = folder.to_path_buf();
+    let waited = tokio::task::spawn_blocking(move || wait_for_lock(&folder)).await;
+    if let Ok(Err(error)) = waited {
+        tracing::warn!(%error, "a worker's lock cannot be waited for");
+    }
+}
+
+/// Ends what a shim that died left behind.
+async fn clear(started: Option<Started>, outputs: PathBuf, cgroup: Option<Cgroup>) {
+    let cgroup = started.and_then(|started| started.cgroup).or(cgroup);
+    let _ = tokio::task::spawn_blocking(move || {
+        loop {
+            let left = match &cgroup {
+                Some(cgroup) => cgroup.processes(),
+                None => with_variable(&format!("CUBELOOM_OUTPUTS={}", outputs.display())),
+            };
+            if left.is_empty() {
+                if let Some(cgroup) = &cgroup {
+                    cgroup.remove();
+                }
+                return;
+            }
+            for pid in left.into_iter().filter_map(Pid::from_raw) {
+                let _ = rustix::process::kill_process(pid, Signal::KILL);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    })
+    .await;
+}
+
+/// The processes whose environment holds `variable`: how a worker is known where there are no control groups.
+fn with_variable(variable: &str) -> Vec<i32> {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let holds = |pid: &i32| -> io::Result<bool> {
+        let environ = std::fs::read(format!("/proc/{pid}/environ"))?;
+        Ok(environ.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes()))
+    };
+    processes
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|pid| holds(pid).unwrap_or(false))
+        .collect()
+}
