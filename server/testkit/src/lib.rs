@@ -3,3 +3,4 @@
 pub mod builders;
 pub mod clock;
 pub mod fake;
+pub mod postgres;

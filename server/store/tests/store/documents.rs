@@ -103,7 +103,7 @@ async fn cached_results_belong_to_a_project(fixture: Fixture) {
 
     let newer = entry("shop", "k1", "pull", 9);
     store.commit(&lease("a"), &Changes { cache: vec![newer.clone()], ..Changes::default() }).await.unwrap();
-    assert_eq!(store.cached("shop", &["k1".into()]).await.unwrap(), [newer.clone()]);
+    assert_eq!(store.cached("shop", &["k1".into()]).await.unwrap(), std::slice::from_ref(&newer));
     assert_eq!(store.last_cache_entry("shop", "ctr", "pull").await.unwrap(), Some(newer));
 }
 

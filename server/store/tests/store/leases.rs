@@ -56,9 +56,9 @@ async fn what_is_released_can_be_taken(fixture: Fixture) {
     let store = &fixture.store;
     let (one, two) = (create(store, 1).await, create(store, 2).await);
     store.acquire("a", at(0), MINUTE, 9).await.unwrap();
-    store.release("b", &[one.clone()]).await.unwrap();
+    store.release("b", std::slice::from_ref(&one)).await.unwrap();
     assert!(store.acquire("b", at(1), MINUTE, 9).await.unwrap().is_empty());
-    store.release("a", &[one.clone()]).await.unwrap();
+    store.release("a", std::slice::from_ref(&one)).await.unwrap();
     assert_eq!(store.acquire("b", at(1), MINUTE, 9).await.unwrap(), [one]);
 
     let wakes = store.wakes();

@@ -1,6 +1,8 @@
 //! How long commits take; run by hand, in release:
 //! `cargo test -p cubeloom-store --release --test store -- --ignored --nocapture --test-threads 1 speed`
 
+#![allow(clippy::print_stdout, reason = "it prints what it measured")]
+
 use std::time::{Duration, Instant};
 
 use cubeloom_domain::record::AttemptRecord;
