@@ -14,6 +14,9 @@ const ROWS: usize = 2_000;
 /// Pages of the log (4 KiB each) above which writers wait once, so that it starts again from its beginning.
 const LOG_PAGES: i64 = 16_384;
 
+/// It works in what no reader holds back, and waits for nobody.
+const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
+
 /// Counts what was written, and says when it is enough.
 #[derive(Default)]
 pub(crate) struct Pace {
@@ -54,13 +57,14 @@ pub(crate) fn start(store: &Store) {
 
 async fn checkpoint(store: &Inner) -> Result<(), sqlx::Error> {
     let mut reader = store.pool.acquire().await?;
-    let row = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").fetch_one(&mut *reader).await?;
+    let row = sqlx::query(CHECKPOINT).fetch_one(&mut *reader).await?;
     let pages: i64 = row.try_get(1)?;
     drop(reader);
     if pages > LOG_PAGES
         && let Some(writer) = &store.writer
     {
-        sqlx::query("PRAGMA wal_checkpoint(RESTART)").execute(&mut *writer.lock().await).await?;
+        // With no writer under way it reaches the log's end, after which the next commit begins the log anew.
+        sqlx::query(CHECKPOINT).execute(&mut *writer.lock().await).await?;
     }
     Ok(())
 }

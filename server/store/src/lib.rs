@@ -53,6 +53,8 @@ struct Inner {
     writer: Option<Mutex<AnyConnection>>,
     wakes: watch::Sender<u64>,
     checkpoints: checkpoint::Pace,
+    /// To the other servers of a PostgreSQL database.
+    _listening: Option<listen::Listening>,
 }
 
 /// A connection that may write.

@@ -1,14 +1,14 @@
 //! Wake-ups between servers of one PostgreSQL database. The only file that is about PostgreSQL alone.
 
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use sqlx::AnyConnection;
 use sqlx::postgres::PgListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use crate::backend::Backend;
 use crate::error::StoreError;
-use crate::{Inner, Store};
 
 const CHANNEL: &str = "cubeloom";
 
@@ -20,28 +20,31 @@ pub(crate) async fn notify(backend: Backend, connection: &mut AnyConnection) -> 
     Ok(())
 }
 
-/// Listens for as long as the store is in use.
-pub(crate) async fn start(store: &Store, url: &str) -> Result<(), sqlx::Error> {
-    let mut listener = PgListener::connect(url).await?;
-    listener.ignore_pool_close_event(true);
-    listener.listen(CHANNEL).await?;
-    tokio::spawn(follow(listener, Arc::downgrade(&store.inner)));
-    Ok(())
+/// Listening, for as long as this lives.
+pub(crate) struct Listening(JoinHandle<()>);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
-async fn follow(mut listener: PgListener, store: Weak<Inner>) {
+/// Wakes whenever another server has notified.
+pub(crate) async fn start(wakes: watch::Sender<u64>, url: &str) -> Result<Listening, sqlx::Error> {
+    let mut listener = PgListener::connect(url).await?;
+    listener.listen(CHANNEL).await?;
+    Ok(Listening(tokio::spawn(follow(listener, wakes))))
+}
+
+async fn follow(mut listener: PgListener, wakes: watch::Sender<u64>) {
     loop {
-        // `None`: the connection was lost and is made again; what was said meanwhile is not known, so it wakes.
-        let heard = tokio::time::timeout(Duration::from_secs(5), listener.try_recv()).await;
-        let Some(store) = store.upgrade() else { return };
-        match heard {
-            Ok(Ok(_)) => store.wakes.send_modify(|count| *count += 1),
-            Ok(Err(error)) => {
+        match listener.try_recv().await {
+            // `None`: the connection was lost and is made again; what was said meanwhile is not known, so it wakes.
+            Ok(_) => wakes.send_modify(|count| *count += 1),
+            Err(error) => {
                 tracing::warn!(%error, "the database does not answer; wake-ups from other servers are missed");
-                drop(store);
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
-            Err(_) => {}
         }
     }
 }

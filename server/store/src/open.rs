@@ -67,16 +67,15 @@ async fn open_sqlite(options: &Options) -> Result<Store, StoreError> {
     .await?;
     schema::migrate(Backend::Sqlite, &mut writer).await?;
     let pool = sqlite_readers(connect, busy).await?;
-    let checkpoints = checkpoint::Pace::default();
-    let store = Store {
-        inner: Arc::new(Inner {
-            backend: Backend::Sqlite,
-            pool,
-            writer: Some(Mutex::new(writer)),
-            wakes: watch::Sender::new(0),
-            checkpoints,
-        }),
+    let inner = Inner {
+        backend: Backend::Sqlite,
+        pool,
+        writer: Some(Mutex::new(writer)),
+        wakes: watch::Sender::new(0),
+        checkpoints: checkpoint::Pace::default(),
+        _listening: None,
     };
+    let store = Store { inner: Arc::new(inner) };
     checkpoint::start(&store);
     Ok(store)
 }
@@ -129,17 +128,17 @@ async fn open_postgres(options: &Options) -> Result<Store, StoreError> {
     let mut connection = pool.acquire().await?;
     schema::migrate(Backend::Postgres, &mut connection).await?;
     drop(connection);
-    let store = Store {
-        inner: Arc::new(Inner {
-            backend: Backend::Postgres,
-            pool,
-            writer: None,
-            wakes: watch::Sender::new(0),
-            checkpoints: checkpoint::Pace::default(),
-        }),
+    let wakes = watch::Sender::new(0);
+    let listening = listen::start(wakes.clone(), &options.url).await.map_err(refused)?;
+    let inner = Inner {
+        backend: Backend::Postgres,
+        pool,
+        writer: None,
+        wakes,
+        checkpoints: checkpoint::Pace::default(),
+        _listening: Some(listening),
     };
-    listen::start(&store, &options.url).await.map_err(refused)?;
-    Ok(store)
+    Ok(Store { inner: Arc::new(inner) })
 }
 
 fn connect_options(url: &str) -> Result<AnyConnectOptions, StoreError> {

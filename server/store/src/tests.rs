@@ -87,6 +87,24 @@ async fn on_a_full_disk_nothing_is_lost() {
     assert_eq!(store.instances(&run().id).await.unwrap().len(), 1000);
 }
 
+/// Commits only append to the log; somebody else has to work it into the file.
+#[tokio::test]
+async fn the_log_is_worked_into_the_file() {
+    let (store, folder) = store().await;
+    let size = || std::fs::metadata(folder.path().join("test.sqlite")).unwrap().len();
+    store.create_run(&run(), &plan()).await.unwrap();
+    store.acquire("a", Timestamp(1), Duration::from_secs(60), 1).await.unwrap();
+    let before = size();
+    store.commit(&Lease { owner: "a".into() }, &instances(3000, "x")).await.unwrap();
+    for _ in 0..500 {
+        if size() > before + 100_000 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the file still has {} bytes", size());
+}
+
 /// Keeps the text of every statement that the driver logs.
 #[derive(Clone, Default)]
 struct Statements(Arc<Mutex<BTreeSet<String>>>);
