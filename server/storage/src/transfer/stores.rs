@@ -129,8 +129,8 @@ impl Stores {
         if let Some(user) = self.get("HADOOP_USER_NAME") {
             hdfs = hdfs.user_name(user);
         }
-        // Files become visible under their name by a rename; until then they lie here.
-        Operator::new(hdfs.atomic_write_dir("/tmp/.cubeloom-transfer/"))
+        // Files become visible under their name by a rename; until then they lie here. No slash goes before it.
+        Operator::new(hdfs.atomic_write_dir("tmp/.cubeloom-transfer/"))
     }
 }
 

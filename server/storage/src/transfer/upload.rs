@@ -140,6 +140,11 @@ impl Upload<'_> {
     }
 
     async fn writer(&self, place: &str) -> Result<Writer, TransferError> {
+        let over_http = matches!(self.path.kind, StoreKind::WebHdfs | StoreKind::SecureWebHdfs);
+        if let Some((folder, _)) = place.rsplit_once('/').filter(|_| over_http) {
+            // Its rename does nothing, without a word, when the folder is not there.
+            self.operator.create_dir(&format!("{folder}/")).await.map_err(|error| self.fault(error))?;
+        }
         let size = self.input.identity.size.unwrap_or(0);
         let part = self.shared.spec.chunk.max(SMALLEST_PART).max(size.div_ceil(MOST_PARTS));
         let mut options = self.operator.writer_with(place).chunk(part as usize).concurrent(self.shared.width);
