@@ -1,1 +1,30 @@
-//! To be written.
+//! The compiler: documents and templates become a plan, a plan becomes jobs, jobs become plain data for a cluster.
+//!
+//! Pure: the same inputs give the same result, byte for byte. No clock, no network, no files, no environment.
+
+mod arguments;
+mod cache;
+mod expression;
+mod frameworks;
+mod job;
+pub mod lower;
+mod nearest;
+mod parse;
+mod path;
+mod plan;
+pub mod schema;
+mod template;
+mod validate;
+
+pub use cache::cache_key;
+pub use job::{condition, expand, job};
+pub use parse::{Document, parse_pipeline, parse_template};
+pub use plan::{PlanInputs, Planned, check_pipeline, plan, validate};
+pub use template::check_template;
+
+/// What the tasks before reported: a task's name -> an object of its outputs. Of a `for_each` task, each name has
+/// the list of its instances' values in their order, null where an instance reported none.
+pub type Outputs = std::collections::BTreeMap<String, serde_json::Value>;
+
+/// How many instances a task can have.
+pub const MAX_ELEMENTS: usize = 100_000;

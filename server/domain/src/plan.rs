@@ -80,6 +80,9 @@ pub struct PlannedTemplate {
     /// Arguments whose value is a file of the pipeline's folder.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub path_arguments: Vec<String>,
+    /// The arguments' JSON Schema, kept where a task of it has arguments that are known only when it is ready.
+    #[serde(skip_serializing_if = "Value::is_null", default)]
+    pub parameters: Value,
 }
 
 /// A value known at planning, or the source of one that is known later.

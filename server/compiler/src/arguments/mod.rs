@@ -1,0 +1,34 @@
+//! Arguments against a template's JSON Schema.
+//!
+//! The checker is our own: it covers the keywords that a form can be made of, [`lint`] refuses all others (so what a
+//! template says always holds), and its sentences are written for the person who fills the form in. The crates that
+//! cover all of JSON Schema bring two dozen others with them and say `is not valid under any of the given schemas`.
+
+mod check;
+mod lint;
+
+pub use check::check;
+pub use lint::lint;
+
+use cubeloom_domain::JsonMap;
+use serde_json::Value;
+
+/// The properties of an object schema.
+pub fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+}
+
+/// The defaults of the arguments that were not given.
+pub fn defaults<'s>(schema: &'s Value, given: &JsonMap) -> impl Iterator<Item = (&'s String, &'s Value)> {
+    properties(schema)
+        .filter(|(name, _)| !given.contains_key(*name))
+        .filter_map(|(name, property)| Some((name, property.get("default")?)))
+}
+
+/// The arguments whose value is a file of the pipeline's folder.
+pub fn paths(schema: &Value) -> Vec<String> {
+    properties(schema)
+        .filter(|(_, property)| property.get("format").and_then(Value::as_str) == Some("path"))
+        .map(|(name, _)| name.clone())
+        .collect()
+}

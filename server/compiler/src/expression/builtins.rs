@@ -1,0 +1,197 @@
+//! What expressions can use: a chosen few filters, tests and functions, all pure and all bounded.
+//!
+//! Everything here that makes a longer text or list out of a short one is charged to a budget: the engine's fuel
+//! counts instructions, and one instruction can make a gigabyte.
+
+use std::cell::Cell;
+use std::sync::OnceLock;
+
+use minijinja::value::{Rest, Value};
+use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, filters, tests};
+
+use super::dates;
+
+/// Instructions of one evaluation.
+const FUEL: u64 = 100_000;
+/// Bytes that the filters of one evaluation may write together.
+const BUDGET: usize = 8 << 20;
+/// Elements of a `range`.
+const MAX_RANGE: i64 = 10_000;
+/// The functions; every other name that is not declared is a mistake.
+pub const FUNCTIONS: [&str; 1] = ["range"];
+
+thread_local! {
+    static LEFT: Cell<usize> = const { Cell::new(BUDGET) };
+}
+
+/// Fills the budget up: called before each evaluation.
+pub fn refill() {
+    LEFT.set(BUDGET);
+}
+
+fn charge(bytes: usize) -> Result<(), Error> {
+    match LEFT.get().checked_sub(bytes) {
+        Some(left) => {
+            LEFT.set(left);
+            Ok(())
+        }
+        None => Err(wrong("the expression makes too much text")),
+    }
+}
+
+fn wrong(message: impl Into<std::borrow::Cow<'static, str>>) -> Error {
+    Error::new(ErrorKind::InvalidOperation, message)
+}
+
+/// The one environment: no templates, no loader, nothing but what is listed here.
+pub fn environment() -> &'static Environment<'static> {
+    static ENVIRONMENT: OnceLock<Environment<'static>> = OnceLock::new();
+    ENVIRONMENT.get_or_init(|| {
+        let mut env = Environment::empty();
+        env.set_undefined_behavior(UndefinedBehavior::Strict);
+        env.set_fuel(Some(FUEL));
+        env.set_recursion_limit(100);
+        add_filters(&mut env);
+        add_tests(&mut env);
+        env.add_function("range", range);
+        env
+    })
+}
+
+fn add_filters(env: &mut Environment<'static>) {
+    env.add_filter("lower", filters::lower);
+    env.add_filter("upper", filters::upper);
+    env.add_filter("trim", filters::trim);
+    env.add_filter("length", filters::length);
+    env.add_filter("default", filters::default);
+    env.add_filter("round", filters::round);
+    env.add_filter("abs", filters::abs);
+    env.add_filter("int", filters::int);
+    env.add_filter("float", filters::float);
+    env.add_filter("string", filters::string);
+    env.add_filter("bool", filters::bool);
+    env.add_filter("first", filters::first);
+    env.add_filter("last", filters::last);
+    env.add_filter("min", filters::min);
+    env.add_filter("max", filters::max);
+    env.add_filter("sort", filters::sort);
+    env.add_filter("reverse", filters::reverse);
+    env.add_filter("unique", filters::unique);
+    env.add_filter("list", filters::list);
+    env.add_filter("items", filters::items);
+    env.add_filter("map", filters::map);
+    env.add_filter("select", filters::select);
+    env.add_filter("reject", filters::reject);
+    env.add_filter("selectattr", filters::selectattr);
+    env.add_filter("rejectattr", filters::rejectattr);
+    env.add_filter("split", filters::split);
+    env.add_filter("sum", sum);
+    env.add_filter("times", times);
+    env.add_filter("join", join);
+    env.add_filter("replace", replace);
+    env.add_filter("tojson", to_json);
+    env.add_filter("days", dates::days);
+    env.add_filter("weeks", dates::weeks);
+    env.add_filter("months", dates::months);
+    env.add_filter("hours", dates::hours);
+    env.add_filter("minutes", dates::minutes);
+    env.add_filter("days_until", dates::days_until);
+    env.add_filter("format", dates::format);
+}
+
+fn add_tests(env: &mut Environment<'static>) {
+    env.add_test("defined", tests::is_defined);
+    env.add_test("undefined", tests::is_undefined);
+    env.add_test("none", tests::is_none);
+    env.add_test("boolean", tests::is_boolean);
+    env.add_test("number", tests::is_number);
+    env.add_test("integer", tests::is_integer);
+    env.add_test("string", tests::is_string);
+    env.add_test("sequence", tests::is_sequence);
+    env.add_test("mapping", tests::is_mapping);
+    env.add_test("odd", tests::is_odd);
+    env.add_test("even", tests::is_even);
+    env.add_test("startingwith", tests::is_startingwith);
+    env.add_test("endingwith", tests::is_endingwith);
+    env.add_test("eq", tests::is_eq);
+    env.add_test("ne", tests::is_ne);
+    env.add_test("lt", tests::is_lt);
+    env.add_test("le", tests::is_le);
+    env.add_test("gt", tests::is_gt);
+    env.add_test("ge", tests::is_ge);
+}
+
+/// `range(stop)`, `range(start, stop)`, `range(start, stop, step)`.
+fn range(bounds: Rest<i64>) -> Result<Vec<i64>, Error> {
+    let (start, stop, step) = match bounds.as_slice() {
+        [stop] => (0, *stop, 1),
+        [start, stop] => (*start, *stop, 1),
+        [start, stop, step] => (*start, *stop, *step),
+        _ => return Err(wrong("range takes one, two or three numbers")),
+    };
+    if step == 0 {
+        return Err(wrong("the step of a range cannot be 0"));
+    }
+    let distance = if step > 0 { stop.saturating_sub(start) } else { start.saturating_sub(stop) };
+    let (distance, size) = (distance.max(0).unsigned_abs(), step.unsigned_abs());
+    let count = i64::try_from(distance.div_ceil(size)).unwrap_or(i64::MAX);
+    if count > MAX_RANGE {
+        return Err(wrong(format!("the range has {count} elements; at most {MAX_RANGE} are allowed")));
+    }
+    charge(usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(8))?;
+    Ok((0..count).map(|at| start + at * step).collect())
+}
+
+/// Numbers only: see `scan` for why there is no `*`.
+fn times(left: &Value, right: &Value) -> Result<Value, Error> {
+    if let (Some(left), Some(right)) = (left.as_i64(), right.as_i64()) {
+        return left.checked_mul(right).map(Value::from).ok_or_else(|| wrong("the product is too large"));
+    }
+    match (f64::try_from(left.clone()), f64::try_from(right.clone())) {
+        (Ok(left), Ok(right)) if left.is_finite() && right.is_finite() => Ok(Value::from(left * right)),
+        _ => Err(wrong("times multiplies two numbers")),
+    }
+}
+
+fn sum(values: &Value) -> Result<Value, Error> {
+    let mut whole: Option<i64> = Some(0);
+    let mut total = 0.0;
+    for value in values.try_iter()? {
+        if !value.is_number() {
+            return Err(wrong("sum adds numbers"));
+        }
+        whole = whole.and_then(|sum| sum.checked_add(value.as_i64()?));
+        total += f64::try_from(value)?;
+    }
+    Ok(whole.map_or(Value::from(total), Value::from))
+}
+
+/// The elements as one text, `separator` between them.
+fn join(values: &Value, separator: Option<&str>) -> Result<String, Error> {
+    let mut text = String::new();
+    for (at, value) in values.try_iter()?.enumerate() {
+        let before = text.len();
+        if at > 0 {
+            text.push_str(separator.unwrap_or_default());
+        }
+        match value.as_str() {
+            Some(part) => text.push_str(part),
+            None => text.push_str(&value.to_string()),
+        }
+        charge(text.len() - before)?;
+    }
+    Ok(text)
+}
+
+fn replace(text: &str, from: &str, to: &str) -> Result<String, Error> {
+    let found = text.matches(from).count();
+    charge(text.len().saturating_add(found.saturating_mul(to.len())))?;
+    Ok(text.replace(from, to))
+}
+
+/// As JSON on one line.
+fn to_json(value: &Value) -> Result<String, Error> {
+    let text = serde_json::to_string(value).map_err(|error| wrong(error.to_string()))?;
+    charge(text.len())?;
+    Ok(text)
+}

@@ -1,0 +1,196 @@
+//! Compiled expressions, and a cache of them for each thread: a plan of 100,000 tasks holds few different ones.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use cubeloom_domain::Code;
+use minijinja::{Error, ErrorKind, Expression};
+use serde_json::Value;
+
+use super::builtins::{FUNCTIONS, environment, refill};
+use super::scan::{self, Read};
+use super::{Args, Mistake, Scope};
+
+/// The longest expression, in bytes.
+const MAX_LENGTH: usize = 4 << 10;
+/// The largest result, in bytes of JSON.
+const MAX_RESULT: usize = 16 << 20;
+/// How many compiled expressions a thread keeps.
+const CACHED: usize = 4096;
+
+/// An expression that can be evaluated.
+pub struct Compiled {
+    expression: Expression<'static, 'static>,
+    /// As it was written.
+    pub source: String,
+    /// The variables that it names: `params`.
+    pub roots: Vec<String>,
+    /// The same with the members that are named by constants: `params.date`.
+    pub names: Vec<String>,
+    /// What it reads of other tasks.
+    pub reads: Vec<Read>,
+    /// The names, when it is nothing but names and dots.
+    path: Option<Vec<String>>,
+}
+
+thread_local! {
+    static CACHE: RefCell<HashMap<String, Result<Rc<Compiled>, Mistake>>> = RefCell::default();
+}
+
+/// Compiles an expression, or takes it from the cache.
+///
+/// # Errors
+/// When it is not one.
+pub fn compile(source: &str) -> Result<Rc<Compiled>, Mistake> {
+    if let Some(known) = CACHE.with_borrow(|cache| cache.get(source).cloned()) {
+        return known;
+    }
+    let compiled = Compiled::new(source).map(Rc::new);
+    CACHE.with_borrow_mut(|cache| {
+        if cache.len() >= CACHED {
+            cache.clear();
+        }
+        cache.insert(source.to_owned(), compiled.clone());
+    });
+    compiled
+}
+
+impl Compiled {
+    fn new(source: &str) -> Result<Self, Mistake> {
+        let invalid = |reason: String| Mistake::new(Code::InvalidExpression, quoted(source, &reason));
+        if source.is_empty() {
+            return Err(invalid("there is nothing in it".into()));
+        }
+        if source.len() > MAX_LENGTH {
+            let message =
+                format!("an expression of {} bytes is too long; at most {MAX_LENGTH}", source.len());
+            return Err(Mistake::new(Code::InvalidExpression, message));
+        }
+        let scanned = scan::scan(source).map_err(&invalid)?;
+        let expression =
+            environment().compile_expression_owned(scanned.text).map_err(|error| invalid(reason(&error)))?;
+        let mut roots: Vec<String> = expression.undeclared_variables(false).into_iter().collect();
+        roots.retain(|name| !FUNCTIONS.contains(&name.as_str()));
+        roots.sort();
+        let mut names: Vec<String> = expression.undeclared_variables(true).into_iter().collect();
+        names.sort();
+        let path = plain_path(source);
+        Ok(Self { expression, source: source.to_owned(), roots, names, reads: scanned.reads, path })
+    }
+
+    /// The members of a root that are named by constants, each once.
+    pub fn members<'c>(&'c self, root: &'c str) -> impl Iterator<Item = &'c str> {
+        let mut last = "";
+        self.names.iter().filter_map(move |name| {
+            let member = name.strip_prefix(root)?.strip_prefix('.')?.split('.').next()?;
+            let fresh = member != last;
+            last = member;
+            fresh.then_some(member)
+        })
+    }
+
+    /// Whether it names this variable.
+    pub fn mentions(&self, root: &str) -> bool {
+        self.roots.iter().any(|name| name == root)
+    }
+
+    /// Evaluates it.
+    ///
+    /// # Errors
+    /// When something that it names is not there, or an operation cannot be done.
+    pub fn evaluate(&self, scope: &Scope<'_>) -> Result<Value, Mistake> {
+        if let Some(value) = self.path.as_deref().and_then(|path| scope.walk(path)) {
+            return Ok(value);
+        }
+        refill();
+        let value = self.expression.eval(scope.context(self)).map_err(|error| self.failed(&error, scope))?;
+        if value.is_undefined() {
+            return Err(self.failed(&ErrorKind::UndefinedError.into(), scope));
+        }
+        let json = serde_json::to_value(&value).map_err(|error| {
+            Mistake::new(
+                Code::InvalidExpression,
+                quoted(&self.source, &format!("its result is no JSON: {error}")),
+            )
+        })?;
+        if weight(&json) > MAX_RESULT {
+            return Err(Mistake::new(
+                Code::InvalidExpression,
+                quoted(&self.source, "its result is too large"),
+            ));
+        }
+        Ok(json)
+    }
+
+    fn failed(&self, error: &Error, scope: &Scope<'_>) -> Mistake {
+        if error.kind() == ErrorKind::UndefinedError {
+            return Mistake::new(Code::UndefinedName, quoted(&self.source, &self.undefined(scope)));
+        }
+        Mistake::new(Code::InvalidExpression, quoted(&self.source, &reason(error)))
+    }
+
+    /// Which of its names is not there.
+    fn undefined(&self, scope: &Scope<'_>) -> String {
+        for read in &self.reads {
+            let Some(outputs) = scope.outputs.and_then(|outputs| outputs.get(&read.task)) else {
+                return format!("the task `{}` has no outputs: it was not run", read.task);
+            };
+            let written = outputs.as_object();
+            if let (Some(output), Some(written)) = (&read.output, written)
+                && !written.contains_key(output)
+            {
+                let names = crate::nearest::listing(written.keys().map(String::as_str));
+                let names = if names.is_empty() { "nothing".into() } else { names };
+                return format!(
+                    "the task `{}` reported no output `{output}`; it reported {names}",
+                    read.task
+                );
+            }
+        }
+        for (root, values) in [("params", scope.params.map(Args::Plain)), ("args", scope.args)] {
+            let missing =
+                self.members(root).find(|name| values.is_none_or(|values| values.get(name).is_none()));
+            if let Some(name) = missing {
+                return format!("`{root}.{name}` has no value");
+            }
+        }
+        "something that it names has no value".into()
+    }
+}
+
+/// `{{ source }}: reason`.
+fn quoted(source: &str, reason: &str) -> String {
+    let shown: String = source.chars().take(80).collect();
+    let dots = if shown.len() < source.len() { "..." } else { "" };
+    format!("in the expression `{shown}{dots}`: {reason}")
+}
+
+/// The engine's sentence, without its file names.
+fn reason(error: &Error) -> String {
+    match (error.kind(), error.detail()) {
+        (ErrorKind::OutOfFuel, _) => "it takes too many steps".into(),
+        (_, Some(detail)) => detail.to_owned(),
+        (kind, None) => kind.to_string(),
+    }
+}
+
+/// `args.rows.count` as its names; `None` for everything else.
+fn plain_path(source: &str) -> Option<Vec<String>> {
+    let name = |part: &str| {
+        !part.is_empty()
+            && !part.starts_with(|c: char| c.is_ascii_digit())
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    source.split('.').all(name).then(|| source.split('.').map(str::to_owned).collect())
+}
+
+/// Roughly the size of a value as JSON.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => 2 + items.iter().map(weight).sum::<usize>(),
+        Value::Object(map) => 2 + map.iter().map(|(key, value)| key.len() + 3 + weight(value)).sum::<usize>(),
+    }
+}

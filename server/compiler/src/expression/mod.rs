@@ -1,0 +1,158 @@
+//! Expressions in documents and templates: `{{ params.date }}`, sandboxed and bounded in steps, size and depth.
+
+mod builtins;
+mod compile;
+mod dates;
+mod scan;
+mod scope;
+
+pub use compile::{Compiled, compile};
+pub use scan::has_expression;
+pub use scope::{Args, RUN_NAMES, Scope};
+
+use std::rc::Rc;
+
+use cubeloom_domain::Code;
+use serde_json::Value;
+
+use scan::Segment;
+
+/// What is wrong with an expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// What kind of mistake.
+    pub code: Code,
+    /// A sentence.
+    pub message: String,
+}
+
+impl Mistake {
+    /// A mistake.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+}
+
+/// The largest text that is rendered, in bytes.
+const MAX_TEXT: usize = 16 << 20;
+
+/// The expressions of a text.
+///
+/// # Errors
+/// When one of them is none.
+pub fn expressions(text: &str) -> Result<Vec<Rc<Compiled>>, Mistake> {
+    if let Some(word) = scan::statement(text) {
+        let message = format!(
+            "statements such as `{{% {word} %}}` are not available; write an expression: {{{{ a if b else c }}}}"
+        );
+        return Err(Mistake::new(Code::InvalidExpression, message));
+    }
+    if !has_expression(text) {
+        return Ok(Vec::new());
+    }
+    pieces(text)?
+        .into_iter()
+        .filter_map(|piece| match piece {
+            Segment::Expression(source) => Some(compile(source)),
+            Segment::Text(_) => None,
+        })
+        .collect()
+}
+
+fn pieces(text: &str) -> Result<Vec<Segment<'_>>, Mistake> {
+    scan::segments(text).map_err(|message| Mistake::new(Code::InvalidExpression, message))
+}
+
+/// A text with its expressions evaluated. One that is exactly one expression yields that value, else text.
+///
+/// # Errors
+/// The first expression that cannot be evaluated.
+pub fn render(text: &str, scope: &Scope<'_>) -> Result<Value, Mistake> {
+    if !has_expression(text) {
+        return Ok(Value::String(text.to_owned()));
+    }
+    let pieces = pieces(text)?;
+    if let [Segment::Expression(source)] = pieces.as_slice() {
+        return compile(source)?.evaluate(scope);
+    }
+    let mut rendered = String::new();
+    for piece in pieces {
+        match piece {
+            Segment::Text(text) => rendered.push_str(text),
+            Segment::Expression(source) => rendered.push_str(&to_text(compile(source)?.evaluate(scope)?)),
+        }
+        if rendered.len() > MAX_TEXT {
+            return Err(Mistake::new(Code::InvalidExpression, "the text becomes larger than 16 MiB"));
+        }
+    }
+    Ok(Value::String(rendered))
+}
+
+/// The same for every string in a value, keys left alone.
+///
+/// # Errors
+/// The first expression that cannot be evaluated.
+pub fn render_value(value: &Value, scope: &Scope<'_>) -> Result<Value, Mistake> {
+    Ok(match value {
+        Value::String(text) => render(text, scope)?,
+        Value::Array(items) => {
+            Value::Array(items.iter().map(|item| render_value(item, scope)).collect::<Result<_, _>>()?)
+        }
+        Value::Object(map) => Value::Object(
+            map.iter()
+                .map(|(key, value)| Ok((key.clone(), render_value(value, scope)?)))
+                .collect::<Result<_, Mistake>>()?,
+        ),
+        other => other.clone(),
+    })
+}
+
+/// A value inside of a text: text as it is, nothing as nothing, all else as JSON.
+pub fn to_text(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+/// An expression that stands alone (`when`, `from`), with or without its braces.
+///
+/// # Errors
+/// When it is none.
+pub fn bare(text: &str) -> Result<Rc<Compiled>, Mistake> {
+    let text = text.trim();
+    if !has_expression(text) {
+        return compile(text);
+    }
+    match pieces(text)?.as_slice() {
+        [Segment::Expression(source)] => compile(source),
+        _ => Err(Mistake::new(Code::InvalidExpression, "write one expression, with nothing around it")),
+    }
+}
+
+/// Calls `visit` for every string in a value that has something of an expression, with its place below `path`.
+pub fn strings<'v>(
+    value: &'v Value,
+    path: &mut crate::path::Path,
+    visit: &mut impl FnMut(&'v str, &crate::path::Path),
+) {
+    match value {
+        Value::String(text) => visit(text, path),
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                path.push_index(at);
+                strings(item, path, visit);
+                path.pop();
+            }
+        }
+        Value::Object(map) => {
+            for (key, value) in map {
+                path.push_key(key);
+                strings(value, path, visit);
+                path.pop();
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

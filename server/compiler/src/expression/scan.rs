@@ -1,0 +1,224 @@
+//! Finds the expressions of a text, and what an expression reads of other tasks.
+//!
+//! Only `{{ ... }}` is special: statements (`{% ... %}`) would allow loops that double a text until the memory is
+//! full, and programs often contain `{%` and `{#` themselves. Multiplication is refused for the same reason, for it
+//! also repeats texts and lists; the filter `times` multiplies numbers.
+
+/// A piece of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Segment<'t> {
+    /// As it is.
+    Text(&'t str),
+    /// What stands between `{{` and `}}`, trimmed.
+    Expression(&'t str),
+}
+
+/// Something of another task that an expression reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// The task.
+    pub task: String,
+    /// The output, unless all are read together.
+    pub output: Option<String>,
+}
+
+/// Whether a text has an expression at all; most have none.
+pub fn has_expression(text: &str) -> bool {
+    text.contains("{{")
+}
+
+/// The pieces of a text.
+///
+/// # Errors
+/// A sentence, when an expression has no end.
+pub fn segments(text: &str) -> Result<Vec<Segment<'_>>, String> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find("{{") {
+        if start > 0 {
+            pieces.push(Segment::Text(&rest[..start]));
+        }
+        let inner = &rest[start + 2..];
+        let Some(end) = end_of(inner) else {
+            let shown: String = inner.chars().take(30).collect();
+            return Err(format!(
+                "the expression `{{{{{shown}` has no `}}}}`; to write two braces as text: {{{{ '{{{{' }}}}"
+            ));
+        };
+        pieces.push(Segment::Expression(inner[..end].trim()));
+        rest = &inner[end + 2..];
+    }
+    if !rest.is_empty() || pieces.is_empty() {
+        pieces.push(Segment::Text(rest));
+    }
+    Ok(pieces)
+}
+
+/// Where the `}}` is that ends an expression: not in quotes, not in brackets.
+fn end_of(inner: &str) -> Option<usize> {
+    let bytes = inner.as_bytes();
+    let (mut at, mut depth) = (0, 0usize);
+    while at < bytes.len() {
+        match bytes[at] {
+            quote @ (b'"' | b'\'') => at = end_of_string(bytes, at, quote),
+            b'{' | b'[' | b'(' => depth += 1,
+            b'}' if depth == 0 && bytes.get(at + 1) == Some(&b'}') => return Some(at),
+            b'}' | b']' | b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The index of the quote that ends the string beginning at `start`, or the end of the text.
+fn end_of_string(bytes: &[u8], start: usize, quote: u8) -> usize {
+    let mut at = start + 1;
+    while at < bytes.len() && bytes[at] != quote {
+        at += if bytes[at] == b'\\' { 2 } else { 1 };
+    }
+    at
+}
+
+/// An expression as the engine takes it, and what it reads of other tasks.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Scanned {
+    /// The expression; task names are quoted in it, for they may hold `-`.
+    pub text: String,
+    /// The reads, in the order of the text.
+    pub reads: Vec<Read>,
+}
+
+/// Scans one expression.
+///
+/// # Errors
+/// A sentence, when it multiplies or names a task in a way that cannot be known before it is evaluated.
+pub fn scan(expression: &str) -> Result<Scanned, String> {
+    let bytes = expression.as_bytes();
+    let mut scanned = Scanned { text: String::with_capacity(expression.len()), reads: Vec::new() };
+    let (mut at, mut after_dot) = (0, false);
+    while at < bytes.len() {
+        let start = at;
+        match bytes[at] {
+            quote @ (b'"' | b'\'') => at = (end_of_string(bytes, at, quote) + 1).min(bytes.len()),
+            b'*' if bytes.get(at + 1) == Some(&b'*') => at += 2,
+            b'*' => return Err("`*` is not available; write `a | times(b)`".into()),
+            byte if is_word(byte) => {
+                at = end_of_word(bytes, at);
+                if &expression[start..at] == "tasks" && !after_dot {
+                    at = scan_read(expression, at, &mut scanned)?;
+                    after_dot = false;
+                    continue;
+                }
+            }
+            _ => at += 1,
+        }
+        scanned
+            .text
+            .push_str(expression.get(start..at).ok_or("the expression is cut inside of a character")?);
+        if !bytes[start].is_ascii_whitespace() {
+            after_dot = bytes[start] == b'.';
+        }
+    }
+    Ok(scanned)
+}
+
+/// Letters, digits, `_`, and everything that is not ASCII.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+fn end_of_word(bytes: &[u8], mut at: usize) -> usize {
+    while at < bytes.len() && is_word(bytes[at]) {
+        at += 1;
+    }
+    at
+}
+
+/// Reads `.name.outputs.key` or `['name'].outputs['key']` behind `tasks`.
+fn scan_read(expression: &str, at: usize, scanned: &mut Scanned) -> Result<usize, String> {
+    let form = || "write `tasks.<name>.outputs.<output>`".to_owned();
+    let (task, after_task) = member(expression, at, true).ok_or_else(form)?;
+    let (outputs, after_outputs) = member(expression, after_task, false).ok_or_else(form)?;
+    if outputs != "outputs" {
+        return Err(form());
+    }
+    let output = member(expression, after_outputs, false).map(|(output, _)| output.to_owned());
+    scanned.text.push_str(&format!("tasks[\"{task}\"].outputs"));
+    scanned.reads.push(Read { task: task.to_owned(), output });
+    Ok(after_outputs)
+}
+
+/// The member that is accessed at `at` by a constant name, and where that access ends.
+fn member(expression: &str, at: usize, dashes: bool) -> Option<(&str, usize)> {
+    let bytes = expression.as_bytes();
+    let skip = |mut at: usize| {
+        while bytes.get(at).is_some_and(u8::is_ascii_whitespace) {
+            at += 1;
+        }
+        at
+    };
+    let at = skip(at);
+    match bytes.get(at)? {
+        b'.' => {
+            let start = skip(at + 1);
+            let mut end = start;
+            while bytes.get(end).is_some_and(|byte| is_word(*byte) || dashes && *byte == b'-') {
+                end += 1;
+            }
+            (end > start).then(|| (&expression[start..end], end))
+        }
+        b'[' => {
+            let start = skip(at + 1);
+            let quote = *bytes.get(start).filter(|byte| matches!(byte, b'"' | b'\''))?;
+            let end = end_of_string(bytes, start, quote);
+            let name = expression.get(start + 1..end).filter(|name| !name.contains(['\\', '"']))?;
+            let close = skip(end + 1);
+            (bytes.get(close) == Some(&b']')).then_some((name, close + 1))
+        }
+        _ => None,
+    }
+}
+
+/// The statement that a text begins somewhere, if it looks like one: `{% if`, `{% for`, ...
+pub fn statement(text: &str) -> Option<&str> {
+    let words = ["if", "for", "set", "raw", "macro", "block", "include", "import", "with", "filter", "do"];
+    text.match_indices("{%").find_map(|(at, _)| {
+        let rest = text[at + 2..].trim_start_matches('-').trim_start();
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let word = &rest[..end];
+        (words.contains(&word) && rest[end..].starts_with([' ', '\t', '\n']) && rest.contains("%}"))
+            .then_some(word)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expressions_end_at_their_own_braces() {
+        let pieces = segments("a {{ {'k': '}}'}['k'] }}b").unwrap();
+        assert_eq!(
+            pieces,
+            [Segment::Text("a "), Segment::Expression("{'k': '}}'}['k']"), Segment::Text("b")]
+        );
+        assert!(segments("{{ open").unwrap_err().contains("has no `}}`"));
+    }
+
+    #[test]
+    fn task_names_with_dashes_are_quoted_and_listed() {
+        let scanned = scan("tasks.pull-data.outputs.rows - 1 + tasks['b'].outputs['x-y']").unwrap();
+        assert_eq!(scanned.text, r#"tasks["pull-data"].outputs.rows - 1 + tasks["b"].outputs['x-y']"#);
+        let read = |task: &str, output: &str| Read { task: task.into(), output: Some(output.into()) };
+        assert_eq!(scanned.reads, [read("pull-data", "rows"), read("b", "x-y")]);
+    }
+
+    #[test]
+    fn what_could_not_be_known_before_is_refused() {
+        assert!(scan("tasks[params.name].outputs.x").is_err());
+        assert!(scan("tasks").is_err());
+        assert!(scan("'a' * 10").is_err());
+        assert!(scan("2 ** 3 ~ 'a*b' ~ params.tasks").is_ok());
+    }
+}

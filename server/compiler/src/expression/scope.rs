@@ -1,0 +1,137 @@
+//! What an expression sees: only what is declared here, and of that only what it names.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::plan::{Late, RunContext};
+use cubeloom_domain::{JsonMap, Timestamp};
+use minijinja::value::{Serde, Value as Engine};
+use serde_json::Value;
+
+use super::compile::Compiled;
+use crate::Outputs;
+
+/// The values that expressions can name. What is `None` is not there at this place.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scope<'a> {
+    /// `params`: the run's parameters.
+    pub params: Option<&'a JsonMap>,
+    /// `run`.
+    pub run: Option<&'a RunContext>,
+    /// `task.name`.
+    pub task: Option<&'a str>,
+    /// `args`: the task's arguments, in templates.
+    pub args: Option<Args<'a>>,
+    /// `item`: the element of `for_each`.
+    pub item: Option<&'a Value>,
+    /// `tasks.<name>.outputs`.
+    pub outputs: Option<&'a Outputs>,
+}
+
+/// The arguments of a task.
+#[derive(Clone, Copy, Debug)]
+pub enum Args<'a> {
+    /// All in one map.
+    Plain(&'a JsonMap),
+    /// Those of a plan, and beside them those that were late and are known now.
+    Planned(&'a BTreeMap<String, Late>, &'a JsonMap),
+}
+
+impl<'a> Args<'a> {
+    /// The value of an argument.
+    pub fn get(self, name: &str) -> Option<&'a Value> {
+        match self {
+            Self::Plain(map) => map.get(name),
+            Self::Planned(planned, known) => match planned.get(name)? {
+                Late::Value(value) => Some(value),
+                Late::Source(_) => known.get(name),
+            },
+        }
+    }
+
+    /// The names of all arguments.
+    pub fn names(self) -> Vec<&'a str> {
+        match self {
+            Self::Plain(map) => map.keys().map(String::as_str).collect(),
+            Self::Planned(planned, _) => planned.keys().map(String::as_str).collect(),
+        }
+    }
+}
+
+/// What `run.<name>` can be.
+pub const RUN_NAMES: [&str; 6] = ["id", "date", "timestamp", "project", "user", "dir"];
+
+impl Scope<'_> {
+    /// The engine's context for one expression.
+    pub fn context(&self, expression: &Compiled) -> Engine {
+        Engine::from_pairs(
+            expression.roots.iter().filter_map(|root| Some((root.clone(), self.root(root, expression)?))),
+        )
+    }
+
+    fn root(&self, name: &str, expression: &Compiled) -> Option<Engine> {
+        match name {
+            "params" => self.params.map(|map| members(Args::Plain(map), name, expression)),
+            "args" => self.args.map(|args| members(args, name, expression)),
+            "item" => self.item.map(|item| Engine::from(Serde(item))),
+            "run" => self.run.map(run),
+            "task" => self.task.map(|task| Engine::from_pairs([("name", task)])),
+            "workspace" => Some("$(CUBELOOM_WORKSPACE)".into()),
+            "code" => Some("$(CUBELOOM_CODE)".into()),
+            "tasks" => self.outputs.map(|outputs| tasks(outputs, expression)),
+            _ => None,
+        }
+    }
+
+    /// A value that is reached by plain names, without the engine. `None` when it is not there.
+    pub fn walk(&self, path: &[String]) -> Option<Value> {
+        let (root, rest) = path.split_first()?;
+        let (mut value, rest) = match (root.as_str(), rest.split_first()) {
+            ("params", Some((name, rest))) => (self.params?.get(name)?, rest),
+            ("args", Some((name, rest))) => (self.args?.get(name)?, rest),
+            ("item", _) => (self.item?, rest),
+            _ => return None,
+        };
+        for name in rest {
+            value = value.as_object()?.get(name)?;
+        }
+        Some(value.clone())
+    }
+}
+
+/// The members of a map that the expression names, or all where it takes the map itself.
+fn members(args: Args<'_>, root: &str, expression: &Compiled) -> Engine {
+    let whole = expression.names.iter().any(|name| name == root);
+    let names = if whole { args.names() } else { expression.members(root).collect() };
+    let member = |name: &str| Some((name.to_owned(), Engine::from(Serde(args.get(name)?))));
+    Engine::from_pairs(names.into_iter().filter_map(member))
+}
+
+fn run(run: &RunContext) -> Engine {
+    Engine::from_pairs([
+        ("id", run.id.to_string()),
+        ("date", day(run.date)),
+        ("timestamp", moment(run.date)),
+        ("project", run.project.clone()),
+        ("user", run.user.clone()),
+        ("dir", "$(CUBELOOM_RUN_DIR)".into()),
+    ])
+}
+
+fn tasks(outputs: &Outputs, expression: &Compiled) -> Engine {
+    Engine::from_pairs(expression.reads.iter().filter_map(|read| {
+        let values = outputs.get(&read.task)?;
+        Some((read.task.clone(), Engine::from_pairs([("outputs", Engine::from(Serde(values)))])))
+    }))
+}
+
+/// The day, in UTC: `2026-01-31`.
+fn day(at: Timestamp) -> String {
+    let text = moment(at);
+    text.split('T').next().unwrap_or_default().to_owned()
+}
+
+/// The moment, in UTC, to the second: `2026-01-31T08:00:00Z`.
+fn moment(at: Timestamp) -> String {
+    let seconds = at.0.div_euclid(1_000_000);
+    jiff::Timestamp::from_second(seconds).unwrap_or_default().to_string()
+}

@@ -1,0 +1,29 @@
+//! `indexed`: workers that know their number and the others' addresses, and speak no protocol of ours.
+//!
+//! The variables are those of Volcano's `svc` and `env` plugins and of Kubernetes' indexed Jobs.
+
+use cubeloom_domain::job::SuccessRule;
+
+use super::{Crew, Framework, Identity, Member, RoleRule, variables};
+
+pub const FRAMEWORK: Framework = Framework {
+    name: "indexed",
+    roles: &[RoleRule { name: "worker", min: 1, max: u32::MAX }],
+    elastic_role: None,
+    success: |_| SuccessRule::AllWorkers,
+    identity,
+};
+
+fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
+    let index = member.index.to_string();
+    Identity {
+        variables: variables([
+            ("JOB_COMPLETION_INDEX", index.clone()),
+            ("VC_TASK_INDEX", index.clone()),
+            ("VK_TASK_INDEX", index),
+            ("VC_WORKER_NUM", crew.of_role("worker").count().to_string()),
+            ("VC_WORKER_HOSTS", crew.addresses("worker")),
+        ]),
+        ..Identity::default()
+    }
+}

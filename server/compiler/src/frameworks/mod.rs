@@ -1,0 +1,125 @@
+//! Frameworks: how the workers of a job learn who they are, and when the job has succeeded.
+//!
+//! One file each; nothing else in the project matches on a framework's name. docs/adding-a-framework.md is the
+//! checklist.
+
+mod indexed;
+mod mpi;
+mod pytorch;
+mod single;
+mod xgboost;
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::job::SuccessRule;
+use cubeloom_domain::pipeline::ElasticRange;
+use cubeloom_domain::resources::Resources;
+
+/// A contract between the platform and a distributed program.
+pub struct Framework {
+    /// Its name, as templates write it.
+    pub name: &'static str,
+    /// The roles that it knows, in the order of ranks.
+    pub roles: &'static [RoleRule],
+    /// The role that can grow and shrink while the job runs.
+    pub elastic_role: Option<&'static str>,
+    /// When a job has succeeded.
+    pub success: fn(&Shape) -> SuccessRule,
+    /// What a worker is told.
+    pub identity: fn(&Crew<'_>, &Member) -> Identity,
+}
+
+/// How often a role can be there.
+pub struct RoleRule {
+    /// Its name.
+    pub name: &'static str,
+    /// At least so many workers.
+    pub min: u32,
+    /// At most so many.
+    pub max: u32,
+}
+
+/// Which roles a job has, and whether it is elastic.
+pub struct Shape<'a> {
+    /// The roles that have workers.
+    pub roles: &'a [&'a str],
+    /// Whether it is elastic.
+    pub elastic: bool,
+}
+
+/// All workers of a job, in rank order.
+pub struct Crew<'a> {
+    /// The name of the attempt on the cluster: the same for all workers, and never used twice.
+    pub id: &'a str,
+    /// The workers.
+    pub members: &'a [Member],
+    /// How few and how many workers.
+    pub elastic: Option<ElasticRange>,
+}
+
+impl Crew<'_> {
+    /// The workers of one role, in order.
+    pub fn of_role<'c>(&'c self, role: &'c str) -> impl Iterator<Item = &'c Member> {
+        self.members.iter().filter(move |member| member.role == role)
+    }
+
+    /// The addresses of one role, with commas.
+    pub fn addresses(&self, role: &str) -> String {
+        self.of_role(role).map(|member| member.address.as_str()).collect::<Vec<_>>().join(",")
+    }
+}
+
+/// One worker, as others see it. Texts, for in a preview they are placeholders.
+pub struct Member {
+    /// Its role.
+    pub role: String,
+    /// Its index in the role.
+    pub index: u32,
+    /// Its rank over all roles.
+    pub rank: u32,
+    /// Its address.
+    pub address: String,
+    /// A port that is its own.
+    pub port: String,
+    /// Its folder.
+    pub folder: String,
+    /// What it gets.
+    pub resources: Resources,
+}
+
+/// What a worker is told by its framework.
+#[derive(Debug, Default)]
+pub struct Identity {
+    /// Who it is and where the others are: nobody else may set these.
+    pub variables: BTreeMap<String, String>,
+    /// Settings that the task's own `env` can change.
+    pub settings: BTreeMap<String, String>,
+    /// Files in its folder, by relative path.
+    pub files: BTreeMap<String, String>,
+}
+
+/// Names and values as a map.
+fn variables<const N: usize>(pairs: [(&str, String); N]) -> BTreeMap<String, String> {
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Every framework.
+pub const ALL: [&Framework; 5] =
+    [&single::FRAMEWORK, &indexed::FRAMEWORK, &mpi::FRAMEWORK, &xgboost::FRAMEWORK, &pytorch::FRAMEWORK];
+
+/// The framework of this name.
+pub fn find(name: &str) -> Option<&'static Framework> {
+    ALL.into_iter().find(|framework| framework.name == name)
+}
+
+/// The names of all frameworks.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ALL.into_iter().map(|framework| framework.name)
+}
+
+impl Framework {
+    /// Where a role stands in the order of ranks; `None` when it is not known.
+    pub fn position(&self, role: &str) -> Option<usize> {
+        self.roles.iter().position(|rule| rule.name == role)
+    }
+}

@@ -1,0 +1,41 @@
+//! `mpi`: a launcher that runs `mpirun`, and workers that the ranks live in.
+//!
+//! The launcher finds the workers in a hostfile. What lets it start a process in a worker is a token that only the
+//! executor knows (`CUBELOOM_JOB_TOKEN`): it is a secret, and what is compiled here is stored and shown.
+
+use cubeloom_domain::job::SuccessRule;
+
+use super::{Crew, Framework, Identity, Member, RoleRule, variables};
+
+pub const FRAMEWORK: Framework = Framework {
+    name: "mpi",
+    roles: &[
+        RoleRule { name: "launcher", min: 1, max: 1 },
+        RoleRule { name: "worker", min: 1, max: u32::MAX },
+    ],
+    elastic_role: None,
+    success: |_| SuccessRule::Role("launcher".into()),
+    identity,
+};
+
+/// The hostfile's path in the worker's folder.
+const HOSTFILE: &str = "hostfile";
+
+fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
+    let line = |worker: &Member| {
+        let slots = (worker.resources.cpu.0 / 1000).max(1);
+        format!("{} slots={slots}\n", worker.address)
+    };
+    Identity {
+        variables: variables([
+            ("MPI_HOST", crew.addresses("worker")),
+            ("OMPI_MCA_orte_default_hostfile", format!("{}/{HOSTFILE}", member.folder)),
+        ]),
+        // Every worker of one machine is on the loopback interface, which Open MPI leaves out by itself.
+        settings: variables([
+            ("OMPI_MCA_btl_tcp_if_include", "lo".into()),
+            ("OMPI_MCA_oob_tcp_if_include", "lo".into()),
+        ]),
+        files: [(HOSTFILE.to_owned(), crew.of_role("worker").map(line).collect())].into(),
+    }
+}

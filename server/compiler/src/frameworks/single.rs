@@ -1,0 +1,13 @@
+//! `single`: one worker, which need not know anything.
+
+use cubeloom_domain::job::SuccessRule;
+
+use super::{Framework, Identity, RoleRule};
+
+pub const FRAMEWORK: Framework = Framework {
+    name: "single",
+    roles: &[RoleRule { name: "worker", min: 1, max: 1 }],
+    elastic_role: None,
+    success: |_| SuccessRule::AllWorkers,
+    identity: |_, _| Identity::default(),
+};

@@ -1,0 +1,224 @@
+//! What is evaluated when a task is ready: its elements, its condition, and each attempt's job.
+
+use cubeloom_domain::job::{Job, JobRole};
+use cubeloom_domain::outcome::{Failure, FailureKind};
+use cubeloom_domain::plan::{ForEachItems, Late, PlannedTask, PlannedTemplate, RunPlan};
+use cubeloom_domain::{AttemptKey, InstanceIx, JsonMap, TaskIx};
+use serde_json::Value;
+
+use crate::Outputs;
+use crate::arguments::check;
+use crate::expression::{Args, Mistake, Scope, bare, render, render_value, to_text};
+use crate::path::Path;
+use crate::plan::elements;
+
+/// The elements of a `for_each` task; one element, `null`, of a plain one.
+///
+/// # Errors
+/// A failure of kind `Expression`: what it reads is not there, is no list, or too long a one.
+pub fn expand(plan: &RunPlan, task: TaskIx, outputs: &Outputs) -> Result<Vec<Value>, Failure> {
+    let planned = plan.task(task);
+    match planned.for_each.as_ref().map(|for_each| &for_each.items) {
+        None => Ok(vec![Value::Null]),
+        Some(ForEachItems::Known(items)) => Ok(items.clone()),
+        Some(ForEachItems::Expression(source)) => bare(source)
+            .and_then(|expression| expression.evaluate(&scope(plan, planned, None, outputs)))
+            .map_err(|mistake| mistake.message)
+            .and_then(elements)
+            .map_err(|message| failure(planned, "for_each", &message)),
+    }
+}
+
+/// Whether a task's `when` holds; true where there is none.
+///
+/// # Errors
+/// A failure of kind `Expression`.
+pub fn condition(
+    plan: &RunPlan,
+    task: TaskIx,
+    item: Option<&Value>,
+    outputs: &Outputs,
+) -> Result<bool, Failure> {
+    let planned = plan.task(task);
+    let Some(when) = &planned.when else { return Ok(true) };
+    bare(when)
+        .and_then(|expression| expression.evaluate(&scope(plan, planned, item, outputs)))
+        .map_err(|mistake| mistake.message)
+        .and_then(|value| truth(&value))
+        .map_err(|message| failure(planned, "when", &message))
+}
+
+/// Truth as a person means it: the text `false`, which a program may have reported, is not true.
+fn truth(value: &Value) -> Result<bool, String> {
+    Ok(match value {
+        Value::Bool(value) => *value,
+        Value::Null => false,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) if text == "true" => true,
+        Value::String(text) if text == "false" || text.is_empty() => false,
+        Value::String(text) => return Err(format!("must be true or false, but is the text `{text}`")),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(map) => !map.is_empty(),
+    })
+}
+
+/// The job of the `n`-th attempt at an instance, with `elastic_workers` workers of its elastic role (`max` when not
+/// said).
+///
+/// # Errors
+/// A failure of kind `Expression`: what it reads is not there, or is not what the template takes.
+pub fn job(
+    plan: &RunPlan,
+    task: TaskIx,
+    instance: InstanceIx,
+    item: Option<&Value>,
+    n: u32,
+    elastic_workers: Option<u32>,
+    outputs: &Outputs,
+) -> Result<Job, Failure> {
+    let planned = plan.task(task);
+    let template = plan.template_of(planned);
+    let scope = scope(plan, planned, item, outputs);
+    let late = late_arguments(planned, template, &scope)?;
+    let inside = Scope { args: Some(Args::Planned(&planned.arguments, &late)), ..scope };
+    let key = AttemptKey { run: plan.context.id.clone(), task: planned.name.clone(), instance, n };
+    Ok(Job {
+        key,
+        project: plan.context.project.clone(),
+        pipeline: plan.pipeline.clone(),
+        user: plan.context.user.clone(),
+        code: plan.context.code.clone(),
+        framework: template.framework.clone(),
+        template: format!("{}@{}", template.name, template.version),
+        template_digest: template.digest.clone(),
+        template_folder: template.folder.clone(),
+        image: template.image.clone(),
+        python: planned.python.clone(),
+        roles: roles(planned, template, elastic_workers, &inside)?,
+        setup: planned.setup.clone(),
+        env: env(planned, &inside)?,
+        secrets: planned.secrets.clone(),
+        volumes: planned.volumes.clone(),
+        success: planned.success.clone(),
+        gang: planned.gang,
+        elastic: planned.elastic,
+        timeout: planned.timeout,
+        placement: planned.placement.clone(),
+        outputs: planned.outputs.clone(),
+    })
+}
+
+fn scope<'a>(
+    plan: &'a RunPlan,
+    planned: &'a PlannedTask,
+    item: Option<&'a Value>,
+    outputs: &'a Outputs,
+) -> Scope<'a> {
+    Scope {
+        params: Some(&plan.parameters),
+        run: Some(&plan.context),
+        task: Some(&planned.name),
+        args: None,
+        item,
+        outputs: Some(outputs),
+    }
+}
+
+fn failure(task: &PlannedTask, place: &str, message: &str) -> Failure {
+    Failure::new(FailureKind::Expression, format!("task `{}`, {place}: {message}", task.name))
+}
+
+/// The arguments that were late, evaluated and checked.
+fn late_arguments(
+    planned: &PlannedTask,
+    template: &PlannedTemplate,
+    scope: &Scope<'_>,
+) -> Result<JsonMap, Failure> {
+    let mut late = JsonMap::new();
+    for (name, argument) in &planned.arguments {
+        if let Late::Source(source) = argument {
+            let value = render_value(source, scope)
+                .map_err(|mistake| failure(planned, &format!("argument `{name}`"), &mistake.message))?;
+            late.insert(name.clone(), value);
+        }
+    }
+    if late.is_empty() || template.parameters.is_null() {
+        return Ok(late);
+    }
+    let mut all = late.clone();
+    for (name, argument) in &planned.arguments {
+        if let Late::Value(value) = argument {
+            all.insert(name.clone(), value.clone());
+        }
+    }
+    match check(&template.parameters, &all, &[], &mut Path::default()).first() {
+        Some(problem) => Err(failure(planned, &format!("arguments{}", problem.path), &problem.message)),
+        None => Ok(late),
+    }
+}
+
+fn roles(
+    planned: &PlannedTask,
+    template: &PlannedTemplate,
+    elastic_workers: Option<u32>,
+    inside: &Scope<'_>,
+) -> Result<Vec<JobRole>, Failure> {
+    let elastic_role =
+        crate::frameworks::find(&template.framework).and_then(|framework| framework.elastic_role);
+    let mut roles = Vec::with_capacity(planned.roles.len());
+    for role in &planned.roles {
+        let command = template.role_commands.get(&role.name).unwrap_or(&template.command);
+        let argv = argv(command, inside).map_err(|mistake| failure(planned, "command", &mistake.message))?;
+        let replicas = match (planned.elastic, elastic_workers) {
+            (Some(range), Some(count)) if elastic_role == Some(&role.name) => {
+                count.clamp(range.min, range.max)
+            }
+            _ => role.replicas,
+        };
+        roles.push(JobRole { name: role.name.clone(), replicas, argv, resources: role.resources.clone() });
+    }
+    Ok(roles)
+}
+
+fn env(
+    planned: &PlannedTask,
+    inside: &Scope<'_>,
+) -> Result<std::collections::BTreeMap<String, String>, Failure> {
+    let mut env = std::collections::BTreeMap::new();
+    for (name, value) in &planned.env {
+        let value = match value {
+            Late::Value(value) => to_text(value.clone()),
+            Late::Source(source) => render_value(source, inside)
+                .map(to_text)
+                .map_err(|mistake| failure(planned, &format!("env `{name}`"), &mistake.message))?,
+        };
+        env.insert(name.clone(), value);
+    }
+    Ok(env)
+}
+
+/// A command with its expressions evaluated: a list becomes so many words, nothing becomes none.
+///
+/// # Errors
+/// The first expression that cannot be evaluated, or no program.
+pub fn argv(command: &[String], scope: &Scope<'_>) -> Result<Vec<String>, Mistake> {
+    let mut words = Vec::with_capacity(command.len());
+    for word in command {
+        match render(word, scope)? {
+            Value::Null => {}
+            Value::Array(items) => words.extend(items.into_iter().map(to_text)),
+            other => words.push(to_text(other)),
+        }
+    }
+    match words.first() {
+        Some(program) if !program.is_empty() => {}
+        _ => return Err(Mistake::new(cubeloom_domain::Code::InvalidArgument, "the command has no program")),
+    }
+    match words.iter().find(|word| word.contains('\0')) {
+        Some(_) => Err(Mistake::new(
+            cubeloom_domain::Code::InvalidArgument,
+            "a word of the command holds a NUL character",
+        )),
+        None => Ok(words),
+    }
+}

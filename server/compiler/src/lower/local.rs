@@ -1,0 +1,102 @@
+//! Lowering for this machine: each worker becomes one process with all of its variables.
+
+use cubeloom_domain::job::{Job, JobRole};
+use cubeloom_domain::lowered::{LocalBindings, LocalJob, LocalPaths, WorkerBinding};
+use cubeloom_domain::outcome::WorkerName;
+
+use super::worker::Worker;
+use crate::frameworks::{self, Crew, Identity, Member};
+
+/// What only submission knows, as texts.
+pub struct Places {
+    paths: LocalPaths,
+    workers: Vec<Place>,
+}
+
+struct Place {
+    address: String,
+    port: String,
+    gpus: String,
+}
+
+impl Places {
+    /// From the bindings of a submission.
+    pub fn bound(job: &Job, bindings: &LocalBindings) -> Self {
+        debug_assert_eq!(bindings.workers.len(), job.workers() as usize, "one binding a worker");
+        let place = |worker: &WorkerBinding| Place {
+            address: worker.address.clone(),
+            port: worker.port.to_string(),
+            gpus: worker.gpus.join(","),
+        };
+        Self { paths: bindings.paths.clone(), workers: bindings.workers.iter().map(place).collect() }
+    }
+
+    /// Placeholders that say what will stand there.
+    pub fn placeholders(job: &Job) -> Self {
+        let folder = |what: &str| format!("<{what}>");
+        let volume = |name: &String| (name.clone(), format!("<folder of the volume {name}>"));
+        let paths = LocalPaths {
+            workspace: folder("workspace"),
+            run_dir: folder("run folder"),
+            attempt_dir: folder("attempt folder"),
+            checkpoint_dir: folder("checkpoint folder"),
+            code: if job.code.is_some() { folder("code folder") } else { String::new() },
+            template_dir: job.template_folder.clone(),
+            bin: folder("cubeloom program"),
+            volumes: job.volumes.iter().map(|mount| volume(&mount.name)).collect(),
+        };
+        let workers = names(job).map(|(name, role)| Place {
+            address: format!("<address of {name}>"),
+            port: format!("<port of {name}>"),
+            gpus: if role.resources.gpu.is_some() { format!("<gpus of {name}>") } else { String::new() },
+        });
+        Self { paths, workers: workers.collect() }
+    }
+}
+
+/// Every worker's name and role, in rank order.
+fn names(job: &Job) -> impl Iterator<Item = (WorkerName, &JobRole)> {
+    job.roles.iter().flat_map(|role| {
+        (0..role.replicas).map(move |index| (WorkerName { role: role.name.clone(), index }, role))
+    })
+}
+
+/// The processes of a job.
+pub fn lower(job: &Job, places: &Places) -> LocalJob {
+    let members = members(job, places);
+    let id = job.key.object_name();
+    let crew = Crew { id: &id, members: &members, elastic: job.elastic };
+    let framework = frameworks::find(&job.framework);
+    let paths = &places.paths;
+    let workers = names(job).zip(&members).zip(&places.workers).map(|(((name, role), member), place)| {
+        let identity = framework.map_or_else(Identity::default, |known| (known.identity)(&crew, member));
+        let world = members.len();
+        Worker { job, paths, name, role, member, gpus: &place.gpus, world, identity }.lower()
+    });
+    LocalJob {
+        key: job.key.clone(),
+        project: job.project.clone(),
+        python: job.python.clone(),
+        folders: vec![paths.run_dir.clone(), paths.checkpoint_dir.clone(), paths.workspace.clone()],
+        workers: workers.collect(),
+        success: job.success.clone(),
+        gang: job.gang,
+        outputs: job.outputs.clone(),
+    }
+}
+
+fn members(job: &Job, places: &Places) -> Vec<Member> {
+    names(job)
+        .zip(&places.workers)
+        .enumerate()
+        .map(|(rank, ((name, role), place))| Member {
+            folder: format!("{}/{name}", places.paths.attempt_dir),
+            index: name.index,
+            role: name.role,
+            rank: u32::try_from(rank).unwrap_or(u32::MAX),
+            address: place.address.clone(),
+            port: place.port.clone(),
+            resources: role.resources.clone(),
+        })
+        .collect()
+}

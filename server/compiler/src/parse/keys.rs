@@ -1,0 +1,81 @@
+//! The keys that each mapping knows. A test compares them with the published JSON Schema.
+
+pub const PIPELINE: &[&str] = &[
+    "apiVersion",
+    "kind",
+    "name",
+    "description",
+    "labels",
+    "parameters",
+    "env",
+    "parallelism",
+    "max_active_runs",
+    "priority",
+    "schedule",
+    "cluster",
+    "placement",
+    "tasks",
+];
+pub const TASK: &[&str] = &[
+    "name",
+    "template",
+    "description",
+    "arguments",
+    "needs",
+    "resources",
+    "role_resources",
+    "setup",
+    "env",
+    "secrets",
+    "volumes",
+    "retry",
+    "timeout",
+    "when",
+    "trigger",
+    "for_each",
+    "placement",
+    "priority",
+    "elastic",
+    "sizing",
+    "outputs",
+    "cache",
+];
+pub const PARAMETER: &[&str] = &["type", "default", "description", "enum", "minimum", "maximum"];
+pub const SCHEDULE: &[&str] = &["cron", "every", "timezone"];
+pub const RETRY: &[&str] = &["attempts", "backoff", "on"];
+pub const BACKOFF: &[&str] = &["initial", "factor", "max"];
+pub const FOR_EACH: &[&str] = &["list", "matrix", "from", "parallelism"];
+pub const PLACEMENT: &[&str] =
+    &["spread", "spread_by", "workers", "node_group", "selector", "tolerations", "host_network"];
+pub const TOLERATION: &[&str] = &["key", "value", "effect"];
+pub const ELASTIC: &[&str] = &["min", "max"];
+pub const RESOURCES: &[&str] = &["cpu", "memory", "gpu", "shm", "rdma", "cpu_exclusive"];
+pub const GPU: &[&str] = &["count", "fraction", "memory", "type"];
+pub const SECRET: &[&str] = &["name", "env", "file"];
+pub const VOLUME: &[&str] = &["name", "mount", "read_only"];
+pub const CACHE: &[&str] = &["inputs", "max_age"];
+
+pub const TEMPLATE: &[&str] = &[
+    "apiVersion",
+    "kind",
+    "name",
+    "version",
+    "group",
+    "label",
+    "help",
+    "framework",
+    "image",
+    "local",
+    "parameters",
+    "roles",
+    "command",
+    "env",
+    "gang",
+    "elastic",
+    "outputs",
+];
+pub const LOCALIZED: &[&str] = &["en", "zh"];
+pub const LOCAL: &[&str] = &["python", "apt"];
+pub const PYTHON: &[&str] = &["interpreter", "requirements", "system_site_packages"];
+pub const ROLE: &[&str] = &["name", "replicas", "resources", "command"];
+pub const OUTPUT: &[&str] = &["name", "description"];

@@ -1,0 +1,139 @@
+//! Text to typed documents: every mistake is collected, each with its place.
+
+mod decode;
+mod json;
+mod keys;
+mod node;
+mod pipeline;
+mod placement;
+pub(crate) mod resources;
+mod template;
+mod yaml;
+
+pub(crate) use decode::{Decoder, is_label};
+pub(crate) use node::Node;
+pub(crate) use pipeline::is_variable;
+
+use cubeloom_domain::pipeline::Pipeline;
+use cubeloom_domain::template::TaskTemplate;
+use cubeloom_domain::{Code, Problem, Severity};
+
+use crate::validate;
+
+/// A pipeline as it was read, and the text that it was read from.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The pipeline.
+    pub pipeline: Pipeline,
+    /// What looked wrong when it was read, and does not stop it.
+    pub(crate) warnings: Vec<Problem>,
+    text: String,
+}
+
+impl Document {
+    /// Fills in line and column where a problem's path says where it is. The text is read again for that: a
+    /// document without problems, the common case, keeps no tree.
+    pub fn locate(&self, problems: &mut [Problem]) {
+        if problems.iter().all(|problem| problem.line.is_some()) {
+            return;
+        }
+        if let Ok(root) = tree(&self.text, &mut Vec::new()) {
+            place(&root, problems);
+        }
+    }
+}
+
+/// Reads a pipeline, YAML or JSON, and checks what can be checked without templates.
+///
+/// # Errors
+/// Every mistake, in the order of the text.
+pub fn parse_pipeline(text: &str) -> Result<Document, Vec<Problem>> {
+    match read_pipeline(text) {
+        (Some(document), problems) if problems.iter().all(|problem| problem.severity < Severity::Error) => {
+            Ok(Document { warnings: problems, ..document })
+        }
+        (_, problems) => Err(problems),
+    }
+}
+
+/// What can be read of a pipeline, and every mistake; with errors the document is incomplete.
+pub(crate) fn read_pipeline(text: &str) -> (Option<Document>, Vec<Problem>) {
+    let (pipeline, mut problems) = read(text, |decoder, root| {
+        let pipeline = pipeline::pipeline(decoder, root)?;
+        decoder.problems.extend(validate::document(&pipeline));
+        Some(pipeline)
+    });
+    sort(&mut problems);
+    (pipeline.map(|pipeline| Document { pipeline, warnings: Vec::new(), text: text.to_owned() }), problems)
+}
+
+/// Reads a task template, YAML or JSON.
+///
+/// # Errors
+/// Every mistake of form, with its line; [`crate::check_template`] finds those of meaning.
+pub fn parse_template(text: &str) -> Result<TaskTemplate, Vec<Problem>> {
+    let (template, mut problems) = read(text, template::template);
+    sort(&mut problems);
+    match template {
+        Some(template) if problems.is_empty() => Ok(template),
+        _ => Err(problems),
+    }
+}
+
+/// Parses and decodes; problems without a place get theirs.
+fn read<T>(
+    text: &str,
+    decode: impl FnOnce(&mut Decoder, &Node<'_>) -> Option<T>,
+) -> (Option<T>, Vec<Problem>) {
+    let mut decoder = Decoder::default();
+    let root = match tree(text, &mut decoder.problems) {
+        Ok(root) => root,
+        Err(problem) => return (None, vec![problem]),
+    };
+    let value = decode(&mut decoder, &root);
+    place(&root, &mut decoder.problems);
+    (value, decoder.problems)
+}
+
+fn tree<'t>(text: &'t str, problems: &mut Vec<Problem>) -> Result<Node<'t>, Problem> {
+    if text.len() > node::MAX_BYTES {
+        let message = format!("the document has {} bytes; at most {} are read", text.len(), node::MAX_BYTES);
+        return Err(Problem::error(Code::TooLarge, "", message));
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim_start().starts_with('{') {
+        // What begins like JSON is mostly JSON; else YAML's flow style, which also begins with a brace.
+        let before = problems.len();
+        if let Ok(root) = json::parse(text, problems) {
+            return Ok(root);
+        }
+        problems.truncate(before);
+        let as_yaml = yaml::parse(text, problems);
+        return as_yaml.or_else(|problem| {
+            problems.truncate(before);
+            Err(if looks_like_json(text) {
+                json::parse(text, &mut Vec::new()).err().unwrap_or(problem)
+            } else {
+                problem
+            })
+        });
+    }
+    yaml::parse(text, problems)
+}
+
+/// Whether the first key is in double quotes, as JSON demands.
+fn looks_like_json(text: &str) -> bool {
+    text.trim_start().trim_start_matches('{').trim_start().starts_with('"')
+}
+
+fn place(root: &Node<'_>, problems: &mut [Problem]) {
+    for problem in problems.iter_mut().filter(|problem| problem.line.is_none()) {
+        let mark = root.locate(&problem.path);
+        (problem.line, problem.column) = (Some(mark.line), Some(mark.column));
+    }
+}
+
+/// In the order of the text.
+fn sort(problems: &mut [Problem]) {
+    problems.sort_by_key(|problem| (problem.line, problem.column));
+}

@@ -1,0 +1,79 @@
+//! The decoder of resources; also reads what expressions of a template yield.
+
+use cubeloom_domain::resources::{GpuRequest, ResourceRequest};
+use cubeloom_domain::{Bytes, Code, Cpu};
+
+use super::decode::Decoder;
+use super::keys;
+use super::node::Node;
+
+const CPU: &str = "an amount of CPU such as 2, 0.5 or 500m";
+const BYTES: &str = "an amount of memory such as 512Mi, 2Gi or 1G";
+
+/// Reads what one worker asks for.
+pub fn resources(d: &mut Decoder, node: &Node<'_>) -> Option<ResourceRequest> {
+    let map = d.map(node, "resources", keys::RESOURCES)?;
+    let request = ResourceRequest {
+        cpu: d.optional(map, "cpu", cpu),
+        memory: d.optional(map, "memory", memory),
+        gpu: d.optional(map, "gpu", gpu),
+        shm: d.optional(map, "shm", bytes),
+        rdma: d.optional(map, "rdma", |d, node| d.count(node, 0)),
+        cpu_exclusive: d.optional(map, "cpu_exclusive", Decoder::boolean),
+    };
+    Some(request)
+}
+
+/// An amount of CPU, more than none.
+pub fn cpu(d: &mut Decoder, node: &Node<'_>) -> Option<Cpu> {
+    let amount: Cpu = d.amount(node, CPU)?;
+    if amount.0 == 0 {
+        d.problem(node, Code::InvalidQuantity, "a worker needs more than 0 CPU; write at least 1m");
+        return None;
+    }
+    Some(amount)
+}
+
+/// An amount of memory that a process can begin in.
+pub fn memory(d: &mut Decoder, node: &Node<'_>) -> Option<Bytes> {
+    let amount = bytes(d, node)?;
+    if amount.0 < 1 << 20 {
+        let message =
+            format!("{amount} of memory is less than any program needs; did you mean {}Mi?", amount.0);
+        d.problem(node, Code::InvalidQuantity, message);
+        return None;
+    }
+    Some(amount)
+}
+
+fn bytes(d: &mut Decoder, node: &Node<'_>) -> Option<Bytes> {
+    d.amount(node, BYTES)
+}
+
+fn gpu(d: &mut Decoder, node: &Node<'_>) -> Option<GpuRequest> {
+    let map = d.map(node, "a gpu request", keys::GPU)?;
+    let before = d.problems.len();
+    let request = GpuRequest {
+        count: d.optional(map, "count", |d, node| d.count(node, 0)),
+        fraction: d.optional(map, "fraction", fraction),
+        memory: d.optional(map, "memory", memory),
+        kind: d.optional(map, "type", Decoder::filled),
+    };
+    let given = [request.count.is_some(), request.fraction.is_some(), request.memory.is_some()];
+    let given = given.into_iter().filter(|given| *given).count();
+    if given != 1 && d.problems.len() == before {
+        let message = "give exactly one of `count` (whole cards), `fraction` (a part of one) and `memory`";
+        d.problem(node, if given == 0 { Code::MissingKey } else { Code::Conflict }, message);
+    }
+    Some(request)
+}
+
+fn fraction(d: &mut Decoder, node: &Node<'_>) -> Option<f64> {
+    let value = d.float(node)?;
+    if value <= 0.0 || value >= 1.0 {
+        let message = format!("{value} is not a part of a card: must be over 0 and under 1");
+        d.problem(node, Code::InvalidValue, message);
+        return None;
+    }
+    Some(value)
+}

@@ -1,0 +1,115 @@
+//! The arguments of a task: evaluated, completed by the schema's defaults, checked.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::JsonMap;
+use cubeloom_domain::pipeline::Task;
+use cubeloom_domain::plan::Late;
+use serde_json::Value;
+
+use super::Planner;
+use super::prepared::Prepared;
+use super::resolve::{Known, Sight};
+use crate::arguments::{check, defaults};
+use crate::path::Path;
+
+/// What is known of a task's arguments.
+pub struct Arguments<'t> {
+    /// Those that have a value.
+    pub known: JsonMap,
+    /// Those that will have one when the task is ready.
+    pub late: Vec<&'t str>,
+    /// Those that would have one if the run had been started.
+    pub unknown: Vec<&'t str>,
+    /// Whether one of them is wrong: what follows from them is then not looked at.
+    pub wrong: bool,
+}
+
+impl Arguments<'_> {
+    /// The plan's form.
+    pub fn planned(self, task: &Task) -> BTreeMap<String, Late> {
+        let sources = self.late.iter().chain(&self.unknown);
+        let sources = sources.map(|name| ((*name).to_owned(), Late::Source(task.arguments[*name].clone())));
+        let sources: Vec<(String, Late)> = sources.collect();
+        self.known.into_iter().map(|(name, value)| (name, Late::Value(value))).chain(sources).collect()
+    }
+}
+
+impl Planner<'_> {
+    /// Evaluates and checks the arguments of a task.
+    pub fn arguments<'t>(
+        &mut self,
+        prefix: &str,
+        task: &'t Task,
+        prepared: &Prepared<'_>,
+        sight: &Sight<'_>,
+    ) -> Arguments<'t> {
+        let schema = &prepared.template.parameters;
+        let mut arguments =
+            Arguments { known: JsonMap::new(), late: Vec::new(), unknown: Vec::new(), wrong: false };
+        let mut path = Path::at(format!("{prefix}/arguments"));
+        for (name, value) in &task.arguments {
+            match sight.resolve(value) {
+                Ok(Known::Value(value)) => {
+                    arguments.known.insert(name.clone(), value);
+                }
+                Ok(Known::Late) => arguments.late.push(name),
+                Ok(Known::Unknown) => arguments.unknown.push(name),
+                Err(mistake) => {
+                    path.push_key(name);
+                    self.mistake(mistake, path.pointer());
+                    path.pop();
+                    arguments.unknown.push(name);
+                    arguments.wrong = true;
+                }
+            }
+        }
+        for (name, default) in defaults(schema, &task.arguments) {
+            arguments.known.insert(name.clone(), default.clone());
+        }
+        let later: Vec<&str> = arguments.late.iter().chain(&arguments.unknown).copied().collect();
+        let problems = check(schema, &arguments.known, &later, &mut path);
+        arguments.wrong |= !problems.is_empty();
+        self.problems.extend(problems);
+        if !arguments.late.is_empty() {
+            self.templates.keep_schema(prepared);
+        }
+        arguments
+    }
+
+    /// Evaluates a text of a template; what is late or unknown is a mistake where `needed_now` says what it decides.
+    pub fn template_value(
+        &mut self,
+        prefix: &str,
+        prepared: &Prepared<'_>,
+        value: &Value,
+        sight: &Sight<'_>,
+        needed_now: &str,
+    ) -> Option<Value> {
+        match sight.resolve(value) {
+            Ok(Known::Value(value)) => Some(value),
+            Ok(Known::Unknown) => None,
+            Ok(Known::Late) => {
+                let message = format!(
+                    "{needed_now} must be known when the run starts, but follows from an argument that reads `tasks` or \
+                     `item` ({})",
+                    sight.late_args.join(", ")
+                );
+                self.problem(
+                    cubeloom_domain::Code::OutputNotAvailable,
+                    format!("{prefix}/arguments"),
+                    message,
+                );
+                None
+            }
+            Err(mistake) => {
+                let message = format!(
+                    "the task template `{}`, {needed_now}: {}",
+                    prepared.template.name, mistake.message
+                );
+                self.problem(mistake.code, format!("{prefix}/template"), message);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The elements of a `for_each`, as far as they are known at planning.
+
+use cubeloom_domain::Code;
+use cubeloom_domain::pipeline::ForEach;
+use cubeloom_domain::plan::{ForEachItems, PlannedForEach};
+use serde_json::Value;
+
+use super::Planner;
+use super::resolve::{Known, Sight};
+use crate::MAX_ELEMENTS;
+use crate::expression::bare;
+
+impl Planner<'_> {
+    /// Works out the elements, or keeps the expression that yields them.
+    pub fn elements(&mut self, prefix: &str, for_each: &ForEach, sight: &Sight<'_>) -> PlannedForEach {
+        let items = if let Some(list) = &for_each.list {
+            ForEachItems::Known(self.list(&format!("{prefix}/for_each/list"), list, sight))
+        } else if let Some(matrix) = &for_each.matrix {
+            let path = format!("{prefix}/for_each/matrix");
+            let axes = matrix.iter().map(|(key, values)| {
+                let list = Value::Array(values.clone());
+                (key.as_str(), self.list(&format!("{path}/{key}"), &list, sight))
+            });
+            ForEachItems::Known(combinations(&axes.collect::<Vec<_>>()))
+        } else {
+            self.from(prefix, for_each.from.as_deref().unwrap_or_default(), sight)
+        };
+        PlannedForEach { items, parallelism: for_each.parallelism }
+    }
+
+    fn list(&mut self, path: &str, list: &Value, sight: &Sight<'_>) -> Vec<Value> {
+        match sight.resolve(list) {
+            Ok(Known::Value(value)) => match elements(value) {
+                Ok(items) => return items,
+                Err(message) => self.problem(Code::WrongType, path, message),
+            },
+            Ok(Known::Late | Known::Unknown) => {}
+            Err(mistake) => self.mistake(mistake, path.to_owned()),
+        }
+        Vec::new()
+    }
+
+    /// An expression that reads no task is evaluated now.
+    fn from(&mut self, prefix: &str, from: &str, sight: &Sight<'_>) -> ForEachItems {
+        let Ok(expression) = bare(from) else { return ForEachItems::Known(Vec::new()) };
+        if !expression.reads.is_empty() {
+            return ForEachItems::Expression(expression.source.clone());
+        }
+        let path = format!("{prefix}/for_each/from");
+        let text = Value::String(format!("{{{{ {} }}}}", expression.source));
+        ForEachItems::Known(self.list(&path, &text, sight))
+    }
+}
+
+/// A value as elements.
+///
+/// # Errors
+/// A sentence, when it is no list or too long a one.
+pub fn elements(value: Value) -> Result<Vec<Value>, String> {
+    match value {
+        Value::Array(items) if items.len() > MAX_ELEMENTS => {
+            Err(format!("the list has {} elements; at most {MAX_ELEMENTS} are allowed", items.len()))
+        }
+        Value::Array(items) => Ok(items),
+        Value::Null => Err("for_each needs a list, but this is nothing".into()),
+        other => {
+            let text: String = other.to_string().chars().take(60).collect();
+            Err(format!("for_each needs a list, but this is {text}"))
+        }
+    }
+}
+
+/// Every combination, as objects; the last key changes fastest.
+fn combinations(axes: &[(&str, Vec<Value>)]) -> Vec<Value> {
+    let mut items = vec![serde_json::Map::new()];
+    for (key, values) in axes {
+        let longer = items.iter().flat_map(|item| {
+            values.iter().map(move |value| {
+                let mut item = item.clone();
+                item.insert((*key).to_owned(), value.clone());
+                item
+            })
+        });
+        // The document's own check has refused more; an expression may still have yielded long lists.
+        items = longer.take(MAX_ELEMENTS).collect();
+    }
+    items.into_iter().map(Value::Object).collect()
+}

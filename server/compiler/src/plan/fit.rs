@@ -1,0 +1,176 @@
+//! What the cluster must have: enough on one node for each worker, enough for the gang, places, secrets, software.
+
+use cubeloom_domain::executor::{GpuFacts, NodeFacts};
+use cubeloom_domain::pipeline::Task;
+use cubeloom_domain::plan::PlannedRole;
+use cubeloom_domain::resources::{Amount, Resources};
+use cubeloom_domain::{Code, Cpu};
+
+use super::Planner;
+use super::prepared::Prepared;
+use super::roles::Roles;
+use crate::nearest::{hint, listing};
+use crate::validate;
+
+impl Planner<'_> {
+    /// Facts without a cluster's name are no facts: nothing is refused for them.
+    fn has_facts(&self) -> bool {
+        !self.facts.cluster.is_empty()
+    }
+
+    /// The cluster and the node group that the pipeline names.
+    pub fn cluster(&mut self) {
+        if let Some(name) =
+            self.pipeline.cluster.as_ref().filter(|name| self.has_facts() && **name != self.facts.cluster)
+        {
+            let message = format!("there is no cluster `{name}`; this is `{}`", self.facts.cluster);
+            self.problem(Code::UnknownPlace, "/cluster", message);
+        }
+        let placement = self.pipeline.placement.as_ref();
+        if let Some(group) = placement.and_then(|placement| placement.node_group.as_deref()) {
+            self.check_node_group(group, "/placement/node_group".into());
+        }
+    }
+
+    /// A node group must be one of the cluster's.
+    pub fn check_node_group(&mut self, group: &str, path: String) {
+        let groups = &self.facts.node_groups;
+        if !self.has_facts() || groups.iter().any(|known| known == group) {
+            return;
+        }
+        let known = || groups.iter().map(String::as_str);
+        let hint = match (groups.is_empty(), hint(group, known())) {
+            (true, _) => "; it has none, leave `node_group` out".into(),
+            (false, hint) if hint.is_empty() => format!("; it has: {}", listing(known())),
+            (false, hint) => hint,
+        };
+        let message = format!("the cluster `{}` has no node group `{group}`{hint}", self.facts.cluster);
+        self.problem(Code::UnknownPlace, path, message);
+    }
+
+    /// Secrets must be there before the run starts.
+    pub fn check_secrets(&mut self, prefix: &str, task: &Task) {
+        if !self.has_facts() {
+            return;
+        }
+        for (at, secret) in task.secrets.iter().enumerate() {
+            let name = validate::secret_mount(secret).name;
+            if !self.facts.secrets.contains(&name) {
+                let hint = hint(&name, self.facts.secrets.iter().map(String::as_str));
+                let message = format!("there is no secret `{name}` here{hint}");
+                self.problem(Code::UnknownSecret, format!("{prefix}/secrets/{at}"), message);
+            }
+        }
+    }
+
+    /// Debian packages that the template needs where there are no containers.
+    pub fn check_software(&mut self, prefix: &str, prepared: &Prepared<'_>) {
+        let Some(installed) = &self.facts.installed_apt else { return };
+        let needed = prepared.template.local.iter().flat_map(|local| &local.apt);
+        let missing: Vec<&str> =
+            needed.filter(|name| !installed.contains(name)).map(String::as_str).collect();
+        if !missing.is_empty() {
+            let packages = missing.join(" ");
+            let message = format!(
+                "the task template `{}` needs software that is not installed here; install it with: apt-get install {packages}",
+                prepared.template.name
+            );
+            self.problem(Code::MissingSoftware, format!("{prefix}/template"), message);
+        }
+    }
+
+    /// Whether each worker fits on a node, and the gang on all of them.
+    pub fn check_fit(&mut self, prefix: &str, roles: &Roles, elastic_role: Option<&str>) {
+        if self.facts.nodes.is_empty() {
+            return;
+        }
+        for role in &roles.planned {
+            if let Some(reason) = misfit(&role.resources, &self.facts.nodes) {
+                let message = format!("a `{}` worker can never run here: {reason}", role.name);
+                self.problem(Code::NeverFits, format!("{prefix}/resources"), message);
+                return;
+            }
+        }
+        let needed = least(roles, elastic_role);
+        let capacity = self.facts.capacity();
+        if roles.gang > 1 && !needed.fits(capacity) {
+            let message = format!(
+                "all {} workers together can never run here: they need {}, and the cluster has {}",
+                roles.gang,
+                describe(needed),
+                describe(capacity)
+            );
+            self.problem(Code::NeverFits, format!("{prefix}/resources"), message);
+        }
+    }
+}
+
+/// What must be free at once: all workers, of an elastic role the fewest.
+fn least(roles: &Roles, elastic_role: Option<&str>) -> Amount {
+    let count = |role: &PlannedRole| match roles.elastic {
+        Some(range) if elastic_role == Some(&role.name) => range.min,
+        _ => role.replicas,
+    };
+    roles
+        .planned
+        .iter()
+        .fold(Amount::default(), |sum, role| sum.plus(Amount::of(&role.resources, count(role))))
+}
+
+/// Why a worker fits on no node; `None` when it fits on one.
+fn misfit(resources: &Resources, nodes: &[NodeFacts]) -> Option<String> {
+    let one = Amount::of(resources, 1);
+    if nodes.iter().any(|node| one.fits(node.amount()) && has_cards(resources, &node.gpus)) {
+        return None;
+    }
+    let cpu = nodes.iter().map(|node| node.cpu).max().unwrap_or_default();
+    let memory = nodes.iter().map(|node| node.memory).max().unwrap_or_default();
+    if one.cpu > cpu {
+        return Some(format!("it needs {} CPU, and the largest node has {cpu}", one.cpu));
+    }
+    if one.memory > memory {
+        return Some(format!(
+            "it needs {} of memory, and the largest node has {}",
+            one.memory,
+            readable(memory)
+        ));
+    }
+    if let Some(gpu) = &resources.gpu {
+        let kind = gpu.kind.as_deref().map(|kind| format!("{kind} ")).unwrap_or_default();
+        let most = nodes.iter().map(|node| node.gpus.len()).max().unwrap_or(0);
+        return Some(format!(
+            "no node has the {kind}graphics cards that it asks for (the most on one node: {most})"
+        ));
+    }
+    Some("no single node has all that it needs".into())
+}
+
+/// Whether a node has cards of the right type, enough of them, or one with enough memory.
+fn has_cards(resources: &Resources, cards: &[GpuFacts]) -> bool {
+    let Some(gpu) = &resources.gpu else { return true };
+    let fits = |card: &&GpuFacts| {
+        let kind = gpu.kind.as_ref();
+        kind.is_none_or(|kind| card.name.to_lowercase().contains(&kind.to_lowercase()))
+            && gpu.memory.is_none_or(|memory| card.memory >= memory)
+    };
+    cards.iter().filter(fits).count() >= gpu.count.unwrap_or(1) as usize
+}
+
+/// An amount for a message.
+fn describe(amount: Amount) -> String {
+    let gpus = if amount.gpus > 0 { format!(" and {} graphics cards", amount.gpus) } else { String::new() };
+    format!("{} CPU, {} of memory{gpus}", round(amount.cpu), readable(amount.memory))
+}
+
+fn round(cpu: Cpu) -> String {
+    format!("{}", cpu.0 as f64 / 1000.0)
+}
+
+/// Memory in the largest unit that keeps one digit.
+fn readable(memory: cubeloom_domain::Bytes) -> String {
+    let units = [("Gi", 30), ("Mi", 20), ("Ki", 10)];
+    match units.iter().find(|(_, shift)| memory.0 >= 1 << shift) {
+        Some((unit, shift)) => format!("{:.1}{unit}", memory.0 as f64 / f64::from(1u32 << shift)),
+        None => memory.to_string(),
+    }
+}

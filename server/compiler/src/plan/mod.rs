@@ -1,0 +1,200 @@
+//! Planning: a document, templates, parameters and a cluster's facts become a plan that leaves nothing open that can be
+//! known before the run starts.
+
+mod arguments;
+mod elements;
+mod fit;
+mod prepared;
+mod resolve;
+mod roles;
+mod task;
+
+use std::collections::BTreeSet;
+
+use cubeloom_domain::executor::Facts;
+use cubeloom_domain::pipeline::Pipeline;
+use cubeloom_domain::plan::{RunContext, RunPlan};
+use cubeloom_domain::template::TemplateSet;
+use cubeloom_domain::{Code, JsonMap, Problem, RunId, Severity, Timestamp};
+use serde_json::Value;
+
+use crate::expression::{Scope, has_expression, render};
+use crate::parse::{Document, read_pipeline};
+use crate::validate::{self, Edges};
+use prepared::Templates;
+
+pub(crate) use elements::elements;
+pub(crate) use prepared::holds_expression;
+pub(crate) use roles::decode_resources;
+
+/// What a plan is made from, beside the document.
+#[derive(Clone, Debug)]
+pub struct PlanInputs<'a> {
+    /// What the run is.
+    pub context: RunContext,
+    /// The parameters that it is started with.
+    pub parameters: JsonMap,
+    /// The installed templates.
+    pub templates: &'a TemplateSet,
+    /// What the cluster has; nothing is refused for facts that are empty.
+    pub facts: &'a Facts,
+}
+
+/// A plan, and what its owner should look at.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The plan.
+    pub plan: RunPlan,
+    /// What runs, and probably not as meant.
+    pub warnings: Vec<Problem>,
+}
+
+/// Plans a run.
+///
+/// # Errors
+/// Every mistake, with its place in the text.
+pub fn plan(document: &Document, inputs: &PlanInputs<'_>) -> Result<Planned, Vec<Problem>> {
+    let mut problems = document.warnings.clone();
+    let mut planner = Planner::new(&document.pipeline, inputs);
+    planner.parameters(&inputs.parameters);
+    for name in planner.unknown.clone() {
+        let message = format!("the parameter `{name}` has no default; give it a value: -p {name}=...");
+        planner.problem(Code::InvalidParameter, format!("/parameters/{name}"), message);
+    }
+    let plan = planner.run();
+    problems.extend(planner.problems);
+    document.locate(&mut problems);
+    problems.sort_by_key(|problem| (problem.line, problem.column));
+    if problems.iter().any(|problem| problem.severity == Severity::Error) {
+        return Err(problems);
+    }
+    Ok(Planned { plan, warnings: problems })
+}
+
+/// Everything that can be said about a document before a run gives its parameters values, warnings included.
+pub fn validate(document: &Document, templates: &TemplateSet, facts: &Facts) -> Vec<Problem> {
+    let mut problems = document.warnings.clone();
+    problems.extend(without_parameters(&document.pipeline, templates, facts));
+    document.locate(&mut problems);
+    problems.sort_by_key(|problem| (problem.line, problem.column));
+    problems
+}
+
+/// Reads a document and says everything about it at once, also of one that [`crate::parse_pipeline`] refuses. The
+/// document comes only without errors.
+pub fn check_pipeline(
+    text: &str,
+    templates: &TemplateSet,
+    facts: &Facts,
+) -> (Option<Document>, Vec<Problem>) {
+    let (document, mut problems) = read_pipeline(text);
+    let Some(document) = document else { return (None, problems) };
+    problems.extend(without_parameters(&document.pipeline, templates, facts));
+    document.locate(&mut problems);
+    problems.sort_by_key(|problem| (problem.line, problem.column));
+    let usable = problems.iter().all(|problem| problem.severity < Severity::Error);
+    (usable.then_some(document), problems)
+}
+
+fn without_parameters(pipeline: &Pipeline, templates: &TemplateSet, facts: &Facts) -> Vec<Problem> {
+    let epoch = Timestamp(0);
+    let context = RunContext {
+        id: RunId::new(epoch, 0),
+        project: String::new(),
+        user: String::new(),
+        date: epoch,
+        code: None,
+    };
+    let inputs = PlanInputs { context, parameters: JsonMap::new(), templates, facts };
+    let mut planner = Planner::new(pipeline, &inputs);
+    planner.parameters(&inputs.parameters);
+    planner.run();
+    planner.problems
+}
+
+/// Planning under way.
+struct Planner<'a> {
+    pipeline: &'a Pipeline,
+    facts: &'a Facts,
+    context: &'a RunContext,
+    /// The parameters' values.
+    values: JsonMap,
+    /// Parameters that have none.
+    unknown: BTreeSet<String>,
+    templates: Templates<'a>,
+    edges: Edges<'a>,
+    problems: Vec<Problem>,
+}
+
+impl<'a> Planner<'a> {
+    fn new(pipeline: &'a Pipeline, inputs: &'a PlanInputs<'a>) -> Self {
+        Self {
+            pipeline,
+            facts: inputs.facts,
+            context: &inputs.context,
+            values: JsonMap::new(),
+            unknown: BTreeSet::new(),
+            templates: Templates::new(inputs.templates),
+            edges: Edges::new(&pipeline.tasks),
+            problems: Vec::new(),
+        }
+    }
+
+    fn problem(&mut self, code: Code, path: impl Into<String>, message: impl Into<String>) {
+        self.problems.push(Problem::error(code, path, message));
+    }
+
+    /// The values given, and defaults for the others.
+    fn parameters(&mut self, given: &JsonMap) {
+        self.values = validate::accept(&self.pipeline.parameters, given, &mut self.problems);
+        for (name, parameter) in &self.pipeline.parameters {
+            if self.values.contains_key(name) {
+                continue;
+            }
+            match &parameter.default {
+                Some(Value::String(text)) if has_expression(text) => self.default_of(name, text),
+                Some(default) => {
+                    self.values.insert(name.clone(), default.clone());
+                }
+                None => {
+                    self.unknown.insert(name.clone());
+                }
+            }
+        }
+    }
+
+    /// A default that is an expression over the run.
+    fn default_of(&mut self, name: &str, text: &str) {
+        let scope = Scope { run: Some(self.context), ..Scope::default() };
+        let result = render(text, &scope)
+            .map_err(|mistake| mistake.message)
+            .and_then(|value| validate::fits(&self.pipeline.parameters[name], &value).map(|()| value));
+        match result {
+            Ok(value) => {
+                self.values.insert(name.to_owned(), value);
+            }
+            Err(reason) => {
+                self.unknown.insert(name.to_owned());
+                let message = format!("the default {reason}");
+                self.problem(Code::InvalidParameter, format!("/parameters/{name}/default"), message);
+            }
+        }
+    }
+
+    /// Plans every task. The plan is usable when no errors were found.
+    fn run(&mut self) -> RunPlan {
+        let pipeline = self.pipeline;
+        self.cluster();
+        let tasks = (0u32..).zip(&pipeline.tasks).filter_map(|(at, task)| self.task(at, task)).collect();
+        RunPlan {
+            context: self.context.clone(),
+            pipeline: pipeline.name.clone(),
+            parameters: self.values.clone(),
+            cluster: pipeline.cluster.clone().unwrap_or_else(|| self.facts.cluster.clone()),
+            parallelism: pipeline.parallelism,
+            max_active_runs: pipeline.max_active_runs,
+            templates: self.templates.take_planned(),
+            tasks,
+        }
+    }
+}

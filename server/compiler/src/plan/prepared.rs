@@ -1,0 +1,169 @@
+//! Templates as planning uses them: found once, with everything worked out that does not depend on a task.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use cubeloom_domain::plan::PlannedTemplate;
+use cubeloom_domain::resources::ResourceRequest;
+use cubeloom_domain::template::{InstalledTemplate, RoleTemplate, TaskTemplate, TemplateSet};
+use cubeloom_domain::{Code, Problem};
+use serde_json::Value;
+
+use super::roles::decode_resources;
+use crate::arguments;
+use crate::expression::has_expression;
+use crate::frameworks::{self, Framework};
+use crate::nearest::{hint, listing};
+use crate::template::version_of;
+
+/// A template, ready for tasks.
+pub struct Prepared<'a> {
+    pub template: &'a TaskTemplate,
+    pub framework: &'static Framework,
+    /// Its index in the plan.
+    pub index: u32,
+    /// The roles in the framework's order.
+    pub roles: Vec<Role<'a>>,
+}
+
+/// A role of a template.
+pub struct Role<'a> {
+    pub template: &'a RoleTemplate,
+    /// Its amounts, where they are the same for every task.
+    pub fixed: Option<ResourceRequest>,
+}
+
+/// The templates that a plan uses.
+pub struct Templates<'a> {
+    installed: &'a TemplateSet,
+    known: HashMap<String, Result<Rc<Prepared<'a>>, (Code, String)>>,
+    planned: Vec<PlannedTemplate>,
+}
+
+impl<'a> Templates<'a> {
+    pub fn new(installed: &'a TemplateSet) -> Self {
+        Self { installed, known: HashMap::new(), planned: Vec::new() }
+    }
+
+    /// The templates that were used, in the order of their indexes.
+    pub fn take_planned(&mut self) -> Vec<PlannedTemplate> {
+        std::mem::take(&mut self.planned)
+    }
+
+    /// Keeps a template's schema in the plan: a task of it has arguments that are checked later.
+    pub fn keep_schema(&mut self, prepared: &Prepared<'_>) {
+        let planned = &mut self.planned[prepared.index as usize];
+        if planned.parameters.is_null() {
+            planned.parameters = prepared.template.parameters.clone();
+        }
+    }
+
+    /// The template that a task names.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn find(&mut self, reference: &str) -> Result<Rc<Prepared<'a>>, (Code, String)> {
+        if let Some(known) = self.known.get(reference) {
+            return known.clone();
+        }
+        let found = self.look_up(reference).and_then(|installed| self.prepare(installed)).map(Rc::new);
+        self.known.insert(reference.to_owned(), found.clone());
+        found
+    }
+
+    fn look_up(&self, reference: &str) -> Result<&'a InstalledTemplate, (Code, String)> {
+        let unknown = |message: String| (Code::UnknownTemplate, message);
+        let (name, version) = match reference.split_once('@') {
+            Some((name, version)) => (name, Some(version)),
+            None => (reference, None),
+        };
+        let Some(versions) = self.installed.get(name) else {
+            let names = || self.installed.keys().map(String::as_str);
+            let hint = hint(name, names());
+            let hint = if hint.is_empty() { format!("; installed are: {}", listing(names())) } else { hint };
+            return Err(unknown(format!("there is no task template `{name}`{hint}")));
+        };
+        let newest =
+            || versions.iter().max_by_key(|(version, _)| version_of(version)).map(|(_, newest)| newest);
+        let found = version.map_or_else(newest, |version| versions.get(version));
+        found.ok_or_else(|| {
+            let known = listing(versions.keys().map(String::as_str));
+            unknown(format!(
+                "the task template `{name}` has no version `{}`; there are: {known}",
+                version.unwrap_or("")
+            ))
+        })
+    }
+
+    fn prepare(&mut self, installed: &'a InstalledTemplate) -> Result<Prepared<'a>, (Code, String)> {
+        let template = &installed.template;
+        let Some(framework) = frameworks::find(&template.framework) else {
+            let known = listing(frameworks::names());
+            let message = format!(
+                "the task template `{}` has the framework `{}`, which this version does not know; it knows: {known}",
+                template.name, template.framework
+            );
+            return Err((Code::UnknownPlace, message));
+        };
+        let mut roles: Vec<Role<'_>> = Vec::new();
+        for role in &template.roles {
+            roles.push(Role { template: role, fixed: fixed_resources(template, role)? });
+        }
+        roles.sort_by_key(|role| framework.position(&role.template.name));
+        let index = u32::try_from(self.planned.len()).unwrap_or(u32::MAX);
+        self.planned.push(planned(installed));
+        Ok(Prepared { template, framework, index, roles })
+    }
+}
+
+/// A role's amounts, unless an expression is among them.
+fn fixed_resources(
+    template: &TaskTemplate,
+    role: &RoleTemplate,
+) -> Result<Option<ResourceRequest>, (Code, String)> {
+    match &role.resources {
+        None => Ok(Some(ResourceRequest::default())),
+        Some(value) if holds_expression(value) => Ok(None),
+        Some(value) => {
+            decode_resources(value).map(Some).map_err(|problem| describe(template, role, &problem))
+        }
+    }
+}
+
+fn describe(template: &TaskTemplate, role: &RoleTemplate, problem: &Problem) -> (Code, String) {
+    let message = format!(
+        "the task template `{}`, role `{}`, resources{}: {}",
+        template.name, role.name, problem.path, problem.message
+    );
+    (problem.code, message)
+}
+
+/// Whether any text of a value holds an expression.
+pub fn holds_expression(value: &Value) -> bool {
+    match value {
+        Value::String(text) => has_expression(text),
+        Value::Array(items) => items.iter().any(holds_expression),
+        Value::Object(map) => map.values().any(holds_expression),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn planned(installed: &InstalledTemplate) -> PlannedTemplate {
+    let template = &installed.template;
+    PlannedTemplate {
+        name: template.name.clone(),
+        version: template.version.clone(),
+        digest: installed.digest.clone(),
+        folder: installed.folder.clone(),
+        framework: template.framework.clone(),
+        image: template.image.clone(),
+        command: template.command.clone(),
+        role_commands: template
+            .roles
+            .iter()
+            .filter_map(|role| Some((role.name.clone(), role.command.clone()?)))
+            .collect(),
+        path_arguments: arguments::paths(&template.parameters),
+        parameters: Value::Null,
+    }
+}

@@ -1,0 +1,81 @@
+//! A value of the document: known now, known when the task is ready, or not known without the run's parameters.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::prepared::holds_expression;
+use crate::expression::{Compiled, Mistake, Scope, expressions, render_value, strings};
+use crate::path::Path;
+
+/// What is known of a value.
+#[derive(Debug)]
+pub enum Known {
+    /// It is this.
+    Value(Value),
+    /// It reads outputs of other tasks, or the element of `for_each`.
+    Late,
+    /// It reads something that has no value because of a mistake, or because no run has been started.
+    Unknown,
+}
+
+/// What expressions see at planning, and which names have no value yet.
+#[derive(Clone, Copy)]
+pub struct Sight<'a> {
+    pub scope: Scope<'a>,
+    /// Parameters without a value.
+    pub unknown_params: &'a BTreeSet<String>,
+    /// Arguments that are late.
+    pub late_args: &'a [&'a str],
+    /// Arguments without a value.
+    pub unknown_args: &'a [&'a str],
+}
+
+impl Sight<'_> {
+    /// Evaluates what can be evaluated now.
+    ///
+    /// # Errors
+    /// The first expression that cannot be.
+    pub fn resolve(&self, value: &Value) -> Result<Known, Mistake> {
+        if !holds_expression(value) {
+            return Ok(Known::Value(value.clone()));
+        }
+        let (mut late, mut unknown, mut mistake) = (false, false, None);
+        strings(value, &mut Path::default(), &mut |text, _| match expressions(text) {
+            Ok(found) => {
+                late |= found.iter().any(|expression| self.is_late(expression));
+                unknown |= found.iter().any(|expression| self.is_unknown(expression));
+            }
+            Err(found) => mistake = Some(found),
+        });
+        match mistake {
+            Some(mistake) => Err(mistake),
+            None if late => Ok(Known::Late),
+            None if unknown => Ok(Known::Unknown),
+            None => render_value(value, &self.scope).map(Known::Value),
+        }
+    }
+
+    fn is_late(&self, expression: &Compiled) -> bool {
+        expression.mentions("tasks")
+            || expression.mentions("item")
+            || self.names_any(
+                expression,
+                "args",
+                |name| self.late_args.contains(&name),
+                !self.late_args.is_empty(),
+            )
+    }
+
+    fn is_unknown(&self, expression: &Compiled) -> bool {
+        let params = self.unknown_params;
+        let args = self.unknown_args;
+        self.names_any(expression, "params", |name| params.contains(name), !params.is_empty())
+            || self.names_any(expression, "args", |name| args.contains(&name), !args.is_empty())
+    }
+
+    /// Whether an expression names one of these members, or takes all of them where there are any.
+    fn names_any(&self, expression: &Compiled, root: &str, is_one: impl Fn(&str) -> bool, any: bool) -> bool {
+        any && (expression.members(root).any(is_one) || expression.names.iter().any(|name| name == root))
+    }
+}

@@ -1,0 +1,293 @@
+//! The roles of a task: how many workers, what each gets, how many must start together.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::pipeline::{ElasticRange, Task};
+use cubeloom_domain::plan::{Late, PlannedRole};
+use cubeloom_domain::resources::{GpuRequest, ResourceRequest, Resources};
+use cubeloom_domain::{Bytes, Code, Cpu, Problem};
+use serde_json::Value;
+
+use super::Planner;
+use super::prepared::{Prepared, Role};
+use super::resolve::Sight;
+use super::task::known_text;
+use crate::nearest::{hint, listing};
+use crate::parse::{Decoder, Node, resources};
+
+/// A worker's amounts when nobody says any.
+const DEFAULT_CPU: Cpu = Cpu(1000);
+const DEFAULT_MEMORY: Bytes = Bytes(1 << 30);
+
+/// The roles of a task, and what holds for all of them together.
+pub struct Roles {
+    pub planned: Vec<PlannedRole>,
+    pub elastic: Option<ElasticRange>,
+    pub gang: u32,
+}
+
+impl Planner<'_> {
+    /// Works out the roles, and whether they can ever run.
+    pub fn roles(
+        &mut self,
+        prefix: &str,
+        task: &Task,
+        prepared: &Prepared<'_>,
+        inside: &Sight<'_>,
+        env: &BTreeMap<String, Late>,
+    ) -> Roles {
+        self.check_role_names(prefix, task, prepared);
+        let elastic = self.elastic(prefix, task, prepared, inside);
+        let fixed = self.fixed_amounts(prefix, prepared, env);
+        let before = self.problems.len();
+        let mut planned = Vec::with_capacity(prepared.roles.len());
+        for role in &prepared.roles {
+            let elastic = elastic.filter(|_| prepared.framework.elastic_role == Some(&role.template.name));
+            let replicas = match elastic {
+                Some(range) => Some(range.max),
+                None => self.replicas(prefix, prepared, role, inside),
+            };
+            let Some(replicas) = replicas else { continue };
+            let resources = self.resources(prefix, task, prepared, role, inside, &fixed);
+            if replicas > 0 {
+                planned.push(PlannedRole { name: role.template.name.clone(), replicas, resources });
+            }
+        }
+        let total = planned.iter().map(|role| role.replicas).fold(0u32, u32::saturating_add);
+        let gang = match (prepared.template.gang, elastic) {
+            (Some(false), _) => 1,
+            (_, Some(range)) => total - (range.max - range.min),
+            _ => total,
+        };
+        let roles = Roles { planned, elastic, gang };
+        if self.problems.len() == before {
+            self.check_counts(prefix, prepared, &roles, inside);
+            self.check_fit(prefix, &roles, prepared.framework.elastic_role);
+        }
+        roles
+    }
+
+    fn check_role_names(&mut self, prefix: &str, task: &Task, prepared: &Prepared<'_>) {
+        let known = || prepared.roles.iter().map(|role| role.template.name.as_str());
+        for name in task.role_resources.keys().filter(|name| !known().any(|role| role == *name)) {
+            let hint = hint(name, known());
+            let hint = if hint.is_empty() { format!("; it has: {}", listing(known())) } else { hint };
+            let message =
+                format!("the task template `{}` has no role `{name}`{hint}", prepared.template.name);
+            self.problem(Code::UnknownKey, format!("{prefix}/role_resources/{name}"), message);
+        }
+    }
+
+    /// The task's range, else the template's.
+    fn elastic(
+        &mut self,
+        prefix: &str,
+        task: &Task,
+        prepared: &Prepared<'_>,
+        inside: &Sight<'_>,
+    ) -> Option<ElasticRange> {
+        let can = prepared.framework.elastic_role.is_some() && prepared.template.elastic.is_some();
+        if let Some(range) = task.elastic {
+            if !can {
+                let message =
+                    format!("the task template `{}` cannot grow and shrink", prepared.template.name);
+                self.problem(Code::Conflict, format!("{prefix}/elastic"), message);
+            }
+            return Some(range).filter(|_| can);
+        }
+        let elastic = prepared.template.elastic.as_ref().filter(|_| can)?;
+        let min =
+            self.template_value(prefix, prepared, &elastic.min, inside, "the least number of workers")?;
+        let max =
+            self.template_value(prefix, prepared, &elastic.max, inside, "the largest number of workers")?;
+        if min.is_null() && max.is_null() {
+            return None;
+        }
+        let range = Some(ElasticRange { min: count(&min).unwrap_or(0), max: count(&max).unwrap_or(0) });
+        let range = range.filter(|range| range.min >= 1 && range.min <= range.max);
+        if range.is_none() {
+            let message =
+                format!("min ({min}) and max ({max}) of the workers: min is at least 1, max not under min");
+            self.problem(Code::InvalidArgument, format!("{prefix}/arguments"), message);
+        }
+        range
+    }
+
+    fn replicas(
+        &mut self,
+        prefix: &str,
+        prepared: &Prepared<'_>,
+        role: &Role<'_>,
+        inside: &Sight<'_>,
+    ) -> Option<u32> {
+        let what = "the number of workers";
+        let value = self.template_value(prefix, prepared, &role.template.replicas, inside, what)?;
+        let replicas = count(&value);
+        if replicas.is_none() {
+            let message = format!(
+                "the role `{}` cannot have {value} workers: must be a whole number",
+                role.template.name
+            );
+            self.problem(Code::InvalidArgument, format!("{prefix}/arguments"), message);
+        }
+        replicas
+    }
+
+    /// Platform < template's role < task < task's role < amounts that the template fixes.
+    fn resources(
+        &mut self,
+        prefix: &str,
+        task: &Task,
+        prepared: &Prepared<'_>,
+        role: &Role<'_>,
+        inside: &Sight<'_>,
+        fixed: &ResourceRequest,
+    ) -> Resources {
+        let evaluated =
+            if role.fixed.is_none() { self.evaluated(prefix, prepared, role, inside) } else { None };
+        let own = task.role_resources.get(&role.template.name);
+        let layers = [role.fixed.as_ref(), evaluated.as_ref(), task.resources.as_ref(), own, Some(fixed)];
+        let mut resources = Resources { cpu: DEFAULT_CPU, memory: DEFAULT_MEMORY, ..Resources::default() };
+        layers.into_iter().flatten().for_each(|layer| lay(&mut resources, layer));
+        if resources.cpu_exclusive && !resources.cpu.0.is_multiple_of(1000) {
+            let message =
+                format!("{} CPU cannot be exclusive: cpu_exclusive needs whole cores", resources.cpu);
+            let place = if own.is_some() {
+                format!("role_resources/{}", role.template.name)
+            } else {
+                "resources".into()
+            };
+            self.problem(Code::Conflict, format!("{prefix}/{place}"), message);
+        }
+        resources
+    }
+
+    /// The template's amounts where they follow from arguments.
+    fn evaluated(
+        &mut self,
+        prefix: &str,
+        prepared: &Prepared<'_>,
+        role: &Role<'_>,
+        inside: &Sight<'_>,
+    ) -> Option<ResourceRequest> {
+        let value = role.template.resources.as_ref()?;
+        let value = self.template_value(prefix, prepared, value, inside, "the resources")?;
+        decode_resources(&value)
+            .map_err(|problem| {
+                let message = format!(
+                    "the task template `{}`, role `{}`, resources{}: {}",
+                    prepared.template.name, role.template.name, problem.path, problem.message
+                );
+                self.problem(problem.code, format!("{prefix}/arguments"), message);
+            })
+            .ok()
+    }
+
+    /// `TASK_RESOURCE_...` in the template's env fix an amount, whatever the task says.
+    fn fixed_amounts(
+        &mut self,
+        prefix: &str,
+        prepared: &Prepared<'_>,
+        env: &BTreeMap<String, Late>,
+    ) -> ResourceRequest {
+        let mut request = serde_json::Map::new();
+        let names = [
+            ("TASK_RESOURCE_CPU", "cpu"),
+            ("TASK_RESOURCE_MEM", "memory"),
+            ("TASK_RESOURCE_MEMORY", "memory"),
+            ("TASK_RESOURCE_GPU", "gpu"),
+        ];
+        for (name, key) in names {
+            if !prepared.template.env.contains_key(name) {
+                continue;
+            }
+            let Some(text) = known_text(env, name).map(str::trim).filter(|text| !text.is_empty()) else {
+                continue;
+            };
+            let value = match (key, text.parse::<u32>()) {
+                ("gpu", Ok(count)) => serde_json::json!({ "count": count }),
+                _ => Value::String(text.to_owned()),
+            };
+            request.insert(key.to_owned(), value);
+        }
+        decode_resources(&Value::Object(request)).unwrap_or_else(|problem| {
+            let message = format!(
+                "the task template `{}`: TASK_RESOURCE_{}: {}",
+                prepared.template.name,
+                problem.path.trim_start_matches('/').to_uppercase(),
+                problem.message
+            );
+            self.problem(problem.code, format!("{prefix}/template"), message);
+            ResourceRequest::default()
+        })
+    }
+
+    /// The framework's own rules about roles.
+    fn check_counts(&mut self, prefix: &str, prepared: &Prepared<'_>, roles: &Roles, inside: &Sight<'_>) {
+        let unclear = !inside.unknown_args.is_empty() || !inside.unknown_params.is_empty();
+        for rule in prepared.framework.roles {
+            let found =
+                roles.planned.iter().find(|role| role.name == rule.name).map_or(0, |role| role.replicas);
+            let bounds = match (rule.min, rule.max) {
+                _ if (rule.min..=rule.max).contains(&found) => continue,
+                (min, max) if min == max => format!("exactly {min}"),
+                (min, u32::MAX) => format!("at least {min}"),
+                (min, max) => format!("between {min} and {max}"),
+            };
+            if unclear && found == 0 {
+                continue;
+            }
+            let message = format!("the role `{}` has {found} workers, needs {bounds}", rule.name);
+            self.problem(Code::InvalidArgument, format!("{prefix}/arguments"), message);
+        }
+        if roles.planned.is_empty() && !unclear {
+            self.problem(
+                Code::InvalidArgument,
+                format!("{prefix}/arguments"),
+                "the job has no worker at all",
+            );
+        }
+        let shares = |role: &PlannedRole| role.resources.gpu.as_ref().is_some_and(|gpu| gpu.count.is_none());
+        if roles.gang > 1 && roles.planned.iter().any(shares) {
+            let message = "several workers that train together on parts of graphics cards wait for each other; whole \
+                           cards with several processes each are faster";
+            self.problems.push(Problem::warning(
+                Code::Suspicious,
+                format!("{prefix}/resources/gpu"),
+                message,
+            ));
+        }
+    }
+}
+
+/// A number of workers.
+fn count(value: &Value) -> Option<u32> {
+    let number = value.as_f64().filter(|number| number.fract() == 0.0)?;
+    (0.0..=f64::from(u32::MAX)).contains(&number).then_some(number as u32)
+}
+
+/// Puts one layer of amounts over what was there.
+fn lay(resources: &mut Resources, layer: &ResourceRequest) {
+    resources.cpu = layer.cpu.unwrap_or(resources.cpu);
+    resources.memory = layer.memory.unwrap_or(resources.memory);
+    if let Some(gpu) = &layer.gpu {
+        // No cards is the same as no request.
+        resources.gpu = Some(gpu.clone()).filter(|gpu: &GpuRequest| gpu.count != Some(0));
+    }
+    resources.shm = layer.shm.or(resources.shm);
+    resources.rdma = layer.rdma.or(resources.rdma);
+    resources.cpu_exclusive = layer.cpu_exclusive.unwrap_or(resources.cpu_exclusive);
+}
+
+/// Reads amounts that an expression or a template gave.
+///
+/// # Errors
+/// The first mistake; its path is relative to the amounts.
+pub fn decode_resources(value: &Value) -> Result<ResourceRequest, Problem> {
+    let mut decoder = Decoder::default();
+    let request = resources::resources(&mut decoder, &Node::from_json(value));
+    match decoder.problems.into_iter().next() {
+        Some(problem) => Err(problem),
+        None => Ok(request.unwrap_or_default()),
+    }
+}

@@ -1,0 +1,301 @@
+//! One task of the plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use cubeloom_domain::job::PythonEnvironment;
+use cubeloom_domain::pipeline::{Cache, Placement, Retry, RetryOn, Task};
+use cubeloom_domain::plan::{CachePolicy, Late, PlannedTask, RetryPolicy};
+use cubeloom_domain::{Code, Span, TaskIx};
+use serde_json::Value;
+
+use super::Planner;
+use super::prepared::Prepared;
+use super::resolve::{Known, Sight};
+use crate::expression::{Args, Mistake, Scope, bare, expressions, has_expression, strings, to_text};
+use crate::frameworks::Shape;
+use crate::path::Path;
+use crate::validate;
+
+impl Planner<'_> {
+    /// Notes what is wrong with an expression.
+    pub fn mistake(&mut self, mistake: Mistake, path: String) {
+        self.problem(mistake.code, path, mistake.message);
+    }
+
+    /// Plans one task; `None` when its template is not there.
+    pub fn task(&mut self, at: u32, task: &Task) -> Option<PlannedTask> {
+        let prefix = format!("/tasks/{at}");
+        let prepared = match self.templates.find(&task.template) {
+            Ok(prepared) => prepared,
+            Err((code, message)) => {
+                // A task without a template has been told so already.
+                if !task.template.is_empty() {
+                    self.problem(code, format!("{prefix}/template"), message);
+                }
+                return None;
+            }
+        };
+        let (values, unknown_params) = (std::mem::take(&mut self.values), std::mem::take(&mut self.unknown));
+        let scope = Scope {
+            params: Some(&values),
+            run: Some(self.context),
+            task: Some(&task.name),
+            ..Scope::default()
+        };
+        let sight = Sight { scope, unknown_params: &unknown_params, late_args: &[], unknown_args: &[] };
+        let planned = self.with_template(at, &prefix, task, &prepared, &sight);
+        (self.values, self.unknown) = (values, unknown_params);
+        Some(planned)
+    }
+
+    fn with_template(
+        &mut self,
+        at: u32,
+        prefix: &str,
+        task: &Task,
+        prepared: &Prepared<'_>,
+        sight: &Sight<'_>,
+    ) -> PlannedTask {
+        let arguments = self.arguments(prefix, task, prepared, sight);
+        // What follows from arguments that are wrong is not known: each mistake is told once.
+        let every: Vec<&str>;
+        let unknown_args = if arguments.wrong {
+            every = crate::arguments::properties(&prepared.template.parameters)
+                .map(|(name, _)| name.as_str())
+                .collect();
+            &every
+        } else {
+            &arguments.unknown
+        };
+        let scope = Scope { args: Some(Args::Plain(&arguments.known)), ..sight.scope };
+        let inside = Sight { scope, late_args: &arguments.late, unknown_args, ..*sight };
+        let env = self.env(prefix, task, prepared, sight, &inside);
+        let roles = self.roles(prefix, task, prepared, &inside, &env);
+        self.check_command(prefix, prepared, &inside);
+        self.check_software(prefix, prepared);
+        self.check_secrets(prefix, task);
+        let names: Vec<&str> = roles.planned.iter().map(|role| role.name.as_str()).collect();
+        PlannedTask {
+            name: task.name.clone(),
+            template: prepared.index,
+            needs: self.needs(task),
+            reads: self.reads(at, task),
+            trigger: task.trigger.unwrap_or_default(),
+            when: task.when.as_deref().and_then(|when| bare(when).ok()).map(|when| when.source.clone()),
+            for_each: task.for_each.as_ref().map(|for_each| self.elements(prefix, for_each, sight)),
+            env,
+            setup: self.words(&format!("{prefix}/setup"), &task.setup, sight),
+            python: self.python(prefix, prepared, &inside),
+            success: (prepared.framework.success)(&Shape { roles: &names, elastic: roles.elastic.is_some() }),
+            gang: roles.gang,
+            elastic: roles.elastic,
+            roles: roles.planned,
+            secrets: task.secrets.iter().map(validate::secret_mount).collect(),
+            volumes: task.volumes.iter().map(validate::volume_mount).collect(),
+            retry: task.retry.as_ref().map(retry),
+            timeout: task.timeout,
+            priority: task.priority.or(self.pipeline.priority).unwrap_or(0),
+            placement: self.placement(prefix, task),
+            sizing: task.sizing,
+            outputs: task.outputs.clone(),
+            cache: self.cache(prefix, task, sight),
+            arguments: arguments.planned(task),
+        }
+    }
+
+    fn needs(&self, task: &Task) -> Vec<TaskIx> {
+        let mut needs: Vec<TaskIx> = Vec::with_capacity(task.needs.len());
+        for need in task.needs.iter().filter_map(|need| self.edges.find(need)).map(TaskIx) {
+            if !needs.contains(&need) {
+                needs.push(need);
+            }
+        }
+        needs
+    }
+
+    /// The tasks whose outputs the expressions of a task read.
+    fn reads(&self, at: u32, task: &Task) -> Vec<TaskIx> {
+        let mut names: BTreeSet<u32> = BTreeSet::new();
+        let mut note = |found: &crate::expression::Compiled| {
+            names.extend(found.reads.iter().filter_map(|read| self.edges.find(&read.task)));
+        };
+        let mut text = |text: &str| {
+            if has_expression(text) {
+                expressions(text).unwrap_or_default().iter().for_each(|found| note(found));
+            }
+        };
+        for value in task.arguments.values() {
+            strings(value, &mut Path::default(), &mut |found, _| text(found));
+        }
+        task.env.values().for_each(|value| text(value));
+        let from = task.for_each.as_ref().and_then(|for_each| for_each.from.as_deref());
+        for found in task.when.as_deref().into_iter().chain(from).filter_map(|source| bare(source).ok()) {
+            note(&found);
+        }
+        names.remove(&at);
+        names.into_iter().map(TaskIx).collect()
+    }
+
+    /// The variables of template, pipeline and task; later ones win.
+    fn env(
+        &mut self,
+        prefix: &str,
+        task: &Task,
+        prepared: &Prepared<'_>,
+        sight: &Sight<'_>,
+        inside: &Sight<'_>,
+    ) -> BTreeMap<String, Late> {
+        let mut env = BTreeMap::new();
+        for (name, text) in &prepared.template.env {
+            match variable(text, inside) {
+                Ok(value) => drop(env.insert(name.clone(), value)),
+                Err(mistake) => {
+                    let place = format!("the task template `{}`, env {name}", prepared.template.name);
+                    self.problem(
+                        mistake.code,
+                        format!("{prefix}/template"),
+                        format!("{place}: {}", mistake.message),
+                    );
+                }
+            }
+        }
+        let pipeline = self.pipeline;
+        let own = [("", &pipeline.env), (prefix, &task.env)];
+        for (path, name, text) in
+            own.into_iter().flat_map(|(path, env)| env.iter().map(move |(n, t)| (path, n, t)))
+        {
+            match variable(text, sight) {
+                Ok(value) => drop(env.insert(name.clone(), value)),
+                Err(mistake) => self.mistake(mistake, format!("{path}/env/{name}")),
+            }
+        }
+        env
+    }
+
+    /// Texts that must be known now.
+    fn words(&mut self, path: &str, words: &[String], sight: &Sight<'_>) -> Vec<String> {
+        let mut rendered = Vec::with_capacity(words.len());
+        for (at, word) in words.iter().enumerate() {
+            match sight.resolve(&Value::String(word.clone())) {
+                Ok(Known::Value(value)) => rendered.push(to_text(value)),
+                Ok(Known::Late | Known::Unknown) => {}
+                Err(mistake) => self.mistake(mistake, format!("{path}/{at}")),
+            }
+        }
+        rendered
+    }
+
+    fn cache(&mut self, prefix: &str, task: &Task, sight: &Sight<'_>) -> Option<CachePolicy> {
+        match task.cache.as_ref()? {
+            Cache::Enabled(false) => None,
+            Cache::Enabled(true) => Some(CachePolicy::default()),
+            Cache::Detailed { inputs, max_age } => {
+                let inputs = self.words(&format!("{prefix}/cache/inputs"), inputs, sight);
+                Some(CachePolicy { inputs, max_age: *max_age })
+            }
+        }
+    }
+
+    fn python(
+        &mut self,
+        prefix: &str,
+        prepared: &Prepared<'_>,
+        inside: &Sight<'_>,
+    ) -> Option<PythonEnvironment> {
+        let python = prepared.template.local.as_ref()?.python.as_ref()?;
+        let value =
+            self.template_value(prefix, prepared, &python.requirements, inside, "the Python requirements")?;
+        let requirements = match value {
+            Value::Array(items) if items.iter().all(Value::is_string) => {
+                items.into_iter().map(to_text).collect()
+            }
+            Value::Null => Vec::new(),
+            other => {
+                let message = format!(
+                    "the task template `{}`: the Python requirements must be a list of texts, not {other}",
+                    prepared.template.name
+                );
+                self.problem(Code::InvalidArgument, format!("{prefix}/arguments"), message);
+                Vec::new()
+            }
+        };
+        Some(PythonEnvironment {
+            interpreter: python.interpreter.clone().unwrap_or_else(|| "python3".into()),
+            requirements,
+            system_site_packages: python.system_site_packages,
+        })
+    }
+
+    /// Renders the commands, where all arguments are known, so that what fails fails now.
+    fn check_command(&mut self, prefix: &str, prepared: &Prepared<'_>, inside: &Sight<'_>) {
+        let known =
+            inside.late_args.is_empty() && inside.unknown_args.is_empty() && inside.unknown_params.is_empty();
+        if !known {
+            return;
+        }
+        let own = prepared.roles.iter().filter_map(|role| role.template.command.as_ref());
+        for command in own.chain([&prepared.template.command]) {
+            if let Err(mistake) = crate::job::argv(command, &inside.scope) {
+                let message =
+                    format!("the task template `{}`, command: {}", prepared.template.name, mistake.message);
+                self.problem(mistake.code, format!("{prefix}/template"), message);
+            }
+        }
+    }
+
+    /// The task's placement over the pipeline's, setting by setting.
+    fn placement(&mut self, prefix: &str, task: &Task) -> Placement {
+        let base = self.pipeline.placement.clone().unwrap_or_default();
+        let own = task.placement.clone().unwrap_or_default();
+        if let Some(group) = &own.node_group {
+            self.check_node_group(group, format!("{prefix}/placement/node_group"));
+        }
+        let selector = base.selector.into_iter().chain(own.selector).collect();
+        let tolerations = if own.tolerations.is_empty() { base.tolerations } else { own.tolerations };
+        Placement {
+            spread: own.spread.or(base.spread),
+            spread_by: own.spread_by.or(base.spread_by),
+            workers: own.workers.or(base.workers),
+            node_group: own.node_group.or(base.node_group),
+            selector,
+            tolerations,
+            host_network: own.host_network.or(base.host_network),
+        }
+    }
+}
+
+/// A variable's value, or its source when it is late.
+fn variable(text: &str, sight: &Sight<'_>) -> Result<Late, Mistake> {
+    let source = Value::String(text.to_owned());
+    Ok(match sight.resolve(&source)? {
+        Known::Value(value) => Late::Value(Value::String(to_text(value))),
+        Known::Late => Late::Source(source),
+        Known::Unknown => Late::Value(Value::String(String::new())),
+    })
+}
+
+/// A retry policy with nothing left open.
+fn retry(retry: &Retry) -> RetryPolicy {
+    let backoff = retry.backoff.as_ref();
+    let initial = backoff.map_or(Span(Duration::from_secs(1)), |backoff| backoff.initial);
+    let hour = Span(Duration::from_secs(3600));
+    RetryPolicy {
+        attempts: retry.attempts,
+        initial,
+        factor: backoff.and_then(|backoff| backoff.factor).unwrap_or(2.0),
+        max: backoff.and_then(|backoff| backoff.max).unwrap_or(hour).max(initial),
+        on: retry
+            .on
+            .clone()
+            .unwrap_or_else(|| vec![RetryOn::Error, RetryOn::OutOfMemory, RetryOn::Lost, RetryOn::Preempted]),
+    }
+}
+
+/// The texts of an env whose values are known: where amounts can be fixed.
+pub fn known_text<'e>(env: &'e BTreeMap<String, Late>, name: &str) -> Option<&'e str> {
+    match env.get(name)? {
+        Late::Value(value) => value.as_str(),
+        Late::Source(_) => None,
+    }
+}

@@ -1,0 +1,240 @@
+//! Expressions of a pipeline: that they can be parsed, name what exists, and stand where their values are known.
+
+use std::collections::HashSet;
+
+use cubeloom_domain::pipeline::{Cache, Pipeline, Task};
+use cubeloom_domain::{Code, Problem};
+use serde_json::Value;
+
+use super::Edges;
+use crate::expression::{Compiled, Mistake, RUN_NAMES, bare, expressions, has_expression, strings};
+use crate::nearest::{hint, listing};
+use crate::path::Path;
+
+/// Where an expression stands.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Where only what is known at planning may be read.
+    Early,
+    /// In a task's arguments, env, `when` or `for_each`.
+    Task { at: u32, item: bool },
+}
+
+/// Checks every expression of the pipeline.
+pub fn check(pipeline: &Pipeline, edges: &Edges<'_>, problems: &mut Vec<Problem>) {
+    let mut checker = Checker { pipeline, edges, used: HashSet::new(), problems };
+    checker.parameters();
+    checker.env(&pipeline.env, "", Place::Early);
+    for (at, task) in (0..).zip(&pipeline.tasks) {
+        checker.task(at, task);
+    }
+    checker.unused();
+}
+
+struct Checker<'a> {
+    pipeline: &'a Pipeline,
+    edges: &'a Edges<'a>,
+    used: HashSet<String>,
+    problems: &'a mut Vec<Problem>,
+}
+
+impl Checker<'_> {
+    fn parameters(&mut self) {
+        for (name, parameter) in &self.pipeline.parameters {
+            if let Some(Value::String(text)) = &parameter.default {
+                self.default_of(name, text);
+            }
+        }
+    }
+
+    /// A parameter's default may name the run, not other parameters: they have no order.
+    fn default_of(&mut self, name: &str, text: &str) {
+        let path = Path::at(format!("/parameters/{name}/default"));
+        match expressions(text) {
+            Ok(found) => {
+                for expression in found {
+                    if let Some(root) = expression.roots.iter().find(|root| *root != "run") {
+                        let message = format!("a default can use `run` only, not `{root}`");
+                        self.push(&path, Mistake::new(Code::UndefinedName, message));
+                    }
+                }
+            }
+            Err(mistake) => self.push(&path, mistake),
+        }
+    }
+
+    fn task(&mut self, at: u32, task: &Task) {
+        let prefix = format!("/tasks/{at}");
+        let item = task.for_each.is_some();
+        let late = Place::Task { at, item };
+        for (name, value) in &task.arguments {
+            if may_have_expression(value) {
+                let mut path = Path::at(format!("{prefix}/arguments"));
+                path.push_key(name);
+                self.value(value, &mut path, late);
+            }
+        }
+        self.env(&task.env, &prefix, late);
+        if let Some(when) = &task.when {
+            self.bare(when, &Path::at(format!("{prefix}/when")), late);
+        }
+        if let Some(for_each) = &task.for_each {
+            let place = Place::Task { at, item: false };
+            if let Some(list) = &for_each.list {
+                self.value(list, &mut Path::at(format!("{prefix}/for_each/list")), Place::Early);
+            }
+            for (key, values) in for_each.matrix.iter().flatten() {
+                let mut path = Path::at(format!("{prefix}/for_each/matrix"));
+                path.push_key(key);
+                values.iter().for_each(|value| self.value(value, &mut path, Place::Early));
+            }
+            if let Some(from) = &for_each.from {
+                self.bare(from, &Path::at(format!("{prefix}/for_each/from")), place);
+            }
+        }
+        for (word, text) in task.setup.iter().enumerate() {
+            self.text(text, &Path::at(format!("{prefix}/setup/{word}")), Place::Early);
+        }
+        if let Some(Cache::Detailed { inputs, .. }) = &task.cache {
+            for (input, text) in inputs.iter().enumerate() {
+                self.text(text, &Path::at(format!("{prefix}/cache/inputs/{input}")), Place::Early);
+            }
+        }
+    }
+
+    fn env(&mut self, env: &std::collections::BTreeMap<String, String>, prefix: &str, place: Place) {
+        for (name, text) in env.iter().filter(|(_, text)| has_expression(text)) {
+            let mut path = Path::at(format!("{prefix}/env"));
+            path.push_key(name);
+            self.text(text, &path, place);
+        }
+    }
+
+    fn value(&mut self, value: &Value, path: &mut Path, place: Place) {
+        strings(value, path, &mut |text, path| self.text(text, path, place));
+    }
+
+    fn text(&mut self, text: &str, path: &Path, place: Place) {
+        if !text.contains("{{") && !text.contains("{%") {
+            return;
+        }
+        match expressions(text) {
+            Ok(found) => found.iter().for_each(|expression| self.expression(expression, path, place)),
+            Err(mistake) => self.push(path, mistake),
+        }
+    }
+
+    fn bare(&mut self, text: &str, path: &Path, place: Place) {
+        match bare(text) {
+            Ok(expression) => self.expression(&expression, path, place),
+            Err(mistake) => self.push(path, mistake),
+        }
+    }
+
+    fn expression(&mut self, expression: &Compiled, path: &Path, place: Place) {
+        for root in &expression.roots {
+            if let Err(mistake) = self.root(root, expression, place) {
+                self.push(path, mistake);
+            }
+        }
+    }
+
+    fn root(&mut self, root: &str, expression: &Compiled, place: Place) -> Result<(), Mistake> {
+        match (root, place) {
+            ("params", _) => self.params(expression),
+            ("run", _) => run_names(expression),
+            ("task", _) => match expression.members("task").find(|name| *name != "name") {
+                Some(name) => Err(undefined(format!("`task.{name}` does not exist; there is `task.name`"))),
+                None => Ok(()),
+            },
+            ("workspace" | "code", _) => Ok(()),
+            ("item", Place::Task { item: true, .. }) => Ok(()),
+            ("item", Place::Task { .. }) => Err(undefined("`item` exists only in a task with `for_each`")),
+            ("tasks", Place::Task { at, .. }) => self.reads(expression, at),
+            ("tasks" | "item", Place::Early) => Err(Mistake::new(
+                Code::OutputNotAvailable,
+                format!(
+                    "`{root}` is not known here: only arguments, env, when and for_each.from may read it"
+                ),
+            )),
+            _ => Err(undefined(format!("`{root}` does not exist{}", roots_hint(root)))),
+        }
+    }
+
+    fn params(&mut self, expression: &Compiled) -> Result<(), Mistake> {
+        let declared = &self.pipeline.parameters;
+        if expression.names.iter().any(|name| name == "params") {
+            self.used.extend(declared.keys().cloned());
+        }
+        for name in expression.members("params") {
+            if !declared.contains_key(name) {
+                let names = || declared.keys().map(String::as_str);
+                let hint = hint(name, names());
+                let hint =
+                    if hint.is_empty() { format!("; declared are: {}", listing(names())) } else { hint };
+                return Err(undefined(format!("the pipeline has no parameter `{name}`{hint}")));
+            }
+            self.used.insert(name.to_owned());
+        }
+        Ok(())
+    }
+
+    /// What is read of other tasks must come from tasks that have ended by then.
+    fn reads(&self, expression: &Compiled, at: u32) -> Result<(), Mistake> {
+        for read in &expression.reads {
+            let name = &read.task;
+            let Some(before) = self.edges.find(name) else {
+                let message = format!("there is no task `{name}` in this pipeline{}", self.edges.hint(name));
+                return Err(Mistake::new(Code::UnknownTask, message));
+            };
+            if before == at || !self.edges.is_ancestor(before, at) {
+                let message = format!("the outputs of `{name}` are not known here; add `{name}` to `needs`");
+                return Err(Mistake::new(Code::OutputNotAvailable, message));
+            }
+        }
+        Ok(())
+    }
+
+    fn unused(&mut self) {
+        for name in self.pipeline.parameters.keys().filter(|name| !self.used.contains(*name)) {
+            let message = format!("nothing in the pipeline uses `params.{name}`");
+            self.problems.push(Problem::warning(Code::Suspicious, format!("/parameters/{name}"), message));
+        }
+    }
+
+    fn push(&mut self, path: &Path, mistake: Mistake) {
+        self.problems.push(Problem::error(mistake.code, path.pointer(), mistake.message));
+    }
+}
+
+/// Whether a value has a string that could hold an expression or a statement.
+fn may_have_expression(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains("{{") || text.contains("{%"),
+        Value::Array(items) => items.iter().any(may_have_expression),
+        Value::Object(map) => map.values().any(may_have_expression),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn undefined(message: impl Into<String>) -> Mistake {
+    Mistake::new(Code::UndefinedName, message)
+}
+
+/// `run.<name>` must be one of a few.
+pub fn run_names(expression: &Compiled) -> Result<(), Mistake> {
+    match expression.members("run").find(|name| !RUN_NAMES.contains(name)) {
+        Some(name) => {
+            let hint = hint(name, RUN_NAMES);
+            let known = RUN_NAMES.join(", ");
+            Err(undefined(format!("`run.{name}` does not exist{hint} (there are: {known})")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn roots_hint(root: &str) -> String {
+    let known = ["params", "run", "workspace", "code", "tasks", "item", "task"];
+    let hint = hint(root, known);
+    if hint.is_empty() { format!("; there are: {}", known.join(", ")) } else { hint }
+}

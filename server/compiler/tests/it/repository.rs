@@ -1,0 +1,48 @@
+//! What this repository ships compiles: every template lints clean, every example plans without a warning.
+
+use std::path::{Path, PathBuf};
+
+use cubeloom_compiler::check_template;
+use cubeloom_domain::JsonMap;
+use cubeloom_domain::executor::Facts;
+
+use crate::support::{repository, templates, try_plan};
+
+#[test]
+fn every_template_lints_clean() {
+    for (name, versions) in templates(&repository().join("task-templates")) {
+        for installed in versions.values() {
+            let problems = check_template(&installed.template);
+            assert!(problems.is_empty(), "{name}: {problems:#?}");
+            assert!(
+                repository().join("task-templates").join(&name).is_dir(),
+                "{name} lies in a folder of its name"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_example_plans() {
+    let templates = templates(&repository().join("task-templates"));
+    let examples = examples();
+    assert!(examples.len() >= 3, "{examples:?}");
+    for path in examples {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let planned = try_plan(&text, JsonMap::new(), &templates, &Facts::default())
+            .unwrap_or_else(|problems| panic!("{}: {problems:#?}", path.display()));
+        assert!(planned.warnings.is_empty(), "{}: {:#?}", path.display(), planned.warnings);
+    }
+}
+
+/// Every `pipeline.yaml` of an example and every `example.yaml` of a template.
+fn examples() -> Vec<PathBuf> {
+    let below = |folder: &str, file: &str| -> Vec<PathBuf> {
+        let folders = std::fs::read_dir(repository().join(folder)).unwrap();
+        folders.map(|entry| entry.unwrap().path().join(file)).filter(|path| Path::exists(path)).collect()
+    };
+    let mut paths = below("examples", "pipeline.yaml");
+    paths.extend(below("task-templates", "example.yaml"));
+    paths.sort();
+    paths
+}
