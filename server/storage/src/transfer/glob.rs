@@ -5,10 +5,14 @@ pub(crate) fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?'])
 }
 
+/// What every match begins with.
+pub(crate) fn literal(pattern: &str) -> &str {
+    pattern.split(['*', '?']).next().unwrap_or_default()
+}
+
 /// Cuts a pattern into the folder that all of its matches lie in (with its slash, or empty) and the rest.
 pub(crate) fn split(pattern: &str) -> (&str, &str) {
-    let first = pattern.find(['*', '?']).unwrap_or(pattern.len());
-    pattern.split_at(pattern[..first].rfind('/').map_or(0, |slash| slash + 1))
+    pattern.split_at(literal(pattern).rfind('/').map_or(0, |slash| slash + 1))
 }
 
 /// Whether the whole of `name` fits `pattern`. Takes time in proportion to the product of their parts.

@@ -120,29 +120,34 @@ async fn expand_store(
 ) -> Result<Listing, TransferError> {
     if glob::is_pattern(&store.path) {
         let (folder, pattern) = glob::split(&store.path);
-        let files = list(stores, store, folder, |name| glob::matches(pattern, name)).await?;
+        let wanted = |name: &str| glob::matches(pattern, name);
+        // Object stores list by any prefix of the key: `logs/2026-*` does not read all of `logs/`.
+        let start = if store.kind.is_object_store() { glob::literal(&store.path) } else { folder };
+        let files = list(stores, store, start, folder, wanted).await?;
         return some(Listing { files, many: true }, &location.to_string());
     }
     if !location.is_folder() {
         return single(location);
     }
-    let files = list(stores, store, &store.path, |_| true).await?;
+    let files = list(stores, store, &store.path, &store.path, |_| true).await?;
     if files.is_empty() && store.kind.is_object_store() {
         return Err(TransferError::Missing { url: location.to_string() });
     }
     Ok(Listing { files, many: true })
 }
 
+/// Files whose key begins with `start`, which begins with `folder`; their names are told below `folder`.
 async fn list(
     stores: &Stores,
     store: &StorePath,
+    start: &str,
     folder: &str,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<Vec<Found>, TransferError> {
     let url = Location::Store(store.clone()).to_string();
     let fault = |error| TransferError::store(&url, store.kind.credential_names(), &error);
     let operator = stores.reading(store).await?.layer(super::retry::layer(PAGE_ATTEMPTS));
-    let mut entries = operator.lister_with(folder).recursive(true).await.map_err(fault)?;
+    let mut entries = operator.lister_with(start).recursive(true).await.map_err(fault)?;
     let mut files = Vec::new();
     while let Some(entry) = entries.try_next().await.map_err(fault)? {
         let path = entry.path();

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::error::TransferError;
@@ -186,8 +187,11 @@ fn open_locked(path: &Path, target: &Path) -> Result<File, TransferError> {
             .truncate(false)
             .open(path)
             .map_err(fault)?;
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return Err(TransferError::Busy { path: target.to_owned() });
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            // Some network file systems know no locks; there the user has to keep transfers apart.
+            Ok(()) | Err(Errno::NOTSUP | Errno::NOLCK | Errno::NOSYS) => {}
+            Err(Errno::WOULDBLOCK) => return Err(TransferError::Busy { path: target.to_owned() }),
+            Err(error) => return Err(fault(error.into())),
         }
         let held = file.metadata().map_err(fault)?.ino();
         if std::fs::metadata(path).is_ok_and(|named| named.ino() == held) {

@@ -185,6 +185,8 @@ async fn folders(env: &Env, bucket: &str) {
         ("data/*.csv", vec!["a.csv"]),
         ("data/**/*.csv", vec!["a.csv", "x/b.csv", "x/empty.csv", "x/y/c.csv"]),
         ("data/x/?.csv", vec!["b.csv"]),
+        ("data/x/em*.csv", vec!["empty.csv"]),
+        ("da*/x/y/d*", vec!["data/x/y/d.txt"]),
         ("**/d.*", vec!["data/x/y/d.txt"]),
     ] {
         let to = tempfile::tempdir().unwrap();
