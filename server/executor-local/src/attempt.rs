@@ -32,6 +32,8 @@ pub(crate) enum Happened {
     Stop(StopWish),
     /// A shim was started.
     Spawned(usize, Spawned),
+    /// A shim that somebody else started was found to have a worker.
+    Found(usize, Arc<OwnedFd>),
     /// A worker can not be started; why.
     Refused(usize, String),
     /// None of it can be started.
@@ -122,7 +124,7 @@ impl Attempt {
                 Ok(Found::Running(shim)) => {
                     self.began[rank] = Some(shim.started.at);
                     let pidfd = Arc::new(shim.pidfd);
-                    self.shims[rank] = Some(Arc::clone(&pidfd));
+                    self.found(rank, Arc::clone(&pidfd));
                     self.watch(rank, Some(Watched { pidfd, child: None }));
                 }
                 Ok(Found::Done(record)) => self.happened(Happened::Gone(rank, Gone::Ended(record))),
@@ -188,6 +190,7 @@ impl Attempt {
         match happened {
             Happened::Stop(wish) => self.stop(wish),
             Happened::Spawned(rank, Spawned { child, pidfd }) => self.spawned(rank, child, pidfd),
+            Happened::Found(rank, pidfd) => self.found(rank, pidfd),
             Happened::Refused(rank, message) => self.could_not_start(rank, message),
             Happened::Unprepared(failure) => self.no_worker_starts(failure),
             Happened::Note(note) => self.noted(note),
@@ -209,7 +212,10 @@ impl Attempt {
         let cgroup = self.cgroup(&name);
         let sender = self.sender.clone();
         tokio::spawn(async move {
-            let gone = watch(folder, outputs, watched, cgroup).await;
+            let found = |pidfd| {
+                let _ = sender.send(Happened::Found(rank, pidfd));
+            };
+            let gone = watch(folder, outputs, watched, cgroup, found).await;
             let _ = sender.send(Happened::Gone(rank, gone));
         });
     }
@@ -220,11 +226,16 @@ impl Attempt {
 
     fn spawned(&mut self, rank: usize, child: std::process::Child, pidfd: OwnedFd) {
         let pidfd = Arc::new(pidfd);
-        self.shims[rank] = Some(Arc::clone(&pidfd));
+        self.found(rank, Arc::clone(&pidfd));
+        self.watch(rank, Some(Watched { pidfd, child: Some(child) }));
+    }
+
+    /// From now on this shim is told to stop when the attempt is; perhaps it is already.
+    fn found(&mut self, rank: usize, pidfd: Arc<OwnedFd>) {
+        self.shims[rank] = Some(pidfd);
         if self.stopped.is_some() {
             self.signal(rank);
         }
-        self.watch(rank, Some(Watched { pidfd, child: Some(child) }));
     }
 
     fn could_not_start(&mut self, rank: usize, message: String) {

@@ -43,6 +43,14 @@ pub enum LocalError {
 }
 
 impl LocalError {
+    /// What went wrong, and why, in one sentence.
+    pub(crate) fn sentence(&self) -> String {
+        match self {
+            Self::Folder { source, .. } | Self::File { source, .. } => format!("{self}: {}", reason(source)),
+            Self::NotTraversable { .. } | Self::NoAddresses => self.to_string(),
+        }
+    }
+
     /// For `map_err`.
     pub(crate) fn folder(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();

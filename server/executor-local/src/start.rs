@@ -44,7 +44,7 @@ impl Start {
     pub(crate) async fn run(mut self) {
         let user = match self.machine.owners.user(&self.job.project) {
             Ok(user) => user,
-            Err(error) => return self.unprepared(error.to_string()),
+            Err(error) => return self.unprepared(error.sentence()),
         };
         let mut stopping = self.stopping.clone();
         let toolchain = tokio::select! {

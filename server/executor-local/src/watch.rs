@@ -34,12 +34,13 @@ pub(crate) struct Watched {
     pub(crate) child: Option<Child>,
 }
 
-/// Waits until a worker's shim, or whichever shim has the worker, is gone.
+/// Waits until a worker's shim, or whichever shim has the worker, is gone; `found` hears of another shim.
 pub(crate) async fn watch(
     folder: PathBuf,
     outputs: PathBuf,
     mut watched: Option<Watched>,
     cgroup: Option<Cgroup>,
+    found: impl Fn(Arc<OwnedFd>),
 ) -> Gone {
     let mut code = None;
     loop {
@@ -54,7 +55,9 @@ pub(crate) async fn watch(
             Ok(Found::Done(record)) => return Gone::Ended(record),
             Ok(Found::Nothing) => return Gone::NeverRan(code),
             Ok(Found::Running(Shim { pidfd, .. })) => {
-                watched = Some(Watched { pidfd: Arc::new(pidfd), child: None });
+                let pidfd = Arc::new(pidfd);
+                found(Arc::clone(&pidfd));
+                watched = Some(Watched { pidfd, child: None });
             }
             Ok(Found::Locked) => locked(&folder).await,
             Ok(Found::Dead(started)) => {

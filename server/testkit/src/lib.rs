@@ -2,5 +2,6 @@
 
 pub mod builders;
 pub mod clock;
+pub mod conformance;
 pub mod fake;
 pub mod postgres;

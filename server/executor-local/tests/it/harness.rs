@@ -1,0 +1,267 @@
+//! A server's executor on a folder of its own, on a runtime of its own, so that it can be ended like a server.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cubeloom_domain::clock::Clock;
+use cubeloom_domain::executor::{BoxFuture, Executor, Facts, Observer, StopCause, Submission};
+use cubeloom_domain::job::Job;
+use cubeloom_domain::lowered::{Bindings, Lowered};
+use cubeloom_domain::outcome::Failure;
+use cubeloom_domain::{AttemptKey, RunId};
+use cubeloom_executor_local::{LocalConfig, LocalExecutor};
+use cubeloom_testkit::clock::SystemClock;
+use cubeloom_testkit::conformance::{Harness, Program, Recorder};
+use tokio::runtime::{Handle, Runtime};
+
+use crate::lower::lower;
+
+/// The executor of this machine under test.
+pub struct Local {
+    folder: Folder,
+    config: LocalConfig,
+    server: Server,
+    runs: u128,
+}
+
+/// A folder that workers can reach.
+enum Folder {
+    Plain(tempfile::TempDir),
+    /// A file system of its own.
+    Mounted(tempfile::TempDir),
+}
+
+impl Folder {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Plain(folder) | Self::Mounted(folder) => folder.path(),
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Self::Mounted(folder) = self {
+            let _ = Command::new("umount").arg("--lazy").arg(folder.path()).status();
+        }
+    }
+}
+
+/// One server: ended by forgetting it.
+struct Server {
+    runtime: Option<Runtime>,
+    executor: Arc<LocalExecutor>,
+    recorder: Arc<Recorder>,
+}
+
+impl Server {
+    fn start(config: &LocalConfig) -> Self {
+        let executor = LocalExecutor::new(config.clone(), Arc::new(SystemClock)).unwrap();
+        let recorder = Arc::new(Recorder::default());
+        executor.attach(Arc::clone(&recorder) as Arc<dyn Observer>);
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        Self { runtime: Some(runtime), executor, recorder }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+fn reachable_folder() -> tempfile::TempDir {
+    let folder = tempfile::Builder::new().prefix("cubeloom-").tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+impl Local {
+    /// On a folder of its own.
+    pub fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// With other settings.
+    pub fn with(change: impl FnOnce(&mut LocalConfig)) -> Self {
+        Self::on(Folder::Plain(reachable_folder()), change)
+    }
+
+    fn on(folder: Folder, change: impl FnOnce(&mut LocalConfig)) -> Self {
+        let mut config = LocalConfig::new(folder.path().join("data"), env!("CARGO_BIN_EXE_cubeloom-shim"));
+        change(&mut config);
+        let ledger = folder.path().join("ledger");
+        fs::write(&ledger, "").unwrap();
+        fs::set_permissions(&ledger, fs::Permissions::from_mode(0o666)).unwrap();
+        let server = Server::start(&config);
+        Self { folder, config, server, runs: 0 }
+    }
+
+    /// The folder of one attempt.
+    pub fn attempt(&self, key: &AttemptKey) -> PathBuf {
+        let (instance, n) = (key.instance.to_string(), key.n.to_string());
+        self.config.data.join("runs").join(key.run.as_str()).join(&key.task).join(instance).join(n)
+    }
+
+    /// A submission of a job that was made by hand.
+    pub fn submission_of(&self, job: Job) -> Submission {
+        let Ok(Bindings::Local(bindings)) = self.server.executor.bind(&job) else { panic!("no bindings") };
+        let lowered = lower(&job, &bindings, &self.ledger());
+        Submission { job: Arc::new(job), lowered: Arc::new(Lowered::Local(lowered)) }
+    }
+
+    /// A key that no other attempt has.
+    pub fn key(&self) -> AttemptKey {
+        let random = u128::from(fastrand());
+        AttemptKey { run: RunId::new(SystemClock.now(), random), task: "case".into(), instance: 0, n: 1 }
+    }
+}
+
+/// Random enough for names.
+fn fastrand() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}
+
+impl Harness for Local {
+    fn executor(&self) -> Arc<dyn Executor> {
+        let handle = self.server.runtime.as_ref().unwrap().handle().clone();
+        Arc::new(OnRuntime { inner: Arc::clone(&self.server.executor), handle })
+    }
+
+    fn recorder(&self) -> Arc<Recorder> {
+        Arc::clone(&self.server.recorder)
+    }
+
+    fn crash(&mut self) {
+        self.server.runtime.take().unwrap().shutdown_background();
+        self.server = Server::start(&self.config);
+    }
+
+    fn submission(&self, program: &Program) -> Submission {
+        self.submission_of(program.job(self.key()))
+    }
+
+    fn ledger(&self) -> PathBuf {
+        self.folder.path().join("ledger")
+    }
+
+    fn output_len(&self, key: &AttemptKey, worker: &str) -> u64 {
+        fs::metadata(self.attempt(key).join(worker).join("stdout")).map_or(0, |found| found.size())
+    }
+
+    fn bounds_memory(&self) -> bool {
+        true
+    }
+
+    fn alive(&self, key: &AttemptKey) -> usize {
+        let entry = format!("CUBELOOM_ATTEMPT={key}");
+        let holds = |path: PathBuf| {
+            let environ = fs::read(path.join("environ")).unwrap_or_default();
+            environ.split(|byte| *byte == 0).any(|one| one == entry.as_bytes())
+        };
+        fs::read_dir("/proc").unwrap().flatten().filter(|process| holds(process.path())).count()
+    }
+
+    fn on_full_disk(&self) -> Option<Box<dyn Harness>> {
+        let folder = reachable_folder();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=1m,mode=755", "tmpfs"])
+            .arg(folder.path())
+            .stderr(std::process::Stdio::null())
+            .status();
+        if !mounted.is_ok_and(|status| status.success()) {
+            return None;
+        }
+        let full = Self::on(Folder::Mounted(folder), |_| {});
+        let _ = fs::write(full.folder.path().join("filler"), vec![0; 2 << 20]);
+        Some(Box::new(full))
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        // Stops what a failed case left running.
+        for entry in walk(&self.config.data.join("runs")) {
+            let started = fs::read(entry.join("started")).unwrap_or_default();
+            let started: serde_json::Value = serde_json::from_slice(&started).unwrap_or_default();
+            let pid = started["pid"].as_i64().filter(|_| !entry.join("exit.json").exists());
+            if let Some(pid) = pid.and_then(|pid| rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)) {
+                let _ = fs::write(entry.with_file_name("stop"), r#"{"why":"cancelled","grace_ms":0}"#);
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+            }
+        }
+        self.runs += 1;
+    }
+}
+
+/// The folders of workers below `folder`.
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let mut folders = vec![folder.to_path_buf()];
+    let mut next = 0;
+    while let Some(folder) = folders.get(next).cloned() {
+        next += 1;
+        let below = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        folders.extend(below.filter(|path| path.is_dir() && !path.is_symlink()));
+    }
+    folders.retain(|folder| folder.join("started").exists());
+    folders
+}
+
+/// Runs an executor's futures on its server's own runtime.
+struct OnRuntime {
+    inner: Arc<LocalExecutor>,
+    handle: Handle,
+}
+
+impl OnRuntime {
+    fn run<F: Future<Output = ()> + Send + 'static>(
+        &self,
+        call: impl FnOnce(Arc<LocalExecutor>) -> F,
+    ) -> BoxFuture<'_, ()> {
+        let task = self.handle.spawn(call(Arc::clone(&self.inner)));
+        Box::pin(async move { task.await.unwrap() })
+    }
+}
+
+impl Executor for OnRuntime {
+    fn facts(&self) -> Facts {
+        self.inner.facts()
+    }
+
+    fn attach(&self, observer: Arc<dyn Observer>) {
+        self.inner.attach(observer);
+    }
+
+    fn bind(&self, job: &Job) -> Result<Bindings, Failure> {
+        self.inner.bind(job)
+    }
+
+    fn rebind(&self, job: &Job, bindings: &Bindings) {
+        self.inner.rebind(job, bindings);
+    }
+
+    fn submit(&self, submission: Submission) -> BoxFuture<'_, ()> {
+        self.run(|inner| async move { inner.submit(submission).await })
+    }
+
+    fn adopt(&self, submission: Submission) -> BoxFuture<'_, ()> {
+        self.run(|inner| async move { inner.adopt(submission).await })
+    }
+
+    fn cancel(&self, key: &AttemptKey, cause: StopCause, grace: Duration) -> BoxFuture<'_, ()> {
+        let key = key.clone();
+        self.run(move |inner| async move { inner.cancel(&key, cause, grace).await })
+    }
+
+    fn release(&self, key: &AttemptKey) {
+        self.inner.release(key);
+    }
+}

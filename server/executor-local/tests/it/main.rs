@@ -1,0 +1,5 @@
+//! The executor for this machine: the conformance suite, and what only it does.
+
+mod conformance;
+mod harness;
+mod lower;

@@ -1,0 +1,104 @@
+//! Submission: once, twice, at once; what comes back.
+
+use cubeloom_domain::executor::Event;
+use cubeloom_domain::outcome::{FailureKind, Outcome};
+
+use super::{Harness, Program, assert_gone, executions, failure, run, signed};
+
+/// A program that ends well ends well, and its end carries times, usage and what it reported.
+pub async fn ends_well(harness: &mut dyn Harness) {
+    let text = signed(r#"echo '{"output": {"rows": 10}}' >> "$CUBELOOM_OUTPUTS"; echo hello"#);
+    let (key, ended) = run(harness, &Program::shell(&text).workers(3)).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded);
+    assert_eq!(ended.report.outputs["rows"], 10);
+    assert!(ended.started_at.is_some_and(|began| began <= ended.ended_at), "{ended:?}");
+    assert!(ended.usage.cpu_us > 0 && ended.usage.peak_memory.0 > 0, "{:?}", ended.usage);
+    assert_eq!(executions(harness, &key), 3);
+    assert_eq!(harness.output_len(&key, "worker-2"), 6);
+    assert_gone(harness, &key);
+}
+
+/// The same key runs once, however often it is submitted.
+pub async fn twice(harness: &mut dyn Harness) {
+    let submission = harness.submission(&Program::shell(&signed("sleep 0.2")));
+    let key = submission.job.key.clone();
+    let executor = harness.executor();
+    executor.submit(submission.clone()).await;
+    executor.submit(submission.clone()).await;
+    assert_eq!(harness.recorder().ended(&key).await.outcome, Outcome::Succeeded);
+    executor.submit(submission).await;
+    assert_eq!(executions(harness, &key), 1);
+    let ends: Vec<Event> = harness.recorder().events(&key);
+    let ends: Vec<&Event> = ends.iter().filter(|event| matches!(event, Event::Ended(_))).collect();
+    assert_eq!(ends.len(), 2, "the end is told again to who asks again");
+    assert_eq!(ends[0], ends[1]);
+}
+
+/// The same from many tasks at once.
+pub async fn concurrently(harness: &mut dyn Harness) {
+    let submission = harness.submission(&Program::shell(&signed("")).workers(2));
+    let key = submission.job.key.clone();
+    let all: Vec<_> = (0..16)
+        .map(|_| {
+            let (executor, submission) = (harness.executor(), submission.clone());
+            tokio::spawn(async move { executor.submit(submission).await })
+        })
+        .collect();
+    for one in all {
+        one.await.expect("submitting does not panic");
+    }
+    assert_eq!(harness.recorder().ended(&key).await.outcome, Outcome::Succeeded);
+    assert_eq!(executions(harness, &key), 2);
+}
+
+/// Bindings stay the same until they are released, and are nobody else's meanwhile.
+pub async fn bindings(harness: &mut dyn Harness) {
+    let one = harness.submission(&Program::shell("true").workers(3));
+    let two = harness.submission(&Program::shell("true").workers(3));
+    let executor = harness.executor();
+    let bind = |job| executor.bind(job).expect("it can be bound");
+    assert_eq!(bind(&one.job), bind(&one.job));
+    assert_ne!(bind(&one.job), bind(&two.job));
+    executor.release(&one.job.key);
+    executor.release(&two.job.key);
+}
+
+/// Exit codes and signals are told apart, with the last lines.
+pub async fn exits(harness: &mut dyn Harness) {
+    let (_, ended) = run(harness, &Program::shell("echo out; echo why >&2; exit 7")).await;
+    let seven = failure(&ended);
+    assert_eq!((seven.kind, seven.exit_code), (FailureKind::Exit, Some(7)));
+    assert_eq!(seven.last_lines, ["why"]);
+    assert!(seven.message.starts_with("worker-0 ended with exit code 7"), "{}", seven.message);
+    let (_, ended) = run(harness, &Program::shell("kill -SEGV $$")).await;
+    assert_eq!((failure(&ended).kind, failure(&ended).signal), (FailureKind::Signal, Some(11)));
+}
+
+/// `setup` runs before the program; its failure is an outcome of its own, and the program does not run.
+pub async fn setup(harness: &mut dyn Harness) {
+    let words = |text: &str| ["/bin/sh", "-c", text].map(String::from).to_vec();
+    let program = Program::shell(&signed("test -f made")).with(|program| program.setup = words("touch made"));
+    assert_eq!(run(harness, &program).await.1.outcome, Outcome::Succeeded);
+    let program =
+        Program::shell(&signed("")).with(|program| program.setup = words("echo no room >&2; exit 4"));
+    let (key, ended) = run(harness, &program).await;
+    let cause = failure(&ended);
+    assert_eq!((cause.kind, cause.exit_code), (FailureKind::SetupFailed, Some(4)));
+    assert_eq!(cause.last_lines, ["no room"]);
+    assert_eq!(executions(harness, &key), 0);
+}
+
+/// The lowest rank that wrote an output wins; one that must be there and is not fails the job.
+pub async fn outputs(harness: &mut dyn Harness) {
+    let text = r#"test $CUBELOOM_RANK = 0 || echo "{\"output\": {\"rank\": $CUBELOOM_RANK}}" >> "$CUBELOOM_OUTPUTS""#;
+    let program = Program::shell(text).workers(3);
+    let required = |names: &[&str]| {
+        program.clone().with(|program| program.outputs = names.iter().map(|name| (*name).into()).collect())
+    };
+    let (_, ended) = run(harness, &required(&["rank"])).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded);
+    assert_eq!(ended.report.outputs["rank"], 1);
+    let (_, ended) = run(harness, &required(&["rank", "rows"])).await;
+    assert_eq!(failure(&ended).kind, FailureKind::MissingOutput);
+    assert!(failure(&ended).message.contains("`rows`"), "{}", failure(&ended).message);
+}
