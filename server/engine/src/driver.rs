@@ -93,6 +93,12 @@ impl Handle {
         let _ = self.task.await;
     }
 
+    /// Ends the engine at whatever it is doing, as a crash would. Its leases stay.
+    pub async fn abort(self) {
+        self.task.abort();
+        let _ = self.task.await;
+    }
+
     /// Whether the engine has ended by itself, which it does not unless it panicked.
     pub fn is_finished(&self) -> bool {
         self.task.is_finished()

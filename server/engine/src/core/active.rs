@@ -129,10 +129,6 @@ impl ActiveRun {
         })
     }
 
-    /// The key of an attempt at an instance.
-    pub fn attempt_key(&self, task: TaskIx, instance: InstanceIx, n: u32) -> AttemptKey {
-        AttemptKey { run: self.record.id.clone(), task: self.plan.task(task).name.clone(), instance, n }
-    }
 
     /// What the expressions of a task may read.
     pub fn outputs_for(&self, task: TaskIx) -> Outputs {

@@ -1,0 +1,221 @@
+//! A server in miniature: a real database, the engine, a cluster that only pretends.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cubeloom_compiler::PlanInputs;
+use cubeloom_domain::executor::{Executor, Facts};
+use cubeloom_domain::plan::{RunContext, RunPlan};
+use cubeloom_domain::record::{InstanceRecord, RunRecord, Wish};
+use cubeloom_domain::state::{InstanceState, RunState};
+use cubeloom_domain::{AttemptKey, Clock, JsonMap, RunId, Timestamp};
+use cubeloom_engine::{Engine, EngineConfig, Handle};
+use cubeloom_store::{Options, Store};
+use cubeloom_testkit::builders::{self, PipelineBuilder};
+use cubeloom_testkit::clock::{SystemClock, TestClock};
+use cubeloom_testkit::fake::FakeExecutor;
+use cubeloom_testkit::postgres;
+use tempfile::TempDir;
+
+/// Runs a test body on SQLite and on PostgreSQL, as two tests.
+#[macro_export]
+macro_rules! on_both {
+    ($(async fn $name:ident($server:ident: $type:ty) $body:block)*) => {
+        $(mod $name {
+            #[allow(unused_imports, reason = "a body may need none of them")]
+            use super::*;
+
+            async fn body($server: $type) $body
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn sqlite() {
+                body(<$type>::sqlite().await).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn postgres() {
+                body(<$type>::postgres().await).await;
+            }
+        })*
+    };
+}
+
+/// How long a test waits for what must happen before it gives up.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server in miniature.
+pub struct Server {
+    pub store: Store,
+    pub fake: Arc<FakeExecutor>,
+    pub clock: Arc<TestClock>,
+    pub folder: TempDir,
+    facts: Facts,
+    engine: Option<Handle>,
+    runs: u128,
+    _database: Option<postgres::Database>,
+}
+
+impl Server {
+    /// On a new SQLite database.
+    pub async fn sqlite() -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let url = format!("sqlite:{}", folder.path().join("db.sqlite").display());
+        Self::start(url, folder, None).await
+    }
+
+    /// On a new PostgreSQL database.
+    pub async fn postgres() -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let database = postgres::Database::create();
+        Self::start(database.url().to_owned(), folder, Some(database)).await
+    }
+
+    async fn start(url: String, folder: TempDir, database: Option<postgres::Database>) -> Self {
+        let store = Store::open(&Options::new(url)).await.expect("the store opens");
+        let clock = Arc::new(TestClock::new());
+        let facts = builders::facts("4", "8Gi");
+        let fake = FakeExecutor::new(facts.clone(), Arc::new(SystemClock));
+        let mut server =
+            Self { store, fake, clock, folder, facts, engine: None, runs: 0, _database: database };
+        server.restart().await;
+        server
+    }
+
+    /// Starts the engine, or ends it without a word and starts another: what a crash and a restart are.
+    pub async fn restart(&mut self) {
+        self.crash().await;
+        let config = EngineConfig {
+            owner: "test".into(),
+            lease: Duration::from_secs(30),
+            period: Duration::from_millis(50),
+            grace: Duration::from_secs(1),
+            code: PathBuf::from("/nowhere"),
+            workspace: self.folder.path().to_owned(),
+        };
+        let executor: Arc<dyn Executor> = Arc::clone(&self.fake) as _;
+        let executors = BTreeMap::from([("local".to_owned(), executor)]);
+        let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
+        let engine = Engine::start(config, self.store.clone(), executors, clock).await;
+        self.engine = Some(engine.expect("the engine starts"));
+    }
+
+    /// Ends the engine at whatever it is doing.
+    pub async fn crash(&mut self) {
+        if let Some(engine) = self.engine.take() {
+            engine.abort().await;
+        }
+    }
+
+    /// The plan of a run of a pipeline.
+    pub fn plan(&mut self, pipeline: &PipelineBuilder) -> RunPlan {
+        self.runs += 1;
+        let context = RunContext {
+            id: RunId::new(Timestamp(self.clock.now().0 + i64::try_from(self.runs).unwrap() * 1000), self.runs),
+            project: "default".into(),
+            user: "tester".into(),
+            date: self.clock.now(),
+            code: None,
+        };
+        let document = cubeloom_compiler::parse_pipeline(&pipeline.text()).expect("a good document");
+        let templates = builders::templates();
+        let inputs =
+            PlanInputs { context, parameters: JsonMap::new(), templates: &templates, facts: &self.facts };
+        cubeloom_compiler::plan(&document, &inputs).expect("a good pipeline").plan
+    }
+
+    /// Asks for a run.
+    pub async fn run(&mut self, pipeline: &PipelineBuilder) -> RunId {
+        let plan = self.plan(pipeline);
+        let record = RunRecord {
+            id: plan.context.id.clone(),
+            project: "default".into(),
+            pipeline: plan.pipeline.clone(),
+            user: "tester".into(),
+            state: RunState::Queued,
+            created_at: self.clock.now(),
+            started_at: None,
+            ended_at: None,
+            tasks: u32::try_from(plan.tasks.len()).unwrap(),
+            message: None,
+        };
+        self.store.create_run(&record, &plan).await.expect("the run is stored");
+        plan.context.id
+    }
+
+    /// Waits for the end of a run.
+    pub async fn ended(&self, run: &RunId) -> RunState {
+        self.until(|| async {
+            let record = self.store.run(run).await.unwrap().unwrap();
+            record.state.is_final().then_some(record.state)
+        })
+        .await
+    }
+
+    /// Runs a pipeline to its end.
+    pub async fn run_to_end(&mut self, pipeline: &PipelineBuilder) -> (RunId, RunState) {
+        let run = self.run(pipeline).await;
+        let state = self.ended(&run).await;
+        (run, state)
+    }
+
+    /// Asks something of a run.
+    pub async fn wish(&self, run: &RunId, wish: Wish) {
+        self.store.add_wish(run, &wish, "tester", self.clock.now()).await.expect("the wish is stored");
+    }
+
+    /// Waits until these tasks, by name, have attempts that run.
+    pub async fn running(&self, tasks: &[&str]) -> Vec<AttemptKey> {
+        self.until(|| async {
+            let running = self.fake.running();
+            let mut names: Vec<&str> = running.iter().map(|key| key.task.as_str()).collect();
+            names.sort_unstable();
+            (names == tasks).then_some(running)
+        })
+        .await
+    }
+
+    /// The instances of a run as `task.instance=state`.
+    pub async fn states(&self, run: &RunId) -> Vec<String> {
+        let plan = self.store.plan(run).await.unwrap().unwrap();
+        let word = |row: &InstanceRecord| {
+            format!("{}.{}={}", plan.task(row.task).name, row.instance, row.state.as_str())
+        };
+        let mut states: Vec<String> = self.store.instances(run).await.unwrap().iter().map(word).collect();
+        states.sort();
+        states
+    }
+
+    /// The instance of a task.
+    pub async fn instance(&self, run: &RunId, task: &str, instance: u32) -> Option<InstanceRecord> {
+        let plan = self.store.plan(run).await.unwrap().unwrap();
+        let ix = plan.find(task).expect("a task of the plan");
+        let rows = self.store.instances(run).await.unwrap();
+        rows.into_iter().find(|row| row.task == ix && row.instance == instance)
+    }
+
+    /// Waits until the instance of a task is in a state that `matches`.
+    pub async fn instance_until(&self, run: &RunId, task: &str, matches: fn(&InstanceState) -> bool) -> InstanceRecord {
+        self.until(|| async { self.instance(run, task, 0).await.filter(|row| matches(&row.state)) }).await
+    }
+
+    /// No attempt was executed twice, and nothing is reserved any more.
+    pub async fn assert_clean(&self) {
+        assert!(self.fake.executions().values().all(|count| *count == 1), "{:?}", self.fake.executions());
+        self.until(|| async { (self.fake.bound() == 0).then_some(()) }).await;
+    }
+
+    /// Asks again and again until there is an answer.
+    pub async fn until<T, F: Future<Output = Option<T>>>(&self, ask: impl Fn() -> F) -> T {
+        let answer = async {
+            loop {
+                if let Some(answer) = ask().await {
+                    return answer;
+                }
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, answer).await.expect("what the test waits for does not happen")
+    }
+}
