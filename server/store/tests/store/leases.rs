@@ -18,6 +18,7 @@ on_both!(
     a_run_that_ended_is_taken_only_for_a_wish,
     a_lost_lease_aborts_the_whole_commit,
     racing_owners_never_share_a_run,
+    nothing_is_committed_after_a_takeover,
 );
 
 /// A moment on the clock of these tests.
@@ -127,4 +128,26 @@ async fn racing_owners_never_share_a_run(fixture: Fixture) {
     }
     assert_eq!(all.len() as u64, RUNS);
     assert_eq!(all.into_iter().collect::<HashSet<_>>().len() as u64, RUNS);
+}
+
+async fn nothing_is_committed_after_a_takeover(fixture: Fixture) {
+    leased_run(&fixture.store, 1, 1, "a").await;
+    let (store, id) = (fixture.store.clone(), run_id(1));
+    let committing = tokio::spawn(async move {
+        for n in 1.. {
+            if let Err(refused) = store.commit(&lease("a"), &changes(vec![attempt(&id, 0, 0, n)])).await {
+                return refused;
+            }
+        }
+        unreachable!("there is always another number")
+    });
+    let other = fixture.second().await;
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    // A run that is being written to is passed over, so it may take a few looks.
+    while other.acquire("b", at(1000), MINUTE, 9).await.unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let seen = other.attempts(&run_id(1)).await.unwrap().len();
+    assert!(matches!(committing.await.unwrap(), StoreError::LeaseLost(_)));
+    assert_eq!(other.attempts(&run_id(1)).await.unwrap().len(), seen);
 }

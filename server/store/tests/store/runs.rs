@@ -1,10 +1,12 @@
 //! Creating runs, committing, loading, looking.
 
-use cubeloom_domain::TaskIx;
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
 use cubeloom_domain::record::{AttemptRecord, Changes, ExpansionRecord, RunRecord};
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::state::RunState;
-use cubeloom_domain::{Bytes, Cpu, Timestamp};
+use cubeloom_domain::{Bytes, Cpu, TaskIx, Timestamp, failpoint};
 use cubeloom_store::{RunFilter, Store, StoreError};
 use serde_json::json;
 
@@ -23,6 +25,7 @@ on_both!(
     texts_may_hold_anything,
     the_store_says_whether_it_can_write,
     several_writers_get_along,
+    a_crash_can_be_tried_around_each_commit,
 );
 
 async fn what_was_committed_is_loaded(fixture: Fixture) {
@@ -181,6 +184,22 @@ async fn the_store_says_whether_it_can_write(fixture: Fixture) {
     fixture.store.check().await.unwrap();
     fixture.store.close().await;
     fixture.second().await.check().await.unwrap();
+}
+
+static REACHED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+
+async fn a_crash_can_be_tried_around_each_commit(fixture: Fixture) {
+    failpoint::install(|point| {
+        REACHED.lock().unwrap().insert(point);
+    });
+    leased_run(&fixture.store, 1, 1, "a").await;
+    fixture.store.commit(&lease("a"), &changes(vec![attempt(&run_id(1), 0, 0, 1)])).await.unwrap();
+    let reached = REACHED.lock().unwrap();
+    for point in
+        ["store.create_run.before", "store.create_run.after", "store.commit.before", "store.commit.after"]
+    {
+        assert!(reached.contains(point), "{point}");
+    }
 }
 
 async fn several_writers_get_along(fixture: Fixture) {
