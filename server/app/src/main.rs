@@ -1,1 +1,69 @@
-fn main() {}
+//! The `cubeloom` program: configuration, life cycle, and a command a file.
+
+// Here the environment is read; everything else is told.
+#![allow(clippy::disallowed_methods)]
+
+mod cli;
+mod clock;
+mod commands;
+mod config;
+mod exit;
+mod failpoint;
+mod follow;
+mod lock;
+mod machine;
+mod paths;
+mod planning;
+mod platform;
+mod problems;
+mod progress;
+mod show;
+mod snapshot;
+mod telemetry;
+mod templates;
+mod wake;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+use crate::config::Config;
+use crate::exit::Exit;
+use crate::telemetry::Level;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args_os();
+    // A shim lives as long as its worker, and there may be thousands: nothing else is begun for it.
+    if args.nth(1).is_some_and(|word| word == cubeloom_executor_local::SHIM_ARG) {
+        failpoint::install();
+        return ExitCode::from(u8::try_from(cubeloom_executor_local::shim_main(args)).unwrap_or(u8::MAX));
+    }
+    failpoint::install();
+    let cli = Cli::parse();
+    // A transfer is a worker's program, with a runtime and exit codes of its own.
+    if let Command::Transfer(args) = &cli.command {
+        return cubeloom_storage::transfer::run(args, &commands::transfer_environment());
+    }
+    telemetry::start(if matches!(cli.command, Command::Serve) { Level::Server } else { Level::Quiet });
+    let exit = dispatch(cli).unwrap_or_else(|error| {
+        show::note(format!("cubeloom: {}", exit::sentence(&error)));
+        exit::of_error(&error)
+    });
+    exit.into()
+}
+
+fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
+    let output = cli.global.output;
+    match cli.command {
+        Command::Completions { shell } => return Ok(commands::completions(shell)),
+        Command::Schema { kind } => return commands::schema(kind),
+        _ => {}
+    }
+    let config = Config::load(&cli.global.flags(), std::env::vars_os())?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let exit = runtime.block_on(commands::run(cli.command, config, output));
+    // Reading threads that wait for a log or a pipe are not worth waiting for.
+    runtime.shutdown_background();
+    exit
+}

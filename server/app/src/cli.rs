@@ -1,0 +1,294 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use cubeloom_domain::state::RunState;
+
+use crate::config::Flags;
+use crate::show::Output;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done; of a run: it succeeded
+  1  the run failed, or a check did
+  2  the call or a document is not valid
+  3  the run was cancelled
+  4  the data folder, the database or this machine does not allow it
+  5  told to leave while the run goes on
+
+A run is named by its id, by the beginning or end of it, or by `latest`.";
+
+/// Runs pipelines of machine-learning tasks.
+#[derive(Debug, Parser)]
+#[command(name = "cubeloom", version, about, after_help = EXIT_CODES, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// The data folder [default: /var/lib/cubeloom as root, else ~/.local/share/cubeloom]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// The configuration [default: cubeloom.toml in the data folder, else /etc/cubeloom/cubeloom.toml]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The folder of the task templates [default: found beside the program]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub templates: Option<PathBuf>,
+    /// How results are printed
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORM")]
+    pub output: Output,
+}
+
+impl Global {
+    /// What of it is configuration.
+    pub fn flags(&self) -> Flags {
+        Flags { config: self.config.clone(), data: self.data.clone(), templates: self.templates.clone() }
+    }
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a pipeline
+    Run(Run),
+    /// Run what is asked for until told to stop: the first TERM or Ctrl-C lets jobs go on, the second ends at once
+    Serve,
+    /// Print exactly what a pipeline's tasks submit
+    Compile(Compile),
+    /// Say everything that is wrong with a pipeline
+    Validate {
+        /// The pipeline, YAML or JSON
+        file: PathBuf,
+    },
+    /// Say what this machine offers, and what is missing
+    Check,
+    /// Print a JSON Schema
+    Schema {
+        /// Of what
+        kind: SchemaKind,
+    },
+    /// Look at task templates
+    #[command(subcommand)]
+    Template(Template),
+    /// List runs, or show one
+    Runs(Runs),
+    /// Print what the workers of a run wrote
+    Logs(Logs),
+    /// Stop a run
+    Cancel(OfRun),
+    /// Run again what failed or was not reached, keeping what succeeded
+    Resume(OfRun),
+    /// Run tasks of a finished run, and everything after them, again
+    Rerun(Rerun),
+    /// Copy files between this machine, web servers, S3, COS and HDFS
+    Transfer(cubeloom_storage::transfer::Args),
+    /// Print the settings in force, and where each comes from
+    Config,
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  cubeloom run examples/hello/pipeline.yaml --watch
+  cubeloom run train.yaml -p date=2026-01-31 -p 'sizes=[1, 2, 3]'
+
+The folder that the pipeline's file lies in is copied with the run. Where no server has the data folder, this process
+runs the pipeline itself; jobs outlive it. Ctrl-C cancels the run and waits for its end; a second one leaves at once.";
+
+/// `run`
+#[derive(Debug, Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct Run {
+    /// The pipeline, YAML or JSON
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub parameters: Parameters,
+    /// Show progress, and a table at the end
+    #[arg(long)]
+    pub watch: bool,
+    /// Leave the run to the server, and return at once
+    #[arg(long, conflicts_with = "watch")]
+    pub detach: bool,
+}
+
+/// The parameters of a run.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Parameters {
+    /// A parameter's value; lists and mappings as JSON
+    #[arg(short = 'p', long = "param", value_name = "NAME=VALUE", value_parser = name_and_value)]
+    pub values: Vec<(String, String)>,
+    /// Parameters as a JSON or TOML file; -p goes over it
+    #[arg(long, value_name = "FILE")]
+    pub params_file: Option<PathBuf>,
+}
+
+fn name_and_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err("write NAME=VALUE".into()),
+    }
+}
+
+/// `compile`
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  cubeloom compile examples/hello/pipeline.yaml --for local")]
+pub struct Compile {
+    /// The pipeline, YAML or JSON
+    pub file: PathBuf,
+    /// For which kind of cluster
+    #[arg(long = "for", value_enum, default_value_t)]
+    pub target: Target,
+    #[command(flatten)]
+    pub parameters: Parameters,
+}
+
+/// A kind of cluster.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum Target {
+    /// Processes on this machine.
+    #[default]
+    Local,
+}
+
+/// What has a schema.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SchemaKind {
+    /// Pipeline documents.
+    Pipeline,
+    /// Task templates.
+    Template,
+}
+
+/// `template`
+#[derive(Debug, Subcommand)]
+pub enum Template {
+    /// Say everything that is wrong with templates
+    Check {
+        /// Folders of templates, or of one [default: the folder in use]
+        paths: Vec<PathBuf>,
+    },
+    /// List the templates
+    List,
+    /// Show one template: its help, its arguments, its roles
+    Show {
+        /// Its name, or `name@version`
+        name: String,
+    },
+}
+
+/// `runs`
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Runs {
+    #[command(subcommand)]
+    pub show: Option<RunsCommand>,
+    /// Only runs in this state; may be given several times
+    #[arg(long, value_parser = run_state, value_name = "STATE")]
+    pub state: Vec<RunState>,
+    /// Only runs of this pipeline
+    #[arg(long, value_name = "NAME")]
+    pub pipeline: Option<String>,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+}
+
+/// `runs show`
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    /// Show one run: its tasks, its results
+    Show {
+        /// The run
+        run: String,
+    },
+}
+
+fn run_state(text: &str) -> Result<RunState, String> {
+    let all = [
+        RunState::Queued,
+        RunState::Running,
+        RunState::Cancelling,
+        RunState::Succeeded,
+        RunState::Failed,
+        RunState::Cancelled,
+    ];
+    let names = all.map(RunState::as_str).join(", ");
+    all.into_iter().find(|state| state.as_str() == text).ok_or_else(|| format!("a state is one of {names}"))
+}
+
+/// `logs`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cubeloom logs latest\n  cubeloom logs latest train --worker worker-1 --follow"
+)]
+pub struct Logs {
+    /// The run
+    pub run: String,
+    /// Only this task's
+    pub task: Option<String>,
+    /// Only this instance's of a `for_each` task
+    #[arg(long, value_name = "N", requires = "task")]
+    pub instance: Option<u32>,
+    /// This attempt's [default: the latest]
+    #[arg(long, value_name = "N", requires = "task")]
+    pub attempt: Option<u32>,
+    /// Only this worker's, e.g. worker-0
+    #[arg(long, value_name = "WORKER")]
+    pub worker: Option<String>,
+    /// Go on until the run has ended
+    #[arg(long, short)]
+    pub follow: bool,
+    /// Only the last N lines of each worker
+    #[arg(long, value_name = "N")]
+    pub tail: Option<usize>,
+    /// Only standard output
+    #[arg(long, conflicts_with = "stderr")]
+    pub stdout: bool,
+    /// Only standard error
+    #[arg(long)]
+    pub stderr: bool,
+}
+
+/// A command about a run.
+#[derive(Debug, Args)]
+pub struct OfRun {
+    /// The run
+    pub run: String,
+    #[command(flatten)]
+    pub follow: Following,
+}
+
+/// Whether somebody waits for a run.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Following {
+    /// Show progress, and a table at the end
+    #[arg(long)]
+    pub watch: bool,
+    /// Leave it to the server, and return at once
+    #[arg(long, conflicts_with = "watch")]
+    pub detach: bool,
+}
+
+/// `rerun`
+#[derive(Debug, Args)]
+pub struct Rerun {
+    /// The run
+    pub run: String,
+    /// A task to begin with; may be given several times
+    #[arg(long, value_name = "TASK", required = true)]
+    pub from: Vec<String>,
+    #[command(flatten)]
+    pub follow: Following,
+}

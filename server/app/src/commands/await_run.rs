@@ -1,0 +1,42 @@
+//! Waiting for a run, and saying what became of it.
+
+use cubeloom_domain::RunId;
+
+use crate::exit::Exit;
+use crate::follow::Follower;
+use crate::platform::Platform;
+use crate::progress;
+use crate::show::{self, Output, Styles};
+
+/// How a run is waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait {
+    /// Whether progress is shown.
+    pub watch: bool,
+    /// How the result is printed.
+    pub output: Output,
+}
+
+/// Follows a run to its end and prints the report.
+pub async fn await_run(platform: &Platform, run: &RunId, wait: Wait) -> anyhow::Result<Exit> {
+    let watch = wait.watch && wait.output == Output::Human;
+    let (view, exit) = Follower::new(platform, run, watch).await?.to_the_end().await?;
+    platform.store.close().await;
+    let (dir, now) = (platform.run_dir(run), platform.now());
+    if exit == Exit::Interrupted {
+        show::note(format!(
+            "left run {run} while it goes on; `cubeloom serve` takes it up, `cubeloom runs show {run}` shows it"
+        ));
+        return Ok(exit);
+    }
+    match wait.output {
+        Output::Json => show::json(&progress::report_json(&view, &dir, now))?,
+        // Without --watch the exit code says it; a failure is worth its reason.
+        Output::Human if watch => {
+            show::line(format!("\n{}", progress::report(&view, &dir, now, Styles::detect())))
+        }
+        Output::Human if exit == Exit::Failed => show::note(progress::failures(&view)),
+        Output::Human => {}
+    }
+    Ok(exit)
+}

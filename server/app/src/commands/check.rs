@@ -1,0 +1,95 @@
+//! `cubeloom check`: what this machine offers, and what is missing.
+
+use serde::Serialize;
+
+use crate::config::Config;
+use crate::exit::{Exit, sentence};
+use crate::platform::{Platform, templates_root};
+use crate::show::{self, Align, Cell, Output, Style, Styles, Table};
+use crate::templates;
+
+/// How a finding is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Level {
+    /// As it should be.
+    Ok,
+    /// It works, with less.
+    Warning,
+    /// Something needed is missing.
+    Missing,
+}
+
+#[derive(Debug, Serialize)]
+struct Finding {
+    level: Level,
+    subject: String,
+    text: String,
+}
+
+impl Finding {
+    fn new(level: Level, subject: &str, text: impl Into<String>) -> Self {
+        Self { level, subject: subject.into(), text: text.into() }
+    }
+}
+
+/// Looks at everything; fails when something needed is missing.
+pub async fn check(config: &Config, output: Output) -> anyhow::Result<Exit> {
+    let mut findings = of_templates(config);
+    findings.extend(of_platform(config).await);
+    let missing = findings.iter().any(|finding| finding.level == Level::Missing);
+    match output {
+        Output::Json => show::json(&findings)?,
+        Output::Human => print(&findings),
+    }
+    Ok(if missing { Exit::Failed } else { Exit::Ok })
+}
+
+fn of_templates(config: &Config) -> Vec<Finding> {
+    let read = templates_root(config).and_then(|root| Ok((templates::usable(&root)?, root)));
+    match read {
+        Err(error) => vec![Finding::new(Level::Missing, "templates", sentence(&error))],
+        Ok(((set, refused), root)) => {
+            let text = format!("{} in {}", set.len(), root.display());
+            let refused = refused.iter().map(|text| Finding::new(Level::Warning, "templates", text));
+            std::iter::once(Finding::new(Level::Ok, "templates", text)).chain(refused).collect()
+        }
+    }
+}
+
+async fn of_platform(config: &Config) -> Vec<Finding> {
+    let platform = match Platform::open(config.clone()).await {
+        Ok(platform) => platform,
+        Err(error) => return vec![Finding::new(Level::Missing, "data", sentence(&error))],
+    };
+    let mut findings =
+        vec![Finding::new(Level::Ok, "data folder", platform.data.path().display().to_string())];
+    findings.push(match platform.store.check().await {
+        Ok(()) => {
+            Finding::new(Level::Ok, "database", format!("{:?}, can be written", platform.store.backend()))
+        }
+        Err(error) => Finding::new(Level::Missing, "database", sentence(&error.into())),
+    });
+    match platform.facts() {
+        Err(error) => findings.push(Finding::new(Level::Missing, "jobs", sentence(&error))),
+        Ok(facts) => {
+            let has = facts.capacity();
+            let text = format!("{} cores, {}, {} GPUs", has.cpu, show::bytes(has.memory), has.gpus);
+            findings.push(Finding::new(Level::Ok, "for jobs", text));
+        }
+    }
+    findings
+}
+
+fn print(findings: &[Finding]) {
+    let mut table = Table::new(&[("", Align::Left), ("", Align::Left), ("", Align::Left)]);
+    for finding in findings {
+        let (sign, style) = match finding.level {
+            Level::Ok => ("✓", Style::Good),
+            Level::Warning => ("!", Style::Warn),
+            Level::Missing => ("✗", Style::Bad),
+        };
+        table.row([Cell::styled(sign, style), finding.subject.clone().into(), finding.text.clone().into()]);
+    }
+    show::line(table.render(Styles::detect()).trim_start());
+}

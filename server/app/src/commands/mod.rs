@@ -1,0 +1,48 @@
+//! The subcommands, one a file.
+
+mod await_run;
+mod cancel;
+mod check;
+mod compile;
+mod completions;
+mod config;
+mod logs;
+mod rerun;
+mod run;
+mod runs;
+mod schema;
+mod serve;
+mod template;
+mod transfer;
+mod validate;
+
+pub use completions::completions;
+pub use schema::schema;
+pub use transfer::environment as transfer_environment;
+
+use crate::cli::Command;
+use crate::config::Config;
+use crate::exit::Exit;
+use crate::show::Output;
+
+/// Runs a command that needs the configuration.
+pub async fn run(command: Command, config: Config, output: Output) -> anyhow::Result<Exit> {
+    match command {
+        Command::Run(args) => run::run(args, config, output).await,
+        Command::Serve => serve::serve(config).await,
+        Command::Compile(args) => compile::compile(&args, &config, output),
+        Command::Validate { file } => validate::validate(&file, &config, output),
+        Command::Check => check::check(&config, output).await,
+        Command::Template(command) => template::template(command, &config, output),
+        Command::Runs(args) => runs::runs(args, config, output).await,
+        Command::Logs(args) => logs::logs(args, config).await,
+        Command::Cancel(args) => cancel::cancel(&args, config, output).await,
+        Command::Resume(args) => rerun::resume(&args, config, output).await,
+        Command::Rerun(args) => rerun::rerun(&args, config, output).await,
+        Command::Config => config::config(&config, output),
+        // Done before the configuration was read.
+        Command::Schema { kind } => schema(kind),
+        Command::Completions { shell } => Ok(completions(shell)),
+        Command::Transfer(_) => Ok(Exit::Ok),
+    }
+}

@@ -1,0 +1,15 @@
+//! `cubeloom schema pipeline|template`
+
+use crate::cli::SchemaKind;
+use crate::exit::Exit;
+use crate::show;
+
+/// Prints a JSON Schema.
+pub fn schema(kind: SchemaKind) -> anyhow::Result<Exit> {
+    let schema = match kind {
+        SchemaKind::Pipeline => cubeloom_compiler::schema::pipeline(),
+        SchemaKind::Template => cubeloom_compiler::schema::template(),
+    };
+    show::json(&schema)?;
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,141 @@
+//! `cubeloom template check | list | show`
+
+use std::path::PathBuf;
+
+use cubeloom_domain::template::{InstalledTemplate, TaskTemplate, TemplateSet};
+use serde_json::{Value, json};
+
+use crate::cli;
+use crate::config::Config;
+use crate::exit::{Exit, Invalid};
+use crate::platform::templates_root;
+use crate::problems;
+use crate::show::{self, Align, Cell, Output, Style, Styles, Table};
+use crate::templates::{read_all, usable};
+
+/// Runs one of them.
+pub fn template(command: cli::Template, config: &Config, output: Output) -> anyhow::Result<Exit> {
+    match command {
+        cli::Template::Check { paths } => check(paths, config, output),
+        cli::Template::List => list(&usable(&templates_root(config)?)?.0, output),
+        cli::Template::Show { name } => show_one(&usable(&templates_root(config)?)?.0, &name, output),
+    }
+}
+
+/// Everything that is wrong. Silent for people when nothing is.
+fn check(paths: Vec<PathBuf>, config: &Config, output: Output) -> anyhow::Result<Exit> {
+    let roots = if paths.is_empty() { vec![templates_root(config)?] } else { paths };
+    let mut fine = true;
+    let mut found = Vec::new();
+    for read in
+        roots.iter().map(|root| read_all(root)).collect::<anyhow::Result<Vec<_>>>()?.into_iter().flatten()
+    {
+        fine &= read.usable();
+        let file = read.folder.join("template.yaml");
+        match output {
+            Output::Human => problems::print(&file, &read.problems, output)?,
+            Output::Json => found.push(json!({"file": file, "problems": read.problems})),
+        }
+    }
+    if output == Output::Json {
+        show::json(&found)?;
+    }
+    Ok(if fine { Exit::Ok } else { Exit::Invalid })
+}
+
+fn list(set: &TemplateSet, output: Output) -> anyhow::Result<Exit> {
+    let all: Vec<&InstalledTemplate> = set.values().flat_map(|versions| versions.values()).collect();
+    if output == Output::Json {
+        show::json(&all)?;
+        return Ok(Exit::Ok);
+    }
+    let mut table = Table::new(&[
+        ("template", Align::Left),
+        ("version", Align::Left),
+        ("group", Align::Left),
+        ("framework", Align::Left),
+        ("what it is", Align::Left),
+    ]);
+    for InstalledTemplate { template, .. } in all {
+        table.row([
+            Cell::styled(template.name.clone(), Style::Bold),
+            template.version.clone().into(),
+            template.group.clone().into(),
+            template.framework.clone().into(),
+            format!("{} ({})", template.label.en, template.label.zh).into(),
+        ]);
+    }
+    show::line(table.render(Styles::detect()));
+    Ok(Exit::Ok)
+}
+
+fn show_one(set: &TemplateSet, name: &str, output: Output) -> anyhow::Result<Exit> {
+    let (name, version) = name.split_once('@').map_or((name, None), |(name, version)| (name, Some(version)));
+    let versions = set.get(name);
+    let found = versions.and_then(|versions| match version {
+        Some(version) => versions.get(version),
+        None => versions.values().next_back(),
+    });
+    let Some(found) = found else {
+        let names: Vec<&str> = set.keys().map(String::as_str).collect();
+        return Err(Invalid::error(format!(
+            "there is no template `{name}`; there are: {}",
+            names.join(", ")
+        )));
+    };
+    match output {
+        Output::Json => show::json(found)?,
+        Output::Human => show::line(described(&found.template, Styles::detect())),
+    }
+    Ok(Exit::Ok)
+}
+
+fn described(template: &TaskTemplate, styles: Styles) -> String {
+    let head = styles.paint(Style::Bold, &format!("{} {}", template.name, template.version));
+    let roles: Vec<String> =
+        template.roles.iter().map(|role| format!("{} x {}", role.name, text_of(&role.replicas))).collect();
+    let mut parts = vec![
+        format!("{head}  {} ({})", template.label.en, template.label.zh),
+        template.help.en.trim().to_owned(),
+        format!("framework: {}\nroles: {}", template.framework, roles.join(", ")),
+    ];
+    let arguments = arguments(template);
+    if !arguments.is_empty() {
+        parts.push(arguments.render(styles));
+    }
+    for output in &template.outputs {
+        parts.push(format!("output {}: {}", output.name, output.description.as_deref().unwrap_or("-")));
+    }
+    parts.join("\n\n")
+}
+
+fn arguments(template: &TaskTemplate) -> Table {
+    let mut table = Table::new(&[
+        ("argument", Align::Left),
+        ("type", Align::Left),
+        ("default", Align::Left),
+        ("meaning", Align::Left),
+    ]);
+    let required = template.parameters.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    for (name, property) in
+        template.parameters.get("properties").and_then(Value::as_object).into_iter().flatten()
+    {
+        let default = match property.get("default") {
+            _ if required.contains(&json!(name)) => "required".into(),
+            Some(Value::Null) | None => "-".into(),
+            Some(value) => text_of(value),
+        };
+        let kind = match property.get("type") {
+            Some(Value::Array(types)) => types.iter().map(text_of).collect::<Vec<_>>().join(" or "),
+            Some(kind) => text_of(kind),
+            None => "any".into(),
+        };
+        let meaning = property.get("description").or(property.get("title")).map(text_of).unwrap_or_default();
+        table.row([Cell::styled(name.clone(), Style::Bold), kind.into(), default.into(), meaning.into()]);
+    }
+    table
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
+}

@@ -1,0 +1,80 @@
+//! Every key of `cubeloom.toml`: its name, its kind, and what it means.
+
+/// How a variable's text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// As it is.
+    Text,
+    /// A whole number.
+    Number,
+    /// `true` or `false`.
+    Flag,
+}
+
+/// One key.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// The section.
+    pub section: &'static str,
+    /// The name in it.
+    pub name: &'static str,
+    /// How a variable's text is read.
+    pub kind: Kind,
+    /// What is in force when nobody sets it and there is no fixed value.
+    pub unset: &'static str,
+    /// What it means.
+    pub help: &'static str,
+}
+
+const fn key(
+    section: &'static str,
+    name: &'static str,
+    kind: Kind,
+    unset: &'static str,
+    help: &'static str,
+) -> Key {
+    Key { section, name, kind, unset, help }
+}
+
+/// All of them but the names of secrets and volumes, which are free.
+pub const KEYS: &[Key] = &[
+    key("server", "data", Kind::Text, "", "the data folder"),
+    key("server", "templates", Kind::Text, "found beside the program", "the folder of the task templates"),
+    key("database", "url", Kind::Text, "sqlite:<data>/db/cubeloom.sqlite", "sqlite:/path or postgres://..."),
+    key("local", "cpu", Kind::Text, "all cores", "CPU that jobs may use together"),
+    key("local", "memory", Kind::Text, "90 % of the memory", "memory that jobs may use together"),
+    key("local", "uid_base", Kind::Number, "", "run as root, the uid of the first project's workers"),
+    key("local", "grace", Kind::Text, "", "the time between TERM and KILL"),
+    key("local", "path", Kind::Text, "", "the workers' PATH"),
+    key("local", "pids", Kind::Number, "", "processes and threads of one worker, at most"),
+    key("local", "nofile", Kind::Number, "", "open files of one worker, at most"),
+    key("local", "adoption", Kind::Flag, "", "take up workers of an earlier server; only tests turn it off"),
+    key("engine", "lease", Kind::Text, "", "how long a server holds a run without a sign of life"),
+    key("engine", "period", Kind::Text, "", "how often the database is looked at for lost wake-ups"),
+];
+
+/// Sections whose names are free.
+pub const FREE: &[&str] = &["secrets", "volumes"];
+
+/// The key of this name.
+pub fn find(section: &str, name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.section == section && key.name == name)
+}
+
+/// What a setting means.
+pub fn help(section: &str, name: &str) -> &'static str {
+    match section {
+        "secrets" => "a secret that tasks may name",
+        "volumes" => "a folder that tasks may name",
+        _ => find(section, name).map_or("", |key| key.help),
+    }
+}
+
+/// `; did you mean ...?` for a section or a key.
+pub fn hint<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let nearest = known
+        .map(|name| (strsim::damerau_levenshtein(text, name), name))
+        .filter(|(distance, name)| *distance <= 1 + name.len() / 3)
+        .min();
+    nearest.map(|(_, name)| format!("; did you mean `{name}`?")).unwrap_or_default()
+}

@@ -1,0 +1,156 @@
+//! Values over values: a file, then variables, then options; each remembers where it came from.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use super::keys::{FREE, KEYS, Kind, find, hint};
+use super::settings::Settings;
+use super::{Origin, file};
+use crate::exit::Invalid;
+
+/// What was said so far, by section and name. What is there already is over what comes later.
+#[derive(Debug, Default)]
+pub struct Layers {
+    values: BTreeMap<(String, String), (Value, Origin)>,
+}
+
+impl Layers {
+    /// Sets a value over all others.
+    pub fn set(&mut self, section: &str, name: &str, value: Value, origin: Origin) {
+        self.values.insert((section.into(), name.into()), (value, origin));
+    }
+
+    /// Sets a path from an option.
+    pub fn flag(&mut self, section: &str, name: &str, flag: &'static str, path: &Path) {
+        self.set(section, name, path.to_string_lossy().into_owned().into(), Origin::Flag(flag));
+    }
+
+    /// The text of a value, if it is set.
+    pub fn text(&self, section: &str, name: &str) -> Option<String> {
+        let (value, _) = self.values.get(&(section.into(), name.into()))?;
+        value.as_str().map(ToOwned::to_owned)
+    }
+
+    /// Takes every `CUBELOOM_<SECTION>_<KEY>`.
+    pub fn environment(&mut self, environment: &BTreeMap<String, String>) -> anyhow::Result<()> {
+        for (variable, text) in environment {
+            let Some((section, name)) = section_of(variable) else { continue };
+            let value = if FREE.contains(&section) {
+                free_value(section, text).ok_or_else(|| {
+                    Invalid::error(format!(
+                        "{variable}: write `env:NAME` or `file:/path`, never the secret itself"
+                    ))
+                })?
+            } else {
+                let key = find(section, &name).ok_or_else(|| unknown_variable(variable, section))?;
+                typed(key.kind, text).ok_or_else(|| {
+                    Invalid::error(format!("{variable}: `{text}` is not {}", form(key.kind)))
+                })?
+            };
+            let name = if FREE.contains(&section) { name.replace('_', "-") } else { name };
+            self.set(section, &name, value, Origin::Variable(variable.clone()));
+        }
+        Ok(())
+    }
+
+    /// Takes a file, under everything that is set already.
+    pub fn file(&mut self, path: &Path, table: Table) -> anyhow::Result<()> {
+        for (section, content) in table {
+            let sections = KEYS.iter().map(|key| key.section).chain(FREE.iter().copied());
+            if !sections.clone().any(|known| known == section) {
+                let hint = hint(&section, sections);
+                return Err(Invalid::error(format!(
+                    "{}: there is no section [{section}]{hint}",
+                    path.display()
+                )));
+            }
+            let Value::Table(content) = content else {
+                return Err(Invalid::error(format!("{}: [{section}] must be a section", path.display())));
+            };
+            for (name, value) in content {
+                if !FREE.contains(&section.as_str()) && find(&section, &name).is_none() {
+                    let hint = hint(&name, names_in(&section));
+                    return Err(Invalid::error(format!(
+                        "{}: [{section}] has no key `{name}`{hint}",
+                        path.display()
+                    )));
+                }
+                self.values
+                    .entry((section.clone(), name))
+                    .or_insert_with(|| (value, Origin::File(path.into())));
+            }
+        }
+        Ok(())
+    }
+
+    /// The typed values, and where each came from.
+    pub fn finish(self) -> anyhow::Result<(Settings, BTreeMap<String, Origin>)> {
+        let mut table = Table::new();
+        let mut origins = BTreeMap::new();
+        for ((section, name), (value, origin)) in self.values {
+            // Alone first, so that a wrong value is named with its place.
+            let alone = Table::from_iter([(name.clone(), value.clone())]);
+            let alone = Table::from_iter([(section.clone(), Value::Table(alone))]);
+            if let Err(error) = alone.try_into::<Settings>() {
+                let why = file::one_line(error.message());
+                return Err(Invalid::error(format!("[{section}] {name} ({origin}): {why}")));
+            }
+            let section_table = table.entry(section.clone()).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(section_table) = section_table {
+                section_table.insert(name.clone(), value);
+            }
+            origins.insert(format!("{section}.{name}"), origin);
+        }
+        let settings = table.try_into().map_err(|error| Invalid::error(error.message().to_owned()))?;
+        Ok((settings, origins))
+    }
+}
+
+/// The section and the key that a variable stands for.
+fn section_of(variable: &str) -> Option<(&'static str, String)> {
+    let rest = variable.strip_prefix("CUBELOOM_")?;
+    let sections = KEYS.iter().map(|key| key.section).chain(FREE.iter().copied());
+    sections
+        .filter_map(|section| Some((section, rest.strip_prefix(&section.to_uppercase())?.strip_prefix('_')?)))
+        .map(|(section, name)| (section, name.to_lowercase()))
+        .next()
+}
+
+fn names_in(section: &str) -> impl Iterator<Item = &'static str> {
+    KEYS.iter().filter(move |key| key.section == section).map(|key| key.name)
+}
+
+fn unknown_variable(variable: &str, section: &str) -> anyhow::Error {
+    let known: Vec<String> = names_in(section)
+        .map(|name| format!("CUBELOOM_{}_{}", section.to_uppercase(), name.to_uppercase()))
+        .collect();
+    let hint = hint(variable, known.iter().map(String::as_str));
+    Invalid::error(format!("the variable {variable} names no setting{hint}"))
+}
+
+fn typed(kind: Kind, text: &str) -> Option<Value> {
+    match kind {
+        Kind::Text => Some(text.into()),
+        Kind::Number => text.trim().parse::<i64>().ok().map(Value::Integer),
+        Kind::Flag => text.trim().parse::<bool>().ok().map(Value::Boolean),
+    }
+}
+
+fn form(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Text => "a text",
+        Kind::Number => "a whole number",
+        Kind::Flag => "true or false",
+    }
+}
+
+/// `env:NAME`, `file:/path`; of a volume, the folder.
+fn free_value(section: &str, text: &str) -> Option<Value> {
+    if section == "volumes" {
+        return Some(text.into());
+    }
+    let (kind, value) = text.split_once(':')?;
+    matches!(kind, "env" | "file").then(|| Table::from_iter([(kind.to_owned(), value.into())]).into())
+}

@@ -1,0 +1,129 @@
+//! The sections of `cubeloom.toml`, typed.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use cubeloom_domain::{Bytes, Cpu, Span};
+use cubeloom_executor_local::{LocalConfig, SecretSource};
+use serde::{Deserialize, Serialize};
+
+/// Everything that can be set.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Where things lie.
+    pub server: Server,
+    /// The database.
+    pub database: Database,
+    /// Jobs on this machine.
+    pub local: Local,
+    /// The engine.
+    pub engine: EngineSection,
+    /// Secrets that tasks may name.
+    pub secrets: BTreeMap<String, Secret>,
+    /// Folders that tasks may name as volumes.
+    pub volumes: BTreeMap<String, PathBuf>,
+}
+
+/// `[server]`
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Server {
+    /// The data folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<PathBuf>,
+    /// The folder of the task templates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub templates: Option<PathBuf>,
+}
+
+/// `[database]`
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Database {
+    /// `sqlite:/path` or `postgres://user:password@host/database`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+/// `[local]`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Local {
+    /// What jobs may use together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<Cpu>,
+    /// What jobs may use together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Bytes>,
+    /// Run as root, a project's workers get this uid plus the project's number.
+    pub uid_base: u32,
+    /// The time between TERM and KILL.
+    pub grace: Span,
+    /// The workers' `PATH`.
+    pub path: String,
+    /// Processes and threads of one worker, at most.
+    pub pids: u64,
+    /// Open files of one worker, at most.
+    pub nofile: u64,
+    /// Whether workers that an earlier server started are taken up.
+    pub adoption: bool,
+}
+
+impl Default for Local {
+    fn default() -> Self {
+        let usual = LocalConfig::new("", "");
+        Self {
+            cpu: None,
+            memory: None,
+            uid_base: usual.uid_base,
+            grace: Span(usual.grace),
+            path: usual.path,
+            pids: usual.pids,
+            nofile: usual.nofile,
+            adoption: usual.adoption,
+        }
+    }
+}
+
+/// `[engine]`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EngineSection {
+    /// How long a server holds a run without saying that it lives.
+    pub lease: Span,
+    /// How often the database is looked at for what no wake-up announced.
+    pub period: Span,
+}
+
+impl Default for EngineSection {
+    fn default() -> Self {
+        let seconds = |seconds| Span(std::time::Duration::from_secs(seconds));
+        Self { lease: seconds(30), period: seconds(5) }
+    }
+}
+
+/// Where a secret comes from: exactly one of both.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Secret {
+    /// A variable of the server's environment.
+    Env(String),
+    /// A file that the server may read.
+    File(PathBuf),
+}
+
+impl Secret {
+    /// For the executor. A variable is read now.
+    ///
+    /// # Errors
+    /// When the variable is not set.
+    pub fn source(&self, name: &str) -> Result<SecretSource, String> {
+        match self {
+            Self::File(path) => Ok(SecretSource::File(path.clone())),
+            Self::Env(variable) => std::env::var(variable).map(SecretSource::Value).map_err(|_| {
+                format!("the secret `{name}` comes from the variable {variable}, which is not set: set it, or remove the secret from [secrets]")
+            }),
+        }
+    }
+}

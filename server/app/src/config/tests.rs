@@ -1,0 +1,75 @@
+use super::*;
+
+fn load(file: Option<&str>, variables: &[(&str, &str)]) -> anyhow::Result<Config> {
+    let folder = tempfile::tempdir().unwrap();
+    if let Some(text) = file {
+        std::fs::write(folder.path().join("cubeloom.toml"), text).unwrap();
+    }
+    let flags = Flags { data: Some(folder.path().into()), ..Flags::default() };
+    Config::load(&flags, variables.iter().map(|(name, value)| ((*name).into(), (*value).into())))
+}
+
+fn refusal(file: Option<&str>, variables: &[(&str, &str)]) -> String {
+    load(file, variables).unwrap_err().to_string()
+}
+
+#[test]
+fn a_variable_is_over_the_file_and_both_are_named() {
+    let file = "[local]\ncpu = 2\ngrace = \"3s\"\n[secrets]\ntoken = {env = \"TOKEN\"}\n";
+    let config = load(Some(file), &[("CUBELOOM_LOCAL_CPU", "500m"), ("CUBELOOM_RUN", "x")]).unwrap();
+    assert_eq!(config.settings.local.cpu.unwrap().0, 500);
+    assert_eq!(config.settings.local.grace.0.as_secs(), 3);
+    assert_eq!(config.origin("local", "cpu"), Origin::Variable("CUBELOOM_LOCAL_CPU".into()));
+    assert!(matches!(config.origin("local", "grace"), Origin::File(_)));
+    assert_eq!(config.origin("local", "pids"), Origin::Default);
+    assert!(matches!(&config.settings.secrets["token"], settings::Secret::Env(name) if name == "TOKEN"));
+}
+
+#[test]
+fn secrets_and_volumes_have_free_names() {
+    let variables = [("CUBELOOM_SECRETS_API_KEY", "file:/etc/key"), ("CUBELOOM_VOLUMES_DATA", "/srv/data")];
+    let config = load(None, &variables).unwrap();
+    assert!(
+        matches!(&config.settings.secrets["api-key"], settings::Secret::File(path) if path.ends_with("key"))
+    );
+    assert_eq!(config.settings.volumes["data"], Path::new("/srv/data"));
+    assert!(refusal(None, &[("CUBELOOM_SECRETS_API_KEY", "s3cret")]).contains("env:NAME"));
+}
+
+#[test]
+fn what_is_unknown_names_the_nearest() {
+    assert!(refusal(Some("[locl]\n"), &[]).contains("did you mean `local`?"));
+    assert!(refusal(Some("[local]\nmemroy = 1\n"), &[]).contains("did you mean `memory`?"));
+    assert!(
+        refusal(None, &[("CUBELOOM_LOCAL_MEMROY", "1")]).contains("did you mean `CUBELOOM_LOCAL_MEMORY`?")
+    );
+}
+
+#[test]
+fn a_wrong_value_is_named_with_its_place() {
+    let why = refusal(Some("[local]\ngrace = \"soon\"\n"), &[]);
+    assert!(why.contains("[local] grace") && why.contains("cubeloom.toml") && why.contains("soon"), "{why}");
+    assert!(refusal(None, &[("CUBELOOM_LOCAL_UID_BASE", "many")]).contains("not a whole number"));
+}
+
+#[test]
+fn the_data_folder_cannot_be_moved_by_the_file_in_it() {
+    assert!(refusal(Some("[server]\ndata = \"/elsewhere\"\n"), &[]).contains("--data"));
+}
+
+#[test]
+fn every_key_is_one_of_the_settings() {
+    for key in KEYS {
+        let value = match (key.name, key.kind) {
+            ("cpu", _) => "2".into(),
+            ("memory", _) => "2Gi".into(),
+            ("grace" | "lease" | "period", _) => "2s".into(),
+            (_, keys::Kind::Text) => "x".into(),
+            (_, keys::Kind::Number) => toml::Value::Integer(1),
+            (_, keys::Kind::Flag) => toml::Value::Boolean(true),
+        };
+        let mut layers = layers::Layers::default();
+        layers.set(key.section, key.name, value, Origin::Default);
+        layers.finish().unwrap_or_else(|error| panic!("{}.{}: {error}", key.section, key.name));
+    }
+}

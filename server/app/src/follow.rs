@@ -1,0 +1,215 @@
+//! Following a run to its end: as its engine, when no other process is that, else through the database.
+
+use std::time::{Duration, Instant};
+
+use cubeloom_domain::RunId;
+use cubeloom_domain::record::Wish;
+use cubeloom_domain::state::RunState;
+use cubeloom_engine::EngineEvent;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{sleep, timeout};
+
+use crate::exit::Exit;
+use crate::lock::EngineLock;
+use crate::machine;
+use crate::platform::{Platform, RunningEngine};
+use crate::progress::{Live, View};
+use crate::wake;
+
+/// How often the database is read while another process is the engine.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Follows a run.
+pub struct Follower<'a> {
+    platform: &'a Platform,
+    view: View,
+    live: Option<Live>,
+    engine: Option<(RunningEngine, broadcast::Receiver<EngineEvent>)>,
+    interrupt: Signal,
+    terminate: Signal,
+    /// Whether the run was asked to stop from here.
+    cancelling: bool,
+    drawn: Instant,
+}
+
+/// What happened while nothing was to be done.
+enum Woken {
+    Event(EngineEvent),
+    Missed,
+    Time,
+    Interrupt,
+    Terminate,
+}
+
+impl<'a> Follower<'a> {
+    /// Prepares to follow; with `watch`, progress is shown.
+    ///
+    /// # Errors
+    /// When the run is not there.
+    pub async fn new(platform: &'a Platform, run: &RunId, watch: bool) -> anyhow::Result<Self> {
+        let view = View::load(&platform.store, run).await?;
+        let view = view.ok_or_else(|| anyhow::anyhow!("there is no run {run}"))?;
+        Ok(Self {
+            platform,
+            view,
+            live: watch.then(Live::start),
+            engine: None,
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            cancelling: false,
+            drawn: Instant::now(),
+        })
+    }
+
+    /// Follows the run until it has ended, or until this process is told to leave. Gives the last view.
+    ///
+    /// # Errors
+    /// When the database or this machine does not allow it.
+    pub async fn to_the_end(mut self) -> anyhow::Result<(View, Exit)> {
+        let exit = self.follow().await;
+        if let Some((engine, events)) = self.engine.take() {
+            drop(events);
+            engine.stop().await;
+        }
+        let exit = exit?;
+        if exit != Exit::Interrupted {
+            self.view.reload(&self.platform.store).await?;
+        }
+        if let Some(live) = &mut self.live {
+            live.finish(&self.view, self.platform.now());
+        }
+        Ok((self.view, exit))
+    }
+
+    async fn follow(&mut self) -> anyhow::Result<Exit> {
+        self.become_engine().await?;
+        self.view.reload(&self.platform.store).await?;
+        loop {
+            if self.over().await? {
+                return Ok(exit_of(self.view.run.state));
+            }
+            self.draw();
+            match self.wait().await {
+                Woken::Event(event) => {
+                    self.view.apply(event);
+                    self.drain_events();
+                }
+                Woken::Missed => self.view.reload(&self.platform.store).await?,
+                Woken::Time => self.tick().await?,
+                Woken::Interrupt if self.cancelling => return Ok(Exit::Interrupted),
+                Woken::Interrupt => self.cancel().await?,
+                Woken::Terminate => return Ok(Exit::Interrupted),
+            }
+        }
+    }
+
+    /// Becomes the engine, unless another process is that.
+    async fn become_engine(&mut self) -> anyhow::Result<()> {
+        match EngineLock::take(&self.platform.data.lock())? {
+            Ok(lock) => {
+                let engine = self.platform.start_engine(lock).await?;
+                let events = engine.handle.events();
+                self.engine = Some((engine, events));
+                // What happened before the subscription is in the database only.
+                self.view.reload(&self.platform.store).await?;
+            }
+            Err(_) => {
+                self.platform.leave_machine();
+                wake::send(&self.platform.data.wake());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the run has ended, and nobody wants anything more of it.
+    async fn over(&self) -> anyhow::Result<bool> {
+        let run = &self.view.run;
+        Ok(run.state.is_final()
+            && self.platform.store.wishes(std::slice::from_ref(&run.id)).await?.is_empty())
+    }
+
+    async fn wait(&mut self) -> Woken {
+        let pace = self.live.as_ref().map_or(Duration::from_secs(1), Live::pace);
+        let event = async {
+            match &mut self.engine {
+                Some((_, events)) => match timeout(pace, events.recv()).await {
+                    Ok(Ok(event)) => Woken::Event(event),
+                    Ok(Err(RecvError::Lagged(_))) => Woken::Missed,
+                    Ok(Err(RecvError::Closed)) | Err(_) => Woken::Time,
+                },
+                None => {
+                    sleep(LOOK).await;
+                    Woken::Time
+                }
+            }
+        };
+        tokio::select! {
+            biased;
+            _ = self.interrupt.recv() => Woken::Interrupt,
+            _ = self.terminate.recv() => Woken::Terminate,
+            woken = event => woken,
+        }
+    }
+
+    /// Takes the events that came together, so that one drawing shows them all.
+    fn drain_events(&mut self) {
+        if let Some((_, events)) = &mut self.engine {
+            while let Ok(event) = events.try_recv() {
+                self.view.apply(event);
+            }
+        }
+    }
+
+    /// What is due without an event.
+    async fn tick(&mut self) -> anyhow::Result<()> {
+        match &self.engine {
+            Some((engine, _)) if engine.handle.is_finished() => {
+                anyhow::bail!("the engine ended unexpectedly; jobs go on, and `cubeloom serve` takes them up")
+            }
+            Some(_) => Ok(()),
+            None => {
+                let began = Instant::now();
+                self.become_engine().await?;
+                if self.engine.is_none() {
+                    self.view.reload(&self.platform.store).await?;
+                    // A run of 100,000 tasks takes a while to read: leave the processors to its work.
+                    sleep(began.elapsed() * 4).await;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn cancel(&mut self) -> anyhow::Result<()> {
+        self.cancelling = true;
+        let (store, run) = (&self.platform.store, &self.view.run.id);
+        store.add_wish(run, &Wish::Cancel, &machine::user(), self.platform.now()).await?;
+        if self.engine.is_none() {
+            wake::send(&self.platform.data.wake());
+        }
+        if let Some(live) = &mut self.live {
+            live.notice("cancelling the run; Ctrl-C again leaves at once (what runs goes on until `cubeloom serve` takes it up)");
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self) {
+        let Some(live) = &mut self.live else { return };
+        // Many events a second: a terminal need not show each.
+        if self.drawn.elapsed() >= Duration::from_millis(40) || !live.is_screen() {
+            live.show(&self.view, self.platform.now());
+            self.drawn = Instant::now();
+        }
+    }
+}
+
+/// The exit code for a run that has ended.
+pub fn exit_of(state: RunState) -> Exit {
+    match state {
+        RunState::Failed => Exit::Failed,
+        RunState::Cancelled => Exit::Cancelled,
+        _ => Exit::Ok,
+    }
+}

@@ -1,0 +1,126 @@
+//! The data folder: where everything lies that outlives a process.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder};
+use std::io::ErrorKind;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use crate::exit::Invalid;
+
+/// The data folder of a server that root runs.
+const SYSTEM: &str = "/var/lib/cubeloom";
+
+/// Folders in the data folder, and their modes: workers may run under other uids than the server.
+const FOLDERS: &[(&str, u32)] = &[
+    ("db", 0o700),
+    ("keys", 0o700),
+    ("runs", 0o711),
+    ("workspace", 0o711),
+    ("venvs", 0o755),
+    ("code", 0o755),
+    ("templates", 0o755),
+    ("tools", 0o755),
+];
+
+/// The data folder that was said, or the usual one; absolute.
+pub fn data_folder(said: Option<String>, environment: &BTreeMap<String, String>) -> anyhow::Result<PathBuf> {
+    let set = |name: &str| environment.get(name).filter(|value| !value.is_empty());
+    let path = match said {
+        Some(said) => PathBuf::from(said),
+        None if rustix::process::geteuid().is_root() => SYSTEM.into(),
+        None => match (set("XDG_DATA_HOME"), set("HOME")) {
+            (Some(data), _) => Path::new(data).join("cubeloom"),
+            (None, Some(home)) => Path::new(home).join(".local/share/cubeloom"),
+            (None, None) => return Err(Invalid::error("name a data folder with --data: HOME is not set")),
+        },
+    };
+    std::path::absolute(&path).with_context(|| format!("the data folder `{}` is no path", path.display()))
+}
+
+/// The data folder.
+#[derive(Clone, Debug)]
+pub struct DataFolder(PathBuf);
+
+impl DataFolder {
+    /// Makes what is missing of it.
+    ///
+    /// # Errors
+    /// When it cannot be made, or not be written to.
+    pub fn open(path: &Path) -> anyhow::Result<Self> {
+        let refused = |folder: &Path, error: std::io::Error| {
+            let why = match error.kind() {
+                ErrorKind::PermissionDenied => "permission denied: use a folder of your own (--data)".into(),
+                ErrorKind::ReadOnlyFilesystem => "the file system is read-only".into(),
+                ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "the disk is full".into(),
+                ErrorKind::AlreadyExists | ErrorKind::NotADirectory => "a file is in its place".into(),
+                _ => error.to_string(),
+            };
+            anyhow::anyhow!(
+                "the data folder {} cannot be used: {} cannot be made: {why}",
+                path.display(),
+                folder.display()
+            )
+        };
+        DirBuilder::new().recursive(true).mode(0o755).create(path).map_err(|error| refused(path, error))?;
+        for (name, mode) in FOLDERS {
+            let folder = path.join(name);
+            match DirBuilder::new().mode(*mode).create(&folder) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists || !folder.is_dir() => {
+                    return Err(refused(&folder, error));
+                }
+                _ => {}
+            }
+        }
+        // One real path: workers and shims are told it, and it names the engine.
+        let path = fs::canonicalize(path).map_err(|error| refused(path, error))?;
+        Ok(Self(path))
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The database's address when none is configured.
+    pub fn database_url(&self) -> String {
+        format!("sqlite:{}", self.0.join("db/cubeloom.sqlite").display())
+    }
+
+    /// Copies of pipelines' folders, one a digest.
+    pub fn code(&self) -> PathBuf {
+        self.0.join("code")
+    }
+
+    /// Copies of the task templates, one a digest of them all.
+    pub fn templates(&self) -> PathBuf {
+        self.0.join("templates")
+    }
+
+    /// Programs that workers must be able to read.
+    pub fn tools(&self) -> PathBuf {
+        self.0.join("tools")
+    }
+
+    /// The projects' shared storage.
+    pub fn workspace(&self) -> PathBuf {
+        self.0.join("workspace")
+    }
+
+    /// A run's folder, shared by its tasks.
+    pub fn run_dir(&self, project: &str, run: &str) -> PathBuf {
+        self.workspace().join(project).join("runs").join(run)
+    }
+
+    /// Held by the process that is the engine.
+    pub fn lock(&self) -> PathBuf {
+        self.0.join("engine.lock")
+    }
+
+    /// Where the engine hears of new work.
+    pub fn wake(&self) -> PathBuf {
+        self.0.join("wake.sock")
+    }
+}

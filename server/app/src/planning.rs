@@ -1,0 +1,121 @@
+//! From a file to a plan: reads the document, its parameters and its folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use cubeloom_compiler::{Document, PlanInputs, Planned, parse_pipeline, plan};
+use cubeloom_domain::executor::Facts;
+use cubeloom_domain::plan::RunContext;
+use cubeloom_domain::template::TemplateSet;
+use cubeloom_domain::{JsonMap, Problem, RunId, Timestamp};
+use serde_json::Value;
+
+use crate::cli::Parameters;
+use crate::exit::Invalid;
+use crate::machine;
+use crate::platform::PROJECT;
+
+/// A pipeline's file.
+#[derive(Debug)]
+pub struct Source {
+    /// Where it lies.
+    pub file: PathBuf,
+    /// What stands in it.
+    pub text: String,
+}
+
+impl Source {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is not text.
+    pub fn read(file: &Path) -> anyhow::Result<Self> {
+        if file.is_dir() {
+            return Err(Invalid::error(format!("{} is a folder: name the pipeline's file", file.display())));
+        }
+        match fs::read(file).map(String::from_utf8) {
+            Ok(Ok(text)) => Ok(Self { file: file.into(), text }),
+            Ok(Err(_)) => Err(Invalid::error(format!("{} is not UTF-8 text", file.display()))),
+            Err(error) => {
+                Err(Invalid::error(format!("the pipeline {} cannot be read: {error}", file.display())))
+            }
+        }
+    }
+
+    /// Parses it.
+    ///
+    /// # Errors
+    /// Every mistake.
+    pub fn parse(&self) -> Result<Document, Vec<Problem>> {
+        parse_pipeline(&self.text)
+    }
+}
+
+/// What a plan is made with.
+#[derive(Debug)]
+pub struct Inputs {
+    /// What the run is.
+    pub context: RunContext,
+    /// Its parameters.
+    pub parameters: JsonMap,
+    /// The templates.
+    pub templates: TemplateSet,
+    /// What this machine has.
+    pub facts: Facts,
+}
+
+impl Inputs {
+    /// Plans.
+    ///
+    /// # Errors
+    /// Every mistake.
+    pub fn plan(&self, document: &Document) -> Result<Planned, Vec<Problem>> {
+        let inputs = PlanInputs {
+            context: self.context.clone(),
+            parameters: self.parameters.clone(),
+            templates: &self.templates,
+            facts: &self.facts,
+        };
+        plan(document, &inputs)
+    }
+}
+
+/// A new run of the person who calls.
+///
+/// # Errors
+/// When the kernel gives no random bits.
+pub fn context(now: Timestamp, code: Option<String>) -> anyhow::Result<RunContext> {
+    Ok(RunContext {
+        id: RunId::new(now, machine::entropy()?),
+        project: PROJECT.into(),
+        user: machine::user(),
+        date: now,
+        code,
+    })
+}
+
+/// The parameters that were given; the compiler reads texts by the declared types.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn parameters(given: &Parameters) -> anyhow::Result<JsonMap> {
+    let mut all = given.params_file.as_deref().map(read_parameters).transpose()?.unwrap_or_default();
+    for (name, value) in &given.values {
+        all.insert(name.clone(), Value::String(value.clone()));
+    }
+    Ok(all)
+}
+
+fn read_parameters(path: &Path) -> anyhow::Result<JsonMap> {
+    let text = fs::read_to_string(path)
+        .with_context(|| format!("the parameters {} cannot be read", path.display()))?;
+    let read = if text.trim_start().starts_with('{') {
+        serde_json::from_str(&text).map_err(|error| error.to_string())
+    } else {
+        toml::from_str(&text).map_err(|error| error.message().to_owned())
+    };
+    read.map_err(|why| {
+        Invalid::error(format!("{}: {why}: write a JSON object, or TOML (`name = value`)", path.display()))
+    })
+}

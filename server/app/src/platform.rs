@@ -1,0 +1,206 @@
+//! What a command works with: the data folder, the database, the templates, and this machine as a cluster.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context;
+use cubeloom_domain::executor::{Executor, Facts};
+use cubeloom_domain::resources::Amount;
+use cubeloom_domain::template::TemplateSet;
+use cubeloom_domain::{Bytes, Clock, Cpu, RunId, Timestamp};
+use cubeloom_engine::{Engine, EngineConfig, Handle};
+use cubeloom_executor_local::{LocalConfig, LocalExecutor};
+use cubeloom_store::{Options, Store};
+
+use crate::clock::MachineClock;
+use crate::config::Config;
+use crate::exit::Invalid;
+use crate::lock::EngineLock;
+use crate::paths::DataFolder;
+use crate::{failpoint, machine, templates, wake};
+
+/// The project of everything that the command line starts.
+pub const PROJECT: &str = "default";
+/// The name of this machine as a cluster.
+const CLUSTER: &str = "local";
+
+/// What a command works with.
+pub struct Platform {
+    /// What is configured.
+    pub config: Config,
+    /// The data folder.
+    pub data: DataFolder,
+    /// The database.
+    pub store: Store,
+    /// The time.
+    pub clock: Arc<MachineClock>,
+    executor: Mutex<Option<Arc<LocalExecutor>>>,
+}
+
+/// An engine in this process, and what it must keep.
+pub struct RunningEngine {
+    /// The engine.
+    pub handle: Arc<Handle>,
+    listener: tokio::task::JoinHandle<()>,
+    _lock: EngineLock,
+}
+
+impl Platform {
+    /// Opens the data folder and the database.
+    ///
+    /// # Errors
+    /// One sentence about what is not as it must be.
+    pub async fn open(config: Config) -> anyhow::Result<Self> {
+        let data = DataFolder::open(&config.data)?;
+        let url = config.settings.database.url.clone().unwrap_or_else(|| data.database_url());
+        let store = Store::open(&Options::new(url)).await?;
+        Ok(Self { config, data, store, clock: Arc::new(MachineClock::start()), executor: Mutex::default() })
+    }
+
+    /// The present moment.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Reads the folder of templates and stores what is new. What cannot be used is warned of.
+    ///
+    /// # Errors
+    /// When there is no folder, or the database refuses.
+    pub async fn templates(&self) -> anyhow::Result<TemplateSet> {
+        let root = templates_root(&self.config)?;
+        let (here, refused) = templates::usable(&root)?;
+        for sentence in refused {
+            tracing::warn!("{sentence}");
+        }
+        templates::provide(&root, &here, &self.data)?;
+        templates::store(&self.store, here, self.now()).await
+    }
+
+    /// What this machine has for jobs.
+    ///
+    /// # Errors
+    /// When jobs cannot run in this data folder.
+    pub fn facts(&self) -> anyhow::Result<Facts> {
+        Ok(self.executor()?.facts())
+    }
+
+    /// Gives back what planning took of this machine: another process is its engine.
+    pub fn leave_machine(&self) {
+        self.executor.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    fn executor(&self) -> anyhow::Result<Arc<LocalExecutor>> {
+        let mut slot = self.executor.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(executor) = slot.as_ref() {
+            return Ok(Arc::clone(executor));
+        }
+        let executor = LocalExecutor::new(local_config(&self.config, &self.data)?, self.clock.clone())?;
+        Ok(Arc::clone(slot.insert(executor)))
+    }
+
+    /// Starts the engine in this process.
+    ///
+    /// # Errors
+    /// When it cannot use this machine or the database.
+    pub async fn start_engine(&self, lock: EngineLock) -> anyhow::Result<RunningEngine> {
+        let executor: Arc<dyn Executor> = self.executor()?;
+        let config = EngineConfig {
+            owner: machine::owner(self.data.path()),
+            lease: self.config.settings.engine.lease.0,
+            period: self.config.settings.engine.period.0,
+            grace: self.config.settings.local.grace.0,
+            code: self.data.code(),
+            workspace: self.data.workspace(),
+        };
+        let socket = wake::listen(&self.data.wake())
+            .with_context(|| format!("the socket {} cannot be made", self.data.wake().display()))?;
+        let executors = BTreeMap::from([(CLUSTER.to_owned(), executor)]);
+        let handle =
+            Arc::new(Engine::start(config, self.store.clone(), executors, self.clock.clone()).await?);
+        let woken = Arc::downgrade(&handle);
+        let listener = tokio::spawn(async move {
+            let mut byte = [0; 1];
+            while socket.recv(&mut byte).await.is_ok() {
+                match woken.upgrade() {
+                    Some(handle) => handle.wake(),
+                    None => return,
+                }
+            }
+        });
+        Ok(RunningEngine { handle, listener, _lock: lock })
+    }
+
+    /// The run that a person means: an id, its beginning or end, or `latest`.
+    ///
+    /// # Errors
+    /// When there is none, or there are several.
+    pub async fn find_run(&self, text: &str) -> anyhow::Result<RunId> {
+        if text == "latest" {
+            let filter = cubeloom_store::RunFilter { limit: Some(1), ..Default::default() };
+            let newest = self.store.runs(&filter).await?.into_iter().next();
+            return newest.map(|run| run.id).ok_or_else(|| Invalid::error("there are no runs yet"));
+        }
+        let mut found = self.store.find_run(text).await?;
+        match (found.pop(), found.len()) {
+            (Some(run), 0) => Ok(run),
+            (None, _) => Err(Invalid::error(format!(
+                "there is no run `{text}`: give an id, the beginning or end of one, or `latest` (see `cubeloom runs`)"
+            ))),
+            (Some(_), others) => Err(Invalid::error(format!(
+                "`{text}` is {} runs or more: give more of the id (see `cubeloom runs`)",
+                others + 1
+            ))),
+        }
+    }
+
+    /// A run's folder, shared by its tasks.
+    pub fn run_dir(&self, run: &RunId) -> PathBuf {
+        self.data.run_dir(PROJECT, run.as_str())
+    }
+}
+
+impl RunningEngine {
+    /// Ends the engine; jobs go on.
+    pub async fn stop(self) {
+        self.listener.abort();
+        let _ = self.listener.await;
+        if let Ok(handle) = Arc::try_unwrap(self.handle) {
+            handle.stop().await;
+        }
+    }
+}
+
+/// The folder of the task templates.
+///
+/// # Errors
+/// When there is none.
+pub fn templates_root(config: &Config) -> anyhow::Result<PathBuf> {
+    templates::find(config.settings.server.templates.as_deref(), &machine::program()?)
+}
+
+/// The executor's settings.
+pub fn local_config(config: &Config, data: &DataFolder) -> anyhow::Result<LocalConfig> {
+    let local = &config.settings.local;
+    let mut settings = LocalConfig::new(data.path(), machine::program_for_workers(&data.tools())?);
+    settings.uid_base = local.uid_base;
+    settings.grace = local.grace.0;
+    settings.path.clone_from(&local.path);
+    (settings.pids, settings.nofile, settings.adoption) = (local.pids, local.nofile, local.adoption);
+    settings.volumes.clone_from(&config.settings.volumes);
+    settings.shim_env = failpoint::environment();
+    settings.capacity = capacity(local.cpu, local.memory);
+    for (name, secret) in &config.settings.secrets {
+        settings.secrets.insert(name.clone(), secret.source(name).map_err(Invalid::error)?);
+    }
+    Ok(settings)
+}
+
+/// What jobs may use, when somebody said so; what was left unsaid is the machine's.
+fn capacity(cpu: Option<Cpu>, memory: Option<Bytes>) -> Option<Amount> {
+    if cpu.is_none() && memory.is_none() {
+        return None;
+    }
+    let cpu = cpu.unwrap_or_else(machine::all_cores);
+    Some(Amount { cpu, memory: memory.unwrap_or_else(machine::most_memory), gpus: u32::MAX })
+}

@@ -1,0 +1,209 @@
+//! What is going on, while it goes on: a block that is drawn again on a terminal, else a line for each change.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use cubeloom_domain::executor::Progress;
+use cubeloom_domain::{TaskIx, Timestamp};
+
+use super::model::View;
+use super::status::{self, Status};
+use crate::show::{Screen, Style, Styles, duration, line};
+
+/// Signs of a task at work, one after the other.
+const SPINNER: [char; 8] = ['⣾', '⣽', '⣻', '⢿', '⡿', '⣟', '⣯', '⣷'];
+/// How long one of them is shown, in microseconds.
+const TURN: i64 = 120_000;
+/// Cells of a progress bar.
+const BAR: usize = 16;
+
+/// Shows a run while it goes on.
+#[derive(Debug)]
+pub struct Live {
+    screen: Option<Screen>,
+    styles: Styles,
+    /// What was said of each task, where lines are printed.
+    said: HashMap<usize, (String, String)>,
+    notice: Option<String>,
+}
+
+impl Live {
+    /// On the terminal, if there is one.
+    pub fn start() -> Self {
+        Self { screen: Screen::detect(), styles: Styles::detect(), said: HashMap::new(), notice: None }
+    }
+
+    /// How often a drawing is worth its while, if nothing happens.
+    pub fn pace(&self) -> Duration {
+        if self.screen.is_some() { Duration::from_millis(120) } else { Duration::from_secs(1) }
+    }
+
+    /// Whether a block is drawn, and not lines printed.
+    pub fn is_screen(&self) -> bool {
+        self.screen.is_some()
+    }
+
+    /// Says something below the tasks.
+    pub fn notice(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if self.screen.is_none() {
+            line(&text);
+        }
+        self.notice = Some(text);
+    }
+
+    /// Shows the present state.
+    pub fn show(&mut self, view: &View, now: Timestamp) {
+        match &self.screen {
+            Some(screen) => screen.draw(self.block(view, now, screen.size())),
+            None => self.say_changes(view, now),
+        }
+    }
+
+    /// Takes the block away: the report follows.
+    pub fn finish(&mut self, view: &View, now: Timestamp) {
+        match &self.screen {
+            Some(screen) => screen.clear(),
+            None => self.say_changes(view, now),
+        }
+    }
+
+    fn say_changes(&mut self, view: &View, now: Timestamp) {
+        let since = duration(now.since(view.run.created_at));
+        for (at, planned) in (0u32..).zip(&view.plan.tasks) {
+            let shown = status::task(view, TaskIx(at), now);
+            let key = (shown.word.clone(), lasting_detail(&shown));
+            let known = self.said.get(&(at as usize));
+            if shown.word == "pending" && known.is_none() || known == Some(&key) {
+                continue;
+            }
+            let time =
+                shown.time.filter(|_| !key.0.ends_with("ing")).map(|time| format!(" ({})", duration(time)));
+            let detail = if key.1.is_empty() { String::new() } else { format!(": {}", key.1) };
+            line(format!("{since:>7}  {} {}{}{detail}", planned.name, key.0, time.unwrap_or_default()));
+            self.said.insert(at as usize, key);
+        }
+    }
+
+    fn block(&self, view: &View, now: Timestamp, (columns, rows): (usize, usize)) -> Vec<String> {
+        let tasks: Vec<(TaskIx, Status)> = (0..view.plan.tasks.len() as u32)
+            .map(TaskIx)
+            .map(|ix| (ix, status::task(view, ix, now)))
+            .collect();
+        let room = rows.saturating_sub(5).max(3);
+        let shown = choose(&tasks, room);
+        let names =
+            shown.iter().map(|(ix, _)| view.planned(*ix).name.chars().count()).max().unwrap_or(0).min(28);
+        let mut lines = vec![self.head(view, &tasks, now, columns)];
+        lines.extend(
+            shown
+                .iter()
+                .map(|(ix, status)| self.task_line(&view.planned(*ix).name, status, names, now, columns)),
+        );
+        if shown.len() < tasks.len() {
+            lines.push(
+                self.styles.paint(Style::Dim, &format!("  … and {} more tasks", tasks.len() - shown.len())),
+            );
+        }
+        if let Some(notice) = &self.notice {
+            lines.push(self.styles.paint(Style::Warn, &cut(notice, columns)));
+        }
+        lines
+    }
+
+    fn head(&self, view: &View, tasks: &[(TaskIx, Status)], now: Timestamp, columns: usize) -> String {
+        let done = tasks
+            .iter()
+            .filter(|(_, status)| ["succeeded", "reused", "skipped"].contains(&status.word.as_str()));
+        let text = format!(
+            "{}  {}  {} of {} tasks  {}",
+            view.run.pipeline,
+            view.run.state.as_str(),
+            done.count(),
+            tasks.len(),
+            duration(view.run.ended_at.unwrap_or(now).since(view.run.created_at)),
+        );
+        self.styles.paint(Style::Bold, &cut(&text, columns))
+    }
+
+    fn task_line(&self, name: &str, status: &Status, names: usize, now: Timestamp, columns: usize) -> String {
+        let sign = match status.sign {
+            '●' | '◔' => SPINNER[usize::try_from(now.0 / TURN % 8).unwrap_or(0)],
+            sign => sign,
+        };
+        let time = status.time.map(duration).unwrap_or_default();
+        let fixed = format!(" {:<names$}  {:<9}  {time:>7}  ", cut(name, names), status.word);
+        let room = columns.saturating_sub(fixed.chars().count() + 2);
+        let (bar, room) = match status.progress.filter(|_| room > BAR + 6) {
+            Some(progress) => self.bar(progress, room),
+            None => (String::new(), room),
+        };
+        let detail = self.styles.paint(Style::Dim, &cut(&status.detail, room));
+        format!(
+            "{}{}{bar}{detail}",
+            self.styles.paint(status.style, &sign.to_string()),
+            self.paint_word(&fixed, status)
+        )
+    }
+
+    /// The fixed part of a line, its word coloured.
+    fn paint_word(&self, fixed: &str, status: &Status) -> String {
+        fixed.replacen(&status.word, &self.styles.paint(status.style, &status.word), 1)
+    }
+
+    /// A bar, or the bare count where the whole is not known, and the room that is left.
+    fn bar(&self, progress: Progress, room: usize) -> (String, usize) {
+        let Some(total) = progress.total.filter(|total| *total > 0.0) else {
+            let text = format!("step {}  ", progress.step);
+            let left = room.saturating_sub(text.chars().count());
+            return (text, left);
+        };
+        let part = (progress.step / total).clamp(0.0, 1.0);
+        let full = (part * BAR as f64).floor() as usize;
+        let (done, rest) = ("━".repeat(full), "─".repeat(BAR - full));
+        let text = format!(
+            "{}{} {:>3.0}%  ",
+            self.styles.paint(Style::Busy, &done),
+            self.styles.paint(Style::Dim, &rest),
+            part * 100.0
+        );
+        (text, room.saturating_sub(BAR + 7))
+    }
+}
+
+/// What is worth a line of its own: not what changes by the second.
+fn lasting_detail(status: &Status) -> String {
+    match status.word.as_str() {
+        "backoff" => "it failed and is tried again".into(),
+        "pending" => String::new(),
+        _ => status.detail.clone(),
+    }
+}
+
+/// The tasks that fit: what happens now and what failed first, then the latest before and the next after.
+fn choose(tasks: &[(TaskIx, Status)], room: usize) -> Vec<(TaskIx, Status)> {
+    if tasks.len() <= room {
+        return tasks.to_vec();
+    }
+    let rank = |status: &Status| match status.word.as_str() {
+        "running" | "stopping" | "preparing" | "starting" => 0,
+        "failed" | "backoff" => 1,
+        "waiting" => 2,
+        "pending" => 3,
+        _ => 4,
+    };
+    let mut order: Vec<&(TaskIx, Status)> = tasks.iter().collect();
+    order.sort_by_key(|(ix, status)| (rank(status), if rank(status) == 4 { u32::MAX - ix.0 } else { ix.0 }));
+    order.truncate(room - 1);
+    order.sort_by_key(|(ix, _)| *ix);
+    order.into_iter().cloned().collect()
+}
+
+/// The text, no wider than this.
+fn cut(text: &str, columns: usize) -> String {
+    let one_line = text.lines().next().unwrap_or_default();
+    if one_line.chars().count() <= columns {
+        return one_line.into();
+    }
+    one_line.chars().take(columns.saturating_sub(1)).chain(['…']).collect()
+}

@@ -1,0 +1,10 @@
+//! A run as a person follows it: what is known of every task, as lines, as a live block, and as the final table.
+
+mod live;
+mod model;
+mod report;
+mod status;
+
+pub use live::Live;
+pub use model::View;
+pub use report::{failures, report, report_json};

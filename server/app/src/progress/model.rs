@@ -1,0 +1,138 @@
+//! What is known of a run: its plan, and the latest of every instance and attempt.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cubeloom_domain::executor::Progress;
+use cubeloom_domain::plan::{PlannedTask, RunPlan};
+use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
+use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx};
+use cubeloom_engine::EngineEvent;
+use cubeloom_store::Store;
+
+/// A run.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// The run itself.
+    pub run: RunRecord,
+    /// What it does.
+    pub plan: Arc<RunPlan>,
+    /// Its tasks, in the plan's order.
+    pub tasks: Vec<TaskView>,
+}
+
+/// A task.
+#[derive(Clone, Debug, Default)]
+pub struct TaskView {
+    /// How many instances it has, where that is known.
+    pub expected: Option<usize>,
+    /// The instances that no longer wait for what the task needs.
+    pub instances: BTreeMap<InstanceIx, InstanceView>,
+}
+
+/// An instance.
+#[derive(Clone, Debug)]
+pub struct InstanceView {
+    /// Its record.
+    pub record: InstanceRecord,
+    /// Its latest attempt.
+    pub attempt: Option<AttemptRecord>,
+    /// What is made before the attempt can start.
+    pub preparing: Option<String>,
+    /// How far its program is.
+    pub progress: Option<Progress>,
+}
+
+impl View {
+    /// Reads a run; `None` when there is no such run.
+    pub async fn load(store: &Store, run: &RunId) -> anyhow::Result<Option<Self>> {
+        let (Some(record), Some(plan)) = (store.run(run).await?, store.plan(run).await?) else {
+            return Ok(None);
+        };
+        let plan = Arc::new(plan);
+        let tasks = vec![TaskView::default(); plan.tasks.len()];
+        let mut view = Self { run: record, plan, tasks };
+        view.reload(store).await?;
+        Ok(Some(view))
+    }
+
+    /// Reads everything but the plan again.
+    pub async fn reload(&mut self, store: &Store) -> anyhow::Result<()> {
+        let id = self.run.id.clone();
+        if let Some(record) = store.run(&id).await? {
+            self.run = record;
+        }
+        for expansion in store.expansions(&id).await? {
+            self.tasks[expansion.task.index()].expected = Some(expansion.items.len());
+        }
+        for instance in store.instances(&id).await? {
+            self.instance(instance);
+        }
+        for attempt in store.attempts(&id).await? {
+            self.attempt(attempt);
+        }
+        Ok(())
+    }
+
+    /// Takes what the engine tells; whether it was about this run.
+    pub fn apply(&mut self, event: EngineEvent) -> bool {
+        match event {
+            EngineEvent::Run(run) if run.id == self.run.id => self.run = run,
+            EngineEvent::Instance(instance) if instance.run == self.run.id => self.instance(*instance),
+            EngineEvent::Attempt(attempt) if attempt.key.run == self.run.id => self.attempt(*attempt),
+            EngineEvent::Preparing(key, what) if key.run == self.run.id => {
+                if let Some(instance) = self.of_key(&key) {
+                    instance.preparing = Some(what);
+                }
+            }
+            EngineEvent::Progress(key, progress) if key.run == self.run.id => {
+                if let Some(instance) = self.of_key(&key) {
+                    instance.progress = Some(progress);
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// The task at a position.
+    pub fn planned(&self, task: TaskIx) -> &PlannedTask {
+        self.plan.task(task)
+    }
+
+    /// The tasks with their plan, in its order.
+    pub fn tasks(&self) -> impl Iterator<Item = (&PlannedTask, &TaskView)> {
+        self.plan.tasks.iter().zip(&self.tasks)
+    }
+
+    fn instance(&mut self, record: InstanceRecord) {
+        let Some(task) = self.tasks.get_mut(record.task.index()) else { return };
+        match task.instances.get_mut(&record.instance) {
+            Some(view) => view.record = record,
+            None => {
+                let view = InstanceView { record, attempt: None, preparing: None, progress: None };
+                task.instances.insert(view.record.instance, view);
+            }
+        }
+    }
+
+    fn attempt(&mut self, attempt: AttemptRecord) {
+        let Some(task) = self.tasks.get_mut(attempt.task.index()) else { return };
+        let Some(view) = task.instances.get_mut(&attempt.key.instance) else {
+            // The engine tells attempts before instances: a new one's record is about to come.
+            return;
+        };
+        let newer = view.attempt.as_ref().is_none_or(|known| known.key.n <= attempt.key.n);
+        if newer {
+            if view.attempt.as_ref().is_some_and(|known| known.key.n < attempt.key.n) {
+                (view.preparing, view.progress) = (None, None);
+            }
+            view.attempt = Some(attempt);
+        }
+    }
+
+    fn of_key(&mut self, key: &AttemptKey) -> Option<&mut InstanceView> {
+        let task = self.plan.find(&key.task)?;
+        self.tasks.get_mut(task.index())?.instances.get_mut(&key.instance)
+    }
+}

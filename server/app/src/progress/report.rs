@@ -1,0 +1,237 @@
+//! What became of a run: a table of its tasks, the first cause of a failure, and where the results lie.
+
+use std::path::Path;
+
+use cubeloom_domain::executor::Artifact;
+use cubeloom_domain::graph::Graph;
+use cubeloom_domain::outcome::Failure;
+use cubeloom_domain::plan::PlannedTask;
+use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
+use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::{InstanceIx, TaskIx, Timestamp};
+use serde_json::{Value, json};
+
+use super::model::{InstanceView, TaskView, View};
+use super::status;
+use crate::show::{Align, Cell, Style, Styles, Table, bytes, cpu_time, duration};
+
+/// The most rows of the table; a run may have 100,000 tasks.
+const ROWS: usize = 60;
+/// The most failures that are told in full.
+const FAILURES: usize = 5;
+/// The longest output that is shown.
+const LONGEST_OUTPUT: usize = 100;
+
+/// The report for a person.
+pub fn report(view: &View, run_dir: &Path, now: Timestamp, styles: Styles) -> String {
+    let mut parts = vec![table(view, now, styles)];
+    parts.extend(failure_parts(view, styles));
+    parts.extend(results(view, run_dir, styles));
+    parts.push(last_line(view, now, styles));
+    parts.join("\n\n")
+}
+
+/// The first causes alone.
+pub fn failures(view: &View) -> String {
+    failure_parts(view, Styles::plain()).join("\n\n")
+}
+
+fn table(view: &View, now: Timestamp, styles: Styles) -> String {
+    let columns = [
+        ("task", Align::Left),
+        ("state", Align::Left),
+        ("wait", Align::Right),
+        ("time", Align::Right),
+        ("peak memory", Align::Right),
+        ("cpu", Align::Right),
+        ("", Align::Left),
+    ];
+    let mut table = Table::new(&columns);
+    let all: Vec<TaskIx> = (0..view.plan.tasks.len() as u32).map(TaskIx).collect();
+    for ix in all.iter().take(ROWS) {
+        let shown = status::task(view, *ix, now);
+        let usage = usage(&view.tasks[ix.index()]);
+        let amount = |text: Option<String>| Cell::from(text.unwrap_or_else(|| "-".into()));
+        let remark = if shown.word == "failed" {
+            String::new()
+        } else {
+            remark(&view.tasks[ix.index()], &shown.detail)
+        };
+        table.row([
+            view.planned(*ix).name.clone().into(),
+            Cell::styled(format!("{} {}", shown.sign, shown.word), shown.style),
+            amount(shown.wait.map(duration)),
+            amount(shown.time.map(duration)),
+            amount(usage.map(|usage| bytes(usage.peak_memory))),
+            amount(usage.map(|usage| cpu_time(usage.cpu_us))),
+            Cell::styled(remark, Style::Dim),
+        ]);
+    }
+    let rest = all.len().saturating_sub(ROWS);
+    let more = if rest > 0 { format!("\n… and {rest} more tasks") } else { String::new() };
+    table.render(styles) + &more
+}
+
+/// What stands behind a task's amounts: how many workers or instances, how many tries, what was reused.
+fn remark(task: &TaskView, detail: &str) -> String {
+    let attempt =
+        task.instances.get(&0).filter(|_| task.expected.is_none()).and_then(|one| one.attempt.as_ref());
+    let workers =
+        attempt.filter(|attempt| attempt.workers > 1).map(|attempt| format!("{} workers", attempt.workers));
+    let tries =
+        attempt.filter(|attempt| attempt.key.n > 1).map(|attempt| format!("attempt {}", attempt.key.n));
+    let detail = (!detail.is_empty()).then(|| detail.to_owned());
+    [workers, tries, detail].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// What the latest attempts of a task used; `None` when none has ended.
+fn usage(task: &TaskView) -> Option<UsageSummary> {
+    let ended = |attempt: &&cubeloom_domain::record::AttemptRecord| {
+        matches!(attempt.state, AttemptState::Ended { started_at: Some(_), .. })
+    };
+    let attempts = task.instances.values().filter_map(|one| one.attempt.as_ref()).filter(ended);
+    attempts.map(|attempt| attempt.usage).reduce(UsageSummary::join)
+}
+
+/// Each failure's first cause, its last lines, and how to see the rest.
+fn failure_parts(view: &View, styles: Styles) -> Vec<String> {
+    let failed: Vec<(&PlannedTask, InstanceIx, &Failure)> = view
+        .tasks()
+        .flat_map(|(planned, task)| task.instances.iter().map(move |(ix, one)| (planned, *ix, one)))
+        .filter_map(|(planned, ix, one)| match &one.record.state {
+            InstanceState::Failed { failure } => Some((planned, ix, failure)),
+            _ => None,
+        })
+        .collect();
+    let mut parts: Vec<String> = failed
+        .iter()
+        .take(FAILURES)
+        .map(|(planned, ix, failure)| told(view, planned, *ix, failure, styles))
+        .collect();
+    if failed.len() > FAILURES {
+        parts.push(format!("… and {} more failures", failed.len() - FAILURES));
+    }
+    parts
+}
+
+fn told(
+    view: &View,
+    planned: &PlannedTask,
+    instance: InstanceIx,
+    failure: &Failure,
+    styles: Styles,
+) -> String {
+    let many = planned.for_each.is_some();
+    let name = if many { format!("{} (instance {instance})", planned.name) } else { planned.name.clone() };
+    let mut lines =
+        vec![styles.paint(Style::Bad, &format!("✗ {name} failed ({}): {}", failure.kind, failure.message))];
+    lines.extend(failure.last_lines.iter().map(|line| format!("  {} {line}", styles.paint(Style::Dim, "│"))));
+    let which = if many { format!(" --instance {instance}") } else { String::new() };
+    let logs = format!("  logs: cubeloom logs {} {}{which}", short(view.run.id.as_str()), planned.name);
+    lines.push(styles.paint(Style::Dim, &logs));
+    lines.join("\n")
+}
+
+/// The run's folder, the files worth showing, and the outputs of the tasks that nothing comes after.
+fn results(view: &View, run_dir: &Path, styles: Styles) -> Option<String> {
+    let mut lines = Vec::new();
+    for (planned, one) in last_tasks(view) {
+        for (name, value) in &one.record.report.outputs {
+            let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+            lines.push(format!("{}.{name} = {}", planned.name, shortened(&text, LONGEST_OUTPUT)));
+        }
+    }
+    let artifacts = artifacts(view);
+    for (_, artifact) in &artifacts {
+        lines.push(format!("{}: {}", artifact.name, run_dir.join(&artifact.path).display()));
+    }
+    if run_dir.is_dir() {
+        lines.push(format!("all files: {}", run_dir.display()));
+    }
+    let head = styles.paint(Style::Bold, "Results");
+    (!lines.is_empty()).then(|| format!("{head}\n  {}", lines.join("\n  ")))
+}
+
+fn shortened(text: &str, longest: usize) -> String {
+    let one_line = text.replace('\n', " ");
+    if one_line.chars().count() <= longest {
+        return one_line;
+    }
+    one_line.chars().take(longest).chain(['…']).collect()
+}
+
+/// The instances of tasks that nothing comes after, when they are few.
+fn last_tasks(view: &View) -> Vec<(&PlannedTask, &InstanceView)> {
+    let edges: Vec<(u32, u32)> = (0u32..)
+        .zip(&view.plan.tasks)
+        .flat_map(|(after, task)| task.needs.iter().map(move |need| (need.0, after)))
+        .collect();
+    let graph = Graph::new(view.plan.tasks.len(), &edges);
+    let last = |ix: &TaskIx| graph.after(ix.0).is_empty() && view.planned(*ix).for_each.is_none();
+    (0..view.plan.tasks.len() as u32)
+        .map(TaskIx)
+        .filter(last)
+        .take(ROWS)
+        .filter_map(|ix| Some((view.planned(ix), view.tasks[ix.index()].instances.get(&0)?)))
+        .collect()
+}
+
+fn artifacts(view: &View) -> Vec<(&PlannedTask, &Artifact)> {
+    view.tasks()
+        .flat_map(|(planned, task)| task.instances.values().map(move |one| (planned, one)))
+        .flat_map(|(planned, one)| {
+            one.record.report.artifacts.iter().map(move |artifact| (planned, artifact))
+        })
+        .take(ROWS)
+        .collect()
+}
+
+fn last_line(view: &View, now: Timestamp, styles: Styles) -> String {
+    let run = &view.run;
+    let time = duration(run.ended_at.unwrap_or(now).since(run.created_at));
+    let (style, sign) = match run.state {
+        RunState::Succeeded => (Style::Good, '✓'),
+        RunState::Failed => (Style::Bad, '✗'),
+        RunState::Cancelled => (Style::Warn, '■'),
+        RunState::Queued | RunState::Running | RunState::Cancelling => (Style::Busy, '●'),
+    };
+    let word = styles.paint(style, &format!("{sign} {} {}", run.pipeline, run.state.as_str()));
+    let message = run.message.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+    format!("{word} in {time}{message}  {}", styles.paint(Style::Dim, &format!("run {}", run.id)))
+}
+
+/// The end of an id: enough for a person to name it.
+fn short(id: &str) -> &str {
+    &id[id.len().saturating_sub(8)..]
+}
+
+/// The report for a program.
+pub fn report_json(view: &View, run_dir: &Path, now: Timestamp) -> Value {
+    let task = |ix: TaskIx| {
+        let instances: Vec<Value> = view.tasks[ix.index()]
+            .instances
+            .values()
+            .map(|one| instance_json(view.planned(ix), one, now))
+            .collect();
+        json!({"name": view.planned(ix).name, "state": status::task(view, ix, now).word, "instances": instances})
+    };
+    let tasks: Vec<Value> = (0..view.plan.tasks.len() as u32).map(TaskIx).map(task).collect();
+    json!({"run": view.run, "run_dir": run_dir, "parameters": view.plan.parameters, "tasks": tasks})
+}
+
+fn instance_json(planned: &PlannedTask, one: &InstanceView, now: Timestamp) -> Value {
+    let shown = status::instance(planned, one, now);
+    let seconds = |time: Option<std::time::Duration>| time.map(|time| time.as_secs_f64());
+    let attempt = one.attempt.as_ref();
+    json!({
+        "instance": one.record.instance,
+        "state": one.record.state,
+        "attempt": one.record.attempt,
+        "workers": attempt.map(|attempt| attempt.workers),
+        "wait_seconds": seconds(shown.wait),
+        "seconds": seconds(shown.time),
+        "usage": attempt.map(|attempt| attempt.usage),
+        "report": one.record.report,
+        "note": one.record.note,
+    })
+}

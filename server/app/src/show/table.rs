@@ -1,0 +1,106 @@
+//! Tables of text whose columns line up.
+
+use super::style::{Style, Styles};
+
+/// Where a cell's text stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// To the left.
+    Left,
+    /// To the right, for amounts.
+    Right,
+}
+
+/// A cell.
+#[derive(Clone, Debug, Default)]
+pub struct Cell {
+    text: String,
+    style: Style,
+}
+
+impl Cell {
+    /// A text in a style.
+    pub fn styled(text: impl Into<String>, style: Style) -> Self {
+        Self { text: text.into(), style }
+    }
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), style: Style::Plain }
+    }
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+pub struct Table {
+    columns: Vec<(&'static str, Align)>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// A table with these headings; an empty list of headings prints none.
+    pub fn new(columns: &[(&'static str, Align)]) -> Self {
+        Self { columns: columns.to_vec(), rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The table as text, its first line the headings.
+    pub fn render(&self, styles: Styles) -> String {
+        let widths: Vec<usize> = (0..self.columns.len()).map(|column| self.width(column)).collect();
+        let head: Vec<Cell> =
+            self.columns.iter().map(|(name, _)| Cell::styled(name.to_uppercase(), Style::Dim)).collect();
+        let lines: Vec<String> =
+            std::iter::once(&head).chain(&self.rows).map(|row| self.line(row, &widths, styles)).collect();
+        lines.join("\n")
+    }
+
+    fn width(&self, column: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| width(&cell.text)).chain([self.columns[column].0.len()]).max().unwrap_or(0)
+    }
+
+    fn line(&self, row: &[Cell], widths: &[usize], styles: Styles) -> String {
+        let mut line = String::new();
+        for (at, cell) in row.iter().enumerate() {
+            let room = " ".repeat(widths[at].saturating_sub(width(&cell.text)));
+            let text = styles.paint(cell.style, &cell.text);
+            if at > 0 {
+                line.push_str("  ");
+            }
+            match self.columns[at].1 {
+                Align::Right => line.extend([room, text]),
+                Align::Left if at + 1 == row.len() => line.push_str(&text),
+                Align::Left => line.extend([text, room]),
+            }
+        }
+        line.trim_end().to_owned()
+    }
+}
+
+/// How many columns of a terminal a text takes: Chinese characters take two.
+fn width(text: &str) -> usize {
+    text.chars().map(|c| if matches!(c, '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ff60}') { 2 } else { 1 }).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let mut table = Table::new(&[("task", Align::Left), ("time", Align::Right), ("note", Align::Left)]);
+        table.row(["pull".into(), "0.1s".into(), "".into()]);
+        table.row(["数据".into(), "12.5s".into(), "ok".into()]);
+        assert_eq!(table.render(Styles::plain()), "TASK   TIME  NOTE\npull   0.1s\n数据  12.5s  ok");
+    }
+}

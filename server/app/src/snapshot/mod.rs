@@ -1,0 +1,136 @@
+//! Copies of folders under the SHA-256 of their content: a pipeline's own folder, and the task templates.
+//!
+//! A run keeps the code that it was started with, and workers under other uids can read the copy. Copies are made
+//! aside and renamed, so that one that is there is whole.
+
+mod walk;
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use sha2::{Digest, Sha256};
+
+pub use walk::Limits;
+use walk::{Entry, walk};
+
+use crate::exit::Invalid;
+
+/// A folder's files, read and weighed but not yet copied.
+#[derive(Debug)]
+pub struct Snapshot {
+    entries: Vec<Entry>,
+    /// SHA-256 over names, modes and content, in hexadecimal.
+    pub digest: String,
+}
+
+impl Snapshot {
+    /// Reads a folder. Left out are hidden files and what tools make (`target`, `node_modules`, `__pycache__`).
+    ///
+    /// # Errors
+    /// When it is too large, has a link that leaves it, or cannot be read.
+    pub fn take(folder: &Path, limits: Limits) -> anyhow::Result<Self> {
+        let entries = walk(folder, limits)?;
+        let digest = digest(&entries)?;
+        Ok(Self { entries, digest })
+    }
+
+    /// Copies the files to `<parent>/<digest>`, unless they are there, and returns that folder.
+    ///
+    /// # Errors
+    /// When it cannot be written, or the folder has changed meanwhile.
+    pub fn keep(&self, parent: &Path) -> anyhow::Result<PathBuf> {
+        let place = parent.join(&self.digest);
+        if place.is_dir() {
+            return Ok(place);
+        }
+        let aside = parent.join(format!(".{}.{}", self.digest, std::process::id()));
+        let _ = fs::remove_dir_all(&aside);
+        let copied = self.copy_to(&aside).and_then(|()| match fs::rename(&aside, &place) {
+            // Another process was faster with the same content.
+            Err(_) if place.is_dir() => Ok(()),
+            other => other,
+        });
+        let _ = fs::remove_dir_all(&aside);
+        copied.map_err(|error| cannot_write(&place, &error))?;
+        Ok(place)
+    }
+
+    fn copy_to(&self, target: &Path) -> io::Result<()> {
+        let folder = |path: &Path| DirBuilder::new().recursive(true).mode(0o755).create(path);
+        folder(target)?;
+        for entry in &self.entries {
+            let path = target.join(&entry.name);
+            if let Some(parent) = path.parent() {
+                folder(parent)?;
+            }
+            let mode = if entry.executable { 0o755 } else { 0o644 };
+            let mut copy = OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)?;
+            io::copy(&mut File::open(&entry.path)?, &mut copy)?;
+            copy.flush()?;
+        }
+        Ok(())
+    }
+}
+
+/// A full disk is said as such: it is the usual reason.
+fn cannot_write(place: &Path, error: &io::Error) -> anyhow::Error {
+    let why = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "the disk is full: free some room".into()
+        }
+        _ => error.to_string(),
+    };
+    anyhow::anyhow!("the copy {} cannot be made: {why}", place.display())
+}
+
+fn digest(entries: &[Entry]) -> anyhow::Result<String> {
+    let mut whole = Sha256::new();
+    for entry in entries {
+        let name = entry.name.as_os_str().as_encoded_bytes();
+        whole.update((name.len() as u64).to_le_bytes());
+        whole.update(name);
+        whole.update([u8::from(entry.executable)]);
+        whole.update(
+            file_digest(&entry.path).with_context(|| format!("{} cannot be read", entry.path.display()))?,
+        );
+    }
+    Ok(hex(&whole.finalize()))
+}
+
+fn file_digest(path: &Path) -> io::Result<[u8; 32]> {
+    let mut file = File::open(path)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 128 << 10];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hash.finalize().into()),
+            read => hash.update(&buffer[..read]),
+        }
+    }
+}
+
+/// SHA-256 of a text, in hexadecimal.
+pub fn text_digest(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The folder that a pipeline's file lies in.
+///
+/// # Errors
+/// When the file has no folder.
+pub fn folder_of(file: &Path) -> anyhow::Result<PathBuf> {
+    let file = fs::canonicalize(file).with_context(|| format!("{} cannot be read", file.display()))?;
+    file.parent()
+        .map(Path::to_path_buf)
+        .ok_or_else(|| Invalid::error(format!("{} lies in no folder", file.display())))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! The files of a folder that count, in a stable order.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use crate::exit::Invalid;
+
+/// How much a folder may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Files.
+    pub files: usize,
+}
+
+impl Limits {
+    /// For a pipeline's folder: code, not data.
+    pub const CODE: Self = Self { bytes: 64 << 20, files: 10_000 };
+}
+
+/// Left out at every depth, besides everything hidden: what tools make of the rest.
+const LEFT_OUT: [&str; 3] = ["target", "node_modules", "__pycache__"];
+
+/// A file.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its name below the folder.
+    pub name: PathBuf,
+    /// Where its content is.
+    pub path: PathBuf,
+    /// Whether it may be executed.
+    pub executable: bool,
+}
+
+struct Walk<'a> {
+    root: &'a Path,
+    limits: Limits,
+    bytes: u64,
+    entries: Vec<Entry>,
+}
+
+/// The files of a folder, by name.
+///
+/// # Errors
+/// When there are too many, a link leaves the folder, or something cannot be read.
+pub fn walk(folder: &Path, limits: Limits) -> anyhow::Result<Vec<Entry>> {
+    let root = fs::canonicalize(folder)
+        .with_context(|| format!("the folder {} cannot be read", folder.display()))?;
+    let mut walk = Walk { root: &root, limits, bytes: 0, entries: Vec::new() };
+    walk.folder(&root, Path::new(""), 0)?;
+    walk.entries.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(walk.entries)
+}
+
+impl Walk<'_> {
+    fn folder(&mut self, folder: &Path, name: &Path, depth: usize) -> anyhow::Result<()> {
+        if depth > 64 {
+            return Err(Invalid::error(format!(
+                "{} is nested too deeply: is there a link to a folder above it?",
+                folder.display()
+            )));
+        }
+        let listed = fs::read_dir(folder)
+            .with_context(|| format!("the folder {} cannot be read", folder.display()))?;
+        for entry in listed {
+            let entry = entry.with_context(|| format!("the folder {} cannot be read", folder.display()))?;
+            let own = entry.file_name();
+            let text = own.to_string_lossy();
+            if !text.starts_with('.') && !LEFT_OUT.contains(&text.as_ref()) {
+                self.entry(&entry.path(), &name.join(&own), depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, path: &Path, name: &Path, depth: usize) -> anyhow::Result<()> {
+        let real = fs::canonicalize(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        if !real.starts_with(self.root) {
+            return Err(Invalid::error(format!(
+                "{} is a link to {}, outside of the pipeline's folder {}: copy the file, or let the pipeline bring it in with the template `transfer`",
+                path.display(),
+                real.display(),
+                self.root.display()
+            )));
+        }
+        let metadata = fs::metadata(&real).with_context(|| format!("{} cannot be read", path.display()))?;
+        if metadata.is_dir() {
+            return self.folder(&real, name, depth + 1);
+        }
+        if metadata.is_file() {
+            self.file(real, name, &metadata)?;
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: PathBuf, name: &Path, metadata: &Metadata) -> anyhow::Result<()> {
+        self.bytes += metadata.len();
+        let executable = metadata.permissions().mode() & 0o111 != 0;
+        self.entries.push(Entry { name: name.into(), path, executable });
+        if self.bytes > self.limits.bytes || self.entries.len() > self.limits.files {
+            return Err(Invalid::error(format!(
+                "the folder {} is copied with the run and holds more than {} MiB or {} files: keep the pipeline's file in a \
+                 folder with its code only, and data elsewhere (the template `transfer` brings it in)",
+                self.root.display(),
+                self.limits.bytes >> 20,
+                self.limits.files
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! Templates on the disk.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use cubeloom_compiler::{check_template, parse_template};
+use cubeloom_domain::template::{InstalledTemplate, TemplateSet};
+use cubeloom_domain::{Code, Problem, Severity};
+
+use super::Read;
+use crate::exit::Invalid;
+use crate::paths::DataFolder;
+use crate::snapshot::{Limits, Snapshot};
+
+/// A template's own file.
+const FILE: &str = "template.yaml";
+
+/// The folder of the task templates: the one that was said, else one beside the program, an installed one, or that
+/// of the checkout that the program was built in.
+///
+/// # Errors
+/// When there is none.
+pub fn find(said: Option<&Path>, program: &Path) -> anyhow::Result<PathBuf> {
+    if let Some(said) = said {
+        return fs::canonicalize(said)
+            .with_context(|| format!("the folder of the task templates {} cannot be read", said.display()));
+    }
+    let beside = program.parent().unwrap_or(Path::new("/"));
+    let above = beside.ancestors().skip(1).take(3).map(|folder| folder.join("task-templates"));
+    let places = [beside.join("task-templates"), beside.join("../share/cubeloom/task-templates")];
+    let mut places = places.into_iter().chain(above);
+    places.find(|place| place.is_dir()).and_then(|place| fs::canonicalize(place).ok()).ok_or_else(|| {
+        Invalid::error(format!(
+            "no task templates were found beside {}: name their folder with --templates, or [server] templates in the configuration",
+            program.display()
+        ))
+    })
+}
+
+/// The folders of templates: `root` itself, or those in it.
+pub fn list(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if root.join(FILE).is_file() {
+        return Ok(vec![root.to_path_buf()]);
+    }
+    let listed =
+        fs::read_dir(root).with_context(|| format!("the folder {} cannot be read", root.display()))?;
+    let mut folders: Vec<PathBuf> = listed
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.join(FILE).is_file())
+        .collect();
+    folders.sort();
+    Ok(folders)
+}
+
+/// Reads one template.
+pub fn read(folder: &Path) -> anyhow::Result<Read> {
+    let folder = fs::canonicalize(folder)
+        .with_context(|| format!("the folder {} cannot be read", folder.display()))?;
+    let file = folder.join(FILE);
+    let text = fs::read_to_string(&file).with_context(|| format!("{} cannot be read", file.display()))?;
+    let template = match parse_template(&text) {
+        Ok(template) => template,
+        Err(problems) => return Ok(Read { folder, installed: None, problems }),
+    };
+    let mut problems = check_template(&template);
+    if folder.file_name().is_none_or(|name| name != template.name.as_str()) {
+        let message = format!("the folder must have the template's name, `{}`", template.name);
+        problems.push(Problem::error(Code::InvalidName, "/name", message));
+    }
+    problems.sort_by_key(|problem| std::cmp::Reverse(problem.severity == Severity::Error));
+    let digest = Snapshot::take(&folder, Limits::CODE)?.digest;
+    let installed = InstalledTemplate { template, digest, folder: folder.to_string_lossy().into_owned() };
+    Ok(Read { folder, installed: Some(installed), problems })
+}
+
+/// Copies the whole folder of templates to where workers can read it, and lets each template's digest point to its
+/// place in the copy: the program of one template may be that of its neighbour (`../python/main.py`).
+///
+/// # Errors
+/// When the data folder cannot be written.
+pub fn provide(root: &Path, set: &TemplateSet, data: &DataFolder) -> anyhow::Result<()> {
+    let all = if root.join(FILE).is_file() { root.parent().unwrap_or(root) } else { root };
+    let copy = Snapshot::take(all, Limits::CODE)?.keep(&data.templates())?;
+    let Some(copy) = copy.file_name() else { return Ok(()) };
+    for installed in set.values().flat_map(|versions| versions.values()) {
+        let Some(name) = Path::new(&installed.folder).file_name() else { continue };
+        point(&data.templates().join(&installed.digest), &Path::new(copy).join(name))?;
+    }
+    Ok(())
+}
+
+/// Makes a link, or lets it point elsewhere.
+fn point(link: &Path, target: &Path) -> anyhow::Result<()> {
+    if fs::read_link(link).is_ok_and(|present| present == target) || link.is_dir() && !link.is_symlink() {
+        return Ok(());
+    }
+    let fresh = link.with_extension(format!("new-{}", std::process::id()));
+    let _ = fs::remove_file(&fresh);
+    symlink(target, &fresh)
+        .and_then(|()| fs::rename(&fresh, link))
+        .with_context(|| format!("{} cannot be made", link.display()))
+}

@@ -1,0 +1,128 @@
+//! The task templates: found, read, checked, and stored when they are new.
+//!
+//! A stored version never changes. A template whose folder has changed without a new version, as happens while one
+//! is being written, is stored and used as `<version>+<digest>`: nothing has to be raised for a try, the version
+//! itself keeps its meaning, and a run says which of them it used.
+
+mod folder;
+
+use std::path::{Path, PathBuf};
+
+use cubeloom_domain::template::{InstalledTemplate, TemplateSet};
+use cubeloom_domain::{Problem, Timestamp};
+use cubeloom_store::{Store, StoreError};
+
+pub use folder::{find, provide};
+
+use crate::exit::Invalid;
+
+/// A template's folder as it was read.
+#[derive(Debug)]
+pub struct Read {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The template, unless it could not be read.
+    pub installed: Option<InstalledTemplate>,
+    /// Everything that is wrong, and what somebody should look at.
+    pub problems: Vec<Problem>,
+}
+
+impl Read {
+    /// Whether it can be used.
+    pub fn usable(&self) -> bool {
+        self.installed.is_some()
+            && self.problems.iter().all(|problem| problem.severity < cubeloom_domain::Severity::Error)
+    }
+}
+
+/// Reads every template of a folder; those of one that is a template itself: that one.
+///
+/// # Errors
+/// When the folder cannot be read, or holds none.
+pub fn read_all(root: &Path) -> anyhow::Result<Vec<Read>> {
+    let folders = folder::list(root)?;
+    if folders.is_empty() {
+        return Err(Invalid::error(format!(
+            "{} holds no task templates (folders with a template.yaml)",
+            root.display()
+        )));
+    }
+    folders.into_iter().map(|folder| folder::read(&folder)).collect()
+}
+
+/// The templates of a folder that can be used, as a set; a sentence for each that cannot.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn usable(root: &Path) -> anyhow::Result<(TemplateSet, Vec<String>)> {
+    let mut set = TemplateSet::new();
+    let mut refused = Vec::new();
+    for read in read_all(root)? {
+        if read.usable()
+            && let Some(installed) = read.installed
+        {
+            insert(&mut set, installed);
+        } else {
+            let count = read.problems.len();
+            let first = read.problems.first().map(ToString::to_string).unwrap_or_default();
+            let folder = read.folder.display();
+            refused.push(format!(
+                "the task template {folder} is left out ({count} problems, the first: {first}); see `cubeloom template check`"
+            ));
+        }
+    }
+    Ok((set, refused))
+}
+
+/// Puts a template into a set under its plain version.
+fn insert(set: &mut TemplateSet, installed: InstalledTemplate) {
+    let plain = installed.template.version.split('+').next().unwrap_or_default().to_owned();
+    set.entry(installed.template.name.clone()).or_default().insert(plain, installed);
+}
+
+/// Stores what is new of a folder's templates, and gives all that can be used, older stored versions included.
+///
+/// # Errors
+/// When the database refuses.
+pub async fn store(store: &Store, here: TemplateSet, now: Timestamp) -> anyhow::Result<TemplateSet> {
+    let mut all = TemplateSet::new();
+    for (name, versions) in store.templates().await? {
+        // What was only tried out is for the runs that did so.
+        let published = versions.into_iter().filter(|(version, _)| !version.contains('+'));
+        all.insert(name, published.collect());
+    }
+    for installed in here.into_values().flat_map(|versions| versions.into_values()) {
+        let known =
+            all.get(&installed.template.name).and_then(|versions| versions.get(&installed.template.version));
+        let same =
+            known.is_some_and(|known| known.digest == installed.digest && known.folder == installed.folder);
+        if !same {
+            insert(&mut all, put(store, installed, now).await?);
+        }
+    }
+    Ok(all)
+}
+
+/// Stores one; under a version of its own when its version is taken by other content.
+async fn put(
+    store: &Store,
+    mut installed: InstalledTemplate,
+    now: Timestamp,
+) -> anyhow::Result<InstalledTemplate> {
+    match store.put_template(&installed, now).await {
+        Ok(_) => Ok(installed),
+        Err(StoreError::TemplateChanged { name, version }) => {
+            let short: String = installed.digest.chars().take(8).collect();
+            installed.template.version = format!("{version}+{short}");
+            tracing::warn!(
+                "the task template {name} has changed since its version {version} was stored: it is used as {}; give \
+                 it a new version in {} to publish it",
+                installed.template.version,
+                Path::new(&installed.folder).join("template.yaml").display()
+            );
+            store.put_template(&installed, now).await?;
+            Ok(installed)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
