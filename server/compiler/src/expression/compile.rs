@@ -68,13 +68,17 @@ impl Compiled {
             return Err(Mistake::new(Code::InvalidExpression, message));
         }
         let scanned = scan::scan(source).map_err(&invalid)?;
+        let text = scanned.text;
         let expression =
-            environment().compile_expression_owned(scanned.text).map_err(|error| invalid(reason(&error)))?;
-        let mut roots: Vec<String> = expression.undeclared_variables(false).into_iter().collect();
-        roots.retain(|name| !FUNCTIONS.contains(&name.as_str()));
-        roots.sort();
-        let mut names: Vec<String> = expression.undeclared_variables(true).into_iter().collect();
+            environment().compile_expression_owned(text).map_err(|error| invalid(reason(&error)))?;
+        let mut names = expression.undeclared_variables(true);
+        names.extend(scanned.names);
+        names.retain(|name| !FUNCTIONS.contains(&name.as_str()));
+        let mut names: Vec<String> = names.into_iter().collect();
         names.sort();
+        let mut roots: Vec<String> = names.iter().map(|name| root_of(name).to_owned()).collect();
+        roots.sort();
+        roots.dedup();
         let path = plain_path(source);
         Ok(Self { expression, source: source.to_owned(), roots, names, reads: scanned.reads, path })
     }
@@ -175,14 +179,14 @@ fn reason(error: &Error) -> String {
     }
 }
 
+/// `params.date` -> `params`.
+fn root_of(name: &str) -> &str {
+    name.split('.').next().unwrap_or(name)
+}
+
 /// `args.rows.count` as its names; `None` for everything else.
 fn plain_path(source: &str) -> Option<Vec<String>> {
-    let name = |part: &str| {
-        !part.is_empty()
-            && !part.starts_with(|c: char| c.is_ascii_digit())
-            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    };
-    source.split('.').all(name).then(|| source.split('.').map(str::to_owned).collect())
+    source.split('.').all(scan::is_plain).then(|| source.split('.').map(str::to_owned).collect())
 }
 
 /// Roughly the size of a value as JSON.

@@ -87,7 +87,12 @@ pub struct Scanned {
     pub text: String,
     /// The reads, in the order of the text.
     pub reads: Vec<Read>,
+    /// Variables of ours, with the member that is taken of them: the engine's own list leaves out what is sliced.
+    pub names: Vec<String>,
 }
+
+/// What a document's expressions can name.
+pub const ROOTS: [&str; 8] = ["params", "run", "workspace", "code", "tasks", "item", "task", "args"];
 
 /// Scans one expression.
 ///
@@ -95,7 +100,7 @@ pub struct Scanned {
 /// A sentence, when it multiplies or names a task in a way that cannot be known before it is evaluated.
 pub fn scan(expression: &str) -> Result<Scanned, String> {
     let bytes = expression.as_bytes();
-    let mut scanned = Scanned { text: String::with_capacity(expression.len()), reads: Vec::new() };
+    let mut scanned = Scanned { text: String::with_capacity(expression.len()), ..Scanned::default() };
     let (mut at, mut after_dot) = (0, false);
     while at < bytes.len() {
         let start = at;
@@ -105,7 +110,15 @@ pub fn scan(expression: &str) -> Result<Scanned, String> {
             b'*' => return Err("`*` is not available; write `a | times(b)`".into()),
             byte if is_word(byte) => {
                 at = end_of_word(bytes, at);
-                if &expression[start..at] == "tasks" && !after_dot {
+                let word = &expression[start..at];
+                if ROOTS.contains(&word) && !after_dot {
+                    let name = match member(expression, at, false) {
+                        Some((member, _)) if is_plain(member) => format!("{word}.{member}"),
+                        _ => word.to_owned(),
+                    };
+                    scanned.names.push(name);
+                }
+                if word == "tasks" && !after_dot {
                     at = scan_read(expression, at, &mut scanned)?;
                     after_dot = false;
                     continue;
@@ -126,6 +139,13 @@ pub fn scan(expression: &str) -> Result<Scanned, String> {
 /// Letters, digits, `_`, and everything that is not ASCII.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// Whether a member can be written behind a dot.
+pub fn is_plain(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 fn end_of_word(bytes: &[u8], mut at: usize) -> usize {
@@ -220,5 +240,11 @@ mod tests {
         assert!(scan("tasks").is_err());
         assert!(scan("'a' * 10").is_err());
         assert!(scan("2 ** 3 ~ 'a*b' ~ params.tasks").is_ok());
+    }
+
+    #[test]
+    fn what_is_sliced_is_named_too() {
+        let scanned = scan("params.list[1:] ~ item['a'] ~ item[0] ~ run").unwrap();
+        assert_eq!(scanned.names, ["params.list", "item.a", "item", "run"]);
     }
 }

@@ -39,7 +39,11 @@ pub fn parse<'t>(text: &'t str, problems: &mut Vec<Problem>) -> Result<Node<'t>,
 
 fn syntax(error: &ScanError) -> Problem {
     let marker = error.marker();
-    at(to_mark(marker.line(), marker.col()), Code::Syntax, format!("this is not YAML: {}", error.info()))
+    let mark = to_mark(marker.line(), marker.col());
+    if error.info().contains("recursion limit") {
+        return at(mark, Code::TooLarge, format!("nested more than {MAX_DEPTH} deep; flatten it"));
+    }
+    at(mark, Code::Syntax, format!("this is not YAML: {}", error.info()))
 }
 
 fn at(mark: Mark, code: Code, message: impl Into<String>) -> Problem {
@@ -64,7 +68,13 @@ struct Open<'t> {
 
 enum Container<'t> {
     List(Vec<Node<'t>>),
-    Map { entries: Vec<Entry<'t>>, key: Option<(Cow<'t, str>, Mark)>, seen: HashSet<Cow<'t, str>> },
+    Map {
+        entries: Vec<Entry<'t>>,
+        key: Option<(Cow<'t, str>, Mark)>,
+        seen: HashSet<Cow<'t, str>>,
+        /// What `<<` names: added at the end, for what is written in the mapping wins wherever it stands.
+        merged: Vec<Node<'t>>,
+    },
 }
 
 struct Builder<'t, 'p> {
@@ -92,7 +102,7 @@ impl<'t> Builder<'t, '_> {
                 self.push(mark, anchor, Container::List(Vec::new()), tag.as_deref()).map(|()| None)
             }
             Event::MappingStart(anchor, tag) => {
-                let map = Container::Map { entries: Vec::new(), key: None, seen: HashSet::new() };
+                let map = Container::Map { entries: Vec::new(), key: None, seen: HashSet::new(), merged: Vec::new() };
                 self.push(mark, anchor, map, tag.as_deref()).map(|()| None)
             }
             Event::SequenceEnd | Event::MappingEnd => self.pop(),
@@ -158,7 +168,10 @@ impl<'t> Builder<'t, '_> {
         let Some(Open { mark, anchor, container }) = self.open.pop() else { return Ok(None) };
         let kind = match container {
             Container::List(items) => Kind::List(items),
-            Container::Map { entries, .. } => Kind::Map(entries),
+            Container::Map { mut entries, merged, .. } => {
+                merged.into_iter().try_for_each(|node| merge(&mut entries, node))?;
+                Kind::Map(entries)
+            }
         };
         if matches!(self.open.last(), Some(Open { container: Container::List(_), .. })) {
             self.path.pop();
@@ -175,10 +188,10 @@ impl<'t> Builder<'t, '_> {
         match self.open.last_mut() {
             None => return Ok(Some(node)),
             Some(Open { container: Container::List(items), .. }) => items.push(node),
-            Some(Open { container: Container::Map { entries, key, .. }, .. }) => {
+            Some(Open { container: Container::Map { entries, key, merged, .. }, .. }) => {
                 self.path.pop();
                 match key.take() {
-                    Some((name, at)) if name == "<<" => merge(entries, node, at)?,
+                    Some((name, _)) if name == "<<" => merged.push(node),
                     Some((key, mark)) => entries.push(Entry { key, mark, value: node }),
                     None => return Err(bad_key(node.mark)),
                 }
@@ -227,7 +240,8 @@ fn bad_key(mark: Mark) -> Problem {
 }
 
 /// `<<: *defaults`: the keys of a mapping, or of several, that are not written here.
-fn merge<'t>(entries: &mut Vec<Entry<'t>>, node: Node<'t>, mark: Mark) -> Result<(), Problem> {
+fn merge<'t>(entries: &mut Vec<Entry<'t>>, node: Node<'t>) -> Result<(), Problem> {
+    let mark = node.mark;
     let sources = match node.kind {
         Kind::List(items) => items,
         kind => vec![Node { mark: node.mark, kind }],

@@ -1,4 +1,15 @@
 //! The compiler from outside: documents, templates and facts in, plans, jobs and lowered data out.
 
+mod caching;
+mod documents;
+mod expressions;
+mod hostile;
+mod late;
+mod lowering;
+mod planning;
+mod problems;
 mod repository;
+mod schemas;
+mod speed;
 mod support;
+mod templates;

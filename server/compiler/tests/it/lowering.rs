@@ -1,0 +1,112 @@
+//! Golden tests: what each framework's job becomes on this machine, byte for byte.
+
+use std::collections::BTreeMap;
+
+use cubeloom_compiler::{Outputs, job, lower};
+use cubeloom_domain::job::Job;
+use cubeloom_domain::lowered::{Bindings, LocalBindings, LocalJob, LocalPaths, Lowered, WorkerBinding};
+use cubeloom_domain::{JsonMap, TaskIx};
+
+use crate::support::{fixtures, machine, try_plan};
+
+/// The job of a one-task pipeline.
+fn job_of(task: &str, elastic_workers: Option<u32>) -> Job {
+    let text = format!("apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\nenv: {{TEAM: vision}}\ntasks:\n  - {{name: train, {task}}}\n");
+    let planned = try_plan(&text, JsonMap::new(), &fixtures(), &machine()).unwrap();
+    job(&planned.plan, TaskIx(0), 0, None, 1, elastic_workers, &Outputs::new()).unwrap()
+}
+
+fn bindings(job: &Job) -> Bindings {
+    let workers = (0..job.workers()).map(|rank| WorkerBinding {
+        address: format!("127.0.9.{}", rank + 1),
+        port: 20_000 + u16::try_from(rank).unwrap(),
+        gpus: Vec::new(),
+    });
+    let folder = |name: &str| format!("/data/{name}");
+    let paths = LocalPaths {
+        workspace: folder("workspace"),
+        run_dir: folder("workspace/runs/r"),
+        attempt_dir: folder("runs/r/train/0/1"),
+        checkpoint_dir: folder("workspace/runs/r/.checkpoints/train/0"),
+        code: folder("runs/r/code"),
+        template_dir: job.template_folder.clone(),
+        bin: "/usr/bin/cubeloom".into(),
+        volumes: job.volumes.iter().map(|volume| (volume.name.clone(), folder(&volume.name))).collect(),
+    };
+    Bindings::Local(LocalBindings { workers: workers.collect(), paths })
+}
+
+fn lowered(job: &Job) -> LocalJob {
+    match lower::lower(job, &bindings(job)) {
+        Lowered::Local(local) => local,
+        Lowered::None => panic!("local bindings give a local job"),
+    }
+}
+
+#[test]
+fn single() {
+    let job = job_of(
+        "template: echo, arguments: {words: [a, $(CUBELOOM_RANK), \"{{ run.dir }}/x\", $$(CUBELOOM_RANK)]}, \
+         setup: [mkdir, $(CUBELOOM_RUN_DIR)/x], env: {OMP_NUM_THREADS: \"7\", HERE: \"{{ workspace }}\", PYTHONPATH: /own}, \
+         secrets: [s3-key], volumes: [big-disk], timeout: 1m, resources: {gpu: {count: 0}}",
+        None,
+    );
+    insta::assert_yaml_snapshot!(lowered(&job));
+}
+
+#[test]
+fn indexed() {
+    insta::assert_yaml_snapshot!(lowered(&job_of("template: crowd, arguments: {workers: 3}", None)));
+}
+
+#[test]
+fn mpi() {
+    let task = "template: mpi, env: {OMPI_MCA_oob_tcp_if_include: eth0}, role_resources: {worker: {cpu: 1500m}}";
+    insta::assert_yaml_snapshot!(lowered(&job_of(task, None)));
+}
+
+#[test]
+fn xgboost() {
+    insta::assert_yaml_snapshot!(lowered(&job_of("template: xgboost", None)));
+}
+
+#[test]
+fn pytorch() {
+    insta::assert_yaml_snapshot!(lowered(&job_of("template: pytorch", None)));
+}
+
+#[test]
+fn pytorch_elastic() {
+    let job = job_of("template: pytorch, arguments: {elastic: {min: 2, max: 4}}", Some(3));
+    assert_eq!((job.workers(), job.gang), (3, 2));
+    insta::assert_yaml_snapshot!(lowered(&job));
+    let all = job_of("template: pytorch, arguments: {elastic: {min: 2, max: 4}}", None);
+    assert_eq!(all.workers(), 4, "without a decision all are started");
+}
+
+/// The preview differs from what is submitted by its placeholders only.
+#[test]
+fn the_preview_is_what_is_submitted() {
+    for task in ["template: mpi", "template: pytorch", "template: crowd, volumes: [big-disk]"] {
+        let job = job_of(task, None);
+        let Bindings::Local(bound) = bindings(&job) else { unreachable!() };
+        let mut text = serde_json::to_string(&lower::preview(&job)).unwrap();
+        let names = job.roles.iter().flat_map(|role| (0..role.replicas).map(move |index| format!("{}-{index}", role.name)));
+        let mut values: BTreeMap<String, String> = BTreeMap::new();
+        for (name, worker) in names.zip(&bound.workers) {
+            values.insert(format!("<address of {name}>"), worker.address.clone());
+            values.insert(format!("<port of {name}>"), worker.port.to_string());
+        }
+        let paths = &bound.paths;
+        let folders = [
+            ("<workspace>", &paths.workspace), ("<run folder>", &paths.run_dir), ("<attempt folder>", &paths.attempt_dir),
+            ("<checkpoint folder>", &paths.checkpoint_dir), ("<code folder>", &paths.code), ("<cubeloom program>", &paths.bin),
+        ];
+        values.extend(folders.into_iter().map(|(name, value)| (name.to_owned(), value.clone())));
+        values.extend(paths.volumes.iter().map(|(name, value)| (format!("<folder of the volume {name}>"), value.clone())));
+        for (placeholder, value) in &values {
+            text = text.replace(placeholder.as_str(), value);
+        }
+        assert_eq!(text, serde_json::to_string(&lowered(&job)).unwrap(), "{task}");
+    }
+}

@@ -1,0 +1,175 @@
+//! Every mistake of a document is told at once, with its place and what to do.
+
+use cubeloom_compiler::{check_pipeline, parse_pipeline, validate};
+use cubeloom_domain::{Code, JsonMap, Problem, Severity};
+use serde_json::json;
+
+use crate::support::{fixtures, machine, try_plan};
+
+/// One line a problem: severity, code, place, path, sentence.
+pub fn listed(problems: &[Problem]) -> String {
+    let line = |problem: &Problem| {
+        let (line, column) = (problem.line.unwrap_or(0), problem.column.unwrap_or(0));
+        let severity = if problem.severity == Severity::Error { "" } else { "(warning) " };
+        format!("{line}:{column} {severity}{:?} {}\n    {}", problem.code, problem.path, problem.message)
+    };
+    problems.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+const MISTAKES: &str = r#"apiVersion: cubeloom/v2
+kind: Pipeline
+name: My Pipeline
+retires: 3
+parameters:
+  day: {type: date, default: yesterday}
+  size: {type: integer, minimum: 10, maximum: 5}
+schedule: {cron: "0 25 * * *", timezone: Mars/Olympus}
+tasks:
+  - name: pull
+    template: ecoh
+    arguments: {words: [a]}
+  - name: pull
+    template: echo
+    needs: [pul]
+    arguments: {word: [a], times: many}
+    resources: {cpu: fast, memory: 2Gb, gpu: {count: 1, fraction: 0.5}}
+  - name: a
+    template: echo
+    needs: [c]
+    arguments: {words: ["{{ params.dya }}", "{{ tasks.pull.outputs.x }}"]}
+    priority: 5000
+  - name: b
+    template: echo
+    needs: [a]
+    arguments: {words: "{{ item }}"}
+    env: {CUBELOOM_RUN: x, 1ST: y}
+    retry: {attempts: 0, on: [oom]}
+  - name: c
+    template: echo@9.9.9
+    needs: [b]
+    arguments: {words: ["{{ 1 + }}"]}
+    when: tasks.nobody.outputs.ok
+    for_each: {list: [1], matrix: {x: [1]}}
+    timeout: soon
+    secrets: [nothing]
+    cluster: far
+"#;
+
+#[test]
+fn twenty_mistakes_are_told_at_once() {
+    let (document, problems) = check_pipeline(MISTAKES, &fixtures(), &machine());
+    assert!(document.is_none());
+    assert!(problems.iter().all(|problem| problem.line.is_some() && problem.column.is_some()));
+    assert!(problems.len() >= 20, "{}", problems.len());
+    insta::assert_snapshot!(listed(&problems));
+}
+
+#[test]
+fn cycles_are_named_in_order() {
+    let text = "{apiVersion: cubeloom/v1, kind: Pipeline, name: p, tasks: [
+        {name: x, template: echo}, {name: a, template: echo, needs: [b, x]},
+        {name: b, template: echo, needs: [c]}, {name: c, template: echo, needs: [a]}]}";
+    let problems = parse_pipeline(text).unwrap_err();
+    assert_eq!(problems.len(), 1, "{problems:#?}");
+    assert_eq!(problems[0].code, Code::Cycle);
+    let message = &problems[0].message;
+    let said = ["a needs b needs c needs a", "b needs c needs a needs b", "c needs a needs b needs c"];
+    assert!(said.iter().any(|cycle| message.contains(cycle)), "{message}");
+}
+
+#[test]
+fn syntax_errors_have_line_and_column() {
+    for (text, line) in [
+        ("a: [1, 2\nb: 3", 2),
+        ("name: x\nkind: [", 3),
+        ("{\n  \"name\": \"x\",\n  \"kind\" 1\n}", 3),
+        ("{\"name\": \"x\", \"a\": tru}", 1),
+        ("", 1),
+        ("# nothing\n", 1),
+        ("a: 1\n---\nb: 2", 2),
+    ] {
+        let problems = parse_pipeline(text).map(|_| ()).unwrap_err();
+        assert_eq!(problems.len(), 1, "{text}: {problems:#?}");
+        assert_eq!(problems[0].code, Code::Syntax, "{text}: {problems:#?}");
+        assert_eq!(problems[0].line, Some(line), "{text}: {problems:#?}");
+        assert!(problems[0].column.is_some());
+    }
+}
+
+#[test]
+fn what_is_too_large_is_refused() {
+    let deep = format!("{}1{}", "[".repeat(80), "]".repeat(80));
+    let flow = format!("x: {}", "[".repeat(300));
+    let laughs: String = std::iter::once("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned())
+        .chain((1..12).map(|n| {
+            let before = format!("*a{}, ", n - 1).repeat(10);
+            format!("a{n}: &a{n} [{}]\n", before.trim_end_matches(", "))
+        }))
+        .collect();
+    for text in [&deep, &flow, &laughs, &format!("{{\"a\": {deep}}}")] {
+        let problems = parse_pipeline(text).map(|_| ()).unwrap_err();
+        assert!(problems.iter().any(|problem| problem.code == Code::TooLarge), "{problems:#?}");
+    }
+}
+
+#[test]
+fn a_key_that_stands_there_twice_is_told() {
+    for text in [
+        "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\nname: q\ntasks: [{name: a, template: echo}]",
+        r#"{"apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "p", "name": "q",
+           "tasks": [{"name": "a", "template": "echo"}]}"#,
+    ] {
+        let problems = parse_pipeline(text).unwrap_err();
+        assert_eq!(problems.len(), 1, "{problems:#?}");
+        assert_eq!((problems[0].code, problems[0].path.as_str()), (Code::DuplicateKey, "/name"));
+    }
+}
+
+#[test]
+fn parameters_are_checked_when_a_run_is_planned() {
+    let text = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\nparameters:\n  day: {type: date}\n  \
+                size: {type: integer, maximum: 5, default: 1}\n  how: {type: string, enum: [fast, slow], default: fast}\n\
+                tasks:\n  - {name: a, template: echo, arguments: {words: [\"{{ params.day }}{{ params.size }}{{ params.how }}\"]}}\n";
+    let given = |value: serde_json::Value| value.as_object().unwrap().clone();
+    let problems = try_plan(text, given(json!({"size": "9", "how": "medium", "dya": "x"})), &fixtures(), &machine());
+    insta::assert_snapshot!(listed(&problems.unwrap_err()));
+    let planned = try_plan(text, given(json!({"size": "4", "day": "2026-02-01"})), &fixtures(), &machine());
+    assert_eq!(planned.unwrap().plan.parameters["size"], 4, "the command line knows only texts");
+    let document = parse_pipeline(text).unwrap();
+    assert!(validate(&document, &fixtures(), &machine()).is_empty(), "a missing parameter is no mistake of the document");
+}
+
+#[test]
+fn what_never_fits_is_refused() {
+    let text = |task: &str| {
+        format!("apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n  - {{name: a, {task}}}\n")
+    };
+    let mut facts = machine();
+    facts.installed_apt = Some(Vec::new());
+    let report: Vec<String> = [
+        "template: echo, arguments: {words: [a]}, resources: {cpu: 9}",
+        "template: echo, arguments: {words: [a]}, resources: {memory: 40Gi}",
+        "template: echo, arguments: {words: [a]}, resources: {gpu: {count: 1, type: H100}}",
+        "template: echo, arguments: {words: [a]}, resources: {cpu: 1500m, cpu_exclusive: true}",
+        "template: mpi, arguments: {workers: 4}",
+        "template: crowd, arguments: {workers: 3}",
+        "template: echo, arguments: {words: [a]}, secrets: [s3-kye]",
+        "template: echo, arguments: {words: [a]}, placement: {node_group: gpus}",
+        "template: echo, arguments: {words: [a]}, elastic: {min: 1, max: 2}",
+        "template: mpi, role_resources: {lancher: {cpu: 1}}",
+    ]
+    .iter()
+    .map(|task| format!("{task}\n{}", listed(&try_plan(&text(task), JsonMap::new(), &fixtures(), &facts).unwrap_err())))
+    .collect();
+    insta::assert_snapshot!(report.join("\n\n"));
+}
+
+#[test]
+fn what_is_suspicious_is_told_and_planned() {
+    let text = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\nparameters: {unused: {type: string, default: x}}\ntasks:\n  \
+                - {name: a, template: echo, arguments: {words: [a]}, trigger: one_failed}\n  \
+                - {name: b, template: echo, needs: [a, a], arguments: {words: [b]}}\n";
+    let planned = try_plan(text, JsonMap::new(), &fixtures(), &machine()).unwrap();
+    insta::assert_snapshot!(listed(&planned.warnings));
+    assert_eq!(planned.plan.tasks[1].needs.len(), 1);
+}

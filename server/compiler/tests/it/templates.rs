@@ -1,0 +1,94 @@
+//! The lint of task templates.
+
+use cubeloom_compiler::{check_template, parse_template};
+
+use crate::problems::listed;
+
+const WRONG: &str = r#"
+apiVersion: cubeloom/v1
+kind: TaskTemplate
+name: wrong
+version: 1.0
+group: basics
+label: {en: "", zh: 错误}
+help: {en: x}
+framework: pytroch
+roles: [{name: worker, replicas: many, resources: {cpu: fast}, comand: [x]}]
+command: []
+"#;
+
+const SUSPICIOUS: &str = r##"
+apiVersion: cubeloom/v1
+kind: TaskTemplate
+name: suspicious
+version: 1.0.0-beta
+group: basics
+label: {en: x, zh: x}
+help: {en: x, zh: x}
+framework: mpi
+local: {python: {requirements: [numpy]}, apt: [Open MPI]}
+parameters:
+  type: object
+  properties:
+    rows: {type: integer, minimum: few, default: none}
+    my-name: {type: string}
+    size: {type: int, patern: x, $ref: "#/x"}
+roles:
+  - {name: launcher, replicas: "{{ args.row }}", resources: {cpu: fast}}
+  - {name: master, replicas: "{{ tasks.a.outputs.n }}"}
+command: ["{{ item }}", "{% if x %}{% endif %}", "{{ run.nme }}"]
+env: {CUBELOOM_X: y}
+elastic: {min: 1, max: 2}
+outputs: [{name: a-b}, {name: a-b}]
+"##;
+
+#[test]
+fn mistakes_of_form_have_lines() {
+    insta::assert_snapshot!(listed(&parse_template(WRONG).unwrap_err()));
+}
+
+#[test]
+fn mistakes_of_meaning_are_all_told() {
+    insta::assert_snapshot!(listed(&check_template(&parse_template(SUSPICIOUS).unwrap())));
+}
+
+/// The argument checker, through a template's own default.
+#[test]
+fn arguments_are_checked_by_the_schema() {
+    use cubeloom_domain::JsonMap;
+    use crate::support::{machine, try_plan};
+    let mut templates = crate::support::fixtures();
+    let echo = templates.get_mut("echo").unwrap().get_mut("1.2.0").unwrap();
+    echo.template.parameters = serde_json::json!({
+        "type": "object", "additionalProperties": false, "required": ["words"],
+        "oneOf": [{"required": ["script"]}, {"required": ["code"]}],
+        "properties": {
+            "words": {"type": "array", "items": {"type": "string", "pattern": "^[a-z]+$"}, "minItems": 1, "uniqueItems": true},
+            "times": {"type": "integer", "minimum": 1, "maximum": 9, "multipleOf": 3, "default": 3},
+            "file": {"type": ["string", "null"], "default": null},
+            "script": {"type": "string"}, "code": {"type": "string"},
+            "mode": {"enum": ["fast", "slow"], "default": "fast"},
+            "day": {"type": "string", "format": "date", "default": "2026-01-01"},
+            "deep": {"type": "object", "additionalProperties": {"type": "number"}, "default": {}},
+        },
+    });
+    let report: Vec<String> = [
+        r#"{"words": ["a"], "script": "x"}"#,
+        r#"{"words": ["a"], "script": "x", "code": "y"}"#,
+        r#"{"words": ["a"]}"#,
+        r#"{"words": ["a", "B", "a", 4], "times": 10, "file": 3, "code": "x"}"#,
+        r#"{"times": 4.5, "mode": "fsat", "day": "tomorrow", "deep": {"x": "y"}, "worlds": ["a"], "code": "x"}"#,
+        r#"{"words": "{{ tasks.b.outputs.w }}", "tims": "{{ tasks.b.outputs.w }}", "code": 1}"#,
+    ]
+    .iter()
+    .map(|arguments| {
+        let text = format!(
+            "{{\"apiVersion\": \"cubeloom/v1\", \"kind\": \"Pipeline\", \"name\": \"p\", \"tasks\": [{{\"name\": \"b\", \
+             \"template\": \"mpi\"}}, {{\"name\": \"a\", \"template\": \"echo\", \"needs\": [\"b\"], \"arguments\": {arguments}}}]}}"
+        );
+        let problems = try_plan(&text, JsonMap::new(), &templates, &machine()).err().unwrap_or_default();
+        format!("{arguments}\n{}", listed(&problems))
+    })
+    .collect();
+    insta::assert_snapshot!(report.join("\n\n"));
+}
