@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cubeloom_domain::failpoint;
 use cubeloom_domain::record::Changes;
 use cubeloom_domain::{RunId, TaskIx};
-use sqlx::{AnyConnection, Connection};
+use sqlx::AnyConnection;
 
 use crate::backend::Backend;
 use crate::error::StoreError;
@@ -23,11 +23,12 @@ impl Store {
         }
         let runs = touched(changes);
         let mut writer = self.writer().await?;
-        let mut transaction = writer.get().begin_with(self.backend().begin()).await?;
+        let mut transaction = writer.begin(self.backend()).await?;
         self.confirm(&mut transaction, lease, &runs).await?;
         write(self.backend(), &mut transaction, changes).await?;
         failpoint::hit("store.commit.before");
         transaction.commit().await?;
+        writer.ended();
         failpoint::hit("store.commit.after");
         self.inner.checkpoints.wrote(changes.instances.len() + changes.attempts.len() + 1);
         Ok(())

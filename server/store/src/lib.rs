@@ -28,7 +28,7 @@ mod wishes;
 use std::sync::Arc;
 
 use sqlx::pool::PoolConnection;
-use sqlx::{Any, AnyConnection, AnyPool};
+use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
 use tokio::sync::{Mutex, MutexGuard, watch};
 
 pub use backend::Backend;
@@ -60,7 +60,22 @@ struct Inner {
 /// A connection that may write.
 enum Writer<'s> {
     Only(MutexGuard<'s, AnyConnection>),
-    Pooled(PoolConnection<Any>),
+    Pooled(Pooled),
+}
+
+/// A connection of the pool. One that is given up between the beginning and the end of a transaction, because its
+/// future was dropped, is closed: back in the pool it would hold its locks until somebody used it again.
+struct Pooled {
+    connection: PoolConnection<Any>,
+    begun: bool,
+}
+
+impl Drop for Pooled {
+    fn drop(&mut self) {
+        if self.begun {
+            self.connection.close_on_drop();
+        }
+    }
 }
 
 impl Store {
@@ -98,7 +113,10 @@ impl Store {
     async fn writer(&self) -> Result<Writer<'_>, StoreError> {
         match &self.inner.writer {
             Some(writer) => Ok(Writer::Only(writer.lock().await)),
-            None => Ok(Writer::Pooled(self.inner.pool.acquire().await?)),
+            None => {
+                let connection = self.inner.pool.acquire().await?;
+                Ok(Writer::Pooled(Pooled { connection, begun: false }))
+            }
         }
     }
 
@@ -111,7 +129,22 @@ impl Writer<'_> {
     fn get(&mut self) -> &mut AnyConnection {
         match self {
             Self::Only(connection) => connection,
-            Self::Pooled(connection) => connection,
+            Self::Pooled(pooled) => &mut pooled.connection,
+        }
+    }
+
+    /// Begins a transaction; [`Writer::ended`] must be told of its commit.
+    async fn begin(&mut self, backend: Backend) -> Result<Transaction<'_, Any>, sqlx::Error> {
+        if let Self::Pooled(pooled) = self {
+            pooled.begun = true;
+        }
+        self.get().begin_with(backend.begin()).await
+    }
+
+    /// The transaction is committed.
+    fn ended(&mut self) {
+        if let Self::Pooled(pooled) = self {
+            pooled.begun = false;
         }
     }
 }

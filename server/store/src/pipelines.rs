@@ -2,7 +2,7 @@
 
 use cubeloom_domain::Timestamp;
 use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, Connection, Row};
+use sqlx::{AnyConnection, Row};
 
 use crate::Store;
 use crate::error::StoreError;
@@ -55,7 +55,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<u32, StoreError> {
         let mut writer = self.writer().await?;
-        let mut transaction = writer.get().begin_with(self.backend().begin()).await?;
+        let mut transaction = writer.begin(self.backend()).await?;
         let newest = newest(&mut transaction, project, name).await?;
         if let Some((version, stored)) = &newest
             && stored == digest
@@ -80,6 +80,7 @@ impl Store {
         .execute(&mut *transaction)
         .await?;
         transaction.commit().await?;
+        writer.ended();
         Ok(version)
     }
 

@@ -5,7 +5,7 @@ use cubeloom_domain::failpoint;
 use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::{AttemptRecord, ExpansionRecord, InstanceRecord, RunRecord};
 use cubeloom_domain::state::RunState;
-use sqlx::{AssertSqlSafe, Connection, Row};
+use sqlx::{AssertSqlSafe, Row};
 
 use crate::error::StoreError;
 use crate::lease::run_id;
@@ -39,12 +39,13 @@ impl Store {
     pub async fn create_run(&self, record: &RunRecord, plan: &RunPlan) -> Result<(), StoreError> {
         let parts = plans::parts(plan)?;
         let mut writer = self.writer().await?;
-        let mut transaction = writer.get().begin_with(self.backend().begin()).await?;
+        let mut transaction = writer.begin(self.backend()).await?;
         rows::insert_run(&mut transaction, record).await?;
         plans::insert(&mut transaction, &record.id, parts).await?;
         listen::notify(self.backend(), &mut transaction).await?;
         failpoint::hit("store.create_run.before");
         transaction.commit().await?;
+        writer.ended();
         failpoint::hit("store.create_run.after");
         drop(writer);
         self.inner.checkpoints.wrote(plan.tasks.len());

@@ -3,7 +3,7 @@
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::template::{InstalledTemplate, TemplateSet};
 use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, Connection, Row};
+use sqlx::{AnyConnection, Row};
 
 use crate::Store;
 use crate::error::StoreError;
@@ -30,12 +30,13 @@ impl Store {
         now: Timestamp,
     ) -> Result<Stored, StoreError> {
         let mut writer = self.writer().await?;
-        let mut transaction = writer.get().begin_with(self.backend().begin()).await?;
+        let mut transaction = writer.begin(self.backend()).await?;
         let inserted = insert(&mut transaction, installed, now).await?;
         if !inserted {
             keep(&mut transaction, installed).await?;
         }
         transaction.commit().await?;
+        writer.ended();
         Ok(if inserted { Stored::New } else { Stored::Same })
     }
 

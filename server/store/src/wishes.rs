@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use cubeloom_domain::record::{Wish, WishRecord};
 use cubeloom_domain::{RunId, Timestamp};
 use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, Connection, Row};
+use sqlx::{AnyConnection, Row};
 
 use crate::error::StoreError;
 use crate::query::collect;
@@ -25,7 +25,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<i64, StoreError> {
         let mut writer = self.writer().await?;
-        let mut transaction = writer.get().begin_with(self.backend().begin()).await?;
+        let mut transaction = writer.begin(self.backend()).await?;
         let found = sqlx::query("SELECT id FROM runs WHERE id = $1")
             .bind(run.as_str().to_owned())
             .fetch_optional(&mut *transaction)
@@ -45,6 +45,7 @@ impl Store {
         .await?;
         listen::notify(self.backend(), &mut transaction).await?;
         transaction.commit().await?;
+        writer.ended();
         drop(writer);
         self.wake();
         Ok(id)
