@@ -158,7 +158,7 @@ fn add_sums(spec: &mut TransferSpec, given: &[String]) -> Result<(), TransferErr
 /// Reads a manifest from wherever sources can lie.
 async fn read_text(url: &str, base: &str, env: &BTreeMap<String, String>) -> Result<String, TransferError> {
     let location = Location::parse(url, base.as_ref())?;
-    let stores = Stores::new(env.clone())?;
+    let stores = Stores::new(env.clone());
     let input = Input::open(&stores, &location).await?;
     let mut content = input.read(0, input.identity.size).await?;
     let mut bytes = Vec::new();

@@ -72,7 +72,7 @@ impl Input {
         match location {
             Location::Local(path) => open_local(location, path.clone()).await,
             Location::Http(url) => {
-                let (page, facts) = web::Page::open(stores.http(), url).await?;
+                let (page, facts) = web::Page::open(stores.http()?, url).await?;
                 let identity = Identity { address: address(&web::without_signature(url)), ..facts.identity };
                 Ok(Self { url: location.to_string(), identity, ranges: facts.ranges, body: Body::Web(page) })
             }

@@ -110,7 +110,7 @@ pub async fn transfer(
     stop: &Stop,
     listener: impl Fn(Progress) + Send + Sync,
 ) -> Result<Report, TransferError> {
-    let stores = Stores::new(spec.env.clone())?;
+    let stores = Stores::new(spec.env.clone());
     let jobs = plan::plan(spec, &stores).await?;
     let parallel = spec.parallel.max(1);
     let tracker = Tracker::new(jobs.len() as u64, &listener);

@@ -1,7 +1,7 @@
 //! Connections to stores and web servers, made once a transfer from the credentials that were handed in.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use opendal::layers::TimeoutLayer;
@@ -20,23 +20,33 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// Opens stores by bucket or host, and keeps them.
 pub struct Stores {
     env: BTreeMap<String, String>,
-    client: reqwest::Client,
-    sender: reqwest::Client,
+    /// Made when first needed: reading the machine's certificates takes longer than copying a small file.
+    reader: OnceLock<reqwest::Client>,
+    sender: OnceLock<reqwest::Client>,
     operators: Mutex<HashMap<(StoreKind, String), Operator>>,
 }
 
 impl Stores {
     /// `env` holds the credentials under the names that the vendors' own tools use (see the README of the template).
-    pub fn new(env: BTreeMap<String, String>) -> Result<Self, TransferError> {
-        // A second call fails because the first one's provider is in place, which is what is wanted.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let (client, sender) = (client(&env, SILENCE)?, client(&env, SENDING)?);
-        Ok(Self { env, client, sender, operators: Mutex::default() })
+    pub fn new(env: BTreeMap<String, String>) -> Self {
+        Self { env, reader: OnceLock::new(), sender: OnceLock::new(), operators: Mutex::default() }
     }
 
     /// The client for plain web servers.
-    pub(crate) fn http(&self) -> &reqwest::Client {
-        &self.client
+    pub(crate) fn http(&self) -> Result<&reqwest::Client, TransferError> {
+        self.client(&self.reader, SILENCE)
+    }
+
+    fn client<'a>(
+        &self,
+        place: &'a OnceLock<reqwest::Client>,
+        silence: Duration,
+    ) -> Result<&'a reqwest::Client, TransferError> {
+        match place.get() {
+            Some(made) => Ok(made),
+            // Made twice at worst, when two files ask at the same moment.
+            None => client(&self.env, silence).map(|made| place.get_or_init(|| made)),
+        }
     }
 
     /// The store that holds `path`, for reading and listing. Nothing is tried again in here.
@@ -65,7 +75,8 @@ impl Stores {
             let url = super::location::Location::Store(path.clone()).to_string();
             TransferError::store(&url, path.kind.credential_names(), &error)
         })?;
-        let transport = HttpTransporter::new(ReqwestTransport::new(self.sender.clone()));
+        let transport =
+            HttpTransporter::new(ReqwestTransport::new(self.client(&self.sender, SENDING)?.clone()));
         let operator = built.with_context(OperationContext::new().with_http_transport(transport));
         operators.insert(key, operator.clone());
         Ok(operator)
@@ -152,6 +163,8 @@ async fn reach(path: &StorePath) -> Result<(), TransferError> {
 }
 
 fn client(env: &BTreeMap<String, String>, silence: Duration) -> Result<reqwest::Client, TransferError> {
+    // A second call fails because the first one's provider is in place, which is what is wanted.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let (proxies, extra) = (proxies(env)?, certificates(env)?);
     let begin = || {
         let builder = reqwest::Client::builder()
