@@ -19,6 +19,7 @@ on_both!(
     a_lost_lease_aborts_the_whole_commit,
     racing_owners_never_share_a_run,
     nothing_is_committed_after_a_takeover,
+    who_gives_up_midway_leaves_no_lock_behind,
 );
 
 /// A moment on the clock of these tests.
@@ -150,4 +151,27 @@ async fn nothing_is_committed_after_a_takeover(fixture: Fixture) {
     let seen = other.attempts(&run_id(1)).await.unwrap().len();
     assert!(matches!(committing.await.unwrap(), StoreError::LeaseLost(_)));
     assert_eq!(other.attempts(&run_id(1)).await.unwrap().len(), seen);
+}
+
+async fn who_gives_up_midway_leaves_no_lock_behind(fixture: Fixture) {
+    leased_run(&fixture.store, 1, 1, "a").await;
+    for n in 1..=60 {
+        let (store, one) = (fixture.store.clone(), changes(vec![attempt(&run_id(1), 0, 0, n)]));
+        let committing = tokio::spawn(async move { store.commit(&lease("a"), &one).await });
+        tokio::time::sleep(Duration::from_micros(u64::from(n) * 40)).await;
+        committing.abort();
+        let _ = committing.await;
+    }
+    let after = attempt(&run_id(1), 0, 1, 1);
+    fixture.store.commit(&lease("a"), &changes(vec![after.clone()])).await.unwrap();
+    let other = fixture.second().await;
+    assert!(other.attempts(&run_id(1)).await.unwrap().contains(&after));
+    assert_eq!(other.renew("a", at(1), MINUTE).await.unwrap(), [run_id(1)]);
+    // Locks of connections that were just closed go a moment later.
+    let taken = async {
+        while other.acquire("b", at(1000), MINUTE, 9).await.unwrap().is_empty() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), taken).await.unwrap();
 }
