@@ -70,6 +70,8 @@ pub enum Command {
     },
     /// Say what this machine offers, and what is missing
     Check,
+    /// Measure speed and size, each beside its baseline
+    Bench(crate::bench::BenchArgs),
     /// Print a JSON Schema
     Schema {
         /// Of what

@@ -107,7 +107,7 @@ impl Handle {
 
 enum Message {
     Observed(Observation),
-    Answered(Answer),
+    Answered(Box<Answer>),
     Look,
 }
 
@@ -152,8 +152,7 @@ impl Engine {
         store.release_all(&config.owner).await.map_err(EngineError::Start)?;
         let core = Core::new(&executors);
         let lease = Lease { owner: config.owner.clone() };
-        let engine =
-            Self {
+        let engine = Self {
             config,
             store,
             clock,
@@ -257,7 +256,7 @@ impl Engine {
                     self.tell_watchers(&observation);
                     self.core.observe(observation, now);
                 }
-                Message::Answered(answer) => self.core.answer(answer, now),
+                Message::Answered(answer) => self.core.answer(*answer, now),
                 Message::Look => {}
             }
         }
@@ -348,7 +347,7 @@ impl Engine {
                     Roots { code: self.config.code.clone(), workspace: self.config.workspace.clone() };
                 tokio::spawn(async move {
                     let answer = cache::answer(&store, &roots, look_up, now).await;
-                    let _ = sender.send(Message::Answered(answer));
+                    let _ = sender.send(Message::Answered(Box::new(answer)));
                 });
             }
             Action::Finished(run) => {

@@ -39,6 +39,7 @@ pub async fn run(command: Command, config: Config, output: Output) -> anyhow::Re
         Command::Cancel(args) => cancel::cancel(&args, config, output).await,
         Command::Resume(args) => rerun::resume(&args, config, output).await,
         Command::Rerun(args) => rerun::rerun(&args, config, output).await,
+        Command::Bench(args) => crate::bench::bench(args).await.map(|()| Exit::Ok),
         Command::Config => config::config(&config, output),
         // Done before the configuration was read.
         Command::Schema { kind } => schema(kind),

@@ -10,7 +10,7 @@ use cubeloom_domain::job::Job;
 use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
 use cubeloom_domain::state::InstanceState;
-use cubeloom_domain::{AttemptKey, InstanceIx, JsonMap, TaskIx, Timestamp};
+use cubeloom_domain::{InstanceIx, JsonMap, TaskIx, Timestamp};
 use serde_json::Value;
 
 use super::{At, QueueKey};
@@ -128,7 +128,6 @@ impl ActiveRun {
             note: instance.note.clone(),
         })
     }
-
 
     /// What the expressions of a task may read.
     pub fn outputs_for(&self, task: TaskIx) -> Outputs {

@@ -19,7 +19,15 @@ fn layers() -> PipelineBuilder {
         for n in 0..5 {
             doc = doc.task(&format!("t{layer}-{n}"), |task| {
                 let task = task.attempts(2);
-                if layer == 0 { task.needs("fan") } else { task.needs(&format!("t{}-{n}", layer - 1)).needs(&format!("t{}-{}", layer - 1, (n + 1) % 5)) }
+                if layer == 0 {
+                    task.needs("fan")
+                } else {
+                    task.needs(&format!("t{}-{n}", layer - 1)).needs(&format!(
+                        "t{}-{}",
+                        layer - 1,
+                        (n + 1) % 5
+                    ))
+                }
             });
         }
     }

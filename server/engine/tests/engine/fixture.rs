@@ -69,7 +69,7 @@ impl Server {
     pub async fn postgres() -> Self {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let database = postgres::Database::create();
-        Self::start(database.url().to_owned(), folder, Some(database)).await
+        Self::start(database.url(), folder, Some(database)).await
     }
 
     async fn start(url: String, folder: TempDir, database: Option<postgres::Database>) -> Self {
@@ -112,7 +112,10 @@ impl Server {
     pub fn plan(&mut self, pipeline: &PipelineBuilder) -> RunPlan {
         self.runs += 1;
         let context = RunContext {
-            id: RunId::new(Timestamp(self.clock.now().0 + i64::try_from(self.runs).unwrap() * 1000), self.runs),
+            id: RunId::new(
+                Timestamp(self.clock.now().0 + i64::try_from(self.runs).unwrap() * 1000),
+                self.runs,
+            ),
             project: "default".into(),
             user: "tester".into(),
             date: self.clock.now(),
@@ -196,7 +199,12 @@ impl Server {
     }
 
     /// Waits until the instance of a task is in a state that `matches`.
-    pub async fn instance_until(&self, run: &RunId, task: &str, matches: fn(&InstanceState) -> bool) -> InstanceRecord {
+    pub async fn instance_until(
+        &self,
+        run: &RunId,
+        task: &str,
+        matches: fn(&InstanceState) -> bool,
+    ) -> InstanceRecord {
         self.until(|| async { self.instance(run, task, 0).await.filter(|row| matches(&row.state)) }).await
     }
 

@@ -1,0 +1,84 @@
+//! Cases over a cluster that only pretends: what the engine, the store and the compiler cost by themselves.
+
+use std::time::Instant;
+
+use cubeloom_testkit::builders::{PipelineBuilder, pipeline};
+use cubeloom_testkit::postgres;
+
+use super::Setting;
+use super::figures::{Figure, status_mib};
+use super::rig::{Rig, document};
+
+/// Tasks of a round of the dispatch cases.
+const DISPATCHES: usize = 10_000;
+/// Tasks of the large document.
+const LARGE: usize = 100_000;
+/// Tasks side by side in the large document.
+const WIDTH: usize = 1_000;
+
+/// Durable dispatches on SQLite.
+pub async fn sqlite(setting: Setting) -> anyhow::Result<Vec<Figure>> {
+    let url = format!("sqlite:{}", setting.folder.join("bench.sqlite").display());
+    dispatches(&url, &setting, "5000").await
+}
+
+/// Durable dispatches on PostgreSQL, Debian's, started for this.
+pub async fn postgres(setting: Setting) -> anyhow::Result<Vec<Figure>> {
+    let database = postgres::Database::create();
+    dispatches(&database.url(), &setting, "3000").await
+}
+
+async fn dispatches(url: &str, setting: &Setting, goal: &str) -> anyhow::Result<Vec<Figure>> {
+    let mut rig = Rig::fake(url, &setting.folder).await?;
+    rig.run_pipeline(&layers(100, 10)).await?;
+    let plan = rig.plan(&document(&layers(DISPATCHES, 500))?)?;
+    let took = rig.run(&plan).await?;
+    let rate = DISPATCHES as f64 / took.as_secs_f64();
+    Ok(vec![Figure::new("dispatches", rate, "/s").goal(&format!("at least {goal}"))])
+}
+
+/// Planning a large document.
+pub async fn plan(setting: Setting) -> anyhow::Result<Vec<Figure>> {
+    let url = format!("sqlite:{}", setting.folder.join("bench.sqlite").display());
+    let mut rig = Rig::fake(&url, &setting.folder).await?;
+    let text = layers(LARGE, WIDTH).text();
+    let start = Instant::now();
+    let value: serde_json::Value = serde_json::from_str(&text)?;
+    let bare = start.elapsed().as_secs_f64();
+    drop(value);
+    let start = Instant::now();
+    let document =
+        cubeloom_compiler::parse_pipeline(&text).map_err(|problems| anyhow::anyhow!("{}", problems[0]))?;
+    let parsed = start.elapsed().as_secs_f64();
+    let planned = rig.plan(&document)?;
+    let both = start.elapsed().as_secs_f64();
+    anyhow::ensure!(planned.tasks.len() == LARGE, "the plan has lost tasks");
+    Ok(vec![
+        Figure::new("bare JSON", bare, "s"),
+        Figure::new("reading", parsed, "s"),
+        Figure::new("reading and planning", both, "s").goal("about 1"),
+    ])
+}
+
+/// A large run.
+pub async fn large(setting: Setting) -> anyhow::Result<Vec<Figure>> {
+    let url = format!("sqlite:{}", setting.folder.join("bench.sqlite").display());
+    let mut rig = Rig::fake(&url, &setting.folder).await?;
+    let plan = rig.plan(&document(&layers(LARGE, WIDTH))?)?;
+    let took = rig.run(&plan).await?;
+    Ok(vec![
+        Figure::new("time", took.as_secs_f64(), "s").goal("at most 30"),
+        Figure::new("peak memory, planning included", status_mib(std::process::id(), "VmHWM"), "MiB")
+            .goal("at most 500"),
+    ])
+}
+
+/// `count` tasks, `width` side by side, each needing the one above it.
+pub fn layers(count: usize, width: usize) -> PipelineBuilder {
+    (0..count).fold(pipeline("layers"), |doc, n| {
+        doc.task(&format!("t{n}"), |task| match n.checked_sub(width) {
+            Some(above) => task.needs(&format!("t{above}")),
+            None => task,
+        })
+    })
+}

@@ -1,0 +1,120 @@
+//! `cubeloom bench`: speed and size, each figure beside its baseline in the same run.
+//!
+//! Each round of a case runs in a process of its own (this program again, with `--one`), so that memory figures
+//! are of that case alone and nothing is warm that a user's server would not have. Medians are over the rounds.
+
+mod cases;
+mod fake;
+mod figures;
+mod history;
+mod idle;
+mod local;
+mod rig;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail};
+use clap::Args;
+
+use self::cases::{CASES, Case};
+use self::figures::{Figure, machine, report};
+
+/// What is measured, and how often.
+#[derive(Args, Debug)]
+pub struct BenchArgs {
+    /// Cases, by name; all when none is given.
+    cases: Vec<String>,
+    /// How often each case is run; its figures are medians.
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// Finished tasks in the database, for the case `history`.
+    #[arg(long, default_value_t = 3_000_000)]
+    history: usize,
+    /// Lists the cases.
+    #[arg(long)]
+    list: bool,
+    /// Runs one round of one case in this process and prints its figures as JSON.
+    #[arg(long, hide = true)]
+    one: bool,
+    /// Where scratch folders are made.
+    #[arg(long, default_value = "/tmp")]
+    scratch: PathBuf,
+}
+
+/// What a case is told.
+pub struct Setting {
+    /// An empty folder of its own, reachable for workers.
+    pub folder: PathBuf,
+    /// How many finished tasks the case `history` writes.
+    pub history: usize,
+}
+
+/// Runs the cases that were asked for.
+///
+/// # Errors
+/// When a case is unknown or fails.
+pub async fn bench(args: BenchArgs) -> anyhow::Result<()> {
+    let chosen = chosen(&args.cases)?;
+    if args.list {
+        for case in chosen {
+            println!("{:<12} {}", case.name, case.about);
+        }
+        return Ok(());
+    }
+    if args.one {
+        let [case] = chosen[..] else { bail!("--one takes one case") };
+        return one(case, &args).await;
+    }
+    println!("{}", machine());
+    for case in chosen {
+        let mut rounds: BTreeMap<String, Vec<Figure>> = BTreeMap::new();
+        for _ in 0..if case.once { 1 } else { args.rounds.max(1) } {
+            for figure in child(case, &args)? {
+                rounds.entry(figure.name.clone()).or_default().push(figure);
+            }
+        }
+        println!("{}", report(case, rounds));
+    }
+    Ok(())
+}
+
+fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static Case>> {
+    let find = |name: &String| {
+        let known = || CASES.iter().map(|case| case.name).collect::<Vec<_>>().join(", ");
+        CASES
+            .iter()
+            .find(|case| case.name == name)
+            .with_context(|| format!("no case `{name}`; there are {}", known()))
+    };
+    if names.is_empty() { Ok(CASES.iter().collect()) } else { names.iter().map(find).collect() }
+}
+
+async fn one(case: &Case, args: &BenchArgs) -> anyhow::Result<()> {
+    let folder = args.scratch.join(format!("cubeloom-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    let folder = folder.canonicalize()?;
+    let setting = Setting { folder: folder.clone(), history: args.history };
+    let figures = (case.run)(setting).await;
+    let removed = std::fs::remove_dir_all(&folder);
+    println!("{}", serde_json::to_string(&figures?)?);
+    removed.with_context(|| format!("{} cannot be removed", folder.display()))
+}
+
+/// One round, in a process of its own.
+fn child(case: &Case, args: &BenchArgs) -> anyhow::Result<Vec<Figure>> {
+    let output = Command::new(std::env::current_exe()?)
+        .args(["bench", "--one", case.name, "--history", &args.history.to_string(), "--scratch"])
+        .arg(&args.scratch)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("the case `{}` could not be started", case.name))?;
+    if !output.status.success() {
+        bail!("the case `{}` failed ({})", case.name, output.status);
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.lines().last().unwrap_or_default();
+    serde_json::from_str(line).with_context(|| format!("the case `{}` printed `{line}`", case.name))
+}

@@ -1,0 +1,159 @@
+//! A server inside the benchmark: a store, an engine, a cluster.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use cubeloom_compiler::{Document, PlanInputs};
+use cubeloom_domain::executor::{Executor, Facts};
+use cubeloom_domain::plan::{RunContext, RunPlan};
+use cubeloom_domain::record::RunRecord;
+use cubeloom_domain::state::RunState;
+use cubeloom_domain::template::TemplateSet;
+use cubeloom_domain::{Clock, JsonMap, RunId};
+use cubeloom_engine::{Engine, EngineConfig, EngineEvent, Handle};
+use cubeloom_executor_local::{LocalConfig, LocalExecutor};
+use cubeloom_store::{Options, Store};
+use cubeloom_testkit::builders::{self, PipelineBuilder};
+use cubeloom_testkit::fake::FakeExecutor;
+
+use crate::clock::MachineClock;
+
+/// A server inside the benchmark.
+pub struct Rig {
+    pub store: Store,
+    pub clock: Arc<dyn Clock>,
+    facts: Facts,
+    templates: TemplateSet,
+    engine: Handle,
+    runs: u128,
+}
+
+impl Rig {
+    /// On this machine's processes, with SQLite.
+    pub async fn local(folder: &Path) -> anyhow::Result<Self> {
+        let clock: Arc<dyn Clock> = Arc::new(MachineClock::start());
+        let data = crate::paths::DataFolder::open(folder)?;
+        let config = LocalConfig::new(data.path(), std::env::current_exe()?);
+        let executor: Arc<dyn Executor> = LocalExecutor::new(config, Arc::clone(&clock))?;
+        let url = format!("sqlite:{}", folder.join("db/bench.sqlite").display());
+        Self::start(&url, folder, executor, clock, command_template(folder)?).await
+    }
+
+    /// On a cluster that only pretends, with room for everything.
+    pub async fn fake(url: &str, folder: &Path) -> anyhow::Result<Self> {
+        let clock: Arc<dyn Clock> = Arc::new(MachineClock::start());
+        let executor = FakeExecutor::forgetful(builders::facts("1000000", "1Pi"), Arc::clone(&clock));
+        Self::start(url, folder, executor, clock, builders::templates()).await
+    }
+
+    async fn start(
+        url: &str,
+        folder: &Path,
+        executor: Arc<dyn Executor>,
+        clock: Arc<dyn Clock>,
+        templates: TemplateSet,
+    ) -> anyhow::Result<Self> {
+        let store = Store::open(&Options::new(url)).await?;
+        let config = EngineConfig {
+            owner: "bench".into(),
+            lease: Duration::from_secs(30),
+            period: Duration::from_secs(1),
+            grace: Duration::from_secs(5),
+            code: folder.join("code"),
+            workspace: folder.join("workspace"),
+        };
+        let facts = executor.facts();
+        let executors = BTreeMap::from([(facts.cluster.clone(), executor)]);
+        let engine = Engine::start(config, store.clone(), executors, Arc::clone(&clock)).await?;
+        Ok(Self { store, clock, facts, templates, engine, runs: 0 })
+    }
+
+    /// A run's plan.
+    pub fn plan(&mut self, document: &Document) -> anyhow::Result<RunPlan> {
+        self.runs += 1;
+        let context = RunContext {
+            id: RunId::new(self.clock.now(), self.runs),
+            project: "default".into(),
+            user: "bench".into(),
+            date: self.clock.now(),
+            code: None,
+        };
+        let inputs = PlanInputs {
+            context,
+            parameters: JsonMap::new(),
+            templates: &self.templates,
+            facts: &self.facts,
+        };
+        match cubeloom_compiler::plan(document, &inputs) {
+            Ok(planned) => Ok(planned.plan),
+            Err(problems) => bail!("the benchmark's pipeline is not valid: {}", problems[0]),
+        }
+    }
+
+    /// Runs a plan to its end; the time from its first row to its end being stored.
+    pub async fn run(&self, plan: &RunPlan) -> anyhow::Result<Duration> {
+        let mut events = self.engine.events();
+        let record = RunRecord {
+            id: plan.context.id.clone(),
+            project: "default".into(),
+            pipeline: plan.pipeline.clone(),
+            user: "bench".into(),
+            state: RunState::Queued,
+            created_at: self.clock.now(),
+            started_at: None,
+            ended_at: None,
+            tasks: u32::try_from(plan.tasks.len())?,
+            message: None,
+        };
+        let start = Instant::now();
+        self.store.create_run(&record, plan).await?;
+        loop {
+            let state = match events.recv().await {
+                Ok(EngineEvent::Run(run)) if run.id == record.id => run.state,
+                Ok(_) => continue,
+                Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {
+                    self.store.run(&record.id).await?.context("the run is gone")?.state
+                }
+                Err(error) => bail!("the engine ended: {error}"),
+            };
+            match state {
+                RunState::Succeeded => return Ok(start.elapsed()),
+                state if state.is_final() => bail!("the benchmark's run {} {}", record.id, state.as_str()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Plans and runs a pipeline; the time of the run alone.
+    pub async fn run_pipeline(&mut self, pipeline: &PipelineBuilder) -> anyhow::Result<Duration> {
+        let plan = self.plan(&document(pipeline)?)?;
+        self.run(&plan).await
+    }
+}
+
+/// The document of a pipeline under construction.
+pub fn document(pipeline: &PipelineBuilder) -> anyhow::Result<Document> {
+    match cubeloom_compiler::parse_pipeline(&pipeline.text()) {
+        Ok(document) => Ok(document),
+        Err(problems) => bail!("the benchmark's pipeline cannot be read: {}", problems[0]),
+    }
+}
+
+/// A template `noop` whose argument `command` is what it runs.
+fn command_template(folder: &Path) -> anyhow::Result<TemplateSet> {
+    let mut templates = builders::templates();
+    let installed = templates.get_mut("noop").and_then(|versions| versions.get_mut("1.0.0"));
+    let installed = installed.context("the template of the benchmarks is missing")?;
+    let source = folder.join("bench-template");
+    std::fs::create_dir_all(&source)?;
+    installed.folder = source.display().to_string();
+    installed.template.command = vec!["{{ args.command }}".into()];
+    installed.template.parameters = serde_json::json!({
+        "type": "object",
+        "properties": {"command": {"type": "array", "items": {"type": "string"}}},
+    });
+    Ok(templates)
+}
