@@ -4,6 +4,7 @@
 
 mod helpers;
 mod local;
+mod names;
 mod program;
 mod s3;
 mod web;
