@@ -261,3 +261,38 @@ async fn every_kind_of_store_says_that_nobody_answers() {
         }
     }
 }
+
+/// Also the one way to see requests for hosts that are not on this machine.
+#[tokio::test(flavor = "multi_thread")]
+async fn proxies_are_used_but_not_for_this_machine() {
+    let proxy = WebServer::start(Behaviour { bytes: b"content".to_vec(), ..Behaviour::default() }).await;
+    let dir = tempfile::tempdir().unwrap();
+    let settings = [
+        ("HTTP_PROXY", proxy.url("")),
+        ("COS_ENDPOINT", "http://cos.region.example".into()),
+        ("COS_SECRET_ID", "the-id".into()),
+        ("COS_SECRET_KEY", "the-key".into()),
+    ];
+    let with = |from: &str, to: &std::path::Path| {
+        let mut spec = spec(&[from], to);
+        spec.env = settings.clone().map(|(name, value)| (name.to_owned(), value)).into();
+        spec
+    };
+    copy(&with("http://somebody:secret@files.example/x", &dir.path().join("x"))).await.unwrap();
+    let seen = proxy.take_seen();
+    assert!(seen.uris.iter().all(|uri| uri == "http://files.example/x"), "{:?}", seen.uris);
+    assert_eq!(seen.authorizations.len(), seen.uris.len());
+
+    copy(&with("cos://bucket-1250000000/dir/y", &dir.path().join("y"))).await.unwrap();
+    let seen = proxy.take_seen();
+    assert!(
+        seen.uris.iter().all(|uri| uri == "http://bucket-1250000000.cos.region.example/dir/y"),
+        "{:?}",
+        seen.uris
+    );
+    assert!(seen.authorizations.iter().all(|signature| signature.contains("q-ak=the-id")));
+
+    let here = WebServer::start(Behaviour { bytes: b"here".to_vec(), ..Behaviour::default() }).await;
+    copy(&with(&here.url("z"), &dir.path().join("z"))).await.unwrap();
+    assert!(proxy.take_seen().uris.is_empty());
+}

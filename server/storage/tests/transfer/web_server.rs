@@ -44,8 +44,10 @@ pub struct Seen {
     pub ranges: Vec<String>,
     /// Bytes of content that were handed to the connection.
     pub sent: usize,
-    /// Path and query of each request.
+    /// Path and query of each request; the whole address when the server is used as a proxy.
     pub uris: Vec<String>,
+    /// Signatures and passwords, where there were any.
+    pub authorizations: Vec<String>,
 }
 
 #[derive(Clone, Default)]
@@ -126,7 +128,12 @@ async fn answer(State(server): State<WebServer>, request: Request) -> Response<B
         }
         behaviour.clone()
     };
-    server.seen.lock().unwrap().uris.push(request.uri().to_string());
+    {
+        let mut seen = server.seen.lock().unwrap();
+        seen.uris.push(request.uri().to_string());
+        let given = request.headers().get(header::AUTHORIZATION);
+        seen.authorizations.extend(given.map(|given| given.to_str().unwrap().to_owned()));
+    }
     if request.uri().path().contains("gone") {
         return StatusCode::NOT_FOUND.into_response();
     }
