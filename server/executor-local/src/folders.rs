@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, lchown};
 use std::path::{Path, PathBuf};
 
 /// Passable, not listable, for everybody: what stands between the data folder and a project's own folders.
@@ -37,17 +37,23 @@ pub(crate) fn make_all(path: &Path, mode: u32) -> io::Result<bool> {
 }
 
 /// Makes a folder that belongs to `user`, if the server may give folders away. The owner of a folder that is
-/// there already is left alone.
+/// there already is left alone, unless a server died after it had made it.
 pub(crate) fn make_owned(path: &Path, user: Option<u32>) -> io::Result<()> {
-    if make_all(path, OWN)? {
+    if make_all(path, OWN)? || (user.is_some() && !is_given(path)) {
         give(path, user)?;
     }
     Ok(())
 }
 
-/// Gives a file or folder to `user`.
+/// Whether a folder is there and is not one that a server made and, dying, did not give away any more.
+pub(crate) fn is_given(path: &Path) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    fs::symlink_metadata(path).is_ok_and(|found| found.uid() != own || found.mode() & 0o7777 & !OWN != 0)
+}
+
+/// Gives a file or folder to `user`. Not what a link leads to: workers may have put one there.
 pub(crate) fn give(path: &Path, user: Option<u32>) -> io::Result<()> {
-    user.map_or(Ok(()), |user| chown(path, Some(user), Some(user)))
+    user.map_or(Ok(()), |user| lchown(path, Some(user), Some(user)))
 }
 
 /// The first folder on the way to `path` that `user` may not pass through.
@@ -67,4 +73,25 @@ pub(crate) fn closed_parent(path: &Path, user: u32) -> Option<PathBuf> {
         })
     };
     parents.into_iter().find(closed).map(Path::to_path_buf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_a_dying_server_had_only_made_is_given_by_the_next() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let (half, others) = (folder.path().join("half"), folder.path().join("others"));
+        make(&half, OWN).unwrap();
+        make(&others, OPEN).unwrap();
+        for path in [&half, &others] {
+            make_owned(path, Some(61_001)).unwrap();
+        }
+        assert_eq!(fs::metadata(&half).unwrap().uid(), 61_001);
+        assert_eq!(fs::metadata(&others).unwrap().uid(), 0, "somebody chose its mode and owner");
+    }
 }

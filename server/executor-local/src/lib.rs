@@ -6,6 +6,7 @@
 
 mod attempt;
 mod cgroup;
+mod check;
 mod conclude;
 mod config;
 mod error;
@@ -30,6 +31,7 @@ mod start;
 mod templates;
 mod watch;
 
+pub use check::{CheckLine, CheckReport, check};
 pub use config::{LocalConfig, SecretSource};
 pub use error::LocalError;
 pub use executor::LocalExecutor;

@@ -13,7 +13,7 @@ use rustix::process::{Pid, PidfdFlags};
 
 use crate::config::LocalConfig;
 use crate::error::reason;
-use crate::folders::{OWN, give, make_all, make_owned};
+use crate::folders::{OWN, give, is_given, make_all, make_owned};
 use crate::python::Toolchain;
 use crate::secrets;
 use crate::shim::SHIM_ARG;
@@ -23,6 +23,8 @@ use crate::spec::{Limits, ShimSpec};
 pub(crate) const SCRATCH: [&str; 3] = ["work", "tmp", secrets::FOLDER];
 /// The variable that lets the workers of one attempt know each other.
 const TOKEN_VARIABLE: &str = "CUBELOOM_JOB_TOKEN";
+/// The variable that names the folder of a worker's secret files.
+const SECRETS_VARIABLE: &str = "CUBELOOM_SECRETS";
 
 /// What all workers of an attempt have in common.
 pub(crate) struct Launch<'a> {
@@ -62,8 +64,8 @@ impl Launch<'_> {
         self.folders(worker).map_err(|error| {
             format!("the folder {} of {} cannot be made: {}", worker.folder, worker.name, reason(&error))
         })?;
-        let secrets = secrets::provide(self.config, &worker.secrets, Path::new(&worker.folder), self.user)?;
-        let order = self.order(worker, secrets, cgroup);
+        let provided = secrets::provide(self.config, &worker.secrets, Path::new(&worker.folder), self.user)?;
+        let order = self.order(worker, provided, cgroup);
         let text = serde_json::to_vec(&order).map_err(|error| error.to_string())?;
         hit("local.spawn.before");
         let spawned = self.spawn(&worker.folder, &text);
@@ -77,7 +79,8 @@ impl Launch<'_> {
     /// below.
     fn folders(&self, worker: &LocalWorker) -> io::Result<()> {
         let folder = Path::new(&worker.folder);
-        if make_all(folder, OWN)? && self.user.is_some() {
+        make_all(folder, OWN)?;
+        if self.user.is_some() {
             std::os::unix::fs::chown(folder, None, self.user)?;
         }
         let named = ["HOME", "TMPDIR"].iter().filter_map(|name| worker.env.get(*name)).chain([&worker.cwd]);
@@ -111,14 +114,17 @@ impl Launch<'_> {
     fn order(
         &self,
         worker: &LocalWorker,
-        secrets: Vec<(String, String)>,
+        provided: Vec<(String, String)>,
         cgroup: Option<crate::cgroup::Cgroup>,
     ) -> ShimSpec {
         let mut env = worker.env.clone();
         env.entry("PATH".into()).or_insert_with(|| self.config.path.clone());
         self.toolchain.apply(&mut env);
         env.insert(TOKEN_VARIABLE.into(), self.token.into());
-        env.extend(secrets);
+        if worker.secrets.iter().any(|secret| secret.file.is_some()) {
+            env.insert(SECRETS_VARIABLE.into(), format!("{}/{}", worker.folder, secrets::FOLDER));
+        }
+        env.extend(provided);
         ShimSpec {
             rank: worker.rank,
             folder: (&worker.folder).into(),
@@ -207,7 +213,7 @@ pub(crate) fn remove_scratch(worker: &Path) {
 
 /// Makes a folder for the project; below `workspace`, with all that lies between.
 pub(crate) fn project_folder(workspace: &Path, path: &Path, user: Option<u32>) -> io::Result<()> {
-    if path.is_dir() {
+    if path.is_dir() && (user.is_none() || is_given(path)) {
         return Ok(());
     }
     let mut folder = workspace.to_path_buf();

@@ -73,7 +73,7 @@ impl Pythons {
     pub(super) fn cache(&self) -> Result<PathBuf, String> {
         let cache = self.data.join("cache").join("uv");
         make(&cache, OPEN)
-            .and_then(|new| if new { give(&cache, self.builder) } else { Ok(()) })
+            .and_then(|_| give(&cache, self.builder))
             .map_err(|error| format!("{} cannot be made: {}", cache.display(), reason(&error)))?;
         Ok(cache)
     }

@@ -167,7 +167,8 @@ impl<'a> Program<'a> {
             let _ =
                 rustix::process::setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) });
         };
-        set(Resource::Nofile, limits.nofile);
+        let most = rustix::process::getrlimit(Resource::Nofile).maximum.unwrap_or(limits.nofile);
+        set(Resource::Nofile, limits.nofile.min(most));
         set(Resource::Core, 0);
         if self.doors.is_empty() && limits.memory > 0 {
             set(Resource::Data, limits.memory);

@@ -1,0 +1,198 @@
+//! What this machine offers, line by line, for `cubeloom check`.
+
+use std::fs;
+use std::path::Path;
+
+use cubeloom_domain::Bytes;
+use rustix::process::{Resource, getrlimit};
+use serde::Serialize;
+
+use crate::cgroup::{Hierarchy, detect};
+use crate::config::LocalConfig;
+use crate::facts::{all_cores, installed_apt, most_memory, raise_open_files};
+use crate::folders::closed_parent;
+use crate::gpu::Gpus;
+use crate::python::{UV_VERSION, find_uv, probe};
+
+/// All lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CheckReport {
+    /// In the order in which they are shown.
+    pub lines: Vec<CheckLine>,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CheckLine {
+    /// What.
+    pub name: String,
+    /// Whether it is as it should be.
+    pub ok: bool,
+    /// What was found.
+    pub detail: String,
+    /// What to do when it is not as it should be, or what would be better.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// Less free space than this is pointed out, in bytes.
+const LITTLE_DISK: u64 = 2 << 30;
+/// Fewer open files than this are pointed out: a gang of 1,000 workers takes about as many.
+const FEW_FILES: u64 = 4096;
+
+/// Looks at everything. Blocking; changes nothing but the parent folder of the control groups.
+#[must_use]
+pub fn check(config: &LocalConfig) -> CheckReport {
+    raise_open_files();
+    let user = rustix::process::geteuid().is_root().then_some(config.uid_base);
+    let mut lines = vec![capacity(config), cgroups(), users(user), folders(config, user)];
+    lines.extend([python(config, user), uv(config), gpus(), disk(&config.data), files(), processes()]);
+    lines.extend(packages(&config.apt));
+    CheckReport { lines }
+}
+
+fn line(name: &str, ok: bool, detail: impl Into<String>, hint: Option<String>) -> CheckLine {
+    CheckLine { name: name.into(), ok, detail: detail.into(), hint }
+}
+
+fn capacity(config: &LocalConfig) -> CheckLine {
+    let (cpu, memory) = match &config.capacity {
+        Some(amount) => (amount.cpu, amount.memory),
+        None => (all_cores(), most_memory()),
+    };
+    line("for jobs", true, format!("{cpu} cores, {} of memory", size(memory.0)), None)
+}
+
+fn cgroups() -> CheckLine {
+    let name = "control groups";
+    match detect() {
+        Hierarchy::V2(_) => line(name, true, "version 2: memory, cpu, pids", None),
+        Hierarchy::V1 { cpu, cpuacct, pids, .. } => {
+            let others = [("cpu", cpu), ("cpuacct", cpuacct), ("pids", pids)];
+            let has: Vec<&str> =
+                others.iter().filter(|(_, path)| path.is_some()).map(|(name, _)| *name).collect();
+            line(name, true, format!("version 1: memory, {}", has.join(", ")), None)
+        }
+        Hierarchy::None(why) => line(
+            name,
+            false,
+            format!("{why}; memory is limited by resource limits and by sampling, CPU is not"),
+            Some("run the server as root, or in a systemd unit with Delegate=yes".into()),
+        ),
+    }
+}
+
+fn users(user: Option<u32>) -> CheckLine {
+    match user {
+        Some(base) => line("workers' user", true, format!("uid {base} and up, one for each project"), None),
+        None => {
+            let own = rustix::process::geteuid().as_raw();
+            let detail = format!("uid {own}, the server's own: workers can read what the server can");
+            line(
+                "workers' user",
+                false,
+                detail,
+                Some("run the server as root, so that each project has a uid".into()),
+            )
+        }
+    }
+}
+
+fn folders(config: &LocalConfig, user: Option<u32>) -> CheckLine {
+    let name = "data folder";
+    let there = config.data.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
+    match user.and_then(|user| closed_parent(there, user)) {
+        None => line(name, true, format!("{} can be reached by workers", config.data.display()), None),
+        Some(closed) => {
+            let detail = format!("workers cannot enter {}", closed.display());
+            let hint = format!("run `chmod o+x {}`, or choose another folder with --data", closed.display());
+            line(name, false, detail, Some(hint))
+        }
+    }
+}
+
+fn python(config: &LocalConfig, user: Option<u32>) -> CheckLine {
+    match probe("python3", &config.path, user) {
+        Ok(found) => line("python", true, format!("{}, {}", found.path.display(), found.version), None),
+        Err(why) => line("python", false, why, Some("apt-get install python3 python3-venv".into())),
+    }
+}
+
+fn uv(config: &LocalConfig) -> CheckLine {
+    match find_uv(&config.data) {
+        Some(path) => line("uv", true, path.display().to_string(), None),
+        None => {
+            let detail =
+                format!("not there yet; uv {UV_VERSION} is brought when a template first needs packages");
+            line("uv", true, detail, None)
+        }
+    }
+}
+
+fn gpus() -> CheckLine {
+    match Gpus::find() {
+        Ok(found) if found.facts.is_empty() => line("graphics cards", true, "none", None),
+        Ok(found) => {
+            let names: Vec<String> =
+                found.facts.iter().map(|gpu| format!("{} ({})", gpu.name, size(gpu.memory.0))).collect();
+            line("graphics cards", true, names.join(", "), None)
+        }
+        Err(why) => line("graphics cards", true, format!("none: {why}"), None),
+    }
+}
+
+fn disk(data: &Path) -> CheckLine {
+    let there = data.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
+    match rustix::fs::statvfs(there) {
+        Ok(found) => {
+            let free = found.f_bavail.saturating_mul(found.f_frsize);
+            let hint =
+                (free < LITTLE_DISK).then(|| "free some space, or choose another folder with --data".into());
+            line("disk", free >= LITTLE_DISK, format!("{} free in {}", size(free), there.display()), hint)
+        }
+        Err(error) => line("disk", false, format!("{}: {error}", there.display()), None),
+    }
+}
+
+fn files() -> CheckLine {
+    let most = getrlimit(Resource::Nofile).current;
+    let ok = most.is_none_or(|most| most >= FEW_FILES);
+    let detail = most.map_or("no limit".into(), |most| format!("at most {most}"));
+    let hint = (!ok).then(|| format!("raise it with `ulimit -Hn {}`", FEW_FILES * 4));
+    line("open files", ok, detail, hint)
+}
+
+fn processes() -> CheckLine {
+    let kernel: Option<u64> =
+        fs::read_to_string("/proc/sys/kernel/pid_max").ok().and_then(|text| text.trim().parse().ok());
+    let most = [getrlimit(Resource::Nproc).current, kernel].into_iter().flatten().min();
+    let ok = most.is_none_or(|most| most >= FEW_FILES);
+    let detail = most.map_or("no limit".into(), |most| format!("at most {most}"));
+    let hint = (!ok).then(|| format!("raise it with `ulimit -u {}`", FEW_FILES * 4));
+    line("processes", ok, detail, hint)
+}
+
+fn packages(wanted: &[String]) -> Option<CheckLine> {
+    if wanted.is_empty() {
+        return None;
+    }
+    let installed = installed_apt();
+    let missing: Vec<&str> =
+        wanted.iter().filter(|name| !installed.contains(name)).map(String::as_str).collect();
+    Some(match missing.is_empty() {
+        true => line("Debian packages", true, wanted.join(", "), None),
+        false => line(
+            "Debian packages",
+            false,
+            format!("templates need {}", missing.join(", ")),
+            Some(format!("apt-get install {}", missing.join(" "))),
+        ),
+    })
+}
+
+/// An amount of memory or disk as people read it.
+#[allow(clippy::cast_precision_loss, reason = "shown with one digit behind the point")]
+fn size(bytes: u64) -> String {
+    let gib = Bytes(bytes).0 as f64 / f64::from(1u32 << 30);
+    format!("{gib:.1} GiB")
+}
