@@ -101,12 +101,13 @@ impl LocalExecutor {
             }
             forget(&attempt.dir);
         }
+        // The wish first: only with it do the exits say what they mean.
+        attempt.take_up_stop();
         let missing = attempt.take_up();
-        if adopt && missing.len() == attempt.workers.len() && !attempt.dir.join("stop").exists() {
+        if adopt && missing.len() == attempt.workers.len() && !attempt.is_stopped() {
             self.machine.attempts().remove(key);
             return self.machine.report(key, Event::NotFound);
         }
-        attempt.take_up_stop();
         attempt.tell_started();
         if attempt.is_stopped() {
             attempt.never_ran(&missing);

@@ -15,6 +15,9 @@ use crate::spec::ShimSpec;
 /// A process that may be ended rather by the kernel than the server when memory runs out.
 const OOM_SCORE: &[u8] = b"500";
 
+/// Address space beyond what the memory limit explains, in bytes.
+const ROOM: u64 = 1 << 30;
+
 /// A program, with everything that the forked child needs ready.
 pub(super) struct Program<'a> {
     order: &'a ShimSpec,
@@ -171,7 +174,9 @@ impl<'a> Program<'a> {
         set(Resource::Nofile, limits.nofile.min(most));
         set(Resource::Core, 0);
         if self.doors.is_empty() && limits.memory > 0 {
-            set(Resource::Data, limits.memory);
+            // Sampling keeps the limit; this stops what grows faster. It counts address space, stacks of threads
+            // among it, so it must leave room.
+            set(Resource::Data, limits.memory.saturating_mul(4).saturating_add(ROOM));
         }
     }
 

@@ -25,11 +25,12 @@ pub struct Local {
     folder: Folder,
     config: LocalConfig,
     server: Server,
-    runs: u128,
 }
 
 /// A folder that workers can reach.
 enum Folder {
+    /// Somebody else's to remove.
+    Lent(PathBuf),
     Plain(tempfile::TempDir),
     /// A file system of its own.
     Mounted(tempfile::TempDir),
@@ -38,6 +39,7 @@ enum Folder {
 impl Folder {
     fn path(&self) -> &Path {
         match self {
+            Self::Lent(folder) => folder,
             Self::Plain(folder) | Self::Mounted(folder) => folder.path(),
         }
     }
@@ -77,7 +79,8 @@ impl Drop for Server {
     }
 }
 
-fn reachable_folder() -> tempfile::TempDir {
+/// A folder that workers can enter, whoever they are.
+pub fn reachable_folder() -> tempfile::TempDir {
     let folder = tempfile::Builder::new().prefix("cubeloom-").tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     folder
@@ -94,14 +97,19 @@ impl Local {
         Self::on(Folder::Plain(reachable_folder()), change)
     }
 
+    /// In a folder that an earlier server used.
+    pub fn in_folder(folder: &Path, change: impl FnOnce(&mut LocalConfig)) -> Self {
+        Self::on(Folder::Lent(folder.into()), change)
+    }
+
     fn on(folder: Folder, change: impl FnOnce(&mut LocalConfig)) -> Self {
         let mut config = LocalConfig::new(folder.path().join("data"), env!("CARGO_BIN_EXE_cubeloom-shim"));
         change(&mut config);
         let ledger = folder.path().join("ledger");
-        fs::write(&ledger, "").unwrap();
+        fs::OpenOptions::new().create(true).append(true).open(&ledger).unwrap();
         fs::set_permissions(&ledger, fs::Permissions::from_mode(0o666)).unwrap();
         let server = Server::start(&config);
-        Self { folder, config, server, runs: 0 }
+        Self { folder, config, server }
     }
 
     /// The folder of one attempt.
@@ -118,7 +126,7 @@ impl Local {
     }
 
     /// A key that no other attempt has.
-    pub fn key(&self) -> AttemptKey {
+    pub fn key() -> AttemptKey {
         let random = u128::from(fastrand());
         AttemptKey { run: RunId::new(SystemClock.now(), random), task: "case".into(), instance: 0, n: 1 }
     }
@@ -146,7 +154,7 @@ impl Harness for Local {
     }
 
     fn submission(&self, program: &Program) -> Submission {
-        self.submission_of(program.job(self.key()))
+        self.submission_of(program.job(Self::key()))
     }
 
     fn ledger(&self) -> PathBuf {
@@ -198,7 +206,6 @@ impl Drop for Local {
                 let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
             }
         }
-        self.runs += 1;
     }
 }
 

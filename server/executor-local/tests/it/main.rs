@@ -2,4 +2,6 @@
 
 mod conformance;
 mod harness;
+mod killed;
 mod lower;
+mod machine;

@@ -1,0 +1,117 @@
+//! A real server, killed with `-9` at each failpoint in turn, and another one that takes up its work.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use cubeloom_domain::executor::{Event, StopCause};
+use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::{AttemptKey, failpoint};
+use cubeloom_executor_local::{FAILPOINTS, LocalConfig};
+use cubeloom_testkit::conformance::{Harness, Program, SIGN, until_executed};
+
+use crate::harness::{Local, reachable_folder};
+
+/// At this failpoint the server ends itself; the shim's program knows the same variable.
+const AT: &str = "CUBELOOM_TEST_FAILPOINT";
+const FOLDER: &str = "CUBELOOM_TEST_FOLDER";
+const KEY: &str = "CUBELOOM_TEST_KEY";
+const CANCEL: &str = "CUBELOOM_TEST_CANCEL";
+const FORGETFUL: &str = "CUBELOOM_TEST_FORGETFUL";
+
+fn variable(name: &str) -> Option<String> {
+    #[allow(clippy::disallowed_methods, reason = "this test is two programs")]
+    std::env::var(name).ok()
+}
+
+fn settings(config: &mut LocalConfig) {
+    config.adoption = variable(FORGETFUL).is_none();
+    config.shim_env.extend(variable(AT).map(|at| (AT.to_owned(), at)));
+}
+
+/// Not a test of its own: the server that is killed. It does what the engine does after a start.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "started by the tests beside it"]
+async fn server() {
+    let (Some(folder), Some(key)) = (variable(FOLDER), variable(KEY)) else { return };
+    failpoint::install(|point| {
+        if variable(AT).is_some_and(|at| at == point) {
+            let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+        }
+    });
+    let key: AttemptKey = key.parse().unwrap();
+    let harness = Local::in_folder(Path::new(&folder), settings);
+    let rest = if variable(CANCEL).is_some() { "exec sleep 60" } else { "sleep 0.2" };
+    let submission = harness.submission_of(Program::shell(&format!("{SIGN}\n{rest}")).job(key.clone()));
+    harness.executor().adopt(submission.clone()).await;
+    let not_found = async {
+        let told = |event: &Event| (*event == Event::NotFound).then_some(());
+        harness.recorder().first(&key, "that it is not there", told).await;
+    };
+    if tokio::time::timeout(Duration::from_millis(100), not_found).await.is_ok() {
+        harness.executor().submit(submission).await;
+    }
+    if variable(CANCEL).is_some() {
+        until_executed(&harness, &key, 1).await;
+        harness.executor().cancel(&key, StopCause::Cancelled, Duration::from_secs(5)).await;
+    }
+    let ended = harness.recorder().ended(&key).await;
+    // The cleanup, which has failpoints of its own, comes after the report.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    fs::write(Path::new(&folder).join("outcome"), serde_json::to_string(&ended.outcome).unwrap()).unwrap();
+}
+
+/// Runs the server to its end or its death.
+fn serve(folder: &Path, key: &AttemptKey, more: &[(&str, &str)]) -> ExitStatus {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "killed::server", "--ignored", "--nocapture"])
+        .env(FOLDER, folder)
+        .env(KEY, key.to_string())
+        .envs(more.iter().copied())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap()
+}
+
+fn executed(folder: &Path) -> usize {
+    fs::read_to_string(folder.join("ledger")).unwrap_or_default().lines().count()
+}
+
+fn outcome(folder: &Path) -> Outcome {
+    serde_json::from_str(&fs::read_to_string(folder.join("outcome")).unwrap()).unwrap()
+}
+
+/// Kills the server at `point`, starts another, and says how often the worker ran.
+fn kill_at(point: &str, more: &[(&str, &str)]) -> (usize, Outcome) {
+    let folder = reachable_folder();
+    let key = Local::key();
+    let died = serve(folder.path(), &key, &[more, &[(AT, point)]].concat());
+    assert_eq!(died.signal(), Some(9), "{point} was not reached");
+    let ended = serve(folder.path(), &key, more);
+    assert!(ended.success(), "{point}: the second server failed: {ended}");
+    (executed(folder.path()), outcome(folder.path()))
+}
+
+#[test]
+fn nothing_is_lost_and_nothing_runs_twice() {
+    let elsewhere = |point: &&str| !point.starts_with("local.venv") && !point.starts_with("local.cancel");
+    for point in FAILPOINTS.iter().copied().filter(elsewhere) {
+        assert_eq!(kill_at(point, &[]), (1, Outcome::Succeeded), "killed at {point}");
+    }
+}
+
+#[test]
+fn a_cancel_survives() {
+    for point in ["local.cancel.before", "local.cancel.after", "shim.exit.rename.before"] {
+        assert_eq!(kill_at(point, &[(CANCEL, "1")]), (1, Outcome::Cancelled), "killed at {point}");
+    }
+}
+
+#[test]
+fn without_adoption_it_would_run_twice() {
+    let (executions, _) = kill_at("shim.fork.after", &[(FORGETFUL, "1")]);
+    assert_eq!(executions, 2, "the ledger notices what the executor does not say");
+}
