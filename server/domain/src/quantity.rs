@@ -59,7 +59,10 @@ fn split_unit(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// A decimal number times `scale`, exact as far as `u64` reaches, rounded up; `None` when it is none or too large.
+/// The largest amount that is read: the largest whole number that JSON carries everywhere, 2^53 - 1.
+const LARGEST: u64 = (1 << 53) - 1;
+
+/// A decimal number times `scale`, exact, rounded up; `None` when it is none or too large.
 fn decimal_times(number: &str, scale: u64) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && fraction.is_empty() || fraction.len() > 18 {
@@ -68,7 +71,8 @@ fn decimal_times(number: &str, scale: u64) -> Option<u64> {
     let digits = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<u128>().ok() };
     let unit = 10u128.pow(u32::try_from(fraction.len()).ok()?);
     let total = digits(whole)?.checked_mul(unit)?.checked_add(digits(fraction)?)?;
-    u64::try_from(total.checked_mul(u128::from(scale))?.div_ceil(unit)).ok()
+    let amount = u64::try_from(total.checked_mul(u128::from(scale))?.div_ceil(unit)).ok()?;
+    (amount <= LARGEST).then_some(amount)
 }
 
 impl FromStr for Cpu {
@@ -111,10 +115,9 @@ impl FromStr for Bytes {
 
     fn from_str(text: &str) -> Result<Self, BadQuantity> {
         let (number, unit) = split_unit(text.trim());
-        let unit = match unit {
+        let unit = match unit.strip_suffix('B').unwrap_or(unit) {
             "K" => "k",
-            "B" => "",
-            other => other.strip_suffix("iB").map_or(other, |_| &other[..other.len() - 1]),
+            other => other,
         };
         BYTE_UNITS
             .iter()
@@ -208,7 +211,7 @@ macro_rules! as_text {
 }
 
 as_text!(Cpu, "Cpu", CPU_FORM, r"^[0-9]*\.?[0-9]+m?$");
-as_text!(Bytes, "Bytes", BYTES_FORM, r"^[0-9]*\.?[0-9]+([kKMGTP]|[KMGTP]iB?|B)?$");
+as_text!(Bytes, "Bytes", BYTES_FORM, r"^[0-9]*\.?[0-9]+([kKMGTP]?|[KMGTP]i)B?$");
 as_text!(Span, "Span", SPAN_FORM, r"^([0-9]*\.?[0-9]+(ms|s|m|h|d)?)+$");
 
 #[cfg(test)]
@@ -220,9 +223,14 @@ mod tests {
         for (text, millis) in [("2", 2000), ("0.5", 500), ("500m", 500), ("1.0001", 1001), (".25", 250)] {
             assert_eq!(text.parse::<Cpu>().unwrap().0, millis, "{text}");
         }
-        for (text, bytes) in
-            [("1Ki", 1024), ("1.5Gi", 3 << 29), ("5G", 5_000_000_000), ("7", 7), ("2GiB", 2 << 30)]
-        {
+        for (text, bytes) in [
+            ("1Ki", 1024),
+            ("1.5Gi", 3 << 29),
+            ("5G", 5_000_000_000),
+            ("7B", 7),
+            ("2GiB", 2 << 30),
+            ("3MB", 3_000_000),
+        ] {
             assert_eq!(text.parse::<Bytes>().unwrap().0, bytes, "{text}");
         }
         for (text, millis) in [("90s", 90_000), ("1h30m", 5_400_000), ("250ms", 250), ("10", 10_000)] {
@@ -234,7 +242,9 @@ mod tests {
 
     #[test]
     fn what_is_no_amount_is_refused_with_the_form_expected() {
-        for text in ["", "-1", "1.2.3", "five", "1e3", "99999999999999999999", "1Xi", "m", "."] {
+        for text in
+            ["", "-1", "1.2.3", "five", "1e3", "99999999999999999999", "9007199254740992", "1Xi", "m", "."]
+        {
             assert!(text.parse::<Cpu>().is_err(), "{text}");
             assert!(text.parse::<Bytes>().is_err(), "{text}");
         }

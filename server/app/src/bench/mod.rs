@@ -20,6 +20,7 @@ use clap::Args;
 
 use self::cases::{CASES, Case};
 use self::figures::{Figure, machine, report};
+use crate::show;
 
 /// What is measured, and how often.
 #[derive(Args, Debug)]
@@ -59,7 +60,7 @@ pub async fn bench(args: BenchArgs) -> anyhow::Result<()> {
     let chosen = chosen(&args.cases)?;
     if args.list {
         for case in chosen {
-            println!("{:<12} {}", case.name, case.about);
+            show::line(format!("{:<12} {}", case.name, case.about));
         }
         return Ok(());
     }
@@ -67,7 +68,7 @@ pub async fn bench(args: BenchArgs) -> anyhow::Result<()> {
         let [case] = chosen[..] else { bail!("--one takes one case") };
         return one(case, &args).await;
     }
-    println!("{}", machine());
+    show::line(machine());
     for case in chosen {
         let mut rounds: BTreeMap<String, Vec<Figure>> = BTreeMap::new();
         for _ in 0..if case.once { 1 } else { args.rounds.max(1) } {
@@ -75,7 +76,7 @@ pub async fn bench(args: BenchArgs) -> anyhow::Result<()> {
                 rounds.entry(figure.name.clone()).or_default().push(figure);
             }
         }
-        println!("{}", report(case, rounds));
+        show::line(report(case, rounds));
     }
     Ok(())
 }
@@ -98,7 +99,7 @@ async fn one(case: &Case, args: &BenchArgs) -> anyhow::Result<()> {
     let setting = Setting { folder: folder.clone(), history: args.history };
     let figures = (case.run)(setting).await;
     let removed = std::fs::remove_dir_all(&folder);
-    println!("{}", serde_json::to_string(&figures?)?);
+    show::line(serde_json::to_string(&figures?)?);
     removed.with_context(|| format!("{} cannot be removed", folder.display()))
 }
 
