@@ -91,5 +91,5 @@ fn print(findings: &[Finding]) {
         };
         table.row([Cell::styled(sign, style), finding.subject.clone().into(), finding.text.clone().into()]);
     }
-    show::line(table.render(Styles::detect()).trim_start());
+    table.rows(Styles::detect()).iter().for_each(show::line);
 }

@@ -132,24 +132,25 @@ fn told(
     lines.join("\n")
 }
 
-/// The run's folder, the files worth showing, and the outputs of the tasks that nothing comes after.
+/// The run's folder, the outputs of the tasks that nothing comes after, and the files worth showing.
 fn results(view: &View, run_dir: &Path, styles: Styles) -> Option<String> {
-    let mut lines = Vec::new();
+    let mut lines = Table::new(&[("", Align::Left), ("", Align::Left)]);
     for (planned, one) in last_tasks(view) {
         for (name, value) in &one.record.report.outputs {
             let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
-            lines.push(format!("{}.{name} = {}", planned.name, shortened(&text, LONGEST_OUTPUT)));
+            lines.row([format!("{}.{name}", planned.name).into(), shortened(&text, LONGEST_OUTPUT).into()]);
         }
     }
-    let artifacts = artifacts(view);
-    for (_, artifact) in &artifacts {
-        lines.push(format!("{}: {}", artifact.name, run_dir.join(&artifact.path).display()));
+    for artifact in artifacts(view) {
+        lines.row([artifact.name.clone().into(), artifact.path.clone().into()]);
     }
-    if run_dir.is_dir() {
-        lines.push(format!("all files: {}", run_dir.display()));
+    let folder = if run_dir.is_dir() { format!(" in {}", run_dir.display()) } else { String::new() };
+    if folder.is_empty() && lines.is_empty() {
+        return None;
     }
-    let head = styles.paint(Style::Bold, "Results");
-    (!lines.is_empty()).then(|| format!("{head}\n  {}", lines.join("\n  ")))
+    let head = styles.paint(Style::Bold, &format!("Results{folder}"));
+    let rows = lines.rows(styles).into_iter().map(|line| format!("\n  {line}"));
+    Some(std::iter::once(head).chain(rows).collect())
 }
 
 fn shortened(text: &str, longest: usize) -> String {
@@ -176,14 +177,9 @@ fn last_tasks(view: &View) -> Vec<(&PlannedTask, &InstanceView)> {
         .collect()
 }
 
-fn artifacts(view: &View) -> Vec<(&PlannedTask, &Artifact)> {
-    view.tasks()
-        .flat_map(|(planned, task)| task.instances.values().map(move |one| (planned, one)))
-        .flat_map(|(planned, one)| {
-            one.record.report.artifacts.iter().map(move |artifact| (planned, artifact))
-        })
-        .take(ROWS)
-        .collect()
+fn artifacts(view: &View) -> Vec<&Artifact> {
+    let instances = view.tasks().flat_map(|(_, task)| task.instances.values());
+    instances.flat_map(|one| &one.record.report.artifacts).take(ROWS).collect()
 }
 
 fn last_line(view: &View, now: Timestamp, styles: Styles) -> String {

@@ -33,8 +33,7 @@ impl Screen {
     pub fn draw(&self, lines: Vec<String>) {
         let mut shown = block();
         if *shown != lines {
-            let text = format!("{}{}", erase(shown.len()), joined(&lines));
-            put(&text);
+            put(&format!("{}{}{BELOW}", up(shown.len()), joined(&lines)));
             *shown = lines;
         }
     }
@@ -59,7 +58,7 @@ impl Write for Above {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let shown = block();
         if !shown.is_empty() {
-            put(&erase(shown.len()));
+            put(&format!("{}{BELOW}", up(shown.len())));
         }
         io::stderr().lock().write_all(bytes)?;
         if !shown.is_empty() {
@@ -73,13 +72,17 @@ impl Write for Above {
     }
 }
 
-/// Moves to the block's first line and erases what is below.
-fn erase(lines: usize) -> String {
-    if lines == 0 { String::new() } else { format!("\x1b[{lines}F\x1b[J") }
+/// Erases what is below the cursor.
+const BELOW: &str = "\x1b[J";
+
+/// Moves to the first of the last lines.
+fn up(lines: usize) -> String {
+    if lines == 0 { String::new() } else { format!("\x1b[{lines}F") }
 }
 
+/// The lines, each written over what was there: nothing is erased first, so nothing flickers.
 fn joined(lines: &[String]) -> String {
-    lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
+    lines.iter().flat_map(|line| [line.as_str(), "\x1b[K\n"]).collect()
 }
 
 fn put(text: &str) {

@@ -39,7 +39,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table with these headings; an empty list of headings prints none.
+    /// A table with these headings.
     pub fn new(columns: &[(&'static str, Align)]) -> Self {
         Self { columns: columns.to_vec(), rows: Vec::new() }
     }
@@ -56,12 +56,20 @@ impl Table {
 
     /// The table as text, its first line the headings.
     pub fn render(&self, styles: Styles) -> String {
-        let widths: Vec<usize> = (0..self.columns.len()).map(|column| self.width(column)).collect();
         let head: Vec<Cell> =
             self.columns.iter().map(|(name, _)| Cell::styled(name.to_uppercase(), Style::Dim)).collect();
-        let lines: Vec<String> =
-            std::iter::once(&head).chain(&self.rows).map(|row| self.line(row, &widths, styles)).collect();
-        lines.join("\n")
+        let head = self.line(&head, &self.widths(), styles);
+        std::iter::once(head).chain(self.rows(styles)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The rows alone.
+    pub fn rows(&self, styles: Styles) -> Vec<String> {
+        let widths = self.widths();
+        self.rows.iter().map(|row| self.line(row, &widths, styles)).collect()
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        (0..self.columns.len()).map(|column| self.width(column)).collect()
     }
 
     fn width(&self, column: usize) -> usize {
