@@ -91,7 +91,7 @@ impl Lint<'_> {
                     format!("the role `{}` stands here twice", role.name),
                 );
             }
-            self.value(&role.replicas, format!("{path}/replicas"));
+            self.number(&role.replicas, format!("{path}/replicas"));
             if let Some(resources) = &role.resources {
                 self.value(resources, format!("{path}/resources"));
                 if !holds_expression(resources)
@@ -178,8 +178,8 @@ impl Lint<'_> {
 
     fn elastic(&mut self) {
         let Some(elastic) = &self.template.elastic else { return };
-        self.value(&elastic.min, "/elastic/min");
-        self.value(&elastic.max, "/elastic/max");
+        self.number(&elastic.min, "/elastic/min");
+        self.number(&elastic.max, "/elastic/max");
         let role = self.framework().map(|framework| (framework.name, framework.elastic_role));
         match role {
             Some((name, None)) => {
@@ -214,6 +214,18 @@ impl Lint<'_> {
                 ));
             }
         }
+    }
+
+    /// A number, or an expression for one.
+    fn number(&mut self, value: &Value, path: impl Into<String>) {
+        let path = path.into();
+        if value.is_string() && !holds_expression(value) {
+            let message = format!(
+                "{value} is not a number; write one, or an expression such as {{{{ args.workers }}}}"
+            );
+            self.error(Code::WrongType, path.clone(), message);
+        }
+        self.value(value, path);
     }
 
     fn value(&mut self, value: &Value, path: impl Into<String>) {

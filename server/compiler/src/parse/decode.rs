@@ -72,6 +72,24 @@ impl Decoder {
         Some(Map { node, entries })
     }
 
+    /// Reads a mapping whose keys are free, but for their form.
+    pub fn named<'n, T>(
+        &mut self,
+        node: &'n Node<'n>,
+        is_name: impl Fn(&str) -> bool,
+        form: &str,
+        read: impl FnMut(&mut Self, &'n Node<'n>) -> Option<T>,
+    ) -> Option<BTreeMap<String, T>> {
+        if let Kind::Map(entries) = &node.kind {
+            for entry in entries.iter().filter(|entry| !is_name(&entry.key)) {
+                let message = format!("`{}` is not {form}", entry.key);
+                let key = Node { mark: entry.mark, kind: Kind::Null };
+                self.below(&entry.key, |d| d.problem(&key, Code::InvalidName, message));
+            }
+        }
+        self.table(node, read)
+    }
+
     /// Does something one key further down.
     fn below<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         self.path.push_key(key);

@@ -101,24 +101,15 @@ fn tree<'t>(text: &'t str, problems: &mut Vec<Problem>) -> Result<Node<'t>, Prob
         return Err(Problem::error(Code::TooLarge, "", message));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if text.trim_start().starts_with('{') {
-        // What begins like JSON is mostly JSON; else YAML's flow style, which also begins with a brace.
-        let before = problems.len();
-        if let Ok(root) = json::parse(text, problems) {
-            return Ok(root);
-        }
-        problems.truncate(before);
-        let as_yaml = yaml::parse(text, problems);
-        return as_yaml.or_else(|problem| {
-            problems.truncate(before);
-            Err(if looks_like_json(text) {
-                json::parse(text, &mut Vec::new()).err().unwrap_or(problem)
-            } else {
-                problem
-            })
-        });
+    if !text.trim_start().starts_with('{') {
+        return yaml::parse(text, problems);
     }
-    yaml::parse(text, problems)
+    // What begins like JSON is mostly JSON; else it is YAML's flow style, which also begins with a brace.
+    let before = problems.len();
+    json::parse(text, problems).or_else(|as_json| {
+        problems.truncate(before);
+        yaml::parse(text, problems).map_err(|as_yaml| if looks_like_json(text) { as_json } else { as_yaml })
+    })
 }
 
 /// Whether the first key is in double quotes, as JSON demands.

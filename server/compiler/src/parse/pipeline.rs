@@ -109,15 +109,10 @@ fn parameter(d: &mut Decoder, node: &Node<'_>) -> Option<Parameter> {
     })
 }
 
-/// Labels: short keys, texts, numbers and truth values.
+/// Labels: short keys; texts, numbers and truth values.
 fn labels(d: &mut Decoder, node: &Node<'_>) -> Option<BTreeMap<String, String>> {
-    let labels = d.table(node, Decoder::word)?;
-    for key in labels.keys().filter(|key| !is_label_key(key)) {
-        let message =
-            format!("`{key}` is not a label key: use letters, digits, `-`, `_`, `.`, `/`, at most 253");
-        d.problem(node, Code::InvalidName, message);
-    }
-    Some(labels)
+    let form = "a label's key: use letters, digits, `-`, `_`, `.` and `/`, at most 253";
+    d.named(node, is_label_key, form, Decoder::word)
 }
 
 fn is_label_key(key: &str) -> bool {
@@ -127,13 +122,8 @@ fn is_label_key(key: &str) -> bool {
 
 /// Variables: names as a shell knows them.
 pub fn env(d: &mut Decoder, node: &Node<'_>) -> Option<BTreeMap<String, String>> {
-    let env = d.table(node, Decoder::word)?;
-    for name in env.keys().filter(|name| !is_variable(name)) {
-        let message =
-            format!("`{name}` is not a variable's name: use letters, digits and `_`, no digit first");
-        d.problem(node, Code::InvalidName, message);
-    }
-    Some(env)
+    let form = "a variable's name: use letters, digits and `_`, no digit first";
+    d.named(node, is_variable, form, Decoder::word)
 }
 
 /// Whether a text can name an environment variable.

@@ -64,6 +64,7 @@ fn gpu(d: &mut Decoder, node: &Node<'_>) -> Option<GpuRequest> {
     if given != 1 && d.problems.len() == before {
         let message = "give exactly one of `count` (whole cards), `fraction` (a part of one) and `memory`";
         d.problem(node, if given == 0 { Code::MissingKey } else { Code::Conflict }, message);
+        return None;
     }
     Some(request)
 }

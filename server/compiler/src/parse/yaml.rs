@@ -102,7 +102,12 @@ impl<'t> Builder<'t, '_> {
                 self.push(mark, anchor, Container::List(Vec::new()), tag.as_deref()).map(|()| None)
             }
             Event::MappingStart(anchor, tag) => {
-                let map = Container::Map { entries: Vec::new(), key: None, seen: HashSet::new(), merged: Vec::new() };
+                let map = Container::Map {
+                    entries: Vec::new(),
+                    key: None,
+                    seen: HashSet::new(),
+                    merged: Vec::new(),
+                };
                 self.push(mark, anchor, map, tag.as_deref()).map(|()| None)
             }
             Event::SequenceEnd | Event::MappingEnd => self.pop(),

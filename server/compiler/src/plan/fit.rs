@@ -86,7 +86,7 @@ impl Planner<'_> {
         }
         for role in &roles.planned {
             if let Some(reason) = misfit(&role.resources, &self.facts.nodes) {
-                let message = format!("a `{}` worker can never run here: {reason}", role.name);
+                let message = format!("a worker of the role `{}` can never run here: {reason}", role.name);
                 self.problem(Code::NeverFits, format!("{prefix}/resources"), message);
                 return;
             }

@@ -89,11 +89,19 @@ pub fn check_pipeline(
 ) -> (Option<Document>, Vec<Problem>) {
     let (document, mut problems) = read_pipeline(text);
     let Some(document) = document else { return (None, problems) };
-    problems.extend(without_parameters(&document.pipeline, templates, facts));
+    let known: Vec<String> = problems.iter().map(|problem| problem.path.clone()).collect();
+    let more = without_parameters(&document.pipeline, templates, facts);
+    problems.extend(more.into_iter().filter(|problem| !is_told(problem, &known)));
     document.locate(&mut problems);
     problems.sort_by_key(|problem| (problem.line, problem.column));
     let usable = problems.iter().all(|problem| problem.severity < Severity::Error);
     (usable.then_some(document), problems)
+}
+
+/// Whether an expression that cannot be evaluated was told to be wrong when it was read.
+fn is_told(problem: &Problem, known: &[String]) -> bool {
+    matches!(problem.code, Code::InvalidExpression | Code::UndefinedName)
+        && known.iter().any(|path| path.starts_with(&problem.path))
 }
 
 fn without_parameters(pipeline: &Pipeline, templates: &TemplateSet, facts: &Facts) -> Vec<Problem> {

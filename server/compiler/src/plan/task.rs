@@ -79,7 +79,7 @@ impl Planner<'_> {
         PlannedTask {
             name: task.name.clone(),
             template: prepared.index,
-            needs: self.needs(task),
+            needs: self.edges.graph.before(at).iter().copied().map(TaskIx).collect(),
             reads: self.reads(at, task),
             trigger: task.trigger.unwrap_or_default(),
             when: task.when.as_deref().and_then(|when| bare(when).ok()).map(|when| when.source.clone()),
@@ -102,16 +102,6 @@ impl Planner<'_> {
             cache: self.cache(prefix, task, sight),
             arguments: arguments.planned(task),
         }
-    }
-
-    fn needs(&self, task: &Task) -> Vec<TaskIx> {
-        let mut needs: Vec<TaskIx> = Vec::with_capacity(task.needs.len());
-        for need in task.needs.iter().filter_map(|need| self.edges.find(need)).map(TaskIx) {
-            if !needs.contains(&need) {
-                needs.push(need);
-            }
-        }
-        needs
     }
 
     /// The tasks whose outputs the expressions of a task read.

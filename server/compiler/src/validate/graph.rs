@@ -1,6 +1,8 @@
 //! Names and edges of the tasks: duplicates, needs that do not exist, cycles, who comes before whom.
 
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use cubeloom_domain::graph::Graph;
 use cubeloom_domain::pipeline::Task;
@@ -15,7 +17,18 @@ pub struct Edges<'p> {
     pub graph: Graph,
     /// Where each task stands in an order of execution; empty when there is a cycle.
     rank: Vec<u32>,
+    /// All that comes after a task, of the few that are asked for from far away.
+    after: RefCell<HashMap<u32, Rc<Vec<bool>>>>,
+    /// How many more names may be compared with all others: that costs the product of both.
+    hints: Cell<u32>,
 }
+
+/// How many tasks are looked at one by one before everything after a task is worked out at once.
+const NEAR: usize = 256;
+/// For how many tasks that is kept.
+const KEPT: usize = 256;
+/// How many unknown names get a hint.
+const HINTS: u32 = 50;
 
 impl<'p> Edges<'p> {
     /// The edges of tasks that were checked before.
@@ -25,23 +38,48 @@ impl<'p> Edges<'p> {
 
     /// The edges, and what is wrong with them.
     pub fn check(tasks: &'p [Task], problems: &mut Vec<Problem>) -> Self {
-        let by_name = by_name(tasks, problems);
-        let mut edges = Vec::new();
-        for (at, task) in tasks.iter().enumerate() {
-            needs(at, task, &by_name, &mut edges, problems);
-        }
-        let graph = Graph::new(tasks.len(), &edges);
-        let mut rank = Vec::new();
-        match graph.order() {
+        let mut edges = Self {
+            by_name: by_name(tasks, problems),
+            graph: Graph::default(),
+            rank: Vec::new(),
+            after: RefCell::default(),
+            hints: Cell::new(HINTS),
+        };
+        let pairs = edges.needs(tasks, problems);
+        edges.graph = Graph::new(tasks.len(), &pairs);
+        match edges.graph.order() {
             Ok(order) => {
-                rank = vec![0; tasks.len()];
+                edges.rank = vec![0; tasks.len()];
                 for (place, task) in (0..).zip(order) {
-                    rank[task as usize] = place;
+                    edges.rank[task as usize] = place;
                 }
             }
             Err(cycle) => problems.push(describe_cycle(tasks, &cycle)),
         }
-        Self { by_name, graph, rank }
+        edges
+    }
+
+    /// Every need as (before, after), each once.
+    fn needs(&self, tasks: &[Task], problems: &mut Vec<Problem>) -> Vec<(u32, u32)> {
+        let mut pairs = Vec::new();
+        let mut needed_by = vec![u32::MAX; tasks.len()];
+        for (at, task) in (0u32..).zip(tasks) {
+            for (position, need) in task.needs.iter().enumerate() {
+                let path = || format!("/tasks/{at}/needs/{position}");
+                let Some(before) = self.find(need) else {
+                    let message = format!("there is no task `{need}` in this pipeline{}", self.hint(need));
+                    problems.push(Problem::error(Code::UnknownTask, path(), message));
+                    continue;
+                };
+                if std::mem::replace(&mut needed_by[before as usize], at) == at {
+                    let message = format!("`{need}` is listed twice");
+                    problems.push(Problem::warning(Code::Suspicious, path(), message));
+                    continue;
+                }
+                pairs.push((before, at));
+            }
+        }
+        pairs
     }
 
     /// The position of a task.
@@ -49,31 +87,51 @@ impl<'p> Edges<'p> {
         self.by_name.get(name).copied()
     }
 
-    /// The name most like this one, for a message.
+    /// The name most like this one, for a message; for the first few messages only.
     pub fn hint(&self, name: &str) -> String {
-        hint(name, self.by_name.keys().copied())
+        let left = self.hints.get();
+        self.hints.set(left.saturating_sub(1));
+        if left == 0 { String::new() } else { hint(name, self.by_name.keys().copied()) }
     }
 
-    /// Whether `before` must end before `task` starts, however many tasks lie between. Walks back from `task`, and
-    /// only through tasks that can still lie after `before`.
+    /// Whether `before` must end before `task` starts, however many tasks lie between. Looks back from `task` first,
+    /// for outputs are mostly read nearby.
     pub fn is_ancestor(&self, before: u32, task: u32) -> bool {
-        if self.graph.before(task).contains(&before) || self.rank.is_empty() {
+        if self.rank.is_empty() || self.graph.before(task).contains(&before) {
             return true;
         }
+        self.look_back(before, task).unwrap_or_else(|| self.all_after(before)[task as usize])
+    }
+
+    /// Looks at a few tasks before `task` that can still lie after `before`; `None` when they were not all.
+    fn look_back(&self, before: u32, task: u32) -> Option<bool> {
         let floor = self.rank[before as usize];
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         let mut stack = vec![task];
+        let mut looked = 0;
         while let Some(at) = stack.pop() {
             for &previous in self.graph.before(at) {
+                looked += 1;
                 if previous == before {
-                    return true;
+                    return Some(true);
+                }
+                if looked > NEAR {
+                    return None;
                 }
                 if self.rank[previous as usize] > floor && seen.insert(previous) {
                     stack.push(previous);
                 }
             }
         }
-        false
+        Some(false)
+    }
+
+    fn all_after(&self, task: u32) -> Rc<Vec<bool>> {
+        let mut after = self.after.borrow_mut();
+        if after.len() >= KEPT && !after.contains_key(&task) {
+            after.clear();
+        }
+        Rc::clone(after.entry(task).or_insert_with(|| Rc::new(self.graph.with_descendants(&[task]))))
     }
 }
 
@@ -92,31 +150,6 @@ fn by_name<'p>(tasks: &'p [Task], problems: &mut Vec<Problem>) -> HashMap<&'p st
         }
     }
     by_name
-}
-
-fn needs(
-    at: usize,
-    task: &Task,
-    by_name: &HashMap<&str, u32>,
-    edges: &mut Vec<(u32, u32)>,
-    problems: &mut Vec<Problem>,
-) {
-    let first = edges.len();
-    for (position, need) in task.needs.iter().enumerate() {
-        let path = || format!("/tasks/{at}/needs/{position}");
-        let Some(&before) = by_name.get(need.as_str()) else {
-            let hint = hint(need, by_name.keys().copied());
-            let message = format!("there is no task `{need}` in this pipeline{hint}");
-            problems.push(Problem::error(Code::UnknownTask, path(), message));
-            continue;
-        };
-        if edges[first..].iter().any(|(known, _)| *known == before) {
-            let message = format!("`{need}` is listed twice");
-            problems.push(Problem::warning(Code::Suspicious, path(), message));
-            continue;
-        }
-        edges.push((before, at as u32));
-    }
 }
 
 /// `a needs b needs c needs a`, at the first of them.

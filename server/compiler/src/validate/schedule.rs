@@ -32,8 +32,9 @@ pub fn check(schedule: &Schedule, problems: &mut Vec<Problem>) {
 fn cron(text: &str, problems: &mut Vec<Problem>) {
     let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
     // The parser's work grows with the text; no schedule is long.
+    let said = |error: croner::errors::CronError| error.to_string().trim_end_matches('.').to_owned();
     let reason = match text.len() {
-        0..=200 => parser.parse(text).err().map(|error| error.to_string()),
+        0..=200 => parser.parse(text).err().map(said),
         _ => Some("it is too long".into()),
     };
     if let Some(reason) = reason {

@@ -16,7 +16,8 @@ fn key(run: u128, said: &str, digest: &str, env: &str) -> (String, Value) {
          cache: {{inputs: [data/*]}}}}\n"
     );
     let (templates, facts) = (fixtures(), machine());
-    let mut inputs = PlanInputs { context: context(), parameters: JsonMap::new(), templates: &templates, facts: &facts };
+    let mut inputs =
+        PlanInputs { context: context(), parameters: JsonMap::new(), templates: &templates, facts: &facts };
     inputs.context.id = RunId::new(Timestamp(0), run);
     let plan = plan(&parse_pipeline(&text).unwrap(), &inputs).unwrap().plan;
     let outputs: Outputs = [("a".to_owned(), serde_json::json!({ "said": said }))].into();

@@ -36,7 +36,8 @@ tasks:
 #[test]
 fn yaml_is_read_as_people_mean_it() {
     let pipeline = parse_pipeline(YAML).unwrap().pipeline;
-    let env: Vec<(&str, &str)> = pipeline.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let env: Vec<(&str, &str)> =
+        pipeline.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     assert_eq!(env, [("A", "1"), ("B", "1.50"), ("C", "yes"), ("D", "true"), ("E", ""), ("F", "007")]);
     assert_eq!(pipeline.labels["level"], "3");
     let [a, b] = pipeline.tasks.as_slice() else { panic!("two tasks") };
@@ -65,6 +66,7 @@ fn problems_of_later_stages_are_located_in_the_text() {
     let mut problems = ["/tasks/0/arguments/a~1b", "/tasks/0/template/x", "/parameters/none", ""]
         .map(|path| cubeloom_domain::Problem::error(Code::InvalidValue, path, "here"));
     document.locate(&mut problems);
-    let places: Vec<_> = problems.iter().map(|problem| (problem.line.unwrap(), problem.column.unwrap())).collect();
+    let places: Vec<_> =
+        problems.iter().map(|problem| (problem.line.unwrap(), problem.column.unwrap())).collect();
     assert_eq!(places, [(8, 7), (6, 5), (1, 1), (1, 1)]);
 }

@@ -18,7 +18,8 @@ fn words(text: &str) -> Result<Vec<String>, (Code, String)> {
     });
     let planned = try_plan(&document.to_string(), JsonMap::new(), &fixtures(), &machine())
         .map_err(|problems| (problems[0].code, problems[0].message.clone()))?;
-    let job = job(&planned.plan, TaskIx(0), 0, None, 1, None, &Outputs::new()).map_err(|failure| (Code::InvalidExpression, failure.message))?;
+    let job = job(&planned.plan, TaskIx(0), 0, None, 1, None, &Outputs::new())
+        .map_err(|failure| (Code::InvalidExpression, failure.message))?;
     Ok(job.roles[0].argv[2..].to_vec())
 }
 

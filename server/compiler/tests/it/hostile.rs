@@ -13,7 +13,11 @@ fn seeds() -> Vec<String> {
     let json = r#"{"apiVersion":"cubeloom/v1","kind":"Pipeline","name":"p","parameters":{"n":{"type":"integer","default":1}},
         "tasks":[{"name":"a","template":"echo","arguments":{"words":["{{ params.n }}"]},"retry":{"attempts":2}},
         {"name":"b","template":"mpi","needs":["a"],"when":"tasks.a.outputs.x > 1","for_each":{"matrix":{"k":[1,2]}}}]}"#;
-    vec![below("examples/digits/pipeline.yaml"), below("task-templates/xgboost/template.yaml"), json.to_owned()]
+    vec![
+        below("examples/digits/pipeline.yaml"),
+        below("task-templates/xgboost/template.yaml"),
+        json.to_owned(),
+    ]
 }
 
 /// A change of a text: something cut, repeated, or put in.
@@ -26,12 +30,31 @@ struct Change {
 
 fn change() -> impl Strategy<Value = Change> {
     let insert = prop_oneof![
-        Just(String::new()), Just("{{".to_owned()), Just("}}".to_owned()), Just(": ".to_owned()), Just("\n  - ".to_owned()),
-        Just("&a ".to_owned()), Just("*a".to_owned()), Just("\"".to_owned()), Just("[".to_owned()), Just("{".to_owned()),
-        Just("\t".to_owned()), Just("!!str ".to_owned()), Just("? ".to_owned()), Just("<<: ".to_owned()), Just("|\n".to_owned()),
-        Just("99999999999999999999".to_owned()), Just("\u{feff}".to_owned()), Just("---\n".to_owned()), "\\PC{0,8}",
+        Just(String::new()),
+        Just("{{".to_owned()),
+        Just("}}".to_owned()),
+        Just(": ".to_owned()),
+        Just("\n  - ".to_owned()),
+        Just("&a ".to_owned()),
+        Just("*a".to_owned()),
+        Just("\"".to_owned()),
+        Just("[".to_owned()),
+        Just("{".to_owned()),
+        Just("\t".to_owned()),
+        Just("!!str ".to_owned()),
+        Just("? ".to_owned()),
+        Just("<<: ".to_owned()),
+        Just("|\n".to_owned()),
+        Just("99999999999999999999".to_owned()),
+        Just("\u{feff}".to_owned()),
+        Just("---\n".to_owned()),
+        "\\PC{0,8}",
     ];
-    (any::<prop::sample::Index>(), 0usize..12, insert).prop_map(|(at, length, insert)| Change { at, length, insert })
+    (any::<prop::sample::Index>(), 0usize..12, insert).prop_map(|(at, length, insert)| Change {
+        at,
+        length,
+        insert,
+    })
 }
 
 fn apply(text: &str, changes: &[Change]) -> String {
@@ -53,7 +76,7 @@ fn swallow(text: &str) {
         let _ = try_plan(text, JsonMap::new(), &templates, &facts);
     }
     if let Ok(template) = parse_template(text) {
-        check_template(&template);
+        let _ = check_template(&template);
     }
 }
 

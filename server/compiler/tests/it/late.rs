@@ -41,7 +41,8 @@ fn outputs(files: Value) -> Outputs {
 fn a_task_expands_over_an_earlier_output() {
     let plan = plan();
     assert_eq!(plan.tasks[1].reads, [TaskIx(0)]);
-    let outputs = outputs(json!([{"name": "a", "size": 3}, {"name": "b", "size": 0}, {"name": "c", "size": 1}]));
+    let outputs =
+        outputs(json!([{"name": "a", "size": 3}, {"name": "b", "size": 0}, {"name": "c", "size": 1}]));
     let items = expand(&plan, TaskIx(1), &outputs).unwrap();
     assert_eq!(items.len(), 2, "the limit is a parameter");
     assert!(condition(&plan, TaskIx(1), Some(&items[0]), &outputs).unwrap());
@@ -56,7 +57,12 @@ fn a_task_expands_over_an_earlier_output() {
 fn a_matrix_is_expanded_at_planning() {
     let plan = plan();
     let items = expand(&plan, TaskIx(3), &Outputs::new()).unwrap();
-    let expected = [json!({"a": "x", "b": 1}), json!({"a": "x", "b": 2}), json!({"a": "y", "b": 1}), json!({"a": "y", "b": 2})];
+    let expected = [
+        json!({"a": "x", "b": 1}),
+        json!({"a": "x", "b": 2}),
+        json!({"a": "y", "b": 1}),
+        json!({"a": "y", "b": 2}),
+    ];
     assert_eq!(items, expected);
     let job = job(&plan, TaskIx(3), 3, Some(&items[3]), 1, None, &Outputs::new()).unwrap();
     assert_eq!(job.roles[0].argv, ["echo", "--times=1", "y2", "2026-07-15"]);
@@ -86,7 +92,16 @@ fn what_fails_late_says_which_task_and_why() {
         say(expand(&plan, TaskIx(1), &none).unwrap_err()),
         say(job(&plan, TaskIx(1), 0, Some(&item(json!(0))), 1, None, &none).unwrap_err()),
         say(job(&plan, TaskIx(1), 0, Some(&json!({"name": "a"})), 1, None, &none).unwrap_err()),
-        say(job(&plan, TaskIx(2), 0, None, 1, None, &[("each".to_owned(), json!({"said": [1, null]}))].into()).unwrap_err()),
+        say(job(
+            &plan,
+            TaskIx(2),
+            0,
+            None,
+            1,
+            None,
+            &[("each".to_owned(), json!({"said": [1, null]}))].into(),
+        )
+        .unwrap_err()),
         say(condition(&plan, TaskIx(1), Some(&json!({"name": "a"})), &none).unwrap_err()),
     ];
     insta::assert_snapshot!(messages.join("\n"));

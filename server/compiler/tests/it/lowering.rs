@@ -11,7 +11,9 @@ use crate::support::{fixtures, machine, try_plan};
 
 /// The job of a one-task pipeline.
 fn job_of(task: &str, elastic_workers: Option<u32>) -> Job {
-    let text = format!("apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\nenv: {{TEAM: vision}}\ntasks:\n  - {{name: train, {task}}}\n");
+    let text = format!(
+        "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\nenv: {{TEAM: vision}}\ntasks:\n  - {{name: train, {task}}}\n"
+    );
     let planned = try_plan(&text, JsonMap::new(), &fixtures(), &machine()).unwrap();
     job(&planned.plan, TaskIx(0), 0, None, 1, elastic_workers, &Outputs::new()).unwrap()
 }
@@ -61,7 +63,8 @@ fn indexed() {
 
 #[test]
 fn mpi() {
-    let task = "template: mpi, env: {OMPI_MCA_oob_tcp_if_include: eth0}, role_resources: {worker: {cpu: 1500m}}";
+    let task =
+        "template: mpi, env: {OMPI_MCA_oob_tcp_if_include: eth0}, role_resources: {worker: {cpu: 1500m}}";
     insta::assert_yaml_snapshot!(lowered(&job_of(task, None)));
 }
 
@@ -91,7 +94,10 @@ fn the_preview_is_what_is_submitted() {
         let job = job_of(task, None);
         let Bindings::Local(bound) = bindings(&job) else { unreachable!() };
         let mut text = serde_json::to_string(&lower::preview(&job)).unwrap();
-        let names = job.roles.iter().flat_map(|role| (0..role.replicas).map(move |index| format!("{}-{index}", role.name)));
+        let names = job
+            .roles
+            .iter()
+            .flat_map(|role| (0..role.replicas).map(move |index| format!("{}-{index}", role.name)));
         let mut values: BTreeMap<String, String> = BTreeMap::new();
         for (name, worker) in names.zip(&bound.workers) {
             values.insert(format!("<address of {name}>"), worker.address.clone());
@@ -99,11 +105,20 @@ fn the_preview_is_what_is_submitted() {
         }
         let paths = &bound.paths;
         let folders = [
-            ("<workspace>", &paths.workspace), ("<run folder>", &paths.run_dir), ("<attempt folder>", &paths.attempt_dir),
-            ("<checkpoint folder>", &paths.checkpoint_dir), ("<code folder>", &paths.code), ("<cubeloom program>", &paths.bin),
+            ("<workspace>", &paths.workspace),
+            ("<run folder>", &paths.run_dir),
+            ("<attempt folder>", &paths.attempt_dir),
+            ("<checkpoint folder>", &paths.checkpoint_dir),
+            ("<code folder>", &paths.code),
+            ("<cubeloom program>", &paths.bin),
         ];
         values.extend(folders.into_iter().map(|(name, value)| (name.to_owned(), value.clone())));
-        values.extend(paths.volumes.iter().map(|(name, value)| (format!("<folder of the volume {name}>"), value.clone())));
+        values.extend(
+            paths
+                .volumes
+                .iter()
+                .map(|(name, value)| (format!("<folder of the volume {name}>"), value.clone())),
+        );
         for (placeholder, value) in &values {
             text = text.replace(placeholder.as_str(), value);
         }

@@ -1,5 +1,7 @@
 //! The compiler from outside: documents, templates and facts in, plans, jobs and lowered data out.
 
+#![allow(clippy::unwrap_used)]
+
 mod caching;
 mod documents;
 mod expressions;

@@ -65,7 +65,8 @@ fn gangs_and_success_follow_from_the_framework() {
          - {name: e, template: pytorch, arguments: {elastic: {min: 2, max: 4}}}\n  \
          - {name: f, template: pytorch, arguments: {elastic: {min: 2, max: 4}}, elastic: {min: 1, max: 3}}",
     );
-    let facts: Vec<_> = plan.tasks.iter().map(|task| (task.gang, task.success.clone(), task.roles.len())).collect();
+    let facts: Vec<_> =
+        plan.tasks.iter().map(|task| (task.gang, task.success.clone(), task.roles.len())).collect();
     let role = |name: &str| SuccessRule::Role(name.into());
     assert_eq!(
         facts,

@@ -83,7 +83,7 @@ fn syntax_errors_have_line_and_column() {
         ("a: [1, 2\nb: 3", 2),
         ("name: x\nkind: [", 3),
         ("{\n  \"name\": \"x\",\n  \"kind\" 1\n}", 3),
-        ("{\"name\": \"x\", \"a\": tru}", 1),
+        ("{\"name\": \"x\",\n \"a\": [1, 2}", 2),
         ("", 1),
         ("# nothing\n", 1),
         ("a: 1\n---\nb: 2", 2),
@@ -131,12 +131,16 @@ fn parameters_are_checked_when_a_run_is_planned() {
                 size: {type: integer, maximum: 5, default: 1}\n  how: {type: string, enum: [fast, slow], default: fast}\n\
                 tasks:\n  - {name: a, template: echo, arguments: {words: [\"{{ params.day }}{{ params.size }}{{ params.how }}\"]}}\n";
     let given = |value: serde_json::Value| value.as_object().unwrap().clone();
-    let problems = try_plan(text, given(json!({"size": "9", "how": "medium", "dya": "x"})), &fixtures(), &machine());
+    let problems =
+        try_plan(text, given(json!({"size": "9", "how": "medium", "dya": "x"})), &fixtures(), &machine());
     insta::assert_snapshot!(listed(&problems.unwrap_err()));
     let planned = try_plan(text, given(json!({"size": "4", "day": "2026-02-01"})), &fixtures(), &machine());
     assert_eq!(planned.unwrap().plan.parameters["size"], 4, "the command line knows only texts");
     let document = parse_pipeline(text).unwrap();
-    assert!(validate(&document, &fixtures(), &machine()).is_empty(), "a missing parameter is no mistake of the document");
+    assert!(
+        validate(&document, &fixtures(), &machine()).is_empty(),
+        "a missing parameter is no mistake of the document"
+    );
 }
 
 #[test]
@@ -159,7 +163,12 @@ fn what_never_fits_is_refused() {
         "template: mpi, role_resources: {lancher: {cpu: 1}}",
     ]
     .iter()
-    .map(|task| format!("{task}\n{}", listed(&try_plan(&text(task), JsonMap::new(), &fixtures(), &facts).unwrap_err())))
+    .map(|task| {
+        format!(
+            "{task}\n{}",
+            listed(&try_plan(&text(task), JsonMap::new(), &fixtures(), &facts).unwrap_err())
+        )
+    })
     .collect();
     insta::assert_snapshot!(report.join("\n\n"));
 }
@@ -172,4 +181,13 @@ fn what_is_suspicious_is_told_and_planned() {
     let planned = try_plan(text, JsonMap::new(), &fixtures(), &machine()).unwrap();
     insta::assert_snapshot!(listed(&planned.warnings));
     assert_eq!(planned.plan.tasks[1].needs.len(), 1);
+}
+
+#[test]
+fn a_mistake_is_told_once() {
+    let text = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n  \
+                - {name: a, template: echo, arguments: {words: [\"{{ params.x }}\", \"{{ 1 + }}\"]}}\n";
+    let (_, problems) = check_pipeline(text, &fixtures(), &machine());
+    let codes: Vec<Code> = problems.iter().map(|problem| problem.code).collect();
+    assert_eq!(codes, [Code::UndefinedName, Code::InvalidExpression], "{problems:#?}");
 }

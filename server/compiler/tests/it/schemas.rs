@@ -30,9 +30,15 @@ fn every_key_of_the_pipeline_schema_is_read() {
     let text = include_str!("../documents/every-key.json");
     let document: Value = serde_json::from_str(text).unwrap();
     let read = parse_pipeline(text).unwrap();
-    assert_eq!(serde_json::to_value(&read.pipeline).unwrap(), document, "nothing is lost between text and type");
-    let every = parse_pipeline(r#"{"apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "p", "schedule": {"every": "1h"},
-        "tasks": [{"name": "a", "template": "t"}]}"#);
+    assert_eq!(
+        serde_json::to_value(&read.pipeline).unwrap(),
+        document,
+        "nothing is lost between text and type"
+    );
+    let every = parse_pipeline(
+        r#"{"apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "p", "schedule": {"every": "1h"},
+        "tasks": [{"name": "a", "template": "t"}]}"#,
+    );
     assert!(every.is_ok(), "the one key that excludes another: {every:#?}");
     let mut used = used_keys(&document);
     used.insert("every".into());
@@ -45,7 +51,9 @@ fn every_key_of_the_pipeline_schema_is_read() {
 /// Every object key of a value.
 fn used_keys(value: &Value) -> BTreeSet<String> {
     match value {
-        Value::Object(map) => map.iter().flat_map(|(key, value)| used_keys(value).into_iter().chain([key.clone()])).collect(),
+        Value::Object(map) => {
+            map.iter().flat_map(|(key, value)| used_keys(value).into_iter().chain([key.clone()])).collect()
+        }
         Value::Array(items) => items.iter().flat_map(used_keys).collect(),
         _ => BTreeSet::new(),
     }
@@ -55,8 +63,13 @@ fn used_keys(value: &Value) -> BTreeSet<String> {
 #[test]
 fn the_decoder_knows_no_other_keys_than_the_schema() {
     let known = |text: &str, template: bool, path: &str| -> BTreeSet<String> {
-        let problems = if template { parse_template(text).unwrap_err() } else { parse_pipeline(text).map(|_| ()).unwrap_err() };
-        let problem = problems.iter().find(|problem| problem.path == path).unwrap_or_else(|| panic!("{problems:#?}"));
+        let problems = if template {
+            parse_template(text).unwrap_err()
+        } else {
+            parse_pipeline(text).map(|_| ()).unwrap_err()
+        };
+        let problem =
+            problems.iter().find(|problem| problem.path == path).unwrap_or_else(|| panic!("{problems:#?}"));
         let (_, list) = problem.message.split_once("known are: ").unwrap();
         list.split(", ").map(str::to_owned).collect()
     };

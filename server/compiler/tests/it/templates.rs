@@ -55,8 +55,8 @@ fn mistakes_of_meaning_are_all_told() {
 /// The argument checker, through a template's own default.
 #[test]
 fn arguments_are_checked_by_the_schema() {
-    use cubeloom_domain::JsonMap;
     use crate::support::{machine, try_plan};
+    use cubeloom_domain::JsonMap;
     let mut templates = crate::support::fixtures();
     let echo = templates.get_mut("echo").unwrap().get_mut("1.2.0").unwrap();
     echo.template.parameters = serde_json::json!({
