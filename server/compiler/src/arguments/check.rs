@@ -7,6 +7,7 @@ use cubeloom_domain::{Code, JsonMap, Problem};
 use regex::Regex;
 use serde_json::{Map, Value};
 
+use super::combined::combined;
 use crate::nearest::{hint, listing};
 use crate::path::Path;
 
@@ -23,7 +24,7 @@ pub fn check(schema: &Value, arguments: &JsonMap, late: &[&str], path: &mut Path
 }
 
 /// Checks a value against every rule.
-fn value(schema: &Value, found: &Value, path: &mut Path, problems: &mut Vec<Problem>) {
+pub fn value(schema: &Value, found: &Value, path: &mut Path, problems: &mut Vec<Problem>) {
     let rules = match schema {
         Value::Object(rules) => rules,
         Value::Bool(false) => return wrong(path, problems, "nothing is allowed here".into()),
@@ -46,7 +47,7 @@ fn value(schema: &Value, found: &Value, path: &mut Path, problems: &mut Vec<Prob
     combined(rules, found, path, problems);
 }
 
-fn wrong(path: &Path, problems: &mut Vec<Problem>, message: String) {
+pub fn wrong(path: &Path, problems: &mut Vec<Problem>, message: String) {
     problems.push(Problem::error(Code::InvalidArgument, path.pointer(), message));
 }
 
@@ -68,7 +69,7 @@ fn has_type(expected: &Value, found: &Value) -> bool {
     }
 }
 
-fn type_names(expected: &Value) -> String {
+pub fn type_names(expected: &Value) -> String {
     let name = |value: &Value| match value.as_str().unwrap_or_default() {
         "null" => "nothing",
         "boolean" => "true or false",
@@ -236,63 +237,6 @@ fn unknown(name: &str, known: Option<&Map<String, Value>>, path: &Path, problems
     let hint = hint(name, names());
     let hint = if hint.is_empty() { format!("; known are: {}", listing(names())) } else { hint };
     wrong(path, problems, format!("there is no argument `{name}`{hint}"));
-}
-
-/// `allOf`, `anyOf`, `oneOf`, `not`, `if`/`then`/`else`.
-fn combined(rules: &Map<String, Value>, found: &Value, path: &mut Path, problems: &mut Vec<Problem>) {
-    let all = |name: &str| rules.get(name).and_then(Value::as_array);
-    for schema in all("allOf").into_iter().flatten() {
-        value(schema, found, path, problems);
-    }
-    if let Some(schemas) = all("anyOf")
-        && !schemas.iter().any(|schema| holds(schema, found, path))
-    {
-        wrong(path, problems, format!("must fit at least one of: {}", alternatives(schemas)));
-    }
-    if let Some(schemas) = all("oneOf") {
-        match schemas.iter().filter(|schema| holds(schema, found, path)).count() {
-            1 => {}
-            0 => wrong(path, problems, format!("must fit one of: {}", alternatives(schemas))),
-            _ => wrong(path, problems, format!("give only one of: {}", alternatives(schemas))),
-        }
-    }
-    if let Some(schema) = rules.get("not")
-        && holds(schema, found, path)
-    {
-        let message = format!("must not fit: {}", alternatives(std::slice::from_ref(schema)));
-        wrong(path, problems, message);
-    }
-    if let Some(condition) = rules.get("if") {
-        let branch = if holds(condition, found, path) { "then" } else { "else" };
-        if let Some(schema) = rules.get(branch) {
-            value(schema, found, path, problems);
-        }
-    }
-}
-
-fn holds(schema: &Value, found: &Value, path: &mut Path) -> bool {
-    let mut problems = Vec::new();
-    value(schema, found, path, &mut problems);
-    problems.is_empty()
-}
-
-/// Each alternative by its title, the keys that it requires, or its type.
-fn alternatives(schemas: &[Value]) -> String {
-    let name = |schema: &Value| {
-        if let Some(title) = schema.get("title").and_then(Value::as_str) {
-            return title.to_owned();
-        }
-        let required = schema.get("required").and_then(Value::as_array).map(|names| {
-            names
-                .iter()
-                .filter_map(Value::as_str)
-                .map(|name| format!("`{name}`"))
-                .collect::<Vec<_>>()
-                .join(" with ")
-        });
-        required.or_else(|| schema.get("type").map(type_names)).unwrap_or_else(|| schema.to_string())
-    };
-    schemas.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 thread_local! {

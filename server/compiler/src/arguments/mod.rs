@@ -5,6 +5,7 @@
 //! cover all of JSON Schema bring two dozen others with them and say `is not valid under any of the given schemas`.
 
 mod check;
+mod combined;
 mod lint;
 
 pub use check::check;

@@ -7,12 +7,15 @@ mod node;
 mod pipeline;
 mod placement;
 pub(crate) mod resources;
+mod task;
 mod template;
+mod values;
 mod yaml;
 
-pub(crate) use decode::{Decoder, is_label};
+pub(crate) use decode::Decoder;
 pub(crate) use node::Node;
 pub(crate) use pipeline::is_variable;
+pub(crate) use values::is_label;
 
 use cubeloom_domain::pipeline::Pipeline;
 use cubeloom_domain::template::TaskTemplate;

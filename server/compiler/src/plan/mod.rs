@@ -1,8 +1,10 @@
 //! Planning: a document, templates, parameters and a cluster's facts become a plan that leaves nothing open that can be
 //! known before the run starts.
 
+mod amounts;
 mod arguments;
 mod elements;
+mod env;
 mod fit;
 mod prepared;
 mod resolve;
@@ -23,9 +25,9 @@ use crate::parse::{Document, read_pipeline};
 use crate::validate::{self, Edges};
 use prepared::Templates;
 
+pub(crate) use amounts::decode_resources;
 pub(crate) use elements::elements;
 pub(crate) use prepared::holds_expression;
-pub(crate) use roles::decode_resources;
 
 /// What a plan is made from, beside the document.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use cubeloom_domain::template::{InstalledTemplate, RoleTemplate, TaskTemplate, T
 use cubeloom_domain::{Code, Problem};
 use serde_json::Value;
 
-use super::roles::decode_resources;
+use super::amounts::decode_resources;
 use crate::arguments;
 use crate::expression::has_expression;
 use crate::frameworks::{self, Framework};

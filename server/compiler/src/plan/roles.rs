@@ -4,20 +4,13 @@ use std::collections::BTreeMap;
 
 use cubeloom_domain::pipeline::{ElasticRange, Task};
 use cubeloom_domain::plan::{Late, PlannedRole};
-use cubeloom_domain::resources::{GpuRequest, ResourceRequest, Resources};
-use cubeloom_domain::{Bytes, Code, Cpu, Problem};
+use cubeloom_domain::{Code, Problem};
 use serde_json::Value;
 
 use super::Planner;
 use super::prepared::{Prepared, Role};
 use super::resolve::Sight;
-use super::task::known_text;
 use crate::nearest::{hint, listing};
-use crate::parse::{Decoder, Node, resources};
-
-/// A worker's amounts when nobody says any.
-const DEFAULT_CPU: Cpu = Cpu(1000);
-const DEFAULT_MEMORY: Bytes = Bytes(1 << 30);
 
 /// The roles of a task, and what holds for all of them together.
 pub struct Roles {
@@ -133,95 +126,6 @@ impl Planner<'_> {
         replicas
     }
 
-    /// Platform < template's role < task < task's role < amounts that the template fixes.
-    fn resources(
-        &mut self,
-        prefix: &str,
-        task: &Task,
-        prepared: &Prepared<'_>,
-        role: &Role<'_>,
-        inside: &Sight<'_>,
-        fixed: &ResourceRequest,
-    ) -> Resources {
-        let evaluated =
-            if role.fixed.is_none() { self.evaluated(prefix, prepared, role, inside) } else { None };
-        let own = task.role_resources.get(&role.template.name);
-        let layers = [role.fixed.as_ref(), evaluated.as_ref(), task.resources.as_ref(), own, Some(fixed)];
-        let mut resources = Resources { cpu: DEFAULT_CPU, memory: DEFAULT_MEMORY, ..Resources::default() };
-        layers.into_iter().flatten().for_each(|layer| lay(&mut resources, layer));
-        if resources.cpu_exclusive && !resources.cpu.0.is_multiple_of(1000) {
-            let message =
-                format!("{} CPU cannot be exclusive: cpu_exclusive needs whole cores", resources.cpu);
-            let place = if own.is_some() {
-                format!("role_resources/{}", role.template.name)
-            } else {
-                "resources".into()
-            };
-            self.problem(Code::Conflict, format!("{prefix}/{place}"), message);
-        }
-        resources
-    }
-
-    /// The template's amounts where they follow from arguments.
-    fn evaluated(
-        &mut self,
-        prefix: &str,
-        prepared: &Prepared<'_>,
-        role: &Role<'_>,
-        inside: &Sight<'_>,
-    ) -> Option<ResourceRequest> {
-        let value = role.template.resources.as_ref()?;
-        let value = self.template_value(prefix, prepared, value, inside, "the resources")?;
-        decode_resources(&value)
-            .map_err(|problem| {
-                let message = format!(
-                    "the task template `{}`, role `{}`, resources{}: {}",
-                    prepared.template.name, role.template.name, problem.path, problem.message
-                );
-                self.problem(problem.code, format!("{prefix}/arguments"), message);
-            })
-            .ok()
-    }
-
-    /// `TASK_RESOURCE_...` in the template's env fix an amount, whatever the task says.
-    fn fixed_amounts(
-        &mut self,
-        prefix: &str,
-        prepared: &Prepared<'_>,
-        env: &BTreeMap<String, Late>,
-    ) -> ResourceRequest {
-        let mut request = serde_json::Map::new();
-        let names = [
-            ("TASK_RESOURCE_CPU", "cpu"),
-            ("TASK_RESOURCE_MEM", "memory"),
-            ("TASK_RESOURCE_MEMORY", "memory"),
-            ("TASK_RESOURCE_GPU", "gpu"),
-        ];
-        for (name, key) in names {
-            if !prepared.template.env.contains_key(name) {
-                continue;
-            }
-            let Some(text) = known_text(env, name).map(str::trim).filter(|text| !text.is_empty()) else {
-                continue;
-            };
-            let value = match (key, text.parse::<u32>()) {
-                ("gpu", Ok(count)) => serde_json::json!({ "count": count }),
-                _ => Value::String(text.to_owned()),
-            };
-            request.insert(key.to_owned(), value);
-        }
-        decode_resources(&Value::Object(request)).unwrap_or_else(|problem| {
-            let message = format!(
-                "the task template `{}`: TASK_RESOURCE_{}: {}",
-                prepared.template.name,
-                problem.path.trim_start_matches('/').to_uppercase(),
-                problem.message
-            );
-            self.problem(problem.code, format!("{prefix}/template"), message);
-            ResourceRequest::default()
-        })
-    }
-
     /// The framework's own rules about roles.
     fn check_counts(&mut self, prefix: &str, prepared: &Prepared<'_>, roles: &Roles, inside: &Sight<'_>) {
         let unclear = !inside.unknown_args.is_empty() || !inside.unknown_params.is_empty();
@@ -264,30 +168,4 @@ impl Planner<'_> {
 fn count(value: &Value) -> Option<u32> {
     let number = value.as_f64().filter(|number| number.fract() == 0.0)?;
     (0.0..=f64::from(u32::MAX)).contains(&number).then_some(number as u32)
-}
-
-/// Puts one layer of amounts over what was there.
-fn lay(resources: &mut Resources, layer: &ResourceRequest) {
-    resources.cpu = layer.cpu.unwrap_or(resources.cpu);
-    resources.memory = layer.memory.unwrap_or(resources.memory);
-    if let Some(gpu) = &layer.gpu {
-        // No cards is the same as no request.
-        resources.gpu = Some(gpu.clone()).filter(|gpu: &GpuRequest| gpu.count != Some(0));
-    }
-    resources.shm = layer.shm.or(resources.shm);
-    resources.rdma = layer.rdma.or(resources.rdma);
-    resources.cpu_exclusive = layer.cpu_exclusive.unwrap_or(resources.cpu_exclusive);
-}
-
-/// Reads amounts that an expression or a template gave.
-///
-/// # Errors
-/// The first mistake; its path is relative to the amounts.
-pub fn decode_resources(value: &Value) -> Result<ResourceRequest, Problem> {
-    let mut decoder = Decoder::default();
-    let request = resources::resources(&mut decoder, &Node::from_json(value));
-    match decoder.problems.into_iter().next() {
-        Some(problem) => Err(problem),
-        None => Ok(request.unwrap_or_default()),
-    }
 }

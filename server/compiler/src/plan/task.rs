@@ -1,11 +1,11 @@
 //! One task of the plan.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use cubeloom_domain::job::PythonEnvironment;
 use cubeloom_domain::pipeline::{Cache, Placement, Retry, RetryOn, Task};
-use cubeloom_domain::plan::{CachePolicy, Late, PlannedTask, RetryPolicy};
+use cubeloom_domain::plan::{CachePolicy, PlannedTask, RetryPolicy};
 use cubeloom_domain::{Code, Span, TaskIx};
 use serde_json::Value;
 
@@ -127,42 +127,6 @@ impl Planner<'_> {
         names.into_iter().map(TaskIx).collect()
     }
 
-    /// The variables of template, pipeline and task; later ones win.
-    fn env(
-        &mut self,
-        prefix: &str,
-        task: &Task,
-        prepared: &Prepared<'_>,
-        sight: &Sight<'_>,
-        inside: &Sight<'_>,
-    ) -> BTreeMap<String, Late> {
-        let mut env = BTreeMap::new();
-        for (name, text) in &prepared.template.env {
-            match variable(text, inside) {
-                Ok(value) => drop(env.insert(name.clone(), value)),
-                Err(mistake) => {
-                    let place = format!("the task template `{}`, env {name}", prepared.template.name);
-                    self.problem(
-                        mistake.code,
-                        format!("{prefix}/template"),
-                        format!("{place}: {}", mistake.message),
-                    );
-                }
-            }
-        }
-        let pipeline = self.pipeline;
-        let own = [("", &pipeline.env), (prefix, &task.env)];
-        for (path, name, text) in
-            own.into_iter().flat_map(|(path, env)| env.iter().map(move |(n, t)| (path, n, t)))
-        {
-            match variable(text, sight) {
-                Ok(value) => drop(env.insert(name.clone(), value)),
-                Err(mistake) => self.mistake(mistake, format!("{path}/env/{name}")),
-            }
-        }
-        env
-    }
-
     /// Texts that must be known now.
     fn words(&mut self, path: &str, words: &[String], sight: &Sight<'_>) -> Vec<String> {
         let mut rendered = Vec::with_capacity(words.len());
@@ -255,16 +219,6 @@ impl Planner<'_> {
     }
 }
 
-/// A variable's value, or its source when it is late.
-fn variable(text: &str, sight: &Sight<'_>) -> Result<Late, Mistake> {
-    let source = Value::String(text.to_owned());
-    Ok(match sight.resolve(&source)? {
-        Known::Value(value) => Late::Value(Value::String(to_text(value))),
-        Known::Late => Late::Source(source),
-        Known::Unknown => Late::Value(Value::String(String::new())),
-    })
-}
-
 /// A retry policy with nothing left open.
 fn retry(retry: &Retry) -> RetryPolicy {
     let backoff = retry.backoff.as_ref();
@@ -279,13 +233,5 @@ fn retry(retry: &Retry) -> RetryPolicy {
             .on
             .clone()
             .unwrap_or_else(|| vec![RetryOn::Error, RetryOn::OutOfMemory, RetryOn::Lost, RetryOn::Preempted]),
-    }
-}
-
-/// The texts of an env whose values are known: where amounts can be fixed.
-pub fn known_text<'e>(env: &'e BTreeMap<String, Late>, name: &str) -> Option<&'e str> {
-    match env.get(name)? {
-        Late::Value(value) => value.as_str(),
-        Late::Source(_) => None,
     }
 }

@@ -1,0 +1,170 @@
+//! Single values: texts, numbers, amounts, names.
+
+use std::str::FromStr;
+
+use cubeloom_domain::{Code, JsonMap};
+use serde_json::Value;
+
+use super::decode::Decoder;
+use super::node::{Kind, Node, number, to_object};
+use crate::nearest::hint;
+
+impl Decoder {
+    /// Any text.
+    pub fn text(&mut self, node: &Node<'_>) -> Option<String> {
+        match &node.kind {
+            Kind::String(text) => Some(text.to_string()),
+            Kind::Null => Some(String::new()),
+            _ => {
+                self.wrong_type(node, "text (write it in quotes)");
+                None
+            }
+        }
+    }
+
+    /// A text that is not empty.
+    pub fn filled(&mut self, node: &Node<'_>) -> Option<String> {
+        let text = self.text(node)?;
+        if text.trim().is_empty() {
+            self.problem(node, Code::InvalidValue, "must not be empty");
+        }
+        Some(text)
+    }
+
+    /// Text, or a number or truth value taken as it was written: variables and words of a command.
+    pub fn word(&mut self, node: &Node<'_>) -> Option<String> {
+        if let (None, false) = (node.scalar(), matches!(node.kind, Kind::Null)) {
+            self.wrong_type(node, "text");
+            return None;
+        }
+        Some(node.scalar().unwrap_or_default().to_owned())
+    }
+
+    /// True or false.
+    pub fn boolean(&mut self, node: &Node<'_>) -> Option<bool> {
+        if let Kind::Bool(value) = node.kind {
+            return Some(value);
+        }
+        self.wrong_type(node, "true or false");
+        None
+    }
+
+    /// A number of any kind.
+    pub fn float(&mut self, node: &Node<'_>) -> Option<f64> {
+        let value = match &node.kind {
+            Kind::Number(text) => number(text).and_then(|number| number.as_f64()),
+            _ => None,
+        };
+        if value.is_none() {
+            self.wrong_type(node, "a number");
+        }
+        value
+    }
+
+    /// A whole number between two bounds, both included.
+    pub fn integer<T: TryFrom<i64>>(&mut self, node: &Node<'_>, min: i64, max: i64) -> Option<T> {
+        let value = match &node.kind {
+            Kind::Number(text) => number(text).and_then(|number| number.as_i64()),
+            _ => None,
+        };
+        let Some(value) = value else {
+            self.wrong_type(node, "a whole number");
+            return None;
+        };
+        if !(min..=max).contains(&value) {
+            let bounds = match max {
+                MANY => format!("at least {min}"),
+                _ => format!("between {min} and {max}"),
+            };
+            self.problem(node, Code::InvalidValue, format!("{value} is not allowed: must be {bounds}"));
+            return None;
+        }
+        T::try_from(value).ok()
+    }
+
+    /// A count, at least `min`.
+    pub fn count(&mut self, node: &Node<'_>, min: i64) -> Option<u32> {
+        self.integer(node, min, MANY)
+    }
+
+    /// An amount: a number, or text.
+    pub fn amount<T: FromStr<Err: std::fmt::Display>>(&mut self, node: &Node<'_>, form: &str) -> Option<T> {
+        let text = match &node.kind {
+            Kind::Number(text) | Kind::String(text) => text,
+            _ => {
+                self.wrong_type(node, form);
+                return None;
+            }
+        };
+        text.parse()
+            .map_err(|error: T::Err| self.problem(node, Code::InvalidQuantity, error.to_string()))
+            .ok()
+    }
+
+    /// One word of a few.
+    pub fn one_of<T: Copy>(&mut self, node: &Node<'_>, words: &[(&'static str, T)]) -> Option<T> {
+        let known = || words.iter().map(|(word, _)| *word);
+        let Kind::String(text) = &node.kind else {
+            self.wrong_type(node, &format!("one of {}", known().collect::<Vec<_>>().join(", ")));
+            return None;
+        };
+        if let Some((_, value)) = words.iter().find(|(word, _)| word == text) {
+            return Some(*value);
+        }
+        let listed = known().collect::<Vec<_>>().join(", ");
+        let message = format!("`{text}` is not one of {listed}{}", hint(text, known()));
+        self.problem(node, Code::InvalidValue, message);
+        None
+    }
+
+    /// A DNS-1123 label. A bad one is kept, so that what refers to it is not called unknown too.
+    pub fn name(&mut self, node: &Node<'_>) -> Option<String> {
+        let text = self.word(node)?;
+        if !is_label(&text) {
+            let message = format!(
+                "`{text}` is not a name: use at most 63 lower-case letters, digits and `-`, beginning and ending \
+                 with a letter or digit{}",
+                suggestion(&text)
+            );
+            self.problem(node, Code::InvalidName, message);
+        }
+        Some(text)
+    }
+
+    /// Any value.
+    pub fn json(&mut self, node: &Node<'_>) -> Option<Value> {
+        Some(node.to_json())
+    }
+
+    /// Any mapping.
+    pub fn object(&mut self, node: &Node<'_>) -> Option<JsonMap> {
+        if let Kind::Map(entries) = &node.kind {
+            return Some(to_object(entries));
+        }
+        self.wrong_type(node, "a mapping");
+        None
+    }
+}
+
+/// The largest count that is taken.
+const MANY: i64 = u32::MAX as i64;
+
+/// Whether a text is a DNS-1123 label.
+pub fn is_label(text: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=63).contains(&text.len())
+        && text.bytes().all(inner)
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+}
+
+/// ` (for instance `my-task`)` when the text can be made a label.
+fn suggestion(text: &str) -> String {
+    let mapped: String = text
+        .chars()
+        .take(63)
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+        .collect();
+    let label = mapped.trim_matches('-');
+    if is_label(label) { format!(", for instance `{label}`") } else { String::new() }
+}

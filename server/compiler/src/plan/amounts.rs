@@ -1,0 +1,136 @@
+//! What each worker of a role gets: layers of amounts over each other.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::pipeline::Task;
+use cubeloom_domain::plan::Late;
+use cubeloom_domain::resources::{GpuRequest, ResourceRequest, Resources};
+use cubeloom_domain::{Bytes, Code, Cpu, Problem};
+use serde_json::Value;
+
+use super::Planner;
+use super::env::known_text;
+use super::prepared::{Prepared, Role};
+use super::resolve::Sight;
+use crate::parse::{Decoder, Node, resources};
+
+/// A worker's amounts when nobody says any.
+const DEFAULT_CPU: Cpu = Cpu(1000);
+const DEFAULT_MEMORY: Bytes = Bytes(1 << 30);
+
+impl Planner<'_> {
+    /// Platform < template's role < task < task's role < amounts that the template fixes.
+    pub fn resources(
+        &mut self,
+        prefix: &str,
+        task: &Task,
+        prepared: &Prepared<'_>,
+        role: &Role<'_>,
+        inside: &Sight<'_>,
+        fixed: &ResourceRequest,
+    ) -> Resources {
+        let evaluated =
+            if role.fixed.is_none() { self.evaluated(prefix, prepared, role, inside) } else { None };
+        let own = task.role_resources.get(&role.template.name);
+        let layers = [role.fixed.as_ref(), evaluated.as_ref(), task.resources.as_ref(), own, Some(fixed)];
+        let mut resources = Resources { cpu: DEFAULT_CPU, memory: DEFAULT_MEMORY, ..Resources::default() };
+        layers.into_iter().flatten().for_each(|layer| lay(&mut resources, layer));
+        if resources.cpu_exclusive && !resources.cpu.0.is_multiple_of(1000) {
+            let message =
+                format!("{} CPU cannot be exclusive: cpu_exclusive needs whole cores", resources.cpu);
+            let place = if own.is_some() {
+                format!("role_resources/{}", role.template.name)
+            } else {
+                "resources".into()
+            };
+            self.problem(Code::Conflict, format!("{prefix}/{place}"), message);
+        }
+        resources
+    }
+
+    /// The template's amounts where they follow from arguments.
+    fn evaluated(
+        &mut self,
+        prefix: &str,
+        prepared: &Prepared<'_>,
+        role: &Role<'_>,
+        inside: &Sight<'_>,
+    ) -> Option<ResourceRequest> {
+        let value = role.template.resources.as_ref()?;
+        let value = self.template_value(prefix, prepared, value, inside, "the resources")?;
+        decode_resources(&value)
+            .map_err(|problem| {
+                let message = format!(
+                    "the task template `{}`, role `{}`, resources{}: {}",
+                    prepared.template.name, role.template.name, problem.path, problem.message
+                );
+                self.problem(problem.code, format!("{prefix}/arguments"), message);
+            })
+            .ok()
+    }
+
+    /// `TASK_RESOURCE_...` in the template's env fix an amount, whatever the task says.
+    pub fn fixed_amounts(
+        &mut self,
+        prefix: &str,
+        prepared: &Prepared<'_>,
+        env: &BTreeMap<String, Late>,
+    ) -> ResourceRequest {
+        let mut request = serde_json::Map::new();
+        let names = [
+            ("TASK_RESOURCE_CPU", "cpu"),
+            ("TASK_RESOURCE_MEM", "memory"),
+            ("TASK_RESOURCE_MEMORY", "memory"),
+            ("TASK_RESOURCE_GPU", "gpu"),
+        ];
+        for (name, key) in names {
+            if !prepared.template.env.contains_key(name) {
+                continue;
+            }
+            let Some(text) = known_text(env, name).map(str::trim).filter(|text| !text.is_empty()) else {
+                continue;
+            };
+            let value = match (key, text.parse::<u32>()) {
+                ("gpu", Ok(count)) => serde_json::json!({ "count": count }),
+                _ => Value::String(text.to_owned()),
+            };
+            request.insert(key.to_owned(), value);
+        }
+        decode_resources(&Value::Object(request)).unwrap_or_else(|problem| {
+            let message = format!(
+                "the task template `{}`: TASK_RESOURCE_{}: {}",
+                prepared.template.name,
+                problem.path.trim_start_matches('/').to_uppercase(),
+                problem.message
+            );
+            self.problem(problem.code, format!("{prefix}/template"), message);
+            ResourceRequest::default()
+        })
+    }
+}
+
+/// Puts one layer of amounts over what was there.
+fn lay(resources: &mut Resources, layer: &ResourceRequest) {
+    resources.cpu = layer.cpu.unwrap_or(resources.cpu);
+    resources.memory = layer.memory.unwrap_or(resources.memory);
+    if let Some(gpu) = &layer.gpu {
+        // No cards is the same as no request.
+        resources.gpu = Some(gpu.clone()).filter(|gpu: &GpuRequest| gpu.count != Some(0));
+    }
+    resources.shm = layer.shm.or(resources.shm);
+    resources.rdma = layer.rdma.or(resources.rdma);
+    resources.cpu_exclusive = layer.cpu_exclusive.unwrap_or(resources.cpu_exclusive);
+}
+
+/// Reads amounts that an expression or a template gave.
+///
+/// # Errors
+/// The first mistake; its path is relative to the amounts.
+pub fn decode_resources(value: &Value) -> Result<ResourceRequest, Problem> {
+    let mut decoder = Decoder::default();
+    let request = resources::resources(&mut decoder, &Node::from_json(value));
+    match decoder.problems.into_iter().next() {
+        Some(problem) => Err(problem),
+        None => Ok(request.unwrap_or_default()),
+    }
+}

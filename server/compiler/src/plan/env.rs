@@ -1,0 +1,68 @@
+//! The variables of a task, from template, pipeline and task together.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::pipeline::Task;
+use cubeloom_domain::plan::Late;
+use serde_json::Value;
+
+use super::Planner;
+use super::prepared::Prepared;
+use super::resolve::{Known, Sight};
+use crate::expression::{Mistake, to_text};
+
+impl Planner<'_> {
+    /// The variables of template, pipeline and task; later ones win.
+    pub fn env(
+        &mut self,
+        prefix: &str,
+        task: &Task,
+        prepared: &Prepared<'_>,
+        sight: &Sight<'_>,
+        inside: &Sight<'_>,
+    ) -> BTreeMap<String, Late> {
+        let mut env = BTreeMap::new();
+        for (name, text) in &prepared.template.env {
+            match variable(text, inside) {
+                Ok(value) => drop(env.insert(name.clone(), value)),
+                Err(mistake) => {
+                    let place = format!("the task template `{}`, env {name}", prepared.template.name);
+                    self.problem(
+                        mistake.code,
+                        format!("{prefix}/template"),
+                        format!("{place}: {}", mistake.message),
+                    );
+                }
+            }
+        }
+        let pipeline = self.pipeline;
+        let own = [("", &pipeline.env), (prefix, &task.env)];
+        for (path, name, text) in
+            own.into_iter().flat_map(|(path, env)| env.iter().map(move |(n, t)| (path, n, t)))
+        {
+            match variable(text, sight) {
+                Ok(value) => drop(env.insert(name.clone(), value)),
+                Err(mistake) => self.mistake(mistake, format!("{path}/env/{name}")),
+            }
+        }
+        env
+    }
+}
+
+/// A variable's value, or its source when it is late.
+fn variable(text: &str, sight: &Sight<'_>) -> Result<Late, Mistake> {
+    let source = Value::String(text.to_owned());
+    Ok(match sight.resolve(&source)? {
+        Known::Value(value) => Late::Value(Value::String(to_text(value))),
+        Known::Late => Late::Source(source),
+        Known::Unknown => Late::Value(Value::String(String::new())),
+    })
+}
+
+/// The texts of an env whose values are known: where amounts can be fixed.
+pub fn known_text<'e>(env: &'e BTreeMap<String, Late>, name: &str) -> Option<&'e str> {
+    match env.get(name)? {
+        Late::Value(value) => value.as_str(),
+        Late::Source(_) => None,
+    }
+}
