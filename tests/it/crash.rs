@@ -1,0 +1,126 @@
+//! Whatever moment the server dies at, nothing is lost and nothing is run twice.
+//!
+//! The real program on the real executor is killed with `-9`, alone, and started again: at every failpoint that
+//! the sources declare, and at random moments. Afterwards the run must be what it is without any crash, and the
+//! ledger, which the workers write and nobody else, must have each worker of each attempt once.
+//! docs/CRASH-SAFETY.md says what is guaranteed. `make crash-test` runs the ignored tests: many more kills.
+
+mod baseline;
+mod cancel;
+mod document;
+mod figures;
+mod ledger;
+mod moments;
+mod points;
+mod site;
+mod verdict;
+mod watch;
+
+use baseline::Baseline;
+use cubeloom_testkit::postgres::Database;
+use document::Document;
+use figures::Figures;
+use moments::Numbers;
+use site::Site;
+
+/// Where the random moments begin, unless `CUBELOOM_TEST_SEED` says otherwise.
+const SEED: u64 = 20_240_229;
+
+#[test]
+fn at_every_failpoint() {
+    let mut site = Site::new(None);
+    let baseline = Baseline::of(&mut site, Document::short());
+    let mut figures = Figures::of(&baseline);
+    points::kill_the_client(&mut site, &baseline, &mut figures);
+    points::kill(&mut site, &baseline, 8, 3, &mut numbers(), &mut figures);
+    points::kill_while_cancelling(&mut site, &mut figures);
+    points::find_unreached(&mut figures);
+    println!("{figures}");
+    no_findings(&figures);
+}
+
+#[test]
+fn at_random_moments() {
+    let figures = random_moments(None, Document::of_200_tasks(), 25);
+    println!("{figures}");
+    no_findings(&figures);
+}
+
+#[test]
+fn at_random_moments_on_postgresql() {
+    let database = Database::create();
+    let figures = random_moments(Some(database.url()), Document::short(), 10);
+    println!("{figures}");
+    no_findings(&figures);
+}
+
+#[test]
+fn without_adoption_the_test_turns_red() {
+    let mut site = Site::new(None);
+    let baseline = Baseline::of(&mut site, Document::short());
+    let mut figures = Figures::of(&baseline);
+    let off = [("CUBELOOM_LOCAL_ADOPTION", "false")];
+    moments::kill(&mut site, &baseline, 12, &mut numbers(), &off, &mut figures);
+    println!("{figures}");
+    let wrong = |finding: &&String| finding.starts_with("doubled") || finding.starts_with("lost");
+    let wrong = figures.findings.iter().filter(wrong).count();
+    assert!(wrong > 0, "the ledger does not show that workers are run twice: {:#?}", figures.findings);
+}
+
+#[test]
+#[ignore = "many runs: make crash-test"]
+fn at_every_failpoint_in_a_run_of_its_own() {
+    let mut site = Site::new(None);
+    let baseline = Baseline::of(&mut site, Document::of_200_tasks());
+    let mut figures = Figures::of(&baseline);
+    let mut numbers = numbers();
+    points::kill_the_client(&mut site, &baseline, &mut figures);
+    points::kill(&mut site, &baseline, 1, 1, &mut numbers, &mut figures);
+    points::kill(&mut site, &baseline, 10, 20, &mut numbers, &mut figures);
+    points::kill_while_cancelling(&mut site, &mut figures);
+    points::find_unreached(&mut figures);
+    println!("{figures}");
+    no_findings(&figures);
+}
+
+#[test]
+#[ignore = "a thousand kills: make crash-test"]
+fn at_many_random_moments() {
+    let kills = variable("CUBELOOM_TEST_CRASHES").unwrap_or(1000);
+    let figures = random_moments(None, Document::of_200_tasks(), kills);
+    println!("{figures}");
+    no_findings(&figures);
+}
+
+#[test]
+#[ignore = "a hundred kills: make crash-test"]
+fn at_many_random_moments_on_postgresql() {
+    let database = Database::create();
+    let kills = variable("CUBELOOM_TEST_CRASHES").unwrap_or(1000).div_ceil(10);
+    let figures = random_moments(Some(database.url()), Document::of_200_tasks(), kills);
+    println!("{figures}");
+    no_findings(&figures);
+}
+
+fn random_moments(database: Option<String>, document: Document, kills: u64) -> Figures {
+    let mut site = Site::new(database);
+    let baseline = Baseline::of(&mut site, document);
+    let mut figures = Figures::of(&baseline);
+    moments::kill(&mut site, &baseline, kills, &mut numbers(), &[], &mut figures);
+    figures
+}
+
+fn no_findings(figures: &Figures) {
+    assert!(figures.findings.is_empty(), "\n{}\n", figures.findings.join("\n"));
+}
+
+fn numbers() -> Numbers {
+    Numbers(variable("CUBELOOM_TEST_SEED").unwrap_or(SEED))
+}
+
+#[allow(clippy::disallowed_methods, reason = "a test may be told how much to do")]
+fn variable(name: &str) -> Option<u64> {
+    std::env::var(name)
+        .ok()
+        .map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
+}

@@ -1,0 +1,96 @@
+//! The ledger: what the workers themselves say that they did. The engine never writes it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use cubeloom_domain::{AttemptKey, RunId};
+
+/// The file.
+pub struct Ledger {
+    path: PathBuf,
+}
+
+/// One line of it.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Whether the worker says that it is done; else, that it begins.
+    pub done: bool,
+    /// The attempt.
+    pub key: AttemptKey,
+    /// The worker, `<role>-<index>`.
+    pub worker: String,
+    /// The shim that started it.
+    pub shim: i32,
+}
+
+impl Ledger {
+    /// An empty ledger that every user may append to.
+    pub fn create(path: PathBuf) -> Self {
+        let file = File::create(&path).expect("the ledger");
+        file.set_permissions(fs::Permissions::from_mode(0o666)).expect("the ledger's mode");
+        Self { path }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The whole lines from `from` on, in bytes, and where the next ones begin.
+    pub fn lines(&self, from: usize) -> (Vec<Line>, usize) {
+        let text = fs::read_to_string(&self.path).expect("the ledger");
+        let whole = text.rfind('\n').map_or(from, |end| end + 1);
+        let read = |line| parse(line).unwrap_or_else(|| panic!("no worker writes into the ledger: `{line}`"));
+        (text[from..whole].lines().map(read).collect(), whole)
+    }
+
+    /// What the workers of a run say.
+    pub fn of_run(&self, run: &RunId) -> Told {
+        let mut told = Told::default();
+        for line in self.lines(0).0.into_iter().filter(|line| line.key.run == *run) {
+            let worker = (line.key.clone(), line.worker);
+            if line.done {
+                *told.done.entry(worker).or_default() += 1;
+            } else {
+                *told.begun.entry(worker).or_default() += 1;
+            }
+        }
+        told
+    }
+}
+
+/// A worker of an attempt.
+pub type Worker = (AttemptKey, String);
+
+/// How often each worker of a run began, and how often it came to its end.
+#[derive(Default)]
+pub struct Told {
+    pub begun: BTreeMap<Worker, u32>,
+    pub done: BTreeMap<Worker, u32>,
+}
+
+impl Told {
+    /// All executions.
+    pub fn executions(&self) -> u64 {
+        self.begun.values().map(|count| u64::from(*count)).sum()
+    }
+
+    /// The workers of one attempt that began.
+    pub fn workers(&self, key: &AttemptKey) -> BTreeSet<&str> {
+        self.begun.keys().filter(|(of, _)| of == key).map(|(_, worker)| worker.as_str()).collect()
+    }
+}
+
+fn parse(line: &str) -> Option<Line> {
+    let mut words = line.split(' ');
+    let done = match words.next()? {
+        "start" => false,
+        "done" => true,
+        _ => return None,
+    };
+    let (key, worker) = (words.next()?.parse().ok()?, words.next()?.to_owned());
+    let _pid: i32 = words.next()?.parse().ok()?;
+    let shim = words.next()?.parse().ok()?;
+    words.next().is_none().then_some(Line { done, key, worker, shim })
+}

@@ -1,0 +1,250 @@
+//! A data folder with the real server on it, which can be killed and started again.
+
+use std::collections::BTreeSet;
+use std::fs::{self, OpenOptions, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use cubeloom_domain::RunId;
+use cubeloom_domain::state::RunState;
+use cubeloom_store::{Options, Store};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use super::document::Document;
+use super::ledger::Ledger;
+use crate::support::{processes, program};
+
+/// How long the server may take to start.
+const READY_WITHIN: Duration = Duration::from_secs(20);
+
+/// Variables of one program.
+pub type Variables<'a> = &'a [(&'a str, &'a str)];
+
+/// A data folder of the test's own.
+pub struct Site {
+    folder: TempDir,
+    program: PathBuf,
+    database: String,
+    /// Which of the servers is the present one; each has a log of its own.
+    servers: u32,
+    server: Option<Child>,
+    pub ledger: Ledger,
+}
+
+impl Site {
+    /// A new one; on the embedded database unless another is named.
+    pub fn new(database: Option<String>) -> Self {
+        // Workers run under a uid of their own and must be able to enter it.
+        let open = Permissions::from_mode(0o755);
+        let folder = tempfile::Builder::new().prefix("crash-").permissions(open).tempdir().expect("a folder");
+        let file = folder.path().join("data/db/cubeloom.sqlite");
+        provide_uv(&folder.path().join("bin"));
+        Self {
+            database: database.unwrap_or_else(|| format!("sqlite:{}", file.display())),
+            ledger: Ledger::create(folder.path().join("ledger")),
+            program: program::cubeloom(),
+            servers: 0,
+            server: None,
+            folder,
+        }
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// A file beside the data folder.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, words: &[&str], variables: Variables<'_>) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(words).arg("--data").arg(self.data());
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.beside("bin").display());
+        command.env_clear().env("PATH", path).env("HOME", self.folder.path());
+        command.env("CUBELOOM_SERVER_TEMPLATES", concat!(env!("CARGO_MANIFEST_DIR"), "/../task-templates"));
+        command.env("CUBELOOM_DATABASE_URL", &self.database);
+        // More workers beside each other than a small machine has cores: they mostly sleep.
+        command.env("CUBELOOM_LOCAL_CPU", "8").env("CUBELOOM_LOCAL_MEMORY", "4Gi");
+        command.env("CUBELOOM_LOCAL_GRACE", "1s");
+        command.envs(variables.iter().copied()).stdin(Stdio::null()).current_dir("/");
+        command
+    }
+
+    /// Starts the server.
+    pub fn start(&mut self, variables: Variables<'_>) {
+        assert!(self.server.is_none(), "a server runs already");
+        self.servers += 1;
+        let path = self.beside(&format!("server-{}.log", self.servers % 8));
+        let log = OpenOptions::new().create(true).write(true).truncate(true).open(path).expect("a log");
+        let mut command = self.command(&["serve"], variables);
+        command.stdout(log.try_clone().expect("a log")).stderr(log);
+        self.server = Some(command.spawn().expect("the server starts"));
+    }
+
+    /// Kills the server with -9, and only it.
+    pub fn kill(&mut self) {
+        let mut server = self.server.take().expect("a server");
+        server.kill().expect("kill -9");
+        server.wait().expect("the server's end");
+    }
+
+    /// Whether the server has died by itself. Anything but a `kill -9` is a failure of the server.
+    pub fn has_died(&mut self) -> bool {
+        let Some(status) = self.server.as_mut().and_then(|server| server.try_wait().expect("a status"))
+        else {
+            return false;
+        };
+        self.server = None;
+        assert_eq!(status.signal(), Some(9), "the server ended by itself: {status}\n{}", self.last_log());
+        true
+    }
+
+    /// Ends the server as an administrator does. One that is armed may die on the way.
+    pub fn stop(&mut self) {
+        let Some(mut server) = self.server.take() else { return };
+        let _ = kill_process(Pid::from_child(&server), Signal::TERM);
+        let status = server.wait().expect("the server's end");
+        assert!(
+            status.success() || status.signal() == Some(9),
+            "the server ends with {status}\n{}",
+            self.last_log()
+        );
+    }
+
+    /// What the present or last server wrote.
+    pub fn last_log(&self) -> String {
+        fs::read_to_string(self.beside(&format!("server-{}.log", self.servers % 8))).unwrap_or_default()
+    }
+
+    /// Forgets the Python environments that were made, so that the next run makes them again.
+    pub fn forget_environments(&self) {
+        assert!(self.server.is_none(), "a server may be using them");
+        for entry in fs::read_dir(self.data().join("venvs")).into_iter().flatten().flatten() {
+            if entry.path().is_dir() {
+                fs::remove_dir_all(entry.path()).expect("an environment is removed");
+            }
+        }
+    }
+
+    /// Waits until the server says that it takes work.
+    fn await_ready(&self) {
+        let deadline = Instant::now() + READY_WITHIN;
+        while !self.last_log().contains("ready") {
+            assert!(Instant::now() < deadline, "the server does not become ready\n{}", self.last_log());
+            sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Asks for a run as a person does, and returns before it has begun.
+    pub fn submit(&self, document: &Document, variables: Variables<'_>) -> Result<RunId, Output> {
+        let path = document.write(&self.beside("pipeline"), self.ledger.path());
+        let path = path.display().to_string();
+        self.await_ready();
+        let output =
+            self.command(&["run", &path, "--detach"], variables).output().expect("the program starts");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let id = said.split(|c: char| !c.is_ascii_alphanumeric()).find_map(|word| word.parse().ok());
+        match id {
+            Some(id) if output.status.success() => Ok(id),
+            _ => Err(output),
+        }
+    }
+
+    /// Asks for a run, which must be accepted.
+    pub fn run(&self, document: &Document) -> RunId {
+        self.submit(document, &[]).unwrap_or_else(|output| {
+            panic!("{}\n{}", String::from_utf8_lossy(&output.stderr), self.last_log())
+        })
+    }
+
+    /// Asks that a run stops.
+    pub fn cancel(&self, run: &RunId) {
+        let output = self.command(&["cancel", run.as_str()], &[]).output().expect("the program starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Does something with the database. Nothing of this process stays connected, so that after a crash it is
+    /// the server who finds the database as the crash left it.
+    pub fn with_store<T>(&self, work: impl AsyncFnOnce(&Store) -> T) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let store = Store::open(&Options::new(&self.database)).await.expect("the database opens");
+            let result = work(&store).await;
+            store.close().await;
+            result
+        })
+    }
+
+    /// The state of a run.
+    pub fn state(&self, run: &RunId) -> RunState {
+        let record = self.with_store(async |store| store.run(run).await.expect("the database answers"));
+        record.unwrap_or_else(|| panic!("the run {run} is lost")).state
+    }
+
+    /// The runs of the database.
+    pub fn runs(&self) -> BTreeSet<RunId> {
+        let filter = Default::default();
+        let runs = self.with_store(async |store| store.runs(&filter).await.expect("the database answers"));
+        runs.into_iter().map(|run| run.id).collect()
+    }
+
+    /// Waits until a run has ended.
+    pub fn wait_for_end(&mut self, run: &RunId, patience: Duration) -> RunState {
+        let deadline = Instant::now() + patience;
+        loop {
+            let state = self.state(run);
+            if state.is_final() {
+                return state;
+            }
+            assert!(!self.has_died(), "the server was killed by somebody else");
+            assert!(Instant::now() < deadline, "run {run} does not end: {state:?}\n{}", self.last_log());
+            sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Whether the embedded database is sound, in SQLite's own words; `None` for another database.
+    pub fn integrity(&self) -> Option<String> {
+        let file = self.database.strip_prefix("sqlite:")?;
+        let question = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('PRAGMA integrity_check').fetchone()[0])";
+        let output = Command::new("/usr/bin/python3")
+            .args(["-I", "-c", question, file])
+            .output()
+            .expect("Debian's Python");
+        Some(String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).trim().to_owned())
+    }
+
+    /// Folder names that only this site's processes have on their command lines or in their environments.
+    pub fn mark(&self) -> String {
+        fs::canonicalize(self.data()).unwrap_or_else(|_| self.data()).display().to_string()
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+        // A test that failed leaves nothing running either, and no control groups.
+        processes::end(&self.mark());
+    }
+}
+
+/// Puts the stand-in for uv where the server finds it.
+fn provide_uv(bin: &Path) {
+    fs::create_dir(bin).expect("a folder for uv");
+    fs::write(bin.join("uv"), include_str!("uv.sh")).expect("uv");
+    fs::set_permissions(bin.join("uv"), Permissions::from_mode(0o755)).expect("uv's mode");
+}
+
+/// Whether a path below the data folder is there.
+pub fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}

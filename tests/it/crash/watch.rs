@@ -1,0 +1,131 @@
+//! One run, watched from outside: through the ledger, and only at the end through the database.
+
+use std::collections::HashSet;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use cubeloom_domain::RunId;
+use cubeloom_domain::state::RunState;
+
+use super::site::Site;
+use crate::support::processes;
+
+/// How often the ledger is looked at.
+const STEP: Duration = Duration::from_millis(1);
+/// How often the database is asked once the last task is done.
+const ASK: Duration = Duration::from_millis(40);
+/// How often before that: a run that fails has no last task.
+const ASK_RARELY: Duration = Duration::from_secs(3);
+/// How long a run may take without anybody hearing of it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What came first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Came {
+    /// The run's end.
+    End,
+    /// The moment that was given.
+    Moment,
+    /// The server's death.
+    Death,
+}
+
+/// A watched run.
+pub struct Watch {
+    pub run: RunId,
+    /// How far the ledger has been read.
+    read: usize,
+    /// The last task has said that it is done.
+    nearly_over: bool,
+    asked: Instant,
+    /// When the server was started again, until somebody has worked for it.
+    restarted: Option<Instant>,
+    /// Shims of earlier servers; what their workers say is no work of the present one.
+    old_shims: HashSet<i32>,
+    pub back_at_work: Vec<Duration>,
+}
+
+impl Watch {
+    pub fn of(run: RunId) -> Self {
+        Self {
+            run,
+            read: 0,
+            nearly_over: false,
+            asked: Instant::now(),
+            restarted: None,
+            old_shims: HashSet::new(),
+            back_at_work: Vec::new(),
+        }
+    }
+
+    /// Starts the server again after its death, and measures from now on how long it takes to be back at work:
+    /// until a worker begins that none of the earlier servers started.
+    pub fn restart(&mut self, site: &mut Site, variables: &[(&str, &str)]) {
+        self.old_shims.extend(processes::shims(&site.mark()));
+        self.look(site);
+        self.restarted = (!self.nearly_over).then(Instant::now);
+        site.start(variables);
+    }
+
+    /// Whether the server has work again after its last start.
+    pub fn is_back(&self) -> bool {
+        self.restarted.is_none()
+    }
+
+    /// Waits for what comes first. A moment is counted from when the server is back at work, or from now.
+    pub fn wait(&mut self, site: &mut Site, moment: Option<Instant>) -> Came {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if site.has_died() {
+                return Came::Death;
+            }
+            self.look(site);
+            if self.has_ended(site) {
+                return Came::End;
+            }
+            if moment.is_some_and(|moment| Instant::now() >= moment) {
+                return Came::Moment;
+            }
+            assert!(Instant::now() < deadline, "run {} does not end\n{}", self.run, site.last_log());
+            sleep(STEP);
+        }
+    }
+
+    /// Waits until the server is back at work, or there is nothing left to do.
+    pub fn wait_until_back(&mut self, site: &mut Site) -> Option<Came> {
+        while !self.is_back() {
+            match self.wait(site, Some(Instant::now())) {
+                Came::Moment => sleep(STEP),
+                other => return Some(other),
+            }
+        }
+        None
+    }
+
+    /// Reads what is new in the ledger.
+    fn look(&mut self, site: &Site) {
+        let (lines, read) = site.ledger.lines(self.read);
+        self.read = read;
+        for line in lines.into_iter().filter(|line| line.key.run == self.run) {
+            if !line.done && !self.old_shims.contains(&line.shim) {
+                self.back_at_work.extend(self.restarted.take().map(|since| since.elapsed()));
+            }
+            self.nearly_over |= line.done && line.key.task == "end";
+        }
+    }
+
+    /// Whether the run has ended; the database is asked rarely before the last task is done.
+    fn has_ended(&mut self, site: &Site) -> bool {
+        if self.asked.elapsed() < if self.nearly_over { ASK } else { ASK_RARELY } {
+            return false;
+        }
+        let state = site.state(&self.run);
+        self.asked = Instant::now();
+        let ended = !matches!(state, RunState::Queued | RunState::Running | RunState::Cancelling);
+        if ended {
+            // The end itself was the work.
+            self.restarted = None;
+        }
+        ended
+    }
+}

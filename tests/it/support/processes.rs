@@ -1,0 +1,61 @@
+//! What runs on this machine for one data folder, found through /proc and the control groups.
+
+use std::fs;
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use cubeloom_domain::AttemptKey;
+use rustix::process::{Pid, Signal, kill_process};
+
+/// The shims of a data folder.
+pub fn shims(mark: &str) -> Vec<i32> {
+    let of_ours = |pid: &i32| {
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let mut words = words.split(|byte| *byte == 0);
+        words.nth(1) == Some(b"__shim") && words.any(|word| word.starts_with(mark.as_bytes()))
+    };
+    all().filter(of_ours).collect()
+}
+
+/// The workers of a data folder: processes whose outputs lie in it.
+pub fn workers(mark: &str) -> Vec<i32> {
+    let variable = format!("CUBELOOM_OUTPUTS={mark}/");
+    let of_ours = |pid: &i32| {
+        let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        variables.split(|byte| *byte == 0).any(|entry| entry.starts_with(variable.as_bytes()))
+    };
+    all().filter(of_ours).collect()
+}
+
+/// The control groups of attempts, wherever they are mounted.
+pub fn cgroups<'a>(attempts: impl Iterator<Item = &'a AttemptKey>) -> Vec<PathBuf> {
+    let names: Vec<String> = attempts.map(AttemptKey::object_name).collect();
+    let controllers = fs::read_dir("/sys/fs/cgroup").into_iter().flatten().flatten();
+    let parents =
+        controllers.map(|entry| entry.path().join("cubeloom")).chain(["/sys/fs/cgroup/cubeloom".into()]);
+    let groups = parents.flat_map(|parent| fs::read_dir(parent).into_iter().flatten().flatten());
+    let of_ours = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        names.iter().any(|attempt| name.starts_with(attempt.as_str()))
+    };
+    groups.map(|entry| entry.path()).filter(of_ours).collect()
+}
+
+/// Ends the shims of a data folder with their workers: told first, killed after a while.
+pub fn end(mark: &str) {
+    for signal in [Signal::TERM, Signal::KILL] {
+        for shim in shims(mark).into_iter().filter_map(Pid::from_raw) {
+            let _ = kill_process(shim, signal);
+        }
+        let deadline = Instant::now() + Duration::from_secs(3);
+        while !shims(mark).is_empty() && Instant::now() < deadline {
+            sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn all() -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
