@@ -1,6 +1,6 @@
 //! uv, which makes the environments: found on the server's PATH, or brought from PyPI once.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
@@ -45,11 +45,12 @@ impl Pythons {
         let _ = fs::remove_dir_all(&staging);
         let package = format!("uv=={UV_VERSION}");
         let mut venv = Command::new(&python.path);
-        run(venv.args(["-m", "venv"]).arg(&staging), "python3 -m venv")
+        run(venv.args(["-m", "venv"]).arg(&staging).stdin(Stdio::null()), "python3 -m venv")
             .await
             .map_err(|error| format!("{error}\n(on Debian: apt-get install python3-venv)"))?;
         let mut pip = Command::new(staging.join("bin/python"));
-        run(pip.args(["-m", "pip", "install", "--quiet", &package]), "pip install uv").await?;
+        let pip = pip.args(["-m", "pip", "install", "--quiet", &package]).stdin(Stdio::null());
+        run(pip, "pip install uv").await?;
         let place = self.data.join("tools/uv");
         if let Err(error) = fs::rename(&staging, &place) {
             let _ = fs::remove_dir_all(&staging);
@@ -60,9 +61,11 @@ impl Pythons {
         Ok(place.join("bin/uv"))
     }
 
-    /// Runs uv as the builder.
-    pub(super) async fn run_uv(&self, uv: &Path, arguments: &[String]) -> Result<(), String> {
+    /// Runs uv as the builder. It holds the environment's lock too: should the server die, the next one waits for
+    /// this uv's end before it begins anew in the same folder.
+    pub(super) async fn run_uv(&self, uv: &Path, arguments: &[String], lock: &File) -> Result<(), String> {
         let cache = self.cache()?;
+        let lock = lock.try_clone().map_err(|error| reason(&error))?;
         let mut command = Command::new(uv);
         command
             .args(arguments)
@@ -77,13 +80,12 @@ impl Pythons {
         if let Some(user) = self.builder {
             command.uid(user).gid(user);
         }
-        run(&mut command, "uv").await
+        run(command.stdin(lock), "uv").await
     }
 }
 
 async fn run(command: &mut Command, what: &str) -> Result<(), String> {
-    let command =
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let failed = |why: String| format!("the Python environment could not be made: {what} {why}");
     match command.output().await {
         Ok(Output { status, .. }) if status.success() => Ok(()),

@@ -1,6 +1,6 @@
 //! Virtual environments, made once for each content: interpreter, requirements, flag.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ impl Pythons {
         }
         tell(format!("Python environment with {}", wanted.requirements.join(", ")));
         let lock = self.data.join("venvs").join(format!("{name}.lock"));
-        let _lock = tokio::task::spawn_blocking(move || take_lock(&lock))
+        let lock = tokio::task::spawn_blocking(move || take_lock(&lock))
             .await
             .map_err(|error| error.to_string())?
             .map_err(|error| format!("the Python environment cannot be locked: {}", reason(&error)))?;
@@ -36,7 +36,7 @@ impl Pythons {
             return Ok(venv);
         }
         let staging = self.data.join("venvs").join(format!("{name}.new"));
-        self.make(wanted, interpreter, &staging).await?;
+        self.make(wanted, interpreter, &staging, &lock).await?;
         hit("local.venv.before");
         fs::rename(&staging, &venv)
             .map_err(|error| format!("{} cannot be made: {}", venv.display(), reason(&error)))?;
@@ -49,6 +49,7 @@ impl Pythons {
         wanted: &PythonEnvironment,
         interpreter: &Interpreter,
         staging: &Path,
+        lock: &File,
     ) -> Result<(), String> {
         let uv = self.uv().await?;
         let _ = fs::remove_dir_all(staging);
@@ -62,11 +63,11 @@ impl Pythons {
             arguments.push("--system-site-packages".into());
         }
         arguments.push(staging.display().to_string());
-        self.run_uv(&uv, &arguments).await?;
+        self.run_uv(&uv, &arguments, lock).await?;
         let python = staging.join("bin/python").display().to_string();
         let mut arguments: Vec<String> = ["pip", "install", "--python", &python, "--"].map(Into::into).into();
         arguments.extend(wanted.requirements.iter().cloned());
-        self.run_uv(&uv, &arguments).await
+        self.run_uv(&uv, &arguments, lock).await
     }
 
     /// The folder of uv's own cache and home.
@@ -91,7 +92,7 @@ fn name(wanted: &PythonEnvironment, interpreter: &Interpreter) -> String {
     hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn take_lock(path: &Path) -> std::io::Result<fs::File> {
+fn take_lock(path: &Path) -> std::io::Result<File> {
     let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
     rustix::fs::flock(&lock, FlockOperation::LockExclusive)?;
     Ok(lock)
