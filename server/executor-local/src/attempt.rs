@@ -21,7 +21,7 @@ use crate::gang::{Gang, Verdict};
 use crate::look::{Found, look};
 use crate::machine::Machine;
 use crate::outputs::ProgressTail;
-use crate::spawn::Spawned;
+use crate::spares::Spawned;
 use crate::spec::{self, End, ExitRecord, Note, StopWhy, StopWish};
 use crate::start;
 use crate::watch::{Gone, Watched, watch};
@@ -40,8 +40,8 @@ pub(crate) enum Happened {
     Unprepared(Failure),
     /// A shim says something.
     Note(Note),
-    /// All shims have spoken.
-    Quiet,
+    /// A shim did nothing and is gone, and its note, if it left one, has been read; its exit code.
+    Unexplained(usize, Option<i32>),
     /// A worker's shim is gone.
     Gone(usize, Gone),
 }
@@ -71,8 +71,6 @@ pub(crate) struct Attempt {
     sender: UnboundedSender<Happened>,
     shims: Vec<Option<Arc<OwnedFd>>>,
     began: Vec<Option<Timestamp>>,
-    /// Shims that did nothing, until their note says why.
-    unexplained: Vec<(usize, Option<i32>)>,
     /// Set once the workers were told to stop.
     stopped: Option<Duration>,
     stopping: latch::Sender<bool>,
@@ -101,7 +99,6 @@ impl Attempt {
             sender,
             shims: vec![None; count],
             began: vec![None; count],
-            unexplained: Vec::new(),
             stopped: None,
             stopping: latch::channel(false).0,
             started: false,
@@ -178,7 +175,11 @@ impl Attempt {
         let key = self.key.clone();
         let unprepared = self.unprepared.take();
         let folders: Vec<PathBuf> = self.workers.iter().map(|worker| worker.folder.clone()).collect();
-        let concluded = tokio::task::spawn_blocking(move || conclude::conclude(&self, unprepared)).await;
+        let concluded = if conclude::is_quick(&self) {
+            Ok(conclude::conclude(&self, unprepared))
+        } else {
+            tokio::task::spawn_blocking(move || conclude::conclude(&self, unprepared)).await
+        };
         match concluded {
             Ok(ended) => machine.ended(&key, ended),
             Err(error) => tracing::error!(%key, %error, "an attempt's end could not be told"),
@@ -194,7 +195,7 @@ impl Attempt {
             Happened::Refused(rank, message) => self.could_not_start(rank, message),
             Happened::Unprepared(failure) => self.no_worker_starts(failure),
             Happened::Note(note) => self.noted(note),
-            Happened::Quiet => self.explain_rest(),
+            Happened::Unexplained(rank, code) => self.unexplained(rank, code),
             Happened::Gone(rank, gone) => self.gone(rank, gone),
         }
         if self.gang.verdict() == Verdict::StopRest && self.stopped.is_none() {
@@ -259,7 +260,6 @@ impl Attempt {
             self.runs(rank, at);
         }
         if let Some(message) = note.error {
-            self.unexplained.retain(|(other, _)| *other != rank);
             self.could_not_start(rank, message);
         }
     }
@@ -301,26 +301,17 @@ impl Attempt {
                 };
                 self.gang.exited(rank, record);
             }
-            Gone::NeverRan(code) => self.unexplained.push((rank, code)),
-        }
-        if self.shims.iter().all(Option::is_none) {
-            self.explain_rest_if_adopted();
-        }
-    }
-
-    /// Every shim has closed the pipe: what is not explained now will not be.
-    fn explain_rest(&mut self) {
-        for (rank, code) in std::mem::take(&mut self.unexplained) {
-            let code = code.map_or("no exit code".into(), |code| format!("exit code {code}"));
-            self.could_not_start(rank, format!("its shim ended at once, with {code}"));
+            Gone::NeverRan(code) => {
+                self.machine.notes.drain(&self.machine);
+                let _ = self.sender.send(Happened::Unexplained(rank, code));
+            }
         }
     }
 
-    /// Workers of an earlier server have no pipe to this one, so no more explanations come.
-    fn explain_rest_if_adopted(&mut self) {
-        if self.unexplained.iter().any(|(_, code)| code.is_none()) {
-            self.explain_rest();
-        }
+    /// Counts only when no note came before it: the first report of a worker's end does.
+    fn unexplained(&mut self, rank: usize, code: Option<i32>) {
+        let code = code.map_or("no exit code".into(), |code| format!("exit code {code}"));
+        self.could_not_start(rank, format!("its shim ended at once, with {code}"));
     }
 
     /// Stops all workers that are left. The wish lies on the disk before anybody is told, so that a shim that is

@@ -6,7 +6,7 @@ use cubeloom_domain::executor::Ended;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use cubeloom_domain::usage::UsageSummary;
 
-use crate::attempt::Attempt;
+use crate::attempt::{Attempt, Worker};
 use crate::logs;
 use crate::outputs::{self, Reports};
 use crate::spawn::remove_scratch;
@@ -14,6 +14,15 @@ use crate::spec::{STDERR, STDOUT};
 
 /// How many of a failed worker's last lines are kept.
 const LAST_LINES: usize = 20;
+/// So many workers, and outputs of so many bytes each, are read at once.
+const QUICK_WORKERS: usize = 4;
+const QUICK_BYTES: u64 = 16 << 10;
+
+/// Few workers with little to read: not worth another thread.
+pub(crate) fn is_quick(attempt: &Attempt) -> bool {
+    let small = |worker: &Worker| logs::len(&worker.outputs).is_ok_and(|length| length < QUICK_BYTES);
+    attempt.workers.len() <= QUICK_WORKERS && attempt.workers.iter().all(small)
+}
 
 /// Puts together how an attempt ended. Blocking: it reads files.
 pub(crate) fn conclude(attempt: &Attempt, unprepared: Option<Failure>) -> Ended {

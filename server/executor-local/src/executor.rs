@@ -24,10 +24,13 @@ use crate::gang::Gang;
 use crate::gpu::Gpus;
 use crate::leases::Leases;
 use crate::machine::{Machine, Slot};
+use crate::notes::Notes;
 use crate::owner::Owners;
 use crate::paths::Layout;
 use crate::python::Pythons;
+use crate::spares::Spares;
 use crate::spec::{StopWhy, StopWish};
+use crate::token::Tokens;
 use crate::{cgroup, templates};
 
 /// Runs jobs as processes on this machine.
@@ -55,6 +58,10 @@ impl LocalExecutor {
         let machine = Machine {
             leases: Leases::new(&config.data, gpus)?,
             pythons: Pythons::new(&config),
+            tokens: Tokens::load(&layout.top("keys"))?,
+            notes: Notes::new().map_err(LocalError::file("a pipe"))?,
+            spares: Spares::default(),
+            listening: OnceLock::new(),
             hierarchy: cgroup::detect(),
             observer: OnceLock::new(),
             attempts: Mutex::default(),
@@ -92,6 +99,7 @@ impl LocalExecutor {
             let failure = Failure::new(FailureKind::CouldNotStart, message);
             return self.machine.report(key, self.end_without_run(Outcome::Failed(failure)));
         };
+        self.machine.listen();
         let Some((entry, inbox)) = self.enter(key) else { return };
         let mut attempt = entry.attempt(&self.machine, &submission.job, local);
         if !self.machine.config.adoption {
@@ -213,6 +221,7 @@ impl Executor for LocalExecutor {
         if self.machine.observer.set(observer).is_err() {
             tracing::error!("an executor can be attached to one observer only");
         }
+        self.machine.spares.refill(&self.machine.config, &self.machine.notes);
     }
 
     fn bind(&self, job: &Job) -> Result<Bindings, Failure> {

@@ -9,6 +9,7 @@ mod cgroup;
 mod check;
 mod conclude;
 mod config;
+mod descriptor;
 mod error;
 mod executor;
 mod facts;
@@ -19,16 +20,19 @@ mod leases;
 pub mod logs;
 mod look;
 mod machine;
+mod notes;
 mod outputs;
 mod owner;
 mod paths;
 mod python;
 mod secrets;
 mod shim;
+mod spares;
 mod spawn;
 mod spec;
 mod start;
 mod templates;
+mod token;
 mod watch;
 
 pub use check::{CheckLine, CheckReport, check};
@@ -42,8 +46,9 @@ pub const FAILPOINTS: &[&str] = &[
     "local.submit.folders",
     "local.spawn.before",
     "local.spawn.after",
-    "local.spec.before",
-    "local.spec.written",
+    "local.order.before",
+    "local.order.written",
+    "local.order.after",
     "local.exit.seen",
     "local.cancel.before",
     "local.cancel.after",

@@ -12,9 +12,12 @@ use crate::attempt::Happened;
 use crate::cgroup::Hierarchy;
 use crate::config::LocalConfig;
 use crate::leases::Leases;
+use crate::notes::{self, Notes};
 use crate::owner::Owners;
 use crate::paths::Layout;
 use crate::python::Pythons;
+use crate::spares::Spares;
+use crate::token::Tokens;
 
 /// Shared by all attempts.
 pub(crate) struct Machine {
@@ -25,6 +28,11 @@ pub(crate) struct Machine {
     pub(crate) hierarchy: Hierarchy,
     pub(crate) leases: Leases,
     pub(crate) pythons: Pythons,
+    pub(crate) tokens: Tokens,
+    pub(crate) notes: Notes,
+    pub(crate) spares: Spares,
+    /// Set when the notes are being read.
+    pub(crate) listening: OnceLock<()>,
     pub(crate) observer: OnceLock<Arc<dyn Observer>>,
     pub(crate) attempts: Mutex<HashMap<AttemptKey, Slot>>,
 }
@@ -38,6 +46,13 @@ pub(crate) enum Slot {
 }
 
 impl Machine {
+    /// Begins to read what shims say; needs the runtime, which is there at the first attempt.
+    pub(crate) fn listen(self: &Arc<Self>) {
+        self.listening.get_or_init(|| {
+            tokio::spawn(notes::read_all(Arc::downgrade(self), Arc::clone(&self.notes.read)));
+        });
+    }
+
     /// Tells the engine.
     pub(crate) fn report(&self, key: &AttemptKey, event: Event) {
         match self.observer.get() {

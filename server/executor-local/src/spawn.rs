@@ -1,22 +1,21 @@
 //! Starting one worker: its folder, its order, its shim.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::fd::OwnedFd;
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 
+use cubeloom_domain::AttemptKey;
 use cubeloom_domain::failpoint::hit;
 use cubeloom_domain::lowered::LocalWorker;
-use rustix::process::{Pid, PidfdFlags};
 
 use crate::config::LocalConfig;
 use crate::error::reason;
 use crate::folders::{OWN, give, is_given, make_all, make_owned};
+use crate::notes::Notes;
 use crate::python::Toolchain;
 use crate::secrets;
-use crate::shim::SHIM_ARG;
+use crate::spares::{Spares, Spawned};
 use crate::spec::{Limits, ShimSpec};
 
 /// Scratch folders below a worker's own, removed when the attempt has ended.
@@ -38,16 +37,12 @@ pub(crate) struct Launch<'a> {
     pub(crate) token: &'a str,
     /// The attempt's stop file.
     pub(crate) stop_file: PathBuf,
+    /// The shims that wait.
+    pub(crate) spares: &'a Spares,
     /// Where shims say that their program runs.
-    pub(crate) notes: &'a OwnedFd,
-}
-
-/// A shim that was started.
-pub(crate) struct Spawned {
-    /// To take its exit.
-    pub(crate) child: Child,
-    /// To wait for it and to signal it.
-    pub(crate) pidfd: OwnedFd,
+    pub(crate) notes: &'a Notes,
+    /// The attempt.
+    pub(crate) key: &'a AttemptKey,
 }
 
 impl Launch<'_> {
@@ -67,10 +62,7 @@ impl Launch<'_> {
         let provided = secrets::provide(self.config, &worker.secrets, Path::new(&worker.folder), self.user)?;
         let order = self.order(worker, provided, cgroup);
         let text = serde_json::to_vec(&order).map_err(|error| error.to_string())?;
-        hit("local.spawn.before");
-        let spawned = self.spawn(&worker.folder, &text);
-        hit("local.spawn.after");
-        spawned.map_err(|error| {
+        self.spares.order(self.config, self.notes, &text).map_err(|error| {
             format!("its shim {} cannot be started: {}", self.config.bin.display(), reason(&error))
         })
     }
@@ -126,6 +118,7 @@ impl Launch<'_> {
         }
         env.extend(provided);
         ShimSpec {
+            attempt: self.key.clone(),
             rank: worker.rank,
             folder: (&worker.folder).into(),
             stop_file: self.stop_file.clone(),
@@ -145,56 +138,6 @@ impl Launch<'_> {
             grace_ms: u64::try_from(self.config.grace.as_millis()).unwrap_or(u64::MAX),
         }
     }
-
-    /// Starts the shim and hands it its order. A shim whose order is cut off by the server's death does nothing.
-    fn spawn(&self, folder: &str, order: &[u8]) -> io::Result<Spawned> {
-        let mut child = Command::new(&self.config.bin)
-            .arg(SHIM_ARG)
-            .arg(folder)
-            .env_clear()
-            .envs(&self.config.shim_env)
-            .stdin(Stdio::piped())
-            .stdout(self.notes.try_clone()?)
-            .stderr(Stdio::null())
-            .spawn()?;
-        let handed = child.stdin.take().map_or(Ok(()), |mut stdin| {
-            hit("local.spec.before");
-            let written = stdin.write_all(order);
-            hit("local.spec.written");
-            written
-        });
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let pidfd = match pid {
-            Some(pid) => rustix::process::pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from),
-            None => Err(io::ErrorKind::Other.into()),
-        };
-        match handed.and(pidfd) {
-            Ok(pidfd) => Ok(Spawned { child, pidfd }),
-            Err(error) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                Err(error)
-            }
-        }
-    }
-}
-
-/// The attempt's token: random, the server's alone, the same for a late worker as for the first.
-pub(crate) fn token(attempt: &Path) -> io::Result<String> {
-    let path = attempt.join("token");
-    match fs::read_to_string(&path) {
-        Ok(token) if token.len() == 64 => return Ok(token),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut random = [0; 32];
-    io::Read::read_exact(&mut fs::File::open("/dev/urandom")?, &mut random)?;
-    let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    let fresh = attempt.join("token.tmp");
-    let _ = fs::remove_file(&fresh);
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?.write_all(token.as_bytes())?;
-    fs::rename(&fresh, &path)?;
-    Ok(token)
 }
 
 /// Makes the attempt's own folder.

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use cubeloom_domain::Timestamp;
 use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::{AttemptKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::cgroup::Cgroup;
@@ -36,7 +36,9 @@ pub const CODE_NO_FILES: i32 = 66;
 /// What a shim is told. It holds secrets, so it goes through a pipe and never to the disk.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ShimSpec {
-    /// The worker's rank, which stands in its note.
+    /// The attempt and the worker's rank in it, which stand in its note.
+    pub attempt: AttemptKey,
+    /// The rank.
     pub rank: u32,
     /// The worker's own folder.
     pub folder: PathBuf,
@@ -163,6 +165,8 @@ pub enum StopWhy {
 /// A line that a shim sends while it starts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Note {
+    /// Whose worker.
+    pub attempt: AttemptKey,
     /// Which worker.
     pub rank: u32,
     /// Since when its program runs.

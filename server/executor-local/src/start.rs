@@ -1,7 +1,5 @@
 //! Starting an attempt's workers: what must be there first, then one shim after the other.
 
-use std::io::{BufRead, BufReader};
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,7 +16,7 @@ use crate::error::reason;
 use crate::machine::Machine;
 use crate::python::Toolchain;
 use crate::spawn::{self, Launch};
-use crate::spec::{self, End, ExitRecord, Note};
+use crate::spec::{self, End, ExitRecord};
 use crate::watch::Gone;
 
 /// The control group of a worker.
@@ -81,24 +79,20 @@ impl Start {
 
     /// Blocking: makes the folders, then starts shim after shim until a stop comes.
     fn spawn_all(mut self, user: Option<u32>, toolchain: &Toolchain) {
-        let made = self
-            .folders(user)
-            .and_then(|()| spawn::token(&self.dir).map_err(|error| self.folder_sentence(&self.dir, &error)));
-        let token = match made {
-            Ok(token) => token,
-            Err(message) => return self.unprepared(message),
-        };
-        let notes = match self.listen() {
-            Ok(notes) => notes,
-            Err(error) => return self.unprepared(format!("a pipe cannot be made: {}", reason(&error))),
-        };
+        if let Err(message) = self.folders(user) {
+            return self.unprepared(message);
+        }
+        let machine = Arc::clone(&self.machine);
+        let token = machine.tokens.of(&self.job.key);
         let launch = Launch {
-            config: &self.machine.config,
+            config: &machine.config,
             user,
             toolchain,
             token: &token,
             stop_file: spec::stop_file(&self.dir),
-            notes: &notes,
+            spares: &machine.spares,
+            notes: &machine.notes,
+            key: &self.job.key,
         };
         for rank in std::mem::take(&mut self.ranks) {
             if *self.stopping.borrow() {
@@ -113,6 +107,7 @@ impl Start {
             };
             let _ = self.sender.send(happened);
         }
+        machine.spares.refill(&machine.config, &machine.notes);
     }
 
     fn folders(&self, user: Option<u32>) -> Result<(), String> {
@@ -126,20 +121,5 @@ impl Start {
 
     fn folder_sentence(&self, folder: &Path, error: &std::io::Error) -> String {
         format!("the folder {} cannot be made: {}", folder.display(), reason(error))
-    }
-
-    /// The pipe that shims tell their start through. The thread that reads it ends when the last shim has spoken.
-    fn listen(&self) -> std::io::Result<OwnedFd> {
-        let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-        let sender = self.sender.clone();
-        tokio::task::spawn_blocking(move || {
-            for line in BufReader::new(std::fs::File::from(read)).lines().map_while(Result::ok) {
-                if let Ok(note) = serde_json::from_str::<Note>(&line) {
-                    let _ = sender.send(Happened::Note(note));
-                }
-            }
-            let _ = sender.send(Happened::Quiet);
-        });
-        Ok(write)
     }
 }

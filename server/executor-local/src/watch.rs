@@ -9,10 +9,9 @@ use std::time::Duration;
 
 use cubeloom_domain::failpoint::hit;
 use rustix::process::{Pid, Signal};
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 
 use crate::cgroup::Cgroup;
+use crate::descriptor::readable;
 use crate::look::{Found, Shim, look, wait_for_lock};
 use crate::spec::{ExitRecord, Started};
 
@@ -74,10 +73,7 @@ pub(crate) async fn watch(
 
 /// Waits for the end of a process.
 async fn exited(pidfd: &Arc<OwnedFd>) {
-    // SAFETY: the shared descriptor is neither closed nor replaced while this registration lives.
-    #[allow(unsafe_code)]
-    let registered = unsafe { AsyncFd::register_with_interest(Arc::clone(pidfd), Interest::READABLE) };
-    match registered {
+    match readable(pidfd) {
         Ok(descriptor) => {
             let _ = descriptor.readable().await;
         }

@@ -51,7 +51,7 @@ pub fn shim_main(_args: impl Iterator<Item = OsString>) -> i32 {
         Ok(()) => spec::CODE_DONE,
         Err(Refusal::LostRace) => spec::CODE_LOST_RACE,
         Err(Refusal::Files(error)) => {
-            note(&Note { rank: order.rank, started_at: None, error: Some(files_sentence(&order, &error)) });
+            note(&order, None, Some(files_sentence(&order, &error)));
             spec::CODE_NO_FILES
         }
     }
@@ -143,14 +143,11 @@ fn work(
     hit("shim.fork.before");
     let pid = match Program::new(order, &order.argv).and_then(|program| program.start(stdout, stderr)) {
         Ok(pid) => pid,
-        Err(error) => {
-            note(&Note { rank: order.rank, started_at: None, error: None });
-            return (cannot(error), None);
-        }
+        Err(error) => return (cannot(error), None),
     };
     let at = now();
     hit("shim.fork.after");
-    note(&Note { rank: order.rank, started_at: Some(at), error: None });
+    note(order, Some(at), None);
     (supervisor.wait(pid), Some(at))
 }
 
@@ -188,15 +185,12 @@ fn write_started(order: &ShimSpec) -> Result<(), Refusal> {
     })
 }
 
-/// Tells the server, if it still lives, over the pipe that all workers of an attempt share. Closed afterwards,
-/// so that the server sees when the last one has spoken.
-fn note(note: &Note) {
-    if let Ok(mut line) = serde_json::to_vec(note) {
+/// Tells the server, if it still lives, over the pipe that all of its shims share.
+fn note(order: &ShimSpec, started_at: Option<Timestamp>, error: Option<String>) {
+    let note = Note { attempt: order.attempt.clone(), rank: order.rank, started_at, error };
+    if let Ok(mut line) = serde_json::to_vec(&note) {
         line.push(b'\n');
         let _ = rustix::io::write(rustix::stdio::stdout(), &line);
-    }
-    if let Ok(null) = OpenOptions::new().write(true).open("/dev/null") {
-        let _ = rustix::stdio::dup2_stdout(&null);
     }
 }
 

@@ -114,8 +114,8 @@ impl Local {
 
     /// The folder of one attempt.
     pub fn attempt(&self, key: &AttemptKey) -> PathBuf {
-        let (instance, n) = (key.instance.to_string(), key.n.to_string());
-        self.config.data.join("runs").join(key.run.as_str()).join(&key.task).join(instance).join(n)
+        let name = format!("{}.{}.{}", key.task, key.instance, key.n);
+        self.config.data.join("runs").join(key.run.as_str()).join(name)
     }
 
     /// A submission of a job that was made by hand.

@@ -60,7 +60,7 @@ async fn a_worker_cannot_forge_its_record_or_read_the_keys() {
         return;
     }
     let harness = Local::new();
-    let text = r#"id -u; cd ..; touch exit.json 2>/dev/null && echo forged; ls ../../../../../../keys 2>/dev/null && echo read; touch "$CUBELOOM_RUN_DIR/shared" && echo shared"#;
+    let text = r#"id -u; cd ..; touch exit.json 2>/dev/null && echo forged; ls ../../../../keys 2>/dev/null && echo read; touch "$CUBELOOM_RUN_DIR/shared" && echo shared"#;
     let (key, ended) = run(&harness, &Program::shell(text)).await;
     assert_eq!(ended.outcome, Outcome::Succeeded);
     assert_eq!(output(&harness, &key, "worker-0"), "61000\nshared\n");

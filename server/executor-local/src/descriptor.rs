@@ -1,0 +1,19 @@
+//! Waiting for a file descriptor to become readable.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// Registers a descriptor with the runtime.
+///
+/// # Errors
+/// The kernel cannot watch it, or watches too many.
+pub(crate) fn readable(descriptor: &Arc<OwnedFd>) -> io::Result<AsyncFd<Arc<OwnedFd>>> {
+    // SAFETY: the shared descriptor is neither closed nor replaced while the registration holds it.
+    #[allow(unsafe_code)]
+    let registered = unsafe { AsyncFd::register_with_interest(Arc::clone(descriptor), Interest::READABLE) };
+    registered.map_err(Into::into)
+}

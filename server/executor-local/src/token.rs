@@ -1,0 +1,53 @@
+//! `CUBELOOM_JOB_TOKEN`: by it the workers of one attempt know each other.
+//!
+//! It is made from a secret of the server's and the attempt's key, so that a worker that is started late, or by
+//! another server on the same data folder, is given the same one, and no file a run has to hold it.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use cubeloom_domain::AttemptKey;
+use sha2::{Digest, Sha256};
+
+use crate::error::LocalError;
+
+/// The secret's length in bytes.
+const LENGTH: usize = 32;
+
+/// Makes tokens.
+pub(crate) struct Tokens {
+    secret: Vec<u8>,
+}
+
+impl Tokens {
+    /// Reads the secret, or makes one.
+    pub(crate) fn load(keys: &Path) -> Result<Self, LocalError> {
+        let path = keys.join("token.key");
+        let secret = match fs::read(&path) {
+            Ok(secret) if secret.len() == LENGTH => Ok(secret),
+            Ok(_) => make(&path),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => make(&path),
+            Err(error) => Err(error),
+        };
+        secret.map(|secret| Self { secret }).map_err(LocalError::file(path))
+    }
+
+    /// The token of one attempt, 64 hexadecimal digits.
+    pub(crate) fn of(&self, key: &AttemptKey) -> String {
+        let hash =
+            Sha256::new().chain_update(&self.secret).chain_update(key.to_string()).chain_update(&self.secret);
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+fn make(path: &Path) -> io::Result<Vec<u8>> {
+    let mut secret = vec![0; LENGTH];
+    fs::File::open("/dev/urandom")?.read_exact(&mut secret)?;
+    let fresh = path.with_extension("tmp");
+    let _ = fs::remove_file(&fresh);
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?.write_all(&secret)?;
+    fs::rename(&fresh, path)?;
+    Ok(secret)
+}
