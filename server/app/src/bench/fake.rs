@@ -32,7 +32,7 @@ async fn dispatches(url: &str, setting: &Setting, goal: &str) -> anyhow::Result<
     let mut rig = Rig::fake(url, &setting.folder).await?;
     rig.run_pipeline(&layers(100, 10)).await?;
     let plan = rig.plan(&document(&layers(DISPATCHES, 500))?)?;
-    let took = rig.run(&plan).await?;
+    let took = rig.run(plan).await?;
     let rate = DISPATCHES as f64 / took.as_secs_f64();
     Ok(vec![Figure::new("dispatches", rate, "/s").goal(&format!("at least {goal}"))])
 }
@@ -65,7 +65,7 @@ pub async fn large(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     let url = format!("sqlite:{}", setting.folder.join("bench.sqlite").display());
     let mut rig = Rig::fake(&url, &setting.folder).await?;
     let plan = rig.plan(&document(&layers(LARGE, WIDTH))?)?;
-    let took = rig.run(&plan).await?;
+    let took = rig.run(plan).await?;
     Ok(vec![
         Figure::new("time", took.as_secs_f64(), "s").goal("at most 30"),
         Figure::new("peak memory, planning included", status_mib(std::process::id(), "VmHWM"), "MiB")

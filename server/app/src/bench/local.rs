@@ -126,7 +126,7 @@ fn chain(name: &str, count: usize, argv: &[&str]) -> PipelineBuilder {
 
 fn add(doc: PipelineBuilder, n: usize, need: Option<usize>, argv: &[&str]) -> PipelineBuilder {
     doc.task(&format!("t{n}"), |task| {
-        let task = task.argument("command", json!(argv)).resources("10m", "64Mi");
+        let task = task.argument("command", json!(argv)).resources("1", "64Mi");
         need.map_or(task.clone(), |need| task.needs(&format!("t{need}")))
     })
 }

@@ -10,9 +10,10 @@ use cubeloom_compiler::{Document, PlanInputs};
 use cubeloom_domain::executor::{Executor, Facts};
 use cubeloom_domain::plan::{RunContext, RunPlan};
 use cubeloom_domain::record::RunRecord;
+use cubeloom_domain::resources::Amount;
 use cubeloom_domain::state::RunState;
 use cubeloom_domain::template::TemplateSet;
-use cubeloom_domain::{Clock, JsonMap, RunId};
+use cubeloom_domain::{Bytes, Clock, Cpu, JsonMap, RunId};
 use cubeloom_engine::{Engine, EngineConfig, EngineEvent, Handle};
 use cubeloom_executor_local::{LocalConfig, LocalExecutor};
 use cubeloom_store::{Options, Store};
@@ -36,7 +37,9 @@ impl Rig {
     pub async fn local(folder: &Path) -> anyhow::Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(MachineClock::start());
         let data = crate::paths::DataFolder::open(folder)?;
-        let config = LocalConfig::new(data.path(), std::env::current_exe()?);
+        // Room for 40 tasks of a whole core each: what is measured is what running them costs, not their quota.
+        let capacity = Some(Amount { cpu: Cpu(64_000), memory: Bytes(8 << 30), gpus: 0 });
+        let config = LocalConfig { capacity, ..LocalConfig::new(data.path(), std::env::current_exe()?) };
         let executor: Arc<dyn Executor> = LocalExecutor::new(config, Arc::clone(&clock))?;
         let url = format!("sqlite:{}", folder.join("db/bench.sqlite").display());
         Self::start(&url, folder, executor, clock, command_template(folder)?).await
@@ -94,7 +97,7 @@ impl Rig {
     }
 
     /// Runs a plan to its end; the time from its first row to its end being stored.
-    pub async fn run(&self, plan: &RunPlan) -> anyhow::Result<Duration> {
+    pub async fn run(&self, plan: RunPlan) -> anyhow::Result<Duration> {
         let mut events = self.engine.events();
         let record = RunRecord {
             id: plan.context.id.clone(),
@@ -109,7 +112,8 @@ impl Rig {
             message: None,
         };
         let start = Instant::now();
-        self.store.create_run(&record, plan).await?;
+        self.store.create_run(&record, &plan).await?;
+        drop(plan);
         loop {
             let state = match events.recv().await {
                 Ok(EngineEvent::Run(run)) if run.id == record.id => run.state,
@@ -130,7 +134,7 @@ impl Rig {
     /// Plans and runs a pipeline; the time of the run alone.
     pub async fn run_pipeline(&mut self, pipeline: &PipelineBuilder) -> anyhow::Result<Duration> {
         let plan = self.plan(&document(pipeline)?)?;
-        self.run(&plan).await
+        self.run(plan).await
     }
 }
 
