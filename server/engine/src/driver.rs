@@ -4,6 +4,7 @@
 //! channel, and a report starts a pass. The period only looks for lost wake-ups and renews leases.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +27,8 @@ const REPORTS_A_PASS: usize = 4096;
 const RUNS_A_LOOK: usize = 1000;
 /// How long to wait before a commit that failed is tried again.
 const COMMIT_AGAIN: Duration = Duration::from_millis(200);
+/// Of how many failed commits in a row one is logged: one in ten seconds.
+const FAILURES_A_LINE: u32 = 50;
 
 /// What the engine needs to be told.
 #[derive(Clone, Debug)]
@@ -176,7 +179,9 @@ impl Engine {
                 self.look().await;
                 next_look = Instant::now() + self.config.period;
             }
-            self.pass(&mut messages).await;
+            if self.pass(&mut messages, &mut stop).await.is_break() {
+                break;
+            }
             look = false;
             tokio::select! {
                 biased;
@@ -247,8 +252,13 @@ impl Engine {
         }
     }
 
-    /// One pass over what was reported.
-    async fn pass(&mut self, messages: &mut Vec<Message>) {
+    /// One pass over what was reported. Breaks when the engine was told to stop before it could store what happened:
+    /// the next server finds that out again.
+    async fn pass(
+        &mut self,
+        messages: &mut Vec<Message>,
+        stop: &mut watch::Receiver<bool>,
+    ) -> ControlFlow<()> {
         let now = self.clock.now();
         for message in messages.drain(..) {
             match message {
@@ -264,23 +274,27 @@ impl Engine {
         self.core.admit(now);
         let (changes, actions) = self.core.take_output();
         if !changes.is_empty() {
-            let stored = self.commit(changes).await;
-            self.publish(stored);
+            match self.commit(changes, stop).await {
+                Some(stored) => self.publish(stored),
+                None => return ControlFlow::Break(()),
+            }
         }
         for action in actions {
             self.apply(action);
         }
+        ControlFlow::Continue(())
     }
 
     /// Stores the changes, however long it takes: what is in memory is not true before it is stored. A run that
-    /// another replica has taken over is forgotten.
-    async fn commit(&mut self, mut changes: Changes) -> Changes {
+    /// another replica has taken over is forgotten. `None` when the engine is told to stop before it succeeds.
+    async fn commit(&mut self, mut changes: Changes, stop: &mut watch::Receiver<bool>) -> Option<Changes> {
+        let mut failures = 0u32;
         loop {
             failpoint::hit("engine.commit.before");
             match self.store.commit(&self.lease, &changes).await {
                 Ok(()) => {
                     failpoint::hit("engine.commit.after");
-                    return changes;
+                    return Some(changes);
                 }
                 Err(StoreError::LeaseLost(run)) => {
                     tracing::warn!(%run, "another server holds this run now");
@@ -288,8 +302,14 @@ impl Engine {
                     without(&mut changes, &run);
                 }
                 Err(error) => {
-                    tracing::error!(%error, "the database did not take what happened; trying again");
-                    sleep(COMMIT_AGAIN).await;
+                    if failures.is_multiple_of(FAILURES_A_LINE) {
+                        tracing::error!(%error, "the database did not take what happened; it is kept and tried again");
+                    }
+                    failures += 1;
+                    tokio::select! {
+                        () = sleep(COMMIT_AGAIN) => {}
+                        _ = stop.wait_for(|stop| *stop) => return None,
+                    }
                 }
             }
         }
