@@ -1,3 +1,6 @@
 //! Integration tests, one binary.
 
 mod architecture;
+mod cli;
+mod crash;
+mod support;

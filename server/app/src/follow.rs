@@ -123,11 +123,19 @@ impl<'a> Follower<'a> {
         Ok(())
     }
 
-    /// Whether the run has ended, and nobody wants anything more of it.
-    async fn over(&self) -> anyhow::Result<bool> {
-        let run = &self.view.run;
-        Ok(run.state.is_final()
-            && self.platform.store.wishes(std::slice::from_ref(&run.id)).await?.is_empty())
+    /// Whether the run has ended, and nobody wants anything more of it. A wish goes away together with the state
+    /// that it changes, so the state is read after the wishes.
+    async fn over(&mut self) -> anyhow::Result<bool> {
+        let store = &self.platform.store;
+        if !self.view.run.state.is_final()
+            || !store.wishes(std::slice::from_ref(&self.view.run.id)).await?.is_empty()
+        {
+            return Ok(false);
+        }
+        if let Some(run) = store.run(&self.view.run.id).await? {
+            self.view.run = run;
+        }
+        Ok(self.view.run.state.is_final())
     }
 
     async fn wait(&mut self) -> Woken {

@@ -1,12 +1,14 @@
 //! Which process is the engine of a data folder: the one that holds `engine.lock`.
 
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read, Seek, Write};
+use std::io::{Read, Seek, Write};
 use std::path::Path;
 
 use anyhow::Context;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+
+use crate::paths;
 
 /// The right to be the engine, until it is dropped.
 #[derive(Debug)]
@@ -56,15 +58,7 @@ fn write_pid(file: &mut File) -> std::io::Result<()> {
 }
 
 fn refused(path: &Path, error: &std::io::Error) -> anyhow::Error {
-    let why = match error.kind() {
-        ErrorKind::ReadOnlyFilesystem => {
-            "the file system is read-only: choose another data folder with --data".into()
-        }
-        ErrorKind::PermissionDenied => "permission denied: use a folder of your own (--data)".into(),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "the disk is full: free some room".into(),
-        _ => error.to_string(),
-    };
-    anyhow::anyhow!("{} cannot be written: {why}", path.display())
+    anyhow::anyhow!("{} cannot be written: {}", path.display(), paths::reason(error))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +40,27 @@ pub fn data_folder(said: Option<String>, environment: &BTreeMap<String, String>)
     std::path::absolute(&path).with_context(|| format!("the data folder `{}` is no path", path.display()))
 }
 
+/// A file system's refusal as the end of a sentence that says what to do.
+pub fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::PermissionDenied => "permission denied; choose a folder of your own with --data".into(),
+        ErrorKind::ReadOnlyFilesystem => {
+            "the file system is read-only; choose another folder with --data".into()
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "the disk is full; free some room".into(),
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => "a file is in its place".into(),
+        _ => error.to_string(),
+    }
+}
+
+/// Writes as much as a database needs to begin with: of a full or read-only disk it says only that it failed.
+fn probe(folder: &Path) -> io::Result<()> {
+    let path = folder.join(format!(".probe-{}", std::process::id()));
+    let written = fs::write(&path, [0; 64 << 10]);
+    let _ = fs::remove_file(&path);
+    written
+}
+
 /// The data folder.
 #[derive(Clone, Debug)]
 pub struct DataFolder(PathBuf);
@@ -50,19 +71,9 @@ impl DataFolder {
     /// # Errors
     /// When it cannot be made, or not be written to.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
-        let refused = |folder: &Path, error: std::io::Error| {
-            let why = match error.kind() {
-                ErrorKind::PermissionDenied => "permission denied: use a folder of your own (--data)".into(),
-                ErrorKind::ReadOnlyFilesystem => "the file system is read-only".into(),
-                ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "the disk is full".into(),
-                ErrorKind::AlreadyExists | ErrorKind::NotADirectory => "a file is in its place".into(),
-                _ => error.to_string(),
-            };
-            anyhow::anyhow!(
-                "the data folder {} cannot be used: {} cannot be made: {why}",
-                path.display(),
-                folder.display()
-            )
+        let refused = |folder: &Path, error: io::Error| {
+            let why = reason(&error);
+            anyhow::anyhow!("the data folder {} cannot be used: {}: {why}", path.display(), folder.display())
         };
         DirBuilder::new().recursive(true).mode(0o755).create(path).map_err(|error| refused(path, error))?;
         for (name, mode) in FOLDERS {
@@ -74,6 +85,7 @@ impl DataFolder {
                 _ => {}
             }
         }
+        probe(&path.join("db")).map_err(|error| refused(&path.join("db"), error))?;
         // One real path: workers and shims are told it, and it names the engine.
         let path = fs::canonicalize(path).map_err(|error| refused(path, error))?;
         Ok(Self(path))

@@ -1,12 +1,18 @@
 //! `cubeloom check`: what this machine offers, and what is missing.
 
+use std::collections::BTreeSet;
+
+use cubeloom_executor_local::CheckLine;
 use serde::Serialize;
 
 use crate::config::Config;
 use crate::exit::{Exit, sentence};
-use crate::platform::{Platform, templates_root};
+use crate::platform::{Platform, local_config, templates_root};
 use crate::show::{self, Align, Cell, Output, Style, Styles, Table};
 use crate::templates;
+
+/// What no job runs without; the rest costs only what depends on it.
+const NEEDED: &[&str] = &["data folder", "python"];
 
 /// How a finding is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -62,23 +68,40 @@ async fn of_platform(config: &Config) -> Vec<Finding> {
         Ok(platform) => platform,
         Err(error) => return vec![Finding::new(Level::Missing, "data", sentence(&error))],
     };
-    let mut findings =
-        vec![Finding::new(Level::Ok, "data folder", platform.data.path().display().to_string())];
-    findings.push(match platform.store.check().await {
+    let database = match platform.store.check().await {
         Ok(()) => {
             Finding::new(Level::Ok, "database", format!("{:?}, can be written", platform.store.backend()))
         }
         Err(error) => Finding::new(Level::Missing, "database", sentence(&error.into())),
-    });
-    match platform.facts() {
-        Err(error) => findings.push(Finding::new(Level::Missing, "jobs", sentence(&error))),
-        Ok(facts) => {
-            let has = facts.capacity();
-            let text = format!("{} cores, {}, {} GPUs", has.cpu, show::bytes(has.memory), has.gpus);
-            findings.push(Finding::new(Level::Ok, "for jobs", text));
-        }
-    }
-    findings
+    };
+    std::iter::once(database).chain(of_machine(config, &platform)).collect()
+}
+
+fn of_machine(config: &Config, platform: &Platform) -> Vec<Finding> {
+    let mut settings = match local_config(config, &platform.data) {
+        Ok(settings) => settings,
+        Err(error) => return vec![Finding::new(Level::Missing, "jobs", sentence(&error))],
+    };
+    settings.apt = packages(config);
+    let lines = cubeloom_executor_local::check(&settings).lines.into_iter();
+    let level = |line: &CheckLine| match line.ok {
+        true => Level::Ok,
+        false if NEEDED.contains(&line.name.as_str()) => Level::Missing,
+        false => Level::Warning,
+    };
+    let text = |line: &CheckLine| match &line.hint {
+        Some(hint) => format!("{}: {hint}", line.detail),
+        None => line.detail.clone(),
+    };
+    lines.map(|line| Finding::new(level(&line), &line.name, text(&line))).collect()
+}
+
+/// The Debian packages that the installed templates ask for.
+fn packages(config: &Config) -> Vec<String> {
+    let set = templates_root(config).and_then(|root| templates::usable(&root)).unwrap_or_default().0;
+    let locals = set.into_values().flat_map(|versions| versions.into_values());
+    let apt = locals.filter_map(|installed| installed.template.local).flat_map(|local| local.apt);
+    apt.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn print(findings: &[Finding]) {

@@ -37,7 +37,7 @@ pub fn compile(args: &cli::Compile, config: &Config, output: Output) -> anyhow::
         context: planning::context(now, Some(snapshot.digest))?,
         parameters: planning::parameters(&args.parameters)?,
         templates: set,
-        facts: Facts { cluster: "local".into(), kind: "local".into(), ..Facts::default() },
+        facts: Facts::default(),
     };
     match inputs.plan(&document) {
         Ok(planned) => {

@@ -17,6 +17,7 @@ pub use walk::Limits;
 use walk::{Entry, walk};
 
 use crate::exit::Invalid;
+use crate::paths;
 
 /// A folder's files, read and weighed but not yet copied.
 #[derive(Debug)]
@@ -75,15 +76,8 @@ impl Snapshot {
     }
 }
 
-/// A full disk is said as such: it is the usual reason.
 fn cannot_write(place: &Path, error: &io::Error) -> anyhow::Error {
-    let why = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "the disk is full: free some room".into()
-        }
-        _ => error.to_string(),
-    };
-    anyhow::anyhow!("the copy {} cannot be made: {why}", place.display())
+    anyhow::anyhow!("the copy {} cannot be made: {}", place.display(), paths::reason(error))
 }
 
 fn digest(entries: &[Entry]) -> anyhow::Result<String> {

@@ -1,0 +1,84 @@
+//! Values from task to task, tasks for each element, results that are reused.
+
+use crate::support::{TestApp, instance, outputs, states};
+
+#[test]
+fn outputs_flow_between_tasks() {
+    let app = TestApp::new();
+    let file = app.pipeline(
+        "outputs",
+        r#"
+  - name: count
+    template: python
+    arguments: {code: "import cubeloom; cubeloom.outputs(rows=41, where={'table': 'a b'})"}
+  - name: add
+    template: python
+    needs: [count]
+    arguments:
+      code: "import sys, cubeloom; cubeloom.outputs(sum=int(sys.argv[1]) + 1, table=sys.argv[2])"
+      args: ["{{ tasks.count.outputs.rows }}", "{{ tasks.count.outputs.where.table }}"]
+"#,
+    );
+    let run = app.json(0, &["run", &file]);
+    assert_eq!(outputs(&run, "add"), &serde_json::json!({"sum": 42, "table": "a b"}));
+}
+
+#[test]
+fn for_each_takes_an_earlier_output() {
+    let app = TestApp::new();
+    let file = app.pipeline(
+        "each",
+        r#"
+  - name: list
+    template: python
+    arguments: {code: "import cubeloom; cubeloom.outputs(parts=['a', 'b', 'c'])"}
+  - name: part
+    template: python
+    needs: [list]
+    for_each: {from: "tasks.list.outputs.parts", parallelism: 2}
+    arguments: {code: "import sys, cubeloom; cubeloom.outputs(upper=sys.argv[1].upper())", args: ["{{ item }}"]}
+    resources: {cpu: 500m, memory: 64Mi}
+  - name: join
+    template: command
+    needs: [part]
+    arguments: {command: [echo, "{{ tasks.part.outputs.upper | join('-') }}"]}
+"#,
+    );
+    let done = app.expect(0, &["run", &file, "--watch"]);
+    assert!(done.out.contains("3 instances"), "{}", done.out);
+    assert_eq!(app.expect(0, &["logs", "latest", "join", "--worker", "worker-0"]).out, "A-B-C\n");
+    let run = app.latest();
+    assert_eq!(run["tasks"][1]["instances"].as_array().unwrap().len(), 3);
+    assert_eq!(app.expect(0, &["logs", "latest", "part", "--instance", "1"]).code, Some(0));
+}
+
+#[test]
+fn equal_work_is_reused_and_a_miss_says_what_changed() {
+    let app = TestApp::new();
+    let file = app.document(
+        "cached",
+        r#"parameters:
+  n: {type: integer, default: 1}
+tasks:
+  - name: work
+    template: python
+    arguments: {script: work.py, args: ["{{ params.n }}"]}
+    cache: true
+"#,
+    );
+    app.write("cached/work.py", "import cubeloom; cubeloom.outputs(done=True)");
+    let first = app.json(0, &["run", &file]);
+    assert_eq!(states(&first), [("work", "succeeded")]);
+    let again = app.json(0, &["run", &file]);
+    assert_eq!(states(&again), [("work", "reused")]);
+    assert_eq!(outputs(&again, "work")["done"], true);
+    let note = instance(&again, "work")["note"].as_str().unwrap();
+    assert!(note.contains(first["run"]["id"].as_str().unwrap()), "{note}");
+    assert!(app.expect(0, &["run", &file, "--watch"]).out.contains("reused from"));
+    let other = app.json(0, &["run", &file, "-p", "n=2"]);
+    assert_eq!(states(&other), [("work", "succeeded")]);
+    assert!(
+        instance(&other, "work")["note"].as_str().unwrap().contains("changed since it last ran: "),
+        "{other}"
+    );
+}

@@ -1,0 +1,282 @@
+//! The real program on a data folder of the test's own, and a look at what it leaves behind.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use cubeloom_domain::AttemptKey;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub mod processes;
+pub mod program;
+
+/// How long anything may take.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A data folder, and a folder for pipelines beside it. When it is dropped, nothing of it may run any more.
+pub struct TestApp {
+    folder: TempDir,
+    variables: Vec<(String, String)>,
+}
+
+/// How a call ended.
+#[derive(Debug)]
+pub struct Done {
+    pub code: Option<i32>,
+    pub signal: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl TestApp {
+    pub fn new() -> Self {
+        Self::in_folder(&std::env::temp_dir())
+    }
+
+    /// With its folder below another, for instance on another file system.
+    pub fn in_folder(parent: &Path) -> Self {
+        // Workers run under a uid of their own and must be able to enter it.
+        let open = Permissions::from_mode(0o755);
+        let folder =
+            tempfile::Builder::new().prefix("cli-").permissions(open).tempdir_in(parent).expect("a folder");
+        Self { folder, variables: Vec::new() }
+    }
+
+    /// Sets a variable of every call from now on.
+    pub fn set(&mut self, name: &str, value: impl Into<String>) {
+        self.variables.push((name.into(), value.into()));
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.path("data")
+    }
+
+    /// Writes a file beside the data folder.
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        fs::write(&path, text).expect("a file");
+        path
+    }
+
+    /// Writes a pipeline with these tasks.
+    pub fn pipeline(&self, name: &str, tasks: &str) -> String {
+        self.document(name, &format!("tasks:\n{tasks}"))
+    }
+
+    /// Writes a pipeline.
+    pub fn document(&self, name: &str, rest: &str) -> String {
+        let text = format!("apiVersion: cubeloom/v1\nkind: Pipeline\nname: {name}\n{rest}");
+        self.write(&format!("{name}/pipeline.yaml"), &text).to_str().expect("UTF-8").into()
+    }
+
+    /// The program with these words; it sees this data folder only.
+    pub fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(program::cubeloom());
+        command.args(words).env_clear().current_dir("/").stdin(Stdio::null());
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", self.folder.path());
+        command.env("CUBELOOM_DATA", self.data());
+        command.env("CUBELOOM_SERVER_TEMPLATES", concat!(env!("CARGO_MANIFEST_DIR"), "/../task-templates"));
+        // More workers beside each other than a small machine has cores: they mostly sleep.
+        command.env("CUBELOOM_LOCAL_CPU", "8").env("CUBELOOM_LOCAL_MEMORY", "4Gi");
+        command.env("CUBELOOM_LOCAL_GRACE", "1s");
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Calls the program and waits for its end.
+    pub fn call(&self, words: &[&str]) -> Done {
+        finish(self.start(words))
+    }
+
+    /// Calls it, and expects an exit code.
+    #[track_caller]
+    pub fn expect(&self, code: i32, words: &[&str]) -> Done {
+        let done = self.call(words);
+        assert_eq!(done.code, Some(code), "{words:?}: {done:#?}");
+        done
+    }
+
+    /// Calls it with `--output json`, expects an exit code, and reads what it prints.
+    #[track_caller]
+    pub fn json(&self, code: i32, words: &[&str]) -> Value {
+        let done = self.expect(code, &[words, &["--output", "json"]].concat());
+        serde_json::from_str(&done.out).unwrap_or_else(|error| panic!("{words:?}: {error}: {done:#?}"))
+    }
+
+    /// Starts the program.
+    pub fn start(&self, words: &[&str]) -> Running {
+        let mut command = self.command(words);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        Running { child: Some(child) }
+    }
+
+    /// Starts a server and waits until it is the engine.
+    pub fn serve(&self) -> Running {
+        let server = self.start(&["serve"]);
+        let pid = server.pid().to_string();
+        wait_for("the server to be the engine", || {
+            fs::read_to_string(self.data().join("engine.lock")).is_ok_and(|text| text.trim() == pid)
+                && self.data().join("wake.sock").exists()
+        });
+        server
+    }
+
+    /// The newest run.
+    pub fn latest(&self) -> Value {
+        self.json(0, &["runs", "show", "latest"])
+    }
+
+    /// A file in the newest run's folder.
+    pub fn result(&self, name: &str) -> String {
+        let run = self.latest();
+        let dir = Path::new(run["run_dir"].as_str().expect("a folder")).join(name);
+        fs::read_to_string(&dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()))
+    }
+
+    /// Waits until a file in a run's folder is there.
+    pub fn wait_for_file(&self, name: &str) {
+        wait_for(name, || {
+            let runs =
+                fs::read_dir(self.data().join("workspace/default/runs")).into_iter().flatten().flatten();
+            runs.into_iter().any(|run| run.path().join(name).exists())
+        });
+    }
+
+    fn mark(&self) -> String {
+        self.data().to_string_lossy().into_owned()
+    }
+
+    /// What still runs, or is left of what ran.
+    fn left_over(&self) -> Vec<String> {
+        let mark = self.mark();
+        let shims = processes::shims(&mark).into_iter().map(|pid| format!("shim {pid}"));
+        let workers = processes::workers(&mark).into_iter().map(|pid| format!("worker {pid}"));
+        let attempts = attempts(&self.data().join("runs"));
+        let cgroups = processes::cgroups(attempts.iter()).into_iter().map(|path| path.display().to_string());
+        shims.chain(workers).chain(cgroups).collect()
+    }
+}
+
+impl Drop for TestApp {
+    fn drop(&mut self) {
+        let deadline = Instant::now() + Duration::from_secs(5);
+        let mut left = self.left_over();
+        while !left.is_empty() && Instant::now() < deadline {
+            sleep(Duration::from_millis(20));
+            left = self.left_over();
+        }
+        processes::end(&self.mark());
+        for pid in processes::workers(&self.mark()).into_iter().filter_map(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        assert!(left.is_empty() || std::thread::panicking(), "left over: {left:?}");
+    }
+}
+
+/// The keys of all attempts, from their folders `runs/<run>/<task>/<instance>/<n>`.
+fn attempts(runs: &Path) -> Vec<AttemptKey> {
+    let mut paths = vec![(runs.to_path_buf(), Vec::<String>::new())];
+    for _ in 0..4 {
+        let inside = |(path, names): (PathBuf, Vec<String>)| {
+            let entries = fs::read_dir(path).into_iter().flatten().flatten();
+            entries.map(move |entry| {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                (entry.path(), names.iter().cloned().chain([name]).collect())
+            })
+        };
+        paths = paths.into_iter().flat_map(inside).collect();
+    }
+    paths.into_iter().filter_map(|(_, names)| names.join(".").parse().ok()).collect()
+}
+
+/// A program that runs; killed when it is dropped.
+pub struct Running {
+    child: Option<Child>,
+}
+
+impl Running {
+    pub fn pid(&self) -> u32 {
+        self.child.as_ref().expect("it runs").id()
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.pid().cast_signed()).expect("a pid");
+        kill_process(pid, signal).expect("it can be signalled");
+    }
+
+    /// Waits for its end.
+    pub fn wait(self) -> Done {
+        finish(self)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn finish(mut running: Running) -> Done {
+    let child = running.child.take().expect("it runs");
+    let pid = Pid::from_child(&child);
+    let (sender, over) = std::sync::mpsc::channel::<()>();
+    let guard = std::thread::spawn(move || {
+        if over.recv_timeout(PATIENCE).is_err_and(|error| error == std::sync::mpsc::RecvTimeoutError::Timeout)
+        {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    });
+    let output = child.wait_with_output().expect("it can be waited for");
+    drop(sender);
+    guard.join().expect("the guard ends");
+    Done {
+        code: output.status.code(),
+        signal: output.status.signal(),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+#[track_caller]
+pub fn wait_for(what: &str, done: impl Fn() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !done() {
+        assert!(Instant::now() < deadline, "waited in vain for {what}");
+        sleep(Duration::from_millis(10));
+    }
+}
+
+/// The state of each task of a run's report, by name.
+pub fn states(run: &Value) -> Vec<(&str, &str)> {
+    let tasks = run["tasks"].as_array().expect("tasks");
+    tasks
+        .iter()
+        .map(|task| (task["name"].as_str().expect("a name"), task["state"].as_str().expect("a state")))
+        .collect()
+}
+
+/// The outputs of a task's first instance.
+pub fn outputs<'a>(run: &'a Value, task: &str) -> &'a Value {
+    &instance(run, task)["report"]["outputs"]
+}
+
+/// A task's first instance.
+pub fn instance<'a>(run: &'a Value, task: &str) -> &'a Value {
+    let tasks = run["tasks"].as_array().expect("tasks");
+    let task = tasks.iter().find(|each| each["name"] == task).unwrap_or_else(|| panic!("no task {task}"));
+    &task["instances"][0]
+}
