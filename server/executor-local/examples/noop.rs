@@ -28,9 +28,9 @@ async fn main() {
     let recorder = Arc::new(Recorder::default());
     executor.attach(Arc::clone(&recorder) as Arc<dyn Observer>);
     let (mut tasks, mut bare, mut ran) = (Vec::new(), Vec::new(), Vec::new());
+    let run = RunId::new(SystemClock.now(), 1);
     for n in 1..=count {
-        let run = RunId::new(SystemClock.now(), u128::from(n));
-        let key = AttemptKey { run, task: "noop".into(), instance: 0, n };
+        let key = AttemptKey { run: run.clone(), task: "noop".into(), instance: 0, n };
         let job = Program::words(&["/bin/true"]).job(key.clone());
         let Bindings::Local(bindings) = executor.bind(&job).unwrap() else { return };
         let lowered = lower::lower(&job, &bindings, Path::new("/dev/null"));

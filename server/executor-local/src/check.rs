@@ -67,8 +67,8 @@ fn cgroups() -> CheckLine {
     let name = "control groups";
     match detect() {
         Hierarchy::V2(_) => line(name, true, "version 2: memory, cpu, pids", None),
-        Hierarchy::V1 { cpu, cpuacct, pids, .. } => {
-            let others = [("cpu", cpu), ("cpuacct", cpuacct), ("pids", pids)];
+        Hierarchy::V1 { cpu, pids, .. } => {
+            let others = [("cpu", cpu), ("pids", pids)];
             let has: Vec<&str> =
                 others.iter().filter(|(_, path)| path.is_some()).map(|(name, _)| *name).collect();
             line(name, true, format!("version 1: memory, {}", has.join(", ")), None)

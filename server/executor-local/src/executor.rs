@@ -48,10 +48,9 @@ impl LocalExecutor {
         facts::raise_open_files();
         let layout = Layout::prepare(&config.data)?;
         let owners = Owners::load(layout.top("keys"), config.uid_base)?;
-        if let Some(uid) = owners.base() {
-            if let Some(path) = closed_parent(&layout.top("runs"), uid) {
-                return Err(LocalError::NotTraversable { path, uid });
-            }
+        let closed = |uid: u32| closed_parent(&layout.top("runs"), uid).map(|path| (path, uid));
+        if let Some((path, uid)) = owners.base().and_then(closed) {
+            return Err(LocalError::NotTraversable { path, uid });
         }
         let gpus = Gpus::find().unwrap_or_default();
         let facts = facts::facts(&config, &gpus);

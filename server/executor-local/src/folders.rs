@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 pub(crate) const PASSABLE: u32 = 0o711;
 /// The project's own.
 pub(crate) const OWN: u32 = 0o750;
+/// The server's, passable for the project: what lies in it is found by name only.
+pub(crate) const ENTERED: u32 = 0o710;
 /// Everybody may read.
 pub(crate) const OPEN: u32 = 0o755;
 /// The server's alone.

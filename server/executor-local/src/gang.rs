@@ -221,3 +221,108 @@ fn signal_name(signal: i32) -> String {
     };
     format!("{signal} ({name})")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `master-0`, then workers; two roles in rank order.
+    fn names(workers: u32) -> Vec<WorkerName> {
+        let name = |role: &str, index| WorkerName { role: role.into(), index };
+        std::iter::once(name("master", 0)).chain((0..workers).map(|index| name("worker", index))).collect()
+    }
+
+    fn gang(workers: u32, success: SuccessRule) -> Gang {
+        Gang::new(names(workers), success, workers + 1, false)
+    }
+
+    fn exit(code: i32, at: i64) -> ExitRecord {
+        let record = ExitRecord::without_run(End::Exit { code }, false, Timestamp(at));
+        ExitRecord { started_at: Some(Timestamp(0)), ..record }
+    }
+
+    fn stopped(at: i64) -> ExitRecord {
+        ExitRecord { stopped: true, end: End::Signal { signal: 15 }, ..exit(0, at) }
+    }
+
+    fn cause(outcome: Outcome) -> Failure {
+        match outcome {
+            Outcome::Failed(failure) => failure,
+            other => panic!("it has not failed: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_first_that_failed_is_the_cause_whoever_is_heard_of_first() {
+        let mut gang = gang(3, SuccessRule::AllWorkers);
+        assert_eq!(gang.exited(1, exit(1, 2_000_000)), Verdict::StopRest);
+        assert_eq!(gang.exited(2, exit(7, 1_000_000)), Verdict::StopRest);
+        assert_eq!(gang.live().collect::<Vec<_>>(), [0, 3]);
+        gang.exited(0, stopped(3_000_000));
+        assert_eq!(gang.exited(3, stopped(500_000)), Verdict::Over);
+        let cause = cause(gang.outcome(|rank| vec![format!("last line of {rank}")]));
+        assert_eq!(cause.worker, Some(WorkerName { role: "worker".into(), index: 1 }));
+        assert_eq!((cause.exit_code, cause.last_lines), (Some(7), vec!["last line of 2".to_owned()]));
+        assert_eq!(
+            cause.message,
+            "worker-1 ended with exit code 7 after 1s; 2 other workers were stopped because of it"
+        );
+    }
+
+    #[test]
+    fn a_role_decides_alone_but_a_failure_of_the_others_counts() {
+        let master = SuccessRule::Role("master".into());
+        let mut gang = gang(1, master.clone());
+        assert_eq!(gang.exited(0, exit(0, 1)), Verdict::StopRest);
+        gang.exited(1, stopped(2));
+        assert_eq!(gang.outcome(|_| Vec::new()), Outcome::Succeeded);
+        let mut gang = self::gang(1, master);
+        assert_eq!(gang.exited(1, exit(3, 1)), Verdict::StopRest);
+        gang.exited(0, stopped(2));
+        assert_eq!(cause(gang.outcome(|_| Vec::new())).exit_code, Some(3));
+    }
+
+    #[test]
+    fn what_can_be_spared_is_no_cause() {
+        let elastic = || Gang::new(names(3), SuccessRule::AnyWorker, 3, true);
+        let mut gang = elastic();
+        assert_eq!(gang.exited(3, exit(9, 1)), Verdict::Open);
+        for rank in [0, 1] {
+            assert_eq!(gang.exited(rank, exit(0, 5)), Verdict::Open);
+        }
+        assert_eq!(gang.exited(2, exit(0, 6)), Verdict::Over);
+        assert_eq!(gang.outcome(|_| Vec::new()), Outcome::Succeeded);
+        let mut gang = elastic();
+        gang.exited(3, exit(9, 1));
+        assert_eq!(gang.exited(2, exit(8, 2)), Verdict::StopRest);
+        gang.exited(0, stopped(3));
+        gang.exited(1, stopped(3));
+        assert_eq!(cause(gang.outcome(|_| Vec::new())).exit_code, Some(8));
+    }
+
+    #[test]
+    fn a_stop_from_outside_counts_only_for_whom_it_reached() {
+        let mut gang = gang(1, SuccessRule::AllWorkers);
+        gang.stop(StopWhy::Timeout);
+        gang.exited(0, stopped(1));
+        gang.exited(1, stopped(2));
+        assert_eq!(cause(gang.outcome(|_| Vec::new())).kind, FailureKind::Timeout);
+        let mut gang = self::gang(1, SuccessRule::AllWorkers);
+        gang.stop(StopWhy::Cancelled);
+        gang.exited(0, exit(0, 1));
+        gang.exited(1, exit(0, 1));
+        assert_eq!(gang.outcome(|_| Vec::new()), Outcome::Succeeded);
+        let mut gang = self::gang(1, SuccessRule::AllWorkers);
+        gang.exited(0, exit(4, 1));
+        gang.stop(StopWhy::Cancelled);
+        gang.exited(1, stopped(2));
+        assert_eq!(cause(gang.outcome(|_| Vec::new())).exit_code, Some(4), "it had failed before");
+    }
+
+    #[test]
+    fn nothing_to_stop_is_stopped() {
+        let mut gang = Gang::new(Vec::new(), SuccessRule::AllWorkers, 0, false);
+        gang.stop(StopWhy::Cancelled);
+        assert_eq!((gang.verdict(), gang.outcome(|_| Vec::new())), (Verdict::Over, Outcome::Cancelled));
+    }
+}

@@ -37,7 +37,7 @@ pub fn range(path: &Path, offset: u64, limit: usize) -> io::Result<Piece> {
 /// # Errors
 /// The file cannot be read. One that does not exist yet is empty.
 pub fn len(path: &Path) -> io::Result<u64> {
-    Ok(open(path)?.map_or(Ok(0), |file| file.metadata().map(|meta| meta.len()))?)
+    open(path)?.map_or(Ok(0), |file| file.metadata().map(|found| found.len()))
 }
 
 /// How much of a log's end is looked at for its last lines, in bytes.

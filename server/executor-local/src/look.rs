@@ -1,6 +1,6 @@
-//! What a worker's folder says about the worker.
+//! What a worker's folder says about the worker. The folder itself is what its shim locks.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags};
 
 use crate::shim::start_ticks;
-use crate::spec::{EXIT, ExitRecord, LOCK, STARTED, Started};
+use crate::spec::{EXIT, ExitRecord, STARTED, Started};
 
 /// What was found.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub(crate) fn look(folder: &Path) -> io::Result<Found> {
     if let Some(record) = exit_record(folder) {
         return Ok(Found::Done(record));
     }
-    let lock = match OpenOptions::new().read(true).open(folder.join(LOCK)) {
+    let lock = match File::open(folder) {
         Ok(lock) => lock,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
         Err(error) => return Err(error),
@@ -87,7 +87,7 @@ fn started(folder: &Path) -> Option<Started> {
 
 /// Waits, blocking, until no shim has the worker.
 pub(crate) fn wait_for_lock(folder: &Path) -> io::Result<()> {
-    let lock = OpenOptions::new().read(true).open(folder.join(LOCK))?;
+    let lock = File::open(folder)?;
     rustix::fs::flock(&lock, FlockOperation::LockShared)?;
     Ok(())
 }

@@ -11,7 +11,7 @@ use cubeloom_domain::lowered::LocalWorker;
 
 use crate::config::LocalConfig;
 use crate::error::reason;
-use crate::folders::{OWN, give, is_given, make_all, make_owned};
+use crate::folders::{ENTERED, give, is_given, make_all, make_owned};
 use crate::notes::Notes;
 use crate::python::Toolchain;
 use crate::secrets;
@@ -71,7 +71,7 @@ impl Launch<'_> {
     /// below.
     fn folders(&self, worker: &LocalWorker) -> io::Result<()> {
         let folder = Path::new(&worker.folder);
-        make_all(folder, OWN)?;
+        make_all(folder, ENTERED)?;
         if self.user.is_some() {
             std::os::unix::fs::chown(folder, None, self.user)?;
         }

@@ -9,14 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::cgroup::Cgroup;
 
-/// Locked (`flock`) by the shim for as long as it lives.
-pub const LOCK: &str = "lock";
-/// Exists from the moment at which the worker may have run; holds [`Started`].
+/// Exists from the moment at which the worker may have run; holds [`Started`], and room for what follows it. It
+/// becomes [`EXIT`]: one file, so that a disk that fills up cannot keep the end from being told.
 pub const STARTED: &str = "started";
 /// Exists when nothing of the worker runs any more; holds [`ExitRecord`].
 pub const EXIT: &str = "exit.json";
-/// Reserves the space that `exit.json` needs.
-pub const EXIT_TMP: &str = "exit.tmp";
 /// The worker's standard output.
 pub const STDOUT: &str = "stdout";
 /// The worker's standard error.

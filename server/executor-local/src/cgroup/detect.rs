@@ -14,8 +14,6 @@ pub enum Hierarchy {
         memory: PathBuf,
         /// CPU share and quota.
         cpu: Option<PathBuf>,
-        /// CPU time.
-        cpuacct: Option<PathBuf>,
         /// Number of processes.
         pids: Option<PathBuf>,
     },
@@ -31,12 +29,9 @@ impl Hierarchy {
     pub fn group(&self, name: &str) -> Option<Cgroup> {
         let below = |parent: &Option<PathBuf>| parent.as_ref().map(|parent| parent.join(name));
         match self {
-            Self::V1 { memory, cpu, cpuacct, pids } => Some(Cgroup::V1 {
-                memory: memory.join(name),
-                cpu: below(cpu),
-                cpuacct: below(cpuacct).filter(|_| cpu != cpuacct),
-                pids: below(pids),
-            }),
+            Self::V1 { memory, cpu, pids } => {
+                Some(Cgroup::V1 { memory: memory.join(name), cpu: below(cpu), pids: below(pids) })
+            }
             Self::V2(parent) => Some(Cgroup::V2 { path: parent.join(name) }),
             Self::None(_) => None,
         }
@@ -52,9 +47,7 @@ pub fn detect() -> Hierarchy {
     }
     let parent = |controller: &str| v1_mount(&mounts, controller).and_then(|root| make_parent(&root));
     match parent("memory") {
-        Some(memory) => {
-            Hierarchy::V1 { memory, cpu: parent("cpu"), cpuacct: parent("cpuacct"), pids: parent("pids") }
-        }
+        Some(memory) => Hierarchy::V1 { memory, cpu: parent("cpu"), pids: parent("pids") },
         None if !mounts.contains(" cgroup") => Hierarchy::None("no cgroup file system is mounted".into()),
         None => Hierarchy::None("the cgroup file system may not be written by this user".into()),
     }
@@ -110,18 +103,5 @@ mod tests {
         assert_eq!(v1_mount(mounts, "memory"), Some("/sys/fs/cgroup/memory".into()));
         assert_eq!(v1_mount(mounts, "pids"), None);
         assert_eq!(version2(mounts), None);
-    }
-
-    #[test]
-    fn controllers_mounted_together_share_one_folder() {
-        let both = Some(PathBuf::from("/c/cpu,cpuacct/cubeloom"));
-        let hierarchy = Hierarchy::V1 {
-            memory: "/c/memory/cubeloom".into(),
-            cpu: both.clone(),
-            cpuacct: both,
-            pids: None,
-        };
-        let Some(Cgroup::V1 { cpu, cpuacct, .. }) = hierarchy.group("w") else { panic!("no group") };
-        assert_eq!((cpu, cpuacct), (Some("/c/cpu,cpuacct/cubeloom/w".into()), None));
     }
 }

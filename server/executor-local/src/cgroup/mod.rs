@@ -26,8 +26,6 @@ pub enum Cgroup {
         memory: PathBuf,
         /// The CPU's share and quota.
         cpu: Option<PathBuf>,
-        /// CPU time.
-        cpuacct: Option<PathBuf>,
         /// The number of processes.
         pids: Option<PathBuf>,
     },

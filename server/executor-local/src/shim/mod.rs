@@ -2,7 +2,8 @@
 //! completes a stop that was begun. It is the product's own binary, entered before any runtime starts; it has
 //! one thread.
 //!
-//! `flock` on `lock`, and `started` made exclusively under it, see to it that a worker runs at most once.
+//! `flock` on the worker's folder, and `started` made exclusively under it, see to it that a worker runs at most
+//! once.
 
 mod now;
 mod program;
@@ -12,8 +13,8 @@ mod tree;
 mod usage;
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::OnceLock;
 
@@ -24,7 +25,7 @@ use rustix::fs::FlockOperation;
 use crate::spec::{self, End, ExitRecord, Note, ShimSpec, Started};
 pub(crate) use now::now;
 use program::{Program, StartError};
-use record::ExitFile;
+use record::RecordFile;
 use supervise::Supervisor;
 pub(crate) use tree::start_ticks;
 
@@ -95,15 +96,14 @@ fn run(order: &ShimSpec) -> Result<(), Refusal> {
     if folder.join(spec::STARTED).exists() || folder.join(spec::EXIT).exists() {
         return Err(Refusal::LostRace);
     }
-    let exit_file = ExitFile::reserve(folder)?;
     let stdout = append(order, spec::STDOUT)?;
     let stderr = append(order, spec::STDERR)?;
-    write_started(order)?;
+    let record_file = write_started(order)?;
     hit("shim.started.after");
     let mut supervisor = Supervisor::new(order);
     let record = supervisor.run(|supervisor| work(order, supervisor, &stdout, &stderr));
     supervisor.write_series();
-    exit_file.write(&record);
+    record_file.write(&record);
     if let Some(cgroup) = &order.cgroup {
         cgroup.remove();
     }
@@ -118,11 +118,9 @@ fn work(
     stderr: &File,
 ) -> (End, Option<Timestamp>) {
     let cannot = |error: StartError| End::CouldNotStart { message: error.sentence() };
-    if let Some(cgroup) = &order.cgroup {
-        if let Err(error) = cgroup.create(&order.limits) {
-            let message = format!("its control group could not be made: {error}; see `cubeloom check`");
-            return (End::CouldNotStart { message }, None);
-        }
+    if let Some(Err(error)) = order.cgroup.as_ref().map(|cgroup| cgroup.create(&order.limits)) {
+        let message = format!("its control group could not be made: {error}; see `cubeloom check`");
+        return (End::CouldNotStart { message }, None);
     }
     if !order.setup.is_empty() {
         let began = Program::new(order, &order.setup).and_then(|program| program.start(stdout, stderr));
@@ -151,10 +149,10 @@ fn work(
     (supervisor.wait(pid), Some(at))
 }
 
-/// The lock that says that this worker's shim lives; freed by the kernel when the process ends.
+/// The lock that says that this worker's shim lives; freed by the kernel when the process ends. It lies on the
+/// folder, which no worker may open.
 fn take_lock(order: &ShimSpec) -> Result<File, Refusal> {
-    let path = order.folder.join(spec::LOCK);
-    let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    let lock = File::open(&order.folder)?;
     match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(lock),
         Err(rustix::io::Errno::WOULDBLOCK) => Err(Refusal::LostRace),
@@ -167,22 +165,15 @@ fn append(order: &ShimSpec, name: &str) -> io::Result<File> {
 }
 
 /// Says who runs this worker. From here on it counts as having run.
-fn write_started(order: &ShimSpec) -> Result<(), Refusal> {
+fn write_started(order: &ShimSpec) -> Result<RecordFile, Refusal> {
     let pid = rustix::process::getpid().as_raw_nonzero().get();
     let started =
         Started { pid, ticks: start_ticks(pid).unwrap_or(0), at: now(), cgroup: order.cgroup.clone() };
-    let path = order.folder.join(spec::STARTED);
-    let mut file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(Refusal::LostRace),
-        Err(error) => return Err(Refusal::Files(error)),
-    };
-    let text = serde_json::to_vec(&started).map_err(io::Error::from)?;
-    file.write_all(&text).map_err(|error| {
-        // A full disk: nothing has run yet, so the mark is taken back.
-        let _ = fs::remove_file(&path);
-        Refusal::Files(error)
-    })
+    match RecordFile::create(&order.folder, &started) {
+        Ok(file) => Ok(file),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Refusal::LostRace),
+        Err(error) => Err(Refusal::Files(error)),
+    }
 }
 
 /// Tells the server, if it still lives, over the pipe that all of its shims share.

@@ -1,4 +1,5 @@
-//! `exit.json`: written whole or not at all, also on a disk that has become full.
+//! The worker's record: `started`, which becomes `exit.json`. Written whole or not at all, also on a disk that has
+//! become full: the room for the end is taken before the worker starts.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -8,34 +9,41 @@ use std::time::Duration;
 
 use cubeloom_domain::failpoint::hit;
 
-use crate::spec::{EXIT, EXIT_TMP, End, ExitRecord};
+use crate::spec::{EXIT, End, ExitRecord, STARTED, Started};
 
 /// Room for a record, in bytes.
-const ROOM: usize = 1024;
+const ROOM: usize = 1536;
 /// The longest sentence that fits with everything else.
-const LONGEST_MESSAGE: usize = 400;
+const LONGEST_MESSAGE: usize = 600;
 
-/// The record's file, its room reserved before the worker starts.
-pub(super) struct ExitFile {
+/// The record's file.
+pub(super) struct RecordFile {
     folder: PathBuf,
     file: File,
 }
 
-impl ExitFile {
-    /// Reserves the room.
+impl RecordFile {
+    /// Writes down that the worker starts.
     ///
     /// # Errors
-    /// The disk is full, or the folder is gone.
-    pub(super) fn reserve(folder: &Path) -> io::Result<Self> {
-        let path = folder.join(EXIT_TMP);
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o644).open(path)?;
-        file.write_all(&[b' '; ROOM])?;
-        Ok(Self { folder: folder.into(), file })
+    /// It was started before, the disk is full, or the folder is gone.
+    pub(super) fn create(folder: &Path, started: &Started) -> io::Result<Self> {
+        let path = folder.join(STARTED);
+        let text = padded(serde_json::to_vec(started)?);
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        match file.write_all(&text) {
+            Ok(()) => Ok(Self { folder: folder.into(), file }),
+            Err(error) => {
+                // A full disk: nothing has run yet, so the mark is taken back.
+                let _ = fs::remove_file(&path);
+                Err(error)
+            }
+        }
     }
 
-    /// Writes and publishes it. Tries on while the disk refuses: the server waits for nothing else.
+    /// Writes down how it ended. Tries on while the disk refuses: the server waits for nothing else.
     pub(super) fn write(&self, record: &ExitRecord) {
-        let text = text_of(record);
+        let text = padded(text_of(record));
         while let Err(error) = self.try_write(&text) {
             if error.kind() == io::ErrorKind::NotFound {
                 return;
@@ -47,10 +55,16 @@ impl ExitFile {
     fn try_write(&self, text: &[u8]) -> io::Result<()> {
         self.file.write_all_at(text, 0)?;
         hit("shim.exit.rename.before");
-        fs::rename(self.folder.join(EXIT_TMP), self.folder.join(EXIT))?;
+        fs::rename(self.folder.join(STARTED), self.folder.join(EXIT))?;
         hit("shim.exit.rename.after");
         Ok(())
     }
+}
+
+/// Blanks behind the text, so that what comes later fits and covers it.
+fn padded(mut text: Vec<u8>) -> Vec<u8> {
+    text.resize(text.len().max(ROOM), b' ');
+    text
 }
 
 /// The record as JSON, short enough for its room.
