@@ -3,12 +3,18 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Context;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use tokio::time::{Instant, sleep};
 
 use crate::paths;
+
+/// How long a moment may be.
+const SOON: Duration = Duration::from_secs(2);
+const AGAIN: Duration = Duration::from_millis(5);
 
 /// The right to be the engine, until it is dropped.
 #[derive(Debug)]
@@ -24,6 +30,21 @@ pub struct Holder {
 }
 
 impl EngineLock {
+    /// Takes the lock, waiting a moment for it: a client that only looked whether there is an engine has it for an
+    /// instant, and so has a shim of a server that was killed while it started the shim.
+    ///
+    /// # Errors
+    /// When the file cannot be used.
+    pub async fn take_soon(path: &Path) -> anyhow::Result<Result<Self, Holder>> {
+        let deadline = Instant::now() + SOON;
+        loop {
+            match Self::take(path)? {
+                Err(_) if Instant::now() < deadline => sleep(AGAIN).await,
+                taken => return Ok(taken),
+            }
+        }
+    }
+
     /// Takes the lock, if it is free.
     ///
     /// # Errors
@@ -73,5 +94,17 @@ mod tests {
         assert_eq!(EngineLock::take(&path).unwrap().unwrap_err(), Holder { pid: Some(std::process::id()) });
         drop(lock);
         assert!(EngineLock::take(&path).unwrap().is_ok());
+    }
+
+    #[tokio::test]
+    async fn who_has_it_only_for_an_instant_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("engine.lock");
+        let looking = EngineLock::take(&path).unwrap().unwrap();
+        let (taken, ()) = tokio::join!(EngineLock::take_soon(&path), async {
+            sleep(Duration::from_millis(50)).await;
+            drop(looking);
+        });
+        assert!(taken.unwrap().is_ok());
     }
 }

@@ -15,7 +15,8 @@ use crate::platform::Platform;
 pub async fn serve(config: Config) -> anyhow::Result<Exit> {
     let mut signals = Signals::new()?;
     let platform = Platform::open(config).await?;
-    let lock = EngineLock::take(&platform.data.lock())?.map_err(|holder| taken(&platform, holder))?;
+    let lock =
+        EngineLock::take_soon(&platform.data.lock()).await?.map_err(|holder| taken(&platform, holder))?;
     platform.templates().await?;
     let engine = platform.start_engine(lock).await?;
     say_ready(&platform)?;
