@@ -8,7 +8,7 @@ use cubeloom_domain::state::RunState;
 use cubeloom_engine::EngineEvent;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::broadcast;
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::time::{sleep, timeout};
 
 use crate::exit::Exit;
@@ -31,7 +31,11 @@ pub struct Follower<'a> {
     terminate: Signal,
     /// Whether the run was asked to stop from here.
     cancelling: bool,
-    drawn: Instant,
+    /// Whether events were missed, so that the database has to be read.
+    stale: bool,
+    /// When reading, and when drawing, is worth its while again: both may take long when tasks are many.
+    read_again: Instant,
+    draw_again: Instant,
 }
 
 /// What happened while nothing was to be done.
@@ -59,7 +63,9 @@ impl<'a> Follower<'a> {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             cancelling: false,
-            drawn: Instant::now(),
+            stale: true,
+            read_again: Instant::now(),
+            draw_again: Instant::now(),
         })
     }
 
@@ -67,7 +73,7 @@ impl<'a> Follower<'a> {
     ///
     /// # Errors
     /// When the database or this machine does not allow it.
-    pub async fn to_the_end(mut self) -> anyhow::Result<(View, Exit)> {
+    pub async fn run_out(mut self) -> anyhow::Result<(View, Exit)> {
         let exit = self.follow().await;
         if let Some((engine, events)) = self.engine.take() {
             drop(events);
@@ -84,9 +90,11 @@ impl<'a> Follower<'a> {
     }
 
     async fn follow(&mut self) -> anyhow::Result<Exit> {
-        self.become_engine().await?;
-        self.view.reload(&self.platform.store).await?;
+        if !self.become_engine().await? {
+            wake::send(&self.platform.data.wake());
+        }
         loop {
+            self.read_if_stale().await?;
             if self.over().await? {
                 return Ok(exit_of(self.view.run.state));
             }
@@ -96,7 +104,7 @@ impl<'a> Follower<'a> {
                     self.view.apply(event);
                     self.drain_events();
                 }
-                Woken::Missed => self.view.reload(&self.platform.store).await?,
+                Woken::Missed => self.stale = true,
                 Woken::Time => self.tick().await?,
                 Woken::Interrupt if self.cancelling => return Ok(Exit::Interrupted),
                 Woken::Interrupt => self.cancel().await?,
@@ -105,22 +113,38 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Becomes the engine, unless another process is that.
-    async fn become_engine(&mut self) -> anyhow::Result<()> {
+    /// Reads what events did not tell; of a run that nobody watches, only its state.
+    async fn read_if_stale(&mut self) -> anyhow::Result<()> {
+        if !self.stale || Instant::now() < self.read_again {
+            return Ok(());
+        }
+        let began = Instant::now();
+        if self.live.is_some() {
+            self.view.reload(&self.platform.store).await?;
+        } else if let Some(run) = self.platform.store.run(&self.view.run.id).await? {
+            self.view.run = run;
+        }
+        self.stale = false;
+        self.read_again = Instant::now() + began.elapsed() * 4;
+        Ok(())
+    }
+
+    /// Becomes the engine, unless another process is that, and says whether it is now.
+    async fn become_engine(&mut self) -> anyhow::Result<bool> {
         match EngineLock::take(&self.platform.data.lock())? {
             Ok(lock) => {
                 let engine = self.platform.start_engine(lock).await?;
                 let events = engine.handle.events();
                 self.engine = Some((engine, events));
                 // What happened before the subscription is in the database only.
-                self.view.reload(&self.platform.store).await?;
+                self.stale = true;
+                Ok(true)
             }
             Err(_) => {
                 self.platform.leave_machine();
-                wake::send(&self.platform.data.wake());
+                Ok(false)
             }
         }
-        Ok(())
     }
 
     /// Whether the run has ended, and nobody wants anything more of it. A wish goes away together with the state
@@ -164,8 +188,12 @@ impl<'a> Follower<'a> {
     /// Takes the events that came together, so that one drawing shows them all.
     fn drain_events(&mut self) {
         if let Some((_, events)) = &mut self.engine {
-            while let Ok(event) = events.try_recv() {
-                self.view.apply(event);
+            loop {
+                match events.try_recv() {
+                    Ok(event) => self.view.apply(event),
+                    Err(TryRecvError::Lagged(_)) => self.stale = true,
+                    Err(TryRecvError::Empty | TryRecvError::Closed) => return,
+                }
             }
         }
     }
@@ -178,14 +206,8 @@ impl<'a> Follower<'a> {
             }
             Some(_) => Ok(()),
             None => {
-                let began = Instant::now();
-                self.become_engine().await?;
-                if self.engine.is_none() {
-                    self.view.reload(&self.platform.store).await?;
-                    // A run of 100,000 tasks takes a while to read: leave the processors to its work.
-                    sleep(began.elapsed() * 4).await;
-                }
-                Ok(())
+                self.stale = true;
+                self.become_engine().await.map(|_| ())
             }
         }
     }
@@ -205,10 +227,12 @@ impl<'a> Follower<'a> {
 
     fn draw(&mut self) {
         let Some(live) = &mut self.live else { return };
-        // Many events a second: a terminal need not show each.
-        if self.drawn.elapsed() >= Duration::from_millis(40) || !live.is_screen() {
+        let began = Instant::now();
+        if began >= self.draw_again {
             live.show(&self.view, self.platform.now());
-            self.drawn = Instant::now();
+            // Many events a second: a terminal need not show each.
+            let least = if live.is_screen() { Duration::from_millis(40) } else { Duration::ZERO };
+            self.draw_again = Instant::now() + (began.elapsed() * 10).max(least);
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct Wait {
 /// Follows a run to its end and prints the report.
 pub async fn await_run(platform: &Platform, run: &RunId, wait: Wait) -> anyhow::Result<Exit> {
     let watch = wait.watch && wait.output == Output::Human;
-    let (view, exit) = Follower::new(platform, run, watch).await?.to_the_end().await?;
+    let (view, exit) = Follower::new(platform, run, watch).await?.run_out().await?;
     platform.store.close().await;
     let (dir, now) = (platform.run_dir(run), platform.now());
     if exit == Exit::Interrupted {

@@ -74,8 +74,8 @@ impl View {
         Ok(())
     }
 
-    /// Takes what the engine tells; whether it was about this run.
-    pub fn apply(&mut self, event: EngineEvent) -> bool {
+    /// Takes what the engine tells of this run.
+    pub fn apply(&mut self, event: EngineEvent) {
         match event {
             EngineEvent::Run(run) if run.id == self.run.id => self.run = run,
             EngineEvent::Instance(instance) if instance.run == self.run.id => self.instance(*instance),
@@ -90,9 +90,8 @@ impl View {
                     instance.progress = Some(progress);
                 }
             }
-            _ => return false,
+            _ => {}
         }
-        true
     }
 
     /// The task at a position.
