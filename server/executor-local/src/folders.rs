@@ -2,8 +2,9 @@
 
 use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, lchown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, lchown};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Passable, not listable, for everybody: what stands between the data folder and a project's own folders.
 pub(crate) const PASSABLE: u32 = 0o711;
@@ -19,10 +20,26 @@ pub(crate) const PRIVATE: u32 = 0o700;
 /// Makes one folder whose parent exists; `false` when it was there already.
 pub(crate) fn make(path: &Path, mode: u32) -> io::Result<bool> {
     match DirBuilder::new().mode(mode).create(path) {
-        Ok(()) => Ok(true),
+        Ok(()) => {
+            // A server under a strict umask makes folders that workers could not enter.
+            if mode & umask() != 0 {
+                fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+            }
+            Ok(true)
+        }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(error),
     }
+}
+
+/// The server's umask, which nothing changes.
+fn umask() -> u32 {
+    static UMASK: OnceLock<u32> = OnceLock::new();
+    *UMASK.get_or_init(|| {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+        line.and_then(|value| u32::from_str_radix(value.trim(), 8).ok()).unwrap_or(0o777)
+    })
 }
 
 /// Makes a folder and its missing parents, which are passable.

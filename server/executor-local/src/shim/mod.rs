@@ -44,6 +44,7 @@ pub fn server_pid() -> Option<u32> {
 /// comes over standard input. Returns the exit code.
 pub fn shim_main(_args: impl Iterator<Item = OsString>) -> i32 {
     let _ = rustix::process::setsid();
+    rustix::process::umask(rustix::fs::Mode::WGRP | rustix::fs::Mode::WOTH);
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     supervise::block_signals();
     let Some(order) = read_order() else { return spec::CODE_NO_ORDER };

@@ -112,6 +112,22 @@ impl Local {
         Self { folder, config, server }
     }
 
+    /// On a file system of 1 MiB; `None` where none may be mounted.
+    pub fn on_small_disk() -> Option<Self> {
+        let folder = reachable_folder();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=1m,mode=755", "tmpfs"])
+            .arg(folder.path())
+            .stderr(std::process::Stdio::null())
+            .status();
+        mounted.is_ok_and(|status| status.success()).then(|| Self::on(Folder::Mounted(folder), |_| {}))
+    }
+
+    /// The data folder.
+    pub fn data(&self) -> &Path {
+        &self.config.data
+    }
+
     /// The folder of one attempt.
     pub fn attempt(&self, key: &AttemptKey) -> PathBuf {
         let name = format!("{}.{}.{}", key.task, key.instance, key.n);
@@ -179,16 +195,7 @@ impl Harness for Local {
     }
 
     fn on_full_disk(&self) -> Option<Box<dyn Harness>> {
-        let folder = reachable_folder();
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=1m,mode=755", "tmpfs"])
-            .arg(folder.path())
-            .stderr(std::process::Stdio::null())
-            .status();
-        if !mounted.is_ok_and(|status| status.success()) {
-            return None;
-        }
-        let full = Self::on(Folder::Mounted(folder), |_| {});
+        let full = Self::on_small_disk()?;
         let _ = fs::write(full.folder.path().join("filler"), vec![0; 2 << 20]);
         Some(Box::new(full))
     }

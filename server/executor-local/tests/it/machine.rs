@@ -4,9 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use cubeloom_domain::Bytes;
+use cubeloom_domain::executor::{Event, Progress};
 use cubeloom_domain::job::{PythonEnvironment, SecretMount};
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::{FailureKind, Outcome};
+use cubeloom_domain::usage::UsageSample;
 use cubeloom_executor_local::{LocalConfig, SecretSource};
 use cubeloom_testkit::conformance::{Harness, Program, assert_gone, failure, run, signed, until_executed};
 
@@ -134,4 +137,31 @@ async fn servers_side_by_side_lease_different_addresses_and_ports() {
             bindings(&two).iter().all(|theirs| ours.address != theirs.address && ours.port != theirs.port)
         );
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_end_is_told_on_a_disk_that_the_worker_has_filled() {
+    let Some(harness) = Local::on_small_disk() else {
+        eprintln!("skipped: no small disk can be made here (root is needed to mount one)");
+        return;
+    };
+    let (_, ended) = run(&harness, &Program::shell("cat /dev/zero; cat /dev/zero > more; exit 3")).await;
+    assert_eq!((failure(&ended).kind, failure(&ended).exit_code), (FailureKind::Exit, Some(3)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn progress_and_a_sample_a_second_are_there_while_it_runs() {
+    let harness = Local::new();
+    let text = r#"echo '{"progress": {"step": 1, "total": 4}}' >> "$CUBELOOM_OUTPUTS"
+        x=$(head -c 20000000 /dev/zero | tr '\0' x); sleep 2.5"#;
+    let (key, ended) = run(&harness, &Program::shell(text)).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded);
+    let told = Event::Progress(Progress { step: 1.0, total: Some(4.0) });
+    assert_eq!(harness.recorder().events(&key).iter().filter(|event| **event == told).count(), 1);
+    let series = fs::read_to_string(harness.attempt(&key).join("worker-0/usage.jsonl")).unwrap();
+    let samples: Vec<UsageSample> = series.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!((3..=5).contains(&samples.len()), "{samples:?}");
+    assert!(samples.windows(2).all(|pair| pair[0].at < pair[1].at && pair[0].cpu_us <= pair[1].cpu_us));
+    assert!(samples[0].memory > Bytes(20_000_000), "{samples:?}");
+    assert!(ended.usage.peak_memory >= samples[0].memory, "{:?}", ended.usage);
 }

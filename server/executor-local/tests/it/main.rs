@@ -7,3 +7,4 @@ mod harness;
 mod killed;
 mod lower;
 mod machine;
+mod python;
