@@ -35,23 +35,18 @@ fn at_every_failpoint() {
     points::kill(&mut site, &baseline, 8, 3, &mut numbers(), &mut figures);
     points::kill_while_cancelling(&mut site, &mut figures);
     points::find_unreached(&mut figures);
-    println!("{figures}");
-    no_findings(&figures);
+    tell(&figures);
 }
 
 #[test]
 fn at_random_moments() {
-    let figures = random_moments(None, Document::of_200_tasks(), 25);
-    println!("{figures}");
-    no_findings(&figures);
+    random_moments(None, Document::of_200_tasks(), 25);
 }
 
 #[test]
 fn at_random_moments_on_postgresql() {
     let database = Database::create();
-    let figures = random_moments(Some(database.url()), Document::short(), 10);
-    println!("{figures}");
-    no_findings(&figures);
+    random_moments(Some(database.url()), Document::short(), 10);
 }
 
 #[test]
@@ -61,7 +56,7 @@ fn without_adoption_the_test_turns_red() {
     let mut figures = Figures::of(&baseline);
     let off = [("CUBELOOM_LOCAL_ADOPTION", "false")];
     moments::kill(&mut site, &baseline, 12, &mut numbers(), &off, &mut figures);
-    println!("{figures}");
+    eprintln!("{figures}");
     let wrong = |finding: &&String| finding.starts_with("doubled") || finding.starts_with("lost");
     let wrong = figures.findings.iter().filter(wrong).count();
     assert!(wrong > 0, "the ledger does not show that workers are run twice: {:#?}", figures.findings);
@@ -79,17 +74,14 @@ fn at_every_failpoint_in_a_run_of_its_own() {
     points::kill(&mut site, &baseline, 10, 20, &mut numbers, &mut figures);
     points::kill_while_cancelling(&mut site, &mut figures);
     points::find_unreached(&mut figures);
-    println!("{figures}");
-    no_findings(&figures);
+    tell(&figures);
 }
 
 #[test]
 #[ignore = "a thousand kills: make crash-test"]
 fn at_many_random_moments() {
     let kills = variable("CUBELOOM_TEST_CRASHES").unwrap_or(1000);
-    let figures = random_moments(None, Document::of_200_tasks(), kills);
-    println!("{figures}");
-    no_findings(&figures);
+    random_moments(None, Document::of_200_tasks(), kills);
 }
 
 #[test]
@@ -97,20 +89,20 @@ fn at_many_random_moments() {
 fn at_many_random_moments_on_postgresql() {
     let database = Database::create();
     let kills = variable("CUBELOOM_TEST_CRASHES").unwrap_or(1000).div_ceil(10);
-    let figures = random_moments(Some(database.url()), Document::of_200_tasks(), kills);
-    println!("{figures}");
-    no_findings(&figures);
+    random_moments(Some(database.url()), Document::of_200_tasks(), kills);
 }
 
-fn random_moments(database: Option<String>, document: Document, kills: u64) -> Figures {
+fn random_moments(database: Option<String>, document: Document, kills: u64) {
     let mut site = Site::new(database);
     let baseline = Baseline::of(&mut site, document);
     let mut figures = Figures::of(&baseline);
     moments::kill(&mut site, &baseline, kills, &mut numbers(), &[], &mut figures);
-    figures
+    tell(&figures);
 }
 
-fn no_findings(figures: &Figures) {
+/// Prints the figures; a finding is a failure.
+fn tell(figures: &Figures) {
+    eprintln!("{figures}");
     assert!(figures.findings.is_empty(), "\n{}\n", figures.findings.join("\n"));
 }
 

@@ -42,6 +42,9 @@ impl Baseline {
         if let Some(word) = site.integrity().filter(|word| word != "ok") {
             findings.push(format!("the database is damaged: {word}"));
         }
+        for finding in &findings {
+            eprintln!("run {run}: {finding}");
+        }
         figures.findings.extend(findings);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -38,11 +39,14 @@ impl Ledger {
     }
 
     /// The whole lines from `from` on, in bytes, and where the next ones begin.
-    pub fn lines(&self, from: usize) -> (Vec<Line>, usize) {
-        let text = fs::read_to_string(&self.path).expect("the ledger");
-        let whole = text.rfind('\n').map_or(from, |end| end + 1);
+    pub fn lines(&self, from: u64) -> (Vec<Line>, u64) {
+        let mut text = String::new();
+        let mut file = File::open(&self.path).expect("the ledger");
+        file.seek(SeekFrom::Start(from)).expect("the ledger");
+        file.read_to_string(&mut text).expect("the ledger");
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
         let read = |line| parse(line).unwrap_or_else(|| panic!("no worker writes into the ledger: `{line}`"));
-        (text[from..whole].lines().map(read).collect(), whole)
+        (text[..whole].lines().map(read).collect(), from + whole as u64)
     }
 
     /// What the workers of a run say.

@@ -14,8 +14,6 @@ use super::watch::{Came, Watch};
 
 /// The variable that names the point to die at.
 const POINT: &str = "CUBELOOM_FAILPOINT";
-/// The variable that names the file in which reached points are noted.
-const LOG: &str = "CUBELOOM_FAILPOINT_LOG";
 /// Points in the program that asks for a run; all others are reached in the server or in a shim.
 const OF_THE_CLIENT: &str = "store.create_run.";
 
@@ -39,18 +37,9 @@ fn scan(folder: &Path, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Where reached points are noted.
-struct Log(String);
-
-impl Log {
-    fn of(site: &Site) -> Self {
-        Self(site.beside("failpoints").display().to_string())
-    }
-
-    /// The points that were reached so far.
-    fn reached(&self) -> BTreeSet<String> {
-        fs::read_to_string(&self.0).unwrap_or_default().lines().map(str::to_owned).collect()
-    }
+/// The points that were reached so far.
+fn reached(site: &Site) -> BTreeSet<String> {
+    fs::read_to_string(site.failpoints()).unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
 /// A point, and at which time it is reached the server dies.
@@ -76,16 +65,15 @@ pub fn kill(
     numbers: &mut Numbers,
     figures: &mut Figures,
 ) {
-    let log = Log::of(site);
     figures.declared = declared();
     let of_the_server = figures.declared.iter().filter(|point| !point.starts_with(OF_THE_CLIENT));
     let mut points: VecDeque<Armed> = of_the_server
         .map(|point| Armed { point: point.clone(), time: 1 + numbers.below(latest), tried: 0 })
         .collect();
     while !points.is_empty() {
-        kill_in_one_run(site, baseline, kills_a_run, &mut points, &log, figures);
+        kill_in_one_run(site, baseline, kills_a_run, &mut points, figures);
     }
-    figures.reached.extend(log.reached());
+    figures.reached.extend(reached(site));
 }
 
 fn kill_in_one_run(
@@ -93,22 +81,21 @@ fn kill_in_one_run(
     baseline: &Baseline,
     kills: usize,
     points: &mut VecDeque<Armed>,
-    log: &Log,
     figures: &mut Figures,
 ) {
     let mut left = kills;
     let armed = |points: &VecDeque<Armed>, left| points.front().filter(|_| left > 0).map(Armed::word);
     let word = armed(points, left).unwrap_or_default();
     site.forget_environments();
-    site.start(&[(POINT, &word), (LOG, &log.0)]);
+    site.start(&[(POINT, &word)]);
     let mut watch = Watch::of(site.run(&baseline.document));
     while watch.wait(site, None) == Came::Death {
         left -= 1;
         figures.kills_at_points += 1;
         figures.killed_at.extend(points.pop_front().map(|armed| armed.point));
         match armed(points, left) {
-            Some(word) => watch.restart(site, &[(POINT, &word), (LOG, &log.0)]),
-            None => watch.restart(site, &[(LOG, &log.0)]),
+            Some(word) => watch.restart(site, &[(POINT, &word)]),
+            None => watch.restart(site, &[]),
         }
     }
     if left > 0
@@ -129,11 +116,10 @@ fn kill_in_one_run(
 
 /// Kills the program that asks for a run, before and after the run is stored.
 pub fn kill_the_client(site: &mut Site, baseline: &Baseline, figures: &mut Figures) {
-    let log = Log::of(site);
     for (point, stored) in [("store.create_run.before", 0), ("store.create_run.after", 1)] {
         site.start(&[]);
         let before = site.runs();
-        let output = site.submit(&baseline.document, &[(POINT, point), (LOG, &log.0)]);
+        let output = site.submit(&baseline.document, &[(POINT, point)]);
         let status = output.expect_err("the program dies before it can say the run's id").status;
         assert_eq!(status.signal(), Some(9), "{point}");
         figures.killed_at.insert(point.into());
@@ -144,33 +130,32 @@ pub fn kill_the_client(site: &mut Site, baseline: &Baseline, figures: &mut Figur
         }
         for run in new {
             assert_eq!(Watch::of(run.clone()).wait(site, None), Came::End, "{}", site.last_log());
+            site.stop();
             baseline.compare(site, &run, figures);
         }
         site.stop();
     }
-    figures.reached.extend(log.reached());
+    figures.reached.extend(reached(site));
 }
 
 /// Kills the server while it stops a whole run, at each point on the way.
 pub fn kill_while_cancelling(site: &mut Site, figures: &mut Figures) {
-    let log = Log::of(site);
     let document = Document::endless();
     for point in
         ["engine.cancel.before:3", "local.cancel.before:2", "local.cancel.after:2", "engine.commit.after:2"]
     {
-        site.start(&[(LOG, &log.0)]);
+        site.start(&[]);
         let run = site.run(&document);
         super::cancel::until_all_hang(site, &run);
         site.kill();
-        site.start(&[(POINT, point), (LOG, &log.0)]);
+        site.start(&[(POINT, point)]);
         site.cancel(&run);
         super::cancel::until_death(site, point);
         figures.kills_at_points += 1;
-        site.start(&[(LOG, &log.0)]);
+        site.start(&[]);
         super::cancel::check(site, &run, figures);
-        site.stop();
     }
-    figures.reached.extend(log.reached());
+    figures.reached.extend(reached(site));
 }
 
 /// Every declared point must have been reached, and each of them must have ended something.

@@ -43,6 +43,7 @@ impl Site {
         let open = Permissions::from_mode(0o755);
         let folder = tempfile::Builder::new().prefix("crash-").permissions(open).tempdir().expect("a folder");
         let file = folder.path().join("data/db/cubeloom.sqlite");
+        fs::create_dir(folder.path().join("data")).expect("a data folder");
         provide_uv(&folder.path().join("bin"));
         Self {
             database: database.unwrap_or_else(|| format!("sqlite:{}", file.display())),
@@ -63,6 +64,11 @@ impl Site {
         self.folder.path().join(name)
     }
 
+    /// Where the failpoints are noted that were reached; in the data folder.
+    pub fn failpoints(&self) -> PathBuf {
+        self.data().join("failpoints")
+    }
+
     fn command(&self, words: &[&str], variables: Variables<'_>) -> Command {
         let mut command = Command::new(&self.program);
         command.args(words).arg("--data").arg(self.data());
@@ -73,6 +79,8 @@ impl Site {
         // More workers beside each other than a small machine has cores: they mostly sleep.
         command.env("CUBELOOM_LOCAL_CPU", "8").env("CUBELOOM_LOCAL_MEMORY", "4Gi");
         command.env("CUBELOOM_LOCAL_GRACE", "1s");
+        // Noted always: by this file, which they have open, shims that only wait are known to be of this folder.
+        command.env("CUBELOOM_FAILPOINT_LOG", self.failpoints());
         command.envs(variables.iter().copied()).stdin(Stdio::null()).current_dir("/");
         command
     }
@@ -164,9 +172,11 @@ impl Site {
         })
     }
 
-    /// Asks that a run stops.
+    /// Asks that a run stops, and does not wait for that.
     pub fn cancel(&self, run: &RunId) {
-        let output = self.command(&["cancel", run.as_str()], &[]).output().expect("the program starts");
+        self.await_ready();
+        let output =
+            self.command(&["cancel", run.as_str(), "--detach"], &[]).output().expect("the program starts");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
@@ -234,6 +244,11 @@ impl Drop for Site {
         }
         // A test that failed leaves nothing running either, and no control groups.
         processes::end(&self.mark());
+        if std::thread::panicking() {
+            // What happened can be read there.
+            self.folder.disable_cleanup(true);
+            eprintln!("kept: {}", self.folder.path().display());
+        }
     }
 }
 

@@ -34,7 +34,7 @@ pub enum Came {
 pub struct Watch {
     pub run: RunId,
     /// How far the ledger has been read.
-    read: usize,
+    read: u64,
     /// The last task has said that it is done.
     nearly_over: bool,
     asked: Instant,

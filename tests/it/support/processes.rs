@@ -8,22 +8,26 @@ use std::time::{Duration, Instant};
 use cubeloom_domain::AttemptKey;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The shims of a data folder.
+/// The shims of a data folder: those that have files of it open. One that only waits for an order has none, unless
+/// failpoints are noted in the folder.
 pub fn shims(mark: &str) -> Vec<i32> {
-    let of_ours = |pid: &i32| {
+    let is_shim = |pid: &i32| {
         let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let mut words = words.split(|byte| *byte == 0);
-        words.nth(1) == Some(b"__shim") && words.any(|word| word.starts_with(mark.as_bytes()))
+        words.split(|byte| *byte == 0).nth(1) == Some(b"__shim")
     };
-    all().filter(of_ours).collect()
+    let has_open = |pid: &i32| {
+        let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        descriptors.filter_map(|entry| fs::read_link(entry.path()).ok()).any(|path| path.starts_with(mark))
+    };
+    all().filter(is_shim).filter(has_open).collect()
 }
 
 /// The workers of a data folder: processes whose outputs lie in it.
 pub fn workers(mark: &str) -> Vec<i32> {
-    let variable = format!("CUBELOOM_OUTPUTS={mark}/");
+    let start = format!("CUBELOOM_OUTPUTS={mark}/");
     let of_ours = |pid: &i32| {
         let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        variables.split(|byte| *byte == 0).any(|entry| entry.starts_with(variable.as_bytes()))
+        variables.split(|byte| *byte == 0).any(|entry| entry.starts_with(start.as_bytes()))
     };
     all().filter(of_ours).collect()
 }
