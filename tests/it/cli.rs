@@ -1,5 +1,7 @@
 //! The program as people and programs use it.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
+
 mod control;
 mod documents;
 mod examples;

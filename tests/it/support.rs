@@ -116,14 +116,19 @@ impl TestApp {
 
     /// Starts the program.
     pub fn start(&self, words: &[&str]) -> Running {
-        let mut command = self.command(words);
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        Running { child: Some(child) }
+        Running::of(self.command(words))
     }
 
     /// Starts a server and waits until it is the engine.
     pub fn serve(&self) -> Running {
-        let server = self.start(&["serve"]);
+        self.serve_with(&[])
+    }
+
+    /// The same, with variables of its own.
+    pub fn serve_with(&self, variables: &[(&str, &str)]) -> Running {
+        let mut command = self.command(&["serve"]);
+        command.envs(variables.iter().copied());
+        let server = Running::of(command);
         let pid = server.pid().to_string();
         wait_for("the server to be the engine", || {
             fs::read_to_string(self.data().join("engine.lock")).is_ok_and(|text| text.trim() == pid)
@@ -206,6 +211,11 @@ pub struct Running {
 }
 
 impl Running {
+    fn of(mut command: Command) -> Self {
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        Self { child: Some(child) }
+    }
+
     pub fn pid(&self) -> u32 {
         self.child.as_ref().expect("it runs").id()
     }

@@ -82,7 +82,12 @@ impl Platform {
     /// # Errors
     /// When jobs cannot run in this data folder.
     pub fn facts(&self) -> anyhow::Result<Facts> {
-        Ok(self.executor()?.facts())
+        let mut facts = self.executor()?.facts();
+        // Another process runs the jobs: it may have secrets whose variables are not set here.
+        if EngineLock::take(&self.data.lock())?.is_err() {
+            facts.secrets = self.config.settings.secrets.keys().cloned().collect();
+        }
+        Ok(facts)
     }
 
     /// Gives back what planning took of this machine: another process is its engine.
@@ -191,7 +196,10 @@ pub fn local_config(config: &Config, data: &DataFolder) -> anyhow::Result<LocalC
     settings.shim_env = failpoint::environment();
     settings.capacity = capacity(local.cpu, local.memory);
     for (name, secret) in &config.settings.secrets {
-        settings.secrets.insert(name.clone(), secret.source(name).map_err(Invalid::error)?);
+        match secret.source() {
+            Some(source) => _ = settings.secrets.insert(name.clone(), source),
+            None => tracing::warn!("the variable of the secret `{name}` is not set: tasks cannot use it"),
+        }
     }
     Ok(settings)
 }

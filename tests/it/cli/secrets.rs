@@ -60,3 +60,18 @@ fn an_unknown_secret_is_a_problem_of_the_document() {
     let done = app.expect(2, &["run", &file]);
     assert!(done.out.contains("nothing"), "{done:?}");
 }
+
+#[test]
+fn the_server_may_have_secrets_that_a_caller_has_not() {
+    let mut app = TestApp::new();
+    app.set("CUBELOOM_SECRETS_API_KEY", "env:MY_KEY");
+    let file = app.pipeline(
+        "served",
+        "  - {name: use, template: command, arguments: {command: [sh, -c, 'test -n \"$API_KEY\"']}, secrets: [api-key]}\n",
+    );
+    let alone = app.expect(2, &["run", &file]);
+    assert!(alone.out.contains("there is no secret `api-key` here"), "{alone:?}");
+    let server = app.serve_with(&[("MY_KEY", IN_ENV)]);
+    app.expect(0, &["run", &file]);
+    drop(server);
+}

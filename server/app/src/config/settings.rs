@@ -114,16 +114,11 @@ pub enum Secret {
 }
 
 impl Secret {
-    /// For the executor. A variable is read now.
-    ///
-    /// # Errors
-    /// When the variable is not set.
-    pub fn source(&self, name: &str) -> Result<SecretSource, String> {
+    /// For the executor. A variable is read now; `None` when it is not set.
+    pub fn source(&self) -> Option<SecretSource> {
         match self {
-            Self::File(path) => Ok(SecretSource::File(path.clone())),
-            Self::Env(variable) => std::env::var(variable).map(SecretSource::Value).map_err(|_| {
-                format!("the secret `{name}` comes from the variable {variable}, which is not set: set it, or remove the secret from [secrets]")
-            }),
+            Self::File(path) => Some(SecretSource::File(path.clone())),
+            Self::Env(variable) => std::env::var(variable).ok().map(SecretSource::Value),
         }
     }
 }

@@ -55,7 +55,14 @@ impl Live {
     /// Shows the present state.
     pub fn show(&mut self, view: &View, now: Timestamp) {
         match &self.screen {
-            Some(screen) => screen.draw(self.block(view, now, screen.size())),
+            Some(screen) => {
+                let size = screen.size();
+                let mut lines = block(view, now, size, self.styles);
+                lines.extend(
+                    self.notice.as_ref().map(|text| self.styles.paint(Style::Warn, &cut(text, size.0))),
+                );
+                screen.draw(lines);
+            }
             None => self.say_changes(view, now),
         }
     }
@@ -84,71 +91,67 @@ impl Live {
             self.said.insert(at as usize, key);
         }
     }
+}
 
-    fn block(&self, view: &View, now: Timestamp, (columns, rows): (usize, usize)) -> Vec<String> {
-        let tasks: Vec<(TaskIx, Status)> = (0..view.plan.tasks.len() as u32)
-            .map(TaskIx)
-            .map(|ix| (ix, status::task(view, ix, now)))
-            .collect();
-        let room = rows.saturating_sub(5).max(3);
-        let shown = choose(&tasks, room);
-        let names =
-            shown.iter().map(|(ix, _)| view.planned(*ix).name.chars().count()).max().unwrap_or(0).min(28);
-        let mut lines = vec![self.head(view, &tasks, now, columns)];
-        lines.extend(
-            shown
-                .iter()
-                .map(|(ix, status)| self.task_line(&view.planned(*ix).name, status, names, now, columns)),
-        );
-        if shown.len() < tasks.len() {
-            lines.push(
-                self.styles.paint(Style::Dim, &format!("  … and {} more tasks", tasks.len() - shown.len())),
-            );
-        }
-        if let Some(notice) = &self.notice {
-            lines.push(self.styles.paint(Style::Warn, &cut(notice, columns)));
-        }
-        lines
+/// The lines of the block, for a screen of so many columns and rows.
+pub fn block(view: &View, now: Timestamp, (columns, rows): (usize, usize), styles: Styles) -> Vec<String> {
+    let all = (0..view.plan.tasks.len() as u32).map(TaskIx);
+    let tasks: Vec<(TaskIx, Status)> = all.map(|ix| (ix, status::task(view, ix, now))).collect();
+    let shown = choose(&tasks, rows.saturating_sub(5).max(3));
+    let longest = shown.iter().map(|(ix, _)| view.planned(*ix).name.chars().count()).max();
+    let names = longest.unwrap_or(0).min(columns / 4);
+    let layout = Layout { names, columns, now, styles };
+    let mut lines = vec![layout.head(view, &tasks)];
+    lines.extend(shown.iter().map(|(ix, status)| layout.task(&view.planned(*ix).name, status)));
+    if shown.len() < tasks.len() {
+        lines.push(styles.paint(Style::Dim, &format!("  … and {} more tasks", tasks.len() - shown.len())));
     }
+    lines
+}
 
-    fn head(&self, view: &View, tasks: &[(TaskIx, Status)], now: Timestamp, columns: usize) -> String {
-        let done = tasks
-            .iter()
-            .filter(|(_, status)| ["succeeded", "reused", "skipped"].contains(&status.word.as_str()));
+/// How lines are laid out.
+struct Layout {
+    /// Columns of the longest name.
+    names: usize,
+    /// Columns of the screen.
+    columns: usize,
+    now: Timestamp,
+    styles: Styles,
+}
+
+impl Layout {
+    fn head(&self, view: &View, tasks: &[(TaskIx, Status)]) -> String {
+        let well = |(_, status): &&(TaskIx, Status)| {
+            ["succeeded", "reused", "skipped"].contains(&status.word.as_str())
+        };
         let text = format!(
             "{}  {}  {} of {} tasks  {}",
             view.run.pipeline,
             view.run.state.as_str(),
-            done.count(),
+            tasks.iter().filter(well).count(),
             tasks.len(),
-            duration(view.run.ended_at.unwrap_or(now).since(view.run.created_at)),
+            duration(view.run.ended_at.unwrap_or(self.now).since(view.run.created_at)),
         );
-        self.styles.paint(Style::Bold, &cut(&text, columns))
+        self.styles.paint(Style::Bold, &cut(&text, self.columns))
     }
 
-    fn task_line(&self, name: &str, status: &Status, names: usize, now: Timestamp, columns: usize) -> String {
+    fn task(&self, name: &str, status: &Status) -> String {
         let sign = match status.sign {
-            '●' | '◔' => SPINNER[usize::try_from(now.0 / TURN % 8).unwrap_or(0)],
+            '●' | '◔' => SPINNER[usize::try_from(self.now.0 / TURN % 8).unwrap_or(0)],
             sign => sign,
         };
-        let time = status.time.map(duration).unwrap_or_default();
-        let fixed = format!(" {:<names$}  {:<9}  {time:>7}  ", cut(name, names), status.word);
-        let room = columns.saturating_sub(fixed.chars().count() + 2);
+        let (names, time) = (self.names, status.time.map(duration).unwrap_or_default());
+        // A narrow screen shows what there is room for.
+        let fixed =
+            cut(&format!(" {:<names$}  {:<9}  {time:>7}  ", cut(name, names), status.word), self.columns - 1);
+        let room = self.columns.saturating_sub(fixed.chars().count() + 1);
         let (bar, room) = match status.progress.filter(|_| room > BAR + 6) {
             Some(progress) => self.bar(progress, room),
             None => (String::new(), room),
         };
-        let detail = self.styles.paint(Style::Dim, &cut(&status.detail, room));
-        format!(
-            "{}{}{bar}{detail}",
-            self.styles.paint(status.style, &sign.to_string()),
-            self.paint_word(&fixed, status)
-        )
-    }
-
-    /// The fixed part of a line, its word coloured.
-    fn paint_word(&self, fixed: &str, status: &Status) -> String {
-        fixed.replacen(&status.word, &self.styles.paint(status.style, &status.word), 1)
+        let word = fixed.replacen(&status.word, &self.styles.paint(status.style, &status.word), 1);
+        let sign = self.styles.paint(status.style, &sign.to_string());
+        format!("{sign}{word}{bar}{}", self.styles.paint(Style::Dim, &cut(&status.detail, room)))
     }
 
     /// A bar, or the bare count where the whole is not known, and the room that is left.
@@ -160,14 +163,9 @@ impl Live {
         };
         let part = (progress.step / total).clamp(0.0, 1.0);
         let full = (part * BAR as f64).floor() as usize;
-        let (done, rest) = ("━".repeat(full), "─".repeat(BAR - full));
-        let text = format!(
-            "{}{} {:>3.0}%  ",
-            self.styles.paint(Style::Busy, &done),
-            self.styles.paint(Style::Dim, &rest),
-            part * 100.0
-        );
-        (text, room.saturating_sub(BAR + 7))
+        let done = self.styles.paint(Style::Busy, &"━".repeat(full));
+        let rest = self.styles.paint(Style::Dim, &"─".repeat(BAR - full));
+        (format!("{done}{rest} {:>3.0}%  ", part * 100.0), room.saturating_sub(BAR + 7))
     }
 }
 

@@ -8,3 +8,6 @@ mod status;
 pub use live::Live;
 pub use model::View;
 pub use report::{failures, report, report_json};
+
+#[cfg(test)]
+mod tests;

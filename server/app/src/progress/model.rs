@@ -49,11 +49,15 @@ impl View {
         let (Some(record), Some(plan)) = (store.run(run).await?, store.plan(run).await?) else {
             return Ok(None);
         };
-        let plan = Arc::new(plan);
-        let tasks = vec![TaskView::default(); plan.tasks.len()];
-        let mut view = Self { run: record, plan, tasks };
+        let mut view = Self::new(record, plan);
         view.reload(store).await?;
         Ok(Some(view))
+    }
+
+    /// A run of which nothing has begun.
+    pub fn new(run: RunRecord, plan: RunPlan) -> Self {
+        let tasks = vec![TaskView::default(); plan.tasks.len()];
+        Self { run, plan: Arc::new(plan), tasks }
     }
 
     /// Reads everything but the plan again.

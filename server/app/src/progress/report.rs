@@ -52,11 +52,9 @@ fn table(view: &View, now: Timestamp, styles: Styles) -> String {
         let shown = status::task(view, *ix, now);
         let usage = usage(&view.tasks[ix.index()]);
         let amount = |text: Option<String>| Cell::from(text.unwrap_or_else(|| "-".into()));
-        let remark = if shown.word == "failed" {
-            String::new()
-        } else {
-            remark(&view.tasks[ix.index()], &shown.detail)
-        };
+        // What failed is told in full below.
+        let detail = if shown.word == "failed" { "" } else { &shown.detail };
+        let remark = remark(&view.tasks[ix.index()], detail);
         table.row([
             view.planned(*ix).name.clone().into(),
             Cell::styled(format!("{} {}", shown.sign, shown.word), shown.style),

@@ -11,6 +11,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use cubeloom_domain::failpoint::hit;
 use sha2::{Digest, Sha256};
 
 pub use walk::Limits;
@@ -49,11 +50,15 @@ impl Snapshot {
         }
         let aside = parent.join(format!(".{}.{}", self.digest, std::process::id()));
         let _ = fs::remove_dir_all(&aside);
-        let copied = self.copy_to(&aside).and_then(|()| match fs::rename(&aside, &place) {
-            // Another process was faster with the same content.
-            Err(_) if place.is_dir() => Ok(()),
-            other => other,
+        let copied = self.copy_to(&aside).and_then(|()| {
+            hit("app.snapshot.before");
+            match fs::rename(&aside, &place) {
+                // Another process was faster with the same content.
+                Err(_) if place.is_dir() => Ok(()),
+                other => other,
+            }
         });
+        hit("app.snapshot.after");
         let _ = fs::remove_dir_all(&aside);
         copied.map_err(|error| cannot_write(&place, &error))?;
         Ok(place)
