@@ -59,7 +59,9 @@ impl Global {
 pub enum Command {
     /// Run a pipeline
     Run(Run),
-    /// Run what is asked for until told to stop: the first TERM or Ctrl-C lets jobs go on, the second ends at once
+    /// Run what is asked for until told to stop
+    ///
+    /// The first TERM or Ctrl-C drains: what is known is stored, and jobs go on. The second ends the server at once.
     Serve,
     /// Print exactly what a pipeline's tasks submit
     Compile(Compile),
