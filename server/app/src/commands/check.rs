@@ -90,7 +90,7 @@ fn of_machine(config: &Config, platform: &Platform) -> Vec<Finding> {
         false => Level::Warning,
     };
     let text = |line: &CheckLine| match &line.hint {
-        Some(hint) => format!("{}: {hint}", line.detail),
+        Some(hint) => format!("{}. What helps: {hint}", line.detail),
         None => line.detail.clone(),
     };
     lines.map(|line| Finding::new(level(&line), &line.name, text(&line))).collect()
