@@ -4,3 +4,4 @@ mod architecture;
 mod cli;
 mod crash;
 mod support;
+mod templates;

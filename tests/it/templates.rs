@@ -1,0 +1,17 @@
+//! The task templates that ship, and the examples, on the real program: real processes, packages and protocols.
+//!
+//! What a test needs of Debian's packages is in the templates (`local.apt`) and in `tests/support`; `make test`
+//! installs it. Tests of templates that need large packages are ignored: `make test-templates` runs them.
+
+mod copies;
+mod digits;
+mod examples;
+mod indexed;
+mod ledger;
+mod mpi;
+mod python;
+mod pytorch;
+mod rig;
+mod transfer;
+mod web;
+mod xgboost;

@@ -1,0 +1,75 @@
+//! The example of each template, and `hello`, as they ship.
+
+use std::fs;
+
+use super::rig::{app, folder, run, shipped};
+use crate::support::{TestApp, outputs, states};
+use serde_json::Value;
+
+fn example(app: &TestApp, template: &str) -> Value {
+    let run = run(app, 0, &shipped(&format!("task-templates/{template}/example.yaml")), &[]);
+    assert!(states(&run).iter().all(|(_, state)| *state == "succeeded"), "{run}");
+    run
+}
+
+#[test]
+fn the_example_of_command() {
+    let app = app();
+    example(&app, "command");
+    let listed = app.expect(0, &["logs", "latest", "list", "--worker", "worker-0", "--stdout"]).out;
+    assert!(listed.lines().any(|line| line.ends_with(" now")), "{listed}");
+}
+
+#[test]
+fn the_example_of_python() {
+    let app = app();
+    let run = example(&app, "python");
+    let scaled = outputs(&run, "scale");
+    assert_eq!((&scaled["rows"], &scaled["low"], &scaled["high"]), (&100.into(), &1.0.into(), &10.0.into()));
+}
+
+#[test]
+fn the_example_of_indexed() {
+    let app = app();
+    let run = example(&app, "indexed");
+    let sum = outputs(&run, "sum");
+    assert_eq!(sum["workers"], 3);
+    let files = fs::read_dir(shipped("task-templates/indexed")).unwrap().flatten();
+    let files = files.filter(|entry| entry.file_type().unwrap().is_file());
+    let texts = files.map(|entry| fs::read_to_string(entry.path()).unwrap());
+    assert_eq!(sum["words"], texts.map(|text| text.split_whitespace().count()).sum::<usize>());
+}
+
+#[test]
+fn the_example_of_mpi() {
+    let app = app();
+    let run = example(&app, "mpi");
+    let sum = outputs(&run, "sum");
+    assert_eq!((&sum["sum"], &sum["ranks"]), (&3.into(), &3.into()));
+    assert_eq!(sum["places"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn the_example_of_xgboost() {
+    let app = app();
+    let run = example(&app, "xgboost");
+    assert_eq!(outputs(&run, "train")["rows"], 2_000);
+    assert!(folder(&run).join("model.json").exists());
+}
+
+#[test]
+fn the_example_of_transfer() {
+    let app = app();
+    let run = example(&app, "transfer");
+    assert_eq!(outputs(&run, "pull")["files"], 2);
+    let picked = |folder: &std::path::Path| fs::read(folder.join("picked/tuesday.csv")).unwrap();
+    let original = fs::read(shipped("task-templates/transfer/example/tuesday.csv")).unwrap();
+    assert_eq!(picked(&folder(&run)), original);
+}
+
+#[test]
+fn the_example_hello() {
+    let app = app();
+    let run = run(&app, 0, &shipped("examples/hello/pipeline.yaml"), &[]);
+    assert_eq!(states(&run), [("greet", "succeeded"), ("repeat", "succeeded")]);
+}

@@ -1,0 +1,8 @@
+"""Python imports this first. The xgboost template runs a program of its own, so its ranks sign the ledger here."""
+
+import os
+
+if os.environ.get("CUBELOOM_TASK") == "gang" and os.environ.get("CUBELOOM_PIPELINE") == "test-xgboost":
+    import ledger
+
+    ledger.sign()

@@ -1,0 +1,137 @@
+//! What the workers of a distributed task wrote about themselves, and ending one of them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::rig::{folder, job};
+use crate::support::{TestApp, instance, processes, wait_for};
+
+/// What one rank wrote: `{rank, pid, worker, role, index, host, cgroup, ...}`.
+pub type Entry = Value;
+
+/// The entries in a run's folder, by rank.
+pub fn read(run_dir: &Path) -> Vec<Entry> {
+    let files = fs::read_dir(run_dir.join("ledger")).into_iter().flatten().flatten();
+    let parse = |path: &Path| serde_json::from_slice(&fs::read(path).expect("a file")).expect("JSON");
+    let finished =
+        files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|it| it == "json"));
+    let mut entries: Vec<Entry> = finished.map(|path| parse(&path)).collect();
+    entries.sort_by_key(|entry| entry["rank"].as_u64());
+    entries
+}
+
+/// Ranks are numbered without gaps and live apart: in processes, workers, addresses and control groups of their own.
+pub fn assert_apart(app: &TestApp, entries: &[Entry], ranks: usize) {
+    assert_eq!(entries.len(), ranks, "{entries:?}");
+    for (rank, entry) in entries.iter().enumerate() {
+        assert_eq!(entry["rank"], rank, "{entries:?}");
+        assert!(entry["host"].as_str().unwrap().starts_with("127."), "a loopback address: {entry}");
+    }
+    for what in ["pid", "worker", "host"] {
+        let values: BTreeSet<String> = entries.iter().map(|entry| entry[what].to_string()).collect();
+        assert_eq!(values.len(), ranks, "each has its own {what}: {entries:?}");
+    }
+    if !has_cgroups(app) {
+        println!("control groups cannot be written here: they are not compared");
+        return;
+    }
+    let of = |entry: &Entry| -> BTreeSet<String> {
+        let lines = entry["cgroup"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
+        lines.filter(|line| line.contains("/cubeloom")).map(str::to_owned).collect()
+    };
+    let groups: Vec<BTreeSet<String>> = entries.iter().map(of).collect();
+    assert!(groups.iter().all(|lines| !lines.is_empty()), "each is in a control group: {entries:?}");
+    let distinct: BTreeSet<&String> = groups.iter().flatten().collect();
+    assert_eq!(
+        distinct.len(),
+        groups.iter().map(BTreeSet::len).sum::<usize>(),
+        "none is shared: {entries:?}"
+    );
+}
+
+fn has_cgroups(app: &TestApp) -> bool {
+    let found = app.call(&["check", "--output", "json"]);
+    let found: Vec<Value> = serde_json::from_str(&found.out).expect("JSON");
+    let line = found.iter().find(|each| each["subject"] == "control groups").expect("a line");
+    line["level"] == "ok"
+}
+
+/// Runs a pipeline of these tests whose gang works until it is disturbed. When it is `busy`, which is told by its data
+/// folder, kills the worker in which rank 1 lives, and expects that this worker is named as the first cause and that
+/// the others are stopped.
+pub fn killing_rank_1_fails(
+    app: &TestApp,
+    name: &str,
+    words: &[&str],
+    ranks: usize,
+    busy: impl Fn(&Path) -> bool,
+) {
+    let running = app.start(&[&["run", &job(name)], words].concat());
+    let data = app.data();
+    wait_for("the ranks to meet and work", || busy(&data));
+    let run = app.latest();
+    let entries = read(&folder(&run));
+    assert_eq!(entries.len(), ranks, "{entries:?}");
+    let victim = entries.iter().find(|entry| entry["rank"] == 1).expect("rank 1");
+    kill_process(worker_of(app, victim), Signal::KILL).expect("it can be killed");
+    let done = running.wait();
+    assert_eq!(done.code, Some(1), "{done:?}");
+    let run = app.latest();
+    let failure = &instance(&run, "gang")["state"]["failure"];
+    assert_eq!(failure["kind"], "signal", "{failure}");
+    assert_eq!(failure["signal"], 9, "{failure}");
+    assert_eq!(failure["worker"]["role"], victim["role"], "{failure}");
+    assert_eq!(failure["worker"]["index"], victim["index"], "{failure}");
+    let sentence = format!("{} was ended by signal 9 (KILL)", victim["worker"].as_str().expect("a name"));
+    let message = failure["message"].as_str().expect("a message");
+    assert!(message.starts_with(&sentence), "{message}");
+    assert!(message.contains("stopped because of it"), "{message}");
+    assert!(done.err.contains(&sentence), "{done:?}");
+    let left = wait_for_none(app);
+    assert!(left.is_empty(), "still running: {left:?}");
+}
+
+/// The process that the platform started, in which an entry's process lives: the one below the shim.
+pub fn worker_of(app: &TestApp, entry: &Entry) -> Pid {
+    let shims = processes::shims(&app.data().to_string_lossy());
+    let mut pid = i32::try_from(entry["pid"].as_i64().expect("a pid")).expect("a pid");
+    loop {
+        let parent = parent(pid).unwrap_or_else(|| panic!("no shim above {entry}: {shims:?}"));
+        if shims.contains(&parent) {
+            return Pid::from_raw(pid).expect("a pid");
+        }
+        pid = parent;
+    }
+}
+
+fn parent(pid: i32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(1)?.parse().ok().filter(|parent| *parent > 1)
+}
+
+/// The workers that are left after a short while.
+fn wait_for_none(app: &TestApp) -> Vec<i32> {
+    let mark = app.data().to_string_lossy().into_owned();
+    let deadline = Instant::now() + Duration::from_secs(3);
+    loop {
+        let left = processes::workers(&mark);
+        if left.is_empty() || Instant::now() > deadline {
+            return left;
+        }
+        sleep(Duration::from_millis(20));
+    }
+}
+
+/// Whether a file with this name, or one that begins with it, lies in a folder of a run: `runs`, or `checkpoints`.
+pub fn is_there(data: &Path, kind: &str, name: &str) -> bool {
+    let folders = fs::read_dir(data.join("workspace/default").join(kind)).into_iter().flatten().flatten();
+    let files = folders.flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten());
+    files.into_iter().any(|file| file.file_name().to_string_lossy().starts_with(name))
+}

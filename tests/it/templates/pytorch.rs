@@ -1,0 +1,101 @@
+//! The `pytorch` template, with Debian's `python3-torch`: a group that stays together, and one that loses a worker.
+
+use std::fs;
+
+use rustix::process::{Signal, kill_process};
+use serde_json::Value;
+
+use super::ledger::{assert_apart, is_there, killing_rank_1_fails, read, worker_of};
+use super::rig::{app, folder, job, run, shipped};
+use crate::support::{instance, outputs, wait_for};
+
+#[test]
+#[ignore = "needs python3-torch: make test-templates"]
+fn the_example_of_pytorch() {
+    let app = app();
+    let run = run(&app, 0, &shipped("task-templates/pytorch/example.yaml"), &[]);
+    let sum = outputs(&run, "sum");
+    assert_eq!((&sum["sum"], &sum["processes"]), (&1.into(), &2.into()));
+}
+
+#[test]
+#[ignore = "needs python3-torch: make test-templates"]
+fn pytorch_processes_live_apart_and_add_up_their_gradients() {
+    let app = app();
+    let entries = read(&folder(&run(&app, 0, &job("pytorch"), &[])));
+    assert_apart(&app, &entries, 3);
+    let workers: Vec<&str> = entries.iter().map(|entry| entry["worker"].as_str().unwrap()).collect();
+    assert_eq!(workers, ["master-0", "worker-0", "worker-1"]);
+    for entry in &entries {
+        // 1 + ... + 999, a share for each rank: 1 + 4 + ..., 2 + 5 + ..., 3 + 6 + ...
+        assert_eq!(entry["share"], 166_167 + 333 * entry["rank"].as_u64().unwrap(), "{entries:?}");
+        assert_eq!(entry["total"], 499_500, "{entries:?}");
+        // The mean of the ranks' gradients 1, 2, 3 reaches every replica of the model.
+        assert_eq!(entry["gradient"], 2.0, "{entries:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs python3-torch: make test-templates"]
+fn pytorch_fails_when_a_worker_is_killed() {
+    killing_rank_1_fails(&app(), "pytorch", &["-p", "hold=true"], 3, |data| is_there(data, "runs", "busy"));
+}
+
+#[test]
+#[ignore = "needs python3-torch: make test-templates"]
+fn the_example_elastic() {
+    let app = app();
+    let run = run(&app, 0, &shipped("examples/elastic/pipeline.yaml"), &[]);
+    assert!(outputs(&run, "train")["accuracy"].as_f64() > Some(0.95), "{run}");
+    let processes = curve(&run, "processes");
+    assert!(processes.iter().all(|(_, count)| *count == 3.0), "{processes:?}");
+}
+
+#[test]
+#[ignore = "needs python3-torch: make test-templates"]
+fn an_elastic_group_goes_on_without_a_lost_worker() {
+    let app = app();
+    let file = shipped("examples/elastic/pipeline.yaml");
+    let mut command = app.command(&["run", &file, "-p", "epochs=40", "-p", "pause=0.3", "--output", "json"]);
+    let running = std::thread::spawn(move || command.output().expect("it starts"));
+    wait_for("a checkpoint", || is_there(&app.data(), "checkpoints", "last.pt"));
+    // Worker 0 holds the meeting point; another one goes.
+    let victim = torchrun(&app.data().to_string_lossy(), 1);
+    kill_process(worker_of(&app, &serde_json::json!({"pid": victim})), Signal::KILL)
+        .expect("it can be killed");
+    let done = running.join().expect("it ends");
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    let run: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    let train = instance(&run, "train");
+    assert_eq!(train["attempt"], 1, "the group went on, it was not tried again: {train}");
+    let processes = curve(&run, "processes");
+    assert_eq!((processes[0].1, processes[processes.len() - 1].1), (3.0, 2.0), "{processes:?}");
+    // It went on from a checkpoint: no epoch is missing, at most one was done again, and the loss went on falling.
+    let losses = curve(&run, "loss");
+    let steps: Vec<u64> = losses.iter().map(|(step, _)| *step).collect();
+    assert_eq!((steps[0], steps[steps.len() - 1]), (1, 40), "{steps:?}");
+    assert!(steps.windows(2).all(|pair| pair[1] == pair[0] + 1 || pair[1] == pair[0]), "{steps:?}");
+    let change = processes.iter().position(|(_, count)| *count == 2.0).expect("a change");
+    assert!(losses[losses.len() - 1].1 < losses[change - 1].1, "{losses:?}");
+    assert!(outputs(&run, "train")["accuracy"].as_f64() > Some(0.95), "{train}");
+}
+
+/// The points `(step, value)` of a metric of the task `train`, in the order in which they were reported.
+fn curve(run: &Value, name: &str) -> Vec<(u64, f64)> {
+    let metrics = instance(run, "train")["report"]["metrics"].as_array().expect("metrics");
+    let points = metrics.iter().filter(|metric| metric["name"] == name);
+    points
+        .map(|it| (it["step"].as_f64().expect("a step") as u64, it["value"].as_f64().expect("a value")))
+        .collect()
+}
+
+/// A process of the worker with this index.
+fn torchrun(mark: &str, index: usize) -> i32 {
+    let of_worker = |pid: &i32| {
+        let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let wanted = format!("CUBELOOM_INDEX={index}");
+        variables.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
+    };
+    let found = crate::support::processes::workers(mark).into_iter().find(of_worker);
+    found.unwrap_or_else(|| panic!("no worker {index}"))
+}

@@ -1,0 +1,38 @@
+//! The `xgboost` template: ranks that build the same trees from rows of their own.
+
+use std::path::Path;
+
+use super::ledger::{assert_apart, is_there, killing_rank_1_fails, read};
+use super::rig::{app, folder, job, run};
+use crate::support::{instance, outputs};
+
+#[test]
+fn xgboost_ranks_live_apart_and_train_one_model() {
+    let app = app();
+    let run = run(&app, 0, &job("xgboost"), &[]);
+    let entries = read(&folder(&run));
+    assert_apart(&app, &entries, 2);
+    assert_eq!((&entries[0]["worker"], &entries[1]["worker"]), (&"master-0".into(), &"worker-0".into()));
+    // Each rank tells its own rows; their sum over all ranks is the output.
+    for (worker, line) in [
+        ("master-0", "rank 0 has 500 rows of 4 features in 2 files"),
+        ("worker-0", "rank 1 has 200 rows of 4 features in 1 files"),
+    ] {
+        let log = app.expect(0, &["logs", "latest", "gang", "--worker", worker, "--stdout"]).out;
+        assert!(log.contains(line), "{worker}: {log}");
+    }
+    assert_eq!(outputs(&run, "gang")["rows"], 700);
+    assert_eq!(outputs(&run, "gang")["rounds"], 20);
+    assert!(folder(&run).join("model.json").metadata().unwrap().len() > 1_000);
+    let metrics = instance(&run, "gang")["report"]["metrics"].as_array().unwrap();
+    let errors: Vec<f64> = metrics.iter().map(|metric| metric["value"].as_f64().unwrap()).collect();
+    assert_eq!(errors.len(), 20);
+    assert!(errors[19] < errors[0] && errors[19] < 0.05, "{errors:?}");
+}
+
+#[test]
+fn xgboost_fails_when_a_worker_is_killed() {
+    // A checkpoint tells that all ranks are training.
+    let training = |data: &Path| is_there(data, "checkpoints", "round-");
+    killing_rank_1_fails(&app(), "xgboost", &["-p", "rounds=1000000"], 2, training);
+}
