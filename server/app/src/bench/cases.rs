@@ -89,3 +89,11 @@ pub const CASES: &[Case] = &[
         run: |setting| Box::pin(idle::idle(setting)),
     },
 ];
+
+/// Not a case of its own: the first half of `large`.
+pub static PREPARE: Case = Case {
+    name: "prepare",
+    about: "plans the run of the case `large`",
+    once: true,
+    run: |setting| Box::pin(fake::prepare(setting)),
+};

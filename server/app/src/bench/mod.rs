@@ -12,13 +12,13 @@ mod local;
 mod rig;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
 use clap::Args;
 
-use self::cases::{CASES, Case};
+use self::cases::{CASES, Case, PREPARE};
 use self::figures::{Figure, machine, report};
 use crate::show;
 
@@ -40,7 +40,7 @@ pub struct BenchArgs {
     #[arg(long, hide = true)]
     one: bool,
     /// Where scratch folders are made.
-    #[arg(long, default_value = "/tmp")]
+    #[arg(long, default_value = "/var/tmp")]
     scratch: PathBuf,
 }
 
@@ -72,7 +72,7 @@ pub async fn bench(args: BenchArgs) -> anyhow::Result<()> {
     for case in chosen {
         let mut rounds: BTreeMap<String, Vec<Figure>> = BTreeMap::new();
         for _ in 0..if case.once { 1 } else { args.rounds.max(1) } {
-            for figure in child(case, &args)? {
+            for figure in child(case.name, args.history, &args.scratch)? {
                 rounds.entry(figure.name.clone()).or_default().push(figure);
             }
         }
@@ -86,6 +86,7 @@ fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static Case>> {
         let known = || CASES.iter().map(|case| case.name).collect::<Vec<_>>().join(", ");
         CASES
             .iter()
+            .chain([&PREPARE])
             .find(|case| case.name == name)
             .with_context(|| format!("no case `{name}`; there are {}", known()))
     };
@@ -104,18 +105,18 @@ async fn one(case: &Case, args: &BenchArgs) -> anyhow::Result<()> {
 }
 
 /// One round, in a process of its own.
-fn child(case: &Case, args: &BenchArgs) -> anyhow::Result<Vec<Figure>> {
+fn child(case: &str, history: usize, scratch: &Path) -> anyhow::Result<Vec<Figure>> {
     let output = Command::new(std::env::current_exe()?)
-        .args(["bench", "--one", case.name, "--history", &args.history.to_string(), "--scratch"])
-        .arg(&args.scratch)
+        .args(["bench", "--one", case, "--history", &history.to_string(), "--scratch"])
+        .arg(scratch)
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
-        .with_context(|| format!("the case `{}` could not be started", case.name))?;
+        .with_context(|| format!("the case `{case}` could not be started"))?;
     if !output.status.success() {
-        bail!("the case `{}` failed ({})", case.name, output.status);
+        bail!("the case `{case}` failed ({})", output.status);
     }
     let text = String::from_utf8_lossy(&output.stdout);
     let line = text.lines().last().unwrap_or_default();
-    serde_json::from_str(line).with_context(|| format!("the case `{}` printed `{line}`", case.name))
+    serde_json::from_str(line).with_context(|| format!("the case `{case}` printed `{line}`"))
 }

@@ -16,7 +16,7 @@ use cubeloom_domain::template::TemplateSet;
 use cubeloom_domain::{Bytes, Clock, Cpu, JsonMap, RunId};
 use cubeloom_engine::{Engine, EngineConfig, EngineEvent, Handle};
 use cubeloom_executor_local::{LocalConfig, LocalExecutor};
-use cubeloom_store::{Options, Store};
+use cubeloom_store::{Options, RunFilter, Store};
 use cubeloom_testkit::builders::{self, PipelineBuilder};
 use cubeloom_testkit::fake::FakeExecutor;
 
@@ -28,7 +28,7 @@ pub struct Rig {
     pub clock: Arc<dyn Clock>,
     facts: Facts,
     templates: TemplateSet,
-    engine: Handle,
+    engine: Option<Handle>,
     runs: u128,
 }
 
@@ -71,7 +71,7 @@ impl Rig {
         let facts = executor.facts();
         let executors = BTreeMap::from([(facts.cluster.clone(), executor)]);
         let engine = Engine::start(config, store.clone(), executors, Arc::clone(&clock)).await?;
-        Ok(Self { store, clock, facts, templates, engine, runs: 0 })
+        Ok(Self { store, clock, facts, templates, engine: Some(engine), runs: 0 })
     }
 
     /// A run's plan.
@@ -96,9 +96,15 @@ impl Rig {
         }
     }
 
-    /// Runs a plan to its end; the time from its first row to its end being stored.
-    pub async fn run(&self, plan: RunPlan) -> anyhow::Result<Duration> {
-        let mut events = self.engine.events();
+    /// Ends the engine.
+    pub async fn stop(&mut self) {
+        if let Some(engine) = self.engine.take() {
+            engine.stop().await;
+        }
+    }
+
+    /// Stores a run that is to be run.
+    pub async fn ask_for(&self, plan: &RunPlan) -> anyhow::Result<RunRecord> {
         let record = RunRecord {
             id: plan.context.id.clone(),
             project: "default".into(),
@@ -111,8 +117,29 @@ impl Rig {
             tasks: u32::try_from(plan.tasks.len())?,
             message: None,
         };
+        self.store.create_run(&record, plan).await?;
+        Ok(record)
+    }
+
+    /// Waits until every run in the database has succeeded.
+    pub async fn wait_for_all(&self) -> anyhow::Result<()> {
+        while !self
+            .store
+            .runs(&RunFilter::default())
+            .await?
+            .iter()
+            .all(|run| run.state == RunState::Succeeded)
+        {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Ok(())
+    }
+
+    /// Runs a plan to its end; the time from its first row to its end being stored.
+    pub async fn run(&self, plan: RunPlan) -> anyhow::Result<Duration> {
+        let mut events = self.engine.as_ref().context("the engine was ended")?.events();
         let start = Instant::now();
-        self.store.create_run(&record, &plan).await?;
+        let record = self.ask_for(&plan).await?;
         drop(plan);
         loop {
             let state = match events.recv().await {

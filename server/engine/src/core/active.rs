@@ -64,9 +64,10 @@ pub struct Instance {
     pub ended_at: Option<Timestamp>,
     pub report: Report,
     pub note: Option<String>,
-    pub live: Option<LiveAttempt>,
+    /// Boxed, as few instances of a large run have one at a time.
+    pub live: Option<Box<LiveAttempt>>,
     /// The key under which its result is kept, and the key's parts.
-    pub cache: Option<(String, Value)>,
+    pub cache: Option<Box<(String, Value)>>,
     /// Whether this pass changed it.
     pub dirty: bool,
 }

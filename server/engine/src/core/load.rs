@@ -115,7 +115,7 @@ impl Core {
         run.tasks[at.task.index()].active += 1;
         self.live.insert(record.key.clone(), at);
         if let Some(instance) = run.instance_mut(at) {
-            instance.live = Some(LiveAttempt { record, dirty });
+            instance.live = Some(Box::new(LiveAttempt { record, dirty }));
         }
     }
 

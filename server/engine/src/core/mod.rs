@@ -172,7 +172,7 @@ impl Core {
     }
 
     /// Gives back what an attempt held, in memory.
-    fn free(&mut self, key: &AttemptKey) -> Option<active::LiveAttempt> {
+    fn free(&mut self, key: &AttemptKey) -> Option<Box<active::LiveAttempt>> {
         let at = self.live.remove(key)?;
         let run = self.runs[at.slot].as_mut()?;
         let attempt = run.instance_mut(at)?.live.take()?;

@@ -142,7 +142,7 @@ impl Core {
     fn keep_result(&mut self, at: At, now: Timestamp) {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let instance = &run.tasks[at.task.index()].instances[at.instance as usize];
-        let Some((key, parts)) = instance.cache.clone() else { return };
+        let Some((key, parts)) = instance.cache.as_deref().cloned() else { return };
         let entry = CacheEntry {
             key,
             parts,
@@ -203,7 +203,7 @@ impl Core {
         if !matches!(instance.state, InstanceState::Waiting { .. }) || instance.attempt > 0 {
             return;
         }
-        instance.cache = answer.key;
+        instance.cache = answer.key.map(Box::new);
         instance.note = answer.note;
         self.touch(at);
         match answer.hit {
