@@ -360,7 +360,10 @@ fn write_wish(dir: &Path, wish: &StopWish) -> std::io::Result<()> {
     let why = earlier.map_or(wish.why, |earlier| earlier.why);
     let fresh = dir.join("stop.tmp");
     std::fs::write(&fresh, serde_json::to_vec(&StopWish { why, ..*wish })?)?;
-    std::fs::rename(&fresh, &path)
+    hit("local.wish.before");
+    let written = std::fs::rename(&fresh, &path);
+    hit("local.wish.after");
+    written
 }
 
 /// A duration as whole milliseconds.

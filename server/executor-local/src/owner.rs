@@ -9,6 +9,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use cubeloom_domain::failpoint::hit;
+
 use crate::error::LocalError;
 
 /// The projects' numbers.
@@ -56,6 +58,9 @@ impl Owners {
     fn save(&self, numbers: &BTreeMap<String, u32>) -> std::io::Result<()> {
         let fresh = self.file.with_extension("tmp");
         fs::write(&fresh, serde_json::to_vec_pretty(numbers)?)?;
-        fs::rename(&fresh, &self.file)
+        hit("local.owner.before");
+        let saved = fs::rename(&fresh, &self.file);
+        hit("local.owner.after");
+        saved
     }
 }

@@ -9,6 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use cubeloom_domain::AttemptKey;
+use cubeloom_domain::failpoint::hit;
 use sha2::{Digest, Sha256};
 
 use crate::error::LocalError;
@@ -48,6 +49,8 @@ fn make(path: &Path) -> io::Result<Vec<u8>> {
     let fresh = path.with_extension("tmp");
     let _ = fs::remove_file(&fresh);
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?.write_all(&secret)?;
+    hit("local.token.before");
     fs::rename(&fresh, path)?;
+    hit("local.token.after");
     Ok(secret)
 }

@@ -8,6 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use cubeloom_domain::failpoint::hit;
 use sha2::{Digest, Sha256};
 
 use crate::folders::{OPEN, make_all};
@@ -73,7 +74,9 @@ impl Interpreter {
             let fresh = folder.join(format!("{name}.{}", std::process::id()));
             let _ = fs::remove_file(&fresh);
             symlink(&self.path, &fresh)?;
+            hit("local.python.before");
             fs::rename(&fresh, folder.join(name))?;
+            hit("local.python.after");
         }
         Ok(folder)
     }

@@ -4,6 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use cubeloom_domain::Timestamp;
+use cubeloom_domain::failpoint::hit;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
 
@@ -91,7 +92,9 @@ impl<'a> Supervisor<'a> {
     fn tick(&mut self, main: Pid) {
         let present = Instant::now();
         if self.kill_at.is_some_and(|at| at <= present) {
+            hit("shim.kill.before");
             self.signal(main, Signal::KILL);
+            hit("shim.kill.after");
             self.kill_at = Some(present + AGAIN);
         }
         if self.sampler.next() <= present {
@@ -112,7 +115,9 @@ impl<'a> Supervisor<'a> {
         let grace = Duration::from_millis(wish.map_or(self.order.grace_ms, |wish| wish.grace_ms));
         let kill = Instant::now() + grace;
         if self.kill_at.is_none() {
+            hit("shim.stop.before");
             self.signal(main, Signal::TERM);
+            hit("shim.stop.after");
         }
         self.kill_at = Some(self.kill_at.map_or(kill, |earlier| earlier.min(kill)));
     }
