@@ -28,9 +28,10 @@ const SEED: u64 = 20_240_229;
 
 #[test]
 fn at_every_failpoint() {
+    let baseline = Baseline::of(&mut Site::new(None), Document::short());
     let mut site = Site::new(None);
-    let baseline = Baseline::of(&mut site, Document::short());
     let mut figures = Figures::of(&baseline);
+    points::kill_at_the_first_start(&mut site, &baseline, &mut figures);
     points::kill_the_client(&mut site, &baseline, &mut figures);
     points::kill(&mut site, &baseline, 8, 3, &mut numbers(), &mut figures);
     points::kill_while_cancelling(&mut site, &mut figures);
@@ -65,10 +66,11 @@ fn without_adoption_the_test_turns_red() {
 #[test]
 #[ignore = "many runs: make crash-test"]
 fn at_every_failpoint_in_a_run_of_its_own() {
+    let baseline = Baseline::of(&mut Site::new(None), Document::of_200_tasks());
     let mut site = Site::new(None);
-    let baseline = Baseline::of(&mut site, Document::of_200_tasks());
     let mut figures = Figures::of(&baseline);
     let mut numbers = numbers();
+    points::kill_at_the_first_start(&mut site, &baseline, &mut figures);
     points::kill_the_client(&mut site, &baseline, &mut figures);
     points::kill(&mut site, &baseline, 1, 1, &mut numbers, &mut figures);
     points::kill(&mut site, &baseline, 10, 20, &mut numbers, &mut figures);

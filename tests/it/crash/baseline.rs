@@ -16,7 +16,7 @@ pub struct Baseline {
 impl Baseline {
     /// Runs the document undisturbed.
     pub fn of(site: &mut Site, document: Document) -> Self {
-        site.start(&[]);
+        site.start_ready(&[]);
         let mut watch = Watch::of(site.run(&document));
         assert_eq!(watch.wait(site, None), Came::End, "{}", site.last_log());
         site.stop();

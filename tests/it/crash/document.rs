@@ -48,13 +48,14 @@ impl Document {
                 .last_with("retry", json!({"attempts": 2, "on": ["error"], "backoff": {"initial": "20ms"}}));
         }
         document.add("late", "0", "hang-once", 5, &["start"]);
+        // It does not listen to TERM either.
         document.last_with("retry", json!({"attempts": 2, "on": ["timeout"]}));
-        document.last_with("timeout", json!("1500ms"));
+        document.last_with("timeout", json!("1s"));
         document.layers(layers);
         document.expansion();
         for at in 0..2 {
             document.add(&format!("gang{at}"), "0.02", "plain", 7, &[&cell(at, at), &cell(at, at + 9)]);
-            document.make_gang();
+            document.make_gang(at);
         }
         document.add("never", "0", "plain", 0, &["start"]);
         document.last_with("when", json!("{{ tasks.start.outputs.sum > 1 }}"));
@@ -132,12 +133,12 @@ impl Document {
         self.last()["arguments"]["command"].as_array_mut().expect("a list")
     }
 
-    fn make_gang(&mut self) {
+    fn make_gang(&mut self, packages: usize) {
         let task = self.last();
         task["template"] = json!("indexed");
         task["arguments"]["workers"] = json!(3);
-        // An environment has to be made; the stand-in for uv does not look at the name.
-        task["arguments"]["requirements"] = json!(["nothing==1"]);
+        // With packages an environment has to be made; the stand-in for uv does not look at the names.
+        task["arguments"]["requirements"] = json!(vec!["nothing==1"; packages]);
     }
 
     /// How many tasks it has.

@@ -70,6 +70,7 @@ impl fmt::Display for Figures {
         writeln!(f, "findings        {}", self.findings.len())?;
         let max = self.back_at_work.iter().max().copied().unwrap_or_default();
         let times = self.back_at_work.len();
-        write!(f, "back at work    median {:.0?}, max {max:.0?} ({times} restarts)", self.median())
+        let (median, max) = (self.median().as_millis(), max.as_millis());
+        write!(f, "back at work    median {median} ms, max {max} ms ({times} restarts)")
     }
 }

@@ -44,7 +44,7 @@ pub fn kill(
     let mut left = kills;
     while left > 0 {
         site.forget_environments();
-        site.start(variables);
+        site.start_ready(variables);
         let mut watch = Watch::of(site.run(&baseline.document));
         while left > 0 && next_moment(site, &mut watch, numbers) == Came::Moment {
             site.kill();

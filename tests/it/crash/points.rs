@@ -4,6 +4,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use super::baseline::Baseline;
 use super::document::Document;
@@ -15,7 +17,15 @@ use super::watch::{Came, Watch};
 /// The variable that names the point to die at.
 const POINT: &str = "CUBELOOM_FAILPOINT";
 /// Points in the program that asks for a run; all others are reached in the server or in a shim.
-const OF_THE_CLIENT: &str = "store.create_run.";
+const OF_THE_CLIENT: [&str; 2] = ["store.create_run.before", "store.create_run.after"];
+/// Points that are reached once on a new data folder, while the server starts.
+const OF_THE_FIRST_START: [&str; 4] =
+    ["app.snapshot.before", "app.snapshot.after", "local.token.before", "local.token.after"];
+/// Points that are reached once on a new data folder, by the first tasks.
+const OF_THE_FIRST_TASKS: [&str; 4] =
+    ["local.owner.before", "local.owner.after", "local.python.before", "local.python.after"];
+/// How long a server may take until it dies at a point of its start.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// All points that the sources declare.
 fn declared() -> BTreeSet<String> {
@@ -66,8 +76,11 @@ pub fn kill(
     figures: &mut Figures,
 ) {
     figures.declared = declared();
-    let of_the_server = figures.declared.iter().filter(|point| !point.starts_with(OF_THE_CLIENT));
-    let mut points: VecDeque<Armed> = of_the_server
+    let elsewhere = |point: &str| {
+        [&OF_THE_CLIENT[..], &OF_THE_FIRST_START, &OF_THE_FIRST_TASKS].concat().contains(&point)
+    };
+    let ordinary = figures.declared.iter().filter(|point| !elsewhere(point));
+    let mut points: VecDeque<Armed> = ordinary
         .map(|point| Armed { point: point.clone(), time: 1 + numbers.below(latest), tried: 0 })
         .collect();
     while !points.is_empty() {
@@ -84,19 +97,16 @@ fn kill_in_one_run(
     figures: &mut Figures,
 ) {
     let mut left = kills;
-    let armed = |points: &VecDeque<Armed>, left| points.front().filter(|_| left > 0).map(Armed::word);
-    let word = armed(points, left).unwrap_or_default();
     site.forget_environments();
-    site.start(&[(POINT, &word)]);
+    site.start(&[(POINT, &next(points, left))]);
+    while !site.becomes_ready() {
+        killed(points, &mut left, figures);
+        site.start(&[(POINT, &next(points, left))]);
+    }
     let mut watch = Watch::of(site.run(&baseline.document));
     while watch.wait(site, None) == Came::Death {
-        left -= 1;
-        figures.kills_at_points += 1;
-        figures.killed_at.extend(points.pop_front().map(|armed| armed.point));
-        match armed(points, left) {
-            Some(word) => watch.restart(site, &[(POINT, &word)]),
-            None => watch.restart(site, &[]),
-        }
+        killed(points, &mut left, figures);
+        watch.restart(site, &[(POINT, &next(points, left))]);
     }
     if left > 0
         && let Some(armed) = points.front_mut()
@@ -114,10 +124,38 @@ fn kill_in_one_run(
     baseline.compare(site, &watch.run, figures);
 }
 
+/// The point to arm, or none.
+fn next(points: &VecDeque<Armed>, left: usize) -> String {
+    points.front().filter(|_| left > 0).map(Armed::word).unwrap_or_default()
+}
+
+/// The server has died at the point that was armed.
+fn killed(points: &mut VecDeque<Armed>, left: &mut usize, figures: &mut Figures) {
+    *left -= 1;
+    figures.kills_at_points += 1;
+    figures.killed_at.extend(points.pop_front().map(|armed| armed.point));
+}
+
+/// Kills the server while it is new on its data folder: while it starts, and at what its first tasks need.
+pub fn kill_at_the_first_start(site: &mut Site, baseline: &Baseline, figures: &mut Figures) {
+    for point in OF_THE_FIRST_START {
+        site.start(&[(POINT, point)]);
+        let deadline = Instant::now() + PATIENCE;
+        while !site.has_died() {
+            assert!(Instant::now() < deadline, "{point} is not reached\n{}", site.last_log());
+            sleep(Duration::from_millis(5));
+        }
+        figures.kills_at_points += 1;
+        figures.killed_at.insert(point.into());
+    }
+    let first = OF_THE_FIRST_TASKS.map(|point| Armed { point: point.into(), time: 1, tried: 0 });
+    kill_in_one_run(site, baseline, first.len(), &mut first.into(), figures);
+}
+
 /// Kills the program that asks for a run, before and after the run is stored.
 pub fn kill_the_client(site: &mut Site, baseline: &Baseline, figures: &mut Figures) {
-    for (point, stored) in [("store.create_run.before", 0), ("store.create_run.after", 1)] {
-        site.start(&[]);
+    for (point, stored) in OF_THE_CLIENT.into_iter().zip([0, 1]) {
+        site.start_ready(&[]);
         let before = site.runs();
         let output = site.submit(&baseline.document, &[(POINT, point)]);
         let status = output.expect_err("the program dies before it can say the run's id").status;
@@ -144,11 +182,11 @@ pub fn kill_while_cancelling(site: &mut Site, figures: &mut Figures) {
     for point in
         ["engine.cancel.before:3", "local.cancel.before:2", "local.cancel.after:2", "engine.commit.after:2"]
     {
-        site.start(&[]);
+        site.start_ready(&[]);
         let run = site.run(&document);
         super::cancel::until_all_hang(site, &run);
         site.kill();
-        site.start(&[(POINT, point)]);
+        site.start_ready(&[(POINT, point)]);
         site.cancel(&run);
         super::cancel::until_death(site, point);
         figures.kills_at_points += 1;

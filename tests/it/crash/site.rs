@@ -78,7 +78,7 @@ impl Site {
         command.env("CUBELOOM_DATABASE_URL", &self.database);
         // More workers beside each other than a small machine has cores: they mostly sleep.
         command.env("CUBELOOM_LOCAL_CPU", "8").env("CUBELOOM_LOCAL_MEMORY", "4Gi");
-        command.env("CUBELOOM_LOCAL_GRACE", "1s");
+        command.env("CUBELOOM_LOCAL_GRACE", "300ms");
         // Noted always: by this file, which they have open, shims that only wait are known to be of this folder.
         command.env("CUBELOOM_FAILPOINT_LOG", self.failpoints());
         command.envs(variables.iter().copied()).stdin(Stdio::null()).current_dir("/");
@@ -141,20 +141,29 @@ impl Site {
         }
     }
 
-    /// Waits until the server says that it takes work.
-    fn await_ready(&self) {
+    /// Waits until the server says that it takes work; `false` when it dies before.
+    pub fn becomes_ready(&mut self) -> bool {
         let deadline = Instant::now() + READY_WITHIN;
         while !self.last_log().contains("ready") {
+            if self.has_died() {
+                return false;
+            }
             assert!(Instant::now() < deadline, "the server does not become ready\n{}", self.last_log());
             sleep(Duration::from_millis(5));
         }
+        true
     }
 
-    /// Asks for a run as a person does, and returns before it has begun.
+    /// Starts the server and waits until it takes work.
+    pub fn start_ready(&mut self, variables: Variables<'_>) {
+        self.start(variables);
+        assert!(self.becomes_ready(), "the server dies while it starts");
+    }
+
+    /// Asks for a run as a person does, and returns before it has begun. The server must be ready.
     pub fn submit(&self, document: &Document, variables: Variables<'_>) -> Result<RunId, Output> {
         let path = document.write(&self.beside("pipeline"), self.ledger.path());
         let path = path.display().to_string();
-        self.await_ready();
         let output =
             self.command(&["run", &path, "--detach"], variables).output().expect("the program starts");
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -174,7 +183,6 @@ impl Site {
 
     /// Asks that a run stops, and does not wait for that.
     pub fn cancel(&self, run: &RunId) {
-        self.await_ready();
         let output =
             self.command(&["cancel", run.as_str(), "--detach"], &[]).output().expect("the program starts");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -11,7 +11,7 @@ shift 2
 mark=$CUBELOOM_CHECKPOINT_DIR/was-here
 case $what in
     fail-once) [ -e "$mark" ] || { touch "$mark"; exit 7; } ;;
-    hang-once) [ -e "$mark" ] || { touch "$mark"; exec sleep 600; } ;;
+    hang-once) [ -e "$mark" ] || { touch "$mark"; trap '' TERM; exec sleep 600; } ;;
     hang) exec sleep 600 ;;
 esac
 
