@@ -19,12 +19,14 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::cache::{self, Roots};
-use crate::core::{Action, Answer, Core};
+use crate::core::{Action, Answer, Core, Demand};
 
 /// How many reports one pass takes at the most; more would delay what the first of them lead to.
 const REPORTS_A_PASS: usize = 4096;
 /// How many runs one look takes into memory.
 const RUNS_A_LOOK: usize = 1000;
+/// How long a change that is not urgent waits for one that is.
+const LATER: Duration = Duration::from_millis(50);
 /// How long to wait before a commit that failed is tried again.
 const COMMIT_AGAIN: Duration = Duration::from_millis(200);
 /// Of how many failed commits in a row one is logged: one in ten seconds.
@@ -131,6 +133,8 @@ pub struct Engine {
     core: Core,
     lease: Lease,
     renew_at: Timestamp,
+    /// Until when changes that are not urgent wait for others.
+    store_by: Option<Instant>,
     sender: mpsc::UnboundedSender<Message>,
     events: broadcast::Sender<EngineEvent>,
 }
@@ -162,6 +166,7 @@ impl Engine {
             core,
             lease,
             renew_at: Timestamp::default(),
+            store_by: None,
             sender: sender.clone(),
             events: events.clone(),
         };
@@ -191,6 +196,7 @@ impl Engine {
                 }
                 _ = wakes.changed() => look = true,
                 () = self.next_timer() => {}
+                () = at(self.store_by) => {}
                 () = sleep_until(next_look) => look = true,
             }
         }
@@ -219,7 +225,10 @@ impl Engine {
         if now >= self.renew_at {
             self.renew(now).await?;
         }
-        for run in self.store.acquire(&owner, now, self.config.lease, RUNS_A_LOOK).await? {
+        let mut acquired = self.store.acquire(&owner, now, self.config.lease, RUNS_A_LOOK).await?;
+        // The oldest first: where only some may be active, they are.
+        acquired.sort();
+        for run in acquired {
             self.take_run(&run, now).await;
         }
         let wishes = self.store.wishes(&self.core.run_ids()).await?;
@@ -272,6 +281,9 @@ impl Engine {
         }
         self.core.tick(now);
         self.core.admit(now);
+        if !self.is_time_to_store() {
+            return ControlFlow::Continue(());
+        }
         let (changes, actions) = self.core.take_output();
         if !changes.is_empty() {
             match self.commit(changes, stop).await {
@@ -283,6 +295,20 @@ impl Engine {
             self.apply(action);
         }
         ControlFlow::Continue(())
+    }
+
+    /// Whether what has changed is to be stored in this pass. What can wait sets the moment until which it does.
+    fn is_time_to_store(&mut self) -> bool {
+        let now = Instant::now();
+        let due = match self.core.demand() {
+            Demand::Nothing => return false,
+            Demand::Now => true,
+            Demand::Soon => *self.store_by.get_or_insert(now + LATER) <= now,
+        };
+        if due {
+            self.store_by = None;
+        }
+        due
     }
 
     /// Stores the changes, however long it takes: what is in memory is not true before it is stored. A run that
@@ -375,6 +401,14 @@ impl Engine {
                 tokio::spawn(async move { store.release(&owner, &[run]).await });
             }
         }
+    }
+}
+
+/// Waits until a moment, for ever when there is none.
+async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -25,6 +25,7 @@ use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx, Timestamp};
 
 use self::active::ActiveRun;
 pub use self::observe::Answer;
+pub use self::output::Demand;
 use self::output::Output;
 
 /// The place of a run in memory.
@@ -146,6 +147,11 @@ impl Core {
     /// When the next timer is due.
     pub fn next_timer(&self) -> Option<Timestamp> {
         self.timers.first().map(|(at, _)| *at)
+    }
+
+    /// When what has changed must be stored.
+    pub fn demand(&self) -> Demand {
+        self.output.demand()
     }
 
     /// Everything that this pass changed and wants done; the next pass starts with nothing.

@@ -45,7 +45,8 @@ impl Core {
         live.dirty = true;
         let record = live.record.clone();
         self.watch_timeout(at, &record);
-        self.touch(at);
+        // Not worth a write of its own, which would keep a short job's end waiting.
+        self.touch_later(at);
     }
 
     /// The cluster does not know the attempt: one that was only written is submitted; another is lost.

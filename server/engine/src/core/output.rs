@@ -7,6 +7,17 @@ use cubeloom_domain::{RunId, TaskIx};
 
 use super::{Action, At, Core, Slot};
 
+/// When what has changed must be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// Nothing has changed.
+    Nothing,
+    /// Within a moment, or with the next urgent change.
+    Soon,
+    /// Before anything else happens.
+    Now,
+}
+
 /// What a pass has changed so far.
 #[derive(Default)]
 pub struct Output {
@@ -16,6 +27,8 @@ pub struct Output {
     pub wishes: Vec<i64>,
     pub unexpanded: Vec<(RunId, TaskIx)>,
     pub finished: Vec<Slot>,
+    /// Whether something changed that must be stored before anything else happens.
+    urgent: bool,
     runs: BTreeSet<Slot>,
     expansions: Vec<(Slot, TaskIx)>,
     instances: Vec<At>,
@@ -23,11 +36,23 @@ pub struct Output {
 
 impl Output {
     pub fn run(&mut self, slot: Slot) {
+        self.urgent = true;
         self.runs.insert(slot);
     }
 
     pub fn expansion(&mut self, slot: Slot, task: TaskIx) {
         self.expansions.push((slot, task));
+    }
+
+    /// What there is to store, if anything.
+    pub fn demand(&self) -> Demand {
+        if self.urgent || !self.actions.is_empty() || !self.wishes.is_empty() {
+            Demand::Now
+        } else if self.instances.is_empty() {
+            Demand::Nothing
+        } else {
+            Demand::Soon
+        }
     }
 
     /// Drops what belongs to a run that is no longer ours.
@@ -45,6 +70,12 @@ impl Output {
 impl Core {
     /// Notes that an instance, or its live attempt, changed.
     pub(super) fn touch(&mut self, at: At) {
+        self.output.urgent = true;
+        self.touch_later(at);
+    }
+
+    /// Notes a change that may be stored with the next urgent one: after a crash it is found out again.
+    pub(super) fn touch_later(&mut self, at: At) {
         if let Some(instance) = self.instance_mut(at)
             && !std::mem::replace(&mut instance.dirty, true)
         {
