@@ -6,6 +6,9 @@ use cubeloom_domain::{Span, Timestamp};
 
 use crate::spec::{End, ExitRecord, StopWhy};
 
+/// How late, in microseconds, an end may be noted on a machine whose cores are all busy.
+const LATE: i64 = 1_000_000;
+
 /// What the workers of one attempt have done so far.
 pub(crate) struct Gang {
     success: SuccessRule,
@@ -101,7 +104,7 @@ impl Gang {
             .filter_map(|(rank, member)| Some((rank, member, member.exit.as_ref()?)))
             .filter(|(_, _, exit)| !exit.stopped && !ended_well(exit))
             .collect();
-        failed.sort_by_key(|(rank, _, exit)| (exit.ended_at, *rank));
+        failed.sort_by_key(|(rank, _, exit)| (failed_at(exit), *rank));
         failed
     }
 
@@ -158,6 +161,15 @@ impl Gang {
 
 fn ended_well(exit: &ExitRecord) -> bool {
     exit.end == End::Exit { code: 0 }
+}
+
+/// When a worker failed, to find the first. Its peers notice at once that a worker was killed and exit by themselves,
+/// and their ends may be noted before its own. Nobody is killed by a peer's exit, so a kill counts as earlier.
+fn failed_at(exit: &ExitRecord) -> Timestamp {
+    match exit.end {
+        End::Signal { signal: libc::SIGKILL } | End::OutOfMemory => Timestamp(exit.ended_at.0 - LATE),
+        _ => exit.ended_at,
+    }
 }
 
 fn failed(kind: FailureKind, message: String) -> Outcome {
@@ -267,6 +279,17 @@ mod tests {
             cause.message,
             "worker-1 ended with exit code 7 after 1s; 2 other workers were stopped because of it"
         );
+    }
+
+    #[test]
+    fn a_kill_is_the_cause_of_the_exits_noted_shortly_before_it() {
+        let killed = |at| ExitRecord { end: End::Signal { signal: 9 }, ..exit(0, at) };
+        for (at, signal) in [(5_900_000, Some(9)), (6_100_000, None)] {
+            let mut gang = gang(1, SuccessRule::AllWorkers);
+            gang.exited(0, exit(1, 5_000_000));
+            gang.exited(1, killed(at));
+            assert_eq!(cause(gang.outcome(|_| Vec::new())).signal, signal);
+        }
     }
 
     #[test]

@@ -55,7 +55,11 @@ impl<'a> Supervisor<'a> {
                 return self.judge(end);
             }
             match next_signal(self.pause()) {
-                Some(libc::SIGTERM) => self.begin_stop(main),
+                // Of two signals that wait, TERM is heard first: the worker may have ended before it.
+                Some(libc::SIGTERM) => match self.reap(main) {
+                    Some(end) => return self.judge(end),
+                    None => self.begin_stop(main),
+                },
                 _ => self.tick(main),
             }
         }
