@@ -32,25 +32,25 @@ fn digits_are_read_with_an_accuracy_over_95_percent() {
 
 /// How many images a confusion matrix says were read rightly.
 fn diagonal(counts: &Value) -> f64 {
-    (0..10).map(|digit| counts[digit][digit].as_f64().unwrap()).sum()
+    (0..10).map(|digit| counts[digit][digit].as_f64().expect("well formed")).sum()
 }
 
 /// A whole PNG: its signature, every chunk with its length, and the end.
 fn assert_png(path: &Path) {
-    let bytes = fs::read(path).unwrap();
+    let bytes = fs::read(path).expect("well formed");
     let mut rest = bytes.strip_prefix(b"\x89PNG\r\n\x1a\n").expect("the signature of PNG");
     let mut names = Vec::new();
     while let Some((length, chunk)) = rest.split_first_chunk::<4>() {
         let length = u32::from_be_bytes(*length) as usize;
-        names.push(String::from_utf8(chunk[..4].to_vec()).unwrap());
+        names.push(String::from_utf8(chunk[..4].to_vec()).expect("well formed"));
         rest = &chunk[4 + length + 4..];
     }
     assert_eq!(
-        (names.first().unwrap().as_str(), names.last().unwrap().as_str()),
+        (names.first().expect("a chunk").as_str(), names.last().expect("a chunk").as_str()),
         ("IHDR", "IEND"),
         "{names:?}"
     );
     assert!(names.contains(&"IDAT".into()));
-    let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+    let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("well formed"));
     assert!(side(16) >= 100 && side(20) >= 100, "{} x {}", side(16), side(20));
 }

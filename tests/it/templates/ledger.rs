@@ -27,11 +27,15 @@ pub fn read(run_dir: &Path) -> Vec<Entry> {
 }
 
 /// Ranks are numbered without gaps and live apart: in processes, workers, addresses and control groups of their own.
+#[allow(clippy::print_stdout, reason = "the reader of a test's report should know what it left out")]
 pub fn assert_apart(app: &TestApp, entries: &[Entry], ranks: usize) {
     assert_eq!(entries.len(), ranks, "{entries:?}");
     for (rank, entry) in entries.iter().enumerate() {
         assert_eq!(entry["rank"], rank, "{entries:?}");
-        assert!(entry["host"].as_str().unwrap().starts_with("127."), "a loopback address: {entry}");
+        assert!(
+            entry["host"].as_str().expect("an address").starts_with("127."),
+            "a loopback address: {entry}"
+        );
     }
     for what in ["pid", "worker", "host"] {
         let values: BTreeSet<String> = entries.iter().map(|entry| entry[what].to_string()).collect();
@@ -42,7 +46,8 @@ pub fn assert_apart(app: &TestApp, entries: &[Entry], ranks: usize) {
         return;
     }
     let of = |entry: &Entry| -> BTreeSet<String> {
-        let lines = entry["cgroup"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
+        let lines =
+            entry["cgroup"].as_array().expect("lines").iter().map(|line| line.as_str().expect("a line"));
         lines.filter(|line| line.contains("/cubeloom")).map(str::to_owned).collect()
     };
     let groups: Vec<BTreeSet<String>> = entries.iter().map(of).collect();
