@@ -7,6 +7,7 @@
 
 mod baseline;
 mod cancel;
+mod database;
 mod document;
 mod figures;
 mod ledger;
@@ -33,7 +34,7 @@ fn at_every_failpoint() {
     let mut figures = Figures::of(&baseline);
     points::kill_at_the_first_start(&mut site, &baseline, &mut figures);
     points::kill_the_client(&mut site, &baseline, &mut figures);
-    points::kill(&mut site, &baseline, 8, 3, &mut numbers(), &mut figures);
+    points::kill(&mut site, &baseline, 12, 3, &mut numbers(), &mut figures);
     points::kill_while_cancelling(&mut site, &mut figures);
     points::find_unreached(&mut figures);
     tell(&figures);

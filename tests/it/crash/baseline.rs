@@ -7,6 +7,9 @@ use super::verdict::{self, Result, Stored};
 use super::watch::{Came, Watch};
 use cubeloom_domain::RunId;
 
+/// So many findings of a run are told at once; all of them at the end.
+const SHOWN: usize = 10;
+
 /// What every run of a document must come to.
 pub struct Baseline {
     pub document: Document,
@@ -39,10 +42,10 @@ impl Baseline {
         findings.extend(stored.wrong_sums(&self.document));
         findings.extend(stored.against(&told));
         findings.extend(stored.left_over(site));
-        if let Some(word) = site.integrity().filter(|word| word != "ok") {
+        if let Some(word) = site.database.integrity().filter(|word| word != "ok") {
             findings.push(format!("the database is damaged: {word}"));
         }
-        for finding in &findings {
+        for finding in findings.iter().take(SHOWN) {
             eprintln!("run {run}: {finding}");
         }
         figures.findings.extend(findings);

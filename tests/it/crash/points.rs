@@ -156,13 +156,13 @@ pub fn kill_at_the_first_start(site: &mut Site, baseline: &Baseline, figures: &m
 pub fn kill_the_client(site: &mut Site, baseline: &Baseline, figures: &mut Figures) {
     for (point, stored) in OF_THE_CLIENT.into_iter().zip([0, 1]) {
         site.start_ready(&[]);
-        let before = site.runs();
+        let before = site.database.runs();
         let output = site.submit(&baseline.document, &[(POINT, point)]);
         let status = output.expect_err("the program dies before it can say the run's id").status;
         assert_eq!(status.signal(), Some(9), "{point}");
         figures.killed_at.insert(point.into());
         figures.kills_at_points += 1;
-        let new: Vec<_> = site.runs().difference(&before).cloned().collect();
+        let new: Vec<_> = site.database.runs().difference(&before).cloned().collect();
         if new.len() != stored {
             figures.findings.push(format!("{point}: {} runs are stored and not {stored}", new.len()));
         }

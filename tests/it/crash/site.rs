@@ -1,6 +1,5 @@
 //! A data folder with the real server on it, which can be killed and started again.
 
-use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -11,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use cubeloom_domain::RunId;
 use cubeloom_domain::state::RunState;
-use cubeloom_store::{Options, Store};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
+use super::database::Database;
 use super::document::Document;
 use super::ledger::Ledger;
 use crate::support::{processes, program};
@@ -29,7 +28,7 @@ pub type Variables<'a> = &'a [(&'a str, &'a str)];
 pub struct Site {
     folder: TempDir,
     program: PathBuf,
-    database: String,
+    pub database: Database,
     /// Which of the servers is the present one; each has a log of its own.
     servers: u32,
     server: Option<Child>,
@@ -46,7 +45,7 @@ impl Site {
         fs::create_dir(folder.path().join("data")).expect("a data folder");
         provide_uv(&folder.path().join("bin"));
         Self {
-            database: database.unwrap_or_else(|| format!("sqlite:{}", file.display())),
+            database: Database { url: database.unwrap_or_else(|| format!("sqlite:{}", file.display())) },
             ledger: Ledger::create(folder.path().join("ledger")),
             program: program::cubeloom(),
             servers: 0,
@@ -75,7 +74,7 @@ impl Site {
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.beside("bin").display());
         command.env_clear().env("PATH", path).env("HOME", self.folder.path());
         command.env("CUBELOOM_SERVER_TEMPLATES", concat!(env!("CARGO_MANIFEST_DIR"), "/../task-templates"));
-        command.env("CUBELOOM_DATABASE_URL", &self.database);
+        command.env("CUBELOOM_DATABASE_URL", &self.database.url);
         // More workers beside each other than a small machine has cores: they mostly sleep.
         command.env("CUBELOOM_LOCAL_CPU", "8").env("CUBELOOM_LOCAL_MEMORY", "4Gi");
         command.env("CUBELOOM_LOCAL_GRACE", "300ms");
@@ -188,36 +187,11 @@ impl Site {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Does something with the database. Nothing of this process stays connected, so that after a crash it is
-    /// the server who finds the database as the crash left it.
-    pub fn with_store<T>(&self, work: impl AsyncFnOnce(&Store) -> T) -> T {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        runtime.block_on(async {
-            let store = Store::open(&Options::new(&self.database)).await.expect("the database opens");
-            let result = work(&store).await;
-            store.close().await;
-            result
-        })
-    }
-
-    /// The state of a run.
-    pub fn state(&self, run: &RunId) -> RunState {
-        let record = self.with_store(async |store| store.run(run).await.expect("the database answers"));
-        record.unwrap_or_else(|| panic!("the run {run} is lost")).state
-    }
-
-    /// The runs of the database.
-    pub fn runs(&self) -> BTreeSet<RunId> {
-        let filter = Default::default();
-        let runs = self.with_store(async |store| store.runs(&filter).await.expect("the database answers"));
-        runs.into_iter().map(|run| run.id).collect()
-    }
-
     /// Waits until a run has ended.
     pub fn wait_for_end(&mut self, run: &RunId, patience: Duration) -> RunState {
         let deadline = Instant::now() + patience;
         loop {
-            let state = self.state(run);
+            let state = self.database.state(run);
             if state.is_final() {
                 return state;
             }
@@ -225,17 +199,6 @@ impl Site {
             assert!(Instant::now() < deadline, "run {run} does not end: {state:?}\n{}", self.last_log());
             sleep(Duration::from_millis(50));
         }
-    }
-
-    /// Whether the embedded database is sound, in SQLite's own words; `None` for another database.
-    pub fn integrity(&self) -> Option<String> {
-        let file = self.database.strip_prefix("sqlite:")?;
-        let question = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('PRAGMA integrity_check').fetchone()[0])";
-        let output = Command::new("/usr/bin/python3")
-            .args(["-I", "-c", question, file])
-            .output()
-            .expect("Debian's Python");
-        Some(String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).trim().to_owned())
     }
 
     /// Folder names that only this site's processes have on their command lines or in their environments.

@@ -37,7 +37,7 @@ pub struct Stored {
 impl Stored {
     /// Reads it.
     pub fn of(site: &Site, run: &RunId) -> Self {
-        let (record, plan, instances, attempts) = site.with_store(async |store| {
+        let (record, plan, instances, attempts) = site.database.with_store(async |store| {
             (
                 store.run(run).await,
                 store.plan(run).await,

@@ -119,7 +119,7 @@ impl Watch {
         if self.asked.elapsed() < if self.nearly_over { ASK } else { ASK_RARELY } {
             return false;
         }
-        let state = site.state(&self.run);
+        let state = site.database.state(&self.run);
         self.asked = Instant::now();
         let ended = !matches!(state, RunState::Queued | RunState::Running | RunState::Cancelling);
         if ended {
