@@ -7,7 +7,7 @@ use cubeloom_domain::{Span, Timestamp};
 use crate::spec::{End, ExitRecord, StopWhy};
 
 /// How late, in microseconds, an end may be noted on a machine whose cores are all busy.
-const LATE: i64 = 1_000_000;
+const LATE: i64 = 2_000_000;
 
 /// What the workers of one attempt have done so far.
 pub(crate) struct Gang {
@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn a_kill_is_the_cause_of_the_exits_noted_shortly_before_it() {
         let killed = |at| ExitRecord { end: End::Signal { signal: 9 }, ..exit(0, at) };
-        for (at, signal) in [(5_900_000, Some(9)), (6_100_000, None)] {
+        for (at, signal) in [(6_900_000, Some(9)), (7_100_000, None)] {
             let mut gang = gang(1, SuccessRule::AllWorkers);
             gang.exited(0, exit(1, 5_000_000));
             gang.exited(1, killed(at));

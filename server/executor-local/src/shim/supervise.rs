@@ -22,18 +22,25 @@ pub(super) struct Supervisor<'a> {
     sampler: Sampler<'a>,
     /// Set by a wish to stop: when KILL follows TERM.
     kill_at: Option<Instant>,
+    /// The wish to stop found the worker ending already.
+    by_itself: bool,
     /// The kernel, or the limit without control groups, found too much memory used.
     out_of_memory: bool,
 }
 
 impl<'a> Supervisor<'a> {
     pub(super) fn new(order: &'a ShimSpec) -> Self {
-        Self { order, sampler: Sampler::new(order), kill_at: None, out_of_memory: false }
+        Self { order, sampler: Sampler::new(order), kill_at: None, by_itself: false, out_of_memory: false }
     }
 
     /// Whether the worker has been told to stop.
     pub(super) fn stopping(&self) -> bool {
         self.kill_at.is_some()
+    }
+
+    /// Whether it ended because of that.
+    fn was_stopped(&self) -> bool {
+        self.stopping() && !self.by_itself
     }
 
     /// Does `work` unless a stop came first, sees to it that nothing is left, and says how it was.
@@ -42,7 +49,7 @@ impl<'a> Supervisor<'a> {
             return ExitRecord::without_run(End::NeverRan, true, now());
         }
         let (end, started_at) = work(self);
-        let (stopped, ended_at) = (self.stopping(), now());
+        let (stopped, ended_at) = (self.was_stopped() || end == End::NeverRan, now());
         self.end_rest();
         let usage = self.sampler.summary();
         ExitRecord { end, stopped, started_at, ended_at, usage }
@@ -55,11 +62,11 @@ impl<'a> Supervisor<'a> {
                 return self.judge(end);
             }
             match next_signal(self.pause()) {
-                // Of two signals that wait, TERM is heard first: the worker may have ended before it.
-                Some(libc::SIGTERM) => match self.reap(main) {
-                    Some(end) => return self.judge(end),
-                    None => self.begin_stop(main),
-                },
+                Some(libc::SIGTERM) => {
+                    // A peer may notice that a worker dies before the worker is dead.
+                    self.by_itself |= !self.stopping() && tree::is_ending(main);
+                    self.begin_stop(main);
+                }
                 _ => self.tick(main),
             }
         }
@@ -83,7 +90,7 @@ impl<'a> Supervisor<'a> {
     fn judge(&mut self, end: End) -> End {
         let failed = end != End::Exit { code: 0 };
         let kills = || self.order.cgroup.as_ref().is_some_and(|cgroup| cgroup.oom_kills() > 0);
-        if failed && !self.stopping() && (self.out_of_memory || kills()) { End::OutOfMemory } else { end }
+        if failed && !self.was_stopped() && (self.out_of_memory || kills()) { End::OutOfMemory } else { end }
     }
 
     /// How long nothing is to be done.

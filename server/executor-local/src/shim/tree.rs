@@ -38,6 +38,15 @@ pub(crate) fn start_ticks(pid: i32) -> Option<u64> {
     stat_field(pid, 19)?.parse().ok()
 }
 
+/// Whether a process has ended, or is about to whatever it is told: what it held open may be closed already.
+pub(super) fn is_ending(pid: Pid) -> bool {
+    /// The kernel's `PF_EXITING`.
+    const EXITING: u32 = 0x4;
+    let pid = pid.as_raw_nonzero().get();
+    let exiting = |flags: String| flags.parse::<u32>().is_ok_and(|flags| flags & EXITING != 0);
+    stat_field(pid, 6).is_some_and(exiting)
+}
+
 /// CPU time of a process and of its children that it has waited for, in clock ticks.
 pub(super) fn cpu_ticks(pid: i32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -59,4 +68,24 @@ pub(super) fn memory(pid: i32) -> Option<u64> {
         line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
     };
     Some((kib("RssAnon:") + kib("RssShmem:")) * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_was_killed_is_ending() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = Pid::from_child(&child);
+        assert!(!is_ending(pid));
+        child.kill().unwrap();
+        // Dead, and not waited for: still to be seen.
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while !is_ending(pid) {
+            assert!(std::time::Instant::now() < deadline, "it does not end");
+            std::thread::yield_now();
+        }
+        child.wait().unwrap();
+    }
 }
