@@ -16,5 +16,9 @@ fn indexed_workers_live_apart_and_each_does_its_share() {
 
 #[test]
 fn indexed_fails_when_a_worker_is_killed() {
-    killing_rank_1_fails(&app(), "indexed", &["-p", "hold=true"], 3, |data| is_there(data, "runs", "busy"));
+    let message = killing_rank_1_fails(&app(), "indexed", &["-p", "hold=true"], 3, |data| {
+        is_there(data, "runs", "busy")
+    });
+    // They share nothing that could tell them of the loss.
+    assert!(message.ends_with("2 other workers were stopped because of it"), "{message}");
 }
