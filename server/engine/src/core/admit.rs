@@ -38,7 +38,7 @@ impl Core {
     /// Goes through a cluster's queue in order. What is let in leaves the queue.
     fn decide(&mut self, cluster: &str, now: Timestamp) -> Vec<Admitted> {
         let Some(place) = self.places.get(cluster) else { return Vec::new() };
-        let mut admission = Admission::new(place.capacity.minus(place.used));
+        let mut admission = Admission::new(place.capacity.minus(place.used), place.capacity);
         let mut admitted: Vec<Admitted> = Vec::new();
         let mut waiting: Vec<(At, WaitReason)> = Vec::new();
         let mut started: std::collections::BTreeMap<usize, Vec<TaskIx>> = std::collections::BTreeMap::new();
@@ -97,7 +97,7 @@ impl Core {
     }
 
     /// Notes why an instance waits. Stored only when the rule changes, not with every change of an amount.
-    fn explain(&mut self, at: At, new: WaitReason) {
+    pub(super) fn explain(&mut self, at: At, new: WaitReason) {
         let Some(instance) = self.instance_mut(at) else { return };
         let InstanceState::Waiting { reason, .. } = &mut instance.state else { return };
         let same_rule =

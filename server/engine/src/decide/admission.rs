@@ -36,14 +36,15 @@ pub enum Verdict {
 #[derive(Debug)]
 pub struct Admission {
     free: Amount,
+    capacity: Amount,
     head: Option<(String, Duration)>,
 }
 
 impl Admission {
-    /// With this much free.
+    /// With this much free of what there is in all.
     #[must_use]
-    pub fn new(free: Amount) -> Self {
-        Self { free, head: None }
+    pub fn new(free: Amount, capacity: Amount) -> Self {
+        Self { free, capacity, head: None }
     }
 
     /// What is still free.
@@ -71,6 +72,11 @@ impl Admission {
 
     /// Decides about the next job in order.
     pub fn consider(&mut self, request: Request<'_>) -> Verdict {
+        if !request.amount.fits(self.capacity) {
+            // The cluster has become smaller. No end of a job makes room for it, so nobody waits behind it.
+            let message = shortage(request.amount, self.capacity, "are all there is");
+            return Verdict::Wait(WaitReason::Capacity { message });
+        }
         if self.is_closed() {
             let ahead = self.head.as_ref().map_or("", |(name, _)| name);
             let message = format!("`{ahead}` is ahead and waits for room");
@@ -83,18 +89,18 @@ impl Admission {
         if self.head.is_none() {
             self.head = Some((request.name.to_owned(), request.waited));
         }
-        Verdict::Wait(WaitReason::Capacity { message: shortage(request.amount, self.free) })
+        Verdict::Wait(WaitReason::Capacity { message: shortage(request.amount, self.free, "are free") })
     }
 }
 
 /// The first kind of which there is too little, with both amounts.
-fn shortage(asked: Amount, free: Amount) -> String {
-    if asked.gpus > free.gpus {
-        format!("asks for {} GPUs, {} are free", asked.gpus, free.gpus)
-    } else if asked.cpu > free.cpu {
-        format!("asks for {} CPU, {} are free", asked.cpu, free.cpu)
+fn shortage(asked: Amount, has: Amount, are: &str) -> String {
+    if asked.gpus > has.gpus {
+        format!("asks for {} GPUs, {} {are}", asked.gpus, has.gpus)
+    } else if asked.cpu > has.cpu {
+        format!("asks for {} CPU, {} {are}", asked.cpu, has.cpu)
     } else {
-        format!("asks for {} of memory, {} are free", asked.memory, free.memory)
+        format!("asks for {} of memory, {} {are}", asked.memory, has.memory)
     }
 }
 
@@ -113,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_gang_starts_whole_or_waits_and_says_for_what() {
-        let mut admission = Admission::new(amount(4000));
+        let mut admission = Admission::new(amount(4000), amount(8000));
         assert_eq!(admission.consider(request(3000, 0)), Verdict::Start);
         let Verdict::Wait(reason) = admission.consider(request(2000, 0)) else { panic!("must wait") };
         assert_eq!(reason.message(), "asks for 2 CPU, 1 are free");
@@ -121,12 +127,21 @@ mod tests {
     }
 
     #[test]
+    fn nobody_waits_behind_what_can_never_fit() {
+        let mut admission = Admission::new(amount(4000), amount(8000));
+        let Verdict::Wait(reason) = admission.consider(request(9000, 11)) else { panic!("must wait") };
+        assert_eq!(reason.message(), "asks for 9 CPU, 8 are all there is");
+        assert_eq!(admission.consider(request(1000, 0)), Verdict::Start);
+        assert!(admission.all_placed());
+    }
+
+    #[test]
     fn small_jobs_overtake_a_wide_one_only_for_a_while() {
-        let mut fresh = Admission::new(amount(4000));
+        let mut fresh = Admission::new(amount(4000), amount(8000));
         assert!(matches!(fresh.consider(request(8000, 1)), Verdict::Wait(_)));
         assert_eq!(fresh.consider(request(1000, 0)), Verdict::Start);
 
-        let mut waited = Admission::new(amount(4000));
+        let mut waited = Admission::new(amount(4000), amount(8000));
         assert!(matches!(waited.consider(request(8000, 11)), Verdict::Wait(_)));
         let Verdict::Wait(reason) = waited.consider(request(1000, 0)) else { panic!("must wait") };
         assert_eq!(reason.message(), "`wide` is ahead and waits for room");
