@@ -135,11 +135,13 @@ impl LocalExecutor {
     }
 
     fn stop(&self, key: &AttemptKey, wish: StopWish) {
-        if let Some(Slot::Live(sender)) = self.machine.attempts().get(key) {
-            let _ = sender.send(Happened::Stop(wish));
+        // Entered first: asked for before, it could be submitted in between, and would never hear of the stop.
+        let Some((entry, inbox)) = self.enter(key) else {
+            if let Some(Slot::Live(sender)) = self.machine.attempts().get(key) {
+                let _ = sender.send(Happened::Stop(wish));
+            }
             return;
-        }
-        let Some((entry, inbox)) = self.enter(key) else { return };
+        };
         let mut attempt = entry.remains(&self.machine, key);
         // Written down also when nothing is there: a shim that an earlier server only just started finds it.
         if let Err(error) = crate::spawn::attempt_folder(&attempt.dir) {

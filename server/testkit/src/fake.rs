@@ -200,7 +200,8 @@ impl Executor for FakeExecutor {
         let key = key.clone();
         Box::pin(async move {
             let mut inner = self.lock();
-            if inner.jobs.remove(&key) {
+            // Also one that was never submitted: a submission that comes after it must not start.
+            if inner.jobs.remove(&key) || !inner.ended.contains_key(&key) {
                 self.end(&mut inner, &key, Outcome::Cancelled, JsonMap::new());
             }
         })
