@@ -133,6 +133,8 @@ pub struct Engine {
     core: Core,
     lease: Lease,
     renew_at: Timestamp,
+    /// The wishes of this pass: not fulfilled for a run that turns out to be another server's.
+    wished: Vec<(RunId, i64)>,
     /// Until when changes that are not urgent wait for others.
     store_by: Option<Instant>,
     sender: mpsc::UnboundedSender<Message>,
@@ -166,6 +168,7 @@ impl Engine {
             core,
             lease,
             renew_at: Timestamp::default(),
+            wished: Vec::new(),
             store_by: None,
             sender: sender.clone(),
             events: events.clone(),
@@ -181,6 +184,7 @@ impl Engine {
         let mut messages = Vec::with_capacity(REPORTS_A_PASS);
         loop {
             if look {
+                wakes.mark_unchanged();
                 self.look().await;
                 next_look = Instant::now() + self.config.period;
             }
@@ -192,7 +196,10 @@ impl Engine {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => break,
                 _ = receiver.recv_many(&mut messages, REPORTS_A_PASS) => {
-                    look = messages.iter().any(|message| matches!(message, Message::Look));
+                    // Where reports never cease, none of the branches below has its turn.
+                    look = messages.iter().any(|message| matches!(message, Message::Look))
+                        || wakes.has_changed().unwrap_or(false)
+                        || next_look <= Instant::now();
                 }
                 _ = wakes.changed() => look = true,
                 () = self.next_timer() => {}
@@ -226,13 +233,17 @@ impl Engine {
             self.renew(now).await?;
         }
         let mut acquired = self.store.acquire(&owner, now, self.config.lease, RUNS_A_LOOK).await?;
-        // The oldest first: where only some may be active, they are.
+        // The oldest first, also in the queue.
         acquired.sort();
-        for run in acquired {
-            self.take_run(&run, now).await;
+        for run in &acquired {
+            self.take_run(run, now).await;
+        }
+        if !acquired.is_empty() {
+            self.core.start_queued_runs(now);
         }
         let wishes = self.store.wishes(&self.core.run_ids()).await?;
         for wish in wishes {
+            self.wished.push((wish.run.clone(), wish.id));
             self.core.wish(wish, now);
         }
         Ok(())
@@ -249,8 +260,11 @@ impl Engine {
         for lost in mine.into_iter().filter(|run| !held.contains(run)) {
             tracing::warn!(run = %lost, "another server holds this run now");
             self.core.forget(&lost);
+            self.core.start_queued_runs(now);
         }
-        Ok(())
+        // A run that could not be loaded, or given back when it had ended, would stay leased and unattended.
+        let strays: Vec<RunId> = held.into_iter().filter(|run| !self.core.has(run)).collect();
+        self.store.release(&self.config.owner, &strays).await
     }
 
     async fn take_run(&mut self, run: &RunId, now: Timestamp) {
@@ -284,13 +298,14 @@ impl Engine {
         if !self.is_time_to_store() {
             return ControlFlow::Continue(());
         }
-        let (changes, actions) = self.core.take_output();
+        let (changes, mut actions) = self.core.take_output();
         if !changes.is_empty() {
-            match self.commit(changes, stop).await {
+            match self.commit(changes, &mut actions, stop).await {
                 Some(stored) => self.publish(stored),
                 None => return ControlFlow::Break(()),
             }
         }
+        self.wished.clear();
         for action in actions {
             self.apply(action);
         }
@@ -313,7 +328,12 @@ impl Engine {
 
     /// Stores the changes, however long it takes: what is in memory is not true before it is stored. A run that
     /// another replica has taken over is forgotten. `None` when the engine is told to stop before it succeeds.
-    async fn commit(&mut self, mut changes: Changes, stop: &mut watch::Receiver<bool>) -> Option<Changes> {
+    async fn commit(
+        &mut self,
+        mut changes: Changes,
+        actions: &mut Vec<Action>,
+        stop: &mut watch::Receiver<bool>,
+    ) -> Option<Changes> {
         let mut failures = 0u32;
         loop {
             failpoint::hit("engine.commit.before");
@@ -325,7 +345,12 @@ impl Engine {
                 Err(StoreError::LeaseLost(run)) => {
                     tracing::warn!(%run, "another server holds this run now");
                     self.core.forget(&run);
+                    self.core.start_queued_runs(self.clock.now());
                     without(&mut changes, &run);
+                    changes
+                        .wishes
+                        .retain(|id| !self.wished.iter().any(|(of, wish)| *of == run && wish == id));
+                    withhold(actions, &run);
                 }
                 Err(error) => {
                     if failures.is_multiple_of(FAILURES_A_LINE) {
@@ -410,6 +435,19 @@ async fn at(moment: Option<Instant>) {
         Some(moment) => sleep_until(moment).await,
         None => std::future::pending().await,
     }
+}
+
+/// Drops what was to be done about a run after its changes were stored, which they were not.
+fn withhold(actions: &mut Vec<Action>, run: &RunId) {
+    actions.retain(|action| match action {
+        Action::Submit(executor, submission) if submission.job.key.run == *run => {
+            executor.release(&submission.job.key);
+            false
+        }
+        Action::Adopt(_, submission, _) => submission.job.key.run != *run,
+        Action::Cancel(_, key, _) => key.run != *run,
+        Action::Submit(..) | Action::Release(..) | Action::LookUp(_) | Action::Finished(_) => true,
+    });
 }
 
 /// Drops what belongs to a run.

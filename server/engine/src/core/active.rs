@@ -7,6 +7,7 @@ use cubeloom_compiler::Outputs;
 use cubeloom_domain::executor::Report;
 use cubeloom_domain::graph::Graph;
 use cubeloom_domain::job::Job;
+use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
 use cubeloom_domain::state::InstanceState;
@@ -45,6 +46,9 @@ pub struct TaskCell {
     /// The elements of its `for_each`.
     pub items: Option<Vec<Value>>,
     pub instances: Vec<Instance>,
+    /// The last attempts' numbers of instances that an earlier, longer expansion had, from the present one's end
+    /// on: should it grow again, no number is given twice.
+    pub beyond: Vec<u32>,
     /// Instances that have not ended.
     pub open: u32,
     /// Attempts that have not ended.
@@ -68,6 +72,8 @@ pub struct Instance {
     pub live: Option<Box<LiveAttempt>>,
     /// The key under which its result is kept, and the key's parts.
     pub cache: Option<Box<(String, Value)>>,
+    /// Whether the cache was asked and has not answered.
+    pub is_asked: bool,
     /// Whether this pass changed it.
     pub dirty: bool,
 }
@@ -76,6 +82,21 @@ pub struct Instance {
 pub struct LiveAttempt {
     pub record: AttemptRecord,
     pub dirty: bool,
+}
+
+impl TaskCell {
+    /// Makes the instances this many.
+    pub fn resize(&mut self, len: usize) {
+        let has = self.instances.len();
+        if len < has {
+            let rest = self.instances.split_off(len);
+            self.beyond.splice(0..0, rest.iter().map(|instance| instance.attempt));
+            return;
+        }
+        let back = self.beyond.drain(..(len - has).min(self.beyond.len()));
+        self.instances.extend(back.map(|attempt| Instance { attempt, ..Instance::pending() }));
+        self.instances.resize_with(len, Instance::pending);
+    }
 }
 
 impl Instance {
@@ -90,6 +111,7 @@ impl Instance {
             note: None,
             live: None,
             cache: None,
+            is_asked: false,
             dirty: false,
         }
     }
@@ -154,10 +176,21 @@ impl ActiveRun {
     }
 
     /// The job of the next attempt at an instance; `workers` of the elastic role.
-    pub fn next_job(&self, at: At, workers: Option<u32>) -> Result<Job, cubeloom_domain::outcome::Failure> {
-        let cell = &self.tasks[at.task.index()];
-        let item = cell.items.as_ref().and_then(|items| items.get(at.instance as usize));
-        let n = cell.instances[at.instance as usize].attempt + 1;
-        cubeloom_compiler::job(&self.plan, at.task, at.instance, item, n, workers, &self.outputs_for(at.task))
+    pub fn next_job(&self, at: At, workers: Option<u32>) -> Result<Job, Failure> {
+        let n = self.tasks[at.task.index()].instances[at.instance as usize].attempt + 1;
+        self.job(at.task, at.instance, n, workers)
+    }
+
+    /// The job of an attempt that is stored, with as many workers as it had.
+    pub fn stored_job(&self, record: &AttemptRecord) -> Result<Job, Failure> {
+        let planned = self.plan.task(record.task);
+        let fixed: u32 = planned.roles.iter().rev().skip(1).map(|role| role.replicas).sum();
+        let workers = planned.elastic.map(|_| record.workers.saturating_sub(fixed));
+        self.job(record.task, record.key.instance, record.key.n, workers)
+    }
+
+    fn job(&self, task: TaskIx, instance: InstanceIx, n: u32, workers: Option<u32>) -> Result<Job, Failure> {
+        let item = self.tasks[task.index()].items.as_ref().and_then(|items| items.get(instance as usize));
+        cubeloom_compiler::job(&self.plan, task, instance, item, n, workers, &self.outputs_for(task))
     }
 }

@@ -73,23 +73,7 @@ impl Core {
         self.output.finished.push(slot);
         self.output.actions.push(Action::Finished(id));
         if limited {
-            self.start_next_queued(now);
-        }
-    }
-
-    /// A run has ended: others of its pipeline may start.
-    fn start_next_queued(&mut self, now: Timestamp) {
-        let mut queued: Vec<(cubeloom_domain::RunId, Slot)> = self
-            .runs
-            .iter()
-            .enumerate()
-            .filter_map(|(slot, run)| run.as_ref().map(|run| (slot, run)))
-            .filter(|(_, run)| run.record.state == RunState::Queued)
-            .map(|(slot, run)| (run.record.id.clone(), slot))
-            .collect();
-        queued.sort();
-        for (_, slot) in queued {
-            self.start_queued(slot, now);
+            self.start_queued_runs(now);
         }
     }
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cubeloom_domain::executor::Submission;
+use cubeloom_domain::executor::{StopCause, Submission};
 use cubeloom_domain::graph::Graph;
+use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::pipeline::Spread;
 use cubeloom_domain::record::{AttemptRecord, ExpansionRecord, InstanceRecord, LoadedRun, RunRecord};
 use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
@@ -16,7 +17,8 @@ use crate::decide::finish;
 use crate::decide::trigger::Needs;
 
 impl Core {
-    /// Takes a leased run into memory and goes on with it where its stored state says.
+    /// Takes a leased run into memory and goes on with it where its stored state says. A queued one waits for
+    /// [`Self::start_queued_runs`]: only when all are here is it known how many are active.
     pub fn load(&mut self, loaded: LoadedRun, now: Timestamp) {
         let id = loaded.record.id.clone();
         if self.has(&id) {
@@ -25,7 +27,7 @@ impl Core {
         let final_already = loaded.record.state.is_final();
         let run = build(loaded.record, Arc::new(loaded.plan), loaded.expansions, loaded.instances);
         let slot = self.runs.len();
-        self.runs.push(Some(run));
+        self.runs.push(Some(Box::new(run)));
         self.slots.insert(id, slot);
         for attempt in loaded.attempts {
             self.take_up(slot, attempt);
@@ -39,7 +41,7 @@ impl Core {
     pub(super) fn go_on(&mut self, slot: Slot, now: Timestamp) {
         let Some(run) = self.run_mut(slot) else { return };
         if run.record.state == RunState::Queued {
-            return self.start_queued(slot, now);
+            return;
         }
         let cells = run.tasks.iter().enumerate().filter(|(_, cell)| cell.begun && cell.end.is_none());
         let begun: Vec<(TaskIx, usize)> =
@@ -75,34 +77,41 @@ impl Core {
     fn take_up(&mut self, slot: Slot, record: AttemptRecord) {
         let at = At { slot, task: record.task, instance: record.key.instance };
         let Some(run) = self.runs[slot].as_mut() else { return };
-        let cluster = run.plan.cluster.clone();
-        let Some(place) = self.places.get_mut(&cluster) else { return };
-        let workers = run.plan.task(at.task).elastic.map(|_| elastic_workers(run, &record));
-        if let Some(instance) = run.instance_mut(at) {
-            // The job is that of the attempt's own number, which is the instance's last.
-            instance.attempt = record.key.n - 1;
-        }
-        let job = run.next_job(at, workers);
+        let job = run.stored_job(&record);
         let Some(instance) = run.instance_mut(at) else { return };
         instance.attempt = record.key.n;
+        self.watch_timeout(at, &record);
+        self.hold(at, record.clone(), false);
+        // Of a cluster that is not known now, it stays as it is: nobody can say what became of it.
+        let Some(executor) = self.executor(slot) else { return };
         match job {
             Ok(job) => {
-                place.executor.rebind(&job, &record.bindings);
+                executor.rebind(&job, &record.bindings);
                 let lowered = Arc::new(cubeloom_compiler::lower::lower(&job, &record.bindings));
                 let submission = Submission { job: Arc::new(job), lowered };
-                let executor = Arc::clone(&place.executor);
                 self.output.actions.push(match record.state {
                     AttemptState::Submitting => Action::Submit(executor, submission),
                     AttemptState::Stopping { cause, .. } => Action::Adopt(executor, submission, Some(cause)),
                     _ => Action::Adopt(executor, submission, None),
                 });
             }
-            Err(failure) => {
-                tracing::error!(key = %record.key, %failure.message, "a stored attempt cannot be taken up")
-            }
+            Err(failure) => self.give_up(at, record, &failure),
         }
-        self.watch_timeout(at, &record);
-        self.hold(at, record, false);
+    }
+
+    /// Stops an attempt whose job cannot be told any more, so that it does not stay for ever.
+    fn give_up(&mut self, at: At, record: AttemptRecord, failure: &Failure) {
+        tracing::error!(key = %record.key, %failure.message, "a stored attempt cannot be taken up; it is stopped");
+        if let Some(instance) = self.instance_mut(at) {
+            instance.note =
+                Some(format!("stopped, as the server could not go on with it: {}", failure.message));
+        }
+        match (record.state, self.executor(at.slot)) {
+            (AttemptState::Stopping { cause, .. }, Some(executor)) => {
+                self.output.actions.push(Action::Cancel(executor, record.key, cause));
+            }
+            _ => self.stop_attempt(at, None, StopCause::Cancelled),
+        }
     }
 
     /// Counts an attempt as live.
@@ -127,13 +136,6 @@ impl Core {
             self.timers.insert((started_at.plus(limit.0), Timer::Timeout(at, record.key.n)));
         }
     }
-}
-
-/// How many workers the elastic role of a stored attempt had.
-fn elastic_workers(run: &ActiveRun, record: &AttemptRecord) -> u32 {
-    let roles = &run.plan.task(record.task).roles;
-    let fixed: u32 = roles.iter().rev().skip(1).map(|role| role.replicas).sum();
-    record.workers.saturating_sub(fixed)
 }
 
 /// The run in memory, from what is stored of it.
@@ -161,7 +163,7 @@ pub fn build(
     for cell in &mut tasks {
         // A shorter expansion than an earlier one leaves rows behind that mean nothing any more.
         if let Some(items) = &cell.items {
-            cell.instances.truncate(items.len());
+            cell.resize(cell.instances.len().min(items.len()));
         }
         settle(cell);
     }

@@ -93,7 +93,8 @@ pub struct LookUp {
 /// The leased runs.
 pub struct Core {
     places: BTreeMap<String, Place>,
-    runs: Vec<Option<ActiveRun>>,
+    /// By slot. A slot is never given again, so a run that has left must cost next to nothing here.
+    runs: Vec<Option<Box<ActiveRun>>>,
     slots: HashMap<RunId, Slot>,
     live: HashMap<AttemptKey, At>,
     timers: BTreeSet<(Timestamp, Timer)>,
@@ -101,6 +102,9 @@ pub struct Core {
     /// Tasks whose needs have changed in this pass.
     to_consider: VecDeque<(Slot, TaskIx)>,
     considering: bool,
+    /// Whether a queued run may start now that could not before.
+    may_start: bool,
+    starting: bool,
 }
 
 impl Core {
@@ -125,6 +129,8 @@ impl Core {
             output: Output::default(),
             to_consider: VecDeque::new(),
             considering: false,
+            may_start: false,
+            starting: false,
         }
     }
 
@@ -184,6 +190,10 @@ impl Core {
         let attempt = run.instance_mut(at)?.live.take()?;
         run.active -= 1;
         run.tasks[at.task.index()].active -= 1;
+        let started_at = attempt.record.state.started_at();
+        if let Some((started, limit)) = started_at.zip(run.plan.task(at.task).timeout) {
+            self.timers.remove(&(started.plus(limit.0), Timer::Timeout(at, key.n)));
+        }
         if let Some(place) = self.places.get_mut(&run.plan.cluster) {
             place.used = place.used.minus(attempt.record.amount);
         }
@@ -191,7 +201,7 @@ impl Core {
     }
 
     fn run_mut(&mut self, slot: Slot) -> Option<&mut ActiveRun> {
-        self.runs.get_mut(slot)?.as_mut()
+        self.runs.get_mut(slot)?.as_deref_mut()
     }
 
     fn instance_mut(&mut self, at: At) -> Option<&mut active::Instance> {

@@ -56,7 +56,7 @@ impl Core {
             return;
         };
         let outcome = match &live.record.state {
-            AttemptState::Submitting => return self.resubmit(key, at),
+            AttemptState::Submitting => return self.resubmit(at),
             AttemptState::Stopping { .. } => Outcome::Cancelled,
             _ => Outcome::Failed(Failure::new(FailureKind::Lost, "the cluster knows nothing of it any more")),
         };
@@ -70,17 +70,12 @@ impl Core {
         );
     }
 
-    fn resubmit(&mut self, key: &AttemptKey, at: At) {
-        let Some(run) = self.runs[at.slot].as_mut() else { return };
-        let Some(instance) = run.instance_mut(at) else { return };
-        let Some(bindings) = instance.live.as_ref().map(|live| live.record.bindings.clone()) else { return };
-        instance.attempt = key.n - 1;
-        let job = run.next_job(at, None);
-        if let Some(instance) = run.instance_mut(at) {
-            instance.attempt = key.n;
-        }
+    fn resubmit(&mut self, at: At) {
+        let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_ref()) else { return };
+        let record = live.record.clone();
+        let Some(job) = self.runs[at.slot].as_ref().map(|run| run.stored_job(&record)) else { return };
         if let (Ok(job), Some(executor)) = (job, self.executor(at.slot)) {
-            let lowered = Arc::new(cubeloom_compiler::lower::lower(&job, &bindings));
+            let lowered = Arc::new(cubeloom_compiler::lower::lower(&job, &record.bindings));
             self.output.actions.push(Action::Submit(executor, Submission { job: Arc::new(job), lowered }));
         }
     }
@@ -173,7 +168,7 @@ impl Core {
 
     fn retry(&mut self, at: At, now: Timestamp) {
         let Some(instance) = self.instance_mut(at) else { return };
-        if matches!(instance.state, InstanceState::Backoff { .. }) {
+        if matches!(instance.state, InstanceState::Backoff { until } if until <= now) {
             instance.state = InstanceState::Waiting { since: now, reason: None };
             self.touch(at);
             self.queue_up(at);
@@ -201,7 +196,9 @@ impl Core {
         let Some(slot) = self.slots.get(&answer.run).copied() else { return };
         let at = At { slot, task: answer.task, instance: answer.instance };
         let Some(instance) = self.instance_mut(at) else { return };
-        if !matches!(instance.state, InstanceState::Waiting { .. }) || instance.attempt > 0 {
+        // An answer to a question of before the run was last loaded would be a second one.
+        let is_asked = std::mem::take(&mut instance.is_asked);
+        if !is_asked || !matches!(instance.state, InstanceState::Waiting { .. }) {
             return;
         }
         instance.cache = answer.key.map(Box::new);

@@ -55,6 +55,12 @@ impl Output {
         }
     }
 
+    /// A run that had ended in this pass is run again in the same pass: it does not leave.
+    pub fn stays(&mut self, slot: Slot, run: &RunId) {
+        self.finished.retain(|at| *at != slot);
+        self.actions.retain(|action| !matches!(action, Action::Finished(id) if id == run));
+    }
+
     /// Drops what belongs to a run that is no longer ours.
     pub fn forget(&mut self, run: &RunId, slot: Slot) {
         self.attempts.retain(|attempt| attempt.key.run != *run);

@@ -1,10 +1,11 @@
 //! From "what it needs has ended" to "it stands in the queue".
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::plan::ForEachItems;
-use cubeloom_domain::state::{InstanceState, RunState, SkipReason};
+use cubeloom_domain::state::{InstanceState, RunState, SkipReason, WaitReason};
 use cubeloom_domain::{TaskIx, Timestamp};
 use serde_json::Value;
 
@@ -13,24 +14,50 @@ use super::{Action, At, Core, LookUp, Slot};
 use crate::decide::trigger::{self, Decision};
 
 impl Core {
-    /// Starts a run that waits for other runs of its pipeline, if the limit allows it.
-    pub(super) fn start_queued(&mut self, slot: Slot, now: Timestamp) {
-        let Some(run) = self.runs[slot].as_ref() else { return };
-        if let Some(limit) = run.plan.max_active_runs {
-            let same = |other: &&super::ActiveRun| {
-                other.record.project == run.record.project
-                    && other.record.pipeline == run.record.pipeline
-                    && !other.record.state.is_final()
-                    && (other.record.state != RunState::Queued || other.record.id < run.record.id)
-            };
-            if self.runs.iter().flatten().filter(same).count() >= limit as usize {
-                return;
+    /// Starts the runs that wait for others of their pipeline, as far as the limits allow it: the oldest first.
+    pub fn start_queued_runs(&mut self, now: Timestamp) {
+        self.may_start = true;
+        // A run that ends at once lets in the next: in this loop, as a long queue of them must not use the stack.
+        if std::mem::replace(&mut self.starting, true) {
+            return;
+        }
+        while std::mem::take(&mut self.may_start) {
+            for slot in self.startable() {
+                self.start_run(slot, now);
             }
         }
-        if let Some(run) = self.runs[slot].as_mut() {
-            run.record.state = RunState::Running;
-            run.record.started_at = Some(now);
+        self.starting = false;
+    }
+
+    /// The queued runs that their pipelines' limits let start, the oldest first.
+    fn startable(&self) -> Vec<Slot> {
+        let mut ahead: HashMap<(&str, &str), u32> = HashMap::new();
+        let mut queued = Vec::new();
+        for (slot, run) in self.runs.iter().enumerate() {
+            let Some(run) = run else { continue };
+            let record = &run.record;
+            if record.state == RunState::Queued {
+                queued.push((&record.id, slot, run));
+            } else if !record.state.is_final() {
+                *ahead.entry((&record.project, &record.pipeline)).or_default() += 1;
+            }
         }
+        queued.sort_unstable_by_key(|(id, ..)| *id);
+        queued.retain(|(_, _, run)| {
+            let ahead = ahead.entry((&run.record.project, &run.record.pipeline)).or_default();
+            *ahead += 1;
+            run.plan.max_active_runs.is_none_or(|limit| *ahead <= limit)
+        });
+        queued.into_iter().map(|(_, slot, _)| slot).collect()
+    }
+
+    fn start_run(&mut self, slot: Slot, now: Timestamp) {
+        let Some(run) = self.run_mut(slot) else { return };
+        if run.record.state != RunState::Queued {
+            return;
+        }
+        run.record.state = RunState::Running;
+        run.record.started_at.get_or_insert(now);
         self.output.run(slot);
         self.go_on(slot, now);
     }
@@ -77,7 +104,7 @@ impl Core {
         let Some(run) = self.run_mut(slot) else { return };
         let cell = &mut run.tasks[task.index()];
         let len = cell.items.as_ref().map_or(1, Vec::len);
-        cell.instances.resize_with(len, Instance::pending);
+        cell.resize(len);
         cell.begun = true;
         cell.open = cell.instances.iter().filter(|instance| !instance.state.is_final()).count() as u32;
         let pending: Vec<u32> = (0u32..)
@@ -151,6 +178,9 @@ impl Core {
             Ok(job) => {
                 let (run, plan) = (run.record.id.clone(), std::sync::Arc::clone(&run.plan));
                 let job = std::sync::Arc::new(job);
+                if let Some(instance) = self.instance_mut(at) {
+                    instance.is_asked = true;
+                }
                 self.output.actions.push(Action::LookUp(LookUp {
                     run,
                     task: at.task,
@@ -182,7 +212,10 @@ impl Core {
         run.queued += 1;
         if let Some(place) = self.places.get_mut(&run.plan.cluster) {
             place.queue.insert(key);
+            return;
         }
+        let message = format!("its cluster `{}` is not known to this server", run.plan.cluster);
+        self.explain(at, WaitReason::Capacity { message });
     }
 
     /// After an attempt has ended: lets in what parallelism had kept out.

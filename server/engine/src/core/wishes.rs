@@ -76,6 +76,11 @@ impl Core {
     /// their instances that had succeeded, and their expansion is made anew.
     fn run_again(&mut self, slot: Slot, chosen: &[bool], whole: bool, now: Timestamp) {
         let Some(mut run) = self.runs[slot].take() else { return };
+        self.output.stays(slot, &run.record.id);
+        // Also what a longer expansion had: the next one may be as long again.
+        for cell in &mut run.tasks {
+            cell.resize(cell.instances.len() + cell.beyond.len());
+        }
         let again = |task: TaskIx| chosen.get(task.index()).copied().unwrap_or(false);
         let forgets = |task: TaskIx| whole && again(task) && run.tasks[task.index()].items.is_some();
         let mut expansions = Vec::new();
@@ -102,14 +107,16 @@ impl Core {
                 changed.push(At { slot, task: record.task, instance: record.instance });
             }
         }
-        run.record.state = RunState::Running;
+        // It waits as any other run does, should its pipeline have as many active ones as it may.
+        run.record.state = RunState::Queued;
         run.record.ended_at = None;
-        self.runs[slot] = Some(load::build(run.record, Arc::clone(&run.plan), expansions, records));
+        let plan = Arc::clone(&run.plan);
+        self.runs[slot] = Some(Box::new(load::build(run.record, plan, expansions, records)));
         self.output.run(slot);
         for at in changed {
             self.touch(at);
         }
-        self.go_on(slot, now);
+        self.start_queued_runs(now);
     }
 
     /// A run that was loaded only for its wish, and has nothing left to do, leaves the memory again.

@@ -1,7 +1,11 @@
 //! Who starts when not all fit.
 
+use std::time::Duration;
+
+use cubeloom_domain::Cpu;
 use cubeloom_domain::outcome::Outcome;
 use cubeloom_domain::pipeline::{ForEach, Placement, Spread};
+use cubeloom_domain::record::Wish;
 use cubeloom_domain::state::{InstanceState, RunState};
 use cubeloom_testkit::builders::pipeline;
 use cubeloom_testkit::fake::Behaviour;
@@ -67,6 +71,65 @@ on_both! {
             server.fake.finish(&keys[0], Outcome::Succeeded);
             assert_eq!(server.ended(run).await, RunState::Succeeded);
         }
+    }
+
+    async fn a_restart_keeps_the_limit_of_active_runs(server: Server) {
+        let mut server = server;
+        server.fake.script("a", [Behaviour::Hold]);
+        let doc = pipeline("p").with(|pipeline| pipeline.max_active_runs = Some(1)).task("a", |task| task);
+        let (older, newer) = (server.plan(&doc), server.plan(&doc));
+        let active = server.run_plan(&newer).await;
+        let keys = server.running(&["a"]).await;
+        let queued = server.run_plan(&older).await;
+        server.restart().await;
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        assert_eq!(server.fake.started(), keys);
+        server.fake.finish(&keys[0], Outcome::Succeeded);
+        assert_eq!(server.ended(&active).await, RunState::Succeeded);
+        assert_eq!(server.ended(&queued).await, RunState::Succeeded);
+    }
+
+    async fn a_long_queue_of_runs_that_end_at_once_uses_no_stack(server: Server) {
+        let mut server = server;
+        server.fake.script("a", [Behaviour::Hold]);
+        let limited = |name: &str| pipeline(name).with(|pipeline| pipeline.max_active_runs = Some(1));
+        let first = server.run(&limited("p").task("a", |task| task)).await;
+        let keys = server.running(&["a"]).await;
+        let skipped = limited("p").task("a", |task| task.with(|task| task.when = Some("false".into())));
+        let mut last = first;
+        for _ in 0..500 {
+            last = server.run(&skipped).await;
+        }
+        server.fake.finish(&keys[0], Outcome::Succeeded);
+        assert_eq!(server.ended(&last).await, RunState::Succeeded);
+        assert_eq!(server.fake.started().len(), 1);
+    }
+
+    async fn nobody_waits_behind_what_no_longer_fits(server: Server) {
+        let mut server = server;
+        let mut plan = server.plan(&pipeline("big").task("big", |task| task.resources("3", "1Gi")));
+        plan.tasks[0].roles[0].resources.cpu = Cpu(9000);
+        let big = server.run_plan(&plan).await;
+        let row = server.instance_until(&big, "big", |state| matches!(state, InstanceState::Waiting { reason: Some(_), .. })).await;
+        let InstanceState::Waiting { reason: Some(reason), .. } = row.state else { panic!() };
+        assert_eq!(reason.message(), "asks for 9 CPU, 4 are all there is");
+        server.clock.advance(Duration::from_secs(11));
+        let (_, state) = server.run_to_end(&pipeline("p").task("small", |task| task)).await;
+        assert_eq!(state, RunState::Succeeded);
+        server.wish(&big, Wish::Cancel).await;
+        assert_eq!(server.ended(&big).await, RunState::Cancelled);
+    }
+
+    async fn a_run_on_an_unknown_cluster_says_so(server: Server) {
+        let mut server = server;
+        let mut plan = server.plan(&pipeline("p").task("a", |task| task));
+        plan.cluster = "gone".into();
+        let run = server.run_plan(&plan).await;
+        let row = server.instance_until(&run, "a", |state| matches!(state, InstanceState::Waiting { reason: Some(_), .. })).await;
+        let InstanceState::Waiting { reason: Some(reason), .. } = row.state else { panic!() };
+        assert_eq!(reason.message(), "its cluster `gone` is not known to this server");
+        server.wish(&run, Wish::Cancel).await;
+        assert_eq!(server.ended(&run).await, RunState::Cancelled);
     }
 
     async fn required_spread_waits_for_the_runs_other_tasks(server: Server) {

@@ -65,6 +65,34 @@ on_both! {
         assert!(server.fake.executions().values().all(|count| *count == 1));
     }
 
+    async fn what_was_decided_after_the_lease_was_lost_is_not_done(server: Server) {
+        let mut server = server;
+        server.fake.script("a", [Behaviour::Hold]);
+        let run = server.run(&pipeline("p").task("a", |task| task).task("b", |task| task.needs("a"))).await;
+        let keys = server.running(&["a"]).await;
+        server.lose_lease(&run).await;
+        server.fake.finish(&keys[0], Outcome::Succeeded);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert_eq!(server.fake.started(), keys);
+        server.store.release("another", &[run.clone()]).await.unwrap();
+        assert_eq!(server.ended(&run).await, RunState::Succeeded);
+        assert_eq!(server.fake.started().len(), 2);
+        server.assert_clean().await;
+    }
+
+    async fn a_wish_is_not_lost_with_the_lease(server: Server) {
+        let mut server = server;
+        server.fake.script("a", [Behaviour::Hold]);
+        let run = server.run(&pipeline("p").task("a", |task| task)).await;
+        let keys = server.running(&["a"]).await;
+        server.lose_lease(&run).await;
+        server.wish(&run, Wish::Cancel).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert_eq!(server.fake.running(), keys);
+        server.store.release("another", &[run.clone()]).await.unwrap();
+        assert_eq!(server.ended(&run).await, RunState::Cancelled);
+    }
+
     async fn a_job_that_ended_while_no_engine_ran_is_found(server: Server) {
         let mut server = server;
         server.fake.script("a", [Behaviour::Hold]);

@@ -131,6 +131,11 @@ impl Server {
     /// Asks for a run.
     pub async fn run(&mut self, pipeline: &PipelineBuilder) -> RunId {
         let plan = self.plan(pipeline);
+        self.run_plan(&plan).await
+    }
+
+    /// Asks for a run of a plan.
+    pub async fn run_plan(&self, plan: &RunPlan) -> RunId {
         let record = RunRecord {
             id: plan.context.id.clone(),
             project: "default".into(),
@@ -143,8 +148,8 @@ impl Server {
             tasks: u32::try_from(plan.tasks.len()).unwrap(),
             message: None,
         };
-        self.store.create_run(&record, &plan).await.expect("the run is stored");
-        plan.context.id
+        self.store.create_run(&record, plan).await.expect("the run is stored");
+        record.id
     }
 
     /// Waits for the end of a run.
@@ -166,6 +171,13 @@ impl Server {
     /// Asks something of a run.
     pub async fn wish(&self, run: &RunId, wish: Wish) {
         self.store.add_wish(run, &wish, "tester", self.clock.now()).await.expect("the wish is stored");
+    }
+
+    /// Gives the lease of a run that the engine holds to another server.
+    pub async fn lose_lease(&self, run: &RunId) {
+        let later = self.clock.now().plus(Duration::from_secs(3600));
+        let stolen = self.store.acquire("another", later, Duration::from_secs(30), 1).await.unwrap();
+        assert_eq!(stolen, [run.clone()]);
     }
 
     /// Waits until these tasks, by name, have attempts that run.

@@ -1,5 +1,13 @@
 //! What people ask of a run: cancel, resume, run again from a task.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use cubeloom_compiler::Outputs;
+use cubeloom_domain::TaskIx;
+use cubeloom_domain::executor::{Executor, Submission};
+use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::{FailureKind, Outcome};
 use cubeloom_domain::record::Wish;
 use cubeloom_domain::state::RunState;
@@ -68,6 +76,92 @@ on_both! {
         let again: Vec<String> = server.fake.started()[started..].iter().map(|key| format!("{}.{}", key.task, key.n)).collect();
         assert_eq!(again, ["b.2", "c.2"]);
         server.assert_clean().await;
+    }
+
+    async fn an_expansion_that_grows_again_gives_no_number_twice(server: Server) {
+        let mut server = server;
+        let list = |items: serde_json::Value| Behaviour::Outputs(outputs(json!({"items": items})));
+        server.fake.script("list", [list(json!([1, 2, 3])), list(json!([1])), list(json!([1, 2, 3]))]);
+        let doc = pipeline("p")
+            .task("list", |task| task)
+            .task("each", |task| task.needs("list").for_each_from("tasks.list.outputs.items"));
+        let (run, _) = server.run_to_end(&doc).await;
+        for started in [6, 10] {
+            server.wish(&run, Wish::Rerun { from: vec!["list".into()] }).await;
+            server.until(|| async { (server.fake.started().len() == started).then_some(()) }).await;
+            assert_eq!(server.ended(&run).await, RunState::Succeeded);
+        }
+        let mut numbers: Vec<_> = server.fake.started()[7..].iter().map(|key| (key.instance, key.n)).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, [(0, 3), (1, 2), (2, 2)]);
+        server.assert_clean().await;
+    }
+
+    async fn a_run_that_is_cancelled_and_resumed_at_once_goes_on(server: Server) {
+        let mut server = server;
+        server.fake.script("a", [Behaviour::Hold]);
+        server.crash().await;
+        let doc = pipeline("p").task("a", |task| task.resources("3", "1Gi"));
+        let run = server.run(&doc).await;
+        server.wish(&run, Wish::Cancel).await;
+        server.wish(&run, Wish::Resume).await;
+        server.restart().await;
+        let keys = server.running(&["a"]).await;
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        server.fake.finish(&keys[0], Outcome::Succeeded);
+        assert_eq!(server.ended(&run).await, RunState::Succeeded);
+        let (_, state) = server.run_to_end(&doc).await;
+        assert_eq!(state, RunState::Succeeded, "what the first run held is free again");
+        server.assert_clean().await;
+    }
+
+    async fn a_resumed_run_waits_for_the_active_one_of_its_pipeline(server: Server) {
+        let mut server = server;
+        server.fake.script("a", [Behaviour::Fail(FailureKind::Exit), Behaviour::Hold]);
+        let doc = pipeline("p").with(|pipeline| pipeline.max_active_runs = Some(1)).task("a", |task| task);
+        let (first, _) = server.run_to_end(&doc).await;
+        let second = server.run(&doc).await;
+        let keys = server.running(&["a"]).await;
+        server.wish(&first, Wish::Resume).await;
+        server.until(|| async {
+            (server.store.run(&first).await.unwrap().unwrap().state == RunState::Queued).then_some(())
+        }).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert_eq!(server.fake.started().len(), 2);
+        server.fake.finish(&keys[0], Outcome::Succeeded);
+        assert_eq!(server.ended(&second).await, RunState::Succeeded);
+        assert_eq!(server.ended(&first).await, RunState::Succeeded);
+        server.assert_clean().await;
+    }
+
+    async fn reports_that_never_cease_do_not_hide_what_is_wanted(server: Server) {
+        let mut server = server;
+        server.fake.script("a", [Behaviour::Hold]);
+        let doc = pipeline("p").task("a", |task| task);
+        let run = server.run(&doc).await;
+        server.running(&["a"]).await;
+        let plan = server.plan(&doc);
+        let job = cubeloom_compiler::job(&plan, TaskIx(0), 0, None, 1, None, &Outputs::default()).unwrap();
+        let lowered = Arc::new(cubeloom_compiler::lower::lower(&job, &Bindings::None));
+        let unknown = Submission { job: Arc::new(job), lowered };
+        let (fake, enough) = (Arc::clone(&server.fake), Arc::new(AtomicBool::new(false)));
+        let (handle, stop) = (tokio::runtime::Handle::current(), Arc::clone(&enough));
+        let flood = std::thread::spawn(move || {
+            handle.block_on(async {
+                for _ in 0..3_000_000 {
+                    fake.adopt(unknown.clone()).await;
+                    if stop.load(Ordering::Relaxed) {
+                        return true;
+                    }
+                }
+                false
+            })
+        });
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        server.wish(&run, Wish::Cancel).await;
+        assert_eq!(server.ended(&run).await, RunState::Cancelled);
+        enough.store(true, Ordering::Relaxed);
+        assert!(flood.join().unwrap(), "the run ended only when the reports did");
     }
 
     async fn an_expansion_that_shrinks_leaves_nothing_behind(server: Server) {
