@@ -74,7 +74,7 @@ on_both! {
         server.fake.finish(&keys[0], Outcome::Succeeded);
         tokio::time::sleep(Duration::from_millis(200)).await;
         assert_eq!(server.fake.started(), keys);
-        server.store.release("another", &[run.clone()]).await.unwrap();
+        server.store.release("another", std::slice::from_ref(&run)).await.unwrap();
         assert_eq!(server.ended(&run).await, RunState::Succeeded);
         assert_eq!(server.fake.started().len(), 2);
         server.assert_clean().await;
@@ -89,7 +89,7 @@ on_both! {
         server.wish(&run, Wish::Cancel).await;
         tokio::time::sleep(Duration::from_millis(200)).await;
         assert_eq!(server.fake.running(), keys);
-        server.store.release("another", &[run.clone()]).await.unwrap();
+        server.store.release("another", std::slice::from_ref(&run)).await.unwrap();
         assert_eq!(server.ended(&run).await, RunState::Cancelled);
     }
 

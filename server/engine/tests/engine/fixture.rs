@@ -177,7 +177,7 @@ impl Server {
     pub async fn lose_lease(&self, run: &RunId) {
         let later = self.clock.now().plus(Duration::from_secs(3600));
         let stolen = self.store.acquire("another", later, Duration::from_secs(30), 1).await.unwrap();
-        assert_eq!(stolen, [run.clone()]);
+        assert_eq!(stolen, std::slice::from_ref(run));
     }
 
     /// Waits until these tasks, by name, have attempts that run.
