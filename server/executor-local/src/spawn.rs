@@ -19,7 +19,7 @@ use crate::spares::{Spares, Spawned};
 use crate::spec::{Limits, ShimSpec};
 
 /// Scratch folders below a worker's own, removed when the attempt has ended.
-pub(crate) const SCRATCH: [&str; 3] = ["work", "tmp", secrets::FOLDER];
+pub(crate) const SCRATCH: [&str; 2] = ["work", secrets::FOLDER];
 /// The variable that lets the workers of one attempt know each other.
 const TOKEN_VARIABLE: &str = "CUBELOOM_JOB_TOKEN";
 /// The variable that names the folder of a worker's secret files.

@@ -15,6 +15,9 @@ use crate::descriptor::readable;
 use crate::look::{Found, Shim, look, wait_for_lock};
 use crate::spec::{ExitRecord, Started};
 
+/// How long to wait before a folder that could not be read is looked at again.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
 /// What became of a worker whose shim is gone.
 pub(crate) enum Gone {
     /// It ended, and left its record.
@@ -64,8 +67,9 @@ pub(crate) async fn watch(
                 return Gone::Lost;
             }
             Err(error) => {
-                tracing::warn!(folder = %folder.display(), %error, "a worker's folder cannot be read");
-                return Gone::Lost;
+                // It says nothing about the worker: a server without free descriptors gets this too.
+                tracing::warn!(folder = %folder.display(), %error, "a worker's folder cannot be read; trying again");
+                tokio::time::sleep(LOOK_AGAIN).await;
             }
         }
     }

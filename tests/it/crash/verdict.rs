@@ -137,7 +137,7 @@ impl Stored {
             let folders = std::fs::read_dir(folder(&attempt.key)).into_iter().flatten().flatten();
             folders.map(|entry| entry.path())
         });
-        let scratch = workers.flat_map(|worker| ["work", "tmp", "secrets"].map(|name| worker.join(name)));
+        let scratch = workers.flat_map(|worker| ["work", "secrets"].map(|name| worker.join(name)));
         scratch.filter(|path| exists(path)).map(|path| format!("left over: {}", path.display())).collect()
     }
 }

@@ -65,7 +65,8 @@ impl Worker<'_> {
         env
     }
 
-    /// What a task's own `env` may set otherwise.
+    /// What a task's own `env` may set otherwise. One scratch folder serves as home, for temporary files and as
+    /// the working directory: making folders is a good part of what a short task costs.
     fn settings(&self) -> Variables {
         let threads = self.role.resources.cpu.0.div_ceil(1000).max(1);
         pairs([
@@ -73,7 +74,7 @@ impl Worker<'_> {
             ("LANG", "C.UTF-8".into()),
             ("OMP_NUM_THREADS", threads.to_string()),
             ("PATH", "/usr/local/bin:/usr/bin:/bin".into()),
-            ("TMPDIR", self.below("tmp")),
+            ("TMPDIR", self.below("work")),
         ])
     }
 

@@ -198,16 +198,18 @@ impl Core {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         let limit = run.plan.task(at.task).for_each.as_ref().and_then(|each| each.parallelism);
         let cell = &mut run.tasks[at.task.index()];
-        if limit.is_some_and(|limit| cell.queued + cell.active >= limit) {
+        if let Some(limit) = limit.filter(|limit| cell.queued + cell.active >= *limit) {
             cell.backlog.push_back(at.instance);
-            return;
+            let message = format!("the task's parallelism is {limit}");
+            return self.explain(at, WaitReason::Parallelism { message });
         }
         cell.queued += 1;
         let key =
             (Reverse(run.plan.task(at.task).priority), cell.instances[at.instance as usize].ready_at, at);
-        if run.plan.parallelism.is_some_and(|limit| run.queued + run.active >= limit) {
+        if let Some(limit) = run.plan.parallelism.filter(|limit| run.queued + run.active >= *limit) {
             run.backlog.insert(key);
-            return;
+            let message = format!("the pipeline's parallelism is {limit}");
+            return self.explain(at, WaitReason::Parallelism { message });
         }
         run.queued += 1;
         if let Some(place) = self.places.get_mut(&run.plan.cluster) {

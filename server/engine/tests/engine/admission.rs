@@ -6,7 +6,7 @@ use cubeloom_domain::Cpu;
 use cubeloom_domain::outcome::Outcome;
 use cubeloom_domain::pipeline::{ForEach, Placement, Spread};
 use cubeloom_domain::record::Wish;
-use cubeloom_domain::state::{InstanceState, RunState};
+use cubeloom_domain::state::{InstanceState, RunState, WaitReason};
 use cubeloom_testkit::builders::pipeline;
 use cubeloom_testkit::fake::Behaviour;
 use serde_json::json;
@@ -45,6 +45,13 @@ on_both! {
             .task("each", |task| task.with(|task| task.for_each = Some(for_each)))
             .task("other", |task| task);
         let run = server.run(&doc).await;
+        let parallelism = |state: &InstanceState| {
+            matches!(state, InstanceState::Waiting { reason: Some(WaitReason::Parallelism { .. }), .. })
+        };
+        server.until(|| async {
+            let row = server.instance(&run, "each", 5).await?;
+            parallelism(&row.state).then_some(())
+        }).await;
         let mut seen = 0;
         while seen < 7 {
             let running = server.until(|| async {
