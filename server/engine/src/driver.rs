@@ -11,6 +11,7 @@ use std::time::Duration;
 use cubeloom_domain::executor::{Event, Executor, Observation, Observer, Progress};
 use cubeloom_domain::failpoint;
 use cubeloom_domain::record::{AttemptRecord, Changes, InstanceRecord, RunRecord};
+use cubeloom_domain::state::RunState;
 use cubeloom_domain::{AttemptKey, Clock, RunId, Timestamp};
 use cubeloom_store::{Lease, Store, StoreError};
 use thiserror::Error;
@@ -271,7 +272,27 @@ impl Engine {
         match self.store.load(run).await {
             Ok(Some(loaded)) => self.core.load(loaded, now),
             Ok(None) => {}
+            Err(error @ StoreError::Unreadable { .. }) => self.give_up(run, &error, now).await,
             Err(error) => tracing::error!(%run, %error, "a run cannot be loaded"),
+        }
+    }
+
+    /// Ends a run whose stored plan or state this program cannot read: it would otherwise wait for ever.
+    async fn give_up(&self, run: &RunId, error: &StoreError, now: Timestamp) {
+        tracing::error!(%run, %error, "a run cannot be read, and is given up");
+        let record = match self.store.run(run).await {
+            Ok(Some(record)) if !record.state.is_final() => record,
+            _ => return,
+        };
+        let failed = RunRecord {
+            state: RunState::Failed,
+            ended_at: Some(now),
+            message: Some(error.to_string()),
+            ..record
+        };
+        let changes = Changes { runs: vec![failed], ..Changes::default() };
+        if let Err(error) = self.store.commit(&self.lease, &changes).await {
+            tracing::error!(%run, %error, "its end could not be stored");
         }
     }
 
