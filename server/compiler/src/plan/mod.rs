@@ -6,6 +6,7 @@ mod arguments;
 mod elements;
 mod env;
 mod fit;
+mod local;
 mod prepared;
 mod resolve;
 mod roles;

@@ -75,6 +75,7 @@ impl Planner<'_> {
         self.check_command(prefix, prepared, &inside);
         self.check_software(prefix, prepared);
         self.check_secrets(prefix, task);
+        self.check_local_effects(prefix, task);
         let names: Vec<&str> = roles.planned.iter().map(|role| role.name.as_str()).collect();
         PlannedTask {
             name: task.name.clone(),

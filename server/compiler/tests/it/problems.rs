@@ -1,6 +1,7 @@
 //! Every mistake of a document is told at once, with its place and what to do.
 
 use cubeloom_compiler::{check_pipeline, parse_pipeline, validate};
+use cubeloom_domain::executor::Facts;
 use cubeloom_domain::{Code, JsonMap, Problem, Severity};
 use serde_json::json;
 
@@ -181,6 +182,21 @@ fn what_is_suspicious_is_told_and_planned() {
     let planned = try_plan(text, JsonMap::new(), &fixtures(), &machine()).unwrap();
     insta::assert_snapshot!(listed(&planned.warnings));
     assert_eq!(planned.plan.tasks[1].needs.len(), 1);
+}
+
+#[test]
+fn what_has_no_effect_on_one_machine_is_told() {
+    let text = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n  \
+                - {name: a, template: echo, arguments: {words: [a]}, resources: {cpu: 1, cpu_exclusive: true, rdma: 1}, \
+                placement: {selector: {disk: ssd}, spread: preferred}}\n";
+    let planned = try_plan(text, JsonMap::new(), &fixtures(), &machine()).unwrap();
+    let paths: Vec<&str> = planned.warnings.iter().map(|problem| problem.path.as_str()).collect();
+    assert_eq!(
+        paths,
+        ["/tasks/0/resources/cpu_exclusive", "/tasks/0/resources/rdma", "/tasks/0/placement/selector"]
+    );
+    let elsewhere = Facts { kind: "kubernetes".into(), ..machine() };
+    assert!(try_plan(text, JsonMap::new(), &fixtures(), &elsewhere).unwrap().warnings.is_empty());
 }
 
 #[test]

@@ -1,0 +1,53 @@
+//! What a document asks for that has no effect on a cluster of one machine's processes. It is said, since a key that
+//! silently does nothing is worse than one that is refused; it is not refused, since the same document runs elsewhere.
+
+use cubeloom_domain::pipeline::{Placement, SpreadBy, Task};
+use cubeloom_domain::resources::ResourceRequest;
+use cubeloom_domain::{Code, Problem};
+
+use super::Planner;
+
+impl Planner<'_> {
+    /// Warns of each key of a task that this machine does not act on.
+    pub fn check_local_effects(&mut self, prefix: &str, task: &Task) {
+        if self.facts.kind != "local" {
+            return;
+        }
+        let of_task = task.resources.iter().map(|request| ("resources".to_owned(), request));
+        let of_roles =
+            task.role_resources.iter().map(|(role, request)| (format!("role_resources/{role}"), request));
+        let mut idle: Vec<String> = of_task
+            .chain(of_roles)
+            .flat_map(|(path, request)| {
+                idle_resources(request).into_iter().map(move |key| format!("{path}/{key}"))
+            })
+            .collect();
+        let placement = task.placement.iter().flat_map(idle_placement);
+        idle.extend(placement.map(|key| format!("placement/{key}")));
+        for key in idle {
+            let message = "it has no effect here: this cluster is one machine's processes".to_owned();
+            self.problems.push(Problem::warning(Code::Suspicious, format!("{prefix}/{key}"), message));
+        }
+    }
+}
+
+/// Keys of a request that processes of one machine do not have.
+fn idle_resources(request: &ResourceRequest) -> Vec<&'static str> {
+    let keys = [
+        ("shm", request.shm.is_some()),
+        ("rdma", request.rdma.is_some_and(|devices| devices > 0)),
+        ("cpu_exclusive", request.cpu_exclusive == Some(true)),
+    ];
+    keys.into_iter().filter(|(_, set)| *set).map(|(key, _)| key).collect()
+}
+
+/// Keys of a placement that choose between nodes.
+fn idle_placement(placement: &Placement) -> Vec<&'static str> {
+    let keys = [
+        ("selector", !placement.selector.is_empty()),
+        ("tolerations", !placement.tolerations.is_empty()),
+        ("workers", placement.workers.is_some()),
+        ("spread_by", placement.spread_by == Some(SpreadBy::Zone)),
+    ];
+    keys.into_iter().filter(|(_, set)| *set).map(|(key, _)| key).collect()
+}
