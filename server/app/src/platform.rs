@@ -77,6 +77,11 @@ impl Platform {
         templates::store(&self.store, here, self.now()).await
     }
 
+    /// A number that changes when the folder of templates does.
+    pub fn templates_stamp(&self) -> u64 {
+        templates_root(&self.config).map(|root| templates::stamp(&root)).unwrap_or_default()
+    }
+
     /// What this machine has for jobs.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ pub async fn serve(config: Config) -> anyhow::Result<Exit> {
     let platform = Platform::open(config).await?;
     let lock =
         EngineLock::take_soon(&platform.data.lock()).await?.map_err(|holder| taken(&platform, holder))?;
+    let mut templates = platform.templates_stamp();
     platform.templates().await?;
     let engine = platform.start_engine(lock).await?;
     say_ready(&platform)?;
@@ -24,9 +25,12 @@ pub async fn serve(config: Config) -> anyhow::Result<Exit> {
     loop {
         tokio::select! {
             () = signals.next() => break,
-            _ = look.tick() => if engine.handle.is_finished() {
-                anyhow::bail!("the engine ended unexpectedly; jobs go on, and the next `cubeloom serve` takes them up");
-            },
+            _ = look.tick() => {
+                if engine.handle.is_finished() {
+                    anyhow::bail!("the engine ended unexpectedly; jobs go on, and the next `cubeloom serve` takes them up");
+                }
+                read_again_if_changed(&platform, &mut templates).await;
+            }
         }
     }
     tracing::info!("stopping; jobs go on, and the next `cubeloom serve` takes them up");
@@ -37,6 +41,21 @@ pub async fn serve(config: Config) -> anyhow::Result<Exit> {
     tokio::select! {
         () = drained => Ok(Exit::Ok),
         () = signals.next() => Ok(Exit::Interrupted),
+    }
+}
+
+/// Reads the templates again when their folder has changed. One that is being written may not be usable for a moment;
+/// the others are used as before.
+async fn read_again_if_changed(platform: &Platform, stamp: &mut u64) {
+    let present = platform.templates_stamp();
+    if std::mem::replace(stamp, present) == present {
+        return;
+    }
+    match platform.templates().await {
+        Ok(set) => {
+            tracing::info!(templates = set.len(), "the task templates have changed and were read again")
+        }
+        Err(error) => tracing::warn!("the task templates have changed and cannot be read: {error:#}"),
     }
 }
 

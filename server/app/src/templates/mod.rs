@@ -5,6 +5,7 @@
 //! itself keeps its meaning, and a run says which of them it used.
 
 mod folder;
+mod stamp;
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,7 @@ use cubeloom_domain::{Problem, Timestamp};
 use cubeloom_store::{Store, StoreError};
 
 pub use folder::{find, provide};
+pub use stamp::stamp;
 
 use crate::exit::Invalid;
 
