@@ -31,11 +31,15 @@ pub async fn history(setting: Setting) -> anyhow::Result<Vec<Figure>> {
     let url = |name: &str| format!("sqlite:{}", setting.folder.join(name).display());
     let mut empty = Rig::fake(&url("empty.sqlite"), &setting.folder).await?;
     let mut full = Rig::fake(&url("full.sqlite"), &setting.folder).await?;
+    // What is written here is history: no engine is to take it up.
+    full.stop().await;
     let mut written = 0;
     while written < setting.history {
         finished_run(&mut full).await?;
         written += TASKS;
     }
+    full.store.close().await;
+    let mut full = Rig::fake(&url("full.sqlite"), &setting.folder).await?;
     let doc = layers(3, 1);
     let (mut without, mut with) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
