@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use cubeloom_domain::RunId;
+use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::record::Wish;
 use cubeloom_domain::state::RunState;
-use cubeloom_engine::EngineEvent;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -26,7 +26,7 @@ pub struct Follower<'a> {
     platform: &'a Platform,
     view: View,
     live: Option<Live>,
-    engine: Option<(RunningEngine, broadcast::Receiver<EngineEvent>)>,
+    engine: Option<(RunningEngine, broadcast::Receiver<RunEvent>)>,
     interrupt: Signal,
     terminate: Signal,
     /// Whether the run was asked to stop from here.
@@ -40,7 +40,7 @@ pub struct Follower<'a> {
 
 /// What happened while nothing was to be done.
 enum Woken {
-    Event(EngineEvent),
+    Event(RunEvent),
     Missed,
     Time,
     Interrupt,

@@ -3,10 +3,13 @@
 //! Pure: no clock, no network, no database, no environment. Everything else in the workspace depends on this
 //! crate; it depends on nothing of ours.
 
+pub mod belongings;
 pub mod clock;
+pub mod event;
 pub mod executor;
 pub mod failpoint;
 pub mod graph;
+pub mod identity;
 pub mod ids;
 pub mod job;
 pub mod lowered;

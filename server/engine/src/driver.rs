@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::{Event, Executor, Observation, Observer, Progress};
 use cubeloom_domain::failpoint;
 use cubeloom_domain::record::{AttemptRecord, Changes, InstanceRecord, RunRecord};
@@ -59,26 +60,11 @@ pub enum EngineError {
     Start(#[source] StoreError),
 }
 
-/// What watchers are told. Late watchers miss the past; the store has it.
-#[derive(Clone, Debug)]
-pub enum EngineEvent {
-    /// A run changed.
-    Run(RunRecord),
-    /// An instance changed.
-    Instance(Box<InstanceRecord>),
-    /// An attempt changed.
-    Attempt(Box<AttemptRecord>),
-    /// Something is made before the attempt can start.
-    Preparing(AttemptKey, String),
-    /// A program said how far it is.
-    Progress(AttemptKey, Progress),
-}
-
 /// A running engine.
 pub struct Handle {
     stop: watch::Sender<bool>,
     wake: mpsc::UnboundedSender<Message>,
-    events: broadcast::Sender<EngineEvent>,
+    events: broadcast::Sender<RunEvent>,
     task: JoinHandle<()>,
 }
 
@@ -89,7 +75,7 @@ impl Handle {
     }
 
     /// What happens from now on.
-    pub fn events(&self) -> broadcast::Receiver<EngineEvent> {
+    pub fn events(&self) -> broadcast::Receiver<RunEvent> {
         self.events.subscribe()
     }
 
@@ -139,7 +125,7 @@ pub struct Engine {
     /// Until when changes that are not urgent wait for others.
     store_by: Option<Instant>,
     sender: mpsc::UnboundedSender<Message>,
-    events: broadcast::Sender<EngineEvent>,
+    events: broadcast::Sender<RunEvent>,
 }
 
 impl Engine {
@@ -392,20 +378,20 @@ impl Engine {
             return;
         }
         for attempt in changes.attempts {
-            let _ = self.events.send(EngineEvent::Attempt(Box::new(attempt)));
+            let _ = self.events.send(RunEvent::Attempt(Box::new(attempt)));
         }
         for instance in changes.instances {
-            let _ = self.events.send(EngineEvent::Instance(Box::new(instance)));
+            let _ = self.events.send(RunEvent::Instance(Box::new(instance)));
         }
         for run in changes.runs {
-            let _ = self.events.send(EngineEvent::Run(run));
+            let _ = self.events.send(RunEvent::Run(run));
         }
     }
 
     fn tell_watchers(&self, observation: &Observation) {
         let event = match &observation.event {
-            Event::Preparing(what) => EngineEvent::Preparing(observation.key.clone(), what.clone()),
-            Event::Progress(progress) => EngineEvent::Progress(observation.key.clone(), *progress),
+            Event::Preparing(what) => RunEvent::Preparing(observation.key.clone(), what.clone()),
+            Event::Progress(progress) => RunEvent::Progress(observation.key.clone(), *progress),
             Event::Started { .. } | Event::Ended(_) | Event::NotFound => return,
         };
         let _ = self.events.send(event);

@@ -8,4 +8,4 @@ mod core;
 mod decide;
 mod driver;
 
-pub use driver::{Engine, EngineConfig, EngineError, EngineEvent, Handle};
+pub use driver::{Engine, EngineConfig, EngineError, Handle};

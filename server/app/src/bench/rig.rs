@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use cubeloom_compiler::{Document, PlanInputs};
+use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::{Executor, Facts};
 use cubeloom_domain::plan::{RunContext, RunPlan};
 use cubeloom_domain::record::RunRecord;
@@ -14,7 +15,7 @@ use cubeloom_domain::resources::Amount;
 use cubeloom_domain::state::RunState;
 use cubeloom_domain::template::TemplateSet;
 use cubeloom_domain::{Bytes, Clock, Cpu, JsonMap, RunId};
-use cubeloom_engine::{Engine, EngineConfig, EngineEvent, Handle};
+use cubeloom_engine::{Engine, EngineConfig, Handle};
 use cubeloom_executor_local::{LocalConfig, LocalExecutor};
 use cubeloom_store::{Options, RunFilter, Store};
 use cubeloom_testkit::builders::{self, PipelineBuilder};
@@ -143,7 +144,7 @@ impl Rig {
         drop(plan);
         loop {
             let state = match events.recv().await {
-                Ok(EngineEvent::Run(run)) if run.id == record.id => run.state,
+                Ok(RunEvent::Run(run)) if run.id == record.id => run.state,
                 Ok(_) => continue,
                 Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {
                     self.store.run(&record.id).await?.context("the run is gone")?.state

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::Progress;
 use cubeloom_domain::plan::{PlannedTask, RunPlan};
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
 use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx};
-use cubeloom_engine::EngineEvent;
 use cubeloom_store::Store;
 
 /// A run.
@@ -79,17 +79,17 @@ impl View {
     }
 
     /// Takes what the engine tells of this run.
-    pub fn apply(&mut self, event: EngineEvent) {
+    pub fn apply(&mut self, event: RunEvent) {
         match event {
-            EngineEvent::Run(run) if run.id == self.run.id => self.run = run,
-            EngineEvent::Instance(instance) if instance.run == self.run.id => self.instance(*instance),
-            EngineEvent::Attempt(attempt) if attempt.key.run == self.run.id => self.attempt(*attempt),
-            EngineEvent::Preparing(key, what) if key.run == self.run.id => {
+            RunEvent::Run(run) if run.id == self.run.id => self.run = run,
+            RunEvent::Instance(instance) if instance.run == self.run.id => self.instance(*instance),
+            RunEvent::Attempt(attempt) if attempt.key.run == self.run.id => self.attempt(*attempt),
+            RunEvent::Preparing(key, what) if key.run == self.run.id => {
                 if let Some(instance) = self.of_key(&key) {
                     instance.preparing = Some(what);
                 }
             }
-            EngineEvent::Progress(key, progress) if key.run == self.run.id => {
+            RunEvent::Progress(key, progress) if key.run == self.run.id => {
                 if let Some(instance) = self.of_key(&key) {
                     instance.progress = Some(progress);
                 }

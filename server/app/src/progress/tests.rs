@@ -1,4 +1,5 @@
 use cubeloom_compiler::{PlanInputs, parse_pipeline, plan};
+use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::{Facts, Progress, Report};
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::{Failure, FailureKind};
@@ -8,7 +9,6 @@ use cubeloom_domain::resources::Amount;
 use cubeloom_domain::state::{AttemptState, InstanceState, RunState, WaitReason};
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{AttemptKey, Bytes, JsonMap, RunId, TaskIx, Timestamp};
-use cubeloom_engine::EngineEvent;
 use cubeloom_testkit::builders::{pipeline, templates};
 
 use super::live::block;
@@ -52,7 +52,7 @@ fn view(tasks: &[&str]) -> View {
 }
 
 fn instance(view: &mut View, task: u32, state: InstanceState) {
-    view.apply(EngineEvent::Instance(Box::new(InstanceRecord {
+    view.apply(RunEvent::Instance(Box::new(InstanceRecord {
         run: view.run.id.clone(),
         task: TaskIx(task),
         instance: 0,
@@ -69,7 +69,7 @@ fn instance(view: &mut View, task: u32, state: InstanceState) {
 fn attempt(view: &mut View, task: u32, state: AttemptState) -> AttemptKey {
     let name = view.planned(TaskIx(task)).name.clone();
     let key = AttemptKey { run: view.run.id.clone(), task: name, instance: 0, n: 1 };
-    view.apply(EngineEvent::Attempt(Box::new(AttemptRecord {
+    view.apply(RunEvent::Attempt(Box::new(AttemptRecord {
         key: key.clone(),
         task: TaskIx(task),
         state,
@@ -94,7 +94,7 @@ fn the_block_says_what_goes_on() {
     let key = attempt(&mut view, 1, started(2 * SECOND));
     let reason = WaitReason::Capacity { message: "needs 4 CPU, and 1 is free".into() };
     instance(&mut view, 2, InstanceState::Waiting { since: Timestamp(SECOND), reason: Some(reason) });
-    view.apply(EngineEvent::Progress(key, Progress { step: 3.0, total: Some(4.0) }));
+    view.apply(RunEvent::Progress(key, Progress { step: 3.0, total: Some(4.0) }));
     let lines = block(&view, Timestamp(5 * SECOND), (80, 24), Styles::plain());
     let expected = [
         "shown  running  1 of 4 tasks  4.0s",
@@ -120,7 +120,7 @@ fn no_line_is_wider_than_the_screen_and_no_block_is_higher() {
         instance(&mut view, task, InstanceState::Active);
         attempt(&mut view, task, started(SECOND));
         let key = attempt(&mut view, task, started(SECOND));
-        view.apply(EngineEvent::Preparing(key, "Python environment with many packages".repeat(5)));
+        view.apply(RunEvent::Preparing(key, "Python environment with many packages".repeat(5)));
     }
     for size in [(40, 10), (80, 24), (200, 60)] {
         let lines = block(&view, Timestamp(2 * SECOND), size, Styles::plain());

@@ -1,0 +1,240 @@
+//! People, what they may do where, and what they carry to show who they are.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::clock::Timestamp;
+
+/// What a member may do in a project; a later one may do all of the earlier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Look at everything but secrets.
+    Viewer,
+    /// Start runs, change pipelines, use secrets by name.
+    Editor,
+    /// Change the project, its members and its secrets.
+    Owner,
+}
+
+impl Role {
+    /// The word for it, as stored and shown.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+            Self::Editor => "editor",
+            Self::Owner => "owner",
+        }
+    }
+}
+
+/// A project: a group of people who share pipelines, storage and secrets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Project {
+    /// The name: a DNS-1123 label, never changed.
+    pub name: String,
+    /// What it is called.
+    pub label: String,
+    /// What it is for.
+    pub description: String,
+    /// Since when there is one.
+    pub created_at: Timestamp,
+    /// Counts its changes, from 1.
+    pub revision: u64,
+}
+
+/// A person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct User {
+    /// A ULID.
+    pub id: String,
+    /// What they sign in with: lower-case, unique, never changed.
+    pub name: String,
+    /// What they are called.
+    pub display_name: String,
+    /// Where they can be reached.
+    pub email: Option<String>,
+    /// Whether they administer the whole platform.
+    pub admin: bool,
+    /// Whether they may not sign in any more.
+    pub disabled: bool,
+    /// The OpenID Connect issuer and their subject there.
+    pub federated: Option<Federated>,
+    /// Since when they are known.
+    pub created_at: Timestamp,
+    /// When they last did something.
+    pub seen_at: Option<Timestamp>,
+    /// Counts its changes, from 1.
+    pub revision: u64,
+}
+
+/// Who somebody is at an OpenID Connect provider.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Federated {
+    /// The provider's issuer URL.
+    pub issuer: String,
+    /// Its name for the person (`sub`).
+    pub subject: String,
+}
+
+/// A person's place in a project.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// The project.
+    pub project: String,
+    /// The person.
+    pub user: User,
+    /// What they may do.
+    pub role: Role,
+    /// Since when.
+    pub created_at: Timestamp,
+    /// Counts its changes, from 1.
+    pub revision: u64,
+}
+
+/// Somebody signed in with a browser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// A ULID.
+    pub id: String,
+    /// Who.
+    pub user_id: String,
+    /// The id of the present cookie; another one is refused.
+    pub key: String,
+    /// The cookie before it, valid until the moment given.
+    pub previous: Option<(String, Timestamp)>,
+    /// Since when.
+    pub created_at: Timestamp,
+    /// When the cookie was last replaced.
+    pub renewed_at: Timestamp,
+    /// Until when, at the longest.
+    pub expires_at: Timestamp,
+    /// When it was ended, if it was.
+    pub revoked_at: Option<Timestamp>,
+    /// The address that signed in.
+    pub address: String,
+    /// The browser, as it calls itself.
+    pub agent: String,
+}
+
+/// What a token may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Only look.
+    Read,
+    /// Look, start and stop runs.
+    Run,
+    /// Everything that its person may do in projects.
+    Write,
+    /// Everything that its person may do.
+    Admin,
+}
+
+impl Scope {
+    /// The word for it, as stored and shown.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Run => "run",
+            Self::Write => "write",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+/// A token for programs. Its secret part is not kept, only a hash of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiToken {
+    /// A ULID.
+    pub id: String,
+    /// Whose.
+    pub user_id: String,
+    /// What its person calls it.
+    pub name: String,
+    /// SHA-256 of the secret part, in hexadecimal.
+    pub hash: String,
+    /// What it may be used for.
+    pub scope: Scope,
+    /// Only in this project, when set.
+    pub project: Option<String>,
+    /// Since when.
+    pub created_at: Timestamp,
+    /// Until when.
+    pub expires_at: Option<Timestamp>,
+    /// When it was last used, to a minute.
+    pub used_at: Option<Timestamp>,
+    /// When it was ended, if it was.
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// What a one-time link does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum LinkPurpose {
+    /// Makes the first administrator.
+    First,
+    /// Makes an account, with a place in a project perhaps.
+    Invite {
+        /// The project and the role there.
+        place: Option<(String, Role)>,
+        /// Whether they will administer the platform.
+        admin: bool,
+    },
+    /// Sets a new password.
+    Reset {
+        /// Whose.
+        user_id: String,
+    },
+}
+
+/// A one-time link. The secret in it is not kept, only a hash of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// A ULID.
+    pub id: String,
+    /// SHA-256 of the secret, in hexadecimal.
+    pub hash: String,
+    /// What it does.
+    pub purpose: LinkPurpose,
+    /// Whom it is for, as its maker noted.
+    pub note: String,
+    /// The name of who made it.
+    pub created_by: String,
+    /// Since when.
+    pub created_at: Timestamp,
+    /// Until when.
+    pub expires_at: Timestamp,
+    /// When it was used, if it was.
+    pub used_at: Option<Timestamp>,
+}
+
+/// One change, as the audit log keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AuditEntry {
+    /// A ULID, so that entries sort by time.
+    pub id: String,
+    /// When.
+    pub at: Timestamp,
+    /// Who: the id, where the person has an account.
+    pub user_id: Option<String>,
+    /// Who: the name.
+    pub user_name: String,
+    /// By what: `session`, `token <name>`, `hook <name>`, `command line`, `server`.
+    pub via: String,
+    /// From where: an IP address, or empty on the server's own machine.
+    pub address: String,
+    /// In which project, when in one.
+    pub project: Option<String>,
+    /// What was done, `<thing>.<verb>`: `pipeline.update`, `member.add`, ...
+    pub action: String,
+    /// To what: its name or id.
+    pub subject: String,
+    /// How it was; secrets and passwords are never in it.
+    pub before: Option<Value>,
+    /// How it is now.
+    pub after: Option<Value>,
+}
