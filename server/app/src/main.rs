@@ -23,6 +23,7 @@ mod snapshot;
 mod telemetry;
 mod templates;
 mod wake;
+mod web;
 
 use std::process::ExitCode;
 

@@ -23,7 +23,7 @@ use crate::{failpoint, machine, templates, wake};
 /// The project of everything that the command line starts.
 pub const PROJECT: &str = "default";
 /// The name of this machine as a cluster.
-const CLUSTER: &str = "local";
+pub const CLUSTER: &str = "local";
 
 /// What a command works with.
 pub struct Platform {
@@ -98,6 +98,14 @@ impl Platform {
     /// Gives back what planning took of this machine: another process is its engine.
     pub fn leave_machine(&self) {
         self.executor.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    /// This machine, as a cluster.
+    ///
+    /// # Errors
+    /// When jobs cannot run in this data folder.
+    pub fn cluster(&self) -> anyhow::Result<Arc<dyn Executor>> {
+        Ok(self.executor()?)
     }
 
     fn executor(&self) -> anyhow::Result<Arc<LocalExecutor>> {

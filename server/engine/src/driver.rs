@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_domain::event::RunEvent;
-use cubeloom_domain::executor::{Event, Executor, Observation, Observer, Progress};
+use cubeloom_domain::executor::{Event, Executor, Observation, Observer};
 use cubeloom_domain::failpoint;
-use cubeloom_domain::record::{AttemptRecord, Changes, InstanceRecord, RunRecord};
+use cubeloom_domain::record::{Changes, RunRecord};
 use cubeloom_domain::state::RunState;
-use cubeloom_domain::{AttemptKey, Clock, RunId, Timestamp};
+use cubeloom_domain::{Clock, RunId, Timestamp};
 use cubeloom_store::{Lease, Store, StoreError};
 use thiserror::Error;
 use tokio::sync::{broadcast, mpsc, watch};

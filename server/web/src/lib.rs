@@ -1,1 +1,25 @@
-//! The web.
+//! The web: a REST API for programs, and pages for people. It reads and writes the store and wakes the engine; it
+//! never calls it.
+//!
+//! A request passes, from outside in: [`limits`] (headers, sizes, rates), [`guard`] (who is it, may they), a handler of
+//! [`api`] or [`pages`]. What any of them refuses is an [`error::ApiError`], which becomes a problem document or a page.
+
+pub mod api;
+mod assets;
+mod audit;
+pub mod auth;
+pub mod error;
+mod etag;
+mod extract;
+mod guard;
+mod limits;
+pub mod live;
+mod page;
+mod pages;
+pub mod policy;
+mod router;
+mod state;
+mod texts;
+
+pub use router::router;
+pub use state::{Folders, Keys, Parts, Settings, Web};

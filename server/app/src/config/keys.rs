@@ -40,6 +40,15 @@ const fn key(
 pub const KEYS: &[Key] = &[
     key("server", "data", Kind::Text, "", "the data folder"),
     key("server", "templates", Kind::Text, "found beside the program", "the folder of the task templates"),
+    key("server", "listen", Kind::Text, "", "the address and port of the web; port 0 takes a free one"),
+    key(
+        "server",
+        "url",
+        Kind::Text,
+        "http://<listen>",
+        "the address that people use, when a proxy stands before it",
+    ),
+    key("server", "keys", Kind::Text, "<data>/keys", "the folder of the server's keys"),
     key("database", "url", Kind::Text, "sqlite:<data>/db/cubeloom.sqlite", "sqlite:/path or postgres://..."),
     key("local", "cpu", Kind::Text, "all cores", "CPU that jobs may use together"),
     key("local", "memory", Kind::Text, "90 % of the memory", "memory that jobs may use together"),

@@ -1,6 +1,7 @@
 //! The sections of `cubeloom.toml`, typed.
 
 use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use cubeloom_domain::{Bytes, Cpu, Span};
@@ -26,15 +27,35 @@ pub struct Settings {
 }
 
 /// `[server]`
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Server {
+    /// Where the web listens; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// The address that people use, when it is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The folder of the server's keys.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keys: Option<PathBuf>,
     /// The data folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<PathBuf>,
     /// The folder of the task templates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub templates: Option<PathBuf>,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            listen: (Ipv4Addr::LOCALHOST, 8080).into(),
+            url: None,
+            keys: None,
+            data: None,
+            templates: None,
+        }
+    }
 }
 
 /// `[database]`

@@ -1,0 +1,127 @@
+//! The web of `cubeloom serve`: its keys, its listener, and the parts of the platform that it works with.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::net::SocketAddr;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::{Arc, Weak};
+
+use anyhow::Context;
+use cubeloom_domain::template::TemplateSet;
+use cubeloom_engine::Handle;
+use cubeloom_web::{Folders, Keys, Parts, Settings, Web};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::platform::{CLUSTER, Platform};
+
+/// A web that answers.
+pub struct RunningWeb {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// The address that people use.
+    pub url: String,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<std::io::Result<()>>,
+}
+
+/// Listens and answers.
+///
+/// # Errors
+/// When the address is taken, or the keys cannot be read.
+pub async fn start(
+    platform: &Platform,
+    engine: &Arc<Handle>,
+    templates: watch::Receiver<Arc<TemplateSet>>,
+) -> anyhow::Result<RunningWeb> {
+    let server = &platform.config.settings.server;
+    let listener = TcpListener::bind(server.listen).await.with_context(|| {
+        let listen = server.listen;
+        format!(
+            "nothing can listen on {listen}: free it, or choose another address with CUBELOOM_SERVER_LISTEN"
+        )
+    })?;
+    let address = listener.local_addr()?;
+    let url = server.url.clone().unwrap_or_else(|| format!("http://{address}"));
+    let url = url.trim_end_matches('/').to_owned();
+    let web = Web::new(parts(platform, engine, templates, url.clone())?);
+    let (stop, mut stopped) = watch::channel(false);
+    let routes = cubeloom_web::router(web).into_make_service_with_connect_info::<SocketAddr>();
+    let signal = async move {
+        let _ = stopped.wait_for(|stop| *stop).await;
+    };
+    let serving = axum::serve(listener, routes).with_graceful_shutdown(signal);
+    let task = tokio::spawn(async move { serving.await });
+    Ok(RunningWeb { address, url, stop, task })
+}
+
+impl RunningWeb {
+    /// Takes no more requests and waits for those under way, a moment at most: streams of events do not end by
+    /// themselves, and their readers come back.
+    pub async fn stop(mut self) {
+        let _ = self.stop.send(true);
+        if tokio::time::timeout(std::time::Duration::from_secs(1), &mut self.task).await.is_err() {
+            self.task.abort();
+        }
+    }
+
+    /// Whether it answers no more.
+    pub fn is_finished(&self) -> bool {
+        self.task.is_finished()
+    }
+}
+
+fn parts(
+    platform: &Platform,
+    engine: &Arc<Handle>,
+    templates: watch::Receiver<Arc<TemplateSet>>,
+    url: String,
+) -> anyhow::Result<Parts> {
+    let data = &platform.data;
+    let keys = platform.config.settings.server.keys.clone().unwrap_or_else(|| data.path().join("keys"));
+    let engine_to_wake: Weak<Handle> = Arc::downgrade(engine);
+    Ok(Parts {
+        store: platform.store.clone(),
+        clock: platform.clock.clone(),
+        clusters: BTreeMap::from([(CLUSTER.to_owned(), platform.cluster()?)]),
+        templates,
+        events: engine.events(),
+        wake: Arc::new(move || {
+            if let Some(engine) = engine_to_wake.upgrade() {
+                engine.wake();
+            }
+        }),
+        folders: Folders { data: data.path().into(), code: data.code(), workspace: data.workspace() },
+        keys: Keys { signing: key(&keys, "signing")?, sealing: key(&keys, "sealing")? },
+        settings: Settings { url },
+    })
+}
+
+/// A key of 32 bytes, in a file that only the server's user may read; made when it is not there.
+fn key(folder: &Path, name: &str) -> anyhow::Result<[u8; 32]> {
+    let path = folder.join(name);
+    let explain = || format!("the key {} cannot be used", path.display());
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => make_key(folder, &path).with_context(explain)?,
+        Err(error) => return Err(error).with_context(explain),
+    };
+    let wrong =
+        |bytes: Vec<u8>| anyhow::anyhow!("it has {} bytes, not 32: restore it from a backup", bytes.len());
+    bytes.try_into().map_err(wrong).with_context(explain)
+}
+
+fn make_key(folder: &Path, path: &Path) -> anyhow::Result<Vec<u8>> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let mut bytes = vec![0; 32];
+    for half in bytes.chunks_mut(16) {
+        half.copy_from_slice(&crate::machine::entropy()?.to_le_bytes());
+    }
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(&bytes)?;
+    file.sync_all()?;
+    Ok(bytes)
+}

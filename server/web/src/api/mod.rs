@@ -1,0 +1,25 @@
+//! The REST API, `/api/v1`. docs/API-DESIGN.md states its conventions; one endpoint a file.
+
+pub mod document;
+mod health;
+
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::error::{ProblemDocument, ProblemView};
+use crate::state::Web;
+
+/// What the OpenAPI document says beside its paths.
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Cubeloom", description = "Machine-learning pipelines: documents become distributed jobs."),
+    servers((url = "/api/v1")),
+    components(schemas(ProblemDocument, ProblemView))
+)]
+struct About;
+
+/// Every endpoint, with its documentation.
+pub(crate) fn router() -> OpenApiRouter<Web> {
+    OpenApiRouter::with_openapi(About::openapi()).routes(routes!(health::health))
+}

@@ -1,0 +1,60 @@
+//! Scripts, styles and pictures, inside the program. Their names hold a digest of their content, so that a browser
+//! never asks twice.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use axum::extract::Path;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use rust_embed::RustEmbed;
+use serde::Deserialize;
+
+use crate::error::ApiError;
+
+#[derive(RustEmbed)]
+#[folder = "../../frontend/dist"]
+struct Files;
+
+/// What Vite says of one entry.
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Entry {
+    file: String,
+    #[serde(default)]
+    css: Vec<String>,
+}
+
+static MANIFEST: LazyLock<HashMap<String, Entry>> = LazyLock::new(|| {
+    let file = Files::get(".vite/manifest.json");
+    file.and_then(|file| serde_json::from_slice(&file.data).ok()).unwrap_or_default()
+});
+
+/// Whether the front end was built into this program.
+#[must_use]
+pub fn are_there() -> bool {
+    !MANIFEST.is_empty()
+}
+
+/// The URL of an entry's script, e.g. of `src/main.ts`.
+#[must_use]
+pub fn script(entry: &str) -> String {
+    MANIFEST.get(entry).map(|entry| format!("/assets/{}", entry.file)).unwrap_or_default()
+}
+
+/// The URLs of an entry's style sheets.
+#[must_use]
+pub fn styles(entry: &str) -> Vec<String> {
+    let css = MANIFEST.get(entry).map(|entry| entry.css.clone()).unwrap_or_default();
+    css.into_iter().map(|file| format!("/assets/{file}")).collect()
+}
+
+/// `GET /assets/{path}`
+pub(crate) async fn get(Path(path): Path<String>) -> Result<Response, ApiError> {
+    let file = Files::get(&path).ok_or_else(|| ApiError::not_found("file", &path))?;
+    let kind = mime_guess::from_path(&path).first_or_octet_stream();
+    let headers = [
+        (header::CONTENT_TYPE, kind.essence_str().to_owned()),
+        (header::CACHE_CONTROL, "public, max-age=31536000, immutable".to_owned()),
+    ];
+    Ok((headers, file.data.into_owned()).into_response())
+}

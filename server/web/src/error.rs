@@ -1,0 +1,337 @@
+//! Refusals: one type, shown as a problem document (RFC 9457) to programs and as a page to people.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use cubeloom_domain::{Code, JsonMap, Problem};
+use cubeloom_store::StoreError;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// What handlers return.
+pub type ApiResult<T> = Result<T, ApiError>;
+
+/// What kind of refusal it is. The word is the last part of the problem's `type`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The request cannot be read.
+    Malformed,
+    /// Nobody is signed in, or what they showed is no longer valid.
+    NotSignedIn,
+    /// They may not do this.
+    Forbidden,
+    /// There is no such thing, or they may not know of it.
+    NotFound,
+    /// It goes against what is there.
+    Conflict,
+    /// It was there once.
+    Gone,
+    /// Somebody else has changed it meanwhile.
+    Stale,
+    /// The body is too large.
+    TooLarge,
+    /// The body is of a kind that is not read.
+    UnsupportedType,
+    /// The body says something that cannot be.
+    Invalid,
+    /// The request must say which state it changes (`If-Match`).
+    PreconditionRequired,
+    /// Too many requests.
+    TooMany,
+    /// A fault of the server's.
+    Internal,
+    /// Something that the server needs is away.
+    Unavailable,
+}
+
+impl Kind {
+    fn parts(self) -> (StatusCode, &'static str, &'static str) {
+        use StatusCode as S;
+        match self {
+            Self::Malformed => (S::BAD_REQUEST, "malformed", "The request cannot be read"),
+            Self::NotSignedIn => (S::UNAUTHORIZED, "not-signed-in", "Sign in first"),
+            Self::Forbidden => (S::FORBIDDEN, "forbidden", "This is not yours to do"),
+            Self::NotFound => (S::NOT_FOUND, "not-found", "There is no such thing"),
+            Self::Conflict => (S::CONFLICT, "conflict", "It goes against what is there"),
+            Self::Gone => (S::GONE, "gone", "It is no longer there"),
+            Self::Stale => (S::PRECONDITION_FAILED, "stale", "Somebody else has changed it meanwhile"),
+            Self::TooLarge => (S::PAYLOAD_TOO_LARGE, "too-large", "The body is too large"),
+            Self::UnsupportedType => {
+                (S::UNSUPPORTED_MEDIA_TYPE, "unsupported-type", "The body is of a kind that is not read")
+            }
+            Self::Invalid => (S::UNPROCESSABLE_ENTITY, "invalid", "The request has mistakes"),
+            Self::PreconditionRequired => {
+                (S::PRECONDITION_REQUIRED, "precondition-required", "Say which state you change")
+            }
+            Self::TooMany => (S::TOO_MANY_REQUESTS, "too-many", "Too many requests"),
+            Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal", "The server has made a mistake"),
+            Self::Unavailable => (S::SERVICE_UNAVAILABLE, "unavailable", "The server cannot do this now"),
+        }
+    }
+
+    /// The HTTP status.
+    #[must_use]
+    pub fn status(self) -> StatusCode {
+        self.parts().0
+    }
+
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        self.parts().1
+    }
+}
+
+/// A refusal.
+#[derive(Clone, Debug)]
+pub struct ApiError(Box<Refusal>);
+
+#[derive(Clone, Debug)]
+struct Refusal {
+    kind: Kind,
+    detail: String,
+    problems: Vec<Problem>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    more: JsonMap,
+    source: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+/// A problem document (RFC 9457).
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ProblemDocument {
+    /// `urn:cubeloom:problem:<kind>`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The kind, in words.
+    pub title: String,
+    /// The HTTP status.
+    pub status: u16,
+    /// What is wrong with this request, and what to do.
+    pub detail: String,
+    /// The id of the request, as in the `x-request-id` header.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub instance: String,
+    /// Each mistake by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub problems: Vec<ProblemView>,
+    /// What else belongs to this kind, e.g. `difference`.
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    pub more: JsonMap,
+}
+
+/// One mistake in what was sent.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ProblemView {
+    /// `error` or `warning`.
+    pub severity: String,
+    /// What kind of mistake; stable, for programs.
+    pub code: String,
+    /// Where, as a JSON pointer (RFC 6901); empty for the whole.
+    pub path: String,
+    /// A sentence that says what is wrong and what to do.
+    pub message: String,
+    /// The line in the text, from 1, where there is a text.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub line: Option<u32>,
+    /// The column in the line, from 1.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub column: Option<u32>,
+}
+
+impl From<&Problem> for ProblemView {
+    fn from(problem: &Problem) -> Self {
+        let word = |value: Value| value.as_str().unwrap_or_default().to_owned();
+        Self {
+            severity: word(serde_json::json!(problem.severity)),
+            code: word(serde_json::json!(problem.code)),
+            path: problem.path.clone(),
+            message: problem.message.clone(),
+            line: problem.line,
+            column: problem.column,
+        }
+    }
+}
+
+impl ApiError {
+    /// A refusal of this kind, with a sentence for the person.
+    #[must_use]
+    pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
+        Self(Box::new(Refusal {
+            kind,
+            detail: detail.into(),
+            problems: Vec::new(),
+            headers: Vec::new(),
+            more: JsonMap::new(),
+            source: None,
+        }))
+    }
+
+    /// There is no such thing: `not_found("run", id)`.
+    #[must_use]
+    pub fn not_found(what: &str, name: impl std::fmt::Display) -> Self {
+        Self::new(Kind::NotFound, format!("there is no {what} `{name}` that you can see"))
+    }
+
+    /// They may not do this.
+    #[must_use]
+    pub fn forbidden(detail: impl Into<String>) -> Self {
+        Self::new(Kind::Forbidden, detail)
+    }
+
+    /// Mistakes in what was sent, each with its place.
+    #[must_use]
+    pub fn invalid(problems: Vec<Problem>) -> Self {
+        let detail = match problems.as_slice() {
+            [] => "the request has mistakes".to_owned(),
+            [one] => one.to_string(),
+            [first, others @ ..] => format!("{first} (and {} more)", others.len()),
+        };
+        let mut error = Self::new(Kind::Invalid, detail);
+        error.0.problems = problems;
+        error
+    }
+
+    /// One mistake in one field: `field("/name", "...")`.
+    #[must_use]
+    pub fn field(path: &str, message: impl Into<String>) -> Self {
+        Self::invalid(vec![Problem::error(Code::InvalidValue, path, message)])
+    }
+
+    /// It goes against what is there.
+    #[must_use]
+    pub fn conflict(detail: impl Into<String>) -> Self {
+        Self::new(Kind::Conflict, detail)
+    }
+
+    /// Somebody else has changed it: the present ETag is told.
+    #[must_use]
+    pub fn stale(what: &str, etag: HeaderValue) -> Self {
+        let detail =
+            format!("{what} was changed meanwhile: read it again, and send its present ETag in If-Match");
+        Self::new(Kind::Stale, detail).with_header(header::ETAG, etag)
+    }
+
+    /// `If-Match` is missing.
+    #[must_use]
+    pub fn precondition_required() -> Self {
+        let detail =
+            "send the ETag of what you have read in the header If-Match, so that nobody's change is lost";
+        Self::new(Kind::PreconditionRequired, detail)
+    }
+
+    /// Too many requests; `after` seconds to wait.
+    #[must_use]
+    pub fn too_many(detail: impl Into<String>, after: u64) -> Self {
+        Self::new(Kind::TooMany, detail).with_header(header::RETRY_AFTER, HeaderValue::from(after))
+    }
+
+    /// A fault of the server's; the cause is logged, not told.
+    #[must_use]
+    pub fn internal(source: impl Error + Send + Sync + 'static) -> Self {
+        let detail = "the server has made a mistake; its log says more, under this request's id";
+        Self::new(Kind::Internal, detail).caused_by(source)
+    }
+
+    /// Something that the server needs is away.
+    #[must_use]
+    pub fn unavailable(detail: impl Into<String>) -> Self {
+        Self::new(Kind::Unavailable, detail).with_header(header::RETRY_AFTER, HeaderValue::from(5))
+    }
+
+    /// With a header of the answer.
+    #[must_use]
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.0.headers.push((name, value));
+        self
+    }
+
+    /// With a member of the problem document.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.0.more.insert(name.into(), value.into());
+        self
+    }
+
+    /// With what led to it, for the log.
+    #[must_use]
+    pub fn caused_by(mut self, source: impl Error + Send + Sync + 'static) -> Self {
+        self.0.source = Some(Arc::new(source));
+        self
+    }
+
+    /// What kind of refusal it is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
+    /// The sentence for the person.
+    #[must_use]
+    pub fn detail(&self) -> &str {
+        &self.0.detail
+    }
+
+    /// What led to it, as one line for the log.
+    pub(crate) fn chain(&self) -> Option<String> {
+        let mut line = String::new();
+        let mut next: Option<&dyn Error> = self.0.source.as_deref().map(|source| source as &dyn Error);
+        while let Some(source) = next {
+            if !line.is_empty() {
+                line.push_str(": ");
+            }
+            line.push_str(&source.to_string());
+            next = source.source();
+        }
+        (!line.is_empty()).then_some(line)
+    }
+
+    /// As a problem document, for the request of this id.
+    pub(crate) fn document(&self, request: &str) -> ProblemDocument {
+        let (status, word, title) = self.0.kind.parts();
+        ProblemDocument {
+            kind: format!("urn:cubeloom:problem:{word}"),
+            title: title.into(),
+            status: status.as_u16(),
+            detail: self.0.detail.clone(),
+            instance: request.into(),
+            problems: self.0.problems.iter().map(ProblemView::from).collect(),
+            more: self.0.more.clone(),
+        }
+    }
+
+    /// The headers that belong to it.
+    pub(crate) fn headers(&self) -> &[(HeaderName, HeaderValue)] {
+        &self.0.headers
+    }
+}
+
+/// The refusal itself goes in the response's extensions; `limits::present` makes a document or a page of it, because
+/// only there the request is known.
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = self.kind().status().into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NoSuchRun(run) => Self::not_found("run", run),
+            StoreError::Database(_) | StoreError::CannotOpen { .. } | StoreError::Locked(_) => {
+                Self::unavailable("the database does not answer at present; nothing was changed")
+                    .caused_by(error)
+            }
+            StoreError::DiskFull(_) | StoreError::ReadOnly(_) => {
+                Self::unavailable("the database cannot be written at present; nothing was changed")
+                    .caused_by(error)
+            }
+            other => Self::internal(other),
+        }
+    }
+}

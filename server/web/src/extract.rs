@@ -1,0 +1,92 @@
+//! Extractors whose refusals are problem documents that name the field.
+
+use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{ApiError, Kind};
+
+/// A JSON body, or an answer in JSON.
+#[derive(Debug)]
+pub struct Json<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        axum::Json::<T>::from_request(request, state)
+            .await
+            .map(|axum::Json(value)| Self(value))
+            .map_err(of_json)
+    }
+}
+
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        axum::Json(self.0).into_response()
+    }
+}
+
+fn of_json(rejection: JsonRejection) -> ApiError {
+    let text = rejection.body_text();
+    match &rejection {
+        JsonRejection::JsonDataError(_) => {
+            // serde_path_to_error writes `<what axum says>: <path>: <what is wrong>`.
+            let inner = text.split_once(": ").map_or(text.as_str(), |(_, inner)| inner);
+            let (path, message) = match inner.split_once(": ") {
+                Some((path, message)) if !path.contains(' ') => (pointer(path), message),
+                _ => (String::new(), inner),
+            };
+            ApiError::field(&path, message)
+        }
+        JsonRejection::MissingJsonContentType(_) => {
+            ApiError::new(Kind::UnsupportedType, "send JSON, with the header Content-Type: application/json")
+        }
+        other if other.status() == StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(Kind::TooLarge, text),
+        _ => ApiError::new(Kind::Malformed, text),
+    }
+}
+
+/// `tasks[3].name` as a JSON pointer.
+fn pointer(path: &str) -> String {
+    let parts = path.split(['.', '[', ']']).filter(|part| !part.is_empty());
+    parts.map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1"))).collect()
+}
+
+/// The query of the URL.
+#[derive(Debug)]
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let found: Result<axum::extract::Query<T>, QueryRejection> =
+            axum::extract::Query::from_request_parts(parts, state).await;
+        found.map(|axum::extract::Query(value)| Self(value)).map_err(|rejection| {
+            let text = rejection.body_text();
+            let inner = text.split_once(": ").map_or(text.as_str(), |(_, inner)| inner);
+            let (path, message) = inner.split_once(": ").unwrap_or(("", inner));
+            ApiError::field(&pointer(path), message)
+        })
+    }
+}
+
+/// The parts of the path.
+#[derive(Debug)]
+pub struct Path<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let found: Result<axum::extract::Path<T>, PathRejection> =
+            axum::extract::Path::from_request_parts(parts, state).await;
+        let refuse = |rejection: PathRejection| ApiError::new(Kind::NotFound, rejection.body_text());
+        found.map(|axum::extract::Path(value)| Self(value)).map_err(refuse)
+    }
+}

@@ -1,0 +1,40 @@
+//! What surrounds every request: an id, sizes, headers, and the form in which refusals are shown.
+
+mod headers;
+mod present;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::HeaderName;
+use axum::middleware::from_fn_with_state;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
+use tower_http::request_id::{PropagateRequestIdLayer, SetRequestIdLayer};
+
+pub(crate) use headers::Nonce;
+
+use crate::state::Web;
+
+/// The longest body that a handler reads, unless it says otherwise, in bytes.
+const BODY: usize = 4 << 20;
+
+/// The header that a request's id is in.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The routes with everything around them; the last layer is the outermost.
+pub(crate) fn around(routes: Router<Web>, web: &Web) -> Router<Web> {
+    // Events are to arrive at once, not when a compressor's block is full.
+    let compress = SizeAbove::new(1024)
+        .and(NotForContentType::new("text/event-stream"))
+        .and(NotForContentType::const_new("application/gzip"))
+        .and(NotForContentType::IMAGES);
+    routes
+        .layer(DefaultBodyLimit::max(BODY))
+        .layer(CatchPanicLayer::new())
+        .layer(from_fn_with_state(web.clone(), present::present))
+        .layer(from_fn_with_state(web.clone(), headers::set))
+        .layer(CompressionLayer::new().compress_when(compress))
+        .layer(PropagateRequestIdLayer::new(REQUEST_ID))
+        .layer(SetRequestIdLayer::new(REQUEST_ID, headers::Ids(web.clone())))
+}

@@ -1,0 +1,65 @@
+//! Gives refusals their form: a problem document under `/api`, a page elsewhere. Faults of the server are logged here,
+//! once, with what led to them.
+
+use axum::RequestPartsExt;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::REQUEST_ID;
+use crate::error::{ApiError, Kind};
+use crate::pages::{self, Frame};
+use crate::state::Web;
+
+/// The middleware.
+pub(crate) async fn present(State(web): State<Web>, request: Request, next: Next) -> Response {
+    let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
+    let (mut parts, body) = request.into_parts();
+    let api = parts.uri.path().starts_with("/api/") || parts.uri.path().starts_with("/assets/");
+    let here = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+    let frame = if api { None } else { parts.extract_with_state::<Frame, _>(&web).await.ok() };
+    let response = next.run(Request::from_parts(parts, body)).await;
+    let Some(error) = response.extensions().get::<ApiError>().cloned().or_else(|| of_axum(&response)) else {
+        return response;
+    };
+    log(&error, &id);
+    let mut shown = match frame {
+        Some(_) if error.kind() == Kind::NotSignedIn => pages::to_sign_in(&here),
+        Some(frame) => pages::error(frame, &error, &id),
+        None => document(&error, &id),
+    };
+    for (name, value) in error.headers() {
+        shown.headers_mut().insert(name.clone(), value.clone());
+    }
+    shown
+}
+
+/// Refusals that axum or a layer made by itself.
+fn of_axum(response: &Response) -> Option<ApiError> {
+    match response.status() {
+        StatusCode::METHOD_NOT_ALLOWED => Some(ApiError::not_found("method", "here")),
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            Some(ApiError::new(Kind::TooLarge, "the body is larger than is read here"))
+        }
+        StatusCode::INTERNAL_SERVER_ERROR => {
+            Some(ApiError::new(Kind::Internal, "the server has made a mistake; its log says more"))
+        }
+        _ => None,
+    }
+}
+
+fn log(error: &ApiError, id: &str) {
+    let cause = error.chain().unwrap_or_default();
+    match error.kind() {
+        Kind::Internal => tracing::error!(request = id, cause, "{}", error.detail()),
+        Kind::Unavailable => tracing::warn!(request = id, cause, "{}", error.detail()),
+        _ => tracing::debug!(request = id, cause, "{}", error.detail()),
+    }
+}
+
+fn document(error: &ApiError, id: &str) -> Response {
+    let mut response = (error.kind().status(), axum::Json(error.document(id))).into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    response
+}

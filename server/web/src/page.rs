@@ -1,0 +1,80 @@
+//! Lists in pages: a stable order, and an opaque cursor that says where the next page begins.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::error::{ApiError, ApiResult};
+
+/// Items of a page when nobody says how many.
+const USUAL: usize = 50;
+/// Items of a page, at most.
+const MOST: usize = 200;
+
+/// One page of a list.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Page<T> {
+    /// The items, in the list's order.
+    pub items: Vec<T>,
+    /// Ask for the next page with this as `cursor`; absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub next_cursor: Option<String>,
+}
+
+/// Which page of a list is wanted.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct PageQuery {
+    /// How many items, from 1 to 200; 50 when absent.
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
+impl PageQuery {
+    /// How many items.
+    ///
+    /// # Errors
+    /// When it is not from 1 to 200.
+    pub fn limit(&self) -> ApiResult<usize> {
+        match self.limit {
+            None => Ok(USUAL),
+            Some(limit) if (1..=MOST).contains(&limit) => Ok(limit),
+            Some(limit) => {
+                Err(ApiError::field("/limit", format!("limit is {limit}: it must be from 1 to {MOST}")))
+            }
+        }
+    }
+
+    /// The key after which the page begins.
+    ///
+    /// # Errors
+    /// When the cursor is not one of ours.
+    pub fn after(&self) -> ApiResult<Option<String>> {
+        let Some(cursor) = self.cursor.as_deref().filter(|cursor| !cursor.is_empty()) else {
+            return Ok(None);
+        };
+        let key = URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let wrong =
+            || ApiError::field("/cursor", "the cursor is not one that a list gave: begin without one");
+        key.map(Some).ok_or_else(wrong)
+    }
+}
+
+impl<T> Page<T> {
+    /// A page from one item more than fits, if there are that many: ask the store for `limit + 1`.
+    pub fn of(mut found: Vec<T>, limit: usize, key: impl Fn(&T) -> String) -> Self {
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let last = found.last().filter(|_| more);
+        let next_cursor = last.map(|item| URL_SAFE_NO_PAD.encode(key(item)));
+        Self { items: found, next_cursor }
+    }
+
+    /// Each item in another form.
+    pub fn map<U>(self, change: impl FnMut(T) -> U) -> Page<U> {
+        Page { items: self.items.into_iter().map(change).collect(), next_cursor: self.next_cursor }
+    }
+}

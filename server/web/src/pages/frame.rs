@@ -1,0 +1,110 @@
+//! What every page has around it: language, theme, who is here, and where they can go.
+
+use std::convert::Infallible;
+use std::fmt::Display;
+
+use axum::extract::FromRequestParts;
+use axum::http::header;
+use axum::http::request::Parts;
+use axum_extra::extract::CookieJar;
+use cubeloom_domain::identity::{Project, Role};
+
+use crate::assets;
+use crate::auth::Caller;
+use crate::limits::Nonce;
+use crate::state::Web;
+use crate::texts::{Lang, text, text_with};
+
+/// The page around a page's own content. Handlers take it as an extractor and put it in their template as `frame`.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    /// The reader's language.
+    pub lang: Lang,
+    /// `light`, `dark` or `auto`.
+    pub theme: &'static str,
+    /// The path of this page, for the navigation and for coming back.
+    pub path: String,
+    /// Who reads it.
+    pub caller: Option<Caller>,
+    /// Their projects, by name.
+    pub projects: Vec<Project>,
+    /// The project that they look at, or looked at last.
+    pub project: Option<String>,
+    /// Allows a script to make style elements.
+    pub nonce: String,
+}
+
+impl Frame {
+    /// A text in the reader's language.
+    pub fn t<'k>(&self, key: &'k str) -> &'k str {
+        text(self.lang, key)
+    }
+
+    /// A text with values in it.
+    pub fn t_with<V: Display, const N: usize>(&self, key: &str, values: [(&str, V); N]) -> String {
+        text_with(self.lang, key, values)
+    }
+
+    /// Whether the reader administers the platform.
+    pub fn is_admin(&self) -> bool {
+        self.caller.as_ref().is_some_and(|caller| caller.user.admin)
+    }
+
+    /// Whether the reader may do what editors of this page's project may.
+    pub fn may_edit(&self) -> bool {
+        self.has(Role::Editor)
+    }
+
+    /// Whether the reader may do what owners of this page's project may.
+    pub fn may_own(&self) -> bool {
+        self.has(Role::Owner)
+    }
+
+    fn has(&self, least: Role) -> bool {
+        self.caller.as_ref().and_then(|caller| caller.role).is_some_and(|role| role >= least)
+    }
+
+    /// The URL of the script.
+    pub fn script(&self) -> String {
+        assets::script("src/main.ts")
+    }
+
+    /// The URLs of the style sheets.
+    pub fn styles(&self) -> Vec<String> {
+        assets::styles("src/main.ts")
+    }
+
+    /// `page` on the link that leads to this page or one below it, for `aria-current`.
+    pub fn current(&self, path: &str) -> &'static str {
+        let here = self.path == path
+            || (path != "/" && self.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')));
+        if here { "page" } else { "false" }
+    }
+}
+
+impl FromRequestParts<Web> for Frame {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _web: &Web) -> Result<Self, Infallible> {
+        let jar = CookieJar::from_headers(&parts.headers);
+        let cookie = |name: &str| jar.get(name).map(|cookie| cookie.value().to_owned());
+        let accepted = parts.headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+        let lang = cookie("lang").or(accepted.map(Into::into)).and_then(|text| Lang::of(&text));
+        let theme = match cookie("theme").as_deref() {
+            Some("light") => "light",
+            Some("dark") => "dark",
+            _ => "auto",
+        };
+        let caller = parts.extensions.get::<Caller>().cloned();
+        let project = caller.as_ref().and_then(|caller| caller.project.clone()).or_else(|| cookie("project"));
+        Ok(Self {
+            lang: lang.unwrap_or_default(),
+            theme,
+            path: parts.uri.path().to_owned(),
+            caller,
+            projects: Vec::new(),
+            project,
+            nonce: parts.extensions.get::<Nonce>().map(|nonce| nonce.0.clone()).unwrap_or_default(),
+        })
+    }
+}

@@ -1,0 +1,32 @@
+//! The pages: askama templates from `/templates`, one page a file.
+
+mod error;
+mod frame;
+mod preferences;
+
+use axum::Router;
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::routing::post;
+
+pub(crate) use error::error;
+pub(crate) use frame::Frame;
+
+use crate::error::ApiError;
+use crate::state::Web;
+
+/// Every page.
+pub(crate) fn router() -> Router<Web> {
+    Router::new().route("/preferences", post(preferences::set))
+}
+
+/// A rendered template.
+pub(crate) fn html(template: &impl askama::Template) -> Result<Response, ApiError> {
+    let text = template.render().map_err(ApiError::internal)?;
+    Ok(Html(text).into_response())
+}
+
+/// To the sign-in page, and from there back to where somebody wanted to go.
+pub(crate) fn to_sign_in(here: &str) -> Response {
+    let next = percent_encoding::utf8_percent_encode(here, percent_encoding::NON_ALPHANUMERIC);
+    Redirect::to(&format!("/sign-in?next={next}")).into_response()
+}

@@ -1,0 +1,52 @@
+//! `POST /preferences`: language and theme, kept in cookies so that the server renders the right page at once.
+
+use axum::Form;
+use axum::response::Redirect;
+use axum_extra::extract::CookieJar;
+use axum_extra::extract::cookie::{Cookie, SameSite};
+use serde::Deserialize;
+
+use crate::texts::Lang;
+
+/// What is chosen; what is absent stays.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Preferences {
+    lang: Option<Lang>,
+    theme: Option<Theme>,
+    /// The path to come back to.
+    back: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Theme {
+    Light,
+    Dark,
+    Auto,
+}
+
+pub(crate) async fn set(jar: CookieJar, Form(chosen): Form<Preferences>) -> (CookieJar, Redirect) {
+    let mut jar = jar;
+    if let Some(lang) = chosen.lang {
+        jar = jar.add(kept("lang", lang.as_str()));
+    }
+    if let Some(theme) = chosen.theme {
+        let word = match theme {
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+            Theme::Auto => "auto",
+        };
+        jar = jar.add(kept("theme", word));
+    }
+    (jar, Redirect::to(local(chosen.back.as_deref().unwrap_or("/"))))
+}
+
+fn kept(name: &'static str, value: &'static str) -> Cookie<'static> {
+    Cookie::build((name, value)).path("/").same_site(SameSite::Lax).permanent().build()
+}
+
+/// A path of this server only: nobody is sent elsewhere by a link that begins here.
+pub(crate) fn local(path: &str) -> &str {
+    let plain = path.starts_with('/') && !path.starts_with("//") && !path.contains(['\\', '\r', '\n']);
+    if plain { path } else { "/" }
+}

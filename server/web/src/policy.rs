@@ -1,0 +1,71 @@
+//! Who may do what: one row for every route, and nothing anywhere else. The guard refuses a route without a row.
+
+use axum::http::Method;
+use cubeloom_domain::identity::Scope;
+
+/// Who may call a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Everybody, also without signing in.
+    Anyone,
+    /// Everybody who is signed in; the answer holds only what they may see.
+    Person,
+    /// Viewers of the route's project, and everybody above.
+    Viewer,
+    /// Editors of the route's project, and owners.
+    Editor,
+    /// Owners of the route's project.
+    Owner,
+    /// Administrators of the platform, who may also do all of the above.
+    Administrator,
+}
+
+/// One row.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// The method; `GET` is also `HEAD`.
+    pub method: &'static str,
+    /// The route, as axum matches it.
+    pub route: &'static str,
+    /// Who may call it.
+    pub needs: Needs,
+    /// What an API token must be for.
+    pub scope: Scope,
+}
+
+use Needs::{Administrator, Anyone, Editor, Owner, Person, Viewer};
+use Scope::{Admin, Read, Run, Write};
+
+const fn row(method: &'static str, route: &'static str, needs: Needs, scope: Scope) -> Rule {
+    Rule { method, route, needs, scope }
+}
+
+/// Every route. The project of a route is its `{project}`, or that of its `{run}`.
+pub const POLICY: &[Rule] = &[
+    // The server itself.
+    row("GET", "/assets/{*path}", Anyone, Read),
+    row("GET", "/api/v1/health", Anyone, Read),
+    row("GET", "/api/v1/openapi.json", Anyone, Read),
+    row("POST", "/preferences", Anyone, Write),
+    //
+    // Projects and their members.
+    //
+    // Pipelines, their code, hooks; templates.
+    //
+    // Runs and what they leave.
+    //
+    // Logs and live events.
+    //
+    // Secrets, volumes, registries, clusters.
+    //
+    // People: sessions, tokens, links, users, audit.
+    //
+    // Pages.
+];
+
+/// The row of a route.
+#[must_use]
+pub fn rule(method: &Method, route: &str) -> Option<&'static Rule> {
+    let method = if method == Method::HEAD { "GET" } else { method.as_str() };
+    POLICY.iter().find(|rule| rule.method == method && rule.route == route)
+}

@@ -1,0 +1,21 @@
+//! All routes together, and what surrounds them.
+
+use axum::routing::get;
+use axum::{Router, middleware};
+
+use crate::error::ApiError;
+use crate::state::Web;
+use crate::{api, assets, guard, limits, pages};
+
+/// The whole web.
+pub fn router(web: Web) -> Router {
+    let (api, document) = api::router().split_for_parts();
+    let routes = Router::new()
+        .nest("/api/v1", api.merge(api::document::route(document)))
+        .merge(pages::router())
+        .route("/assets/{*path}", get(assets::get))
+        .route_layer(middleware::from_fn_with_state(web.clone(), guard::guard))
+        .fallback(async || ApiError::not_found("page", "here"))
+        .method_not_allowed_fallback(async || ApiError::not_found("method", "here"));
+    limits::around(routes, &web).with_state(web)
+}

@@ -1,0 +1,148 @@
+//! What handlers work with.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cubeloom_domain::event::RunEvent;
+use cubeloom_domain::executor::Executor;
+use cubeloom_domain::template::TemplateSet;
+use cubeloom_domain::{Clock, Timestamp};
+use cubeloom_store::Store;
+use tokio::sync::{broadcast, watch};
+
+/// The web's state: a handle that clones cheaply.
+#[derive(Clone)]
+pub struct Web(Arc<Inner>);
+
+struct Inner {
+    parts: Parts,
+}
+
+/// What the web is made of.
+pub struct Parts {
+    /// The database.
+    pub store: Store,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The clusters, by name.
+    pub clusters: BTreeMap<String, Arc<dyn Executor>>,
+    /// The installed task templates; they change when their folder does.
+    pub templates: watch::Receiver<Arc<TemplateSet>>,
+    /// What happens to the runs of this server.
+    pub events: broadcast::Receiver<RunEvent>,
+    /// Wakes the engine: something is wanted.
+    pub wake: Arc<dyn Fn() + Send + Sync>,
+    /// Where files lie.
+    pub folders: Folders,
+    /// The server's keys.
+    pub keys: Keys,
+    /// What is configured.
+    pub settings: Settings,
+}
+
+/// Absolute folders of this machine.
+#[derive(Clone, Debug)]
+pub struct Folders {
+    /// The data folder.
+    pub data: PathBuf,
+    /// Copies of pipelines' folders, one a digest.
+    pub code: PathBuf,
+    /// The projects' shared storage, one folder a project.
+    pub workspace: PathBuf,
+}
+
+/// The server's keys, 256 random bits each.
+#[derive(Clone)]
+pub struct Keys {
+    /// Signs session cookies and hooks' URLs.
+    pub signing: [u8; 32],
+    /// Encrypts secrets.
+    pub sealing: [u8; 32],
+}
+
+/// What is configured.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The address that people use, without a slash at the end: `https://cubeloom.example.org`.
+    pub url: String,
+}
+
+impl Web {
+    /// Puts the parts together.
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(Inner { parts }))
+    }
+
+    /// The database.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.0.parts.store
+    }
+
+    /// The present moment.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.0.parts.clock.now()
+    }
+
+    /// The clusters, by name.
+    #[must_use]
+    pub fn clusters(&self) -> &BTreeMap<String, Arc<dyn Executor>> {
+        &self.0.parts.clusters
+    }
+
+    /// The installed task templates.
+    #[must_use]
+    pub fn templates(&self) -> Arc<TemplateSet> {
+        Arc::clone(&self.0.parts.templates.borrow())
+    }
+
+    /// What happens to the runs of this server from now on.
+    #[must_use]
+    pub fn events(&self) -> broadcast::Receiver<RunEvent> {
+        self.0.parts.events.resubscribe()
+    }
+
+    /// Tells the engine that something is wanted.
+    pub fn wake(&self) {
+        (self.0.parts.wake)();
+    }
+
+    /// Where files lie.
+    #[must_use]
+    pub fn folders(&self) -> &Folders {
+        &self.0.parts.folders
+    }
+
+    /// The server's keys.
+    #[must_use]
+    pub fn keys(&self) -> &Keys {
+        &self.0.parts.keys
+    }
+
+    /// What is configured.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.0.parts.settings
+    }
+
+    /// Random bytes from the kernel.
+    ///
+    /// # Panics
+    /// When the kernel gives none, which no caller could do anything about.
+    #[must_use]
+    pub fn random<const N: usize>(&self) -> [u8; N] {
+        let mut bytes = [0; N];
+        getrandom::fill(&mut bytes).expect("the kernel gives random bytes");
+        bytes
+    }
+
+    /// A new ULID, in lower case.
+    #[must_use]
+    pub fn new_id(&self) -> String {
+        let millis = u64::try_from(self.now().0 / 1000).unwrap_or(0);
+        ulid::Ulid::from_parts(millis, u128::from_le_bytes(self.random())).to_string().to_lowercase()
+    }
+}
