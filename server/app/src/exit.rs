@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use cubeloom_storage::snapshot::SnapshotError;
 use thiserror::Error;
 
 /// What the exit code says. docs/cli.md and `--help` list them.
@@ -41,7 +42,9 @@ impl Invalid {
 
 /// Which code an error ends with.
 pub fn of_error(error: &anyhow::Error) -> Exit {
-    if error.downcast_ref::<Invalid>().is_some() { Exit::Invalid } else { Exit::Environment }
+    let said = error.downcast_ref::<Invalid>().is_some();
+    let folder = error.downcast_ref::<SnapshotError>().is_some_and(SnapshotError::is_owners);
+    if said || folder { Exit::Invalid } else { Exit::Environment }
 }
 
 /// The sentence, and what it came from where that says more.

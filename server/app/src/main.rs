@@ -19,7 +19,6 @@ mod platform;
 mod problems;
 mod progress;
 mod show;
-mod snapshot;
 mod telemetry;
 mod templates;
 mod wake;

@@ -12,6 +12,7 @@ mod nearest;
 mod parse;
 mod path;
 mod plan;
+pub mod preview;
 pub mod schema;
 mod template;
 mod validate;

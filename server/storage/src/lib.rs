@@ -2,4 +2,5 @@
 //!
 //! The only crate that knows OpenDAL. It reads no environment: credentials and addresses are handed in as a map.
 
+pub mod snapshot;
 pub mod transfer;

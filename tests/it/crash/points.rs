@@ -20,7 +20,7 @@ const POINT: &str = "CUBELOOM_FAILPOINT";
 const OF_THE_CLIENT: [&str; 2] = ["store.create_run.before", "store.create_run.after"];
 /// Points that are reached once on a new data folder, while the server starts.
 const OF_THE_FIRST_START: [&str; 4] =
-    ["app.snapshot.before", "app.snapshot.after", "local.token.before", "local.token.after"];
+    ["storage.snapshot.before", "storage.snapshot.after", "local.token.before", "local.token.after"];
 /// Points that are reached once on a new data folder, by the first tasks.
 const OF_THE_FIRST_TASKS: [&str; 4] =
     ["local.owner.before", "local.owner.after", "local.python.before", "local.python.after"];

@@ -4,6 +4,7 @@ use cubeloom_compiler::Document;
 use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::state::RunState;
 use cubeloom_domain::{Problem, RunId};
+use cubeloom_storage::snapshot::{self, Limits, Snapshot};
 use serde_json::json;
 
 use crate::cli;
@@ -13,7 +14,6 @@ use crate::lock::EngineLock;
 use crate::planning::{self, Inputs, Source};
 use crate::platform::{PROJECT, Platform};
 use crate::show::{self, Output};
-use crate::snapshot::{self, Limits, Snapshot};
 use crate::{problems, wake};
 
 use super::await_run::{Wait, await_run};

@@ -8,11 +8,11 @@ use anyhow::Context;
 use cubeloom_compiler::{check_template, parse_template};
 use cubeloom_domain::template::{InstalledTemplate, TemplateSet};
 use cubeloom_domain::{Code, Problem, Severity};
+use cubeloom_storage::snapshot::{Limits, Snapshot};
 
 use super::Read;
 use crate::exit::Invalid;
 use crate::paths::DataFolder;
-use crate::snapshot::{Limits, Snapshot};
 
 /// A template's own file.
 const FILE: &str = "template.yaml";

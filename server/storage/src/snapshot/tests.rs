@@ -12,7 +12,7 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
-fn take(folder: &tempfile::TempDir) -> anyhow::Result<Snapshot> {
+fn take(folder: &tempfile::TempDir) -> Result<Snapshot, SnapshotError> {
     Snapshot::take(folder.path(), Limits { bytes: 1000, files: 10 })
 }
 

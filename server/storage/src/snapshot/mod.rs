@@ -3,6 +3,7 @@
 //! A run keeps the code that it was started with, and workers under other uids can read the copy. Copies are made
 //! aside and renamed, so that one that is there is whole.
 
+mod error;
 mod walk;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -10,15 +11,12 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use cubeloom_domain::failpoint::hit;
 use sha2::{Digest, Sha256};
 
+pub use error::SnapshotError;
 pub use walk::Limits;
 use walk::{Entry, walk};
-
-use crate::exit::Invalid;
-use crate::paths;
 
 /// A folder's files, read and weighed but not yet copied.
 #[derive(Debug)]
@@ -33,7 +31,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// When it is too large, has a link that leaves it, or cannot be read.
-    pub fn take(folder: &Path, limits: Limits) -> anyhow::Result<Self> {
+    pub fn take(folder: &Path, limits: Limits) -> Result<Self, SnapshotError> {
         let entries = walk(folder, limits)?;
         let digest = digest(&entries)?;
         Ok(Self { entries, digest })
@@ -43,7 +41,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// When it cannot be written, or the folder has changed meanwhile.
-    pub fn keep(&self, parent: &Path) -> anyhow::Result<PathBuf> {
+    pub fn keep(&self, parent: &Path) -> Result<PathBuf, SnapshotError> {
         let place = parent.join(&self.digest);
         if place.is_dir() {
             return Ok(place);
@@ -51,17 +49,19 @@ impl Snapshot {
         let aside = parent.join(format!(".{}.{}", self.digest, std::process::id()));
         let _ = fs::remove_dir_all(&aside);
         let copied = self.copy_to(&aside).and_then(|()| {
-            hit("app.snapshot.before");
+            hit("storage.snapshot.before");
             match fs::rename(&aside, &place) {
                 // Another process was faster with the same content.
                 Err(_) if place.is_dir() => Ok(()),
                 other => other,
             }
         });
-        hit("app.snapshot.after");
+        hit("storage.snapshot.after");
         let _ = fs::remove_dir_all(&aside);
-        copied.map_err(|error| cannot_write(&place, &error))?;
-        Ok(place)
+        match copied {
+            Ok(()) => Ok(place),
+            Err(source) => Err(SnapshotError::Unwritable { place, source }),
+        }
     }
 
     fn copy_to(&self, target: &Path) -> io::Result<()> {
@@ -81,20 +81,14 @@ impl Snapshot {
     }
 }
 
-fn cannot_write(place: &Path, error: &io::Error) -> anyhow::Error {
-    anyhow::anyhow!("the copy {} cannot be made: {}", place.display(), paths::reason(error))
-}
-
-fn digest(entries: &[Entry]) -> anyhow::Result<String> {
+fn digest(entries: &[Entry]) -> Result<String, SnapshotError> {
     let mut whole = Sha256::new();
     for entry in entries {
         let name = entry.name.as_os_str().as_encoded_bytes();
         whole.update((name.len() as u64).to_le_bytes());
         whole.update(name);
         whole.update([u8::from(entry.executable)]);
-        whole.update(
-            file_digest(&entry.path).with_context(|| format!("{} cannot be read", entry.path.display()))?,
-        );
+        whole.update(file_digest(&entry.path).map_err(SnapshotError::unreadable(&entry.path))?);
     }
     Ok(hex(&whole.finalize()))
 }
@@ -112,6 +106,7 @@ fn file_digest(path: &Path) -> io::Result<[u8; 32]> {
 }
 
 /// SHA-256 of a text, in hexadecimal.
+#[must_use]
 pub fn text_digest(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
@@ -124,11 +119,9 @@ fn hex(bytes: &[u8]) -> String {
 ///
 /// # Errors
 /// When the file has no folder.
-pub fn folder_of(file: &Path) -> anyhow::Result<PathBuf> {
-    let file = fs::canonicalize(file).with_context(|| format!("{} cannot be read", file.display()))?;
-    file.parent()
-        .map(Path::to_path_buf)
-        .ok_or_else(|| Invalid::error(format!("{} lies in no folder", file.display())))
+pub fn folder_of(file: &Path) -> Result<PathBuf, SnapshotError> {
+    let file = fs::canonicalize(file).map_err(SnapshotError::unreadable(file))?;
+    file.parent().map(Path::to_path_buf).ok_or(SnapshotError::NoFolder(file))
 }
 
 #[cfg(test)]

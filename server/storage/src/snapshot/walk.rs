@@ -4,9 +4,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-
-use crate::exit::Invalid;
+use super::SnapshotError;
 
 /// How much a folder may hold.
 #[derive(Clone, Copy, Debug)]
@@ -47,9 +45,8 @@ struct Walk<'a> {
 ///
 /// # Errors
 /// When there are too many, a link leaves the folder, or something cannot be read.
-pub fn walk(folder: &Path, limits: Limits) -> anyhow::Result<Vec<Entry>> {
-    let root = fs::canonicalize(folder)
-        .with_context(|| format!("the folder {} cannot be read", folder.display()))?;
+pub fn walk(folder: &Path, limits: Limits) -> Result<Vec<Entry>, SnapshotError> {
+    let root = fs::canonicalize(folder).map_err(SnapshotError::unreadable(folder))?;
     let mut walk = Walk { root: &root, limits, bytes: 0, entries: Vec::new() };
     walk.folder(&root, Path::new(""), 0)?;
     walk.entries.sort_by(|a, b| a.name.cmp(&b.name));
@@ -57,17 +54,13 @@ pub fn walk(folder: &Path, limits: Limits) -> anyhow::Result<Vec<Entry>> {
 }
 
 impl Walk<'_> {
-    fn folder(&mut self, folder: &Path, name: &Path, depth: usize) -> anyhow::Result<()> {
+    fn folder(&mut self, folder: &Path, name: &Path, depth: usize) -> Result<(), SnapshotError> {
         if depth > 64 {
-            return Err(Invalid::error(format!(
-                "{} is nested too deeply: is there a link to a folder above it?",
-                folder.display()
-            )));
+            return Err(SnapshotError::TooDeep(folder.into()));
         }
-        let listed = fs::read_dir(folder)
-            .with_context(|| format!("the folder {} cannot be read", folder.display()))?;
+        let listed = fs::read_dir(folder).map_err(SnapshotError::unreadable(folder))?;
         for entry in listed {
-            let entry = entry.with_context(|| format!("the folder {} cannot be read", folder.display()))?;
+            let entry = entry.map_err(SnapshotError::unreadable(folder))?;
             let own = entry.file_name();
             let text = own.to_string_lossy();
             if !text.starts_with('.') && !LEFT_OUT.contains(&text.as_ref()) {
@@ -77,17 +70,16 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn entry(&mut self, path: &Path, name: &Path, depth: usize) -> anyhow::Result<()> {
-        let real = fs::canonicalize(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    fn entry(&mut self, path: &Path, name: &Path, depth: usize) -> Result<(), SnapshotError> {
+        let real = fs::canonicalize(path).map_err(SnapshotError::unreadable(path))?;
         if !real.starts_with(self.root) {
-            return Err(Invalid::error(format!(
-                "{} is a link to {}, outside of the pipeline's folder {}: copy the file, or let the pipeline bring it in with the template `transfer`",
-                path.display(),
-                real.display(),
-                self.root.display()
-            )));
+            return Err(SnapshotError::Leaves {
+                link: path.into(),
+                target: real,
+                folder: self.root.into(),
+            });
         }
-        let metadata = fs::metadata(&real).with_context(|| format!("{} cannot be read", path.display()))?;
+        let metadata = fs::metadata(&real).map_err(SnapshotError::unreadable(path))?;
         if metadata.is_dir() {
             return self.folder(&real, name, depth + 1);
         }
@@ -97,18 +89,13 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn file(&mut self, path: PathBuf, name: &Path, metadata: &Metadata) -> anyhow::Result<()> {
+    fn file(&mut self, path: PathBuf, name: &Path, metadata: &Metadata) -> Result<(), SnapshotError> {
         self.bytes += metadata.len();
         let executable = metadata.permissions().mode() & 0o111 != 0;
         self.entries.push(Entry { name: name.into(), path, executable });
         if self.bytes > self.limits.bytes || self.entries.len() > self.limits.files {
-            return Err(Invalid::error(format!(
-                "the folder {} is copied with the run and holds more than {} MiB or {} files: keep the pipeline's file in a \
-                 folder with its code only, and data elsewhere (the template `transfer` brings it in)",
-                self.root.display(),
-                self.limits.bytes >> 20,
-                self.limits.files
-            )));
+            let Limits { bytes, files } = self.limits;
+            return Err(SnapshotError::TooLarge { folder: self.root.into(), bytes, files });
         }
         Ok(())
     }

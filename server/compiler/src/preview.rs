@@ -1,0 +1,120 @@
+//! What a plan's tasks would submit, before any of them has run.
+//!
+//! What only submission knows is a placeholder (`<address of worker-0>`, `<run folder>`); so is what an earlier task
+//! will report: `<output rows of pull>`.
+
+use cubeloom_domain::TaskIx;
+use cubeloom_domain::job::Job;
+use cubeloom_domain::lowered::LocalJob;
+use cubeloom_domain::outcome::Failure;
+use cubeloom_domain::plan::{Late, RunPlan};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::{Outputs, expand, job, lower};
+
+/// What one task would submit.
+#[derive(Clone, Debug, Serialize)]
+pub struct TaskPreview {
+    /// The task.
+    pub task: String,
+    /// The tasks before it.
+    pub needs: Vec<String>,
+    /// The jobs of its instances.
+    pub jobs: Jobs,
+}
+
+/// The jobs of a task's instances.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Jobs {
+    /// One for each instance, in their order.
+    Known(Vec<LocalJob>),
+    /// How many there will be, or what they are, depends on earlier tasks: a sentence that says so.
+    Later(String),
+}
+
+/// Every task of a plan.
+#[must_use]
+pub fn all(plan: &RunPlan) -> Vec<TaskPreview> {
+    (0u32..).map(TaskIx).take(plan.tasks.len()).map(|ix| one(plan, ix)).collect()
+}
+
+/// One task of a plan.
+#[must_use]
+pub fn one(plan: &RunPlan, ix: TaskIx) -> TaskPreview {
+    let planned = plan.task(ix);
+    let jobs = match jobs(plan, ix) {
+        Ok(jobs) => Jobs::Known(jobs.iter().map(lower::preview).collect()),
+        Err(failure) => {
+            Jobs::Later(format!("known once the tasks before it have ended ({})", failure.message))
+        }
+    };
+    let needs = planned.needs.iter().map(|need| plan.task(*need).name.clone()).collect();
+    TaskPreview { task: planned.name.clone(), needs, jobs }
+}
+
+/// The first attempts of a task's instances.
+fn jobs(plan: &RunPlan, ix: TaskIx) -> Result<Vec<Job>, Failure> {
+    // An argument may want a list where a placeholder is a text.
+    let first = jobs_with(plan, ix, &placeholders(plan, ix, |text| json!(text)));
+    first.or_else(|failure| {
+        jobs_with(plan, ix, &placeholders(plan, ix, |text| json!([text]))).map_err(|_| failure)
+    })
+}
+
+fn jobs_with(plan: &RunPlan, ix: TaskIx, outputs: &Outputs) -> Result<Vec<Job>, Failure> {
+    let plain = plan.task(ix).for_each.is_none();
+    let items = expand(plan, ix, outputs)?;
+    let job = |(at, item): (u32, &Value)| job(plan, ix, at, (!plain).then_some(item), 1, None, outputs);
+    (0u32..).zip(&items).map(job).collect()
+}
+
+/// Outputs of earlier tasks, by name, as far as this task's expressions name them.
+fn placeholders(plan: &RunPlan, ix: TaskIx, form: impl Fn(String) -> Value) -> Outputs {
+    let planned = plan.task(ix);
+    let mut sources: Vec<String> = planned
+        .arguments
+        .values()
+        .chain(planned.env.values())
+        .filter_map(|value| if let Late::Source(source) = value { Some(source.to_string()) } else { None })
+        .collect();
+    sources.push(json!(planned.for_each).to_string());
+    let read = |task: &TaskIx| {
+        let name = &plan.task(*task).name;
+        let object: Map<String, Value> = sources
+            .iter()
+            .flat_map(|source| output_names(source, name))
+            .map(|output| (output.clone(), form(format!("<output {output} of {name}>"))))
+            .collect();
+        (name.clone(), Value::Object(object))
+    };
+    planned.reads.iter().map(read).collect()
+}
+
+/// The names after `.outputs.` where the text names the task before it, as `tasks.a.outputs.x` and
+/// `tasks['a-b'].outputs.x` do.
+fn output_names(source: &str, task: &str) -> Vec<String> {
+    let word = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    let mut names = Vec::new();
+    for (at, found) in source.match_indices(".outputs.") {
+        let before = source[..at].trim_end_matches(['\'', '"', ']', '\\']);
+        if before.ends_with(task) {
+            names.push(word(&source[at + found.len()..]));
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_names_are_found_by_their_task() {
+        let source = r#"{{ tasks.pull.outputs.rows }} {{ tasks["a-b"].outputs.n_1 + tasks.b.outputs.x }}"#;
+        assert_eq!(output_names(source, "pull"), ["rows"]);
+        assert_eq!(output_names(source, "a-b"), ["n_1"]);
+        assert!(output_names(source, "c").is_empty());
+    }
+}
