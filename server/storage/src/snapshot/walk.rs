@@ -73,11 +73,7 @@ impl Walk<'_> {
     fn entry(&mut self, path: &Path, name: &Path, depth: usize) -> Result<(), SnapshotError> {
         let real = fs::canonicalize(path).map_err(SnapshotError::unreadable(path))?;
         if !real.starts_with(self.root) {
-            return Err(SnapshotError::Leaves {
-                link: path.into(),
-                target: real,
-                folder: self.root.into(),
-            });
+            return Err(SnapshotError::Leaves { link: path.into(), target: real, folder: self.root.into() });
         }
         let metadata = fs::metadata(&real).map_err(SnapshotError::unreadable(path))?;
         if metadata.is_dir() {
