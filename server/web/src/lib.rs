@@ -20,6 +20,7 @@ pub mod policy;
 mod router;
 mod state;
 mod texts;
+pub mod time;
 
 pub use router::router;
 pub use state::{Folders, Keys, Parts, Settings, Web};

@@ -1,7 +1,14 @@
 //! The REST API, `/api/v1`. docs/API-DESIGN.md states its conventions; one endpoint a file.
 
+pub mod artifacts;
+pub mod compare;
 pub mod document;
+pub mod events;
 mod health;
+pub mod logs;
+pub mod metrics;
+pub mod runs;
+pub mod tasks;
 
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;

@@ -1,0 +1,3 @@
+//! What runs left: outputs and files.
+
+pub mod view;

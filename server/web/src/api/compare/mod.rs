@@ -1,0 +1,3 @@
+//! Two runs beside each other.
+
+pub mod view;

@@ -1,0 +1,3 @@
+//! Live events.
+
+pub mod view;

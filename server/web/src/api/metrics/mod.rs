@@ -1,0 +1,3 @@
+//! Measured values.
+
+pub mod view;

@@ -1,0 +1,172 @@
+//! Runs as the API shows them.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::JsonMap;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::error::ProblemView;
+use crate::time::Time;
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RunView {
+    /// Its id.
+    pub id: String,
+    /// The project.
+    pub project: String,
+    /// The pipeline.
+    pub pipeline: String,
+    /// The version of the pipeline; absent when a document was posted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub version: Option<u32>,
+    /// The name of who started it.
+    pub user: String,
+    /// `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
+    pub state: String,
+    /// When it was asked for.
+    pub created_at: Time,
+    /// When it began.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub started_at: Option<Time>,
+    /// When it ended.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ended_at: Option<Time>,
+    /// From its beginning to its end; absent before that: count from `started_at`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub duration_seconds: Option<f64>,
+    /// How long it waited for other runs of its pipeline; absent while it does.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub queued_seconds: Option<f64>,
+    /// Its tasks.
+    pub tasks: TaskCounts,
+    /// What somebody should know about it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub message: Option<String>,
+    /// The parameters that it was started with, without the pipeline's own defaults.
+    #[schema(value_type = Object)]
+    pub parameters: JsonMap,
+}
+
+/// How many of something there are, and in which states.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TaskCounts {
+    /// All of them.
+    pub total: u64,
+    /// By state; states that none is in are absent.
+    #[schema(example = json!({"succeeded": 3, "running": 1}))]
+    pub states: BTreeMap<String, u64>,
+}
+
+/// A run that was started.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct StartedView {
+    /// The run.
+    pub run: RunView,
+    /// What runs, and probably not as meant.
+    pub warnings: Vec<ProblemView>,
+}
+
+/// What is to be started: a stored pipeline by its name, or a document.
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StartRun {
+    /// The pipeline.
+    #[serde(default)]
+    pub pipeline: Option<String>,
+    /// Its version; the newest when absent.
+    #[serde(default)]
+    #[schema(minimum = 1)]
+    pub version: Option<u32>,
+    /// The text of a pipeline document, YAML or JSON, that is run without being stored.
+    #[serde(default)]
+    pub document: Option<String>,
+    /// The digest of a folder that was uploaded for the document.
+    #[serde(default)]
+    pub code: Option<String>,
+    /// The parameters; texts are read by the declared types.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    pub parameters: JsonMap,
+}
+
+/// Which tasks are run again.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RerunFrom {
+    /// These tasks, by name, and everything after them.
+    #[schema(min_items = 1)]
+    pub from: Vec<String>,
+}
+
+/// Several runs.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ManyRuns {
+    /// Their ids, at most 200.
+    #[schema(min_items = 1, max_items = 200)]
+    pub runs: Vec<String>,
+}
+
+/// What came of each of several runs.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ManyResults {
+    /// One for each run, in the order in which they were named.
+    pub results: Vec<OneResult>,
+}
+
+/// What came of one of several runs.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct OneResult {
+    /// The run that was named.
+    pub run: String,
+    /// Whether it was done.
+    pub ok: bool,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub message: Option<String>,
+    /// The run that was started, where one was.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub started: Option<String>,
+}
+
+/// A run as a graph: which task needs which.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct GraphView {
+    /// The tasks, in the document's order.
+    pub nodes: Vec<NodeView>,
+    /// Which comes before which.
+    pub edges: Vec<EdgeView>,
+}
+
+/// A task in the graph.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct NodeView {
+    /// The task's name.
+    pub id: String,
+    /// Its template, `name@version`.
+    pub template: String,
+    /// Its framework.
+    pub framework: String,
+    /// Its state, as in the list of tasks.
+    pub state: String,
+    /// How many instances it has, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub instances: Option<u64>,
+    /// How many workers each attempt has.
+    pub workers: u32,
+    /// Whether it runs once for each element.
+    pub for_each: bool,
+}
+
+/// One task before another.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct EdgeView {
+    /// The task before.
+    pub from: String,
+    /// The task after.
+    pub to: String,
+    /// `need`, or `data` where only outputs are read.
+    pub kind: String,
+}

@@ -1,0 +1,3 @@
+//! Tasks of runs, their instances and attempts.
+
+pub mod view;
