@@ -1,5 +1,6 @@
 //! Integration tests, one binary.
 
+mod api;
 mod architecture;
 mod cli;
 mod crash;

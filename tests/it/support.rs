@@ -1,6 +1,7 @@
 //! The real program on a data folder of the test's own, and a look at what it leaves behind.
 
 use std::fs::{self, Permissions};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -118,6 +119,24 @@ impl TestApp {
     /// Starts the program.
     pub fn start(&self, words: &[&str]) -> Running {
         Running::of(self.command(words))
+    }
+
+    /// Starts the program; what it prints is added to a file.
+    pub fn start_logged(&self, words: &[&str], log: &Path) -> Running {
+        let file = || fs::File::options().create(true).append(true).open(log).expect("a file");
+        let mut command = self.command(words);
+        Running { child: Some(command.stdout(file()).stderr(file()).spawn().expect("it starts")) }
+    }
+
+    /// Calls the program with something to read on its standard input.
+    pub fn call_with_input(&self, words: &[&str], input: &str) -> Done {
+        let mut command = self.command(words);
+        command.stdin(Stdio::piped());
+        let mut running = Running::of(command);
+        let mut stdin = running.child.as_mut().and_then(|child| child.stdin.take()).expect("an input");
+        stdin.write_all(input.as_bytes()).expect("it reads");
+        drop(stdin);
+        finish(running)
     }
 
     /// Starts a server and waits until it is the engine.

@@ -3,6 +3,7 @@
 // Here the environment is read; everything else is told.
 #![allow(clippy::disallowed_methods)]
 
+mod announce;
 mod bench;
 mod cli;
 mod clock;

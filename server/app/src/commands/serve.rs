@@ -8,6 +8,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::interval;
 
+use crate::announce::Announcement;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::lock::{EngineLock, Holder};
@@ -26,6 +27,7 @@ pub async fn serve(config: Config) -> anyhow::Result<Exit> {
     let engine = platform.start_engine(lock).await?;
     let web = web::start(&platform, &engine.handle, templates_now).await?;
     say_ready(&platform, &web)?;
+    let announced = Announcement::write(platform.data.path(), &web)?;
     let mut look = interval(Duration::from_secs(1));
     loop {
         tokio::select! {
@@ -44,6 +46,7 @@ pub async fn serve(config: Config) -> anyhow::Result<Exit> {
         }
     }
     tracing::info!("stopping; jobs go on, and the next `cubeloom serve` takes them up");
+    drop(announced);
     let drained = async {
         web.stop().await;
         engine.stop().await;

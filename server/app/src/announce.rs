@@ -1,0 +1,35 @@
+//! `server.json` in the data folder: where the present server listens, for scripts on this machine that start one and
+//! want to know when it is ready.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde_json::json;
+
+use crate::web::RunningWeb;
+
+/// The file, removed when it is dropped. A server that is killed leaves it behind: its `pid` says whose it is.
+pub struct Announcement(PathBuf);
+
+impl Announcement {
+    /// Writes `{"pid", "listen", "url"}`; readers see all of it or nothing.
+    ///
+    /// # Errors
+    /// When the data folder cannot be written.
+    pub fn write(data: &Path, web: &RunningWeb) -> anyhow::Result<Self> {
+        let path = data.join("server.json");
+        let part = data.join("server.json.part");
+        let text = json!({"pid": std::process::id(), "listen": web.address, "url": web.url}).to_string();
+        fs::write(&part, text + "\n")
+            .and_then(|()| fs::rename(&part, &path))
+            .with_context(|| format!("{} cannot be written", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Announcement {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}

@@ -1,0 +1,11 @@
+//! The REST API and the pages, against the real server.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
+
+pub mod support;
+
+mod identity;
+mod pipelines;
+mod runs;
+mod server;
+mod storage;

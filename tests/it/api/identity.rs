@@ -1,0 +1,1 @@
+//! People: sign-in, sessions, tokens, links, what is audited.

@@ -1,0 +1,1 @@
+//! Projects, pipelines, code, templates, hooks.

@@ -1,0 +1,1 @@
+//! Runs, what they leave, logs, live events.

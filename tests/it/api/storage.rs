@@ -1,0 +1,1 @@
+//! Secrets, volumes, registries, clusters.
