@@ -9,6 +9,9 @@ CREATE TABLE projects (
     revision BIGINT NOT NULL
 );
 
+-- The project of runs that are started on the command line. It was always there: its time is 0.
+INSERT INTO projects (name, label, description, created_at, revision) VALUES ('default', 'Default', '', 0, 1);
+
 CREATE TABLE users (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
@@ -159,6 +162,8 @@ CREATE TABLE audit (
 );
 
 CREATE INDEX audit_by_project ON audit (project, id);
+CREATE INDEX audit_by_user ON audit (user_name, id);
+CREATE INDEX audit_by_subject ON audit (subject, id);
 
 -- Answers to requests that carried an Idempotency-Key; `status` is null while the first is under way.
 CREATE TABLE idempotency (
@@ -178,6 +183,10 @@ ALTER TABLE pipelines ADD COLUMN description TEXT NOT NULL DEFAULT '';
 ALTER TABLE pipelines ADD COLUMN labels_json TEXT NOT NULL DEFAULT '{}';
 ALTER TABLE pipelines ADD COLUMN deleted BIGINT NOT NULL DEFAULT 0;
 
+-- Name, description and labels in lower case, which the two databases would make differently: what is searched.
+ALTER TABLE pipelines ADD COLUMN search_text TEXT NOT NULL DEFAULT '';
+UPDATE pipelines SET search_text = name;
+
 -- What stands beside the document: the digest of the pipeline's folder, and what the author said of the change.
 ALTER TABLE pipeline_versions ADD COLUMN code TEXT;
 ALTER TABLE pipeline_versions ADD COLUMN message TEXT NOT NULL DEFAULT '';
@@ -186,3 +195,11 @@ ALTER TABLE runs ADD COLUMN version BIGINT;
 ALTER TABLE runs ADD COLUMN parameters_json TEXT NOT NULL DEFAULT '{}';
 
 CREATE INDEX runs_by_project ON runs (project, id);
+
+-- What a run's deletion and the history of a task look for.
+CREATE INDEX wishes_by_run ON wishes (run_id);
+CREATE INDEX cache_by_run ON cache (run_id);
+CREATE INDEX attempts_ended ON attempts (run_id, task_name) WHERE live = 0;
+
+-- Instances that have not ended: a run of 100,000 that wait has as many rows here, one that is over none.
+CREATE INDEX instances_open ON instances (run_id, ready_at) WHERE ended_at IS NULL;

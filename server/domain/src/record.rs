@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::JsonMap;
 use crate::clock::Timestamp;
 use crate::executor::Report;
 use crate::ids::{AttemptKey, InstanceIx, RunId, TaskIx};
@@ -35,6 +36,12 @@ pub struct RunRecord {
     pub tasks: u32,
     /// What somebody should know about it, e.g. that its plan could not be read.
     pub message: Option<String>,
+    /// The version of the pipeline, when it is a stored one.
+    #[serde(default)]
+    pub version: Option<u32>,
+    /// The parameters as they were given, without the pipeline's own defaults.
+    #[serde(default)]
+    pub parameters: JsonMap,
 }
 
 /// The elements of a task's `for_each`, stored once, when it becomes ready.

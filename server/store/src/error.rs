@@ -77,6 +77,34 @@ pub enum StoreError {
     /// A run that does not exist.
     #[error("there is no run {0}")]
     NoSuchRun(RunId),
+    /// A project that does not exist.
+    #[error("there is no project {0}")]
+    NoSuchProject(String),
+    /// What it would belong to (a project, a person) has just been deleted.
+    #[error("what this would belong to does not exist any more; nothing was stored")]
+    OwnerGone(#[source] sqlx::Error),
+    /// A project that something still happens in.
+    #[error(
+        "project {name} has {runs} runs that have not ended and {pipelines} pipelines: \
+         cancel the runs and delete the pipelines first"
+    )]
+    ProjectInUse {
+        /// The project.
+        name: String,
+        /// Runs that have not ended.
+        runs: u64,
+        /// Pipelines that are not deleted.
+        pipelines: u64,
+    },
+    /// Nobody would administer the platform.
+    #[error("this is the last administrator: make somebody else one first")]
+    LastAdministrator,
+    /// Nobody would own the project.
+    #[error("this is the last owner of project {0}: make another member an owner first")]
+    LastOwner(String),
+    /// A one-time link that does not hold.
+    #[error("this link was used or has expired: ask for a new one")]
+    LinkUsed,
     /// A stored value cannot be read back.
     #[error("stored {what} cannot be read: {reason}")]
     Unreadable {
@@ -116,6 +144,7 @@ impl StoreError {
     /// By SQLite's result codes: the low byte of an extended code is the plain one.
     fn from_sqlite(code: &str, error: sqlx::Error) -> Self {
         match code.parse::<u32>().map(|code| code & 0xff) {
+            _ if code == "787" => Self::OwnerGone(error),
             Ok(5 | 6) => Self::Locked(error),
             Ok(8) => Self::ReadOnly(error),
             Ok(11 | 26) => Self::Damaged(error),
@@ -127,6 +156,7 @@ impl StoreError {
     /// By PostgreSQL's SQLSTATE.
     fn from_postgres(code: &str, error: sqlx::Error) -> Self {
         match code {
+            "23503" => Self::OwnerGone(error),
             "25006" => Self::ReadOnly(error),
             "53100" => Self::DiskFull(error),
             "55P03" => Self::Locked(error),

@@ -3,26 +3,44 @@
 //! A [`Store`] is a handle that clones cheaply. What the engine decided in one pass goes through
 //! [`Store::commit`] as one transaction, which holds only while the engine leases the runs that it touches.
 
+mod audit;
 mod backend;
 mod cache;
 mod checkpoint;
 mod commit;
+mod conditions;
 mod error;
+mod hooks;
+mod idempotency;
+mod instances;
 mod lease;
+mod links;
 mod listen;
 mod load;
+mod members;
 mod open;
 mod pipelines;
 mod plans;
+mod projects;
 mod query;
+mod registries;
+mod revision;
 mod rows;
+mod run_filter;
 mod runs;
 mod schema;
+mod secrets;
+mod sessions;
 mod templates;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod upsert;
+mod users;
 mod values;
+mod versions;
+mod volumes;
+mod waiting;
 mod wishes;
 
 use std::sync::Arc;
@@ -31,13 +49,21 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
 use tokio::sync::{Mutex, MutexGuard, watch};
 
+pub use audit::AuditFilter;
 pub use backend::Backend;
+pub use conditions::PageOf;
 pub use error::StoreError;
+pub use idempotency::Idempotent;
+pub use instances::TaskCount;
 pub use lease::Lease;
 pub use open::Options;
-pub use pipelines::{PipelineSummary, PipelineVersion};
-pub use runs::RunFilter;
+pub use pipelines::{PipelineFilter, PipelineSummary};
+pub use revision::{Change, Created};
+pub use run_filter::RunFilter;
+pub use runs::Deleted;
 pub use templates::Stored;
+pub use versions::{Expected, NewVersion, PipelineVersion, PutPipeline};
+pub use waiting::Waiting;
 
 /// A handle to the database.
 #[derive(Clone)]
@@ -118,6 +144,22 @@ impl Store {
                 Ok(Writer::Pooled(Pooled { connection, begun: false }))
             }
         }
+    }
+
+    /// Does `work` in one writing transaction: kept when it returns `Ok`, undone otherwise.
+    async fn transact<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut AnyConnection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut writer = self.writer().await?;
+        let mut transaction = writer.begin(self.backend()).await?;
+        let result = work(&mut transaction).await;
+        match result {
+            Ok(_) => transaction.commit().await?,
+            Err(_) => transaction.rollback().await?,
+        }
+        writer.ended();
+        result
     }
 
     fn wake(&self) {

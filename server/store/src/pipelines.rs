@@ -1,13 +1,33 @@
-//! Pipeline documents: a stored version never changes, and the newest is the one that is used.
+//! Pipelines in lists, each with its newest version, and their last runs.
 
-use cubeloom_domain::Timestamp;
+use std::collections::BTreeMap;
+
+use cubeloom_domain::record::RunRecord;
+use cubeloom_domain::{JsonMap, Timestamp};
+use serde_json::Value;
+use sqlx::AssertSqlSafe;
 use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, Row};
 
 use crate::Store;
+use crate::conditions::Conditions;
 use crate::error::StoreError;
-use crate::query::collect;
+use crate::rows::{self, RUN_COLUMNS};
 use crate::values::{Columns, Values};
+
+/// Which pipelines are wanted. Deleted ones never are.
+#[derive(Clone, Debug, Default)]
+pub struct PipelineFilter {
+    /// Only those of these projects; all when there is none.
+    pub projects: Option<Vec<String>>,
+    /// Only those whose name, description or labels contain this, in whatever case.
+    pub text: Option<String>,
+    /// Only those with this label.
+    pub label: Option<(String, String)>,
+    /// Only those after this one (name, project), for the next page.
+    pub after: Option<(String, String)>,
+    /// At most this many.
+    pub limit: Option<usize>,
+}
 
 /// A pipeline in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,135 +38,89 @@ pub struct PipelineSummary {
     pub name: String,
     /// The newest version, from 1.
     pub version: u32,
+    /// What it is for.
+    pub description: String,
+    /// Its labels.
+    pub labels: JsonMap,
+    /// What the author said of the newest version.
+    pub message: String,
     /// Who stored that.
     pub user: String,
     /// When that was stored.
     pub created_at: Timestamp,
 }
 
-/// One version of a pipeline.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PipelineVersion {
-    /// The version, from 1.
-    pub version: u32,
-    /// The document as it was written.
-    pub document: String,
-    /// SHA-256 of what it says, as given by who stored it.
-    pub digest: String,
-    /// Who stored it.
-    pub user: String,
-    /// When.
-    pub created_at: Timestamp,
-}
+/// Pipelines of one statement of [`Store::last_runs`]; SQLite takes 500 parts.
+const AT_ONCE: usize = 64;
 
 impl Store {
-    /// Stores a document as the newest version of a pipeline, and returns that; the document that is the newest
-    /// already (by its digest) is not stored again.
+    /// Pipelines, by name and project.
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn put_pipeline(
-        &self,
-        project: &str,
-        name: &str,
-        document: &str,
-        digest: &str,
-        user: &str,
-        now: Timestamp,
-    ) -> Result<u32, StoreError> {
-        let mut writer = self.writer().await?;
-        let mut transaction = writer.begin(self.backend()).await?;
-        let newest = newest(&mut transaction, project, name).await?;
-        if let Some((version, stored)) = &newest
-            && stored == digest
-        {
-            return Ok(*version);
+    pub async fn pipelines(&self, filter: &PipelineFilter) -> Result<Vec<PipelineSummary>, StoreError> {
+        let mut wanted = Conditions::new("pipeline");
+        wanted.fixed("p.deleted = 0");
+        if let Some(projects) = &filter.projects {
+            let projects: Vec<&str> = projects.iter().map(String::as_str).collect();
+            wanted.any_of("p.project", &projects)?;
         }
-        let version = newest.map_or(1, |(version, _)| version + 1);
-        let mut values = Values::new("pipeline", 7);
-        values
-            .text(project)?
-            .text(name)?
-            .int(version)?
-            .text(document)?
-            .text(digest)?
-            .text(user)?
-            .int(now.0)?;
-        sqlx::query_with(
-            "INSERT INTO pipeline_versions (project, name, version, document, digest, user_name, created_at) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
-            values.arguments,
-        )
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        writer.ended();
-        Ok(version)
+        wanted.contains(&["p.search_text"], filter.text.as_deref())?;
+        if let Some(label) = &filter.label {
+            // Both databases know `REPLACE`, and with it whether a text is in another, in this very case.
+            wanted.with_text("REPLACE(p.labels_json, {}, '') <> p.labels_json", &member(label))?;
+        }
+        if let Some((name, project)) = &filter.after {
+            wanted.after(["p.name", "p.project"], [name, project])?;
+        }
+        let (wanted, limit, values) = wanted.limited(filter.limit.unwrap_or(usize::MAX))?;
+        let sql = format!(
+            "SELECT p.project, p.name, p.version, p.description, p.labels_json, v.message, v.user_name, \
+             v.created_at FROM pipelines p JOIN pipeline_versions v \
+             ON v.project = p.project AND v.name = p.name AND v.version = p.version \
+             WHERE {wanted} ORDER BY p.name, p.project LIMIT {limit}"
+        );
+        self.all(AssertSqlSafe(sql), values, summary).await
     }
 
-    /// The pipelines of a project, by name.
+    /// The newest `each` runs of each of these pipelines that has any, the newest first.
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn pipelines(&self, project: &str) -> Result<Vec<PipelineSummary>, StoreError> {
-        let query = sqlx::query(
-            "SELECT p.project, p.name, p.version, v.user_name, v.created_at FROM pipelines p \
-             JOIN pipeline_versions v ON v.project = p.project AND v.name = p.name AND v.version = p.version \
-             WHERE p.project = $1 ORDER BY p.name",
-        )
-        .bind(project.to_owned());
-        collect(&mut *self.inner.pool.acquire().await?, query, summary).await
-    }
-
-    /// One version of a pipeline.
-    ///
-    /// # Errors
-    /// When the database refuses.
-    pub async fn pipeline(
+    pub async fn last_runs(
         &self,
         project: &str,
-        name: &str,
-        version: u32,
-    ) -> Result<Option<PipelineVersion>, StoreError> {
-        let row = sqlx::query(
-            "SELECT version, document, digest, user_name, created_at FROM pipeline_versions \
-             WHERE project = $1 AND name = $2 AND version = $3",
-        )
-        .bind(project.to_owned())
-        .bind(name.to_owned())
-        .bind(i64::from(version))
-        .fetch_optional(&self.inner.pool)
-        .await?;
-        row.as_ref().map(pipeline_version).transpose()
+        names: &[String],
+        each: usize,
+    ) -> Result<BTreeMap<String, Vec<RunRecord>>, StoreError> {
+        let mut found: BTreeMap<String, Vec<RunRecord>> = BTreeMap::new();
+        for names in names.chunks(AT_ONCE) {
+            let mut values = Values::texts("run", &[project])?;
+            values.int(i64::try_from(each).unwrap_or(i64::MAX))?;
+            let mut parts = Vec::new();
+            for (n, name) in names.iter().enumerate() {
+                values.text(name)?;
+                parts.push(format!(
+                    "SELECT * FROM (SELECT {RUN_COLUMNS} FROM runs WHERE project = $1 AND pipeline = ${} \
+                     ORDER BY id DESC LIMIT $2) AS part_{n}",
+                    n + 3
+                ));
+            }
+            let sql = parts.join(" UNION ALL ");
+            for run in self.all(AssertSqlSafe(sql), values, rows::run).await? {
+                found.entry(run.pipeline.clone()).or_default().push(run);
+            }
+        }
+        for runs in found.values_mut() {
+            runs.sort_by(|one, other| other.id.cmp(&one.id));
+        }
+        Ok(found)
     }
 }
 
-/// The newest version's number and digest. It counts the version up as well: the row makes writers take turns.
-async fn newest(
-    connection: &mut AnyConnection,
-    project: &str,
-    name: &str,
-) -> Result<Option<(u32, String)>, StoreError> {
-    let row = sqlx::query(
-        "INSERT INTO pipelines (project, name, version) VALUES ($1, $2, 1) \
-         ON CONFLICT (project, name) DO UPDATE SET version = pipelines.version + 1 RETURNING version",
-    )
-    .bind(project.to_owned())
-    .bind(name.to_owned())
-    .fetch_one(&mut *connection)
-    .await?;
-    let newest = row.try_get::<i64, _>(0)? - 1;
-    let row = sqlx::query(
-        "SELECT version, digest FROM pipeline_versions WHERE project = $1 AND name = $2 AND version = $3",
-    )
-    .bind(project.to_owned())
-    .bind(name.to_owned())
-    .bind(newest)
-    .fetch_optional(connection)
-    .await?;
-    let Some(row) = row else { return Ok(None) };
-    let mut columns = Columns::of("pipeline", &row);
-    Ok(Some((columns.int()?, columns.text()?.into())))
+/// A label as it stands in the document of all labels.
+fn member((label, value): &(String, String)) -> String {
+    format!("{}:{}", Value::from(label.as_str()), Value::from(value.as_str()))
 }
 
 fn summary(row: &AnyRow) -> Result<PipelineSummary, StoreError> {
@@ -155,18 +129,10 @@ fn summary(row: &AnyRow) -> Result<PipelineSummary, StoreError> {
         project: columns.text()?.into(),
         name: columns.text()?.into(),
         version: columns.int()?,
+        description: columns.text()?.into(),
+        labels: columns.json()?,
+        message: columns.text()?.into(),
         user: columns.text()?.into(),
-        created_at: Timestamp(columns.int()?),
-    })
-}
-
-fn pipeline_version(row: &AnyRow) -> Result<PipelineVersion, StoreError> {
-    let mut columns = Columns::of("pipeline", row);
-    Ok(PipelineVersion {
-        version: columns.int()?,
-        document: columns.text()?.into(),
-        digest: columns.text()?.into(),
-        user: columns.text()?.into(),
-        created_at: Timestamp(columns.int()?),
+        created_at: columns.time()?,
     })
 }

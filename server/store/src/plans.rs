@@ -1,15 +1,15 @@
 //! Plans, stored in parts: one of 100,000 tasks is tens of megabytes of text, and never held whole.
 
-use cubeloom_domain::RunId;
+use cubeloom_domain::{RunId, TaskIx};
 use cubeloom_domain::plan::{PlannedTask, RunPlan};
 use futures::TryStreamExt;
 use sqlx::AnyConnection;
 
 use crate::Store;
 use crate::error::StoreError;
-use crate::values::Columns;
+use crate::values::{Columns, Values};
 
-/// Tasks a part.
+/// Tasks a part. Stored plans are read with it: it never changes.
 const TASKS: usize = 500;
 
 impl Store {
@@ -28,6 +28,18 @@ impl Store {
             plan.tasks.extend(Columns::of("plan", &part).json::<Vec<PlannedTask>>()?);
         }
         Ok(Some(plan))
+    }
+
+    /// One task of a run's plan, without reading all of it.
+    ///
+    /// # Errors
+    /// When the database refuses, or the plan was written by a program that knows more.
+    pub async fn planned_task(&self, id: &RunId, task: TaskIx) -> Result<Option<PlannedTask>, StoreError> {
+        let mut values = Values::texts("plan", &[id.as_str()])?;
+        values.int(i64::try_from(task.index() / TASKS + 1).unwrap_or(i64::MAX))?;
+        let sql = "SELECT part_json FROM plans WHERE run_id = $1 AND part = $2";
+        let part = self.one(sql, values, |row| Columns::of("plan", row).json::<Vec<PlannedTask>>()).await?;
+        Ok(part.and_then(|tasks| tasks.into_iter().nth(task.index() % TASKS)))
     }
 }
 

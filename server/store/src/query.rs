@@ -3,9 +3,44 @@
 use futures::TryStreamExt;
 use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
-use sqlx::{Any, AnyConnection};
+use sqlx::{Any, AnyConnection, SqlSafeStr};
 
+use crate::Store;
 use crate::error::StoreError;
+use crate::values::Values;
+
+impl Store {
+    /// The only row of a query, read by `read`.
+    pub(crate) async fn one<T>(
+        &self,
+        sql: impl SqlSafeStr,
+        values: Values,
+        read: impl Fn(&AnyRow) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        let row = sqlx::query_with(sql, values.arguments).fetch_optional(&self.inner.pool).await?;
+        row.as_ref().map(read).transpose()
+    }
+
+    /// The rows of a query, read by `read`.
+    pub(crate) async fn all<T>(
+        &self,
+        sql: impl SqlSafeStr,
+        values: Values,
+        read: impl Fn(&AnyRow) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut connection = self.inner.pool.acquire().await?;
+        collect(&mut connection, sqlx::query_with(sql, values.arguments), read).await
+    }
+}
+
+/// Runs a statement, and says how many rows it changed.
+pub(crate) async fn execute(
+    connection: &mut AnyConnection,
+    sql: impl SqlSafeStr,
+    values: Values,
+) -> Result<u64, StoreError> {
+    Ok(sqlx::query_with(sql, values.arguments).execute(connection).await?.rows_affected())
+}
 
 /// The rows of a query, each turned into a record as it arrives: a driver's row is far larger than ours.
 pub(crate) async fn collect<T>(

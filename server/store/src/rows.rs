@@ -2,10 +2,8 @@
 
 use cubeloom_domain::record::{AttemptRecord, CacheEntry, ExpansionRecord, InstanceRecord, RunRecord};
 use cubeloom_domain::resources::Amount;
-use cubeloom_domain::state::RunState;
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{AttemptKey, Bytes, Cpu, RunId, TaskIx, Timestamp};
-use serde_json::Value;
 use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
 
@@ -27,17 +25,20 @@ pub(crate) static RUNS: Upsert = Upsert::new(
         "ended_at",
         "tasks",
         "message",
+        "version",
+        "parameters_json",
     ],
     1,
 );
 
 /// Stores a run that must not be there.
 pub(crate) async fn insert_run(connection: &mut AnyConnection, run: &RunRecord) -> Result<(), StoreError> {
-    let mut values = Values::new("run", 11);
+    let mut values = Values::new("run", 13);
     run.bind(&mut values)?;
     sqlx::query_with(
         "INSERT INTO runs (id, project, pipeline, user_name, state, live, created_at, started_at, ended_at, \
-         tasks, message) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+         tasks, message, version, parameters_json) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
         values.arguments,
     )
     .execute(connection)
@@ -46,8 +47,8 @@ pub(crate) async fn insert_run(connection: &mut AnyConnection, run: &RunRecord) 
 }
 
 /// The columns of [`run`].
-pub(crate) const RUN_COLUMNS: &str =
-    "id, project, pipeline, user_name, state, created_at, started_at, ended_at, tasks, message";
+pub(crate) const RUN_COLUMNS: &str = "id, project, pipeline, user_name, state, created_at, started_at, \
+     ended_at, tasks, message, version, parameters_json";
 
 impl Row for RunRecord {
     type Key<'a> = &'a RunId;
@@ -64,6 +65,7 @@ impl Row for RunRecord {
             .maybe_int(micros(self.started_at))?
             .maybe_int(micros(self.ended_at))?;
         values.int(self.tasks)?.maybe_text(self.message.as_deref())?;
+        values.maybe_int(self.version)?.json(&self.parameters)?;
         Ok(())
     }
 }
@@ -76,19 +78,15 @@ pub(crate) fn run(row: &AnyRow) -> Result<RunRecord, StoreError> {
         project: columns.text()?.into(),
         pipeline: columns.text()?.into(),
         user: columns.text()?.into(),
-        state: state(columns.text()?)?,
+        state: columns.word()?,
         created_at: Timestamp(columns.int()?),
         started_at: columns.maybe_int()?.map(Timestamp),
         ended_at: columns.maybe_int()?.map(Timestamp),
         tasks: columns.int()?,
         message: columns.maybe_text()?,
+        version: columns.maybe_int()?,
+        parameters: columns.json()?,
     })
-}
-
-/// The state that a stored word means.
-fn state(word: &str) -> Result<RunState, StoreError> {
-    serde_json::from_value(Value::from(word))
-        .map_err(|error| StoreError::Unreadable { what: "run", reason: error.to_string() })
 }
 
 fn micros(time: Option<Timestamp>) -> Option<i64> {
@@ -157,7 +155,11 @@ impl Row for InstanceRecord {
 
 /// An instance, from [`INSTANCE_COLUMNS`].
 pub(crate) fn instance(row: &AnyRow) -> Result<InstanceRecord, StoreError> {
-    let mut columns = Columns::of("instance", row);
+    instance_from(&mut Columns::of("instance", row))
+}
+
+/// An instance, from the next columns of a row, which are [`INSTANCE_COLUMNS`].
+pub(crate) fn instance_from(columns: &mut Columns<'_>) -> Result<InstanceRecord, StoreError> {
     Ok(InstanceRecord {
         run: columns.parsed()?,
         task: TaskIx(columns.int()?),

@@ -2,44 +2,52 @@
 
 use cubeloom_domain::RunId;
 use cubeloom_domain::failpoint;
+use cubeloom_domain::identity::AuditEntry;
 use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::{AttemptRecord, ExpansionRecord, InstanceRecord, RunRecord};
-use cubeloom_domain::state::RunState;
 use sqlx::{AssertSqlSafe, Row};
 
 use crate::error::StoreError;
 use crate::lease::run_id;
-use crate::query::{collect, places};
+use crate::query::{collect, execute};
 use crate::rows::{self, ATTEMPT_COLUMNS, EXPANSION_COLUMNS, INSTANCE_COLUMNS, RUN_COLUMNS};
-use crate::{Store, listen, plans};
+use crate::values::{Columns, Values};
+use crate::{Store, audit, listen, plans, projects};
 
 /// The most ids that [`Store::find_run`] returns: more than one is a question to the person anyway.
 const MATCHES: i64 = 20;
 
-/// Which runs are wanted; the default is all of them.
-#[derive(Clone, Debug, Default)]
-pub struct RunFilter {
-    /// Only this project's.
-    pub project: Option<String>,
-    /// Only this pipeline's.
-    pub pipeline: Option<String>,
-    /// Only those in one of these states; empty for any.
-    pub states: Vec<RunState>,
-    /// At most this many.
-    pub limit: Option<usize>,
-    /// Only those older than this one, for the next page.
-    pub before: Option<RunId>,
+/// What came of deleting a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deleted {
+    /// It is gone.
+    Done,
+    /// It has not ended, or somebody wants it to go on; nothing was done.
+    Live,
+    /// There is no such run.
+    Missing,
 }
 
 impl Store {
     /// Stores a new run and its plan.
     ///
     /// # Errors
-    /// When the id exists, or the database refuses.
-    pub async fn create_run(&self, record: &RunRecord, plan: &RunPlan) -> Result<(), StoreError> {
+    /// [`StoreError::NoSuchProject`]; otherwise when the id exists, or the database refuses.
+    pub async fn create_run(
+        &self,
+        record: &RunRecord,
+        plan: &RunPlan,
+        audit: Option<&AuditEntry>,
+    ) -> Result<(), StoreError> {
         let parts = plans::parts(plan)?;
         let mut writer = self.writer().await?;
         let mut transaction = writer.begin(self.backend()).await?;
+        if !projects::hold(self.backend(), &mut transaction, &record.project).await? {
+            return Err(StoreError::NoSuchProject(record.project.clone()));
+        }
+        if let Some(audit) = audit {
+            audit::write(&mut transaction, audit).await?;
+        }
         rows::insert_run(&mut transaction, record).await?;
         plans::insert(&mut transaction, &record.id, parts).await?;
         listen::notify(self.backend(), &mut transaction).await?;
@@ -66,22 +74,35 @@ impl Store {
         row.as_ref().map(rows::run).transpose()
     }
 
-    /// Runs, newest first.
+    /// Deletes a run that has ended: its plan, instances, attempts and wishes, and the results that later runs
+    /// could have taken from it. Its files are the caller's.
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRecord>, StoreError> {
-        let (conditions, texts) = conditions(filter);
-        let limit = filter.limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(i64::MAX);
-        let sql = format!(
-            "SELECT {RUN_COLUMNS} FROM runs WHERE {conditions} ORDER BY id DESC LIMIT ${}",
-            texts.len() + 1
-        );
-        let mut query = sqlx::query(AssertSqlSafe(sql));
-        for text in texts {
-            query = query.bind(text);
-        }
-        collect(&mut *self.inner.pool.acquire().await?, query.bind(limit), rows::run).await
+    pub async fn delete_run(&self, id: &RunId, audit: &AuditEntry) -> Result<Deleted, StoreError> {
+        self.transact(async |connection| {
+            // A server that leads it would go on to write what belongs to it.
+            let sql = self.backend().pick(
+                "SELECT live, COALESCE(lease_until, 0), EXISTS (SELECT 1 FROM wishes \
+                 WHERE handled = 0 AND run_id = $1) FROM runs WHERE id = $1",
+                "SELECT live, COALESCE(lease_until, 0), CAST(EXISTS (SELECT 1 FROM wishes \
+                 WHERE handled = 0 AND run_id = $1) AS INTEGER) FROM runs WHERE id = $1 FOR UPDATE",
+            );
+            let values = Values::texts("run", &[id.as_str()])?;
+            let row = sqlx::query_with(sql, values.arguments).fetch_optional(&mut *connection).await?;
+            let Some(row) = row else { return Ok(Deleted::Missing) };
+            let mut columns = Columns::of("run", &row);
+            let (live, led_until, wanted) = (columns.flag()?, columns.time()?, columns.flag()?);
+            if live || led_until > audit.at || wanted {
+                return Ok(Deleted::Live);
+            }
+            for sql in OF_RUN {
+                execute(connection, *sql, Values::texts("run", &[id.as_str()])?).await?;
+            }
+            audit::write(connection, audit).await?;
+            Ok(Deleted::Done)
+        })
+        .await
     }
 
     /// The runs whose id begins with this text or, when none does, ends with it; a few at most, newest first.
@@ -158,23 +179,13 @@ impl Store {
     }
 }
 
-/// The filter as SQL, and the texts for its parameters.
-fn conditions(filter: &RunFilter) -> (String, Vec<String>) {
-    let mut conditions = vec!["1 = 1".to_owned()];
-    let mut texts = Vec::new();
-    for (column, value) in [("project =", &filter.project), ("pipeline =", &filter.pipeline)] {
-        if let Some(value) = value {
-            texts.push(value.clone());
-            conditions.push(format!("{column} ${}", texts.len()));
-        }
-    }
-    if let Some(before) = &filter.before {
-        texts.push(before.to_string());
-        conditions.push(format!("id < ${}", texts.len()));
-    }
-    if !filter.states.is_empty() {
-        conditions.push(format!("state IN ({})", places(texts.len() + 1, filter.states.len())));
-        texts.extend(filter.states.iter().map(|state| state.as_str().to_owned()));
-    }
-    (conditions.join(" AND "), texts)
-}
+/// What goes with a run, the run itself last.
+const OF_RUN: &[&str] = &[
+    "DELETE FROM attempts WHERE run_id = $1",
+    "DELETE FROM instances WHERE run_id = $1",
+    "DELETE FROM expansions WHERE run_id = $1",
+    "DELETE FROM plans WHERE run_id = $1",
+    "DELETE FROM wishes WHERE run_id = $1",
+    "DELETE FROM cache WHERE run_id = $1",
+    "DELETE FROM runs WHERE id = $1",
+];

@@ -7,7 +7,10 @@ use crate::backend::Backend;
 use crate::error::StoreError;
 
 /// Every migration, in order; a migration that was released never changes.
-const MIGRATIONS: &[(i64, &str)] = &[(1, include_str!("../../../migrations/0001_start.sql"))];
+const MIGRATIONS: &[(i64, &str)] = &[
+    (1, include_str!("../../../migrations/0001_start.sql")),
+    (2, include_str!("../../../migrations/0002_people.sql")),
+];
 
 /// Makes two programs that start together take turns; the transaction's end lets go of it.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(4891470237)";

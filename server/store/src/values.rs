@@ -1,7 +1,9 @@
 //! Between our types and the three kinds of columns: writing parameters, reading rows.
 
+use cubeloom_domain::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::{Any, Arguments, Decode, Encode, Row, Type};
 
@@ -19,6 +21,15 @@ impl Values {
         let mut arguments = AnyArguments::default();
         arguments.reserve(count, 0);
         Self { what, arguments }
+    }
+
+    /// Some texts.
+    pub(crate) fn texts(what: &'static str, texts: &[&str]) -> Result<Self, StoreError> {
+        let mut values = Self::new(what, texts.len());
+        for text in texts {
+            values.text(text)?;
+        }
+        Ok(values)
     }
 
     /// A text. PostgreSQL has no NUL in texts, so none is stored.
@@ -47,6 +58,11 @@ impl Values {
         }
     }
 
+    /// A moment that may be absent.
+    pub(crate) fn maybe_time(&mut self, value: Option<Timestamp>) -> Result<&mut Self, StoreError> {
+        self.maybe_int(value.map(|time| time.0))
+    }
+
     /// A text that may be absent.
     pub(crate) fn maybe_text(&mut self, value: Option<&str>) -> Result<&mut Self, StoreError> {
         match value {
@@ -59,6 +75,14 @@ impl Values {
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<&mut Self, StoreError> {
         let text = serde_json::to_string(value).map_err(|error| self.refused(error))?;
         self.add(text)
+    }
+
+    /// A document that may be absent.
+    pub(crate) fn maybe_json(&mut self, value: Option<&impl Serialize>) -> Result<&mut Self, StoreError> {
+        match value {
+            Some(value) => self.json(value),
+            None => self.add(None::<String>),
+        }
     }
 
     fn add<'t, T: Encode<'t, Any> + Type<Any>>(&mut self, value: T) -> Result<&mut Self, StoreError> {
@@ -116,6 +140,39 @@ impl<'r> Columns<'r> {
     /// A document.
     pub(crate) fn json<T: DeserializeOwned>(&mut self) -> Result<T, StoreError> {
         serde_json::from_str(self.text()?).map_err(|error| self.unreadable(error))
+    }
+
+    /// A document that may be absent.
+    pub(crate) fn maybe_json<T: DeserializeOwned>(&mut self) -> Result<Option<T>, StoreError> {
+        let Some(text) = self.next::<Option<&str>>()? else { return Ok(None) };
+        serde_json::from_str(text).map(Some).map_err(|error| self.unreadable(error))
+    }
+
+    /// A word that stands for one value of an enum, by its name in documents.
+    pub(crate) fn word<T: DeserializeOwned>(&mut self) -> Result<T, StoreError> {
+        let word = self.text()?;
+        serde_json::from_value(Value::from(word)).map_err(|error| self.unreadable(error))
+    }
+
+    /// A word that may be absent.
+    pub(crate) fn maybe_word<T: DeserializeOwned>(&mut self) -> Result<Option<T>, StoreError> {
+        let Some(word) = self.next::<Option<&str>>()? else { return Ok(None) };
+        serde_json::from_value(Value::from(word)).map(Some).map_err(|error| self.unreadable(error))
+    }
+
+    /// A flag.
+    pub(crate) fn flag(&mut self) -> Result<bool, StoreError> {
+        Ok(self.int::<i64>()? != 0)
+    }
+
+    /// A moment.
+    pub(crate) fn time(&mut self) -> Result<Timestamp, StoreError> {
+        Ok(Timestamp(self.int()?))
+    }
+
+    /// A moment that may be absent.
+    pub(crate) fn maybe_time(&mut self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.maybe_int()?.map(Timestamp))
     }
 
     fn next<T: Decode<'r, Any> + Type<Any>>(&mut self) -> Result<T, StoreError> {

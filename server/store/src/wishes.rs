@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use cubeloom_domain::identity::AuditEntry;
 use cubeloom_domain::record::{Wish, WishRecord};
 use cubeloom_domain::{RunId, Timestamp};
 use sqlx::any::AnyRow;
@@ -10,7 +11,7 @@ use sqlx::{AnyConnection, Row};
 use crate::error::StoreError;
 use crate::query::collect;
 use crate::values::{Columns, Values};
-use crate::{Store, listen};
+use crate::{Store, audit, listen};
 
 impl Store {
     /// Stores a wish, and returns its id.
@@ -23,6 +24,7 @@ impl Store {
         wish: &Wish,
         user: &str,
         now: Timestamp,
+        audit: Option<&AuditEntry>,
     ) -> Result<i64, StoreError> {
         let mut writer = self.writer().await?;
         let mut transaction = writer.begin(self.backend()).await?;
@@ -43,6 +45,9 @@ impl Store {
         )
         .execute(&mut *transaction)
         .await?;
+        if let Some(audit) = audit {
+            audit::write(&mut transaction, audit).await?;
+        }
         listen::notify(self.backend(), &mut transaction).await?;
         transaction.commit().await?;
         writer.ended();

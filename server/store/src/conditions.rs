@@ -1,0 +1,122 @@
+//! Conditions of lists: what is wanted, as SQL with its parameters.
+
+use crate::error::StoreError;
+use crate::query::{lists, places};
+use crate::values::Values;
+
+/// A part of a list that is ordered by `K`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageOf<K> {
+    /// The last one of the part before.
+    pub after: Option<K>,
+    /// At most this many.
+    pub limit: usize,
+}
+
+/// Conditions that must all hold.
+pub(crate) struct Conditions {
+    parts: Vec<String>,
+    values: Values,
+    count: usize,
+}
+
+impl Conditions {
+    /// None yet.
+    pub(crate) fn new(what: &'static str) -> Self {
+        Self { parts: Vec::new(), values: Values::new(what, 8), count: 0 }
+    }
+
+    /// A condition without a parameter.
+    pub(crate) fn fixed(&mut self, condition: &str) {
+        self.parts.push(condition.into());
+    }
+
+    /// `comparison`, such as `project =`, with a text; nothing when there is none.
+    pub(crate) fn text(&mut self, comparison: &str, value: Option<&str>) -> Result<(), StoreError> {
+        let Some(value) = value else { return Ok(()) };
+        self.values.text(value)?;
+        self.add(comparison);
+        Ok(())
+    }
+
+    /// `comparison` with a number; nothing when there is none.
+    pub(crate) fn int(&mut self, comparison: &str, value: Option<i64>) -> Result<(), StoreError> {
+        let Some(value) = value else { return Ok(()) };
+        self.values.int(value)?;
+        self.add(comparison);
+        Ok(())
+    }
+
+    /// The column has one of these values.
+    pub(crate) fn any_of(&mut self, column: &str, allowed: &[&str]) -> Result<(), StoreError> {
+        if allowed.is_empty() {
+            self.fixed("1 = 0");
+            return Ok(());
+        }
+        // Few different lengths are few different statements.
+        let mut padded = lists(allowed);
+        let allowed = if padded.len() == 1 { padded.remove(0) } else { allowed.to_vec() };
+        for value in &allowed {
+            self.values.text(value)?;
+        }
+        self.parts.push(format!("{column} IN ({})", places(self.count + 1, allowed.len())));
+        self.count += allowed.len();
+        Ok(())
+    }
+
+    /// One of these texts contains this one, in whatever case.
+    pub(crate) fn contains(&mut self, columns: &[&str], text: Option<&str>) -> Result<(), StoreError> {
+        let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(()) };
+        self.values.text(&format!("%{}%", escaped(&text.to_lowercase())))?;
+        self.count += 1;
+        let alternatives: Vec<String> = columns
+            .iter()
+            .map(|column| format!("LOWER({column}) LIKE ${} ESCAPE '\\'", self.count))
+            .collect();
+        self.parts.push(format!("({})", alternatives.join(" OR ")));
+        Ok(())
+    }
+
+    /// The column begins with this text.
+    pub(crate) fn begins(&mut self, column: &str, text: Option<&str>) -> Result<(), StoreError> {
+        let Some(text) = text else { return Ok(()) };
+        self.values.text(&format!("{}%", escaped(text)))?;
+        self.count += 1;
+        self.parts.push(format!("{column} LIKE ${} ESCAPE '\\'", self.count));
+        Ok(())
+    }
+
+    /// The row comes after this one, in the order of two columns.
+    pub(crate) fn after(&mut self, columns: [&str; 2], last: [&str; 2]) -> Result<(), StoreError> {
+        self.values.text(last[0])?.text(last[1])?;
+        let [first, second] = columns;
+        self.parts.push(format!("({first}, {second}) > (${}, ${})", self.count + 1, self.count + 2));
+        self.count += 2;
+        Ok(())
+    }
+
+    /// `condition` with `{}` standing for a text.
+    pub(crate) fn with_text(&mut self, condition: &str, value: &str) -> Result<(), StoreError> {
+        self.values.text(value)?;
+        self.count += 1;
+        self.parts.push(condition.replace("{}", &format!("${}", self.count)));
+        Ok(())
+    }
+
+    /// The conditions after `WHERE`, the place of the limit, and the values of both.
+    pub(crate) fn limited(mut self, limit: usize) -> Result<(String, String, Values), StoreError> {
+        self.values.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
+        let sql = if self.parts.is_empty() { "1 = 1".into() } else { self.parts.join(" AND ") };
+        Ok((sql, format!("${}", self.count + 1), self.values))
+    }
+
+    fn add(&mut self, comparison: &str) {
+        self.count += 1;
+        self.parts.push(format!("{comparison} ${}", self.count));
+    }
+}
+
+/// The text for `LIKE ... ESCAPE '\'`, with nothing that stands for other characters.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
+}

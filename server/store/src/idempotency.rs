@@ -1,0 +1,108 @@
+//! Answers that are given again: a request that carries an Idempotency-Key is carried out once.
+
+use cubeloom_domain::Timestamp;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::query::execute;
+use crate::values::{Columns, Values};
+
+/// What is known of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Idempotent {
+    /// It is the first with its key: carry it out.
+    New,
+    /// The first with its key is being carried out.
+    Running,
+    /// It was carried out, and answered this.
+    Done {
+        /// The status code.
+        status: u16,
+        /// The headers, as the document that was given.
+        headers_json: String,
+        /// The body.
+        body: String,
+    },
+    /// Another request had this key.
+    Other,
+}
+
+impl Store {
+    /// A request begins, unless one with this key is known. Of several at once one is the new one.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn begin_idempotent(
+        &self,
+        user_id: &str,
+        key: &str,
+        request_hash: &str,
+        now: Timestamp,
+    ) -> Result<Idempotent, StoreError> {
+        self.transact(async |connection| {
+            let mut values = Values::texts("request", &[user_id, key, request_hash])?;
+            values.int(now.0)?;
+            let sql = "INSERT INTO idempotency (user_id, idempotency_key, request_hash, created_at) \
+                       VALUES ($1, $2, $3, $4) ON CONFLICT (user_id, idempotency_key) DO NOTHING";
+            if execute(connection, sql, values).await? == 1 {
+                return Ok(Idempotent::New);
+            }
+            let values = Values::texts("request", &[user_id, key])?;
+            let sql = "SELECT request_hash, status, headers_json, body FROM idempotency \
+                       WHERE user_id = $1 AND idempotency_key = $2";
+            let row = sqlx::query_with(sql, values.arguments).fetch_optional(connection).await?;
+            // Forgotten in this very moment: to be asked again, as if it were under way.
+            let Some(row) = row else { return Ok(Idempotent::Running) };
+            let mut columns = Columns::of("request", &row);
+            if columns.text()? != request_hash {
+                return Ok(Idempotent::Other);
+            }
+            let Some(status) = columns.maybe_int()? else { return Ok(Idempotent::Running) };
+            let (headers_json, body) = (columns.text()?.into(), columns.text()?.into());
+            Ok(Idempotent::Done { status, headers_json, body })
+        })
+        .await
+    }
+
+    /// Keeps the answer to a request.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn finish_idempotent(
+        &self,
+        user_id: &str,
+        key: &str,
+        status: u16,
+        headers_json: &str,
+        body: &str,
+    ) -> Result<(), StoreError> {
+        let mut values = Values::texts("request", &[user_id, key, headers_json, body])?;
+        values.int(status)?;
+        let sql = "UPDATE idempotency SET headers_json = $3, body = $4, status = $5 \
+                   WHERE user_id = $1 AND idempotency_key = $2";
+        execute(self.writer().await?.get(), sql, values).await?;
+        Ok(())
+    }
+
+    /// Forgets a request that failed for no reason of its own, so that it may be made again.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn forget_idempotent(&self, user_id: &str, key: &str) -> Result<(), StoreError> {
+        let values = Values::texts("request", &[user_id, key])?;
+        let sql = "DELETE FROM idempotency WHERE user_id = $1 AND idempotency_key = $2";
+        execute(self.writer().await?.get(), sql, values).await?;
+        Ok(())
+    }
+
+    /// Forgets the requests that began before this moment; how many those were.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn delete_old_idempotency(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let mut values = Values::new("request", 1);
+        values.int(before.0)?;
+        let sql = "DELETE FROM idempotency WHERE created_at < $1";
+        execute(self.writer().await?.get(), sql, values).await
+    }
+}

@@ -1,0 +1,220 @@
+//! One-time links: the first administrator's, invitations, lost passwords. Each is used once, also by two people at
+//! the same moment.
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::identity::{AuditEntry, Link, LinkPurpose, Role, User};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, AssertSqlSafe};
+
+use crate::error::StoreError;
+use crate::query::{collect, execute};
+use crate::values::{Columns, Values};
+use crate::{Created, Store, audit, users};
+
+const COLUMNS: &str = "id, hash, kind, user_id, project, role, admin, note, created_by, created_at, expires_at, used_at";
+
+impl Store {
+    /// Stores a new link.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn create_link(&self, link: &Link, audit: &AuditEntry) -> Result<(), StoreError> {
+        self.transact(async |connection| {
+            insert(connection, link).await?;
+            audit::write(connection, audit).await
+        })
+        .await
+    }
+
+    /// The link whose secret has this hash, also one that was used or has expired.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn link_by_hash(&self, hash: &str) -> Result<Option<Link>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM links WHERE hash = $1");
+        self.one(AssertSqlSafe(sql), Values::texts("link", &[hash])?, read).await
+    }
+
+    /// All links, or those that can be used at a moment, the newest first.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn links(&self, open_at: Option<Timestamp>) -> Result<Vec<Link>, StoreError> {
+        let mut values = Values::new("link", 1);
+        let open = match open_at {
+            Some(now) => {
+                values.int(now.0)?;
+                "WHERE used_at IS NULL AND expires_at > $1"
+            }
+            None => "",
+        };
+        let sql = format!("SELECT {COLUMNS} FROM links {open} ORDER BY id DESC");
+        self.all(AssertSqlSafe(sql), values, read).await
+    }
+
+    /// Takes a link back that was not used. False when there is none.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn revoke_link(&self, id: &str, audit: &AuditEntry) -> Result<bool, StoreError> {
+        self.transact(async |connection| {
+            let sql = "DELETE FROM links WHERE id = $1 AND used_at IS NULL";
+            let done = execute(connection, sql, Values::texts("link", &[id])?).await? == 1;
+            if done {
+                audit::write(connection, audit).await?;
+            }
+            Ok(done)
+        })
+        .await
+    }
+
+    /// Makes an account by a link, which is used by this, with the place in a project that the link gives. Whether
+    /// the person administers the platform is the link's word, not the account's. A name that is taken uses
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::LinkUsed`] when the link was used, has expired, or is not one that makes accounts; otherwise
+    /// when the database refuses.
+    pub async fn create_user_by_link(
+        &self,
+        user: &User,
+        password_hash: &str,
+        link_id: &str,
+        audit: &AuditEntry,
+    ) -> Result<Created, StoreError> {
+        self.transact(async |connection| {
+            let link = self.hold_link(connection, link_id, audit.at).await?;
+            let (admin, place) = match link.purpose {
+                LinkPurpose::First => (true, None),
+                LinkPurpose::Invite { place, admin } => (admin, place),
+                LinkPurpose::Reset { .. } => return Err(StoreError::LinkUsed),
+            };
+            let user = User { admin, ..user.clone() };
+            if users::insert(connection, &user, Some(password_hash)).await? == Created::Exists {
+                return Ok(Created::Exists);
+            }
+            if let Some((project, role)) = place {
+                join(connection, &project, &user.id, role, audit.at).await?;
+            }
+            mark_used(connection, link_id, audit.at).await?;
+            audit::write(connection, audit).await?;
+            Ok(Created::Yes)
+        })
+        .await
+    }
+
+    /// Sets a password by a link, which is used by this as are the person's other such links; their sessions end.
+    ///
+    /// # Errors
+    /// [`StoreError::LinkUsed`] when the link was used, has expired, or is not for this person; otherwise when the
+    /// database refuses.
+    pub async fn use_reset_link(
+        &self,
+        link_id: &str,
+        user_id: &str,
+        password_hash: &str,
+        audit: &AuditEntry,
+    ) -> Result<(), StoreError> {
+        self.transact(async |connection| {
+            match self.hold_link(connection, link_id, audit.at).await?.purpose {
+                LinkPurpose::Reset { user_id: whose } if whose == user_id => {}
+                _ => return Err(StoreError::LinkUsed),
+            }
+            users::replace_password(connection, user_id, password_hash, audit.at).await?;
+            mark_used(connection, link_id, audit.at).await?;
+            audit::write(connection, audit).await
+        })
+        .await
+    }
+
+    /// A link that can be used now. Nobody else uses it, or one that goes with it, until the transaction ends.
+    async fn hold_link(
+        &self,
+        connection: &mut AnyConnection,
+        id: &str,
+        now: Timestamp,
+    ) -> Result<Link, StoreError> {
+        // Locked in one order, so that two people never wait for each other.
+        let sql = format!(
+            "SELECT {COLUMNS} FROM links WHERE id = $1 OR {SAME_KIND} ORDER BY id{}",
+            self.backend().pick("", " FOR UPDATE")
+        );
+        let query = sqlx::query_with(AssertSqlSafe(sql), Values::texts("link", &[id])?.arguments);
+        let held = collect(connection, query, read).await?;
+        let link = held.into_iter().find(|link| link.id == id);
+        link.filter(|link| link.used_at.is_none() && link.expires_at > now).ok_or(StoreError::LinkUsed)
+    }
+}
+
+/// The open links that are of no use any more when link `$1` is used: those for the first administrator, and those
+/// to the same person's password.
+const SAME_KIND: &str = "(used_at IS NULL AND kind <> 'invite' AND EXISTS (SELECT 1 FROM links one \
+     WHERE one.id = $1 AND one.kind = links.kind AND COALESCE(one.user_id, '') = COALESCE(links.user_id, '')))";
+
+async fn mark_used(connection: &mut AnyConnection, id: &str, now: Timestamp) -> Result<(), StoreError> {
+    let mut values = Values::texts("link", &[id])?;
+    values.int(now.0)?;
+    let sql = format!("UPDATE links SET used_at = $2 WHERE id = $1 OR {SAME_KIND}");
+    execute(connection, AssertSqlSafe(sql), values).await?;
+    Ok(())
+}
+
+/// The place in a project that an invitation gives.
+async fn join(
+    connection: &mut AnyConnection,
+    project: &str,
+    user_id: &str,
+    role: Role,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let mut values = Values::texts("member", &[project, user_id, role.as_str()])?;
+    values.int(now.0)?;
+    let sql = "INSERT INTO members (project, user_id, role, created_at, revision) VALUES ($1, $2, $3, $4, 1)";
+    execute(connection, sql, values).await?;
+    Ok(())
+}
+
+async fn insert(connection: &mut AnyConnection, link: &Link) -> Result<(), StoreError> {
+    let (kind, user, place, admin) = match &link.purpose {
+        LinkPurpose::First => ("first", None, None, true),
+        LinkPurpose::Invite { place, admin } => ("invite", None, place.as_ref(), *admin),
+        LinkPurpose::Reset { user_id } => ("reset", Some(user_id.as_str()), None, false),
+    };
+    let mut values = Values::texts("link", &[&link.id, &link.hash, kind])?;
+    values.maybe_text(user)?;
+    values.maybe_text(place.map(|(project, _)| project.as_str()))?;
+    values.maybe_text(place.map(|(_, role)| role.as_str()))?;
+    values.flag(admin)?.text(&link.note)?.text(&link.created_by)?;
+    values.int(link.created_at.0)?.int(link.expires_at.0)?;
+    let sql = "INSERT INTO links (id, hash, kind, user_id, project, role, admin, note, created_by, created_at, \
+               expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    execute(connection, sql, values).await?;
+    Ok(())
+}
+
+fn read(row: &AnyRow) -> Result<Link, StoreError> {
+    let mut columns = Columns::of("link", row);
+    Ok(Link {
+        id: columns.text()?.into(),
+        hash: columns.text()?.into(),
+        purpose: purpose(&mut columns)?,
+        note: columns.text()?.into(),
+        created_by: columns.text()?.into(),
+        created_at: columns.time()?,
+        expires_at: columns.time()?,
+        used_at: columns.maybe_time()?,
+    })
+}
+
+/// What a link does, from its kind to its flag.
+fn purpose(columns: &mut Columns<'_>) -> Result<LinkPurpose, StoreError> {
+    let kind = columns.text()?;
+    let (user_id, project) = (columns.maybe_text()?, columns.maybe_text()?);
+    let (role, admin) = (columns.maybe_word()?, columns.flag()?);
+    match (kind, user_id) {
+        ("first", _) => Ok(LinkPurpose::First),
+        ("invite", _) => Ok(LinkPurpose::Invite { place: project.zip(role), admin }),
+        ("reset", Some(user_id)) => Ok(LinkPurpose::Reset { user_id }),
+        _ => Err(StoreError::Unreadable { what: "link", reason: format!("its kind is `{kind}`") }),
+    }
+}

@@ -1,0 +1,174 @@
+//! Projects. Everything that belongs to one goes with it.
+
+use cubeloom_domain::identity::{AuditEntry, Project};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row};
+
+use crate::backend::Backend;
+use crate::error::StoreError;
+use crate::query::execute;
+use crate::revision::Target;
+use crate::values::{Columns, Values};
+use crate::{Change, Created, Store, audit};
+
+impl Store {
+    /// Stores a new project, at revision 1.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn create_project(
+        &self,
+        project: &Project,
+        audit: &AuditEntry,
+    ) -> Result<Created, StoreError> {
+        self.transact(async |connection| {
+            let mut values = Values::texts("project", &[&project.name, &project.label, &project.description])?;
+            values.int(project.created_at.0)?;
+            let rows = execute(
+                connection,
+                "INSERT INTO projects (name, label, description, created_at, revision) \
+                 VALUES ($1, $2, $3, $4, 1) ON CONFLICT (name) DO NOTHING",
+                values,
+            )
+            .await?;
+            let created = Created::of(rows);
+            if created == Created::Yes {
+                audit::write(connection, audit).await?;
+            }
+            Ok(created)
+        })
+        .await
+    }
+
+    /// A project.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn project(&self, name: &str) -> Result<Option<Project>, StoreError> {
+        let sql = "SELECT name, label, description, created_at, revision FROM projects WHERE name = $1";
+        self.one(sql, Values::texts("project", &[name])?, read).await
+    }
+
+    /// All projects, or those that a person is a member of, by name.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn projects(&self, of_user: Option<&str>) -> Result<Vec<Project>, StoreError> {
+        let Some(user) = of_user else {
+            let sql = "SELECT name, label, description, created_at, revision FROM projects ORDER BY name";
+            return self.all(sql, Values::new("project", 0), read).await;
+        };
+        let sql = "SELECT p.name, p.label, p.description, p.created_at, p.revision FROM projects p \
+                   JOIN members m ON m.project = p.name WHERE m.user_id = $1 ORDER BY p.name";
+        self.all(sql, Values::texts("project", &[user])?, read).await
+    }
+
+    /// Changes a project's label and description.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn update_project(
+        &self,
+        project: &Project,
+        expected: Option<u64>,
+        audit: &AuditEntry,
+    ) -> Result<Change, StoreError> {
+        self.transact(async |connection| {
+            let change = target(&project.name, expected).take(self.backend(), connection).await?;
+            let Change::Done(revision) = change else { return Ok(change) };
+            let mut values = Values::texts("project", &[&project.name, &project.label, &project.description])?;
+            values.int(revision)?;
+            let sql = "UPDATE projects SET label = $2, description = $3, revision = $4 WHERE name = $1";
+            execute(connection, sql, values).await?;
+            audit::write(connection, audit).await?;
+            Ok(change)
+        })
+        .await
+    }
+
+    /// Deletes a project, with its members, secrets, volumes, registries and hooks. Tokens for it alone are
+    /// revoked, and nobody is invited to it any more. Its history (runs that have ended, versions) stays.
+    ///
+    /// # Errors
+    /// [`StoreError::ProjectInUse`] while it has runs that have not ended, or pipelines; otherwise when the
+    /// database refuses.
+    pub async fn delete_project(
+        &self,
+        name: &str,
+        expected: Option<u64>,
+        audit: &AuditEntry,
+    ) -> Result<Change, StoreError> {
+        self.transact(async |connection| {
+            let change = target(name, expected).take(self.backend(), connection).await?;
+            if !matches!(change, Change::Done(_)) {
+                return Ok(change);
+            }
+            refuse_in_use(connection, name).await?;
+            let mut values = Values::texts("token", &[name])?;
+            values.int(audit.at.0)?;
+            let sql = "UPDATE api_tokens SET revoked_at = $2 WHERE project = $1 AND revoked_at IS NULL";
+            execute(connection, sql, values).await?;
+            for sql in OF_PROJECT {
+                execute(connection, *sql, Values::texts("project", &[name])?).await?;
+            }
+            audit::write(connection, audit).await?;
+            Ok(change)
+        })
+        .await
+    }
+}
+
+/// What goes with a project, the project itself last.
+const OF_PROJECT: &[&str] = &[
+    "DELETE FROM members WHERE project = $1",
+    "DELETE FROM secrets WHERE owner_kind = 'project' AND owner = $1",
+    "DELETE FROM volumes WHERE project = $1",
+    "DELETE FROM registries WHERE project = $1",
+    "DELETE FROM hooks WHERE project = $1",
+    "DELETE FROM links WHERE project = $1 AND used_at IS NULL",
+    "DELETE FROM projects WHERE name = $1",
+];
+
+async fn refuse_in_use(connection: &mut AnyConnection, name: &str) -> Result<(), StoreError> {
+    let runs = "SELECT COUNT(*) FROM runs WHERE project = $1 AND live = 1";
+    let pipelines = "SELECT COUNT(*) FROM pipelines WHERE project = $1 AND deleted = 0";
+    let mut counts = [0_u64; 2];
+    for (sql, count) in [runs, pipelines].into_iter().zip(&mut counts) {
+        let values = Values::texts("project", &[name])?;
+        let row = sqlx::query_with(sql, values.arguments).fetch_one(&mut *connection).await?;
+        *count = u64::try_from(row.try_get::<i64, _>(0)?).unwrap_or(0);
+    }
+    match counts {
+        [0, 0] => Ok(()),
+        [runs, pipelines] => Err(StoreError::ProjectInUse { name: name.into(), runs, pipelines }),
+    }
+}
+
+/// Whether there is such a project; there is until the transaction ends.
+pub(crate) async fn hold(
+    backend: Backend,
+    connection: &mut AnyConnection,
+    name: &str,
+) -> Result<bool, StoreError> {
+    let sql = backend.pick(
+        "SELECT name FROM projects WHERE name = $1",
+        "SELECT name FROM projects WHERE name = $1 FOR KEY SHARE",
+    );
+    let values = Values::texts("project", &[name])?;
+    Ok(sqlx::query_with(sql, values.arguments).fetch_optional(connection).await?.is_some())
+}
+
+fn target<'t>(name: &'t str, expected: Option<u64>) -> Target<'t, 1> {
+    Target { table: "projects", key: [("name", name)], expected }
+}
+
+fn read(row: &AnyRow) -> Result<Project, StoreError> {
+    let mut columns = Columns::of("project", row);
+    Ok(Project {
+        name: columns.text()?.into(),
+        label: columns.text()?.into(),
+        description: columns.text()?.into(),
+        created_at: columns.time()?,
+        revision: columns.int()?,
+    })
+}

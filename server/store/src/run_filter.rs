@@ -1,0 +1,93 @@
+//! Which runs a list shows.
+
+use cubeloom_domain::record::RunRecord;
+use cubeloom_domain::state::RunState;
+use cubeloom_domain::{RunId, Timestamp};
+use sqlx::AssertSqlSafe;
+
+use crate::Store;
+use crate::conditions::Conditions;
+use crate::error::StoreError;
+use crate::rows::{self, RUN_COLUMNS};
+use crate::values::Columns;
+
+/// Which runs are wanted; the default is all of them, the newest first.
+#[derive(Clone, Debug, Default)]
+pub struct RunFilter {
+    /// Only those of these projects; all when there is none.
+    pub projects: Option<Vec<String>>,
+    /// Only this pipeline's.
+    pub pipeline: Option<String>,
+    /// Only those in one of these states; empty for any.
+    pub states: Vec<RunState>,
+    /// Only those that this person asked for, by name.
+    pub user: Option<String>,
+    /// Only those whose pipeline's name or id contains this.
+    pub text: Option<String>,
+    /// Only those that were asked for at this moment or later.
+    pub since: Option<Timestamp>,
+    /// Only those that were asked for before this moment.
+    pub until: Option<Timestamp>,
+    /// Only those older than this one.
+    pub before: Option<RunId>,
+    /// Only those newer than this one.
+    pub after: Option<RunId>,
+    /// The oldest first.
+    pub oldest_first: bool,
+    /// At most this many.
+    pub limit: Option<usize>,
+}
+
+/// The most runs that are counted: beyond it, nobody reads the number.
+const COUNTED: usize = 10_000;
+
+impl Store {
+    /// Runs, newest first unless asked for otherwise.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRecord>, StoreError> {
+        let limit = filter.limit.unwrap_or(usize::MAX);
+        let (wanted, limit, values) = conditions(filter)?.limited(limit)?;
+        let order = if filter.oldest_first { "" } else { "DESC" };
+        let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE {wanted} ORDER BY id {order} LIMIT {limit}");
+        self.all(AssertSqlSafe(sql), values, rows::run).await
+    }
+
+    /// How many runs there are; 10,000 stands for that many or more.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn count_runs(&self, filter: &RunFilter) -> Result<u64, StoreError> {
+        let limit = filter.limit.unwrap_or(COUNTED).min(COUNTED);
+        let (wanted, limit, values) = conditions(filter)?.limited(limit)?;
+        let sql = format!("SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE {wanted} LIMIT {limit}) AS counted");
+        let count = self.one(AssertSqlSafe(sql), values, |row| Columns::of("run", row).int()).await?;
+        Ok(count.unwrap_or(0))
+    }
+}
+
+/// All of the filter but its order and limit.
+fn conditions(filter: &RunFilter) -> Result<Conditions, StoreError> {
+    let mut wanted = Conditions::new("run");
+    if let Some(projects) = &filter.projects {
+        let projects: Vec<&str> = projects.iter().map(String::as_str).collect();
+        wanted.any_of("project", &projects)?;
+    }
+    wanted.text("pipeline =", filter.pipeline.as_deref())?;
+    if !filter.states.is_empty() {
+        if filter.states.iter().all(|state| !state.is_final()) {
+            // The index of live runs is short, whatever has ended.
+            wanted.fixed("live = 1");
+        }
+        let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
+        wanted.any_of("state", &states)?;
+    }
+    wanted.text("user_name =", filter.user.as_deref())?;
+    wanted.contains(&["pipeline", "id"], filter.text.as_deref())?;
+    wanted.int("created_at >=", filter.since.map(|time| time.0))?;
+    wanted.int("created_at <", filter.until.map(|time| time.0))?;
+    wanted.text("id <", filter.before.as_ref().map(RunId::as_str))?;
+    wanted.text("id >", filter.after.as_ref().map(RunId::as_str))?;
+    Ok(wanted)
+}

@@ -1,0 +1,128 @@
+//! Volumes of projects: storage that tasks name.
+
+use cubeloom_domain::belongings::{Volume, VolumePlace};
+use cubeloom_domain::identity::AuditEntry;
+use sqlx::any::AnyRow;
+
+use crate::error::StoreError;
+use crate::query::execute;
+use crate::revision::Target;
+use crate::values::{Columns, Values};
+use crate::{Change, Created, Store, audit};
+
+impl Store {
+    /// Stores a new volume, at revision 1.
+    ///
+    /// # Errors
+    /// [`StoreError::OwnerGone`] when there is no such project; otherwise when the database refuses.
+    pub async fn create_volume(&self, volume: &Volume, audit: &AuditEntry) -> Result<Created, StoreError> {
+        self.transact(async |connection| {
+            let texts = [&volume.project, &volume.name, kind(&volume.place), &volume.description];
+            let mut values = Values::texts("volume", &texts)?;
+            values.json(&volume.place)?.int(volume.created_at.0)?;
+            let sql = "INSERT INTO volumes (project, name, kind, description, config_json, created_at, revision) \
+                       VALUES ($1, $2, $3, $4, $5, $6, 1) ON CONFLICT (project, name) DO NOTHING";
+            let created = Created::of(execute(connection, sql, values).await?);
+            if created == Created::Yes {
+                audit::write(connection, audit).await?;
+            }
+            Ok(created)
+        })
+        .await
+    }
+
+    /// A volume.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn volume(&self, project: &str, name: &str) -> Result<Option<Volume>, StoreError> {
+        let sql = "SELECT project, name, description, config_json, created_at, revision FROM volumes \
+                   WHERE project = $1 AND name = $2";
+        self.one(sql, Values::texts("volume", &[project, name])?, read).await
+    }
+
+    /// The volumes of a project, by name.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn volumes(&self, project: &str) -> Result<Vec<Volume>, StoreError> {
+        let sql = "SELECT project, name, description, config_json, created_at, revision FROM volumes \
+                   WHERE project = $1 ORDER BY name";
+        self.all(sql, Values::texts("volume", &[project])?, read).await
+    }
+
+    /// Changes a volume's description and place.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn update_volume(
+        &self,
+        volume: &Volume,
+        expected: Option<u64>,
+        audit: &AuditEntry,
+    ) -> Result<Change, StoreError> {
+        self.transact(async |connection| {
+            let target = target(&volume.project, &volume.name, expected);
+            let change = target.take(self.backend(), connection).await?;
+            let Change::Done(revision) = change else { return Ok(change) };
+            let texts = [&volume.project, &volume.name, kind(&volume.place), &volume.description];
+            let mut values = Values::texts("volume", &texts)?;
+            values.json(&volume.place)?.int(revision)?;
+            let sql = "UPDATE volumes SET kind = $3, description = $4, config_json = $5, revision = $6 \
+                       WHERE project = $1 AND name = $2";
+            execute(connection, sql, values).await?;
+            audit::write(connection, audit).await?;
+            Ok(change)
+        })
+        .await
+    }
+
+    /// Forgets a volume; what lies in it stays where it is.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn delete_volume(
+        &self,
+        project: &str,
+        name: &str,
+        expected: Option<u64>,
+        audit: &AuditEntry,
+    ) -> Result<Change, StoreError> {
+        self.transact(async |connection| {
+            let change = target(project, name, expected).take(self.backend(), connection).await?;
+            if matches!(change, Change::Done(_)) {
+                let sql = "DELETE FROM volumes WHERE project = $1 AND name = $2";
+                execute(connection, sql, Values::texts("volume", &[project, name])?).await?;
+                audit::write(connection, audit).await?;
+            }
+            Ok(change)
+        })
+        .await
+    }
+}
+
+fn target<'t>(project: &'t str, name: &'t str, expected: Option<u64>) -> Target<'t, 2> {
+    Target { table: "volumes", key: [("project", project), ("name", name)], expected }
+}
+
+/// The word for a place, for people who look into the database.
+fn kind(place: &VolumePlace) -> &'static str {
+    match place {
+        VolumePlace::Workspace { .. } => "workspace",
+        VolumePlace::Folder { .. } => "folder",
+        VolumePlace::Claim { .. } => "claim",
+        VolumePlace::ObjectStore { .. } => "object_store",
+    }
+}
+
+fn read(row: &AnyRow) -> Result<Volume, StoreError> {
+    let mut columns = Columns::of("volume", row);
+    Ok(Volume {
+        project: columns.text()?.into(),
+        name: columns.text()?.into(),
+        description: columns.text()?.into(),
+        place: columns.json()?,
+        created_at: columns.time()?,
+        revision: columns.int()?,
+    })
+}
