@@ -13,10 +13,10 @@ use tokio::time::{sleep, timeout};
 
 use crate::exit::Exit;
 use crate::lock::EngineLock;
-use crate::machine;
 use crate::platform::{Platform, RunningEngine};
 use crate::progress::{Live, View};
 use crate::wake;
+use crate::{audit, machine};
 
 /// How often the database is read while another process is the engine.
 const LOOK: Duration = Duration::from_millis(200);
@@ -215,7 +215,8 @@ impl<'a> Follower<'a> {
     async fn cancel(&mut self) -> anyhow::Result<()> {
         self.cancelling = true;
         let (store, run) = (&self.platform.store, &self.view.run.id);
-        store.add_wish(run, &Wish::Cancel, &machine::user(), self.platform.now()).await?;
+        let audit = audit::entry(self.platform, "run.cancel", run.as_str(), None)?;
+        store.add_wish(run, &Wish::Cancel, &machine::user(), self.platform.now(), Some(&audit)).await?;
         if self.engine.is_none() {
             wake::send(&self.platform.data.wake());
         }

@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods)]
 
 mod announce;
+mod audit;
 mod bench;
 mod cli;
 mod clock;

@@ -11,7 +11,8 @@ use crate::query::{collect, execute};
 use crate::values::{Columns, Values};
 use crate::{Created, Store, audit, users};
 
-const COLUMNS: &str = "id, hash, kind, user_id, project, role, admin, note, created_by, created_at, expires_at, used_at";
+const COLUMNS: &str =
+    "id, hash, kind, user_id, project, role, admin, note, created_by, created_at, expires_at, used_at";
 
 impl Store {
     /// Stores a new link.

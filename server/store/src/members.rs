@@ -123,10 +123,9 @@ impl Store {
             "SELECT name FROM projects WHERE name = $1",
             "SELECT name FROM projects WHERE name = $1 FOR NO KEY UPDATE",
         );
-        let users = self.backend().pick(
-            "SELECT id FROM users WHERE id = $1",
-            "SELECT id FROM users WHERE id = $1 FOR KEY SHARE",
-        );
+        let users = self
+            .backend()
+            .pick("SELECT id FROM users WHERE id = $1", "SELECT id FROM users WHERE id = $1 FOR KEY SHARE");
         for (sql, key) in [(projects, project), (users, user_id)] {
             let values = Values::texts("member", &[key])?;
             let row = sqlx::query_with(sql, values.arguments).fetch_optional(&mut *connection).await?;

@@ -1,7 +1,7 @@
 //! Plans, stored in parts: one of 100,000 tasks is tens of megabytes of text, and never held whole.
 
-use cubeloom_domain::{RunId, TaskIx};
 use cubeloom_domain::plan::{PlannedTask, RunPlan};
+use cubeloom_domain::{RunId, TaskIx};
 use futures::TryStreamExt;
 use sqlx::AnyConnection;
 

@@ -16,13 +16,10 @@ impl Store {
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn create_project(
-        &self,
-        project: &Project,
-        audit: &AuditEntry,
-    ) -> Result<Created, StoreError> {
+    pub async fn create_project(&self, project: &Project, audit: &AuditEntry) -> Result<Created, StoreError> {
         self.transact(async |connection| {
-            let mut values = Values::texts("project", &[&project.name, &project.label, &project.description])?;
+            let mut values =
+                Values::texts("project", &[&project.name, &project.label, &project.description])?;
             values.int(project.created_at.0)?;
             let rows = execute(
                 connection,
@@ -76,7 +73,8 @@ impl Store {
         self.transact(async |connection| {
             let change = target(&project.name, expected).take(self.backend(), connection).await?;
             let Change::Done(revision) = change else { return Ok(change) };
-            let mut values = Values::texts("project", &[&project.name, &project.label, &project.description])?;
+            let mut values =
+                Values::texts("project", &[&project.name, &project.label, &project.description])?;
             values.int(revision)?;
             let sql = "UPDATE projects SET label = $2, description = $3, revision = $4 WHERE name = $1";
             execute(connection, sql, values).await?;

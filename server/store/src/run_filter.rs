@@ -61,7 +61,8 @@ impl Store {
     pub async fn count_runs(&self, filter: &RunFilter) -> Result<u64, StoreError> {
         let limit = filter.limit.unwrap_or(COUNTED).min(COUNTED);
         let (wanted, limit, values) = conditions(filter)?.limited(limit)?;
-        let sql = format!("SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE {wanted} LIMIT {limit}) AS counted");
+        let sql =
+            format!("SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE {wanted} LIMIT {limit}) AS counted");
         let count = self.one(AssertSqlSafe(sql), values, |row| Columns::of("run", row).int()).await?;
         Ok(count.unwrap_or(0))
     }

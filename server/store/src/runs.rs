@@ -82,14 +82,14 @@ impl Store {
     pub async fn delete_run(&self, id: &RunId, audit: &AuditEntry) -> Result<Deleted, StoreError> {
         self.transact(async |connection| {
             // A server that leads it would go on to write what belongs to it.
-            let sql = self.backend().pick(
-                "SELECT live, COALESCE(lease_until, 0), EXISTS (SELECT 1 FROM wishes \
-                 WHERE handled = 0 AND run_id = $1) FROM runs WHERE id = $1",
-                "SELECT live, COALESCE(lease_until, 0), CAST(EXISTS (SELECT 1 FROM wishes \
-                 WHERE handled = 0 AND run_id = $1) AS INTEGER) FROM runs WHERE id = $1 FOR UPDATE",
+            let sql = format!(
+                "SELECT live, COALESCE(lease_until, 0), (SELECT COUNT(*) FROM wishes \
+                 WHERE handled = 0 AND run_id = $1) FROM runs WHERE id = $1{}",
+                self.backend().pick("", " FOR UPDATE")
             );
             let values = Values::texts("run", &[id.as_str()])?;
-            let row = sqlx::query_with(sql, values.arguments).fetch_optional(&mut *connection).await?;
+            let query = sqlx::query_with(AssertSqlSafe(sql), values.arguments);
+            let row = query.fetch_optional(&mut *connection).await?;
             let Some(row) = row else { return Ok(Deleted::Missing) };
             let mut columns = Columns::of("run", &row);
             let (live, led_until, wanted) = (columns.flag()?, columns.time()?, columns.flag()?);

@@ -5,10 +5,11 @@ use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use cubeloom_domain::identity::{AuditEntry, Role};
 use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::{CacheEntry, Changes, ExpansionRecord, InstanceRecord, RunRecord, Wish};
 use cubeloom_domain::state::{InstanceState, RunState};
-use cubeloom_domain::{RunId, TaskIx, Timestamp};
+use cubeloom_domain::{JsonMap, RunId, TaskIx, Timestamp};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Row};
 use tempfile::TempDir;
@@ -20,7 +21,11 @@ use crate::{Lease, Options, Store, StoreError};
 async fn store() -> (Store, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}/test.sqlite", folder.path().display());
-    (Store::open(&Options::new(url)).await.unwrap(), folder)
+    let store = Store::open(&Options::new(url)).await.unwrap();
+    let shop =
+        "INSERT INTO projects (name, label, description, created_at, revision) VALUES ('shop', '', '', 0, 1)";
+    sqlx::query(shop).execute(store.writer().await.unwrap().get()).await.unwrap();
+    (store, folder)
 }
 
 fn run() -> RunRecord {
@@ -35,6 +40,8 @@ fn run() -> RunRecord {
         ended_at: None,
         tasks: 0,
         message: None,
+        version: None,
+        parameters: JsonMap::new(),
     }
 }
 
@@ -67,7 +74,7 @@ fn instances(count: u32, note: &str) -> Changes {
 async fn on_a_full_disk_nothing_is_lost() {
     let (store, _folder) = store().await;
     let lease = Lease { owner: "a".into() };
-    store.create_run(&run(), &plan()).await.unwrap();
+    store.create_run(&run(), &plan(), None).await.unwrap();
     store.acquire("a", Timestamp(1), Duration::from_secs(60), 1).await.unwrap();
     let limit = async |pages: u32| {
         let sql = format!("PRAGMA max_page_count = {pages}");
@@ -92,7 +99,7 @@ async fn on_a_full_disk_nothing_is_lost() {
 async fn the_log_is_worked_into_the_file() {
     let (store, folder) = store().await;
     let size = || std::fs::metadata(folder.path().join("test.sqlite")).unwrap().len();
-    store.create_run(&run(), &plan()).await.unwrap();
+    store.create_run(&run(), &plan(), None).await.unwrap();
     store.acquire("a", Timestamp(1), Duration::from_secs(60), 1).await.unwrap();
     let before = size();
     store.commit(&Lease { owner: "a".into() }, &instances(3000, "x")).await.unwrap();
@@ -142,10 +149,10 @@ impl Visit for Text {
 async fn everything(store: &Store) {
     let (id, now, ttl) = (run().id, Timestamp(1), Duration::from_secs(60));
     let lease = Lease { owner: "a".into() };
-    store.create_run(&run(), &plan()).await.unwrap();
+    store.create_run(&run(), &plan(), None).await.unwrap();
     store.acquire("a", now, ttl, 10).await.unwrap();
     store.renew("a", now, ttl).await.unwrap();
-    let wish = store.add_wish(&id, &Wish::Cancel, "ada", now).await.unwrap();
+    let wish = store.add_wish(&id, &Wish::Cancel, "ada", now, None).await.unwrap();
     store.wishes(std::slice::from_ref(&id)).await.unwrap();
     store.active_runs(("shop", "ctr")).await.unwrap();
     let changes = Changes {
@@ -210,4 +217,13 @@ async fn no_statement_of_the_engine_reads_a_whole_table() {
     }
     assert!(seen >= 20, "only {seen} statements were seen");
     assert!(bad.is_empty(), "{bad}");
+}
+
+/// Whoever serves requests awaits these on whatever thread is free.
+#[test]
+fn changes_can_move_between_threads() {
+    fn movable<T: Send>(_: impl FnOnce(&'static Store, &'static AuditEntry) -> T) {}
+    movable(|store, audit| store.delete_project("shop", None, audit));
+    movable(|store, audit| store.put_member("shop", "ada", Role::Viewer, None, audit));
+    movable(|store, audit| store.use_reset_link("l", "ada", "hash", audit));
 }

@@ -11,8 +11,7 @@ use crate::query::execute;
 use crate::values::{Columns, Values};
 use crate::{PageOf, Store, audit};
 
-const COLUMNS: &str =
-    "id, user_id, name, hash, scope, project, created_at, expires_at, used_at, revoked_at";
+const COLUMNS: &str = "id, user_id, name, hash, scope, project, created_at, expires_at, used_at, revoked_at";
 
 /// How often it is noted that a token is used.
 const USED_EVERY_US: i64 = 60_000_000;
@@ -65,8 +64,7 @@ impl Store {
         wanted.fixed("revoked_at IS NULL");
         wanted.text("id <", page.after.as_deref())?;
         let (wanted, limit, values) = wanted.limited(page.limit)?;
-        let sql =
-            format!("SELECT {COLUMNS} FROM api_tokens WHERE {wanted} ORDER BY id DESC LIMIT {limit}");
+        let sql = format!("SELECT {COLUMNS} FROM api_tokens WHERE {wanted} ORDER BY id DESC LIMIT {limit}");
         self.all(AssertSqlSafe(sql), values, read).await
     }
 

@@ -76,9 +76,8 @@ impl Store {
     /// When the database refuses.
     pub async fn password_hash(&self, user_id: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT password_hash FROM users WHERE id = $1";
-        let found = self.one(sql, Values::texts("user", &[user_id])?, |row| {
-            Columns::of("user", row).maybe_text()
-        });
+        let found =
+            self.one(sql, Values::texts("user", &[user_id])?, |row| Columns::of("user", row).maybe_text());
         Ok(found.await?.flatten())
     }
 

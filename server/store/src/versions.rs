@@ -82,8 +82,7 @@ pub struct PipelineVersion {
     pub created_at: Timestamp,
 }
 
-const COLUMNS: &str =
-    "v.version, v.document, v.digest, v.code, v.message, v.user_name, v.created_at";
+const COLUMNS: &str = "v.version, v.document, v.digest, v.code, v.message, v.user_name, v.created_at";
 
 /// A pipeline that is held until a transaction ends.
 struct Held {

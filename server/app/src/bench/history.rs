@@ -11,7 +11,7 @@ use cubeloom_domain::record::{AttemptRecord, Changes, InstanceRecord, RunRecord}
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
 use cubeloom_domain::usage::UsageSummary;
-use cubeloom_domain::{AttemptKey, TaskIx};
+use cubeloom_domain::{AttemptKey, JsonMap, TaskIx};
 use cubeloom_store::Lease;
 
 use super::Setting;
@@ -75,8 +75,10 @@ async fn finished_run(rig: &mut Rig) -> anyhow::Result<()> {
         ended_at: Some(now),
         tasks: u32::try_from(TASKS)?,
         message: None,
+        version: None,
+        parameters: JsonMap::new(),
     };
-    rig.store.create_run(&RunRecord { state: RunState::Running, ..record.clone() }, &plan).await?;
+    rig.store.create_run(&RunRecord { state: RunState::Running, ..record.clone() }, &plan, None).await?;
     rig.store.acquire(&lease.owner, now, Duration::from_secs(600), 1).await?;
     for first in (0..record.tasks).step_by(CHUNK as usize) {
         let tasks = (first..first + CHUNK).map(TaskIx);

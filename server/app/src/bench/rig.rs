@@ -117,8 +117,10 @@ impl Rig {
             ended_at: None,
             tasks: u32::try_from(plan.tasks.len())?,
             message: None,
+            version: None,
+            parameters: JsonMap::new(),
         };
-        self.store.create_run(&record, plan).await?;
+        self.store.create_run(&record, plan, None).await?;
         Ok(record)
     }
 

@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::exit::{Exit, Invalid};
 use crate::platform::Platform;
 use crate::show::{self, Output};
-use crate::{machine, wake};
+use crate::{audit, machine, wake};
 
 /// Runs again what failed.
 pub async fn resume(args: &OfRun, config: Config, output: Output) -> anyhow::Result<Exit> {
@@ -59,7 +59,13 @@ pub async fn wish(
     if follow.detach {
         demand_server(platform)?;
     }
-    platform.store.add_wish(run, wish, &machine::user(), platform.now()).await?;
+    let action = match wish {
+        Wish::Cancel => "run.cancel",
+        Wish::Resume => "run.resume",
+        Wish::Rerun { .. } => "run.rerun",
+    };
+    let audit = audit::entry(platform, action, run.as_str(), Some(serde_json::to_value(wish)?))?;
+    platform.store.add_wish(run, wish, &machine::user(), platform.now(), Some(&audit)).await?;
     if follow.detach {
         wake::send(&platform.data.wake());
         if output == Output::Json {

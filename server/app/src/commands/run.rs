@@ -1,10 +1,12 @@
 //! `cubeloom run FILE`
 
 use cubeloom_compiler::Document;
+use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::state::RunState;
-use cubeloom_domain::{Problem, RunId};
+use cubeloom_domain::{JsonMap, Problem, RunId};
 use cubeloom_storage::snapshot::{self, Limits, Snapshot};
+use cubeloom_store::{Expected, NewVersion, PutPipeline};
 use serde_json::json;
 
 use crate::cli;
@@ -14,7 +16,7 @@ use crate::lock::EngineLock;
 use crate::planning::{self, Inputs, Source};
 use crate::platform::{PROJECT, Platform};
 use crate::show::{self, Output};
-use crate::{problems, wake};
+use crate::{audit, problems, wake};
 
 use super::await_run::{Wait, await_run};
 
@@ -25,7 +27,7 @@ pub async fn run(args: cli::Run, config: Config, output: Output) -> anyhow::Resu
         Ok(document) => document,
         Err(found) => return refuse(&source, &found, output),
     };
-    let parameters = planning::parameters(&args.parameters)?;
+    let given = planning::parameters(&args.parameters)?;
     let platform = Platform::open(config).await?;
     if args.detach {
         demand_server(&platform)?;
@@ -34,7 +36,7 @@ pub async fn run(args: cli::Run, config: Config, output: Output) -> anyhow::Resu
     snapshot.keep(&platform.data.code())?;
     let inputs = Inputs {
         context: planning::context(platform.now(), Some(snapshot.digest))?,
-        parameters,
+        parameters: given.clone(),
         templates: platform.templates().await?,
         facts: platform.facts()?,
     };
@@ -43,7 +45,7 @@ pub async fn run(args: cli::Run, config: Config, output: Output) -> anyhow::Resu
         Err(found) => return refuse(&source, &found, output),
     };
     problems::warn(&source.file, &planned.warnings);
-    store(&platform, &source, &document, &planned.plan).await?;
+    store(&platform, &source, &document, &planned.plan, given).await?;
     let run = planned.plan.context.id.clone();
     drop(planned);
     announce(&run, &args, output)?;
@@ -70,29 +72,62 @@ pub fn demand_server(platform: &Platform) -> anyhow::Result<()> {
     }
 }
 
+/// Stores the document as a version of its pipeline, and a run of that.
 async fn store(
     platform: &Platform,
     source: &Source,
     document: &Document,
-    plan: &cubeloom_domain::plan::RunPlan,
+    plan: &RunPlan,
+    parameters: JsonMap,
 ) -> anyhow::Result<()> {
-    let (now, name) = (platform.now(), &document.pipeline.name);
-    let user = plan.context.user.clone();
-    let digest = snapshot::text_digest(&source.text);
-    platform.store.put_pipeline(PROJECT, name, &source.text, &digest, &user, now).await?;
+    let version = store_version(platform, source, document, plan).await?;
     let record = RunRecord {
         id: plan.context.id.clone(),
         project: PROJECT.into(),
-        pipeline: name.clone(),
-        user,
+        pipeline: document.pipeline.name.clone(),
+        user: plan.context.user.clone(),
         state: RunState::Queued,
-        created_at: now,
+        created_at: platform.now(),
         started_at: None,
         ended_at: None,
         tasks: u32::try_from(plan.tasks.len()).unwrap_or(u32::MAX),
         message: None,
+        version: Some(version),
+        parameters,
     };
-    Ok(platform.store.create_run(&record, plan).await?)
+    let about = json!({ "pipeline": record.pipeline, "version": version });
+    let audit = audit::entry(platform, "run.create", record.id.as_str(), Some(about))?;
+    Ok(platform.store.create_run(&record, plan, Some(&audit)).await?)
+}
+
+async fn store_version(
+    platform: &Platform,
+    source: &Source,
+    document: &Document,
+    plan: &RunPlan,
+) -> anyhow::Result<u32> {
+    let pipeline = &document.pipeline;
+    let labels = pipeline.labels.iter().map(|(name, value)| (name.clone(), value.as_str().into()));
+    let new = NewVersion {
+        project: PROJECT.into(),
+        name: pipeline.name.clone(),
+        document: source.text.clone(),
+        digest: snapshot::text_digest(&source.text),
+        code: plan.context.code.clone(),
+        message: String::new(),
+        description: pipeline.description.clone().unwrap_or_default(),
+        labels: labels.collect(),
+        user: plan.context.user.clone(),
+        now: platform.now(),
+    };
+    let audit = audit::entry(platform, "pipeline.update", &new.name, None)?;
+    match platform.store.put_pipeline(&new, Expected::Any, &audit).await? {
+        PutPipeline::Stored(version) | PutPipeline::Same(version) => Ok(version),
+        // Any version was expected, so what is missing is the project.
+        PutPipeline::Stale(_) | PutPipeline::Exists | PutPipeline::Missing => Err(Invalid::error(format!(
+            "the project `{PROJECT}`, which the command line works in, was deleted: create it again"
+        ))),
+    }
 }
 
 /// The run's id, for whoever asks about it later.

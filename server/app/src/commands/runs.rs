@@ -18,11 +18,11 @@ pub async fn runs(args: Runs, config: Config, output: Output) -> anyhow::Result<
         return show_one(&platform, run, output).await;
     }
     let filter = RunFilter {
-        project: Some(PROJECT.into()),
+        projects: Some(vec![PROJECT.into()]),
         pipeline: args.pipeline,
         states: args.state,
         limit: Some(args.limit),
-        before: None,
+        ..RunFilter::default()
     };
     let runs = platform.store.runs(&filter).await?;
     match output {

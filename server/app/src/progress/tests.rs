@@ -47,6 +47,8 @@ fn view(tasks: &[&str]) -> View {
         ended_at: None,
         tasks: u32::try_from(tasks.len()).unwrap(),
         message: None,
+        version: None,
+        parameters: JsonMap::new(),
     };
     View::new(run, plan)
 }

@@ -147,8 +147,10 @@ impl Server {
             ended_at: None,
             tasks: u32::try_from(plan.tasks.len()).unwrap(),
             message: None,
+            version: None,
+            parameters: JsonMap::new(),
         };
-        self.store.create_run(&record, plan).await.expect("the run is stored");
+        self.store.create_run(&record, plan, None).await.expect("the run is stored");
         record.id
     }
 
@@ -170,7 +172,7 @@ impl Server {
 
     /// Asks something of a run.
     pub async fn wish(&self, run: &RunId, wish: Wish) {
-        self.store.add_wish(run, &wish, "tester", self.clock.now()).await.expect("the wish is stored");
+        self.store.add_wish(run, &wish, "tester", self.clock.now(), None).await.expect("the wish is stored");
     }
 
     /// Gives the lease of a run that the engine holds to another server.

@@ -3,9 +3,10 @@
 use cubeloom_domain::record::{CacheEntry, Changes};
 use cubeloom_domain::template::{InstalledTemplate, TaskTemplate};
 use cubeloom_domain::{RunId, Timestamp};
-use cubeloom_store::{StoreError, Stored};
+use cubeloom_store::{Expected, NewVersion, PipelineFilter, PutPipeline, StoreError, Stored};
 use serde_json::json;
 
+use crate::people::{audit, version};
 use crate::records::run_id;
 use crate::support::{Fixture, lease, leased_run, on_both};
 
@@ -56,15 +57,15 @@ async fn a_template_version_never_changes(fixture: Fixture) {
 async fn pipelines_are_kept_by_version(fixture: Fixture) {
     let store = &fixture.store;
     let put = async |document: &str, digest: &str| {
-        store.put_pipeline("shop", "ctr", document, digest, "ada", Timestamp(7)).await.unwrap()
+        let new = NewVersion { document: document.into(), digest: digest.into(), ..version("ctr") };
+        store.put_pipeline(&new, Expected::Any, &audit("pipeline.update")).await.unwrap()
     };
-    assert_eq!(put("one", "1").await, 1);
-    assert_eq!(put("one", "1").await, 1);
-    assert_eq!(put("two", "2").await, 2);
-    assert_eq!(put("one", "1").await, 3);
-    store.put_pipeline("other", "ctr", "x", "9", "bob", Timestamp(8)).await.unwrap();
+    assert_eq!(put("one", "1").await, PutPipeline::Stored(1));
+    assert_eq!(put("one", "1").await, PutPipeline::Same(1));
+    assert_eq!(put("two", "2").await, PutPipeline::Stored(2));
+    assert_eq!(put("one", "1").await, PutPipeline::Stored(3));
 
-    let list = store.pipelines("shop").await.unwrap();
+    let list = store.pipelines(&PipelineFilter::default()).await.unwrap();
     assert_eq!(list.len(), 1);
     assert_eq!((list[0].name.as_str(), list[0].version), ("ctr", 3));
     let two = store.pipeline("shop", "ctr", 2).await.unwrap().unwrap();

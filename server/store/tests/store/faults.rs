@@ -117,7 +117,7 @@ async fn a_locked_database_says_so_and_works_again_later() {
     let one = changes(vec![attempt(&run_id(1), 0, 0, 1)]);
     for refused in [
         store.commit(&lease("a"), &one).await.unwrap_err(),
-        store.create_run(&run(2), &plan(&run(2), 1)).await.unwrap_err(),
+        store.create_run(&run(2), &plan(&run(2), 1), None).await.unwrap_err(),
         store.acquire("a", Timestamp(0), Duration::from_secs(1), 1).await.unwrap_err(),
         store.check().await.unwrap_err(),
         refusal(&fixture.url).await,

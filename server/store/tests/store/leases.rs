@@ -28,7 +28,7 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 async fn create(store: &Store, n: u64) -> RunId {
-    store.create_run(&run(n), &plan(&run(n), 1)).await.unwrap();
+    store.create_run(&run(n), &plan(&run(n), 1), None).await.unwrap();
     run_id(n)
 }
 
@@ -77,7 +77,7 @@ async fn a_run_that_ended_is_taken_only_for_a_wish(fixture: Fixture) {
     store.release("a", &[run_id(1)]).await.unwrap();
     assert!(store.acquire("a", at(100), MINUTE, 9).await.unwrap().is_empty());
 
-    let wish = store.add_wish(&run_id(1), &Wish::Resume, "ada", at(100)).await.unwrap();
+    let wish = store.add_wish(&run_id(1), &Wish::Resume, "ada", at(100), None).await.unwrap();
     assert_eq!(store.acquire("b", at(100), MINUTE, 9).await.unwrap(), [run_id(1)]);
     store.commit(&lease("b"), &Changes { wishes: vec![wish], ..Changes::default() }).await.unwrap();
     store.release_all("b").await.unwrap();

@@ -5,6 +5,7 @@
 mod documents;
 mod faults;
 mod leases;
+mod people;
 mod random;
 mod records;
 mod runs;

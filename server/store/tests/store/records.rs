@@ -9,7 +9,7 @@ use cubeloom_domain::record::{AttemptRecord, Changes, InstanceRecord, RunRecord}
 use cubeloom_domain::resources::{Amount, Resources};
 use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
 use cubeloom_domain::usage::UsageSummary;
-use cubeloom_domain::{AttemptKey, Bytes, Cpu, RunId, TaskIx, Timestamp};
+use cubeloom_domain::{AttemptKey, Bytes, Cpu, JsonMap, RunId, TaskIx, Timestamp};
 use serde_json::json;
 
 /// The `n`th run's id.
@@ -30,6 +30,8 @@ pub fn run(n: u64) -> RunRecord {
         ended_at: None,
         tasks: 2,
         message: None,
+        version: None,
+        parameters: JsonMap::new(),
     }
 }
 

@@ -92,10 +92,10 @@ async fn a_commit_that_fails_halfway_leaves_nothing(fixture: Fixture) {
 async fn a_run_is_created_once(fixture: Fixture) {
     let store = &fixture.store;
     let wakes = store.wakes();
-    store.create_run(&run(1), &plan(&run(1), 3)).await.unwrap();
+    store.create_run(&run(1), &plan(&run(1), 3), None).await.unwrap();
     assert!(wakes.has_changed().unwrap());
     let other = RunRecord { user: "mallory".into(), ..run(1) };
-    store.create_run(&other, &plan(&run(1), 1)).await.unwrap_err();
+    store.create_run(&other, &plan(&run(1), 1), None).await.unwrap_err();
     assert_eq!(store.run(&run_id(1)).await.unwrap(), Some(run(1)));
     assert_eq!(store.plan(&run_id(1)).await.unwrap(), Some(plan(&run(1), 3)));
     assert_eq!(store.run(&run_id(2)).await.unwrap(), None);
@@ -104,7 +104,7 @@ async fn a_run_is_created_once(fixture: Fixture) {
 
 /// Stores a run as it is, without a server that leads it.
 async fn put(store: &Store, record: &RunRecord) {
-    store.create_run(record, &plan(record, 1)).await.unwrap();
+    store.create_run(record, &plan(record, 1), None).await.unwrap();
 }
 
 async fn runs_are_listed_newest_first(fixture: Fixture) {
@@ -121,11 +121,14 @@ async fn runs_are_listed_newest_first(fixture: Fixture) {
     let ids: Vec<_> =
         store.runs(&RunFilter::default()).await.unwrap().into_iter().map(|run| run.id).collect();
     assert_eq!(ids, [5, 4, 3, 2, 1].map(run_id));
-    let ctr = RunFilter { project: Some("shop".into()), pipeline: Some("ctr".into()), ..Default::default() };
+    let ctr =
+        RunFilter { projects: Some(vec!["shop".into()]), pipeline: Some("ctr".into()), ..Default::default() };
     assert_eq!(listed(ctr.clone()).await, [3, 2, 1]);
     assert_eq!(listed(RunFilter { states: vec![RunState::Failed], ..ctr.clone() }).await, [2]);
     assert_eq!(listed(RunFilter { before: Some(run_id(3)), limit: Some(1), ..ctr }).await, [2]);
-    assert!(listed(RunFilter { project: Some("other".into()), ..Default::default() }).await.is_empty());
+    assert!(
+        listed(RunFilter { projects: Some(vec!["other".into()]), ..Default::default() }).await.is_empty()
+    );
     let both = vec![RunState::Failed, RunState::Running];
     assert_eq!(listed(RunFilter { states: both, limit: Some(2), ..Default::default() }).await, [5, 4]);
 }

@@ -7,11 +7,12 @@ use cubeloom_store::{Lease, Options, Store};
 use cubeloom_testkit::postgres::Database;
 use tempfile::TempDir;
 
+use crate::people::{audit, project};
 use crate::records::{plan, run};
 
 /// A store of its own for a test.
 pub struct Fixture {
-    /// The store, empty at first.
+    /// The store, with the project `shop` at first.
     pub store: Store,
     /// Its address, for a second server.
     pub url: String,
@@ -40,6 +41,7 @@ impl Fixture {
 
     async fn open(url: String, place: Place) -> Self {
         let store = Store::open(&Options::new(&url)).await.unwrap();
+        store.create_project(&project("shop"), &audit("project.create")).await.unwrap();
         Self { store, url, _place: place }
     }
 
@@ -79,7 +81,7 @@ pub fn lease(owner: &str) -> Lease {
 /// Creates run `n` of `tasks` tasks, leased by `owner` for a minute from moment 0.
 pub async fn leased_run(store: &Store, n: u64, tasks: u32, owner: &str) {
     let record = run(n);
-    store.create_run(&record, &plan(&record, tasks)).await.unwrap();
+    store.create_run(&record, &plan(&record, tasks), None).await.unwrap();
     let held = store.acquire(owner, Timestamp(0), MINUTE, 100).await.unwrap();
     assert!(held.contains(&record.id));
 }

@@ -18,9 +18,9 @@ async fn wishes_are_kept_in_order_until_they_are_fulfilled(fixture: Fixture) {
     let wishes = [Wish::Cancel, Wish::Rerun { from: vec!["train".into()] }, Wish::Resume];
     let mut ids = Vec::new();
     for (n, wish) in wishes.iter().enumerate() {
-        ids.push(store.add_wish(&run_id(1), wish, "ada", Timestamp(10 - n as i64)).await.unwrap());
+        ids.push(store.add_wish(&run_id(1), wish, "ada", Timestamp(10 - n as i64), None).await.unwrap());
     }
-    store.add_wish(&run_id(2), &Wish::Cancel, "bob", Timestamp(0)).await.unwrap();
+    store.add_wish(&run_id(2), &Wish::Cancel, "bob", Timestamp(0), None).await.unwrap();
     assert!(ids.is_sorted());
 
     let open = store.wishes(&[run_id(1)]).await.unwrap();
@@ -42,7 +42,8 @@ async fn wishes_are_kept_in_order_until_they_are_fulfilled(fixture: Fixture) {
 }
 
 async fn a_wish_needs_a_run(fixture: Fixture) {
-    let refused = fixture.store.add_wish(&run_id(1), &Wish::Cancel, "ada", Timestamp(0)).await.unwrap_err();
+    let refused =
+        fixture.store.add_wish(&run_id(1), &Wish::Cancel, "ada", Timestamp(0), None).await.unwrap_err();
     assert!(matches!(&refused, StoreError::NoSuchRun(run) if *run == run_id(1)), "{refused}");
     // What was begun for it is undone: the next transaction begins anew.
     fixture.store.check().await.unwrap();
@@ -53,14 +54,14 @@ async fn other_servers_are_woken(fixture: Fixture) {
     let other = fixture.second().await;
     let mut own = store.wakes();
     let mut others = other.wakes();
-    store.create_run(&run(1), &plan(&run(1), 1)).await.unwrap();
+    store.create_run(&run(1), &plan(&run(1), 1), None).await.unwrap();
     assert!(own.has_changed().unwrap());
     own.mark_unchanged();
     let wait = Duration::from_secs(10);
     if store.backend() == cubeloom_store::Backend::Postgres {
         tokio::time::timeout(wait, others.changed()).await.unwrap().unwrap();
     }
-    store.add_wish(&run_id(1), &Wish::Cancel, "ada", Timestamp(0)).await.unwrap();
+    store.add_wish(&run_id(1), &Wish::Cancel, "ada", Timestamp(0), None).await.unwrap();
     tokio::time::timeout(wait, own.changed()).await.unwrap().unwrap();
     if store.backend() == cubeloom_store::Backend::Postgres {
         tokio::time::timeout(wait, others.changed()).await.unwrap().unwrap();
