@@ -1,0 +1,202 @@
+// Shows a long log: only the lines that are in sight are elements, so that 100,000 lines cost as much as fifty.
+
+import { plain } from "./ansi";
+import { Heights } from "./heights";
+import type { Lines } from "./lines";
+import { row, type Look } from "./row";
+
+/** Lines above and below what is in sight that are ready too. */
+const MARGIN = 20;
+
+/** A scrolling box of lines. */
+export class LogView {
+  readonly box: HTMLElement;
+  readonly #sizer = document.createElement("div");
+  readonly #rows = document.createElement("div");
+  readonly #lines: Lines;
+  readonly #heights = new Heights();
+  readonly #drawn = new Map<number, HTMLElement>();
+  #look: Look = { merged: false, wanted: undefined };
+  #current = -1;
+  #wrap = false;
+  #rowHeight = 18;
+  #columns = 80;
+  #frame = 0;
+
+  /** Whether the end stays in sight while lines arrive. */
+  follows = false;
+  /** Called when somebody scrolls away from the end, or to it. */
+  onFollow: (follows: boolean) => void = () => undefined;
+  /** Called when somebody comes near the first line. */
+  onTop: () => void = () => undefined;
+
+  constructor(box: HTMLElement, lines: Lines) {
+    this.box = box;
+    this.#lines = lines;
+    this.#sizer.className = "log-sizer";
+    this.#rows.className = "log-rows";
+    this.#sizer.append(this.#rows);
+    box.append(this.#sizer);
+    box.addEventListener("scroll", () => { this.#scrolled(); }, { passive: true });
+    new ResizeObserver(() => { this.#resized(); }).observe(box);
+  }
+
+  /** Lines were added at the end, from this one on. */
+  appended(from: number): void {
+    for (let at = from; at < this.#lines.count; at += 1) {
+      if (at < this.#heights.count) this.#heights.set(at, this.#estimate(at));
+      else this.#heights.push(this.#estimate(at));
+      this.#forget(at);
+    }
+    if (this.follows) this.toEnd();
+    this.#draw();
+  }
+
+  /** Lines were added before the first; what is in sight stays where it is. */
+  prepended(by: number): void {
+    const before = this.#heights.total;
+    this.#measureAll();
+    if (this.#current >= 0) this.#current += by;
+    this.#redraw();
+    this.box.scrollTop += (this.#heights.total - before) * this.#rowHeight;
+  }
+
+  /** Everything is different. */
+  reset(look: Look): void {
+    this.#look = look;
+    this.#current = -1;
+    this.#measureAll();
+    this.box.scrollTop = 0;
+    this.#redraw();
+  }
+
+  /** Marks what is looked for, and the line that was stepped to (-1: none). */
+  mark(wanted: RegExp | undefined, line: number): void {
+    this.#look = { ...this.#look, wanted };
+    this.#current = line;
+    if (line >= 0) this.#show(line);
+    this.#redraw();
+  }
+
+  /** Breaks long lines, or not; the first line in sight stays. */
+  wrap(on: boolean): void {
+    const first = this.#heights.lineAt(Math.floor(this.box.scrollTop / this.#rowHeight));
+    this.#wrap = on;
+    this.box.classList.toggle("log-wrapped", on);
+    this.#measureAll();
+    this.#redraw();
+    this.box.scrollTop = this.#heights.top(first) * this.#rowHeight;
+  }
+
+  /** Goes to the last line. */
+  toEnd(): void {
+    this.#size();
+    this.box.scrollTop = this.box.scrollHeight;
+  }
+
+  #show(line: number): void {
+    const top = this.#heights.top(line) * this.#rowHeight;
+    const inSight = top >= this.box.scrollTop && top + this.#rowHeight <= this.box.scrollTop + this.box.clientHeight;
+    if (!inSight) this.box.scrollTop = Math.max(0, top - this.box.clientHeight / 3);
+  }
+
+  #scrolled(): void {
+    const { scrollTop, scrollHeight, clientHeight } = this.box;
+    const atEnd = scrollTop + clientHeight >= scrollHeight - 2 * this.#rowHeight;
+    if (atEnd !== this.follows) this.onFollow(atEnd);
+    if (scrollTop < 10 * this.#rowHeight) this.onTop();
+    this.#draw();
+  }
+
+  #resized(): void {
+    const probe = document.createElement("div");
+    probe.className = "log-row log-probe";
+    probe.textContent = "0".repeat(100);
+    this.#rows.append(probe);
+    const { width, height } = probe.getBoundingClientRect();
+    probe.remove();
+    if (width === 0) return;
+    this.#rowHeight = height;
+    this.#columns = Math.max(10, Math.floor((this.box.clientWidth - 24) / (width / 100)));
+    this.#measureAll();
+    if (this.follows) this.toEnd();
+    this.#redraw();
+  }
+
+  #estimate(line: number): number {
+    if (!this.#wrap) return 1;
+    return Math.max(1, Math.ceil(plain(this.#lines.at(line)).length / this.#columns));
+  }
+
+  #measureAll(): void {
+    this.#heights.reset(Array.from({ length: this.#lines.count }, (_, at) => this.#estimate(at)));
+    this.#size();
+  }
+
+  #size(): void {
+    this.#sizer.style.height = `${this.#heights.total * this.#rowHeight}px`;
+  }
+
+  #redraw(): void {
+    for (const element of this.#drawn.values()) element.remove();
+    this.#drawn.clear();
+    this.#draw();
+  }
+
+  #draw(): void {
+    if (this.#frame !== 0) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.#drawNow();
+    });
+  }
+
+  #drawNow(): void {
+    this.#size();
+    const { scrollTop, clientHeight } = this.box;
+    const first = Math.max(0, this.#heights.lineAt(Math.floor(scrollTop / this.#rowHeight)) - MARGIN);
+    const last = Math.min(
+      this.#heights.count - 1,
+      this.#heights.lineAt(Math.ceil((scrollTop + clientHeight) / this.#rowHeight)) + MARGIN,
+    );
+    for (const at of [...this.#drawn.keys()]) if (at < first || at > last) this.#forget(at);
+    let after: Element | null = this.#rows.firstElementChild;
+    for (let at = first; at <= last; at += 1) {
+      let element = this.#drawn.get(at);
+      if (element === undefined) {
+        element = this.#make(at);
+        this.#rows.insertBefore(element, after);
+      }
+      after = element.nextElementSibling;
+    }
+    this.#rows.style.transform = `translateY(${this.#heights.top(first) * this.#rowHeight}px)`;
+    if (this.#wrap) this.#correct();
+  }
+
+  #make(at: number): HTMLElement {
+    const element = row(this.#lines.at(at), this.#look);
+    element.classList.toggle("log-current", at === this.#current);
+    this.#drawn.set(at, element);
+    return element;
+  }
+
+  #forget(at: number): void {
+    this.#drawn.get(at)?.remove();
+    this.#drawn.delete(at);
+  }
+
+  /** Wide characters make lines higher than was estimated. */
+  #correct(): void {
+    let changed = false;
+    for (const [at, element] of this.#drawn) {
+      const rows = Math.max(1, Math.round(element.getBoundingClientRect().height / this.#rowHeight));
+      if (rows === this.#heights.of(at)) continue;
+      this.#heights.set(at, rows);
+      changed = true;
+    }
+    if (!changed) return;
+    this.#size();
+    if (this.follows) this.toEnd();
+    this.#draw();
+  }
+}
