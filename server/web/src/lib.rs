@@ -18,6 +18,7 @@ mod page;
 mod pages;
 pub mod policy;
 mod router;
+pub mod show;
 mod state;
 mod texts;
 pub mod time;

@@ -1,39 +1,65 @@
-// The lines of a log as far as they were read: a window of the whole that grows at both ends.
+// The lines of a log as far as they were read. Streams of several workers arrive in pieces, one between another; a
+// piece may end within a line, and the next piece of the same stream goes on there.
 
-/** Lines that grow at both ends; the text may be cut anywhere, also within a line. */
+/** Who wrote a line. */
+export interface Source {
+  readonly worker: string;
+  /** `stdout` or `stderr`. */
+  readonly stream: string;
+}
+
+interface Line {
+  readonly source: Source;
+  text: string;
+}
+
+/** Lines in the order in which they were read. */
 export class Lines {
-  #lines: string[] = [""];
+  readonly #lines: Line[] = [];
+  /** By worker and stream: where the line is that has not ended. */
+  readonly #open = new Map<string, number>();
 
-  /** How many lines there are; an unfinished last line counts once it has a character. */
+  /** How many lines there are. */
   get count(): number {
-    return this.#lines.length - (this.#lines.at(-1) === "" ? 1 : 0);
+    return this.#lines.length;
   }
 
-  /** The line at a position, from 0. */
+  /** The text of a line, by its position from 0. */
   at(index: number): string {
-    return this.#lines[index] ?? "";
+    return this.#lines[index]?.text ?? "";
   }
 
-  /** Text that follows. Returns the first line that is new or has changed. */
-  append(text: string): number {
-    const first = this.#lines.length - 1;
+  /** Who wrote it. */
+  source(index: number): Source | undefined {
+    return this.#lines[index]?.source;
+  }
+
+  /** A piece that follows. Returns the first line that is new or has changed. */
+  append(source: Source, text: string): number {
+    const key = `${source.worker} ${source.stream}`;
+    const open = this.#open.get(key);
     const parts = text.split("\n");
-    this.#lines[first] += parts[0] ?? "";
-    for (let at = 1; at < parts.length; at += 1) this.#lines.push(parts[at] ?? "");
+    const rest = parts.pop() ?? "";
+    const first = open ?? this.#lines.length;
+    let goesOn = open;
+    const put = (part: string): number => {
+      const line = goesOn === undefined ? undefined : this.#lines[goesOn];
+      if (line === undefined) return this.#lines.push({ source, text: part }) - 1;
+      line.text += part;
+      return goesOn ?? 0;
+    };
+    for (const part of parts) {
+      put(part);
+      goesOn = undefined;
+    }
+    if (rest === "" && goesOn === undefined) this.#open.delete(key);
+    else this.#open.set(key, put(rest));
     return first;
-  }
-
-  /** Text that comes before. Returns by how many lines the present ones have moved down. */
-  prepend(text: string): number {
-    const parts = text.split("\n");
-    const last = parts.length - 1;
-    parts[last] += this.#lines[0] ?? "";
-    this.#lines = parts.concat(this.#lines.slice(1));
-    return last;
   }
 
   /** Forgets everything. */
   clear(): void {
-    this.#lines = [""];
+    this.#lines.length = 0;
+    this.#open.clear();
   }
 }

@@ -1,10 +1,9 @@
 // One line of a log as an element: colours, who wrote it, and what was found in it.
 
 import { pieces } from "./ansi";
+import type { Source } from "./lines";
 import { spans, type Span } from "./search";
 
-/** How a merged log says who wrote a line. */
-const WORKER = /^([a-z][a-z0-9_-]*-\d+) \| /;
 /** Longer lines are cut on the screen; the download has them whole. */
 const LONGEST = 20_000;
 /** So many colours tell workers apart. */
@@ -12,23 +11,20 @@ const COLOURS = 6;
 
 /** How lines are shown. */
 export interface Look {
-  /** Whether lines begin with the worker's name. */
-  readonly merged: boolean;
+  /** Whether lines begin with the name of who wrote them. */
+  readonly named: boolean;
   /** What is looked for. */
   readonly wanted: RegExp | undefined;
 }
 
 /** The line's element. */
-export function row(text: string, look: Look): HTMLElement {
+export function row(text: string, source: Source | undefined, look: Look): HTMLElement {
   const element = document.createElement("div");
-  element.className = "log-row";
-  let line = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
-  const worker = look.merged ? WORKER.exec(line) : null;
-  if (worker?.[1] !== undefined) {
-    element.append(span(worker[1], `log-worker log-worker-${colour(worker[1])}`), " ");
-    line = line.slice(worker[0].length);
+  element.className = source?.stream === "stderr" ? "log-row log-stderr" : "log-row";
+  if (look.named && source !== undefined) {
+    element.append(span(source.worker, `log-worker log-worker-${colour(source.worker)}`), " ");
   }
-  const parts = pieces(line);
+  const parts = pieces(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
   const found = look.wanted ? spans(parts.map((part) => part.text).join(""), look.wanted) : [];
   let start = 0;
   for (const part of parts) {

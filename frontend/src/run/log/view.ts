@@ -16,7 +16,7 @@ export class LogView {
   readonly #lines: Lines;
   readonly #heights = new Heights();
   readonly #drawn = new Map<number, HTMLElement>();
-  #look: Look = { merged: false, wanted: undefined };
+  #look: Look = { named: false, wanted: undefined };
   #current = -1;
   #wrap = false;
   #rowHeight = 18;
@@ -27,8 +27,6 @@ export class LogView {
   follows = false;
   /** Called when somebody scrolls away from the end, or to it. */
   onFollow: (follows: boolean) => void = () => undefined;
-  /** Called when somebody comes near the first line. */
-  onTop: () => void = () => undefined;
 
   constructor(box: HTMLElement, lines: Lines) {
     this.box = box;
@@ -50,15 +48,6 @@ export class LogView {
     }
     if (this.follows) this.toEnd();
     this.#draw();
-  }
-
-  /** Lines were added before the first; what is in sight stays where it is. */
-  prepended(by: number): void {
-    const before = this.#heights.total;
-    this.#measureAll();
-    if (this.#current >= 0) this.#current += by;
-    this.#redraw();
-    this.box.scrollTop += (this.#heights.total - before) * this.#rowHeight;
   }
 
   /** Everything is different. */
@@ -104,7 +93,6 @@ export class LogView {
     const { scrollTop, scrollHeight, clientHeight } = this.box;
     const atEnd = scrollTop + clientHeight >= scrollHeight - 2 * this.#rowHeight;
     if (atEnd !== this.follows) this.onFollow(atEnd);
-    if (scrollTop < 10 * this.#rowHeight) this.onTop();
     this.#draw();
   }
 
@@ -125,7 +113,8 @@ export class LogView {
 
   #estimate(line: number): number {
     if (!this.#wrap) return 1;
-    return Math.max(1, Math.ceil(plain(this.#lines.at(line)).length / this.#columns));
+    const named = this.#look.named ? (this.#lines.source(line)?.worker.length ?? 0) + 1 : 0;
+    return Math.max(1, Math.ceil((plain(this.#lines.at(line)).length + named) / this.#columns));
   }
 
   #measureAll(): void {
@@ -174,7 +163,7 @@ export class LogView {
   }
 
   #make(at: number): HTMLElement {
-    const element = row(this.#lines.at(at), this.#look);
+    const element = row(this.#lines.at(at), this.#lines.source(at), this.#look);
     element.classList.toggle("log-current", at === this.#current);
     this.#drawn.set(at, element);
     return element;
