@@ -12,6 +12,7 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 PIPELINE ?= examples/digits/pipeline.yaml
 DATA ?=
+ONCE ?=
 CRASHES ?= 1000
 FUZZ_SECONDS ?= 60
 
@@ -25,8 +26,8 @@ nextest = tools/with $(NEXTEST) cargo nextest run --locked
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: setup-run release ## Build, then run the example on real data (PIPELINE=file, DATA=folder)
-	$(CUBELOOM) run "$(PIPELINE)" --watch $(if $(DATA),--data "$(DATA)")
+run: setup-run release ## Build, start the server with the example running (ONCE=1 ends with it; PIPELINE=file, DATA=folder)
+	$(CUBELOOM) serve --run "$(PIPELINE)" $(if $(ONCE),--once) $(if $(DATA),--data "$(DATA)")
 
 test: setup-test lint ## Formatting, licences, lints and every test
 	$(nextest) --workspace

@@ -59,10 +59,10 @@ impl Global {
 pub enum Command {
     /// Run a pipeline
     Run(Run),
-    /// Run what is asked for until told to stop
+    /// Run what is asked for, and answer browsers and programs, until told to stop
     ///
     /// The first TERM or Ctrl-C drains: what is known is stored, and jobs go on. The second ends the server at once.
-    Serve,
+    Serve(Serve),
     /// Print exactly what a pipeline's tasks submit
     Compile(Compile),
     /// Say everything that is wrong with a pipeline
@@ -101,6 +101,17 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+/// `cubeloom serve`
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Start this pipeline once the server is ready, and show its progress and its results here
+    #[arg(long, value_name = "FILE")]
+    pub run: Option<PathBuf>,
+    /// End when that run has ended, with its exit code
+    #[arg(long, requires = "run")]
+    pub once: bool,
 }
 
 const RUN_EXAMPLES: &str = "\

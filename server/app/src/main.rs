@@ -21,6 +21,7 @@ mod platform;
 mod problems;
 mod progress;
 mod show;
+mod submit;
 mod telemetry;
 mod templates;
 mod wake;
@@ -48,7 +49,9 @@ fn main() -> ExitCode {
     if let Command::Transfer(args) = &cli.command {
         return cubeloom_storage::transfer::run(args, &commands::transfer_environment());
     }
-    telemetry::start(if matches!(cli.command, Command::Serve) { Level::Server } else { Level::Quiet });
+    // With `--run` somebody sits before the terminal.
+    let server = matches!(&cli.command, Command::Serve(args) if args.run.is_none());
+    telemetry::start(if server { Level::Server } else { Level::Quiet });
     let exit = dispatch(cli).unwrap_or_else(|error| {
         show::note(format!("cubeloom: {}", exit::sentence(&error)));
         exit::of_error(&error)

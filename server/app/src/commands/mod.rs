@@ -29,7 +29,7 @@ use crate::show::Output;
 pub async fn run(command: Command, config: Config, output: Output) -> anyhow::Result<Exit> {
     match command {
         Command::Run(args) => run::run(args, config, output).await,
-        Command::Serve => serve::serve(config).await,
+        Command::Serve(args) => serve::serve(args, config, output).await,
         Command::Compile(args) => compile::compile(&args, &config, output),
         Command::Validate { file } => validate::validate(&file, &config, output),
         Command::Check => check::check(&config, output).await,

@@ -1,50 +1,64 @@
 //! `cubeloom serve`: the engine and the web, until it is told to stop.
 
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::template::TemplateSet;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio::time::interval;
 
 use crate::announce::Announcement;
+use crate::cli;
 use crate::config::Config;
 use crate::exit::Exit;
+use crate::follow::{self, exit_of};
 use crate::lock::{EngineLock, Holder};
-use crate::platform::Platform;
+use crate::planning::Source;
+use crate::platform::{Platform, RunningEngine};
+use crate::show::{self, Output, Styles};
+use crate::submit::{Request, submit};
 use crate::web::{self, RunningWeb};
+use crate::{problems, progress};
 
 /// Runs both. The first signal drains: the present pass ends, leases are given back, jobs go on under their
 /// shims. The second ends the process at once, which costs nothing but the leases' time.
-pub async fn serve(config: Config) -> anyhow::Result<Exit> {
+pub async fn serve(args: cli::Serve, config: Config, output: Output) -> anyhow::Result<Exit> {
     let mut signals = Signals::new()?;
+    let source = args.run.as_deref().map(Source::read).transpose()?;
     let platform = Platform::open(config).await?;
     let lock =
         EngineLock::take_soon(&platform.data.lock()).await?.map_err(|holder| taken(&platform, holder))?;
-    let mut stamp = platform.templates_stamp();
+    let stamp = platform.templates_stamp();
     let (templates, templates_now) = watch::channel(Arc::new(platform.templates().await?));
     let engine = platform.start_engine(lock).await?;
-    let web = web::start(&platform, &engine.handle, templates_now).await?;
+    let web = web::start(&platform, &engine.handle, templates_now.clone()).await?;
     say_ready(&platform, &web)?;
     let announced = Announcement::write(platform.data.path(), &web)?;
-    let mut look = interval(Duration::from_secs(1));
-    loop {
-        tokio::select! {
-            () = signals.next() => break,
-            _ = look.tick() => {
-                if engine.handle.is_finished() {
-                    anyhow::bail!("the engine ended unexpectedly; jobs go on, and the next `cubeloom serve` takes them up");
-                }
-                if web.is_finished() {
-                    anyhow::bail!("the web ended unexpectedly; jobs go on, and the next `cubeloom serve` takes them up");
-                }
-                if let Some(set) = read_again_if_changed(&platform, &mut stamp).await {
-                    templates.send_replace(Arc::new(set));
-                }
-            }
-        }
+    if args.run.is_some() {
+        show::line(format!("Cubeloom is at {}", web.url));
     }
+    let first = async {
+        match &source {
+            Some(source) => {
+                let set = TemplateSet::clone(&templates_now.borrow());
+                let exit = run_first(&platform, source, set, engine.handle.events(), output).await?;
+                if args.once {
+                    return anyhow::Ok(exit);
+                }
+                show::line(format!("The server goes on at {}; Ctrl-C stops it.", web.url));
+            }
+            None => {}
+        }
+        pending().await
+    };
+    let exit = tokio::select! {
+        () = signals.next() => Exit::Ok,
+        ended = look_after(&platform, &engine, &web, &templates, stamp) => return Err(ended),
+        exit = first => exit?,
+    };
     tracing::info!("stopping; jobs go on, and the next `cubeloom serve` takes them up");
     drop(announced);
     let drained = async {
@@ -53,8 +67,62 @@ pub async fn serve(config: Config) -> anyhow::Result<Exit> {
         platform.store.close().await;
     };
     tokio::select! {
-        () = drained => Ok(Exit::Ok),
+        () = drained => Ok(exit),
         () = signals.next() => Ok(Exit::Interrupted),
+    }
+}
+
+/// Starts the pipeline that was named on the command line, and shows what becomes of it.
+async fn run_first(
+    platform: &Platform,
+    source: &Source,
+    templates: TemplateSet,
+    events: broadcast::Receiver<RunEvent>,
+    output: Output,
+) -> anyhow::Result<Exit> {
+    let refused = |problems: Vec<_>| problems::print(&source.file, &problems, output).map(|()| Exit::Invalid);
+    let document = match source.parse() {
+        Ok(document) => document,
+        Err(problems) => return refused(problems),
+    };
+    let request = Request { source, document: &document, parameters: Default::default() };
+    let submitted = match submit(platform, request, templates, platform.facts()?).await? {
+        Ok(submitted) => submitted,
+        Err(problems) => return refused(problems),
+    };
+    problems::warn(&source.file, &submitted.warnings);
+    crate::wake::send(&platform.data.wake());
+    let view = follow::see_out(platform, &submitted.run, events).await?;
+    let (dir, now) = (platform.run_dir(&submitted.run), platform.now());
+    match output {
+        Output::Json => show::json(&progress::report_json(&view, &dir, now))?,
+        Output::Human => show::line(format!("\n{}\n", progress::report(&view, &dir, now, Styles::detect()))),
+    }
+    Ok(exit_of(view.run.state))
+}
+
+/// Watches over what must not end, and reads the templates again when their folder has changed. Returns only when
+/// something has ended.
+async fn look_after(
+    platform: &Platform,
+    engine: &RunningEngine,
+    web: &RunningWeb,
+    templates: &watch::Sender<Arc<TemplateSet>>,
+    mut stamp: u64,
+) -> anyhow::Error {
+    let mut look = interval(Duration::from_secs(1));
+    loop {
+        look.tick().await;
+        for (what, ended) in [("engine", engine.handle.is_finished()), ("web", web.is_finished())] {
+            if ended {
+                return anyhow::anyhow!(
+                    "the {what} ended unexpectedly; jobs go on, and the next `cubeloom serve` takes them up"
+                );
+            }
+        }
+        if let Some(set) = read_again_if_changed(platform, &mut stamp).await {
+            templates.send_replace(Arc::new(set));
+        }
     }
 }
 
@@ -96,6 +164,7 @@ impl Signals {
     }
 }
 
+/// Says where it is: to people on the terminal, and in the log.
 fn say_ready(platform: &Platform, web: &RunningWeb) -> anyhow::Result<()> {
     let has = platform.facts()?.capacity();
     let data = platform.data.path().display();

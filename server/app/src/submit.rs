@@ -1,0 +1,112 @@
+//! From a pipeline's file to a stored run: its folder is kept, it is planned, and pipeline and run are written.
+
+use std::path::Path;
+
+use cubeloom_compiler::Document;
+use cubeloom_domain::executor::Facts;
+use cubeloom_domain::plan::RunPlan;
+use cubeloom_domain::record::RunRecord;
+use cubeloom_domain::state::RunState;
+use cubeloom_domain::template::TemplateSet;
+use cubeloom_domain::{JsonMap, Problem, RunId};
+use cubeloom_storage::snapshot::{self, Limits, Snapshot};
+use cubeloom_store::{Expected, NewVersion, PutPipeline};
+use serde_json::json;
+
+use crate::audit;
+use crate::exit::Invalid;
+use crate::planning::{self, Inputs, Source};
+use crate::platform::{PROJECT, Platform};
+
+/// What a file became.
+pub struct Submitted {
+    /// The run, which waits for the engine.
+    pub run: RunId,
+    /// What is suspicious in the document.
+    pub warnings: Vec<Problem>,
+}
+
+/// What a run is made from, beside the platform.
+pub struct Request<'a> {
+    /// The pipeline's file.
+    pub source: &'a Source,
+    /// What it says.
+    pub document: &'a Document,
+    /// The parameters that were given.
+    pub parameters: JsonMap,
+}
+
+/// Stores the pipeline and a run of it.
+///
+/// # Errors
+/// Outside: what this machine or the database refuses. Inside: every mistake in the document.
+pub async fn submit(
+    platform: &Platform,
+    request: Request<'_>,
+    templates: TemplateSet,
+    facts: Facts,
+) -> anyhow::Result<Result<Submitted, Vec<Problem>>> {
+    let code = keep_folder(platform, &request.source.file)?;
+    let context = planning::context(platform.now(), Some(code))?;
+    let inputs = Inputs { context, parameters: request.parameters.clone(), templates, facts };
+    let planned = match inputs.plan(request.document) {
+        Ok(planned) => planned,
+        Err(problems) => return Ok(Err(problems)),
+    };
+    store(platform, &request, &planned.plan).await?;
+    Ok(Ok(Submitted { run: planned.plan.context.id, warnings: planned.warnings }))
+}
+
+/// Keeps a copy of the folder that the file lies in, and says its digest.
+fn keep_folder(platform: &Platform, file: &Path) -> anyhow::Result<String> {
+    let snapshot = Snapshot::take(&snapshot::folder_of(file)?, Limits::CODE)?;
+    snapshot.keep(&platform.data.code())?;
+    Ok(snapshot.digest)
+}
+
+/// Stores the document as a version of its pipeline, and a run of that.
+async fn store(platform: &Platform, request: &Request<'_>, plan: &RunPlan) -> anyhow::Result<()> {
+    let version = store_version(platform, request, plan).await?;
+    let record = RunRecord {
+        id: plan.context.id.clone(),
+        project: PROJECT.into(),
+        pipeline: request.document.pipeline.name.clone(),
+        user: plan.context.user.clone(),
+        state: RunState::Queued,
+        created_at: platform.now(),
+        started_at: None,
+        ended_at: None,
+        tasks: u32::try_from(plan.tasks.len()).unwrap_or(u32::MAX),
+        message: None,
+        version: Some(version),
+        parameters: request.parameters.clone(),
+    };
+    let about = json!({ "pipeline": record.pipeline, "version": version });
+    let audit = audit::entry(platform, "run.create", record.id.as_str(), Some(about))?;
+    Ok(platform.store.create_run(&record, plan, Some(&audit)).await?)
+}
+
+async fn store_version(platform: &Platform, request: &Request<'_>, plan: &RunPlan) -> anyhow::Result<u32> {
+    let (source, pipeline) = (request.source, &request.document.pipeline);
+    let labels = pipeline.labels.iter().map(|(name, value)| (name.clone(), value.as_str().into()));
+    let new = NewVersion {
+        project: PROJECT.into(),
+        name: pipeline.name.clone(),
+        document: source.text.clone(),
+        digest: snapshot::text_digest(&source.text),
+        code: plan.context.code.clone(),
+        message: String::new(),
+        description: pipeline.description.clone().unwrap_or_default(),
+        labels: labels.collect(),
+        user: plan.context.user.clone(),
+        now: platform.now(),
+    };
+    let audit = audit::entry(platform, "pipeline.update", &new.name, None)?;
+    match platform.store.put_pipeline(&new, Expected::Any, &audit).await? {
+        PutPipeline::Stored(version) | PutPipeline::Same(version) => Ok(version),
+        // Any version was expected, so what is missing is the project.
+        PutPipeline::Stale(_) | PutPipeline::Exists | PutPipeline::Missing => Err(Invalid::error(format!(
+            "the project `{PROJECT}`, which the command line works in, was deleted: create it again"
+        ))),
+    }
+}
