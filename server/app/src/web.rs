@@ -16,7 +16,11 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::config::{Config, Origin};
 use crate::platform::{CLUSTER, Platform};
+
+/// How many ports after the usual one are tried.
+const NEXT_PORTS: u16 = 19;
 
 /// A web that answers.
 pub struct RunningWeb {
@@ -38,12 +42,7 @@ pub async fn start(
     templates: watch::Receiver<Arc<TemplateSet>>,
 ) -> anyhow::Result<RunningWeb> {
     let server = &platform.config.settings.server;
-    let listener = TcpListener::bind(server.listen).await.with_context(|| {
-        let listen = server.listen;
-        format!(
-            "nothing can listen on {listen}: free it, or choose another address with CUBELOOM_SERVER_LISTEN"
-        )
-    })?;
+    let listener = listen(&platform.config).await?;
     let address = listener.local_addr()?;
     let url = server.url.clone().unwrap_or_else(|| format!("http://{address}"));
     let url = url.trim_end_matches('/').to_owned();
@@ -56,6 +55,30 @@ pub async fn start(
     let serving = axum::serve(listener, routes).with_graceful_shutdown(signal);
     let task = tokio::spawn(async move { serving.await });
     Ok(RunningWeb { address, url, stop, task })
+}
+
+/// Takes the address. Where nobody chose one and the usual port is somebody else's, one of the next few is taken:
+/// whoever tries Cubeloom for the first time need not know about ports.
+async fn listen(config: &Config) -> anyhow::Result<TcpListener> {
+    let wanted = config.settings.server.listen;
+    let tries = if config.origin("server", "listen") == Origin::Default { NEXT_PORTS } else { 0 };
+    let mut refused = None;
+    for port in wanted.port()..=wanted.port().saturating_add(tries) {
+        match TcpListener::bind(SocketAddr::new(wanted.ip(), port)).await {
+            Ok(listener) => return Ok(listener),
+            Err(error) if error.kind() == ErrorKind::AddrInUse => refused = Some(error),
+            Err(error) => {
+                refused = Some(error);
+                break;
+            }
+        }
+    }
+    let error = refused.unwrap_or_else(|| ErrorKind::AddrInUse.into());
+    Err(error).with_context(|| {
+        format!(
+            "nothing can listen on {wanted}: free it, or choose another address with CUBELOOM_SERVER_LISTEN"
+        )
+    })
 }
 
 impl RunningWeb {
