@@ -211,6 +211,14 @@ pub trait Executor: Send + Sync {
     /// What the cluster has now.
     fn facts(&self) -> Facts;
 
+    /// The uid and gid of a project's files on this machine, where its jobs run under one of their own.
+    ///
+    /// # Errors
+    /// When it cannot be found out, or not be kept.
+    fn owner(&self, _project: &str) -> Result<Option<u32>, Failure> {
+        Ok(None)
+    }
+
     /// Says where to report from now on. Called once, before anything else but `facts`.
     fn attach(&self, observer: Arc<dyn Observer>);
 

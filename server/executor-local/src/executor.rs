@@ -218,6 +218,11 @@ impl Executor for LocalExecutor {
         self.facts.clone()
     }
 
+    fn owner(&self, project: &str) -> Result<Option<u32>, Failure> {
+        let could_not = |error: LocalError| Failure::new(FailureKind::CouldNotStart, error.sentence());
+        self.machine.owners.user(project).map_err(could_not)
+    }
+
     fn attach(&self, observer: Arc<dyn Observer>) {
         if self.machine.observer.set(observer).is_err() {
             tracing::error!("an executor can be attached to one observer only");

@@ -2,5 +2,6 @@
 //!
 //! The only crate that knows OpenDAL. It reads no environment: credentials and addresses are handed in as a map.
 
+pub mod browse;
 pub mod snapshot;
 pub mod transfer;

@@ -11,6 +11,7 @@ pub mod auth;
 pub mod error;
 mod etag;
 mod extract;
+mod files;
 mod guard;
 mod limits;
 pub mod live;

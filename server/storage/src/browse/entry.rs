@@ -1,0 +1,63 @@
+//! What a folder holds.
+
+use rustix::fs::{FileType, Stat};
+
+/// One thing in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name, without a slash.
+    pub name: String,
+    /// What it is; of a link, what it leads to.
+    pub kind: Kind,
+    /// Whether it is a link.
+    pub link: bool,
+    /// Its length in bytes; 0 of a folder.
+    pub size: u64,
+    /// When it was last changed, in microseconds since the epoch, where that is known.
+    pub modified_us: Option<i64>,
+}
+
+/// What something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A folder.
+    Folder,
+    /// A plain file.
+    File,
+    /// A device, a pipe, a socket, or a link that leads nowhere or out of what may be seen. It is not opened.
+    Other,
+}
+
+impl Kind {
+    pub(super) fn of(found: FileType) -> Self {
+        match found {
+            FileType::Directory => Self::Folder,
+            FileType::RegularFile => Self::File,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl Entry {
+    pub(super) fn new(name: &str, found: &Stat, link: bool) -> Self {
+        let kind = Kind::of(FileType::from_raw_mode(found.st_mode));
+        let size = if kind == Kind::File { u64::try_from(found.st_size).unwrap_or(0) } else { 0 };
+        Self { name: name.into(), kind, link, size, modified_us: Some(modified_us(found)) }
+    }
+
+    /// By what lists are sorted and continued: folders first, then by name.
+    #[must_use]
+    pub fn key(&self) -> String {
+        key(self.kind == Kind::Folder && !self.link, &self.name)
+    }
+}
+
+/// The key of something whose name is all that is known yet.
+pub(super) fn key(folder: bool, name: &str) -> String {
+    format!("{}{name}", if folder { '0' } else { '1' })
+}
+
+pub(super) fn modified_us(found: &Stat) -> i64 {
+    let nanos = i64::try_from(found.st_mtime_nsec).unwrap_or(0);
+    found.st_mtime.saturating_mul(1_000_000).saturating_add(nanos / 1000)
+}

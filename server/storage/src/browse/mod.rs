@@ -1,0 +1,16 @@
+//! Looking into folders and buckets for people: list, read, write, never outside of what they were shown.
+
+mod archive;
+mod entry;
+mod error;
+mod folder;
+mod list;
+mod path;
+mod upload;
+
+pub use archive::archive;
+pub use entry::{Entry, Kind};
+pub use error::BrowseError;
+pub use folder::{Folder, OpenFile};
+pub use path::clean;
+pub use upload::Upload;

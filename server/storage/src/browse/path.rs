@@ -1,0 +1,70 @@
+//! Paths as people write them.
+
+use super::BrowseError;
+
+/// The longest path and name that Linux takes, in bytes.
+const LONGEST: usize = 4095;
+const LONGEST_NAME: usize = 255;
+
+/// A path below a folder, its parts joined by single slashes; empty for the folder itself. Whatever could lead
+/// elsewhere is refused here already, although [`super::Folder`] would not follow it.
+///
+/// # Errors
+/// When it is absolute, holds `.`, `..` or a zero byte, or is too long.
+pub fn clean(path: &str) -> Result<String, BrowseError> {
+    let bad = |why| BrowseError::BadPath { path: path.replace('\0', "\\0"), why };
+    if path.starts_with('/') {
+        return Err(bad("begins with a slash: name things by their place in this folder"));
+    }
+    if path.contains('\0') {
+        return Err(bad("holds a zero byte"));
+    }
+    if path.len() > LONGEST {
+        return Err(bad("is longer than 4095 bytes"));
+    }
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    for part in &parts {
+        match *part {
+            "." | ".." => return Err(bad("holds `.` or `..`: write where it is, without them")),
+            long if long.len() > LONGEST_NAME => return Err(bad("holds a name longer than 255 bytes")),
+            _ => {}
+        }
+    }
+    Ok(parts.join("/"))
+}
+
+/// The folder that something lies in, and its name there.
+///
+/// # Errors
+/// When it is the folder itself, which has no name here.
+pub(super) fn split(path: &str) -> Result<(&str, &str), BrowseError> {
+    if path.is_empty() {
+        let why = "is empty: name a file or a folder";
+        return Err(BrowseError::BadPath { path: String::new(), why });
+    }
+    Ok(path.rsplit_once('/').unwrap_or(("", path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_joined_by_single_slashes() {
+        assert_eq!(clean("").unwrap(), "");
+        assert_eq!(clean("a//b/").unwrap(), "a/b");
+        assert_eq!(clean("..a/b..").unwrap(), "..a/b..");
+        assert_eq!(split("a/b").unwrap(), ("a", "b"));
+        assert_eq!(split("b").unwrap(), ("", "b"));
+    }
+
+    #[test]
+    fn what_leads_elsewhere_is_refused() {
+        for path in
+            ["/etc/passwd", "..", "a/../b", "a/./b", "./a", "a\0b", &"n".repeat(256), &"a/".repeat(2048)]
+        {
+            assert!(matches!(clean(path), Err(BrowseError::BadPath { .. })), "{path}");
+        }
+        assert!(split("").is_err());
+    }
+}

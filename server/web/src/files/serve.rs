@@ -1,0 +1,188 @@
+//! Sending a file: ranges, validators, a safe name, and headers that let it do nothing in the browser.
+
+use std::io::{Seek, SeekFrom};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use cubeloom_storage::browse::{BrowseError, Folder};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use tokio::io::AsyncReadExt;
+use tokio_util::io::ReaderStream;
+
+use super::blocking;
+use crate::error::ApiResult;
+
+/// How the browser is to take a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Show {
+    /// Into its downloads.
+    Download,
+    /// Into an `img` or a frame with `sandbox`.
+    Inline,
+}
+
+/// What a page that a task wrote may do: draw itself. It has no origin, so it reaches neither the session nor the API.
+const PAGE_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; \
+     style-src 'unsafe-inline'; img-src data: blob:; font-src data:; frame-ancestors 'self'";
+
+/// Sends a file, or the range of it that is asked for.
+///
+/// # Errors
+/// When it is no file.
+pub(crate) async fn serve(
+    folder: Arc<Folder>,
+    path: &str,
+    request: &HeaderMap,
+    show: Show,
+) -> ApiResult<Response> {
+    let inside = path.to_owned();
+    let opened = blocking(move || folder.file(&inside)).await?;
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let tag = format!("\"{:x}-{:x}\"", opened.size, opened.modified_us);
+    let mut headers = headers(name, show);
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        headers.insert(header::ETAG, tag);
+    }
+    headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    if request.get(header::IF_NONE_MATCH).is_some_and(|seen| seen.as_bytes() == tag.as_bytes()) {
+        return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
+    }
+    let same = request.get(header::IF_RANGE).is_none_or(|seen| seen.as_bytes() == tag.as_bytes());
+    let asked = request.get(header::RANGE).filter(|_| same).and_then(|range| range.to_str().ok());
+    let (status, range) = match asked.map_or(Asked::All, |text| range(text, opened.size)) {
+        Asked::All => (StatusCode::OK, None),
+        Asked::Part(range) => (StatusCode::PARTIAL_CONTENT, Some(range)),
+        Asked::Beyond => {
+            insert(&mut headers, header::CONTENT_RANGE, &format!("bytes */{}", opened.size));
+            return Ok((StatusCode::RANGE_NOT_SATISFIABLE, headers).into_response());
+        }
+    };
+    let (from, length) = match &range {
+        Some(range) => (*range.start(), range.end() - range.start() + 1),
+        None => (0, opened.size),
+    };
+    if let Some(range) = range {
+        let value = format!("bytes {}-{}/{}", range.start(), range.end(), opened.size);
+        insert(&mut headers, header::CONTENT_RANGE, &value);
+    }
+    insert(&mut headers, header::CONTENT_LENGTH, &length.to_string());
+    let mut file = opened.file;
+    let failed = path.to_owned();
+    let file = blocking(move || match file.seek(SeekFrom::Start(from)) {
+        Ok(_) => Ok(file),
+        Err(source) => Err(BrowseError::Io { path: failed, source }),
+    })
+    .await?;
+    let stream = ReaderStream::with_capacity(tokio::fs::File::from_std(file).take(length), 64 << 10);
+    Ok((status, headers, Body::from_stream(stream)).into_response())
+}
+
+fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}
+
+/// What a file seems to be, by its name.
+pub(crate) fn media_type(name: &str) -> String {
+    let lower = name.to_lowercase();
+    let known = match lower.rsplit_once('.').map(|(_, extension)| extension) {
+        // What pipelines write, and the list of types does not know or takes for something else.
+        Some("jsonl" | "ndjson" | "log" | "out" | "err" | "rs" | "ts" | "toml" | "cfg" | "conf" | "ini") => {
+            "text/plain"
+        }
+        _ => return mime_guess::from_path(lower).first_or_octet_stream().essence_str().to_owned(),
+    };
+    known.to_owned()
+}
+
+/// The headers of a file of this name.
+pub(crate) fn headers(name: &str, show: Show) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    let media_type = media_type(name);
+    let text = media_type.starts_with("text/") || media_type == "application/json";
+    let content_type = if text { format!("{media_type}; charset=utf-8") } else { media_type };
+    insert(&mut headers, header::CONTENT_TYPE, &content_type);
+    insert(&mut headers, header::CONTENT_DISPOSITION, &disposition(name, show));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY));
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("SAMEORIGIN"));
+    headers
+}
+
+/// The name in two forms (RFC 6266): plain letters for old programs, and as it is.
+fn disposition(name: &str, show: Show) -> String {
+    let word = if show == Show::Inline { "inline" } else { "attachment" };
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || "._- ".contains(c) { c } else { '_' }).collect();
+    let whole = utf8_percent_encode(name, NON_ALPHANUMERIC);
+    format!("{word}; filename=\"{plain}\"; filename*=UTF-8''{whole}")
+}
+
+/// What part of a file is wanted.
+#[derive(Debug, PartialEq, Eq)]
+enum Asked {
+    All,
+    Part(RangeInclusive<u64>),
+    /// No byte of the file.
+    Beyond,
+}
+
+/// Reads `bytes=a-b`. Several ranges, and what cannot be read, mean the whole file, as RFC 9110 allows.
+fn range(text: &str, size: u64) -> Asked {
+    let Some((from, to)) = text.strip_prefix("bytes=").and_then(|range| range.split_once('-')) else {
+        return Asked::All;
+    };
+    let (from, to) = (from.trim(), to.trim());
+    let last = size.saturating_sub(1);
+    let range = match (from.parse::<u64>(), to.parse::<u64>()) {
+        (Ok(from), Ok(to)) if from <= to => from..=to.min(last),
+        (Ok(from), Err(_)) if to.is_empty() => from..=last,
+        (Err(_), Ok(count)) if from.is_empty() => {
+            if count == 0 {
+                return Asked::Beyond;
+            }
+            size.saturating_sub(count)..=last
+        }
+        _ => return Asked::All,
+    };
+    if *range.start() >= size { Asked::Beyond } else { Asked::Part(range) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_read_as_the_standard_has_it() {
+        for (text, asked) in [
+            ("bytes=0-0", Asked::Part(0..=0)),
+            ("bytes=2-", Asked::Part(2..=9)),
+            ("bytes=-3", Asked::Part(7..=9)),
+            ("bytes=-30", Asked::Part(0..=9)),
+            ("bytes=5-100", Asked::Part(5..=9)),
+            ("bytes=10-", Asked::Beyond),
+            ("bytes=-0", Asked::Beyond),
+            ("bytes=3-2", Asked::All),
+            ("bytes=0-1,3-4", Asked::All),
+            ("lines=1-2", Asked::All),
+            ("bytes=x-", Asked::All),
+        ] {
+            assert_eq!(range(text, 10), asked, "{text}");
+        }
+        assert_eq!(range("bytes=0-", 0), Asked::Beyond);
+    }
+
+    #[test]
+    fn a_name_cannot_break_out_of_its_header() {
+        let value = disposition("a\"; x=\r\n日.txt", Show::Download);
+        assert_eq!(
+            value,
+            "attachment; filename=\"a__ x____.txt\"; filename*=UTF-8''a%22%3B%20x%3D%0D%0A%E6%97%A5%2Etxt"
+        );
+        assert!(HeaderValue::from_str(&value).is_ok());
+    }
+}
