@@ -1,27 +1,102 @@
 //! Entries of the audit log.
 
+use cubeloom_domain::Timestamp;
 use cubeloom_domain::identity::AuditEntry;
+use cubeloom_store::Store;
 use serde_json::Value;
 
-use crate::auth::Caller;
+use crate::auth::{Caller, secret};
 use crate::state::Web;
+
+/// Who does something, as the log has it.
+#[derive(Clone, Debug)]
+pub struct Actor {
+    /// The id, where the person has an account.
+    pub user_id: Option<String>,
+    /// The name.
+    pub user_name: String,
+    /// By what.
+    pub via: String,
+    /// From where; empty on the server's own machine.
+    pub address: String,
+    /// In which project, when in one.
+    pub project: Option<String>,
+}
+
+impl Actor {
+    /// Somebody who uses the program on the server's machine.
+    #[must_use]
+    pub fn at_the_machine(user_name: String) -> Self {
+        let via = "command line".into();
+        Self { user_id: None, user_name, via, address: String::new(), project: None }
+    }
+
+    /// The server by itself.
+    #[must_use]
+    pub fn server() -> Self {
+        let (user_name, via) = ("server".into(), "server".into());
+        Self { user_id: None, user_name, via, address: String::new(), project: None }
+    }
+}
+
+impl From<&Caller> for Actor {
+    fn from(caller: &Caller) -> Self {
+        Self {
+            user_id: Some(caller.user.id.clone()),
+            user_name: caller.user.name.clone(),
+            via: caller.via.describe(),
+            address: caller.address.clone(),
+            project: caller.project.clone(),
+        }
+    }
+}
+
+/// Somebody does something now: what changes to people and their things begin with, from the web or the command line.
+#[derive(Clone)]
+pub struct Act<'s> {
+    /// Where it is done.
+    pub store: &'s Store,
+    /// When.
+    pub now: Timestamp,
+    /// By whom.
+    pub actor: Actor,
+}
+
+impl<'s> Act<'s> {
+    /// A caller does something.
+    pub(crate) fn of(web: &'s Web, caller: &Caller) -> Self {
+        Self { store: web.store(), now: web.now(), actor: caller.into() }
+    }
+
+    /// Somebody does something.
+    pub(crate) fn by(web: &'s Web, actor: Actor) -> Self {
+        Self { store: web.store(), now: web.now(), actor }
+    }
+
+    /// The entry for it: `entry("member.put", "ada")`.
+    #[must_use]
+    pub fn entry(&self, action: &str, subject: impl Into<String>) -> Entry {
+        let actor = self.actor.clone();
+        Entry(AuditEntry {
+            id: secret::new_id(self.now),
+            at: self.now,
+            user_id: actor.user_id,
+            user_name: actor.user_name,
+            via: actor.via,
+            address: actor.address,
+            project: actor.project,
+            action: action.into(),
+            subject: subject.into(),
+            before: None,
+            after: None,
+        })
+    }
+}
 
 /// An entry for a change that `caller` makes: `entry(&web, &caller, "member.put", "ada").project(p).after(json)`.
 #[must_use]
 pub fn entry(web: &Web, caller: &Caller, action: &str, subject: impl Into<String>) -> Entry {
-    Entry(AuditEntry {
-        id: web.new_id(),
-        at: web.now(),
-        user_id: Some(caller.user.id.clone()),
-        user_name: caller.user.name.clone(),
-        via: caller.via.describe(),
-        address: caller.address.clone(),
-        project: caller.project.clone(),
-        action: action.into(),
-        subject: subject.into(),
-        before: None,
-        after: None,
-    })
+    Act::of(web, caller).entry(action, subject)
 }
 
 /// An entry being filled in.

@@ -276,7 +276,8 @@ impl ApiError {
     }
 
     /// What led to it, as one line for the log.
-    pub(crate) fn chain(&self) -> Option<String> {
+    #[must_use]
+    pub fn chain(&self) -> Option<String> {
         let mut line = String::new();
         let mut next: Option<&dyn Error> = self.0.source.as_deref().map(|source| source as &dyn Error);
         while let Some(source) = next {

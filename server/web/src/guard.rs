@@ -2,6 +2,7 @@
 
 use axum::RequestPartsExt;
 use axum::extract::{MatchedPath, RawPathParams, Request, State};
+use axum::http::{HeaderValue, header};
 use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -16,38 +17,61 @@ use crate::state::Web;
 /// The middleware around every route.
 pub(crate) async fn guard(State(web): State<Web>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    match check(&web, &mut parts).await {
-        Ok(caller) => {
-            if let Some(caller) = caller {
-                parts.extensions.insert(caller);
+    let mut cookie = None;
+    let checked = check(&web, &mut parts, &mut cookie).await;
+    let mut response = match checked {
+        Ok((rule, caller)) => {
+            if let Some(caller) = &caller {
+                parts.extensions.insert(caller.clone());
             }
-            next.run(Request::from_parts(parts, body)).await
+            let mut response = next.run(Request::from_parts(parts, body)).await;
+            if rule.changes_rights() {
+                web.people().forget();
+            }
+            // For the page of a refusal.
+            response.extensions_mut().insert(Seen(caller));
+            response
         }
         Err(error) => error.into_response(),
+    };
+    if let Some(cookie) = cookie
+        && !auth::cookie::is_set(&web, response.headers())
+    {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
     }
+    response
 }
 
-/// The caller, if there is one, when they may call this route.
-async fn check(web: &Web, parts: &mut Parts) -> ApiResult<Option<Caller>> {
+/// Who was let in.
+#[derive(Clone)]
+pub(crate) struct Seen(pub Option<Caller>);
+
+/// The caller, if there is one, when they may call this route; and the cookie that the answer is to set.
+async fn check(
+    web: &Web,
+    parts: &mut Parts,
+    cookie: &mut Option<HeaderValue>,
+) -> ApiResult<(&'static Rule, Option<Caller>)> {
     let route =
         parts.extensions.get::<MatchedPath>().map(|path| path.as_str().to_owned()).unwrap_or_default();
     let rule = policy::rule(&parts.method, &route).ok_or_else(|| {
         ApiError::new(Kind::Internal, format!("{} {route} has no row in the policy", parts.method))
     })?;
-    let caller = match auth::identify(web, parts).await {
+    let found = match auth::identify(web, parts).await {
         // A cookie that has run out must not keep anybody from signing in again.
         Err(error) if rule.needs == Needs::Anyone && error.kind() == Kind::NotSignedIn => None,
         other => other?,
     };
-    let Some(mut caller) = caller else {
-        return if rule.needs == Needs::Anyone { Ok(None) } else { Err(auth::not_signed_in()) };
+    let Some((mut caller, renewed)) = found else {
+        return if rule.needs == Needs::Anyone { Ok((rule, None)) } else { Err(auth::not_signed_in()) };
     };
+    *cookie = renewed;
     if let Some(project) = project_of(web, parts).await? {
         caller.role = auth::role_in(web, &caller, &project).await?;
         caller.project = Some(project);
     }
     allow(rule, &caller)?;
-    Ok(Some(caller))
+    Ok((rule, Some(caller)))
 }
 
 /// The project that a route is about.
@@ -73,6 +97,9 @@ fn allow(rule: &Rule, caller: &Caller) -> ApiResult<()> {
         return Err(ApiError::forbidden(format!(
             "this token may not do it: a token with the scope `{wanted}` may"
         )));
+    }
+    if caller.via.bound_to().is_some() && rule.reaches_beyond_a_project() {
+        return Err(ApiError::forbidden("this token is for one project only: it may not change anything else"));
     }
     let least = match rule.needs {
         Needs::Anyone | Needs::Person => return Ok(()),

@@ -6,7 +6,7 @@
 
 pub mod api;
 mod assets;
-mod audit;
+pub mod audit;
 pub mod auth;
 pub mod error;
 mod etag;

@@ -4,7 +4,7 @@ use axum::http::Method;
 use cubeloom_domain::identity::Scope;
 
 /// Who may call a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Needs {
     /// Everybody, also without signing in.
     Anyone,
@@ -31,6 +31,26 @@ pub struct Rule {
     pub needs: Needs,
     /// What an API token must be for.
     pub scope: Scope,
+}
+
+impl Rule {
+    fn is_safe(&self) -> bool {
+        matches!(self.method, "GET")
+    }
+
+    /// Whether a call may change who may do what, which is remembered for a moment.
+    pub(crate) fn changes_rights(&self) -> bool {
+        !self.is_safe() && (self.needs >= Owner || !self.is_in_project())
+    }
+
+    /// Whether a call changes something that belongs to no project: a token for one project may not.
+    pub(crate) fn reaches_beyond_a_project(&self) -> bool {
+        self.needs == Administrator || (self.needs == Person && !self.is_safe())
+    }
+
+    fn is_in_project(&self) -> bool {
+        matches!(self.needs, Viewer | Editor | Owner)
+    }
 }
 
 use Needs::{Administrator, Anyone, Editor, Owner, Person, Viewer};

@@ -11,12 +11,15 @@ use cubeloom_domain::{Clock, Timestamp};
 use cubeloom_store::Store;
 use tokio::sync::{broadcast, watch};
 
+use crate::auth::{People, secret};
+
 /// The web's state: a handle that clones cheaply.
 #[derive(Clone)]
 pub struct Web(Arc<Inner>);
 
 struct Inner {
     parts: Parts,
+    people: People,
 }
 
 /// What the web is made of.
@@ -66,13 +69,15 @@ pub struct Keys {
 pub struct Settings {
     /// The address that people use, without a slash at the end: `https://cubeloom.example.org`.
     pub url: String,
+    /// How many proxies stand before the server: so many addresses at the end of `X-Forwarded-For` are believed.
+    pub proxies: usize,
 }
 
 impl Web {
     /// Puts the parts together.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(Inner { parts }))
+        Self(Arc::new(Inner { parts, people: People::new() }))
     }
 
     /// The database.
@@ -128,21 +133,29 @@ impl Web {
         &self.0.parts.settings
     }
 
+    /// Whether browsers speak to the server over TLS.
+    #[must_use]
+    pub fn is_secure(&self) -> bool {
+        self.settings().url.starts_with("https:")
+    }
+
+    /// What is known of those who call.
+    pub(crate) fn people(&self) -> &People {
+        &self.0.people
+    }
+
     /// Random bytes from the kernel.
     ///
     /// # Panics
     /// When the kernel gives none, which no caller could do anything about.
     #[must_use]
     pub fn random<const N: usize>(&self) -> [u8; N] {
-        let mut bytes = [0; N];
-        getrandom::fill(&mut bytes).expect("the kernel gives random bytes");
-        bytes
+        secret::random()
     }
 
     /// A new ULID, in lower case.
     #[must_use]
     pub fn new_id(&self) -> String {
-        let millis = u64::try_from(self.now().0 / 1000).unwrap_or(0);
-        ulid::Ulid::from_parts(millis, u128::from_le_bytes(self.random())).to_string().to_lowercase()
+        secret::new_id(self.now())
     }
 }

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::REQUEST_ID;
 use crate::error::{ApiError, Kind};
+use crate::guard::Seen;
 use crate::pages::{self, Frame};
 use crate::state::Web;
 
@@ -26,7 +27,14 @@ pub(crate) async fn present(State(web): State<Web>, request: Request, next: Next
     log(&error, &id);
     let mut shown = match frame {
         Some(_) if error.kind() == Kind::NotSignedIn => pages::to_sign_in(&here),
-        Some(frame) => pages::error(frame, &error, &id),
+        Some(frame) => {
+            let seen = response.extensions().get::<Seen>().and_then(|seen| seen.0.clone());
+            let frame = match seen {
+                Some(caller) => frame.of(&web, caller).await,
+                None => frame,
+            };
+            pages::error(frame, &error, &id)
+        }
         None => document(&error, &id),
     };
     for (name, value) in error.headers() {

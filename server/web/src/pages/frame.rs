@@ -10,7 +10,7 @@ use axum_extra::extract::CookieJar;
 use cubeloom_domain::identity::{Project, Role};
 
 use crate::assets;
-use crate::auth::Caller;
+use crate::auth::{Caller, visible};
 use crate::limits::Nonce;
 use crate::state::Web;
 use crate::texts::{Lang, text, text_with};
@@ -82,10 +82,24 @@ impl Frame {
     }
 }
 
+impl Frame {
+    /// The frame for a caller: with their projects.
+    pub(crate) async fn of(mut self, web: &Web, caller: Caller) -> Self {
+        // Without the database a page still has its own content, or says what is wrong.
+        self.projects = visible(web, &caller).await.unwrap_or_default();
+        if caller.project.is_some() {
+            self.project.clone_from(&caller.project);
+        }
+        self.project = self.project.filter(|name| self.projects.iter().any(|project| project.name == *name));
+        self.caller = Some(caller);
+        self
+    }
+}
+
 impl FromRequestParts<Web> for Frame {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _web: &Web) -> Result<Self, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Infallible> {
         let jar = CookieJar::from_headers(&parts.headers);
         let cookie = |name: &str| jar.get(name).map(|cookie| cookie.value().to_owned());
         let accepted = parts.headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
@@ -95,16 +109,18 @@ impl FromRequestParts<Web> for Frame {
             Some("dark") => "dark",
             _ => "auto",
         };
-        let caller = parts.extensions.get::<Caller>().cloned();
-        let project = caller.as_ref().and_then(|caller| caller.project.clone()).or_else(|| cookie("project"));
-        Ok(Self {
+        let frame = Self {
             lang: lang.unwrap_or_default(),
             theme,
             path: parts.uri.path().to_owned(),
-            caller,
+            caller: None,
             projects: Vec::new(),
-            project,
+            project: cookie("project"),
             nonce: parts.extensions.get::<Nonce>().map(|nonce| nonce.0.clone()).unwrap_or_default(),
+        };
+        Ok(match parts.extensions.get::<Caller>() {
+            Some(caller) => frame.of(web, caller.clone()).await,
+            None => frame,
         })
     }
 }

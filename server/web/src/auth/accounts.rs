@@ -1,0 +1,159 @@
+//! Accounts of people: new ones, and their passwords.
+
+use cubeloom_domain::identity::{Federated, User};
+use cubeloom_domain::{Code, Problem};
+use cubeloom_store::Created;
+use serde_json::{Value, json};
+
+use super::{password, secret};
+use crate::audit::Act;
+use crate::error::{ApiError, ApiResult};
+
+/// Characters of a name that people sign in with.
+const NAME: usize = 64;
+/// Characters of what somebody is called, and of an address.
+const TEXT: usize = 200;
+
+/// An account that is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct NewAccount {
+    /// What they sign in with.
+    pub name: String,
+    /// What they are called; the name when empty.
+    pub display_name: String,
+    /// Where they can be reached.
+    pub email: Option<String>,
+    /// Whether they administer the whole platform.
+    pub admin: bool,
+    /// Their password; without one they need a link, or sign in elsewhere.
+    pub password: Option<String>,
+    /// Who they are elsewhere, for those who sign in there.
+    pub federated: Option<Federated>,
+}
+
+/// Makes an account.
+///
+/// # Errors
+/// When something of it is not right, its name is taken, or the database does not answer.
+pub async fn create(act: &Act<'_>, wanted: NewAccount) -> ApiResult<User> {
+    let (user, hash) = prepare(act, wanted).await?;
+    let entry = act.entry("user.create", &user.name).after(about(&user));
+    match act.store.create_user(&user, hash.as_deref(), &entry).await? {
+        Created::Yes => Ok(user),
+        Created::Exists => Err(taken(&user.name)),
+    }
+}
+
+/// Checks an account that is wanted, and hashes its password.
+pub(super) async fn prepare(act: &Act<'_>, wanted: NewAccount) -> ApiResult<(User, Option<String>)> {
+    let mut problems = Vec::new();
+    problems.extend(wrong_name(&wanted.name));
+    problems.extend(wrong_texts(&wanted.display_name, wanted.email.as_deref()));
+    if let Some(weakness) = wanted.password.as_deref().and_then(|new| password::weakness(new, &wanted.name)) {
+        problems.push(Problem::error(Code::InvalidValue, "/password", weakness));
+    }
+    if !problems.is_empty() {
+        return Err(ApiError::invalid(problems));
+    }
+    let hash = match wanted.password {
+        Some(password) => Some(password::hash(password).await?),
+        None => None,
+    };
+    let display_name = Some(wanted.display_name.trim()).filter(|text| !text.is_empty());
+    let user = User {
+        id: secret::new_id(act.now),
+        display_name: display_name.unwrap_or(&wanted.name).to_owned(),
+        name: wanted.name,
+        email: wanted.email.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()),
+        admin: wanted.admin,
+        disabled: false,
+        federated: wanted.federated,
+        created_at: act.now,
+        seen_at: None,
+        revision: 1,
+    };
+    Ok((user, hash))
+}
+
+/// What is wrong with a name to sign in with, if anything.
+fn wrong_name(name: &str) -> Option<Problem> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let fits = name.starts_with(plain)
+        && name.len() <= NAME
+        && name.chars().all(|c| plain(c) || matches!(c, '.' | '_' | '-' | '@' | '+'));
+    let message = format!(
+        "the name is `{name}`: it must have 1 to {NAME} of a-z, 0-9 and . _ - @ +, and begin with a letter or a digit"
+    );
+    (!fits).then(|| Problem::error(Code::InvalidValue, "/name", message))
+}
+
+/// What is wrong with what somebody is called and their address.
+pub(crate) fn wrong_texts(display_name: &str, email: Option<&str>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let bad = |text: &str| text.chars().count() > TEXT || text.chars().any(char::is_control);
+    if bad(display_name) {
+        let message = format!("the display name must have {TEXT} characters at most, on one line");
+        problems.push(Problem::error(Code::InvalidValue, "/display_name", message));
+    }
+    let email = email.map(str::trim).unwrap_or_default();
+    if !email.is_empty() && (bad(email) || email.contains(' ') || !email.contains('@')) {
+        let message = "the e-mail address must look like name@example.org";
+        problems.push(Problem::error(Code::InvalidValue, "/email", message));
+    }
+    problems
+}
+
+/// Gives somebody a new password, and ends their sessions.
+///
+/// # Errors
+/// When the password is weak, or the database does not answer.
+pub async fn set_password(act: &Act<'_>, user: &User, new: String) -> ApiResult<()> {
+    let hash = strong(&user.name, new).await?;
+    act.store.set_password(&user.id, &hash, &act.entry("user.password", &user.name)).await?;
+    Ok(())
+}
+
+/// The hash of a new password that is strong enough.
+pub(super) async fn strong(name: &str, new: String) -> ApiResult<String> {
+    if let Some(weakness) = password::weakness(&new, name) {
+        return Err(ApiError::field("/password", weakness));
+    }
+    password::hash(new).await
+}
+
+pub(super) fn taken(name: &str) -> ApiError {
+    ApiError::conflict(format!("there is somebody called `{name}` already: take another name"))
+}
+
+/// As the audit log has an account.
+pub(crate) fn about(user: &User) -> Value {
+    json!({
+        "display_name": user.display_name,
+        "email": user.email,
+        "admin": user.admin,
+        "disabled": user.disabled,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain() {
+        for good in ["ada", "ada.l", "a", "7of9", "ada@example.org"] {
+            assert!(wrong_name(good).is_none(), "{good}");
+        }
+        for bad in ["", "Ada", "-ada", "a b", "ädä", "a/b", &"a".repeat(65)] {
+            assert!(wrong_name(bad).is_some(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn every_wrong_text_is_named() {
+        assert!(wrong_texts("Ada", Some("ada@example.org")).is_empty());
+        assert!(wrong_texts("", None).is_empty());
+        let problems = wrong_texts("a\nb", Some("nowhere"));
+        assert_eq!(problems.iter().map(|each| each.path.as_str()).collect::<Vec<_>>(), ["/display_name", "/email"]);
+    }
+}

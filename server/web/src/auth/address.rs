@@ -1,0 +1,45 @@
+//! Where a request comes from.
+
+use std::net::SocketAddr;
+
+use axum::extract::ConnectInfo;
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+
+use crate::state::Web;
+
+/// The client's IP address, as text. Each proxy that is trusted adds the address of who spoke to it to the end of
+/// `X-Forwarded-For`; what stands before those anybody may have written.
+pub(crate) fn of_client(web: &Web, parts: &Parts) -> String {
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip().to_canonical().to_string());
+    behind(&parts.headers, web.settings().proxies).or(peer).unwrap_or_default()
+}
+
+fn behind(headers: &HeaderMap, proxies: usize) -> Option<String> {
+    let lines = headers.get_all("x-forwarded-for").iter().filter_map(|line| line.to_str().ok());
+    let hops: Vec<&str> = lines.flat_map(|line| line.split(',')).map(str::trim).collect();
+    // Behind fewer proxies than it should be, a request comes from the network of the proxies themselves.
+    let at = hops.len().checked_sub(proxies.clamp(1, hops.len().max(1)))?;
+    let hop = hops.get(at).filter(|_| proxies > 0)?;
+    hop.parse::<std::net::IpAddr>().ok().map(|address| address.to_canonical().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forwarded(text: &'static str) -> HeaderMap {
+        HeaderMap::from_iter([("x-forwarded-for".parse().unwrap(), text.parse().unwrap())])
+    }
+
+    #[test]
+    fn only_what_trusted_proxies_wrote_counts() {
+        let headers = forwarded("6.6.6.6, 10.0.0.7,10.0.0.8");
+        assert_eq!(behind(&headers, 0), None);
+        assert_eq!(behind(&headers, 1).as_deref(), Some("10.0.0.8"));
+        assert_eq!(behind(&headers, 2).as_deref(), Some("10.0.0.7"));
+        assert_eq!(behind(&headers, 9).as_deref(), Some("6.6.6.6"));
+        assert_eq!(behind(&forwarded("nonsense"), 1), None);
+        assert_eq!(behind(&HeaderMap::new(), 2), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! What somebody may do where.
+
+use cubeloom_domain::RunId;
+use cubeloom_domain::identity::{Project, Role};
+
+use super::{Caller, Via, session, tokens};
+use crate::error::ApiResult;
+use crate::state::Web;
+
+/// What they may do in a project: `None` when there is no such project, or they are no member.
+pub(crate) async fn role_in(web: &Web, caller: &Caller, project: &str) -> ApiResult<Option<Role>> {
+    if caller.via.bound_to().is_some_and(|only| only != project) {
+        return Ok(None);
+    }
+    if caller.user.admin {
+        let all = web.people().projects(web.store()).await?;
+        return Ok(all.iter().any(|known| known.name == project).then_some(Role::Owner));
+    }
+    let person = web.people().person(web.store(), &caller.user.id).await?;
+    let place = person.and_then(|person| {
+        let mut places = person.roles.iter();
+        places.find(|(name, _)| name == project).map(|(_, role)| *role)
+    });
+    Ok(place)
+}
+
+/// The project that a run belongs to.
+pub(crate) async fn project_of_run(web: &Web, run: &RunId) -> ApiResult<Option<String>> {
+    web.people().project_of_run(web.store(), run).await
+}
+
+/// The names of the projects that somebody sees: `None` when that is all of them. For lists over several projects.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn projects_of(web: &Web, caller: &Caller) -> ApiResult<Option<Vec<String>>> {
+    if let Some(only) = caller.via.bound_to() {
+        let seen = role_in(web, caller, only).await?.is_some();
+        return Ok(Some(if seen { vec![only.to_owned()] } else { Vec::new() }));
+    }
+    if caller.user.admin {
+        return Ok(None);
+    }
+    let person = web.people().person(web.store(), &caller.user.id).await?;
+    Ok(Some(person.map(|person| person.roles.iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default()))
+}
+
+/// The projects that somebody sees, by name.
+pub(crate) async fn visible(web: &Web, caller: &Caller) -> ApiResult<Vec<Project>> {
+    let names = projects_of(web, caller).await?;
+    let all = web.people().projects(web.store()).await?;
+    let sees = |project: &&Project| names.as_ref().is_none_or(|names| names.contains(&project.name));
+    Ok(all.iter().filter(sees).cloned().collect())
+}
+
+/// Whether a caller may go on: their session or token still holds, they are not disabled, and they still are what
+/// they were in the project of their request. Streams ask every few seconds.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn still_valid(web: &Web, caller: &Caller) -> ApiResult<bool> {
+    let holds = match &caller.via {
+        Via::Session { id } => session::holds(web, id).await?,
+        Via::Token { id, .. } => tokens::holds(web, id).await?,
+    };
+    let person = web.people().person(web.store(), &caller.user.id).await?;
+    let Some(person) = person.filter(|person| holds && !person.user.disabled) else { return Ok(false) };
+    let Some(project) = &caller.project else { return Ok(true) };
+    let now = Caller { user: person.user.clone(), ..caller.clone() };
+    Ok(role_in(web, &now, project).await? >= caller.role)
+}

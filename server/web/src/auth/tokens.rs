@@ -1,0 +1,173 @@
+//! API tokens: `clt_<id>_<secret>`, shown once, kept as a hash.
+
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+use cubeloom_domain::identity::{ApiToken, Scope, User};
+use cubeloom_domain::{Code, Problem, Timestamp};
+use serde_json::json;
+
+use super::{Caller, Via, secret};
+use crate::audit::Act;
+use crate::error::{ApiError, ApiResult, Kind};
+use crate::state::Web;
+
+/// What every token begins with, so that scanners find those that were published by mistake.
+const PREFIX: &str = "clt_";
+/// Characters of a token's name.
+const NAME: usize = 100;
+
+/// A token that is wanted.
+#[derive(Clone, Debug)]
+pub struct NewToken {
+    /// What its person calls it.
+    pub name: String,
+    /// What it may be used for.
+    pub scope: Scope,
+    /// Only in this project, when set.
+    pub project: Option<String>,
+    /// Until when; for ever when absent.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// Makes a token for a person. The text is the token itself, which nobody can read again.
+///
+/// # Errors
+/// When the name, the project or the time is not right, or the database does not answer.
+pub async fn create(act: &Act<'_>, user: &User, wanted: NewToken) -> ApiResult<(ApiToken, String)> {
+    check(act, user, &wanted).await?;
+    let text = secret::new();
+    let token = ApiToken {
+        id: secret::new_id(act.now),
+        user_id: user.id.clone(),
+        name: wanted.name.trim().to_owned(),
+        hash: secret::hash(&text),
+        scope: wanted.scope,
+        project: wanted.project,
+        created_at: act.now,
+        expires_at: wanted.expires_at,
+        used_at: None,
+        revoked_at: None,
+    };
+    let entry = act.entry("token.create", &token.id).after(about(&token, user));
+    act.store.create_token(&token, &entry).await?;
+    let shown = format!("{PREFIX}{}_{text}", token.id);
+    Ok((token, shown))
+}
+
+/// Ends a token at once. False when it has ended already.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn revoke(act: &Act<'_>, token: &ApiToken, user: &User) -> ApiResult<bool> {
+    let entry = act.entry("token.revoke", &token.id).before(about(token, user));
+    Ok(act.store.revoke_token(&token.id, &entry).await?)
+}
+
+async fn check(act: &Act<'_>, user: &User, wanted: &NewToken) -> ApiResult<()> {
+    let mut problems = Vec::new();
+    let mut wrong = |path: &str, message: String| {
+        problems.push(Problem::error(Code::InvalidValue, path, message));
+    };
+    let name = wanted.name.trim();
+    if name.is_empty() || name.chars().count() > NAME || name.chars().any(char::is_control) {
+        wrong("/name", format!("give the token a name of 1 to {NAME} characters, such as what will use it"));
+    }
+    if wanted.expires_at.is_some_and(|until| until <= act.now) {
+        wrong("/expires_at", "the token would have expired already: name a later time".into());
+    }
+    if let Some(project) = &wanted.project {
+        let there = act.store.project(project).await?.is_some();
+        if !there || !(user.admin || act.store.role(project, &user.id).await?.is_some()) {
+            wrong("/project", format!("{} is not a member of a project `{project}`", user.name));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(ApiError::invalid(problems)) }
+}
+
+/// As the audit log has a token.
+fn about(token: &ApiToken, user: &User) -> serde_json::Value {
+    json!({
+        "name": token.name,
+        "user": user.name,
+        "scope": token.scope.as_str(),
+        "project": token.project,
+        "expires_at": token.expires_at,
+    })
+}
+
+/// Who the request's token says it is. `None` without one.
+pub(crate) async fn caller(web: &Web, headers: &HeaderMap, address: String) -> ApiResult<Option<Caller>> {
+    let Some(value) = headers.get(AUTHORIZATION) else { return Ok(None) };
+    let (id, text) = value.to_str().ok().and_then(parts).ok_or_else(|| {
+        refused("the header Authorization is not `Bearer` and a token that begins with clt_")
+    })?;
+    let token = web.people().token(web.store(), id).await?;
+    let token = token.filter(|token| secret::fits(text, &token.hash));
+    let token = token.ok_or_else(|| refused("there is no such token: make a new one"))?;
+    if token.revoked_at.is_some() {
+        return Err(refused("this token was revoked: make a new one"));
+    }
+    if !live(&token, web.now()) {
+        return Err(refused("this token has expired: make a new one"));
+    }
+    let person = web.people().person(web.store(), &token.user_id).await?;
+    let person = person.filter(|person| !person.user.disabled);
+    let person = person.ok_or_else(|| refused("the person of this token may not sign in any more"))?;
+    note_use(web, &token);
+    let via = Via::Token { id: token.id.clone(), name: token.name.clone(), project: token.project.clone() };
+    let user = person.user.clone();
+    Ok(Some(Caller { user, via, address, scope: token.scope, project: None, role: None }))
+}
+
+/// `Bearer clt_<id>_<secret>`
+fn parts(header: &str) -> Option<(&str, &str)> {
+    let (scheme, token) = header.split_once(' ')?;
+    let rest = token.trim().strip_prefix(PREFIX).filter(|_| scheme.eq_ignore_ascii_case("bearer"))?;
+    rest.split_once('_')
+}
+
+fn refused(detail: &str) -> ApiError {
+    ApiError::new(Kind::NotSignedIn, detail)
+}
+
+/// Whether a token still holds.
+pub(crate) async fn holds(web: &Web, id: &str) -> ApiResult<bool> {
+    let token = web.people().token(web.store(), id).await?;
+    Ok(token.is_some_and(|token| live(&token, web.now())))
+}
+
+fn live(token: &ApiToken, now: Timestamp) -> bool {
+    token.revoked_at.is_none() && token.expires_at.is_none_or(|until| now < until)
+}
+
+/// Notes that a token is used, once a minute, beside the request.
+fn note_use(web: &Web, token: &ApiToken) {
+    if !web.people().first_use_in_a_while(&token.id) {
+        return;
+    }
+    let (web, id, user) = (web.clone(), token.id.clone(), token.user_id.clone());
+    tokio::spawn(async move {
+        let now = web.now();
+        let noted = async {
+            web.store().token_used(&id, now).await?;
+            web.store().seen(&user, now).await
+        };
+        if let Err(error) = noted.await {
+            tracing::debug!(%error, "the use of a token was not noted");
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_may_hold_the_sign_that_parts_it_from_the_id() {
+        assert_eq!(parts("Bearer clt_01h_a_b-c"), Some(("01h", "a_b-c")));
+        assert_eq!(parts("bearer  clt_01h_x"), Some(("01h", "x")));
+        for wrong in ["Bearer 01h_x", "Basic clt_01h_x", "clt_01h_x", "Bearer clt_x", ""] {
+            assert_eq!(parts(wrong), None, "{wrong}");
+        }
+    }
+}
