@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use serde_json::json;
+use rustix::process::{Pid, test_kill_process};
+use serde_json::{Value, json};
 
 use crate::web::RunningWeb;
 
@@ -26,6 +27,14 @@ impl Announcement {
             .with_context(|| format!("{} cannot be written", path.display()))?;
         Ok(Self(path))
     }
+}
+
+/// The address that people use, of the server that runs.
+pub fn url(data: &Path) -> Option<String> {
+    let said: Value = serde_json::from_str(&fs::read_to_string(data.join("server.json")).ok()?).ok()?;
+    let pid = i32::try_from(said["pid"].as_i64()?).ok().and_then(Pid::from_raw)?;
+    test_kill_process(pid).ok()?;
+    said["url"].as_str().map(Into::into)
 }
 
 impl Drop for Announcement {

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use cubeloom_domain::Span;
+use cubeloom_domain::identity::{Role, Scope};
 use cubeloom_domain::state::RunState;
 
 use crate::config::Flags;
@@ -94,6 +96,12 @@ pub enum Command {
     Rerun(Rerun),
     /// Copy files between this machine, web servers, S3, COS and HDFS
     Transfer(cubeloom_storage::transfer::Args),
+    /// Accounts of people, and one-time links for them
+    #[command(subcommand)]
+    User(UserCommand),
+    /// Tokens with which programs use the API
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// Print the settings in force, and where each comes from
     Config,
     /// Print completions for a shell
@@ -306,4 +314,143 @@ pub struct Rerun {
     pub from: Vec<String>,
     #[command(flatten)]
     pub follow: Following,
+}
+
+/// `user`
+#[derive(Debug, Subcommand)]
+pub enum UserCommand {
+    /// Make an account
+    ///
+    /// Without a password it prints a one-time link with which the person sets one.
+    Add(UserAdd),
+    /// List the accounts
+    List,
+    /// Print a one-time link with which somebody sets a new password
+    Link {
+        /// Who
+        name: String,
+    },
+    /// Print a one-time link with which somebody makes an account
+    Invite {
+        /// They will administer the platform
+        #[arg(long)]
+        admin: bool,
+        #[command(flatten)]
+        place: Place,
+        /// Whom it is for
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
+    },
+}
+
+/// `user add`
+#[derive(Debug, Args)]
+pub struct UserAdd {
+    /// What they sign in with
+    pub name: String,
+    /// What they are called [default: the name]
+    #[arg(long, value_name = "TEXT")]
+    pub display_name: Option<String>,
+    /// Where they can be reached
+    #[arg(long, value_name = "ADDRESS")]
+    pub email: Option<String>,
+    /// They administer the platform
+    #[arg(long)]
+    pub admin: bool,
+    /// Read the password from the standard input
+    #[arg(long)]
+    pub password_stdin: bool,
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// A place in a project.
+#[derive(Debug, Args)]
+pub struct Place {
+    /// They become a member of this project
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Option<String>,
+    /// What they may do there [default: editor]
+    #[arg(long, value_enum, requires = "project")]
+    pub role: Option<RoleWord>,
+}
+
+/// What a member may do.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum RoleWord {
+    /// Look at everything but secrets
+    Viewer,
+    /// Start runs, change pipelines
+    Editor,
+    /// Change the project, its members and its secrets
+    Owner,
+}
+
+impl From<RoleWord> for Role {
+    fn from(word: RoleWord) -> Self {
+        match word {
+            RoleWord::Viewer => Self::Viewer,
+            RoleWord::Editor => Self::Editor,
+            RoleWord::Owner => Self::Owner,
+        }
+    }
+}
+
+/// `token`
+#[derive(Debug, Subcommand)]
+pub enum TokenCommand {
+    /// Make a token, and print it: it is shown only once
+    Create(TokenCreate),
+    /// List the tokens
+    List,
+    /// End a token at once
+    Revoke {
+        /// Its id, the part between `clt_` and the next `_`
+        id: String,
+    },
+}
+
+/// `token create`
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  cubeloom token create --user ada --name nightly --scope run --expires 30d")]
+pub struct TokenCreate {
+    /// Whose [default: the administrator's, when there is one only]
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
+    /// What it is for
+    #[arg(long, value_name = "TEXT", default_value = "command line")]
+    pub name: String,
+    /// What it may be used for
+    #[arg(long, value_enum, default_value = "write")]
+    pub scope: ScopeWord,
+    /// Only in this project
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Option<String>,
+    /// For how long, e.g. 30d [default: for ever]
+    #[arg(long, value_name = "TIME")]
+    pub expires: Option<Span>,
+}
+
+/// What a token may be used for.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ScopeWord {
+    /// Only look
+    Read,
+    /// Look, start and stop runs
+    Run,
+    /// Everything that its person may do in projects
+    Write,
+    /// Everything that its person may do
+    Admin,
+}
+
+impl From<ScopeWord> for Scope {
+    fn from(word: ScopeWord) -> Self {
+        match word {
+            ScopeWord::Read => Self::Read,
+            ScopeWord::Run => Self::Run,
+            ScopeWord::Write => Self::Write,
+            ScopeWord::Admin => Self::Admin,
+        }
+    }
 }

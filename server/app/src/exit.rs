@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use cubeloom_storage::snapshot::SnapshotError;
+use cubeloom_web::error::{ApiError, Kind};
 use thiserror::Error;
 
 /// What the exit code says. docs/cli.md and `--help` list them.
@@ -37,6 +38,17 @@ impl Invalid {
     /// As an error.
     pub fn error(message: impl Into<String>) -> anyhow::Error {
         Self(message.into()).into()
+    }
+}
+
+/// A refusal of the web's functions, as an error of a command.
+pub fn refused(error: ApiError) -> anyhow::Error {
+    match error.kind() {
+        Kind::Internal | Kind::Unavailable => {
+            let cause = error.chain().unwrap_or_else(|| error.detail().to_owned());
+            anyhow::anyhow!(cause)
+        }
+        _ => Invalid::error(error.detail()),
     }
 }
 

@@ -28,6 +28,8 @@ pub struct RunningWeb {
     pub address: SocketAddr,
     /// The address that people use.
     pub url: String,
+    /// The link with which the first administrator makes an account, while there is nobody.
+    pub first_link: Option<String>,
     stop: watch::Sender<bool>,
     task: JoinHandle<std::io::Result<()>>,
 }
@@ -47,6 +49,7 @@ pub async fn start(
     let url = server.url.clone().unwrap_or_else(|| format!("http://{address}"));
     let url = url.trim_end_matches('/').to_owned();
     let web = Web::new(parts(platform, engine, templates, url.clone())?);
+    let first_link = cubeloom_web::auth::first_link(&web).await.map_err(exit::refused)?;
     let (stop, mut stopped) = watch::channel(false);
     let routes = cubeloom_web::router(web).into_make_service_with_connect_info::<SocketAddr>();
     let signal = async move {
@@ -54,7 +57,7 @@ pub async fn start(
     };
     let serving = axum::serve(listener, routes).with_graceful_shutdown(signal);
     let task = tokio::spawn(async move { serving.await });
-    Ok(RunningWeb { address, url, stop, task })
+    Ok(RunningWeb { address, url, first_link, stop, task })
 }
 
 /// Takes the address. Where nobody chose one and the usual port is somebody else's, one of the next few is taken:
@@ -119,7 +122,7 @@ fn parts(
         }),
         folders: Folders { data: data.path().into(), code: data.code(), workspace: data.workspace() },
         keys: Keys { signing: key(&keys, "signing")?, sealing: key(&keys, "sealing")? },
-        settings: Settings { url },
+        settings: Settings { url, proxies: platform.config.settings.server.proxies },
     })
 }
 

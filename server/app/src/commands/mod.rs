@@ -13,7 +13,9 @@ mod runs;
 mod schema;
 mod serve;
 mod template;
+mod token;
 mod transfer;
+mod user;
 mod validate;
 
 pub use completions::completions;
@@ -39,6 +41,8 @@ pub async fn run(command: Command, config: Config, output: Output) -> anyhow::Re
         Command::Cancel(args) => cancel::cancel(&args, config, output).await,
         Command::Resume(args) => rerun::resume(&args, config, output).await,
         Command::Rerun(args) => rerun::rerun(&args, config, output).await,
+        Command::User(command) => user::user(command, config, output).await,
+        Command::Token(command) => token::token(command, config, output).await,
         Command::Bench(args) => crate::bench::bench(args).await.map(|()| Exit::Ok),
         Command::Config => config::config(&config, output),
         // Done before the configuration was read.

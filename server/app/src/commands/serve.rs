@@ -170,6 +170,9 @@ fn say_ready(platform: &Platform, web: &RunningWeb) -> anyhow::Result<()> {
     let data = platform.data.path().display();
     let database = platform.store.backend();
     tracing::info!(%data, ?database, cpu = %has.cpu, memory = %has.memory, gpus = has.gpus, listen = %web.address, url = web.url, "ready");
+    if let Some(link) = &web.first_link {
+        show::line(format!("sign in: {link}"));
+    }
     Ok(())
 }
 

@@ -49,6 +49,7 @@ pub const KEYS: &[Key] = &[
         "the address that people use, when a proxy stands before it",
     ),
     key("server", "keys", Kind::Text, "<data>/keys", "the folder of the server's keys"),
+    key("server", "proxies", Kind::Number, "", "proxies before the server whose X-Forwarded-For is believed"),
     key("database", "url", Kind::Text, "sqlite:<data>/db/cubeloom.sqlite", "sqlite:/path or postgres://..."),
     key("local", "cpu", Kind::Text, "all cores", "CPU that jobs may use together"),
     key("local", "memory", Kind::Text, "90 % of the memory", "memory that jobs may use together"),

@@ -38,6 +38,8 @@ pub struct Server {
     /// The folder of the server's keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys: Option<PathBuf>,
+    /// How many proxies stand before the server; the addresses that they add to `X-Forwarded-For` are believed.
+    pub proxies: usize,
     /// The data folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<PathBuf>,
@@ -51,6 +53,7 @@ impl Default for Server {
         Self {
             listen: (Ipv4Addr::LOCALHOST, 8080).into(),
             url: None,
+            proxies: 0,
             keys: None,
             data: None,
             templates: None,
