@@ -412,7 +412,9 @@ pub enum TokenCommand {
 
 /// `token create`
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cubeloom token create --user ada --name nightly --scope run --expires 30d")]
+#[command(
+    after_help = "Example:\n  cubeloom token create --user ada --name nightly --scope run --expires 30d"
+)]
 pub struct TokenCreate {
     /// Whose [default: the administrator's, when there is one only]
     #[arg(long, value_name = "NAME")]

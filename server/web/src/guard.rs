@@ -2,8 +2,8 @@
 
 use axum::RequestPartsExt;
 use axum::extract::{MatchedPath, RawPathParams, Request, State};
-use axum::http::{HeaderValue, header};
 use axum::http::request::Parts;
+use axum::http::{HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use cubeloom_domain::RunId;
@@ -99,7 +99,9 @@ fn allow(rule: &Rule, caller: &Caller) -> ApiResult<()> {
         )));
     }
     if caller.via.bound_to().is_some() && rule.reaches_beyond_a_project() {
-        return Err(ApiError::forbidden("this token is for one project only: it may not change anything else"));
+        return Err(ApiError::forbidden(
+            "this token is for one project only: it may not change anything else",
+        ));
     }
     let least = match rule.needs {
         Needs::Anyone | Needs::Person => return Ok(()),

@@ -154,6 +154,9 @@ mod tests {
         assert!(wrong_texts("Ada", Some("ada@example.org")).is_empty());
         assert!(wrong_texts("", None).is_empty());
         let problems = wrong_texts("a\nb", Some("nowhere"));
-        assert_eq!(problems.iter().map(|each| each.path.as_str()).collect::<Vec<_>>(), ["/display_name", "/email"]);
+        assert_eq!(
+            problems.iter().map(|each| each.path.as_str()).collect::<Vec<_>>(),
+            ["/display_name", "/email"]
+        );
     }
 }

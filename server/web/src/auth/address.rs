@@ -11,7 +11,8 @@ use crate::state::Web;
 /// The client's IP address, as text. Each proxy that is trusted adds the address of who spoke to it to the end of
 /// `X-Forwarded-For`; what stands before those anybody may have written.
 pub(crate) fn of_client(web: &Web, parts: &Parts) -> String {
-    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip().to_canonical().to_string());
+    let peer =
+        parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip().to_canonical().to_string());
     behind(&parts.headers, web.settings().proxies).or(peer).unwrap_or_default()
 }
 

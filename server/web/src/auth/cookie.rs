@@ -46,7 +46,9 @@ pub(crate) fn is_there(web: &Web, headers: &HeaderMap) -> bool {
 /// Whether an answer sets or removes the session's cookie.
 pub(crate) fn is_set(web: &Web, headers: &HeaderMap) -> bool {
     let mut set = headers.get_all(header::SET_COOKIE).iter();
-    set.any(|value| value.as_bytes().strip_prefix(name(web).as_bytes()).is_some_and(|rest| rest.starts_with(b"=")))
+    set.any(|value| {
+        value.as_bytes().strip_prefix(name(web).as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
+    })
 }
 
 /// Removes the session's cookie, as a `Set-Cookie` header.

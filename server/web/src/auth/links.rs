@@ -116,8 +116,8 @@ pub(crate) fn kind(link: &Link) -> &'static str {
 ///
 /// # Errors
 /// When it does not, or the database does not answer.
-pub(crate) async fn open(act: &Act<'_>, secret: &str) -> ApiResult<Link> {
-    let link = act.store.link_by_hash(&super::secret::hash(secret)).await?;
+pub(crate) async fn open(act: &Act<'_>, text: &str) -> ApiResult<Link> {
+    let link = act.store.link_by_hash(&secret::hash(text)).await?;
     let link = link.filter(|link| link.used_at.is_none() && act.now < link.expires_at).ok_or_else(used)?;
     if link.purpose == LinkPurpose::First && act.store.count_users().await? > 0 {
         return Err(used());

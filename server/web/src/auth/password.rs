@@ -95,7 +95,9 @@ mod tests {
     #[test]
     fn weak_ones_are_told_why() {
         assert!(weakness("short", "ada").unwrap().contains("10 or more"));
-        assert!(weakness("aaaaaaaaaaaa", "ada").is_some() && weakness("Ada-Lovelace", "ada-lovelace").is_some());
+        assert!(
+            weakness("aaaaaaaaaaaa", "ada").is_some() && weakness("Ada-Lovelace", "ada-lovelace").is_some()
+        );
         assert_eq!(weakness("four words of mine", "ada"), None);
         assert_eq!(weakness("正确的马电池订书钉密码", "ada"), None);
     }

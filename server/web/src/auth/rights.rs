@@ -42,7 +42,9 @@ pub async fn projects_of(web: &Web, caller: &Caller) -> ApiResult<Option<Vec<Str
         return Ok(None);
     }
     let person = web.people().person(web.store(), &caller.user.id).await?;
-    Ok(Some(person.map(|person| person.roles.iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default()))
+    Ok(Some(
+        person.map(|person| person.roles.iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default(),
+    ))
 }
 
 /// The projects that somebody sees, by name.

@@ -56,7 +56,8 @@ mod tests {
 
     #[test]
     fn ids_sort_by_time() {
-        let (early, late) = (new_id(Timestamp(1_700_000_000_000_000)), new_id(Timestamp(1_700_000_000_001_000)));
+        let (early, late) =
+            (new_id(Timestamp(1_700_000_000_000_000)), new_id(Timestamp(1_700_000_000_001_000)));
         assert!(early < late && early.len() == 26, "{early} {late}");
     }
 }

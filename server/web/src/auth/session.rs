@@ -87,7 +87,8 @@ async fn renew(web: &Web, session: &Session) -> ApiResult<Option<HeaderValue>> {
         return Ok(None);
     }
     let next = Session { key: secret::new(), renewed_at: now, ..session.clone() };
-    let done = web.store().rotate_session(&session.id, &session.key, &next.key, now.plus(OVERLAP), now).await?;
+    let done =
+        web.store().rotate_session(&session.id, &session.key, &next.key, now.plus(OVERLAP), now).await?;
     web.people().forget_session();
     if done {
         let _ = web.store().seen(&session.user_id, now).await;
