@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::config::{Config, Origin};
+use crate::exit;
 use crate::platform::{CLUSTER, Platform};
 
 /// How many ports after the usual one are tried.

@@ -40,6 +40,9 @@ pub async fn serve(args: cli::Serve, config: Config, output: Output) -> anyhow::
     if args.run.is_some() {
         show::line(format!("Cubeloom is at {}", web.url));
     }
+    if let Some(link) = &web.first_link {
+        show::line(format!("sign in: {link}"));
+    }
     let first = async {
         match &source {
             Some(source) => {
@@ -170,9 +173,6 @@ fn say_ready(platform: &Platform, web: &RunningWeb) -> anyhow::Result<()> {
     let data = platform.data.path().display();
     let database = platform.store.backend();
     tracing::info!(%data, ?database, cpu = %has.cpu, memory = %has.memory, gpus = has.gpus, listen = %web.address, url = web.url, "ready");
-    if let Some(link) = &web.first_link {
-        show::line(format!("sign in: {link}"));
-    }
     Ok(())
 }
 
