@@ -3,13 +3,39 @@
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use cubeloom_store::Change;
+use serde::Serialize;
 
-use crate::error::{ApiError, Kind};
+use crate::error::{ApiError, ApiResult, Kind};
+use crate::extract::Json;
 
 /// The ETag of a revision: `"7"`.
 #[must_use]
 pub fn etag(revision: u64) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{revision}\"")).unwrap_or(HeaderValue::from_static("\"0\""))
+}
+
+/// An answer in JSON, with the ETag of this revision.
+#[derive(Debug)]
+pub struct Tagged<T>(pub u64, pub T);
+
+impl<T: Serialize> IntoResponse for Tagged<T> {
+    fn into_response(self) -> Response {
+        ([(header::ETAG, etag(self.0))], Json(self.1)).into_response()
+    }
+}
+
+/// The revision after a change: `changed(change, "project", name)`.
+///
+/// # Errors
+/// When somebody else was faster, or there is no such thing.
+pub fn changed(change: Change, what: &str, name: &str) -> ApiResult<u64> {
+    match change {
+        Change::Done(revision) => Ok(revision),
+        Change::Stale(present) => Err(ApiError::stale(&format!("the {what} `{name}`"), etag(present))),
+        Change::Missing => Err(ApiError::not_found(what, name)),
+    }
 }
 
 /// The revision that a request wants to change, from `If-Match`; `*` is any.

@@ -15,7 +15,7 @@ mod yaml;
 pub(crate) use decode::Decoder;
 pub(crate) use node::Node;
 pub(crate) use pipeline::is_variable;
-pub(crate) use values::is_label;
+pub use values::is_label;
 
 use cubeloom_domain::pipeline::Pipeline;
 use cubeloom_domain::template::TaskTemplate;

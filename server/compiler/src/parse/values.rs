@@ -150,6 +150,7 @@ impl Decoder {
 const MANY: i64 = u32::MAX as i64;
 
 /// Whether a text is a DNS-1123 label.
+#[must_use]
 pub fn is_label(text: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=63).contains(&text.len())

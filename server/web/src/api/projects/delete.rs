@@ -1,0 +1,38 @@
+//! `DELETE /projects/{project}`
+
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use crate::audit;
+use crate::auth::Caller;
+use crate::error::{ApiResult, ProblemDocument};
+use crate::etag::{IfMatch, changed};
+use crate::extract::Path;
+use crate::state::Web;
+
+/// Deletes a project with its members, secrets, volumes, registries and hooks. Refused while it has pipelines, or
+/// runs that have not ended.
+#[utoipa::path(
+    delete,
+    path = "/projects/{project}",
+    tag = "projects",
+    params(("project" = String, Path), ("If-Match" = String, Header)),
+    responses(
+        (status = 204),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 409, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 412, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 428, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn delete(
+    State(web): State<Web>,
+    caller: Caller,
+    Path(name): Path<String>,
+    IfMatch(expected): IfMatch,
+) -> ApiResult<StatusCode> {
+    let entry = audit::entry(&web, &caller, "project.delete", &name);
+    let change = web.store().delete_project(&name, expected, &entry).await?;
+    changed(change, "project", &name)?;
+    Ok(StatusCode::NO_CONTENT)
+}

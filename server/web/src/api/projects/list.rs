@@ -1,0 +1,33 @@
+//! `GET /projects`
+
+use axum::extract::State;
+
+use super::{ProjectView, visible};
+use crate::auth::Caller;
+use crate::error::{ApiResult, ProblemDocument};
+use crate::extract::{Json, Query};
+use crate::page::{Page, PageQuery};
+use crate::state::Web;
+
+/// The projects that you are a member of, by name; for administrators, all.
+#[utoipa::path(
+    get,
+    path = "/projects",
+    tag = "projects",
+    params(PageQuery),
+    responses(
+        (status = 200, body = Page<ProjectView>),
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn list(
+    State(web): State<Web>,
+    caller: Caller,
+    Query(query): Query<PageQuery>,
+) -> ApiResult<Json<Page<ProjectView>>> {
+    let (limit, after) = (query.limit()?, query.after()?);
+    let projects = visible(&web, &caller).await?.into_iter();
+    let later = projects.filter(|(project, _)| after.as_deref().is_none_or(|after| project.name.as_str() > after));
+    let views = later.take(limit + 1).map(|(project, role)| ProjectView::new(project, role)).collect();
+    Ok(Json(Page::of(views, limit, |project: &ProjectView| project.name.clone())))
+}

@@ -1,0 +1,22 @@
+//! Projects: groups of people who share pipelines, storage and secrets.
+
+mod create;
+mod delete;
+mod get;
+mod list;
+mod update;
+mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Web;
+
+pub(crate) use view::{ProjectView, visible};
+
+/// The endpoints.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(list::list, create::create))
+        .routes(routes!(get::get, update::update, delete::delete))
+}
