@@ -1,6 +1,6 @@
 //! ETags are the revisions of rows; changes must say which revision they change.
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -57,5 +57,17 @@ impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
             ApiError::new(Kind::Malformed, detail)
         };
         inner.parse().map(|revision| Self(Some(revision))).map_err(|_| wrong())
+    }
+}
+
+/// For things that may have to be made first.
+impl<S: Send + Sync> OptionalFromRequestParts<S> for IfMatch {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Option<Self>, ApiError> {
+        if !parts.headers.contains_key(header::IF_MATCH) {
+            return Ok(None);
+        }
+        <Self as FromRequestParts<S>>::from_request_parts(parts, state).await.map(Some)
     }
 }

@@ -1,0 +1,38 @@
+//! `DELETE /projects/{project}/pipelines/{pipeline}`
+
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use crate::audit;
+use crate::auth::Caller;
+use crate::error::{ApiResult, ProblemDocument};
+use crate::etag::{IfMatch, changed};
+use crate::extract::Path;
+use crate::state::Web;
+
+/// Deletes a pipeline and its hooks. Its versions and runs stay; a pipeline of the same name goes on with the next
+/// version's number.
+#[utoipa::path(
+    delete,
+    path = "/projects/{project}/pipelines/{pipeline}",
+    tag = "pipelines",
+    params(("project" = String, Path), ("pipeline" = String, Path), ("If-Match" = String, Header)),
+    responses(
+        (status = 204),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 412, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 428, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn delete(
+    State(web): State<Web>,
+    caller: Caller,
+    Path((project, name)): Path<(String, String)>,
+    IfMatch(seen): IfMatch,
+) -> ApiResult<StatusCode> {
+    let expected = seen.map(|seen| u32::try_from(seen).unwrap_or(u32::MAX));
+    let entry = audit::entry(&web, &caller, "pipeline.delete", &name);
+    let change = web.store().delete_pipeline(&project, &name, expected, &entry).await?;
+    changed(change, "pipeline", &name)?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,35 @@
+//! `GET /projects/{project}/pipelines/{pipeline}`
+
+use axum::extract::State;
+use cubeloom_compiler::parse_pipeline;
+
+use super::view::{PipelineView, VersionView};
+use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::etag::Tagged;
+use crate::extract::Path;
+use crate::plan;
+use crate::state::Web;
+
+/// A pipeline with its newest document. The ETag is its newest version's number.
+#[utoipa::path(
+    get,
+    path = "/projects/{project}/pipelines/{pipeline}",
+    tag = "pipelines",
+    params(("project" = String, Path), ("pipeline" = String, Path)),
+    responses(
+        (status = 200, body = PipelineView, headers(("ETag" = String))),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn get(
+    State(web): State<Web>,
+    Path((project, name)): Path<(String, String)>,
+) -> ApiResult<Tagged<PipelineView>> {
+    let missing = || ApiError::not_found("pipeline", &name);
+    let newest = web.store().newest(&project, &name).await?.ok_or_else(missing)?;
+    let (_, problems) = plan::check(&web, &project, newest.document.clone()).await?;
+    let document = parse_pipeline(&newest.document).map_err(ApiError::invalid)?;
+    let version = newest.version;
+    let view = PipelineView::new(&project, &document.pipeline, VersionView::from(newest), &problems);
+    Ok(Tagged(u64::from(version), view))
+}

@@ -1,0 +1,82 @@
+//! `GET /projects/{project}/pipelines`
+
+use axum::extract::State;
+use cubeloom_store::PipelineFilter;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::PipelineSummaryView;
+use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::extract::{Json, Path, Query};
+use crate::page::{Page, PageQuery};
+use crate::state::Web;
+
+/// How many runs each pipeline is shown with.
+const RUNS: usize = 10;
+
+/// Which pipelines.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ListQuery {
+    /// Only those whose name, description or labels contain this, in whatever case.
+    pub q: Option<String>,
+    /// Only those with this label, `name=value`.
+    pub label: Option<String>,
+    /// How many items, from 1 to 200; 50 when absent.
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// The pipelines of a project, by name.
+#[utoipa::path(
+    get,
+    path = "/projects/{project}/pipelines",
+    tag = "pipelines",
+    params(("project" = String, Path), ListQuery),
+    responses(
+        (status = 200, body = Page<PipelineSummaryView>),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn list(
+    State(web): State<Web>,
+    Path(project): Path<String>,
+    Query(query): Query<ListQuery>,
+) -> ApiResult<Json<Page<PipelineSummaryView>>> {
+    Ok(Json(summaries(&web, project, query).await?))
+}
+
+/// The pipelines of a project, each with its last runs.
+///
+/// # Errors
+/// When the query cannot be, or the database does not answer.
+pub(crate) async fn summaries(
+    web: &Web,
+    project: String,
+    query: ListQuery,
+) -> ApiResult<Page<PipelineSummaryView>> {
+    let page = PageQuery { limit: query.limit, cursor: query.cursor };
+    let limit = page.limit()?;
+    let filter = PipelineFilter {
+        projects: Some(vec![project.clone()]),
+        text: query.q.filter(|text| !text.trim().is_empty()).map(|text| text.trim().to_owned()),
+        label: query.label.filter(|label| !label.is_empty()).map(|label| split(&label)).transpose()?,
+        after: page.after()?.map(|name| (name, project.clone())),
+        limit: Some(limit + 1),
+    };
+    let found = Page::of(web.store().pipelines(&filter).await?, limit, |item| item.name.clone());
+    let names: Vec<String> = found.items.iter().map(|item| item.name.clone()).collect();
+    let mut runs = web.store().last_runs(&project, &names, RUNS).await?;
+    Ok(found.map(|item| {
+        let runs = runs.remove(&item.name).unwrap_or_default();
+        PipelineSummaryView::new(item, runs)
+    }))
+}
+
+fn split(label: &str) -> ApiResult<(String, String)> {
+    let parts = label.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+    parts.ok_or_else(|| ApiError::field("/label", format!("`{label}` is no label: write name=value")))
+}

@@ -1,0 +1,31 @@
+//! Pipelines: versioned documents.
+
+mod compare;
+mod create;
+mod delete;
+mod get;
+mod list;
+mod put;
+mod stale;
+mod version;
+mod versions;
+mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Web;
+
+pub(crate) use compare::{ComparisonView, compare_versions};
+pub(crate) use list::{ListQuery, summaries};
+pub(crate) use view::{PipelineSummaryView, PipelineView, RunMark, VersionView};
+
+/// The endpoints.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(list::list, create::create))
+        .routes(routes!(get::get, put::put, delete::delete))
+        .routes(routes!(versions::versions))
+        .routes(routes!(version::version))
+        .routes(routes!(compare::compare))
+}

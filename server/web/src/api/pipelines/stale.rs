@@ -1,0 +1,59 @@
+//! What somebody is told whose change came second.
+
+use cubeloom_store::{NewVersion, PipelineVersion};
+use serde_json::json;
+use similar::TextMerge;
+
+use crate::error::{ApiError, ApiResult};
+use crate::etag::etag;
+use crate::pipelines::difference;
+use crate::state::Web;
+use crate::time::Time;
+
+/// The refusal, with the newest version and who stored it, and the differences: what changed since the version that
+/// the writer started from, what saving over it would change, and both changes together.
+///
+/// # Errors
+/// When the pipeline is gone meanwhile, or the database does not answer.
+pub(super) async fn stale(web: &Web, sent: &NewVersion, base: Option<u32>) -> ApiResult<ApiError> {
+    let (project, name) = (&sent.project, &sent.name);
+    let missing = || ApiError::not_found("pipeline", name);
+    let present = web.store().newest(project, name).await?.ok_or_else(missing)?;
+    let base = match base {
+        Some(base) => web.store().pipeline(project, name, base).await?,
+        None => None,
+    };
+    let what = format!("the pipeline `{name}` (version {} by {})", present.version, present.user);
+    let error = ApiError::stale(&what, etag(u64::from(present.version)));
+    let error = error.with("present", shown(&present)).with("difference", differences(sent, &present, base.as_ref()));
+    Ok(error)
+}
+
+fn shown(version: &PipelineVersion) -> serde_json::Value {
+    json!({
+        "version": version.version,
+        "user": version.user,
+        "message": version.message,
+        "created_at": Time(version.created_at),
+        "document": version.document,
+    })
+}
+
+fn differences(
+    sent: &NewVersion,
+    present: &PipelineVersion,
+    base: Option<&PipelineVersion>,
+) -> serde_json::Value {
+    let now = format!("version {}", present.version);
+    let yours = difference(&present.document, &sent.document, (&now, "yours"));
+    let Some(base) = base else { return json!({"yours": yours}) };
+    let was = format!("version {}", base.version);
+    let theirs = difference(&base.document, &present.document, (&was, &now));
+    let mut merged = TextMerge::from_lines(&base.document, &sent.document, &present.document);
+    merged.labels(&was, "yours", &now);
+    json!({
+        "theirs": theirs,
+        "yours": yours,
+        "merged": {"document": merged.to_string(), "conflicts": merged.conflict_count()},
+    })
+}

@@ -1,0 +1,98 @@
+//! Documents on their way into the store.
+//!
+//! A document is stored when its form is right: it can be read, names what it must, and its tasks form a graph. What
+//! depends on the place (a template that is not installed, more memory than there is, a secret that nobody has made
+//! yet) is told with the answer and refused when a run is started.
+
+use std::collections::BTreeMap;
+
+use cubeloom_compiler::parse_pipeline;
+use cubeloom_domain::pipeline::Pipeline;
+use cubeloom_domain::{Code, JsonMap, Problem};
+use cubeloom_storage::snapshot::text_digest;
+use cubeloom_store::NewVersion;
+use serde_json::Value;
+
+use crate::auth::Caller;
+use crate::check;
+use crate::code;
+use crate::error::{ApiError, ApiResult};
+use crate::plan;
+use crate::state::Web;
+
+/// A document that can be stored.
+#[derive(Debug)]
+pub(crate) struct Accepted {
+    /// What is stored.
+    pub new: NewVersion,
+    /// What it says.
+    pub pipeline: Pipeline,
+    /// What stops it from running here, or is probably not as meant.
+    pub problems: Vec<Problem>,
+}
+
+/// What somebody sends to be stored.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    /// The document, kept byte for byte.
+    pub document: String,
+    /// What they say of the change.
+    pub message: String,
+    /// The digest of a folder that they have uploaded to the project.
+    pub code: Option<String>,
+}
+
+/// Reads and checks a document.
+///
+/// # Errors
+/// Every mistake, when its form is not right.
+pub(crate) async fn accept(web: &Web, caller: &Caller, project: &str, sent: Sent) -> ApiResult<Accepted> {
+    let mut found = check::Found::default();
+    found.text("/message", &sent.message, 2000);
+    if let Some(digest) = &sent.code
+        && !code::has(web, project, digest)
+    {
+        found.wrong("/code", format!("the project has no folder `{digest}`: upload it with PUT .../code first"));
+    }
+    found.refuse()?;
+    let (_, problems) = plan::check(web, project, sent.document.clone()).await?;
+    let Ok(document) = parse_pipeline(&sent.document) else {
+        return Err(ApiError::invalid(problems));
+    };
+    let pipeline = document.pipeline;
+    let new = NewVersion {
+        project: project.into(),
+        name: pipeline.name.clone(),
+        digest: text_digest(&sent.document),
+        document: sent.document,
+        code: sent.code,
+        message: sent.message,
+        description: pipeline.description.clone().unwrap_or_default(),
+        labels: labels(&pipeline.labels),
+        user: caller.user.name.clone(),
+        now: web.now(),
+    };
+    Ok(Accepted { new, pipeline, problems })
+}
+
+impl Accepted {
+    /// Makes sure that the document is the one of the route.
+    ///
+    /// # Errors
+    /// When it has another name.
+    pub fn must_be(&self, name: &str) -> ApiResult<()> {
+        if self.new.name == name {
+            return Ok(());
+        }
+        let message = format!(
+            "the document is named `{}`, and this is the pipeline `{name}`: a pipeline's name never changes; create \
+             another pipeline for another name",
+            self.new.name
+        );
+        Err(ApiError::invalid(vec![Problem::error(Code::InvalidName, "/name", message)]))
+    }
+}
+
+fn labels(labels: &BTreeMap<String, String>) -> JsonMap {
+    labels.iter().map(|(name, value)| (name.clone(), Value::String(value.clone()))).collect()
+}
