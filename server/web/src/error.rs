@@ -324,6 +324,12 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::NoSuchRun(run) => Self::not_found("run", run),
+            StoreError::NoSuchProject(project) => Self::not_found("project", project),
+            StoreError::ProjectInUse { .. }
+            | StoreError::LastOwner(_)
+            | StoreError::LastAdministrator
+            | StoreError::OwnerGone(_) => Self::conflict(error.to_string()),
+            StoreError::LinkUsed => Self::new(Kind::Gone, error.to_string()),
             StoreError::Database(_) | StoreError::CannotOpen { .. } | StoreError::Locked(_) => {
                 Self::unavailable("the database does not answer at present; nothing was changed")
                     .caused_by(error)

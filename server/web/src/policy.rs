@@ -69,8 +69,27 @@ pub const POLICY: &[Rule] = &[
     row("POST", "/preferences", Anyone, Write),
     //
     // Projects and their members.
+    row("GET", "/api/v1/projects", Person, Read),
+    row("POST", "/api/v1/projects", Administrator, Admin),
+    row("GET", "/api/v1/projects/{project}", Viewer, Read),
+    row("PATCH", "/api/v1/projects/{project}", Owner, Write),
+    row("DELETE", "/api/v1/projects/{project}", Owner, Write),
+    row("GET", "/api/v1/projects/{project}/members", Viewer, Read),
+    row("PUT", "/api/v1/projects/{project}/members/{user}", Owner, Write),
+    row("DELETE", "/api/v1/projects/{project}/members/{user}", Owner, Write),
     //
     // Pipelines, their code, hooks; templates.
+    row("GET", "/api/v1/projects/{project}/pipelines", Viewer, Read),
+    row("POST", "/api/v1/projects/{project}/pipelines", Editor, Write),
+    row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}", Viewer, Read),
+    row("PUT", "/api/v1/projects/{project}/pipelines/{pipeline}", Editor, Write),
+    row("DELETE", "/api/v1/projects/{project}/pipelines/{pipeline}", Editor, Write),
+    row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/versions", Viewer, Read),
+    row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/versions/{version}", Viewer, Read),
+    row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/compare", Viewer, Read),
+    row("PUT", "/api/v1/projects/{project}/code", Editor, Write),
+    row("GET", "/api/v1/projects/{project}/code/{digest}", Viewer, Read),
+    row("GET", "/api/v1/projects/{project}/code/{digest}/file", Viewer, Read),
     //
     // Runs and what they leave.
     //

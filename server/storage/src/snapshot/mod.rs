@@ -6,7 +6,7 @@
 mod error;
 mod walk;
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use cubeloom_domain::failpoint::hit;
 use sha2::{Digest, Sha256};
 
 pub use error::SnapshotError;
-pub use walk::Limits;
-use walk::{Entry, walk};
+use walk::walk;
+pub use walk::{File, Limits};
 
 /// A folder's files, read and weighed but not yet copied.
 #[derive(Debug)]
 pub struct Snapshot {
-    entries: Vec<Entry>,
+    entries: Vec<File>,
     /// SHA-256 over names, modes and content, in hexadecimal.
     pub digest: String,
 }
@@ -35,6 +35,13 @@ impl Snapshot {
         let entries = walk(folder, limits)?;
         let digest = digest(&entries)?;
         Ok(Self { entries, digest })
+    }
+
+    /// How many files there are.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks whether a folder is empty")]
+    pub fn len(&self) -> usize {
+        self.entries.len()
     }
 
     /// Copies the files to `<parent>/<digest>`, unless they are there, and returns that folder.
@@ -74,14 +81,22 @@ impl Snapshot {
             }
             let mode = if entry.executable { 0o755 } else { 0o644 };
             let mut copy = OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)?;
-            io::copy(&mut File::open(&entry.path)?, &mut copy)?;
+            io::copy(&mut fs::File::open(&entry.path)?, &mut copy)?;
             copy.flush()?;
         }
         Ok(())
     }
 }
 
-fn digest(entries: &[Entry]) -> Result<String, SnapshotError> {
+/// The files of a folder that was copied before, by name.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn files(copy: &Path) -> Result<Vec<File>, SnapshotError> {
+    walk(copy, Limits { bytes: u64::MAX, files: usize::MAX })
+}
+
+fn digest(entries: &[File]) -> Result<String, SnapshotError> {
     let mut whole = Sha256::new();
     for entry in entries {
         let name = entry.name.as_os_str().as_encoded_bytes();
@@ -94,7 +109,7 @@ fn digest(entries: &[Entry]) -> Result<String, SnapshotError> {
 }
 
 fn file_digest(path: &Path) -> io::Result<[u8; 32]> {
-    let mut file = File::open(path)?;
+    let mut file = fs::File::open(path)?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 128 << 10];
     loop {

@@ -25,11 +25,13 @@ const LEFT_OUT: [&str; 3] = ["target", "node_modules", "__pycache__"];
 
 /// A file.
 #[derive(Debug)]
-pub struct Entry {
+pub struct File {
     /// Its name below the folder.
     pub name: PathBuf,
     /// Where its content is.
     pub path: PathBuf,
+    /// Its length, in bytes.
+    pub bytes: u64,
     /// Whether it may be executed.
     pub executable: bool,
 }
@@ -38,14 +40,14 @@ struct Walk<'a> {
     root: &'a Path,
     limits: Limits,
     bytes: u64,
-    entries: Vec<Entry>,
+    entries: Vec<File>,
 }
 
 /// The files of a folder, by name.
 ///
 /// # Errors
 /// When there are too many, a link leaves the folder, or something cannot be read.
-pub fn walk(folder: &Path, limits: Limits) -> Result<Vec<Entry>, SnapshotError> {
+pub fn walk(folder: &Path, limits: Limits) -> Result<Vec<File>, SnapshotError> {
     let root = fs::canonicalize(folder).map_err(SnapshotError::unreadable(folder))?;
     let mut walk = Walk { root: &root, limits, bytes: 0, entries: Vec::new() };
     walk.folder(&root, Path::new(""), 0)?;
@@ -88,7 +90,7 @@ impl Walk<'_> {
     fn file(&mut self, path: PathBuf, name: &Path, metadata: &Metadata) -> Result<(), SnapshotError> {
         self.bytes += metadata.len();
         let executable = metadata.permissions().mode() & 0o111 != 0;
-        self.entries.push(Entry { name: name.into(), path, executable });
+        self.entries.push(File { name: name.into(), path, bytes: metadata.len(), executable });
         if self.bytes > self.limits.bytes || self.entries.len() > self.limits.files {
             let Limits { bytes, files } = self.limits;
             return Err(SnapshotError::TooLarge { folder: self.root.into(), bytes, files });

@@ -1,12 +1,16 @@
 //! The REST API, `/api/v1`. docs/API-DESIGN.md states its conventions; one endpoint a file.
 
 pub mod artifacts;
+mod code;
 pub mod compare;
 pub mod document;
 pub mod events;
 mod health;
 pub mod logs;
+mod members;
 pub mod metrics;
+pub(crate) mod pipelines;
+pub(crate) mod projects;
 pub mod runs;
 pub mod tasks;
 
@@ -28,5 +32,10 @@ struct About;
 
 /// Every endpoint, with its documentation.
 pub(crate) fn router() -> OpenApiRouter<Web> {
-    OpenApiRouter::with_openapi(About::openapi()).routes(routes!(health::health))
+    OpenApiRouter::with_openapi(About::openapi())
+        .routes(routes!(health::health))
+        .merge(projects::routes())
+        .merge(members::routes())
+        .merge(pipelines::routes())
+        .merge(code::routes())
 }

@@ -52,7 +52,10 @@ pub(crate) async fn accept(web: &Web, caller: &Caller, project: &str, sent: Sent
     if let Some(digest) = &sent.code
         && !code::has(web, project, digest)
     {
-        found.wrong("/code", format!("the project has no folder `{digest}`: upload it with PUT .../code first"));
+        found.wrong(
+            "/code",
+            format!("the project has no folder `{digest}`: upload it with PUT .../code first"),
+        );
     }
     found.refuse()?;
     let (_, problems) = plan::check(web, project, sent.document.clone()).await?;

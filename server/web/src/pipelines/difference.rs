@@ -88,7 +88,11 @@ mod tests {
             found.hunks.iter().map(|hunk| (hunk.kind, hunk.old_line, hunk.new_line)).collect();
         use HunkKind::{Added, Equal, Removed};
         assert_eq!(places, [(Equal, 1, 1), (Removed, 2, 2), (Added, 3, 2), (Equal, 3, 3), (Added, 4, 4)]);
-        assert!(found.unified.starts_with("--- version 1\n+++ version 2\n@@ -1,3 +1,4 @@\n"), "{}", found.unified);
+        assert!(
+            found.unified.starts_with("--- version 1\n+++ version 2\n@@ -1,3 +1,4 @@\n"),
+            "{}",
+            found.unified
+        );
     }
 
     #[test]

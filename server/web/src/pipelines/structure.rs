@@ -134,7 +134,8 @@ mod tests {
         );
         let found = structure(&old, &new).unwrap();
         assert_eq!((found.added, found.removed), (vec!["three".to_owned()], vec!["two".to_owned()]));
-        let paths = |fields: &[FieldChange]| fields.iter().map(|field| field.path.clone()).collect::<Vec<_>>();
+        let paths =
+            |fields: &[FieldChange]| fields.iter().map(|field| field.path.clone()).collect::<Vec<_>>();
         assert_eq!(found.changed.len(), 1);
         assert_eq!(paths(&found.changed[0].fields), ["/template"]);
         assert_eq!(paths(&found.parameters), ["/a/default", "/b"]);

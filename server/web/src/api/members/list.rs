@@ -27,7 +27,8 @@ pub(crate) async fn list(
 ) -> ApiResult<Json<Page<MemberView>>> {
     let (limit, after) = (query.limit()?, query.after()?);
     let members = web.store().members(&project).await?.into_iter();
-    let later = members.filter(|member| after.as_deref().is_none_or(|after| member.user.name.as_str() > after));
+    let later =
+        members.filter(|member| after.as_deref().is_none_or(|after| member.user.name.as_str() > after));
     let views = later.take(limit + 1).map(MemberView::from).collect();
     Ok(Json(Page::of(views, limit, |member: &MemberView| member.user.clone())))
 }

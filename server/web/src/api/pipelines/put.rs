@@ -46,7 +46,8 @@ pub(crate) async fn put(
     accepted.must_be(&name)?;
     accepted.new.code = accepted.new.code.or(kept);
     let expected = seen.map(|seen| u32::try_from(seen).unwrap_or(u32::MAX));
-    let entry = entry(&web, &caller, "pipeline.update", &accepted).before(json!({"version": present.version}));
+    let entry =
+        entry(&web, &caller, "pipeline.update", &accepted).before(json!({"version": present.version}));
     let expecting = Expected::Version(expected.unwrap_or(present.version));
     match web.store().put_pipeline(&accepted.new, expecting, &entry).await? {
         PutPipeline::Stored(version) | PutPipeline::Same(version) => {

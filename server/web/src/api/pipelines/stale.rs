@@ -25,7 +25,8 @@ pub(super) async fn stale(web: &Web, sent: &NewVersion, base: Option<u32>) -> Ap
     };
     let what = format!("the pipeline `{name}` (version {} by {})", present.version, present.user);
     let error = ApiError::stale(&what, etag(u64::from(present.version)));
-    let error = error.with("present", shown(&present)).with("difference", differences(sent, &present, base.as_ref()));
+    let error =
+        error.with("present", shown(&present)).with("difference", differences(sent, &present, base.as_ref()));
     Ok(error)
 }
 

@@ -27,7 +27,8 @@ pub(crate) async fn versions(
 ) -> ApiResult<Json<Page<VersionView>>> {
     let limit = query.limit()?;
     let before = query.after()?.map(|text| text.parse::<u32>());
-    let before = before.transpose().map_err(|_| ApiError::field("/cursor", "the cursor is not one of this list"))?;
+    let before =
+        before.transpose().map_err(|_| ApiError::field("/cursor", "the cursor is not one of this list"))?;
     if web.store().newest(&project, &name).await?.is_none() {
         return Err(ApiError::not_found("pipeline", &name));
     }

@@ -27,7 +27,8 @@ pub(crate) async fn list(
 ) -> ApiResult<Json<Page<ProjectView>>> {
     let (limit, after) = (query.limit()?, query.after()?);
     let projects = visible(&web, &caller).await?.into_iter();
-    let later = projects.filter(|(project, _)| after.as_deref().is_none_or(|after| project.name.as_str() > after));
+    let later =
+        projects.filter(|(project, _)| after.as_deref().is_none_or(|after| project.name.as_str() > after));
     let views = later.take(limit + 1).map(|(project, role)| ProjectView::new(project, role)).collect();
     Ok(Json(Page::of(views, limit, |project: &ProjectView| project.name.clone())))
 }

@@ -16,7 +16,9 @@ pub(crate) use view::{ProjectView, visible};
 
 /// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
-    OpenApiRouter::new()
-        .routes(routes!(list::list, create::create))
-        .routes(routes!(get::get, update::update, delete::delete))
+    OpenApiRouter::new().routes(routes!(list::list, create::create)).routes(routes!(
+        get::get,
+        update::update,
+        delete::delete
+    ))
 }

@@ -56,5 +56,9 @@ pub(crate) async fn visible(web: &Web, caller: &Caller) -> ApiResult<Vec<(Projec
         let at = roles.iter().position(|(project, _)| project == name)?;
         Some(roles.swap_remove(at).1)
     };
-    Ok(projects.into_iter().map(|project| (role(&project.name), project)).map(|(role, project)| (project, role)).collect())
+    Ok(projects
+        .into_iter()
+        .map(|project| (role(&project.name), project))
+        .map(|(role, project)| (project, role))
+        .collect())
 }

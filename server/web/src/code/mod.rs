@@ -1,0 +1,69 @@
+//! Folders of code that go with pipelines. Each lies once on the disk, under the SHA-256 of its content; which project
+//! has which is noted beside, so that nobody reads another project's code by its digest.
+
+mod unpack;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cubeloom_storage::snapshot::{File, Snapshot, files};
+
+use crate::error::{ApiError, ApiResult};
+use crate::state::{Folders, Web};
+
+pub(crate) use unpack::{Scratch, unpack};
+
+/// Copies a folder to where runs find it, for a project.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn keep(folders: &Folders, project: &str, snapshot: &Snapshot) -> io::Result<()> {
+    snapshot.keep(&folders.code).map_err(io::Error::other)?;
+    let notes = notes(folders, project);
+    fs::create_dir_all(&notes)?;
+    fs::write(notes.join(&snapshot.digest), [])
+}
+
+/// Whether a project has the folder of this digest.
+pub(crate) fn has(web: &Web, project: &str, digest: &str) -> bool {
+    is_digest(digest) && notes(web.folders(), project).join(digest).is_file()
+}
+
+/// The folder of this digest, when the project has it.
+///
+/// # Errors
+/// When it has not.
+pub(crate) fn folder(web: &Web, project: &str, digest: &str) -> ApiResult<PathBuf> {
+    let missing = || ApiError::not_found("folder of code", digest);
+    if !has(web, project, digest) {
+        return Err(missing());
+    }
+    let folder = web.folders().code.join(digest);
+    if folder.is_dir() { Ok(folder) } else { Err(missing()) }
+}
+
+/// The files of a folder of code, by name.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub(crate) async fn listing(folder: PathBuf) -> ApiResult<Vec<File>> {
+    let read = move || files(&folder);
+    tokio::task::spawn_blocking(read).await.map_err(ApiError::internal)?.map_err(ApiError::internal)
+}
+
+/// The path of a file below a folder of code. Such a folder holds plain files and folders only, no links.
+pub(crate) fn file_in(folder: &Path, name: &str) -> Option<PathBuf> {
+    let plain = Path::new(name).components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    let path = folder.join(name);
+    (plain && !name.is_empty() && !name.contains('\0') && fs::symlink_metadata(&path).ok()?.is_file())
+        .then_some(path)
+}
+
+fn notes(folders: &Folders, project: &str) -> PathBuf {
+    folders.data.join("code-of").join(project)
+}
+
+fn is_digest(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
