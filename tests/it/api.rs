@@ -5,7 +5,9 @@
 pub mod support;
 
 mod identity;
+mod openapi;
 mod pipelines;
+mod policy;
 mod runs;
 mod server;
 mod storage;

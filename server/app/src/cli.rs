@@ -192,6 +192,8 @@ pub enum SchemaKind {
     Pipeline,
     /// Task templates.
     Template,
+    /// The REST API (OpenAPI 3.1).
+    Openapi,
 }
 
 /// `template`

@@ -23,5 +23,7 @@ pub(crate) fn route(document: OpenApi) -> Router<Web> {
 }
 
 fn serialize(document: &OpenApi) -> String {
-    document.to_pretty_json().unwrap_or_default()
+    let mut document = serde_json::to_value(document).unwrap_or_default();
+    super::complete::complete(&mut document);
+    serde_json::to_string_pretty(&document).unwrap_or_default()
 }

@@ -3,6 +3,7 @@
 pub mod artifacts;
 mod code;
 pub mod compare;
+mod complete;
 pub mod document;
 pub mod events;
 mod health;

@@ -1,0 +1,87 @@
+//! What every endpoint of the OpenAPI document has in common, said once: how it refuses, who may call it, what to show.
+
+use serde_json::{Value, json};
+
+use crate::policy::{self, Needs, Rule};
+
+/// Adds it to the document of the handlers.
+pub(super) fn complete(document: &mut Value) {
+    document["components"]["securitySchemes"] = json!({
+        "token": {
+            "type": "http", "scheme": "bearer", "bearerFormat": "clt_<id>_<secret>",
+            "description": "An API token.",
+        },
+        "session": {
+            "type": "apiKey", "in": "cookie", "name": "session",
+            "description": "A browser's session. Requests that change something come from this server's own pages.",
+        },
+    });
+    let Some(paths) = document["paths"].as_object_mut() else { return };
+    for (path, item) in paths {
+        let Some(operations) = item.as_object_mut() else { continue };
+        for (method, operation) in operations {
+            let rule = policy::POLICY.iter().find(|rule| {
+                rule.method.eq_ignore_ascii_case(method)
+                    && rule.route.strip_prefix("/api/v1") == Some(path.as_str())
+            });
+            if let Some(rule) = rule {
+                of_operation(operation, rule);
+            }
+        }
+    }
+}
+
+fn of_operation(operation: &mut Value, rule: &Rule) {
+    let open = rule.needs == Needs::Anyone;
+    operation["security"] = if open { json!([]) } else { json!([{"token": []}, {"session": []}]) };
+    operation["x-needs"] = json!(needs(rule.needs));
+    operation["x-scope"] = json!(rule.scope.as_str());
+    let has_if_match = has_parameter(operation, "if-match");
+    let has_body = operation.get("requestBody").is_some();
+    let answers = &mut operation["responses"];
+    let mut may = |status: &str, when: &str| {
+        if answers.get(status).is_none() {
+            answers[status] = refusal(when);
+        }
+    };
+    if !open {
+        may("401", "Nobody is signed in, or the token is no longer valid.");
+        may("403", "The role or the token's scope is too small.");
+    }
+    if rule.route.contains('{') {
+        may("404", "There is no such thing, or it is not yours to know of.");
+    }
+    if has_if_match {
+        may("412", "It was changed meanwhile; the answer's ETag is the present one.");
+        may("428", "The header If-Match is missing.");
+    }
+    if has_body {
+        may("400", "The body cannot be read.");
+        may("413", "The body is too large.");
+        may("415", "The body is of a kind that is not read.");
+        may("422", "The body has mistakes; `problems` names each.");
+    }
+    may("429", "Too many requests; Retry-After says when to come back.");
+    may("default", "Another refusal, in the same form.");
+}
+
+fn needs(needs: Needs) -> &'static str {
+    match needs {
+        Needs::Anyone => "anyone",
+        Needs::Person => "person",
+        Needs::Viewer => "viewer",
+        Needs::Editor => "editor",
+        Needs::Owner => "owner",
+        Needs::Administrator => "administrator",
+    }
+}
+
+fn has_parameter(operation: &Value, name: &str) -> bool {
+    let parameters = operation["parameters"].as_array().into_iter().flatten();
+    parameters.filter_map(|one| one["name"].as_str()).any(|other| other.eq_ignore_ascii_case(name))
+}
+
+fn refusal(when: &str) -> Value {
+    let schema = json!({"$ref": "#/components/schemas/ProblemDocument"});
+    json!({"description": when, "content": {"application/problem+json": {"schema": schema}}})
+}

@@ -1,0 +1,231 @@
+//! Every route of the policy's table, as every kind of person; and no route that is not in it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use cubeloom_domain::identity::{Role, Scope};
+use cubeloom_web::policy::{Needs, POLICY, Rule};
+use reqwest::Method;
+use serde_json::Value;
+
+use super::support::{Client, PROJECT, Server, Who};
+
+/// What the table lets somebody expect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// The handler is reached.
+    Allowed,
+    /// They are to sign in.
+    NotSignedIn,
+    /// They may know of it and not do it.
+    Forbidden,
+    /// They may not even know of it.
+    Hidden,
+}
+
+/// Read from the table alone, and from what docs/API-DESIGN.md says of roles; the guard has no part in it.
+fn expected(rule: &Rule, who: Who) -> Verdict {
+    let role = match who {
+        Who::Administrator | Who::Reader | Who::Owner => Some(Role::Owner),
+        Who::Editor => Some(Role::Editor),
+        Who::Viewer => Some(Role::Viewer),
+        Who::Stranger | Who::Revoked | Who::Anonymous => None,
+    };
+    let least = match rule.needs {
+        Needs::Anyone => return Verdict::Allowed,
+        _ if matches!(who, Who::Anonymous | Who::Revoked) => return Verdict::NotSignedIn,
+        _ if who == Who::Reader && rule.scope > Scope::Read => return Verdict::Forbidden,
+        Needs::Person => return Verdict::Allowed,
+        Needs::Administrator if matches!(who, Who::Administrator | Who::Reader) => return Verdict::Allowed,
+        Needs::Administrator => return Verdict::Forbidden,
+        Needs::Viewer => Role::Viewer,
+        Needs::Editor => Role::Editor,
+        Needs::Owner => Role::Owner,
+    };
+    match role {
+        None => Verdict::Hidden,
+        Some(role) if role >= least => Verdict::Allowed,
+        Some(_) => Verdict::Forbidden,
+    }
+}
+
+#[test]
+fn every_route_does_what_the_table_says_for_everybody() {
+    let server = Server::start();
+    let walk = Walk::new(&server);
+    // First all that is refused, then what is allowed, with deletions last: they take away what others look at.
+    let mut rows: Vec<(&Rule, Who)> =
+        POLICY.iter().flat_map(|rule| Who::ALL.map(|who| (rule, who))).collect();
+    rows.sort_by_key(|(rule, who)| (expected(rule, *who) == Verdict::Allowed, rule.method == "DELETE"));
+    let mut wrong = Vec::new();
+    for (rule, who) in rows {
+        if let Some(found) = walk.look(rule, who) {
+            let expected = expected(rule, who);
+            wrong.push(format!("{} {} as {who:?}: {expected:?} expected, {found}", rule.method, rule.route));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of the walk's steps:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+struct Walk<'a> {
+    server: &'a Server,
+    pipeline: String,
+}
+
+impl<'a> Walk<'a> {
+    fn new(server: &'a Server) -> Self {
+        let task = "  - {name: only, template: command, arguments: {command: ['true']}}\n";
+        Self { server, pipeline: server.pipeline("walk", task) }
+    }
+
+    /// A run of the project that has ended.
+    fn run(&self) -> String {
+        let report = self.server.json(0, &["run", &self.pipeline]);
+        report["id"].as_str().or(report["run"].as_str()).expect("a run").to_owned()
+    }
+
+    /// What went wrong, if something did.
+    fn look(&self, rule: &Rule, who: Who) -> Option<String> {
+        let verdict = expected(rule, who);
+        let run = if rule.route.contains("{run}") { self.latest_or_new() } else { String::new() };
+        let (status, body) = ask(&self.server.as_(who), rule, &run);
+        let page = !rule.route.starts_with("/api/");
+        let detail = body["detail"].as_str().unwrap_or_default();
+        let fits = match verdict {
+            Verdict::NotSignedIn if page && rule.method == "GET" => status == 303,
+            Verdict::NotSignedIn => status == 401 || (page && status == 303),
+            Verdict::Forbidden => status == 403,
+            Verdict::Hidden => status == 404,
+            Verdict::Allowed => {
+                let hidden = detail.contains(&format!("no project `{PROJECT}`"))
+                    || (rule.route.contains("{run}") && detail.contains(&format!("no run `{run}`")));
+                let no_route = status == 404 && detail.contains("`here`");
+                !matches!(status, 401 | 403 | 500..) && !hidden && !no_route
+            }
+        };
+        (!fits).then(|| format!("{status} {detail}"))
+    }
+
+    fn latest_or_new(&self) -> String {
+        let runs = self.server.json(0, &["runs", "--limit", "1"]);
+        let latest = runs.as_array().or(runs["runs"].as_array()).and_then(|runs| runs.first());
+        latest.and_then(|run| run["id"].as_str()).map_or_else(|| self.run(), Into::into)
+    }
+}
+
+/// Sends a request that handlers refuse for its form, so that what is allowed changes as little as possible. Answers
+/// the status, and the problem document when there is one; streams are left after their head.
+fn ask(client: &Client, rule: &Rule, run: &str) -> (u16, Value) {
+    let method: Method = rule.method.parse().expect("a method");
+    let path = match rule.route.strip_prefix("/api/v1") {
+        Some(path) => filled(path, run),
+        None => format!("page:{}", filled(rule.route, run)),
+    };
+    let mut request = client.request(method.clone(), &path);
+    if method != Method::GET {
+        request = request.header("content-type", "application/json").body("this is not JSON");
+    }
+    let answer = request.send().unwrap_or_else(|error| panic!("{method} {path}: {error:?}"));
+    let status = answer.status().as_u16();
+    let kind = answer.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let problem = kind == "application/problem+json";
+    (status, if problem { answer.json().unwrap_or_default() } else { Value::Null })
+}
+
+/// The route with something in the place of each parameter.
+fn filled(route: &str, run: &str) -> String {
+    let parts = route.split('/').map(|part| match part.trim_matches(['{', '}']) {
+        name if name == part => part,
+        "project" => PROJECT,
+        "run" => run,
+        "pipeline" => "walk",
+        "task" => "only",
+        "cluster" => "local",
+        "template" => "command",
+        "volume" => "workspace",
+        "version" | "i" | "instance" | "attempt" => "1",
+        "user" => Who::Viewer.name(),
+        _ => "01arz3ndektsv4rrffq69g5fav",
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+#[test]
+fn every_endpoint_of_the_document_has_a_row_and_every_row_of_the_api_is_documented() {
+    let document: Value = serde_json::from_str(&cubeloom_web::api::document::text()).unwrap();
+    let mut documented = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for method in item.as_object().unwrap().keys().filter(|key| *key != "parameters") {
+            documented.insert(format!("{} /api/v1{path}", method.to_uppercase()));
+        }
+    }
+    let of_table = POLICY.iter().filter(|rule| rule.route.starts_with("/api/v1/"));
+    let table: BTreeSet<String> =
+        of_table.map(|rule| format!("{} {}", rule.method, rule.route.replace("{*", "{"))).collect();
+    let undocumented = BTreeSet::from(["GET /api/v1/openapi.json".to_owned()]);
+    let without_row: Vec<_> = documented.difference(&table).collect();
+    assert!(without_row.is_empty(), "no row in policy.rs: {without_row:#?}");
+    let table: BTreeSet<String> = table.difference(&undocumented).cloned().collect();
+    let without_endpoint: Vec<_> = table.difference(&documented).collect();
+    assert!(without_endpoint.is_empty(), "a row in policy.rs without an endpoint: {without_endpoint:#?}");
+}
+
+#[test]
+fn every_route_in_the_sources_has_a_row() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/web/src");
+    let routes = routes_in(&sources);
+    assert!(routes.len() > 3, "the scan finds routes: {routes:?}");
+    let has_row = |(method, path): &(String, String)| {
+        let routes = [path.clone(), format!("/api/v1{path}")];
+        POLICY.iter().any(|rule| rule.method == method && routes.iter().any(|route| route == rule.route))
+    };
+    let without: Vec<_> = routes.iter().filter(|route| !has_row(route)).collect();
+    assert!(without.is_empty(), "no row in policy.rs: {without:#?}");
+}
+
+#[test]
+fn no_route_has_two_rows() {
+    let mut seen = BTreeSet::new();
+    let twice: Vec<_> =
+        POLICY.iter().filter(|rule| !seen.insert((rule.method, rule.route))).map(|rule| rule.route).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
+/// Method and path of every `.route("<path>", get(..).post(..))` below a folder.
+fn routes_in(folder: &Path) -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(routes_in(&path));
+        } else if path.extension().is_some_and(|kind| kind == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            found.extend(text.split(".route(").skip(1).flat_map(routes_of_call));
+        }
+    }
+    found
+}
+
+/// The routes of the text after `.route(`.
+fn routes_of_call(text: &str) -> Vec<(String, String)> {
+    let Some(text) = text.trim_start().strip_prefix('"') else { return Vec::new() };
+    let Some((path, rest)) = text.split_once('"') else { return Vec::new() };
+    let mut depth = 1;
+    let end = rest.find(|letter| {
+        depth += match letter {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        depth == 0
+    });
+    let handlers = &rest[..end.unwrap_or(rest.len())];
+    let named = |method: &&str| {
+        handlers.match_indices(&format!("{method}(")).any(|(at, _)| {
+            !handlers[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_')
+        })
+    };
+    let methods = ["get", "post", "put", "patch", "delete"];
+    methods.iter().filter(|method| named(method)).map(|m| (m.to_uppercase(), path.to_owned())).collect()
+}
