@@ -5,7 +5,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # Targets follow each other: cargo already uses every core.
 .NOTPARALLEL:
-.PHONY: help run test test-templates crash-test bench fuzz fmt lint clean
+.PHONY: help run test test-templates crash-test bench fuzz openapi fmt lint clean
 
 # A fresh rustup has not reached this shell's PATH yet, and Debian's own Rust is too old.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -44,6 +44,11 @@ bench: setup-test release ## Measure speed and size beside their baselines
 
 fuzz: setup-lint ## Fuzz the parsers, FUZZ_SECONDS each (needs a nightly compiler)
 	tools/with $(FUZZ) tools/fuzz $(FUZZ_SECONDS)
+
+openapi: setup-run ## Write docs/openapi.json anew, and what is generated from it
+	cargo run --quiet --locked -p cubeloom -- schema openapi >docs/openapi.json.new
+	mv docs/openapi.json.new docs/openapi.json
+	tools/python-models
 
 fmt: setup-lint ## Format the code
 	cargo fmt --all
