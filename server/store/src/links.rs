@@ -74,8 +74,8 @@ impl Store {
     /// nothing.
     ///
     /// # Errors
-    /// [`StoreError::LinkUsed`] when the link was used, has expired, or is not one that makes accounts; otherwise
-    /// when the database refuses.
+    /// [`StoreError::LinkUsed`] when the link was used, has expired, is not one that makes accounts, or is the
+    /// first administrator's when there is one; otherwise when the database refuses.
     pub async fn create_user_by_link(
         &self,
         user: &User,
@@ -86,9 +86,9 @@ impl Store {
         self.transact(async |connection| {
             let link = self.hold_link(connection, link_id, audit.at).await?;
             let (admin, place) = match link.purpose {
-                LinkPurpose::First => (true, None),
+                LinkPurpose::First if self.hold_administrators(connection).await?.is_empty() => (true, None),
                 LinkPurpose::Invite { place, admin } => (admin, place),
-                LinkPurpose::Reset { .. } => return Err(StoreError::LinkUsed),
+                LinkPurpose::First | LinkPurpose::Reset { .. } => return Err(StoreError::LinkUsed),
             };
             let user = User { admin, ..user.clone() };
             if users::insert(connection, &user, Some(password_hash)).await? == Created::Exists {

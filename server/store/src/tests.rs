@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::{Debug, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_domain::identity::{AuditEntry, Role};
@@ -13,19 +13,30 @@ use cubeloom_domain::{JsonMap, RunId, TaskIx, Timestamp};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Row};
 use tempfile::TempDir;
+use tokio::sync::{Mutex, MutexGuard};
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 use crate::{Lease, Options, Store, StoreError};
 
-async fn store() -> (Store, TempDir) {
+/// One test at a time has a store: one of them reads every statement of the process.
+static ALONE: Mutex<()> = Mutex::const_new(());
+
+/// What a test's store needs while it lasts.
+struct Place {
+    folder: TempDir,
+    _alone: MutexGuard<'static, ()>,
+}
+
+async fn store() -> (Store, Place) {
+    let alone = ALONE.lock().await;
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}/test.sqlite", folder.path().display());
     let store = Store::open(&Options::new(url)).await.unwrap();
     let shop =
         "INSERT INTO projects (name, label, description, created_at, revision) VALUES ('shop', '', '', 0, 1)";
     sqlx::query(shop).execute(store.writer().await.unwrap().get()).await.unwrap();
-    (store, folder)
+    (store, Place { folder, _alone: alone })
 }
 
 fn run() -> RunRecord {
@@ -72,7 +83,7 @@ fn instances(count: u32, note: &str) -> Changes {
 
 #[tokio::test]
 async fn on_a_full_disk_nothing_is_lost() {
-    let (store, _folder) = store().await;
+    let (store, _place) = store().await;
     let lease = Lease { owner: "a".into() };
     store.create_run(&run(), &plan(), None).await.unwrap();
     store.acquire("a", Timestamp(1), Duration::from_secs(60), 1).await.unwrap();
@@ -97,8 +108,8 @@ async fn on_a_full_disk_nothing_is_lost() {
 /// Commits only append to the log; somebody else has to work it into the file.
 #[tokio::test]
 async fn the_log_is_worked_into_the_file() {
-    let (store, folder) = store().await;
-    let size = || std::fs::metadata(folder.path().join("test.sqlite")).unwrap().len();
+    let (store, place) = store().await;
+    let size = || std::fs::metadata(place.folder.path().join("test.sqlite")).unwrap().len();
     store.create_run(&run(), &plan(), None).await.unwrap();
     store.acquire("a", Timestamp(1), Duration::from_secs(60), 1).await.unwrap();
     let before = size();
@@ -114,7 +125,7 @@ async fn the_log_is_worked_into_the_file() {
 
 /// Keeps the text of every statement that the driver logs.
 #[derive(Clone, Default)]
-struct Statements(Arc<Mutex<BTreeSet<String>>>);
+struct Statements(Arc<std::sync::Mutex<BTreeSet<String>>>);
 
 impl<S: tracing::Subscriber> Layer<S> for Statements {
     fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
@@ -192,7 +203,7 @@ fn entry(run: &RunId) -> CacheEntry {
 async fn no_statement_of_the_engine_reads_a_whole_table() {
     let statements = Statements::default();
     tracing::subscriber::set_global_default(tracing_subscriber::registry().with(statements.clone())).unwrap();
-    let (store, _folder) = store().await;
+    let (store, _place) = store().await;
     statements.0.lock().unwrap().clear();
     everything(&store).await;
 

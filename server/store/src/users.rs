@@ -159,7 +159,10 @@ impl Store {
     }
 
     /// The ids of those who administer the platform, who stay so until the transaction ends.
-    async fn hold_administrators(&self, connection: &mut AnyConnection) -> Result<Vec<String>, StoreError> {
+    pub(crate) async fn hold_administrators(
+        &self,
+        connection: &mut AnyConnection,
+    ) -> Result<Vec<String>, StoreError> {
         let sql = self.backend().pick(
             "SELECT id FROM users WHERE admin = 1 AND disabled = 0",
             "SELECT id FROM users WHERE admin = 1 AND disabled = 0 ORDER BY id FOR UPDATE",

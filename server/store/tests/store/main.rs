@@ -2,13 +2,21 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod belongings;
 mod documents;
 mod faults;
 mod leases;
+mod links;
+mod lists;
+mod log;
 mod people;
+mod projects;
 mod random;
 mod records;
 mod runs;
 mod speed;
 mod support;
+mod upgrade;
+mod users;
+mod versions;
 mod wishes;
