@@ -1,0 +1,119 @@
+"""What can go wrong: the server's problem documents (RFC 9457) as exceptions."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import httpx
+
+
+class CubeloomError(Exception):
+    """The root of everything that this package raises."""
+
+
+class ConnectionLost(CubeloomError):
+    """The server could not be reached, or went away in the middle of an answer."""
+
+
+class WaitTimedOut(CubeloomError):
+    """A run did not end in the time that was given; it goes on."""
+
+
+class RunFailed(CubeloomError):
+    """A run ended, and did not succeed."""
+
+    def __init__(self, run: str, state: str, message: str | None) -> None:
+        super().__init__(f"the run {run} has {state}" + (f": {message}" if message else ""))
+        self.run = run
+        self.state = state
+        self.message = message
+
+
+class ApiError(CubeloomError):
+    """A refusal of the server's."""
+
+    kind_of_class: ClassVar[str] = ""
+
+    def __init__(self, status: int, document: dict[str, Any]) -> None:
+        detail = str(document.get("detail") or document.get("title") or "")
+        super().__init__(f"{detail} (HTTP {status})" if detail else f"HTTP {status}")
+        #: The HTTP status.
+        self.status = status
+        #: The last word of the problem's type, e.g. ``not-found``.
+        self.kind = str(document.get("type", "")).removeprefix("urn:cubeloom:problem:")
+        #: What is wrong, and what to do.
+        self.detail = detail
+        #: The id of the request, as in the server's log.
+        self.instance = str(document.get("instance", ""))
+        #: Each mistake by itself: severity, code, path, message, perhaps line and column.
+        self.problems: list[dict[str, Any]] = list(document.get("problems", []))
+        #: The whole document.
+        self.document = document
+
+
+class NotSignedIn(ApiError):
+    """There is no token, or it is no longer valid."""
+
+    kind_of_class = "not-signed-in"
+
+
+class Forbidden(ApiError):
+    """The role or the token's scope is too small."""
+
+    kind_of_class = "forbidden"
+
+
+class NotFound(ApiError):
+    """There is no such thing, or it is not yours to know of."""
+
+    kind_of_class = "not-found"
+
+
+class Conflict(ApiError):
+    """It goes against what is there."""
+
+    kind_of_class = "conflict"
+
+
+class Stale(ApiError):
+    """Somebody else has changed it meanwhile; ``document["difference"]`` may show how."""
+
+    kind_of_class = "stale"
+
+
+class Invalid(ApiError):
+    """The request has mistakes; ``problems`` names each."""
+
+    kind_of_class = "invalid"
+
+
+class TooMany(ApiError):
+    """Too many requests."""
+
+    kind_of_class = "too-many"
+
+
+class Unavailable(ApiError):
+    """The server cannot do this now."""
+
+    kind_of_class = "unavailable"
+
+
+_CLASSES: dict[str, type[ApiError]] = {
+    each.kind_of_class: each
+    for each in (NotSignedIn, Forbidden, NotFound, Conflict, Stale, Invalid, TooMany, Unavailable)
+}
+
+
+def of_response(response: httpx.Response) -> ApiError:
+    """The exception for an answer that is a refusal; its body has been read."""
+    document: dict[str, Any] = {}
+    if "json" in response.headers.get("content-type", ""):
+        try:
+            body = response.json()
+        except ValueError:
+            body = None
+        if isinstance(body, dict):
+            document = body
+    kind = str(document.get("type", "")).removeprefix("urn:cubeloom:problem:")
+    return _CLASSES.get(kind, ApiError)(response.status_code, document)

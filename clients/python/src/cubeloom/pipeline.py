@@ -1,0 +1,99 @@
+"""Stored pipelines."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+from pathlib import Path
+from typing import Any
+
+from .errors import NotFound
+from .run import Run
+from .transport import Transport
+
+
+class Pipeline:
+    """A pipeline of a project. Its documents are kept as versions, from 1."""
+
+    def __init__(self, transport: Transport, project: str, name: str) -> None:
+        self._transport = transport
+        #: The project.
+        self.project = project
+        #: Its name in the project.
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<Pipeline {self.project}/{self.name}>"
+
+    @property
+    def _path(self) -> str:
+        return f"/projects/{self.project}/pipelines/{self.name}"
+
+    def load(self, version: int | None = None) -> dict[str, Any]:
+        """The newest version, or this one: ``document`` is its text."""
+        return self._load(version)[0]
+
+    def _load(self, version: int | None = None) -> tuple[dict[str, Any], str | None]:
+        path = self._path if version is None else f"{self._path}/versions/{version}"
+        loaded, etag = self._transport.json("GET", path)
+        return loaded, etag
+
+    def put(
+        self, document: str, *, message: str = "", folder: str | Path | None = None, etag: str | None = None
+    ) -> dict[str, Any]:
+        """Stores a document as the newest version; makes the pipeline when there is none.
+
+        :param message: what was changed, for the list of versions.
+        :param folder: a folder with the programs that the pipeline runs; it is uploaded.
+        :param etag: the state that was read and is changed (see `etag`); without it, the present one is replaced,
+            whoever wrote it. With it, `Stale` is raised when somebody else was faster.
+        """
+        body: dict[str, Any] = {"document": document, "message": message}
+        if folder is not None:
+            body["code"] = self.upload(folder)
+        if etag is None:
+            try:
+                etag = self.etag()
+            except NotFound:
+                path = f"/projects/{self.project}/pipelines"
+                made, _ = self._transport.json("POST", path, body={**body, "name": self.name})
+                return dict(made)
+        stored, _ = self._transport.json("PUT", self._path, body=body, etag=etag)
+        return dict(stored)
+
+    def etag(self) -> str:
+        """What names the present state."""
+        return self._load()[1] or "*"
+
+    def upload(self, folder: str | Path) -> str:
+        """Uploads a folder of programs; its digest. The same content has the same digest, and is kept once."""
+        content = _archive(Path(folder))
+        path = f"/projects/{self.project}/code"
+        answer, _ = self._transport.json("PUT", path, content=content, headers={"content-type": "application/gzip"})
+        return str(answer["digest"])
+
+    def run(self, parameters: dict[str, Any] | None = None, /, *, version: int | None = None, **more: Any) -> Run:
+        """Starts it with these parameters: ``run(epochs=3)`` or ``run({"learning-rate": 0.1})``."""
+        body = {"pipeline": self.name, "version": version, "parameters": {**(parameters or {}), **more}}
+        started, _ = self._transport.json("POST", f"/projects/{self.project}/runs", body=body)
+        return Run(self._transport, started["run"])
+
+    def delete(self) -> None:
+        """Deletes it; its versions and runs stay, and storing it again revives it."""
+        self._transport.json("DELETE", self._path, etag=self.etag())
+
+
+def _archive(folder: Path) -> bytes:
+    """The folder as tar.gz, the same bytes for the same content: without times, owners and hidden files."""
+    plain = io.BytesIO()
+    with tarfile.open(fileobj=plain, mode="w") as archive:
+        for path in sorted(folder.rglob("*")):
+            inside = path.relative_to(folder)
+            if path.is_file() and not any(part.startswith(".") or part == "__pycache__" for part in inside.parts):
+                entry = tarfile.TarInfo(inside.as_posix())
+                entry.size = path.stat().st_size
+                entry.mode = 0o755 if path.stat().st_mode & 0o100 else 0o644
+                with path.open("rb") as file:
+                    archive.addfile(entry, file)
+    return gzip.compress(plain.getvalue(), mtime=0)
