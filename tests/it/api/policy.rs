@@ -175,7 +175,7 @@ fn every_endpoint_of_the_document_has_a_row_and_every_row_of_the_api_is_document
 fn every_route_in_the_sources_has_a_row() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/web/src");
     let routes = routes_in(&sources);
-    assert!(routes.len() > 3, "the scan finds routes: {routes:?}");
+    assert!(!routes.is_empty(), "the scan finds routes: {routes:?}");
     let has_row = |(method, path): &(String, String)| {
         let routes = [path.clone(), format!("/api/v1{path}")];
         POLICY.iter().any(|rule| rule.method == method && routes.iter().any(|route| route == rule.route))

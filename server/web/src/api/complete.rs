@@ -34,6 +34,7 @@ pub(super) fn complete(document: &mut Value) {
 fn of_operation(operation: &mut Value, rule: &Rule) {
     let open = rule.needs == Needs::Anyone;
     operation["security"] = if open { json!([]) } else { json!([{"token": []}, {"session": []}]) };
+    operation["operationId"] = json!(name(operation, rule.route));
     operation["x-needs"] = json!(needs(rule.needs));
     operation["x-scope"] = json!(rule.scope.as_str());
     let has_if_match = has_parameter(operation, "if-match");
@@ -74,6 +75,13 @@ fn needs(needs: Needs) -> &'static str {
         Needs::Owner => "owner",
         Needs::Administrator => "administrator",
     }
+}
+
+/// The handler's name with what it is about, e.g. `list_projects_members`: handlers of different things share names.
+fn name(operation: &Value, route: &str) -> String {
+    let handler = operation["operationId"].as_str().unwrap_or_default();
+    let things = route.split('/').skip(3).filter(|part| !part.contains('{') && *part != handler);
+    [handler].into_iter().chain(things).collect::<Vec<_>>().join("_").replace('-', "_")
 }
 
 fn has_parameter(operation: &Value, name: &str) -> bool {
