@@ -15,6 +15,7 @@ use crate::JsonMap;
 use crate::clock::Timestamp;
 use crate::ids::AttemptKey;
 use crate::job::Job;
+use crate::logs::Logs;
 use crate::lowered::{Bindings, Lowered};
 use crate::outcome::{Failure, Outcome};
 use crate::quantity::{Bytes, Cpu};
@@ -244,4 +245,9 @@ pub trait Executor: Send + Sync {
 
     /// Frees what `bind` reserved: the attempt's end is stored.
     fn release(&self, key: &AttemptKey);
+
+    /// What workers wrote, where the cluster lets it be read.
+    fn logs(&self) -> Option<&dyn Logs> {
+        None
+    }
 }

@@ -12,6 +12,7 @@ pub mod graph;
 pub mod identity;
 pub mod ids;
 pub mod job;
+pub mod logs;
 pub mod lowered;
 pub mod outcome;
 pub mod pipeline;

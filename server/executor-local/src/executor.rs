@@ -10,6 +10,7 @@ use cubeloom_domain::executor::{
     BoxFuture, Ended, Event, Executor, Facts, Observer, Report, StopCause, Submission,
 };
 use cubeloom_domain::job::{Job, SuccessRule};
+use cubeloom_domain::logs::Logs;
 use cubeloom_domain::lowered::{Bindings, LocalBindings, LocalJob, Lowered};
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
 use cubeloom_domain::usage::UsageSummary;
@@ -35,7 +36,7 @@ use crate::{cgroup, templates};
 
 /// Runs jobs as processes on this machine.
 pub struct LocalExecutor {
-    machine: Arc<Machine>,
+    pub(crate) machine: Arc<Machine>,
     facts: Facts,
 }
 
@@ -189,12 +190,13 @@ impl Entry {
 
 fn worker_of(folder: &Path) -> Worker {
     let name = folder.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
-    let (role, index) = name.rsplit_once('-').unwrap_or((&name, "0"));
-    Worker {
-        name: WorkerName { role: role.into(), index: index.parse().unwrap_or(0) },
-        folder: folder.into(),
-        outputs: folder.join("outputs.jsonl"),
-    }
+    Worker { name: worker_name(&name), folder: folder.into(), outputs: folder.join("outputs.jsonl") }
+}
+
+/// The worker whose folder has this name.
+pub(crate) fn worker_name(folder: &str) -> WorkerName {
+    let (role, index) = folder.rsplit_once('-').unwrap_or((folder, "0"));
+    WorkerName { role: role.into(), index: index.parse().unwrap_or(0) }
 }
 
 /// Without adoption, what an earlier server left is no reason not to start.
@@ -264,5 +266,9 @@ impl Executor for LocalExecutor {
         if matches!(attempts.get(key), Some(Slot::Ended(_))) {
             attempts.remove(key);
         }
+    }
+
+    fn logs(&self) -> Option<&dyn Logs> {
+        Some(self)
     }
 }

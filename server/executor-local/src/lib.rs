@@ -17,6 +17,7 @@ mod folders;
 mod gang;
 mod gpu;
 mod leases;
+mod log_files;
 pub mod logs;
 mod look;
 mod machine;

@@ -1,0 +1,119 @@
+//! The port's logs on this machine: the files in the workers' folders, also of attempts of earlier servers.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cubeloom_domain::AttemptKey;
+use cubeloom_domain::executor::BoxFuture;
+use cubeloom_domain::logs::{Log, LogName, LogPiece, LogStream, Logs};
+use cubeloom_domain::outcome::WorkerName;
+
+use crate::executor::{LocalExecutor, worker_name};
+use crate::logs;
+use crate::spec::{EXIT, STDERR, STDOUT};
+
+impl Logs for LocalExecutor {
+    fn logs<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Log>>> {
+        let dir = self.machine.layout.attempt(key);
+        Box::pin(blocking(move || list(&dir)))
+    }
+
+    fn read<'a>(
+        &'a self,
+        key: &'a AttemptKey,
+        name: &'a LogName,
+        offset: u64,
+        limit: usize,
+    ) -> BoxFuture<'a, io::Result<LogPiece>> {
+        let folder = folder(&self.machine.layout.attempt(key), &name.worker);
+        let stream = name.stream;
+        Box::pin(blocking(move || read(&folder?, stream, offset, limit)))
+    }
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
+}
+
+/// A worker's folder. Its name comes from outside: it must be one folder's, and no way to another.
+fn folder(dir: &Path, worker: &WorkerName) -> io::Result<PathBuf> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if worker.role.is_empty() || !worker.role.chars().all(plain) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "that is no worker's name"));
+    }
+    Ok(dir.join(worker.to_string()))
+}
+
+fn file_name(stream: LogStream) -> &'static str {
+    match stream {
+        LogStream::Stdout => STDOUT,
+        LogStream::Stderr => STDERR,
+    }
+}
+
+fn list(dir: &Path) -> io::Result<Vec<Log>> {
+    let entries = match std::fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut workers: Vec<WorkerName> = Vec::new();
+    for entry in entries {
+        let folder = entry?.path();
+        // What a shim never had has no logs.
+        if folder.join(STDOUT).exists() {
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            workers.push(worker_name(&name));
+        }
+    }
+    workers.sort();
+    let mut logs = Vec::with_capacity(workers.len() * 2);
+    for worker in workers {
+        for stream in [LogStream::Stdout, LogStream::Stderr] {
+            let length = logs::len(&folder(dir, &worker)?.join(file_name(stream)))?;
+            logs.push(Log { name: LogName { worker: worker.clone(), stream }, length });
+        }
+    }
+    Ok(logs)
+}
+
+fn read(folder: &Path, stream: LogStream, offset: u64, limit: usize) -> io::Result<LogPiece> {
+    // Looked at first: what is written after the last look is read by the next one.
+    let over = folder.join(EXIT).exists();
+    let path = folder.join(file_name(stream));
+    let piece = logs::range(&path, offset, limit)?;
+    let ended = over && path.exists() && piece.next >= logs::len(&path)?;
+    Ok(LogPiece { bytes: piece.bytes, next: piece.next, ended })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::STARTED;
+
+    #[test]
+    fn a_worker_is_no_way_out_of_its_attempt() {
+        for role in ["", "..", "../other", "a/b", "a\0b"] {
+            let worker = WorkerName { role: role.into(), index: 0 };
+            assert!(folder(Path::new("/data/runs/r/t.0.1"), &worker).is_err(), "{role}");
+        }
+    }
+
+    #[test]
+    fn a_log_has_ended_when_its_worker_has_and_all_of_it_was_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let worker = dir.path().join("worker-0");
+        std::fs::create_dir(&worker).unwrap();
+        std::fs::write(worker.join(STARTED), "{}").unwrap();
+        std::fs::write(worker.join(STDOUT), "one\ntwo\n").unwrap();
+        assert!(!read(&worker, LogStream::Stdout, 0, 100).unwrap().ended, "it runs");
+        std::fs::rename(worker.join(STARTED), worker.join(EXIT)).unwrap();
+        let piece = read(&worker, LogStream::Stdout, 0, 4).unwrap();
+        assert_eq!((piece.bytes.as_slice(), piece.next, piece.ended), (b"one\n".as_slice(), 4, false));
+        assert!(read(&worker, LogStream::Stdout, 4, 4).unwrap().ended);
+        let names: Vec<String> =
+            list(dir.path()).unwrap().iter().map(|log| log.name.stream.as_str().to_owned()).collect();
+        assert_eq!(names, ["stdout", "stderr"]);
+        assert!(list(&dir.path().join("none")).unwrap().is_empty());
+    }
+}
