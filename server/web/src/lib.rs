@@ -23,10 +23,4 @@ mod pipelines;
 mod plan;
 pub mod policy;
 mod router;
-pub mod show;
-mod state;
-mod texts;
-pub mod time;
-
-pub use router::router;
-pub use state::{Folders, Keys, Parts, Settings, Web};
+mod runs;

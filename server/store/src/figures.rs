@@ -1,0 +1,143 @@
+//! A task of a run in figures, without reading its instances: there may be 100,000 of them.
+
+use cubeloom_domain::record::{AttemptRecord, InstanceRecord};
+use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::{Bytes, RunId, TaskIx, Timestamp};
+use sqlx::AssertSqlSafe;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::rows::{self, ATTEMPT_COLUMNS, INSTANCE_COLUMNS};
+use crate::values::{Columns, Values};
+
+/// A task in figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskFigures {
+    /// When its first instance became ready.
+    pub ready_at: Option<Timestamp>,
+    /// When its last instance ended; absent while one has not.
+    pub ended_at: Option<Timestamp>,
+    /// How many attempts there were.
+    pub attempts: u64,
+    /// When the first attempt was written.
+    pub began_at: Option<Timestamp>,
+    /// What all of its attempts used.
+    pub usage: UsageSummary,
+}
+
+impl Store {
+    /// A task in figures.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn task_figures(&self, run: &RunId, task: TaskIx) -> Result<TaskFigures, StoreError> {
+        let of_instances = self
+            .one(
+                "SELECT MIN(ready_at), MAX(ended_at), COUNT(*) - COUNT(ended_at) FROM instances \
+                 WHERE run_id = $1 AND task = $2",
+                Self::of_task("instance", run, task)?,
+                |row| {
+                    let mut columns = Columns::of("instance", row);
+                    let (ready_at, ended_at) = (columns.maybe_int()?, columns.maybe_int()?);
+                    let open: u64 = columns.int()?;
+                    Ok((ready_at.map(Timestamp), ended_at.filter(|_| open == 0).map(Timestamp)))
+                },
+            )
+            .await?;
+        let of_attempts = self
+            .one(
+                "SELECT COUNT(*), MIN(created_at), CAST(COALESCE(SUM(used_cpu_us), 0) AS BIGINT), \
+                 COALESCE(MAX(peak_memory), 0) FROM attempts WHERE run_id = $1 AND task = $2",
+                Self::of_task("attempt", run, task)?,
+                |row| {
+                    let mut columns = Columns::of("attempt", row);
+                    let (count, began) = (columns.int::<u64>()?, columns.maybe_int()?);
+                    let usage = UsageSummary {
+                        cpu_us: columns.int()?,
+                        peak_memory: Bytes(columns.int()?),
+                        kernel_peak_memory: None,
+                    };
+                    Ok((count, began.map(Timestamp), usage))
+                },
+            )
+            .await?;
+        let (ready_at, ended_at) = of_instances.unwrap_or_default();
+        let (attempts, began_at, usage) = of_attempts.unwrap_or_default();
+        Ok(TaskFigures { ready_at, ended_at, attempts, began_at, usage })
+    }
+
+    /// The attempts at all instances of a task, by instance and number.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn attempts_of_task(
+        &self,
+        run: &RunId,
+        task: TaskIx,
+        limit: usize,
+    ) -> Result<Vec<AttemptRecord>, StoreError> {
+        let mut values = Self::of_task("attempt", run, task)?;
+        values.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
+        let sql = format!(
+            "SELECT {ATTEMPT_COLUMNS} FROM attempts WHERE run_id = $1 AND task = $2 ORDER BY instance, n LIMIT $3"
+        );
+        self.all(AssertSqlSafe(sql), values, rows::attempt).await
+    }
+
+    /// One stored instance.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn instance(
+        &self,
+        run: &RunId,
+        task: TaskIx,
+        instance: u32,
+    ) -> Result<Option<InstanceRecord>, StoreError> {
+        let mut values = Self::of_task("instance", run, task)?;
+        values.int(instance)?;
+        let sql = format!(
+            "SELECT {INSTANCE_COLUMNS} FROM instances WHERE run_id = $1 AND task = $2 AND instance = $3"
+        );
+        self.one(AssertSqlSafe(sql), values, rows::instance).await
+    }
+
+    /// The first instance of a task that is in a state, by the word that stands in the state's document.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn first_in_state(
+        &self,
+        run: &RunId,
+        task: TaskIx,
+        word: &str,
+    ) -> Result<Option<InstanceRecord>, StoreError> {
+        let mut values = Self::of_task("instance", run, task)?;
+        values.text(&format!("{{\"state\":\"{word}\"%"))?;
+        let sql = format!(
+            "SELECT {INSTANCE_COLUMNS} FROM instances WHERE run_id = $1 AND task = $2 AND state_json LIKE $3 \
+             ORDER BY instance LIMIT 1"
+        );
+        self.one(AssertSqlSafe(sql), values, rows::instance).await
+    }
+
+    /// The elements of a task's `for_each`, once it was expanded.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn items_of(
+        &self,
+        run: &RunId,
+        task: TaskIx,
+    ) -> Result<Option<Vec<serde_json::Value>>, StoreError> {
+        let values = Self::of_task("expansion", run, task)?;
+        let sql = "SELECT items_json FROM expansions WHERE run_id = $1 AND task = $2";
+        self.one(sql, values, |row| Columns::of("expansion", row).json()).await
+    }
+
+    fn of_task(what: &'static str, run: &RunId, task: TaskIx) -> Result<Values, StoreError> {
+        let mut values = Values::texts(what, &[run.as_str()])?;
+        values.int(task.0)?;
+        Ok(values)
+    }
+}

@@ -1,0 +1,257 @@
+//! Records as the API shows them.
+
+use cubeloom_domain::outcome::{Failure, Outcome};
+use cubeloom_domain::plan::{PlannedRole, PlannedTask, RunPlan};
+use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
+use cubeloom_domain::state::{AttemptState, InstanceState, ReusedFrom};
+use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::{Timestamp, lowered::Bindings};
+use serde_json::Value;
+
+use super::notes::Note;
+use crate::api::runs::view::{RunView, TaskCounts};
+use crate::api::tasks::view::{
+    AttemptView, FailureView, GpuView, HistoryView, InstanceView, ProgressView, ReusedView, RoleView,
+    UsageView, WaitView, WorkerView,
+};
+use crate::time::{Time, maybe, seconds};
+
+/// A run.
+pub(crate) fn run(run: &RunRecord, tasks: TaskCounts) -> RunView {
+    RunView {
+        id: run.id.to_string(),
+        project: run.project.clone(),
+        pipeline: run.pipeline.clone(),
+        version: run.version,
+        user: run.user.clone(),
+        state: run.state.as_str().into(),
+        created_at: Time(run.created_at),
+        started_at: maybe(run.started_at),
+        ended_at: maybe(run.ended_at),
+        duration_seconds: seconds(run.started_at, run.ended_at),
+        queued_seconds: seconds(Some(run.created_at), run.started_at),
+        tasks,
+        message: run.message.clone(),
+        parameters: run.parameters.clone(),
+    }
+}
+
+/// The word that a value is written as in JSON.
+pub(crate) fn word(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+/// A task's template, `name@version`.
+pub(crate) fn template(plan: &RunPlan, task: &PlannedTask) -> String {
+    let template = plan.template_of(task);
+    format!("{}@{}", template.name, template.version)
+}
+
+/// What the workers of a role get.
+pub(crate) fn role(role: &PlannedRole) -> RoleView {
+    let resources = &role.resources;
+    RoleView {
+        name: role.name.clone(),
+        replicas: role.replicas,
+        cpu: cores(resources.cpu.0),
+        memory: resources.memory.0,
+        gpu: resources.gpu.as_ref().map(|gpu| GpuView {
+            count: gpu.count,
+            fraction: gpu.fraction,
+            memory: gpu.memory.map(|bytes| bytes.0),
+            kind: gpu.kind.clone(),
+        }),
+    }
+}
+
+/// Thousandths of a core as cores.
+pub(crate) fn cores(millis: u64) -> f64 {
+    millis as f64 / 1000.0
+}
+
+/// What was used.
+pub(crate) fn usage(usage: &UsageSummary) -> UsageView {
+    UsageView { cpu_seconds: usage.cpu_us as f64 / 1e6, peak_memory: usage.peak_memory.0 }
+}
+
+/// Why something failed.
+pub(crate) fn failure(failure: &Failure, instance: Option<u32>, attempt: Option<u32>) -> FailureView {
+    FailureView {
+        kind: word(&failure.kind),
+        message: failure.message.clone(),
+        instance,
+        attempt: attempt.filter(|n| *n > 0),
+        worker: failure.worker.as_ref().map(ToString::to_string),
+        exit_code: failure.exit_code,
+        signal: failure.signal,
+        last_lines: failure.last_lines.clone(),
+    }
+}
+
+/// Why an instance waits, when it does.
+pub(crate) fn wait(state: &InstanceState) -> Option<WaitView> {
+    let InstanceState::Waiting { reason, .. } = state else { return None };
+    let Some(reason) = reason else {
+        return Some(WaitView { rule: "unknown".into(), message: String::new() });
+    };
+    let rule = serde_json::to_value(reason).ok().and_then(|value| value["rule"].as_str().map(Into::into));
+    Some(WaitView { rule: rule.unwrap_or_default(), message: reason.message().into() })
+}
+
+/// When an instance is tried again.
+pub(crate) fn next_try(state: &InstanceState) -> Option<Timestamp> {
+    match state {
+        InstanceState::Backoff { until } => Some(*until),
+        _ => None,
+    }
+}
+
+/// Where a result was taken from.
+pub(crate) fn reused(state: &InstanceState) -> Option<ReusedView> {
+    let InstanceState::Succeeded { reused: Some(ReusedFrom { run, task, ended_at }) } = state else {
+        return None;
+    };
+    Some(ReusedView { run: run.to_string(), task: task.clone(), ended_at: Time(*ended_at) })
+}
+
+/// Why an instance has failed, or why it is tried again.
+pub(crate) fn failure_of(instance: &InstanceRecord, last: Option<&AttemptRecord>) -> Option<FailureView> {
+    let at = (Some(instance.instance), Some(instance.attempt));
+    match (&instance.state, last.map(|attempt| &attempt.state)) {
+        (InstanceState::Failed { failure: why }, _) => Some(failure(why, at.0, at.1)),
+        (InstanceState::Backoff { .. }, Some(AttemptState::Ended { outcome: Outcome::Failed(why), .. })) => {
+            Some(failure(why, at.0, at.1))
+        }
+        _ => None,
+    }
+}
+
+/// How far a program is.
+pub(crate) fn progress(note: &Note) -> Option<ProgressView> {
+    note.progress.map(|progress| ProgressView { step: progress.step, total: progress.total })
+}
+
+/// When an attempt has ended.
+pub(crate) fn ended_at(attempt: &AttemptRecord) -> Option<Timestamp> {
+    match &attempt.state {
+        AttemptState::Ended { ended_at, .. } => Some(*ended_at),
+        _ => None,
+    }
+}
+
+/// An instance with its last attempt.
+pub(crate) fn instance(
+    record: &InstanceRecord,
+    last: Option<&AttemptRecord>,
+    item: Value,
+    note: &Note,
+) -> InstanceView {
+    // An attempt of before the instance was run again says nothing about it now.
+    let last = last.filter(|attempt| attempt.created_at >= record.ready_at);
+    let started = last.and_then(|attempt| attempt.state.started_at());
+    InstanceView {
+        instance: record.instance,
+        item,
+        state: record.state.as_str().into(),
+        wait: wait(&record.state),
+        preparing: note.preparing.clone(),
+        progress: progress(note),
+        attempt: record.attempt,
+        ready_at: Time(record.ready_at),
+        started_at: maybe(started),
+        ended_at: maybe(record.ended_at),
+        wait_seconds: seconds(Some(record.ready_at), started),
+        run_seconds: seconds(started, last.and_then(ended_at)),
+        next_try_at: maybe(next_try(&record.state)),
+        usage: last.filter(|attempt| !attempt.state.is_live()).map(|attempt| usage(&attempt.usage)),
+        failure: failure_of(record, last),
+        outputs: record.report.outputs.clone(),
+        reused: reused(&record.state),
+        note: record.note.clone(),
+    }
+}
+
+/// An attempt; its workers are named by the plan's roles.
+pub(crate) fn attempt(record: &AttemptRecord, task: &PlannedTask) -> AttemptView {
+    let (outcome, failed) = match &record.state {
+        AttemptState::Ended { outcome: Outcome::Succeeded, .. } => (Some("succeeded"), None),
+        AttemptState::Ended { outcome: Outcome::Cancelled, .. } => (Some("cancelled"), None),
+        AttemptState::Ended { outcome: Outcome::Failed(why), .. } => {
+            (Some("failed"), Some(failure(why, None, Some(record.key.n))))
+        }
+        _ => (None, None),
+    };
+    let started = record.state.started_at();
+    AttemptView {
+        key: record.key.to_string(),
+        task: record.key.task.clone(),
+        instance: record.key.instance,
+        attempt: record.key.n,
+        state: record.state.as_str().into(),
+        outcome: outcome.map(Into::into),
+        created_at: Time(record.created_at),
+        started_at: maybe(started),
+        ended_at: maybe(ended_at(record)),
+        start_seconds: seconds(Some(record.created_at), started),
+        run_seconds: seconds(started, ended_at(record)),
+        cpu: cores(record.amount.cpu.0),
+        memory: record.amount.memory.0,
+        gpus: record.amount.gpus,
+        workers: workers(record, task),
+        usage: (!record.state.is_live()).then(|| usage(&record.usage)),
+        failure: failed,
+    }
+}
+
+/// The workers of an attempt; of an elastic role there may be fewer than planned, or more than there were.
+fn workers(record: &AttemptRecord, task: &PlannedTask) -> Vec<WorkerView> {
+    let planned: u32 = task.roles.iter().map(|role| role.replicas).sum();
+    let less = planned.saturating_sub(record.workers);
+    let last = task.roles.len().saturating_sub(1);
+    let names = task.roles.iter().enumerate().flat_map(|(at, role)| {
+        let count = if at == last { role.replicas.saturating_sub(less) } else { role.replicas };
+        (0..count).map(|index| format!("{}-{index}", role.name))
+    });
+    let bound = match &record.bindings {
+        Bindings::Local(local) => local.workers.as_slice(),
+        Bindings::None => &[],
+    };
+    let live = record.state.is_live();
+    (0u32..)
+        .zip(names)
+        .map(|(rank, name)| {
+            let binding = bound.get(rank as usize);
+            WorkerView {
+                name,
+                rank,
+                address: binding.filter(|_| live).map(|bound| format!("{}:{}", bound.address, bound.port)),
+                gpus: binding.map(|bound| bound.gpus.clone()).unwrap_or_default(),
+            }
+        })
+        .collect()
+}
+
+/// An attempt that has ended, among others of its task.
+pub(crate) fn history(record: &AttemptRecord) -> Option<HistoryView> {
+    let AttemptState::Ended { started_at, ended_at, outcome } = &record.state else { return None };
+    let outcome = match outcome {
+        Outcome::Succeeded => "succeeded",
+        Outcome::Failed(_) => "failed",
+        Outcome::Cancelled => "cancelled",
+    };
+    Some(HistoryView {
+        run: record.key.run.to_string(),
+        instance: record.key.instance,
+        attempt: record.key.n,
+        outcome: outcome.into(),
+        started_at: maybe(*started_at),
+        ended_at: Some(Time(*ended_at)),
+        run_seconds: seconds(*started_at, Some(*ended_at)),
+        cpu: cores(record.amount.cpu.0),
+        memory: record.amount.memory.0,
+        usage: usage(&record.usage),
+    })
+}

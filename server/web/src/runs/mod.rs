@@ -1,0 +1,28 @@
+//! Runs: how they are read for lists and pages, how they are started, and what people want of them.
+
+mod counts;
+pub(crate) mod describe;
+mod notes;
+mod plans;
+pub(crate) mod reader;
+mod task;
+
+use counts::Counts;
+pub(crate) use notes::Notes;
+use plans::Plans;
+pub(crate) use reader::Reader;
+
+/// What is kept in memory of runs.
+#[derive(Default)]
+pub(crate) struct Runs {
+    plans: Plans,
+    counts: Counts,
+    notes: Notes,
+}
+
+impl Runs {
+    /// What programs say while they run.
+    pub(crate) fn notes(&self) -> &Notes {
+        &self.notes
+    }
+}

@@ -1,0 +1,144 @@
+//! A run as it is now: its record, its plan, and as much of its tasks as is asked for.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use cubeloom_domain::plan::RunPlan;
+use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
+use cubeloom_domain::{RunId, TaskIx};
+use cubeloom_store::TaskFigures;
+
+use super::counts::{self, States, by_task};
+use super::describe;
+use super::task::{self, Material};
+use crate::api::runs::view::RunView;
+use crate::api::tasks::view::TaskView;
+use crate::error::{ApiError, ApiResult};
+use crate::state::Web;
+
+/// Runs with no more instances than this are read whole.
+const WHOLE: u64 = 2_000;
+/// Tasks with no more instances than this are shown from their records, others from figures.
+const FEW: u64 = 500;
+
+/// A run being read.
+pub(crate) struct Reader<'w> {
+    web: &'w Web,
+    /// The run.
+    pub(crate) record: RunRecord,
+    /// What it does.
+    pub(crate) plan: Arc<RunPlan>,
+    counts: BTreeMap<u32, States>,
+}
+
+/// A run in a list.
+pub(crate) async fn listed(web: &Web, record: &RunRecord) -> ApiResult<RunView> {
+    Ok(describe::run(record, web.runs().counts.of(web, record).await?))
+}
+
+/// A run's plan.
+pub(crate) async fn plan(web: &Web, run: &RunId) -> ApiResult<Arc<RunPlan>> {
+    web.runs().plans.get(web, run).await
+}
+
+/// A run's record.
+pub(crate) async fn record(web: &Web, run: &RunId) -> ApiResult<RunRecord> {
+    web.store().run(run).await?.ok_or_else(|| ApiError::not_found("run", run))
+}
+
+impl<'w> Reader<'w> {
+    /// Reads a run.
+    pub(crate) async fn open(web: &'w Web, run: &RunId) -> ApiResult<Self> {
+        let record = record(web, run).await?;
+        let plan = plan(web, run).await?;
+        let counts = by_task(&web.store().task_counts(run).await?);
+        Ok(Self { web, record, plan, counts })
+    }
+
+    /// The run.
+    pub(crate) fn run(&self) -> RunView {
+        describe::run(&self.record, counts::count(&self.record, &self.counts))
+    }
+
+    /// The position of a task.
+    pub(crate) fn find(&self, name: &str) -> ApiResult<TaskIx> {
+        self.plan.find(name).ok_or_else(|| ApiError::not_found("task", name))
+    }
+
+    /// A task's state.
+    pub(crate) fn state(&self, index: u32) -> &'static str {
+        self.counts.get(&index).map_or_else(
+            || counts::unbegun(self.record.state),
+            |states| task::state_of(states, self.record.state),
+        )
+    }
+
+    /// How many instances of a task are stored.
+    pub(crate) fn instances(&self, index: u32) -> u64 {
+        self.counts.get(&index).map_or(0, |states| states.values().sum())
+    }
+
+    /// The tasks at these positions.
+    pub(crate) async fn tasks(&self, range: Range<u32>) -> ApiResult<Vec<TaskView>> {
+        let all: u64 = self.counts.values().flat_map(BTreeMap::values).sum();
+        if all > WHOLE || range.len() <= 3 {
+            let mut tasks = Vec::with_capacity(range.len());
+            for index in range {
+                tasks.push(self.task(index).await?);
+            }
+            return Ok(tasks);
+        }
+        let (run, store) = (&self.record.id, self.web.store());
+        let instances = task::split(store.instances(run).await?, |record| record.task.0);
+        let attempts = task::split(store.attempts(run).await?, |record| record.task.0);
+        let none = (Vec::new(), Vec::new());
+        Ok(range
+            .map(|index| {
+                let instances = instances.get(&index).unwrap_or(&none.0);
+                let attempts = attempts.get(&index).unwrap_or(&none.1);
+                self.shown(index, instances, attempts, task::figures(instances, attempts))
+            })
+            .collect())
+    }
+
+    /// The task at a position.
+    pub(crate) async fn task(&self, index: u32) -> ApiResult<TaskView> {
+        let (run, task, store) = (&self.record.id, TaskIx(index), self.web.store());
+        let Some(states) = self.counts.get(&index) else {
+            return Ok(self.shown(index, &[], &[], TaskFigures::default()));
+        };
+        if states.values().sum::<u64>() <= FEW {
+            let instances = store.instances_of(run, task, None, FEW as usize).await?;
+            let attempts = store.attempts_of_task(run, task, usize::MAX).await?;
+            return Ok(self.shown(index, &instances, &attempts, task::figures(&instances, &attempts)));
+        }
+        let figures = store.task_figures(run, task).await?;
+        let mut instances = Vec::new();
+        for word in task::worth_a_look(states) {
+            instances.extend(store.first_in_state(run, task, word).await?);
+        }
+        Ok(self.shown(index, &instances, &[], figures))
+    }
+
+    fn shown(
+        &self,
+        index: u32,
+        instances: &[InstanceRecord],
+        attempts: &[AttemptRecord],
+        figures: TaskFigures,
+    ) -> TaskView {
+        let none = States::new();
+        Material {
+            plan: &self.plan,
+            index,
+            run: self.record.state,
+            states: self.counts.get(&index).unwrap_or(&none),
+            instances,
+            attempts,
+            figures,
+            notes: &self.web.runs().notes,
+        }
+        .view()
+    }
+}
