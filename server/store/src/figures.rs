@@ -84,6 +84,29 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, rows::attempt).await
     }
 
+    /// The attempts of a run, by task, instance and number; only those after one, for the next page.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn attempts_page(
+        &self,
+        run: &RunId,
+        after: Option<(u32, u32, u32)>,
+        limit: usize,
+    ) -> Result<Vec<AttemptRecord>, StoreError> {
+        let mut values = Values::texts("attempt", &[run.as_str()])?;
+        let after = after.map_or([-1; 3], |(task, instance, n)| [task, instance, n].map(i64::from));
+        for part in after {
+            values.int(part)?;
+        }
+        values.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
+        let sql = format!(
+            "SELECT {ATTEMPT_COLUMNS} FROM attempts WHERE run_id = $1 AND (task, instance, n) > ($2, $3, $4) \
+             ORDER BY task, instance, n LIMIT $5"
+        );
+        self.all(AssertSqlSafe(sql), values, rows::attempt).await
+    }
+
     /// One stored instance.
     ///
     /// # Errors

@@ -2,10 +2,14 @@
 
 mod counts;
 pub(crate) mod describe;
+pub(crate) mod items;
 mod notes;
 mod plans;
 pub(crate) mod reader;
+pub(crate) mod remove;
+pub(crate) mod start;
 mod task;
+pub(crate) mod wish;
 
 use counts::Counts;
 pub(crate) use notes::Notes;

@@ -1,3 +1,37 @@
 //! Runs.
 
+mod again;
+mod cancel;
+mod delete;
+mod get;
+mod graph;
+pub(crate) mod list;
+mod many;
+mod objects;
+mod plan;
+mod rerun;
+mod resume;
+mod start;
 pub mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Web;
+
+/// The endpoints.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(list::list_all))
+        .routes(routes!(list::list, start::start))
+        .routes(routes!(many::cancel_many))
+        .routes(routes!(many::rerun_many))
+        .routes(routes!(get::get, delete::delete))
+        .routes(routes!(cancel::cancel))
+        .routes(routes!(resume::resume))
+        .routes(routes!(rerun::rerun))
+        .routes(routes!(again::again))
+        .routes(routes!(plan::plan))
+        .routes(routes!(graph::graph))
+        .routes(routes!(objects::objects))
+}

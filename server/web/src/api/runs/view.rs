@@ -170,3 +170,24 @@ pub struct EdgeView {
     /// `need`, or `data` where only outputs are read.
     pub kind: String,
 }
+
+/// What an attempt submits to its cluster.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ObjectsView {
+    /// The task.
+    pub task: String,
+    /// The instance.
+    pub instance: u32,
+    /// The attempt; absent before the first.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub attempt: Option<u32>,
+    /// Whether that was submitted as it stands here; otherwise it has placeholders.
+    pub bound: bool,
+    /// What the cluster takes; its form is the cluster's.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(value_type = Option<Object>)]
+    pub object: Option<serde_json::Value>,
+    /// Why there is none yet.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub message: Option<String>,
+}

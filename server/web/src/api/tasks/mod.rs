@@ -1,3 +1,24 @@
 //! Tasks of runs, their instances and attempts.
 
+mod attempts;
+mod get;
+mod history;
+mod instances;
+mod list;
 pub mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Web;
+
+/// The endpoints.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(list::list))
+        .routes(routes!(get::get))
+        .routes(routes!(instances::instances))
+        .routes(routes!(attempts::attempts))
+        .routes(routes!(attempts::all_attempts))
+        .routes(routes!(history::history))
+}

@@ -1,0 +1,25 @@
+//! `GET /runs/{run}`
+
+use axum::extract::State;
+use cubeloom_domain::RunId;
+
+use super::view::RunView;
+use crate::error::{ApiResult, ProblemDocument};
+use crate::extract::{Json, Path};
+use crate::runs::reader;
+use crate::state::Web;
+
+/// A run.
+#[utoipa::path(
+    get,
+    path = "/runs/{run}",
+    tag = "runs",
+    params(("run" = String, Path, description = "The run's id.")),
+    responses(
+        (status = 200, body = RunView),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn get(State(web): State<Web>, Path(run): Path<RunId>) -> ApiResult<Json<RunView>> {
+    Ok(Json(reader::listed(&web, &reader::record(&web, &run).await?).await?))
+}

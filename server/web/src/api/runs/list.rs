@@ -1,0 +1,152 @@
+//! `GET /runs` and `GET /projects/{project}/runs`
+
+use axum::extract::State;
+use cubeloom_domain::state::RunState;
+use cubeloom_store::RunFilter;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::view::RunView;
+use crate::auth::{self, Caller};
+use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::extract::{Json, Path, Query};
+use crate::page::{Page, PageQuery};
+use crate::runs::reader;
+use crate::state::Web;
+use crate::time::Time;
+
+/// Which runs are wanted.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct RunsQuery {
+    /// Only those in one of these states, separated by commas; `live` stands for all that have not ended.
+    pub state: Option<String>,
+    /// Only this pipeline's.
+    pub pipeline: Option<String>,
+    /// Only those that this person started, by name.
+    pub user: Option<String>,
+    /// Only those whose pipeline's name or id contains this.
+    pub text: Option<String>,
+    /// Only those that were asked for at this moment or later.
+    pub since: Option<Time>,
+    /// Only those that were asked for before this moment.
+    pub until: Option<Time>,
+    /// `-created`, the newest first, or `created`.
+    pub sort: Option<String>,
+}
+
+/// The runs of all projects that the caller sees.
+#[utoipa::path(
+    get,
+    path = "/runs",
+    tag = "runs",
+    params(RunsQuery, PageQuery),
+    responses(
+        (status = 200, body = Page<RunView>),
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn list_all(
+    State(web): State<Web>,
+    caller: Caller,
+    Query(query): Query<RunsQuery>,
+    Query(page): Query<PageQuery>,
+) -> ApiResult<Json<Page<RunView>>> {
+    let projects = auth::projects_of(&web, &caller).await?;
+    Ok(Json(find(&web, projects, &query, &page).await?))
+}
+
+/// The runs of a project.
+#[utoipa::path(
+    get,
+    path = "/projects/{project}/runs",
+    tag = "runs",
+    params(("project" = String, Path, description = "The project."), RunsQuery, PageQuery),
+    responses(
+        (status = 200, body = Page<RunView>),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn list(
+    State(web): State<Web>,
+    Path(project): Path<String>,
+    Query(query): Query<RunsQuery>,
+    Query(page): Query<PageQuery>,
+) -> ApiResult<Json<Page<RunView>>> {
+    Ok(Json(find(&web, Some(vec![project]), &query, &page).await?))
+}
+
+/// One page of the runs of these projects. Pages ask here too.
+pub(crate) async fn find(
+    web: &Web,
+    projects: Option<Vec<String>>,
+    query: &RunsQuery,
+    page: &PageQuery,
+) -> ApiResult<Page<RunView>> {
+    let limit = page.limit()?;
+    let mut filter = filter(projects, query)?;
+    let unknown = |_| ApiError::field("/cursor", "the cursor is not one that this list gave: begin without one");
+    let last = page.after()?.map(|id| id.parse().map_err(unknown)).transpose()?;
+    if filter.oldest_first {
+        filter.after = last;
+    } else {
+        filter.before = last;
+    }
+    filter.limit = Some(limit + 1);
+    let found = Page::of(web.store().runs(&filter).await?, limit, |run| run.id.to_string());
+    let mut items = Vec::with_capacity(found.items.len());
+    for run in &found.items {
+        items.push(reader::listed(web, run).await?);
+    }
+    Ok(Page { items, next_cursor: found.next_cursor })
+}
+
+/// The query as the store takes it.
+pub(crate) fn filter(projects: Option<Vec<String>>, query: &RunsQuery) -> ApiResult<RunFilter> {
+    let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    let oldest_first = match query.sort.as_deref() {
+        None | Some("-created" | "") => false,
+        Some("created") => true,
+        Some(other) => {
+            return Err(ApiError::field("/sort", format!("sort is `{other}`: it must be created or -created")));
+        }
+    };
+    Ok(RunFilter {
+        projects,
+        pipeline: given(&query.pipeline),
+        states: states(query.state.as_deref().unwrap_or_default())?,
+        user: given(&query.user),
+        text: given(&query.text),
+        since: query.since.map(|time| time.0),
+        until: query.until.map(|time| time.0),
+        oldest_first,
+        ..RunFilter::default()
+    })
+}
+
+const STATES: [RunState; 6] = [
+    RunState::Queued,
+    RunState::Running,
+    RunState::Cancelling,
+    RunState::Succeeded,
+    RunState::Failed,
+    RunState::Cancelled,
+];
+
+fn states(text: &str) -> ApiResult<Vec<RunState>> {
+    let mut states = Vec::new();
+    for word in text.split(',').filter(|word| !word.is_empty()) {
+        let meant: Vec<RunState> = STATES
+            .into_iter()
+            .filter(|state| state.as_str() == word || (word == "live" && !state.is_final()))
+            .collect();
+        if meant.is_empty() {
+            let all: Vec<&str> = STATES.iter().map(|state| state.as_str()).collect();
+            let message = format!("state is `{word}`: it must be live or one of {}", all.join(", "));
+            return Err(ApiError::field("/state", message));
+        }
+        states.extend(meant);
+    }
+    Ok(states)
+}

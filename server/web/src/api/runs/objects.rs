@@ -1,0 +1,121 @@
+//! `GET /runs/{run}/objects`
+
+use axum::extract::State;
+use cubeloom_compiler::preview::{self, Jobs};
+use cubeloom_compiler::{Outputs, job, lower};
+use cubeloom_domain::lowered::Lowered;
+use cubeloom_domain::plan::RunPlan;
+use cubeloom_domain::record::{AttemptRecord, InstanceRecord};
+use cubeloom_domain::{JsonMap, RunId, TaskIx};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::IntoParams;
+
+use super::view::ObjectsView;
+use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::extract::{Json, Path, Query};
+use crate::runs::{Reader, items};
+use crate::state::Web;
+
+/// Which task's objects are wanted.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ObjectsQuery {
+    /// The task.
+    pub task: String,
+    /// The instance; 0 when absent.
+    pub instance: Option<u32>,
+}
+
+/// What an instance's last attempt has submitted, or, before its first, what it would: then placeholders such as
+/// `<address of worker-0>` stand where only submission knows the value.
+#[utoipa::path(
+    get,
+    path = "/runs/{run}/objects",
+    tag = "runs",
+    params(("run" = String, Path, description = "The run's id."), ObjectsQuery),
+    responses(
+        (status = 200, body = ObjectsView),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn objects(
+    State(web): State<Web>,
+    Path(run): Path<RunId>,
+    Query(query): Query<ObjectsQuery>,
+) -> ApiResult<Json<ObjectsView>> {
+    let reader = Reader::open(&web, &run).await?;
+    let (task, instance) = (reader.find(&query.task)?, query.instance.unwrap_or(0));
+    let attempts = web.store().attempts_of(&run, task, instance).await?;
+    let plan = reader.plan.clone();
+    let view = match attempts.into_iter().last() {
+        Some(attempt) => {
+            let items = items::of(&web, &run, &plan, task).await?;
+            let outputs = outputs(&web, &run, &plan, task).await?;
+            blocking(move || submitted(&plan, task, &attempt, &items, &outputs)).await?
+        }
+        None => blocking(move || previewed(&plan, task, instance)).await?,
+    };
+    Ok(Json(view))
+}
+
+async fn blocking(work: impl FnOnce() -> ObjectsView + Send + 'static) -> ApiResult<ObjectsView> {
+    tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
+}
+
+/// What an attempt has submitted: the same work as its submission's, with the bindings that are stored with it.
+fn submitted(
+    plan: &RunPlan,
+    task: TaskIx,
+    attempt: &AttemptRecord,
+    items: &[Value],
+    outputs: &Outputs,
+) -> ObjectsView {
+    let (instance, n) = (attempt.key.instance, attempt.key.n);
+    let plain = plan.task(task).for_each.is_none();
+    let item = items.get(instance as usize).filter(|_| !plain);
+    let built = job(plan, task, instance, item, n, Some(attempt.workers), outputs);
+    let (object, message) = match built.map(|job| lower::lower(&job, &attempt.bindings)) {
+        Ok(Lowered::Local(local)) => (Some(json!(local)), None),
+        Ok(Lowered::None) => (None, None),
+        Err(failure) => (None, Some(failure.message)),
+    };
+    let task = plan.task(task).name.clone();
+    ObjectsView { task, instance, attempt: Some(n), bound: object.is_some(), object, message }
+}
+
+fn previewed(plan: &RunPlan, task: TaskIx, instance: u32) -> ObjectsView {
+    let (object, message) = match preview::one(plan, task).jobs {
+        Jobs::Known(jobs) => (jobs.get(instance as usize).map(|job| json!(job)), None),
+        Jobs::Later(message) => (None, Some(message)),
+    };
+    ObjectsView { task: plan.task(task).name.clone(), instance, attempt: None, bound: false, object, message }
+}
+
+/// What the tasks before have reported, as far as this one reads it.
+async fn outputs(web: &Web, run: &RunId, plan: &RunPlan, task: TaskIx) -> ApiResult<Outputs> {
+    let mut outputs = Outputs::new();
+    for read in &plan.task(task).reads {
+        let planned = plan.task(*read);
+        let instances = web.store().instances_of(run, *read, None, cubeloom_compiler::MAX_ELEMENTS).await?;
+        let reported = if planned.for_each.is_none() {
+            instances.first().map(|one| one.report.outputs.clone()).unwrap_or_default()
+        } else {
+            gathered(&instances)
+        };
+        outputs.insert(planned.name.clone(), Value::Object(reported));
+    }
+    Ok(outputs)
+}
+
+/// Each name with the list of its instances' values.
+fn gathered(instances: &[InstanceRecord]) -> JsonMap {
+    let mut all = JsonMap::new();
+    for name in instances.iter().flat_map(|one| one.report.outputs.keys()) {
+        if !all.contains_key(name) {
+            let values = instances.iter().map(|one| one.report.outputs.get(name).cloned().unwrap_or_default());
+            all.insert(name.clone(), values.collect());
+        }
+    }
+    all
+}

@@ -1,0 +1,63 @@
+//! `POST /projects/{project}/runs`
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use super::view::{StartRun, StartedView};
+use crate::audit;
+use crate::auth::Caller;
+use crate::error::{ApiError, ApiResult, ProblemDocument, ProblemView};
+use crate::extract::{Json, Path};
+use crate::runs::reader;
+use crate::runs::start::{Source, Wanted, start as start_run};
+use crate::state::Web;
+
+/// Starts a run of a stored pipeline, or of a document that is sent along.
+#[utoipa::path(
+    post,
+    path = "/projects/{project}/runs",
+    tag = "runs",
+    params(("project" = String, Path, description = "The project.")),
+    request_body = StartRun,
+    responses(
+        (status = 201, body = StartedView, headers(("Location" = String))),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn start(
+    State(web): State<Web>,
+    caller: Caller,
+    Path(project): Path<String>,
+    Json(body): Json<StartRun>,
+) -> ApiResult<Response> {
+    let parameters = body.parameters.clone();
+    let wanted = Wanted { project, user: caller.user.name.clone(), source: source(body)?, parameters };
+    let entry = audit::entry(&web, &caller, "run.start", "").clone();
+    let started = start_run(&web, wanted, entry).await?;
+    let place = format!("/api/v1/runs/{}", started.record.id);
+    let view = StartedView {
+        run: reader::listed(&web, &started.record).await?,
+        warnings: started.warnings.iter().map(ProblemView::from).collect(),
+    };
+    Ok((StatusCode::CREATED, [(header::LOCATION, place)], Json(view)).into_response())
+}
+
+/// What is meant: a pipeline or a document, not both.
+fn source(body: StartRun) -> ApiResult<Source> {
+    match (body.pipeline, body.document) {
+        (Some(pipeline), None) if body.code.is_none() => {
+            Ok(Source::Stored { pipeline, version: body.version })
+        }
+        (Some(_), None) => Err(ApiError::field("/code", "a stored pipeline has its own code: leave this out")),
+        (None, Some(_)) if body.version.is_some() => {
+            Err(ApiError::field("/version", "a document has no version: leave this out, or name a pipeline"))
+        }
+        (None, Some(text)) => Ok(Source::Document { text, code: body.code }),
+        (Some(_), Some(_)) => {
+            Err(ApiError::field("/document", "send the name of a pipeline or a document, not both"))
+        }
+        (None, None) => Err(ApiError::field("/pipeline", "send the name of a pipeline, or a document")),
+    }
+}

@@ -1,0 +1,33 @@
+//! `GET /runs/{run}/tasks/{task}`
+
+use axum::extract::State;
+use cubeloom_domain::RunId;
+
+use super::view::TaskView;
+use crate::error::{ApiResult, ProblemDocument};
+use crate::extract::{Json, Path};
+use crate::runs::Reader;
+use crate::state::Web;
+
+/// A task of a run.
+#[utoipa::path(
+    get,
+    path = "/runs/{run}/tasks/{task}",
+    tag = "tasks",
+    params(
+        ("run" = String, Path, description = "The run's id."),
+        ("task" = String, Path, description = "The task's name.")
+    ),
+    responses(
+        (status = 200, body = TaskView),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn get(
+    State(web): State<Web>,
+    Path((run, task)): Path<(RunId, String)>,
+) -> ApiResult<Json<TaskView>> {
+    let reader = Reader::open(&web, &run).await?;
+    let index = reader.find(&task)?;
+    Ok(Json(reader.task(index.0).await?))
+}

@@ -1,0 +1,50 @@
+//! `GET /runs/{run}/tasks/{task}/instances`
+
+use axum::extract::State;
+use cubeloom_domain::RunId;
+
+use super::list::position;
+use super::view::InstanceView;
+use crate::error::{ApiResult, ProblemDocument};
+use crate::extract::{Json, Path, Query};
+use crate::page::{Page, PageQuery};
+use crate::runs::{Reader, describe, items};
+use crate::state::Web;
+
+/// The instances of a task that no longer wait for what the task needs, in their order.
+#[utoipa::path(
+    get,
+    path = "/runs/{run}/tasks/{task}/instances",
+    tag = "tasks",
+    params(
+        ("run" = String, Path, description = "The run's id."),
+        ("task" = String, Path, description = "The task's name."),
+        PageQuery
+    ),
+    responses(
+        (status = 200, body = Page<InstanceView>),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn instances(
+    State(web): State<Web>,
+    Path((run, task)): Path<(RunId, String)>,
+    Query(page): Query<PageQuery>,
+) -> ApiResult<Json<Page<InstanceView>>> {
+    let limit = page.limit()?;
+    let after = position(&page)?.checked_sub(1);
+    let reader = Reader::open(&web, &run).await?;
+    let ix = reader.find(&task)?;
+    let found = web.store().instances_of(&run, ix, after, limit + 1).await?;
+    let found = Page::of(found, limit, |one| one.instance.to_string());
+    let items = items::of(&web, &run, &reader.plan, ix).await?;
+    let mut shown = Vec::with_capacity(found.items.len());
+    for one in &found.items {
+        let attempts = web.store().attempts_of(&run, ix, one.instance).await?;
+        let note = web.runs().notes().of(&run, &task, one.instance, one.attempt);
+        let item = items.get(one.instance as usize).cloned().unwrap_or_default();
+        shown.push(describe::instance(one, attempts.last(), item, &note));
+    }
+    Ok(Json(Page { items: shown, next_cursor: found.next_cursor }))
+}

@@ -1,0 +1,19 @@
+//! The elements of a task's `for_each`.
+
+use cubeloom_domain::plan::{ForEachItems, RunPlan};
+use cubeloom_domain::{RunId, TaskIx};
+use serde_json::Value;
+
+use crate::error::ApiResult;
+use crate::state::Web;
+
+/// A task's elements, as far as they are known; none of a plain task.
+pub(crate) async fn of(web: &Web, run: &RunId, plan: &RunPlan, task: TaskIx) -> ApiResult<Vec<Value>> {
+    match plan.task(task).for_each.as_ref().map(|each| &each.items) {
+        None => Ok(Vec::new()),
+        Some(ForEachItems::Known(items)) => Ok(items.clone()),
+        Some(ForEachItems::Expression(_)) => {
+            Ok(web.store().items_of(run, task).await?.unwrap_or_default())
+        }
+    }
+}

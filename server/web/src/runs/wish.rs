@@ -1,0 +1,81 @@
+//! What people want of runs that are there: that they stop, go on, or do something again.
+
+use cubeloom_domain::record::{RunRecord, Wish};
+use cubeloom_domain::state::RunState;
+use serde_json::json;
+
+use super::reader;
+use super::start::{self, Source, Started, Wanted};
+use crate::audit;
+use crate::auth::Caller;
+use crate::error::{ApiError, ApiResult};
+use crate::state::Web;
+
+/// Stops a run. To stop one that is being stopped changes nothing.
+pub(crate) async fn cancel(web: &Web, caller: &Caller, run: &RunRecord) -> ApiResult<()> {
+    if run.state.is_final() {
+        let (id, state) = (&run.id, run.state.as_str());
+        return Err(ApiError::conflict(format!("run {id} has ended already: it is {state}")));
+    }
+    if run.state == RunState::Cancelling {
+        return Ok(());
+    }
+    add(web, caller, run, &Wish::Cancel, "run.cancel").await
+}
+
+/// Runs what failed or was stopped, and what was not reached because of it.
+pub(crate) async fn resume(web: &Web, caller: &Caller, run: &RunRecord) -> ApiResult<()> {
+    demand_end(run)?;
+    if run.state == RunState::Succeeded {
+        let message = format!("run {} has succeeded: nothing of it is left to do", run.id);
+        return Err(ApiError::conflict(message));
+    }
+    add(web, caller, run, &Wish::Resume, "run.resume").await
+}
+
+/// Runs these tasks, and everything after them, again.
+pub(crate) async fn rerun(web: &Web, caller: &Caller, run: &RunRecord, from: Vec<String>) -> ApiResult<()> {
+    demand_end(run)?;
+    let plan = reader::plan(web, &run.id).await?;
+    if from.is_empty() {
+        return Err(ApiError::field("/from", "name at least one task"));
+    }
+    if let Some((at, unknown)) = from.iter().enumerate().find(|(_, name)| plan.find(name).is_none()) {
+        return Err(ApiError::field(&format!("/from/{at}"), format!("run {} has no task `{unknown}`", run.id)));
+    }
+    add(web, caller, run, &Wish::Rerun { from }, "run.rerun").await
+}
+
+/// Starts a new run of the same version with the same parameters.
+pub(crate) async fn again(web: &Web, caller: &Caller, run: &RunRecord) -> ApiResult<Started> {
+    if run.version.is_none() {
+        let message = format!("run {} was started from a document that is not stored: post it again", run.id);
+        return Err(ApiError::conflict(message));
+    }
+    let wanted = Wanted {
+        project: run.project.clone(),
+        user: caller.user.name.clone(),
+        source: Source::Stored { pipeline: run.pipeline.clone(), version: run.version },
+        parameters: run.parameters.clone(),
+    };
+    start::start(web, wanted, audit::entry(web, caller, "run.start", "").clone()).await
+}
+
+fn demand_end(run: &RunRecord) -> ApiResult<()> {
+    if run.state.is_final() {
+        return Ok(());
+    }
+    let (id, state) = (&run.id, run.state.as_str());
+    Err(ApiError::conflict(format!("run {id} is {state}: wait for its end, or cancel it first")))
+}
+
+async fn add(web: &Web, caller: &Caller, run: &RunRecord, wish: &Wish, action: &str) -> ApiResult<()> {
+    let entry = audit::entry(web, caller, action, run.id.as_str()).project(&run.project);
+    let entry = match wish {
+        Wish::Rerun { from } => entry.after(json!({"from": from})),
+        Wish::Cancel | Wish::Resume => entry,
+    };
+    web.store().add_wish(&run.id, wish, &caller.user.name, web.now(), Some(&entry)).await?;
+    web.wake();
+    Ok(())
+}
