@@ -24,3 +24,10 @@ mod plan;
 pub mod policy;
 mod router;
 mod runs;
+pub mod show;
+mod state;
+mod texts;
+pub mod time;
+
+pub use router::router;
+pub use state::{Folders, Keys, Parts, Settings, Web};

@@ -92,6 +92,26 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/projects/{project}/code/{digest}/file", Viewer, Read),
     //
     // Runs and what they leave.
+    row("GET", "/api/v1/runs", Person, Read),
+    row("GET", "/api/v1/projects/{project}/runs", Viewer, Read),
+    row("POST", "/api/v1/projects/{project}/runs", Editor, Run),
+    row("POST", "/api/v1/projects/{project}/runs/cancel", Editor, Run),
+    row("POST", "/api/v1/projects/{project}/runs/rerun", Editor, Run),
+    row("GET", "/api/v1/runs/{run}", Viewer, Read),
+    row("DELETE", "/api/v1/runs/{run}", Editor, Write),
+    row("POST", "/api/v1/runs/{run}/cancel", Editor, Run),
+    row("POST", "/api/v1/runs/{run}/resume", Editor, Run),
+    row("POST", "/api/v1/runs/{run}/rerun", Editor, Run),
+    row("POST", "/api/v1/runs/{run}/again", Editor, Run),
+    row("GET", "/api/v1/runs/{run}/plan", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/graph", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/objects", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/tasks", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/tasks/{task}", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/tasks/{task}/instances", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/attempts", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/attempts", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/tasks/{task}/history", Viewer, Read),
     //
     // Logs and live events.
     //

@@ -11,6 +11,158 @@ use cubeloom_domain::{Clock, Timestamp};
 use cubeloom_store::Store;
 use tokio::sync::{broadcast, watch};
 
+use crate::auth::{People, secret};
+use crate::runs::Runs;
+
+/// The web's state: a handle that clones cheaply.
+#[derive(Clone)]
+pub struct Web(Arc<Inner>);
+
+struct Inner {
+    parts: Parts,
+    people: People,
+    runs: Runs,
+}
+
+/// What the web is made of.
+pub struct Parts {
+    /// The database.
+    pub store: Store,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The clusters, by name.
+    pub clusters: BTreeMap<String, Arc<dyn Executor>>,
+    /// The installed task templates; they change when their folder does.
+    pub templates: watch::Receiver<Arc<TemplateSet>>,
+    /// What happens to the runs of this server.
+    pub events: broadcast::Receiver<RunEvent>,
+    /// Wakes the engine: something is wanted.
+    pub wake: Arc<dyn Fn() + Send + Sync>,
+    /// Where files lie.
+    pub folders: Folders,
+    /// The server's keys.
+    pub keys: Keys,
+    /// What is configured.
+    pub settings: Settings,
+}
+
+/// Absolute folders of this machine.
+#[derive(Clone, Debug)]
+pub struct Folders {
+    /// The data folder.
+    pub data: PathBuf,
+    /// Copies of pipelines' folders, one a digest.
+    pub code: PathBuf,
+    /// The projects' shared storage, one folder a project.
+    pub workspace: PathBuf,
+}
+
+/// The server's keys, 256 random bits each.
+#[derive(Clone)]
+pub struct Keys {
+    /// Signs session cookies and hooks' URLs.
+    pub signing: [u8; 32],
+    /// Encrypts secrets.
+    pub sealing: [u8; 32],
+}
+
+/// What is configured.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The address that people use, without a slash at the end: `https://cubeloom.example.org`.
+    pub url: String,
+    /// How many proxies stand before the server: so many addresses at the end of `X-Forwarded-For` are believed.
+    pub proxies: usize,
+}
+
+impl Web {
+    /// Puts the parts together.
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(Inner { parts, people: People::new(), runs: Runs::default() }))
+    }
+
+    /// The database.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.0.parts.store
+    }
+
+    /// The present moment.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.0.parts.clock.now()
+    }
+
+    /// The clusters, by name.
+    #[must_use]
+    pub fn clusters(&self) -> &BTreeMap<String, Arc<dyn Executor>> {
+        &self.0.parts.clusters
+    }
+
+    /// The installed task templates.
+    #[must_use]
+    pub fn templates(&self) -> Arc<TemplateSet> {
+        Arc::clone(&self.0.parts.templates.borrow())
+    }
+
+    /// What happens to the runs of this server from now on.
+    #[must_use]
+    pub fn events(&self) -> broadcast::Receiver<RunEvent> {
+        self.0.parts.events.resubscribe()
+    }
+
+    /// Tells the engine that something is wanted.
+    pub fn wake(&self) {
+        (self.0.parts.wake)();
+    }
+
+    /// Where files lie.
+    #[must_use]
+    pub fn folders(&self) -> &Folders {
+        &self.0.parts.folders
+    }
+
+    /// The server's keys.
+    #[must_use]
+    pub fn keys(&self) -> &Keys {
+        &self.0.parts.keys
+    }
+
+    /// What is configured.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.0.parts.settings
+    }
+
+    /// Whether browsers speak to the server over TLS.
+    #[must_use]
+    pub fn is_secure(&self) -> bool {
+        self.settings().url.starts_with("https:")
+    }
+
+    /// What is known of those who call.
+    pub(crate) fn people(&self) -> &People {
+        &self.0.people
+    }
+
     /// What is kept in memory of runs.
     pub(crate) fn runs(&self) -> &Runs {
         &self.0.runs
+    }
+
+    /// Random bytes from the kernel.
+    ///
+    /// # Panics
+    /// When the kernel gives none, which no caller could do anything about.
+    #[must_use]
+    pub fn random<const N: usize>(&self) -> [u8; N] {
+        secret::random()
+    }
+
+    /// A new ULID, in lower case.
+    #[must_use]
+    pub fn new_id(&self) -> String {
+        secret::new_id(self.now())
+    }
+}

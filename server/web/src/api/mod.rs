@@ -39,4 +39,6 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(members::routes())
         .merge(pipelines::routes())
         .merge(code::routes())
+        .merge(runs::routes())
+        .merge(tasks::routes())
 }

@@ -104,7 +104,8 @@ fn refused(error: StoreError) -> ApiError {
 /// The version that is meant, of a pipeline that is not deleted.
 async fn stored(web: &Web, project: &str, name: &str, version: Option<u32>) -> ApiResult<PipelineVersion> {
     let newest = web.store().newest(project, name).await?;
-    let newest = newest.ok_or_else(|| ApiError::field("/pipeline", format!("there is no pipeline `{name}` here")))?;
+    let newest =
+        newest.ok_or_else(|| ApiError::field("/pipeline", format!("there is no pipeline `{name}` here")))?;
     let Some(version) = version.filter(|version| *version != newest.version) else { return Ok(newest) };
     let found = web.store().pipeline(project, name, version).await?;
     found.ok_or_else(|| {
@@ -120,5 +121,8 @@ fn check_code(web: &Web, code: Option<&str>) -> ApiResult<()> {
     if plain && web.folders().code.join(digest).is_dir() {
         return Ok(());
     }
-    Err(ApiError::field("/code", "there is no such folder here: upload it first, and send the digest that you get"))
+    Err(ApiError::field(
+        "/code",
+        "there is no such folder here: upload it first, and send the digest that you get",
+    ))
 }

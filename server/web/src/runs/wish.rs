@@ -41,7 +41,10 @@ pub(crate) async fn rerun(web: &Web, caller: &Caller, run: &RunRecord, from: Vec
         return Err(ApiError::field("/from", "name at least one task"));
     }
     if let Some((at, unknown)) = from.iter().enumerate().find(|(_, name)| plan.find(name).is_none()) {
-        return Err(ApiError::field(&format!("/from/{at}"), format!("run {} has no task `{unknown}`", run.id)));
+        return Err(ApiError::field(
+            &format!("/from/{at}"),
+            format!("run {} has no task `{unknown}`", run.id),
+        ));
     }
     add(web, caller, run, &Wish::Rerun { from }, "run.rerun").await
 }

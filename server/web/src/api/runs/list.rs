@@ -86,7 +86,8 @@ pub(crate) async fn find(
 ) -> ApiResult<Page<RunView>> {
     let limit = page.limit()?;
     let mut filter = filter(projects, query)?;
-    let unknown = |_| ApiError::field("/cursor", "the cursor is not one that this list gave: begin without one");
+    let unknown =
+        |_| ApiError::field("/cursor", "the cursor is not one that this list gave: begin without one");
     let last = page.after()?.map(|id| id.parse().map_err(unknown)).transpose()?;
     if filter.oldest_first {
         filter.after = last;
@@ -109,7 +110,10 @@ pub(crate) fn filter(projects: Option<Vec<String>>, query: &RunsQuery) -> ApiRes
         None | Some("-created" | "") => false,
         Some("created") => true,
         Some(other) => {
-            return Err(ApiError::field("/sort", format!("sort is `{other}`: it must be created or -created")));
+            return Err(ApiError::field(
+                "/sort",
+                format!("sort is `{other}`: it must be created or -created"),
+            ));
         }
     };
     Ok(RunFilter {

@@ -113,7 +113,8 @@ fn gathered(instances: &[InstanceRecord]) -> JsonMap {
     let mut all = JsonMap::new();
     for name in instances.iter().flat_map(|one| one.report.outputs.keys()) {
         if !all.contains_key(name) {
-            let values = instances.iter().map(|one| one.report.outputs.get(name).cloned().unwrap_or_default());
+            let values =
+                instances.iter().map(|one| one.report.outputs.get(name).cloned().unwrap_or_default());
             all.insert(name.clone(), values.collect());
         }
     }

@@ -50,7 +50,9 @@ fn source(body: StartRun) -> ApiResult<Source> {
         (Some(pipeline), None) if body.code.is_none() => {
             Ok(Source::Stored { pipeline, version: body.version })
         }
-        (Some(_), None) => Err(ApiError::field("/code", "a stored pipeline has its own code: leave this out")),
+        (Some(_), None) => {
+            Err(ApiError::field("/code", "a stored pipeline has its own code: leave this out"))
+        }
         (None, Some(_)) if body.version.is_some() => {
             Err(ApiError::field("/version", "a document has no version: leave this out, or name a pipeline"))
         }

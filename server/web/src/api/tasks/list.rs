@@ -38,7 +38,8 @@ pub(crate) async fn list(
 
 /// The position that a page begins at.
 pub(super) fn position(page: &PageQuery) -> ApiResult<u32> {
-    let unknown = |_| ApiError::field("/cursor", "the cursor is not one that this list gave: begin without one");
+    let unknown =
+        |_| ApiError::field("/cursor", "the cursor is not one that this list gave: begin without one");
     let last: Option<u32> = page.after()?.map(|at| at.parse().map_err(unknown)).transpose()?;
     Ok(last.map_or(0, |last| last.saturating_add(1)))
 }
