@@ -10,8 +10,10 @@ use crate::support::{Fixture, on_both};
 
 on_both!(
     secrets_belong_to_a_project_or_a_person,
+    a_secret_is_changed_and_deleted_by_revision,
     of_two_who_create_a_secret_one_is_told,
     volumes_are_kept,
+    a_volume_needs_its_project,
     registries_are_kept,
     hooks_are_kept,
 );
@@ -45,7 +47,17 @@ async fn secrets_belong_to_a_project_or_a_person(fixture: Fixture) {
     assert_eq!(create(&secret(&project, "a")).await, Created::Yes);
     assert_eq!(store.secrets(&project).await.unwrap(), [secret(&project, "a"), secret(&project, "key")]);
     assert_eq!(store.secrets(&person).await.unwrap(), [secret(&person, "key")]);
+    assert_eq!(store.secret(&person, "a").await.unwrap(), None);
+    assert_eq!(logged(store).await, 4);
+}
 
+async fn a_secret_is_changed_and_deleted_by_revision(fixture: Fixture) {
+    let store = &fixture.store;
+    let project = Owner::Project("shop".into());
+    let person = Owner::User("shop".into());
+    for owner in [&project, &person] {
+        store.create_secret(&secret(owner, "key"), &audit("secret")).await.unwrap();
+    }
     let changed = SealedSecret {
         sealed: "v1.def".into(),
         description: "d".into(),
@@ -57,16 +69,14 @@ async fn secrets_belong_to_a_project_or_a_person(fixture: Fixture) {
     assert_eq!(update(Some(1)).await, Change::Done(2));
     assert_eq!(update(Some(1)).await, Change::Stale(2));
     assert_eq!(store.secret(&project, "key").await.unwrap(), Some(SealedSecret { revision: 2, ..changed }));
-    assert_eq!(store.secret(&person, "key").await.unwrap(), Some(secret(&person, "key")));
-    assert_eq!(store.secret(&person, "a").await.unwrap(), None);
-
     let delete =
         async |expected| store.delete_secret(&project, "key", expected, &audit("secret")).await.unwrap();
     assert_eq!(delete(Some(1)).await, Change::Stale(2));
     assert_eq!(delete(Some(2)).await, Change::Done(3));
     assert_eq!(delete(None).await, Change::Missing);
-    assert_eq!(store.secrets(&project).await.unwrap(), [secret(&project, "a")]);
-    assert_eq!(logged(store).await, 6);
+    assert!(store.secrets(&project).await.unwrap().is_empty());
+    assert_eq!(store.secret(&person, "key").await.unwrap(), Some(secret(&person, "key")));
+    assert_eq!(logged(store).await, 4);
 }
 
 async fn of_two_who_create_a_secret_one_is_told(fixture: Fixture) {
@@ -86,8 +96,7 @@ async fn of_two_who_create_a_secret_one_is_told(fixture: Fixture) {
     assert_eq!((made, logged(&fixture.store).await), (1, 1));
 }
 
-async fn volumes_are_kept(fixture: Fixture) {
-    let store = &fixture.store;
+fn volume() -> Volume {
     let place = VolumePlace::ObjectStore {
         scheme: "s3".into(),
         bucket: "b".into(),
@@ -96,19 +105,27 @@ async fn volumes_are_kept(fixture: Fixture) {
         region: Some("eu".into()),
         credentials: Some(("id".into(), "key".into())),
     };
-    let data = Volume {
+    Volume {
         project: "shop".into(),
         name: "data".into(),
         description: "raw".into(),
         place,
         created_at: Timestamp(3),
         revision: 1,
-    };
+    }
+}
+
+async fn a_volume_needs_its_project(fixture: Fixture) {
+    let nowhere = Volume { project: "none".into(), ..volume() };
+    let refused = fixture.store.create_volume(&nowhere, &audit("v")).await.unwrap_err();
+    assert!(matches!(refused, StoreError::OwnerGone(_)), "{refused}");
+    assert_eq!(logged(&fixture.store).await, 0);
+}
+
+async fn volumes_are_kept(fixture: Fixture) {
+    let (store, data) = (&fixture.store, volume());
     assert_eq!(store.create_volume(&data, &audit("v")).await.unwrap(), Created::Yes);
     assert_eq!(store.create_volume(&data, &audit("v")).await.unwrap(), Created::Exists);
-    let nowhere = Volume { project: "none".into(), ..data.clone() };
-    let refused = store.create_volume(&nowhere, &audit("v")).await.unwrap_err();
-    assert!(matches!(refused, StoreError::OwnerGone(_)), "{refused}");
     assert_eq!(store.volume("shop", "data").await.unwrap().as_ref(), Some(&data));
 
     let moved = Volume {

@@ -18,6 +18,7 @@ on_both!(
     everything_goes_with_a_project,
     nothing_is_stored_in_a_project_that_is_not_there,
     people_are_members_with_a_role,
+    members_are_listed_and_removed,
     a_project_keeps_an_owner,
     of_two_owners_who_leave_one_stays,
 );
@@ -167,23 +168,32 @@ async fn people_are_members_with_a_role(fixture: Fixture) {
     assert_eq!(put("nobody", Role::Viewer, None).await, Change::Missing);
     let nowhere = store.put_member("none", "id-of-ada", Role::Viewer, None, &audit("m")).await.unwrap();
     assert_eq!(nowhere, Change::Missing);
-
-    let members = store.members("shop").await.unwrap();
-    let seen: Vec<_> = members.iter().map(|one| (one.user.name.as_str(), one.role, one.revision)).collect();
-    assert_eq!(seen, [("ada", Role::Editor, 2), ("zoe", Role::Owner, 1)]);
-    assert_eq!(members[0].created_at, Timestamp(100));
     assert_eq!(store.role("shop", "id-of-ada").await.unwrap(), Some(Role::Editor));
     assert_eq!(store.role("default", "id-of-ada").await.unwrap(), None);
     assert_eq!(store.roles("id-of-ada").await.unwrap(), [("shop".to_owned(), Role::Editor)]);
+    assert_eq!(actions(store).await, ["u", "u", "member.put", "member.put", "member.put"]);
+}
+
+async fn members_are_listed_and_removed(fixture: Fixture) {
+    let store = &fixture.store;
+    for (name, role) in [("zoe", Role::Owner), ("ada", Role::Editor)] {
+        store.create_user(&user(name), None, &audit("u")).await.unwrap();
+        store.put_member("shop", &format!("id-of-{name}"), role, None, &audit("m")).await.unwrap();
+    }
+    let members = store.members("shop").await.unwrap();
+    let seen: Vec<_> = members.iter().map(|one| (one.user.name.as_str(), one.role, one.revision)).collect();
+    assert_eq!(seen, [("ada", Role::Editor, 1), ("zoe", Role::Owner, 1)]);
+    assert_eq!(members[0].created_at, Timestamp(100));
     let projects = store.projects(Some("id-of-ada")).await.unwrap();
     assert_eq!(projects.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["shop"]);
 
-    let removed = store.remove_member("shop", "id-of-ada", Some(2), &audit("member.remove")).await;
-    assert_eq!(removed.unwrap(), Change::Done(3));
-    let again = store.remove_member("shop", "id-of-ada", None, &audit("member.remove")).await;
-    assert_eq!(again.unwrap(), Change::Missing);
-    let expected = ["u", "u", "member.put", "member.put", "member.put", "member.remove"];
-    assert_eq!(actions(store).await, expected);
+    let remove = async |expected| {
+        store.remove_member("shop", "id-of-ada", expected, &audit("member.remove")).await.unwrap()
+    };
+    assert_eq!(remove(Some(2)).await, Change::Stale(1));
+    assert_eq!(remove(Some(1)).await, Change::Done(2));
+    assert_eq!(remove(None).await, Change::Missing);
+    assert_eq!(actions(store).await, ["u", "m", "u", "m", "member.remove"]);
 }
 
 async fn a_project_keeps_an_owner(fixture: Fixture) {

@@ -9,6 +9,7 @@ use crate::support::{Fixture, on_both};
 
 on_both!(
     a_name_and_a_subject_are_taken_once,
+    people_are_found,
     of_two_accounts_of_one_name_one_is_made,
     people_are_listed_and_searched,
     an_account_is_changed_by_revision,
@@ -16,8 +17,11 @@ on_both!(
     of_two_administrators_who_resign_one_stays,
     a_new_password_ends_the_sessions,
     a_cookie_is_replaced_once,
-    sessions_end_and_are_forgotten,
-    tokens_are_listed_used_and_ended,
+    sessions_end,
+    old_sessions_are_forgotten,
+    tokens_are_listed,
+    tokens_are_used_and_ended,
+    somebody_who_is_disabled_is_signed_out,
 );
 
 async fn create(store: &Store, user: &User) -> Created {
@@ -29,16 +33,27 @@ async fn logged(store: &Store, action: &str) -> usize {
     store.audit_log(&filter).await.unwrap().len()
 }
 
+/// Somebody who signs in elsewhere.
+fn federated(name: &str) -> User {
+    let federated = Some(Federated { issuer: "https://id.example.org".into(), subject: "7".into() });
+    User { federated, seen_at: Some(Timestamp(9)), ..user(name) }
+}
+
 async fn a_name_and_a_subject_are_taken_once(fixture: Fixture) {
     let store = &fixture.store;
-    let federated = Some(Federated { issuer: "https://id.example.org".into(), subject: "7".into() });
-    let ada = User { federated: federated.clone(), seen_at: Some(Timestamp(9)), ..user("ada") };
+    let ada = federated("ada");
     assert_eq!(create(store, &ada).await, Created::Yes);
     assert_eq!(create(store, &User { id: "other".into(), ..user("ada") }).await, Created::Exists);
-    assert_eq!(create(store, &User { federated, ..user("bob") }).await, Created::Exists);
+    assert_eq!(create(store, &federated("bob")).await, Created::Exists);
     assert_eq!(create(store, &user("bob")).await, Created::Yes);
     assert_eq!(create(store, &user("carol")).await, Created::Yes);
+    assert_eq!(store.count_users().await.unwrap(), 3);
+    assert_eq!(logged(store, "user.create").await, 3);
+}
 
+async fn people_are_found(fixture: Fixture) {
+    let (store, ada) = (&fixture.store, federated("ada"));
+    create(store, &ada).await;
     assert_eq!(store.user("id-of-ada").await.unwrap().as_ref(), Some(&ada));
     assert_eq!(store.user_by_name("ada").await.unwrap().as_ref(), Some(&ada));
     let found = store.user_by_subject("https://id.example.org", "7").await.unwrap();
@@ -47,8 +62,6 @@ async fn a_name_and_a_subject_are_taken_once(fixture: Fixture) {
     assert_eq!(store.user_by_name("a\0").await.unwrap(), None);
     assert_eq!(store.password_hash("id-of-ada").await.unwrap().as_deref(), Some("hash"));
     assert_eq!(store.password_hash("nobody").await.unwrap(), None);
-    assert_eq!(store.count_users().await.unwrap(), 3);
-    assert_eq!(logged(store, "user.create").await, 3);
 }
 
 async fn of_two_accounts_of_one_name_one_is_made(fixture: Fixture) {
@@ -205,7 +218,7 @@ async fn a_cookie_is_replaced_once(fixture: Fixture) {
     assert_eq!(stored, Session { key: keys[0].into(), previous, renewed_at: Timestamp(400), ..session });
 }
 
-async fn sessions_end_and_are_forgotten(fixture: Fixture) {
+async fn sessions_end(fixture: Fixture) {
     let store = &fixture.store;
     create(store, &user("ada")).await;
     let (one, two) = (sign_in(store, "ada").await, sign_in(store, "ada").await);
@@ -223,7 +236,13 @@ async fn sessions_end_and_are_forgotten(fixture: Fixture) {
     let nobody = store.create_session(&session("nobody"), &audit("session.create")).await.unwrap_err();
     assert!(matches!(nobody, StoreError::OwnerGone(_)), "{nobody}");
     assert_eq!(logged(store, "session.create").await, 2);
+}
 
+async fn old_sessions_are_forgotten(fixture: Fixture) {
+    let store = &fixture.store;
+    create(store, &user("ada")).await;
+    let (one, _two) = (sign_in(store, "ada").await, sign_in(store, "ada").await);
+    store.revoke_session(&one.id, &audit("session.revoke")).await.unwrap();
     assert_eq!(store.delete_old_sessions(Timestamp(100)).await.unwrap(), 0);
     assert_eq!(store.delete_old_sessions(Timestamp(101)).await.unwrap(), 1);
     assert_eq!(store.session(&one.id).await.unwrap(), None);
@@ -245,34 +264,49 @@ fn token(user: &str) -> ApiToken {
     }
 }
 
-async fn tokens_are_listed_used_and_ended(fixture: Fixture) {
-    let store = &fixture.store;
-    create(store, &user("ada")).await;
-    create(store, &user("bob")).await;
+async fn tokens(store: &Store) -> [ApiToken; 3] {
+    for name in ["ada", "bob"] {
+        create(store, &user(name)).await;
+    }
     let tokens = [token("ada"), token("bob"), token("ada")];
     for token in &tokens {
         store.create_token(token, &audit("token.create")).await.unwrap();
     }
+    tokens
+}
+
+async fn tokens_are_listed(fixture: Fixture) {
+    let store = &fixture.store;
+    let tokens = tokens(store).await;
     assert_eq!(store.token(&tokens[0].id).await.unwrap().as_ref(), Some(&tokens[0]));
     assert_eq!(store.tokens("id-of-ada").await.unwrap(), [tokens[2].clone(), tokens[0].clone()]);
     let first = store.all_tokens(&PageOf { after: None, limit: 2 }).await.unwrap();
     assert_eq!(first, [tokens[2].clone(), tokens[1].clone()]);
     let rest = store.all_tokens(&PageOf { after: Some(first[1].id.clone()), limit: 2 }).await.unwrap();
     assert_eq!(rest, tokens[..1]);
+}
 
-    store.token_used(&tokens[0].id, Timestamp(5)).await.unwrap();
-    store.token_used(&tokens[0].id, Timestamp(6)).await.unwrap();
-    assert_eq!(store.token(&tokens[0].id).await.unwrap().unwrap().used_at, Some(Timestamp(5)));
-    assert!(store.revoke_token(&tokens[0].id, &audit("token.revoke")).await.unwrap());
-    assert!(!store.revoke_token(&tokens[0].id, &audit("token.revoke")).await.unwrap());
-    assert_eq!(store.token(&tokens[0].id).await.unwrap().unwrap().revoked_at, Some(Timestamp(100)));
+async fn tokens_are_used_and_ended(fixture: Fixture) {
+    let store = &fixture.store;
+    let tokens = tokens(store).await;
+    let id = &tokens[0].id;
+    store.token_used(id, Timestamp(5)).await.unwrap();
+    store.token_used(id, Timestamp(6)).await.unwrap();
+    assert!(store.revoke_token(id, &audit("token.revoke")).await.unwrap());
+    assert!(!store.revoke_token(id, &audit("token.revoke")).await.unwrap());
+    let ended = store.token(id).await.unwrap().unwrap();
+    assert_eq!((ended.used_at, ended.revoked_at), (Some(Timestamp(5)), Some(Timestamp(100))));
     assert_eq!(store.tokens("id-of-ada").await.unwrap(), tokens[2..]);
+    assert_eq!(logged(store, "token.revoke").await, 1);
+}
 
-    let disabled = User { disabled: true, ..user("ada") };
+async fn somebody_who_is_disabled_is_signed_out(fixture: Fixture) {
+    let store = &fixture.store;
+    tokens(store).await;
     sign_in(store, "ada").await;
+    let disabled = User { disabled: true, ..user("ada") };
     store.update_user(&disabled, None, &audit("user.update")).await.unwrap();
     assert!(store.tokens("id-of-ada").await.unwrap().is_empty());
     assert!(store.sessions("id-of-ada", Timestamp(2)).await.unwrap().is_empty());
     assert_eq!(store.tokens("id-of-bob").await.unwrap().len(), 1);
-    assert_eq!(logged(store, "token.revoke").await, 1);
 }

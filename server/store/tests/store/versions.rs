@@ -11,10 +11,12 @@ use crate::support::{Fixture, on_both};
 
 on_both!(
     a_version_is_stored_when_it_is_what_was_expected,
+    what_says_the_same_is_not_stored_again,
     of_two_who_change_a_pipeline_one_is_told,
     a_deleted_pipeline_goes_on_with_the_next_version,
     versions_are_listed_newest_first,
     pipelines_are_searched,
+    pipelines_are_filtered,
     pipelines_are_paged,
     the_last_runs_of_each_pipeline,
 );
@@ -39,18 +41,24 @@ async fn a_version_is_stored_when_it_is_what_was_expected(fixture: Fixture) {
     assert_eq!(put(store, &text("two"), Expected::New).await, PutPipeline::Exists);
     assert_eq!(put(store, &text("two"), Expected::Version(1)).await, PutPipeline::Stored(2));
     assert_eq!(put(store, &text("six"), Expected::Version(1)).await, PutPipeline::Stale(2));
-    assert_eq!(put(store, &text("two"), Expected::Version(2)).await, PutPipeline::Same(2));
-    let code = NewVersion { code: Some("c".into()), message: "with code".into(), ..text("two") };
-    assert_eq!(put(store, &code, Expected::Any).await, PutPipeline::Stored(3));
-    assert_eq!(put(store, &code, Expected::Any).await, PutPipeline::Same(3));
     let nowhere = NewVersion { project: "none".into(), ..text("one") };
     assert_eq!(put(store, &nowhere, Expected::Any).await, PutPipeline::Missing);
+    assert_eq!(logged(store).await, 2);
+}
+
+async fn what_says_the_same_is_not_stored_again(fixture: Fixture) {
+    let store = &fixture.store;
+    assert_eq!(put(store, &text("two"), Expected::Any).await, PutPipeline::Stored(1));
+    assert_eq!(put(store, &text("two"), Expected::Version(1)).await, PutPipeline::Same(1));
+    let code = NewVersion { code: Some("c".into()), message: "with code".into(), ..text("two") };
+    assert_eq!(put(store, &code, Expected::Any).await, PutPipeline::Stored(2));
+    assert_eq!(put(store, &code, Expected::Any).await, PutPipeline::Same(2));
 
     let newest = store.newest("shop", "ctr").await.unwrap().unwrap();
-    assert_eq!((newest.version, newest.code.as_deref()), (3, Some("c")));
+    assert_eq!((newest.version, newest.code.as_deref()), (2, Some("c")));
     assert_eq!((newest.message.as_str(), newest.created_at), ("with code", Timestamp(7)));
     assert_eq!(store.newest("shop", "none").await.unwrap(), None);
-    assert_eq!(logged(store).await, 3);
+    assert_eq!(logged(store).await, 2);
 }
 
 async fn of_two_who_change_a_pipeline_one_is_told(fixture: Fixture) {
@@ -113,8 +121,8 @@ fn labels(labels: serde_json::Value) -> JsonMap {
     labels.as_object().unwrap().clone()
 }
 
-async fn pipelines_are_searched(fixture: Fixture) {
-    let store = &fixture.store;
+/// Three pipelines in two projects.
+async fn some(store: &Store) -> [NewVersion; 3] {
     store.create_project(&project("ads"), &audit("p")).await.unwrap();
     let all = [
         NewVersion {
@@ -132,32 +140,45 @@ async fn pipelines_are_searched(fixture: Fixture) {
     for new in &all {
         put(store, new, Expected::New).await;
     }
-    let found = async |filter: PipelineFilter| {
-        let found = store.pipelines(&filter).await.unwrap();
-        found.into_iter().map(|one| format!("{}/{}", one.project, one.name)).collect::<Vec<_>>()
-    };
-    let by_text =
-        async |text: &str| found(PipelineFilter { text: Some(text.into()), ..Default::default() }).await;
-    assert_eq!(by_text("RAN").await, ["ads/rank", "shop/rank"]);
-    assert_eq!(by_text("éclairs").await, ["shop/rank"]);
-    assert_eq!(by_text("Éclairs BY 点击").await, ["shop/rank"]);
-    assert_eq!(by_text("0%").await, ["shop/rank"]);
-    assert_eq!(by_text("stage: pro").await, ["shop/rank"]);
-    assert_eq!(by_text("_").await, [""; 0]);
-    let by_label = async |label: &str, value: &str| {
-        found(PipelineFilter { label: Some((label.into(), value.into())), ..Default::default() }).await
-    };
-    assert_eq!(by_label("team", "Food").await, ["shop/rank"]);
-    assert_eq!(by_label("team", "food").await, ["shop/clean"]);
-    assert_eq!(by_label("team", "").await, [""; 0]);
-    let of = async |projects: &[&str]| {
-        let projects = Some(projects.iter().map(|name| (*name).to_owned()).collect());
-        found(PipelineFilter { projects, ..Default::default() }).await
-    };
-    assert_eq!(of(&["ads"]).await, ["ads/rank"]);
-    assert_eq!(of(&["ads", "shop"]).await, ["shop/clean", "ads/rank", "shop/rank"]);
-    assert_eq!(of(&[]).await, [""; 0]);
+    all
+}
 
+async fn found(store: &Store, filter: PipelineFilter) -> Vec<String> {
+    let found = store.pipelines(&filter).await.unwrap();
+    found.into_iter().map(|one| format!("{}/{}", one.project, one.name)).collect()
+}
+
+async fn pipelines_are_searched(fixture: Fixture) {
+    let store = &fixture.store;
+    some(store).await;
+    for (text, expected) in [
+        ("RAN", &["ads/rank", "shop/rank"][..]),
+        ("éclairs", &["shop/rank"]),
+        ("Éclairs BY 点击", &["shop/rank"]),
+        ("0%", &["shop/rank"]),
+        ("stage: pro", &["shop/rank"]),
+        ("_", &[]),
+    ] {
+        let filter = PipelineFilter { text: Some(text.into()), ..Default::default() };
+        assert_eq!(found(store, filter).await, expected, "{text}");
+    }
+}
+
+async fn pipelines_are_filtered(fixture: Fixture) {
+    let store = &fixture.store;
+    let all = some(store).await;
+    for (value, expected) in [("Food", &["shop/rank"][..]), ("food", &["shop/clean"]), ("", &[])] {
+        let filter = PipelineFilter { label: Some(("team".into(), value.into())), ..Default::default() };
+        assert_eq!(found(store, filter).await, expected, "{value}");
+    }
+    for (projects, expected) in [
+        (&["ads"][..], &["ads/rank"][..]),
+        (&["ads", "shop"], &["shop/clean", "ads/rank", "shop/rank"]),
+        (&[], &[]),
+    ] {
+        let projects = Some(projects.iter().map(|name| (*name).to_owned()).collect());
+        assert_eq!(found(store, PipelineFilter { projects, ..Default::default() }).await, expected);
+    }
     let list = store.pipelines(&PipelineFilter { limit: Some(1), ..Default::default() }).await.unwrap();
     assert_eq!((list[0].labels.clone(), list[0].user.as_str()), (all[1].labels.clone(), "ada"));
 }
