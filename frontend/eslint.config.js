@@ -1,0 +1,22 @@
+import { defineConfig } from "eslint/config";
+import tseslint from "typescript-eslint";
+
+// Text from the server or from people reaches the page as text nodes only: see core/dom.ts.
+const asMarkup = ["innerHTML", "outerHTML", "insertAdjacentHTML", "setHTMLUnsafe", "write", "writeln"];
+
+export default defineConfig(
+  { ignores: ["dist", "node_modules", "src/api/schema.ts"] },
+  tseslint.configs.strictTypeChecked,
+  { languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } } },
+  { files: ["**/*.js", "vite.config.ts", "build/*.ts"], extends: [tseslint.configs.disableTypeChecked] },
+  {
+    rules: {
+      "no-restricted-properties": ["error", ...asMarkup.map((property) => ({ property, message: "Build elements with h()." }))],
+      "no-eval": "error",
+      "max-lines": ["error", 300],
+      "max-lines-per-function": ["error", { max: 60, skipComments: true, skipBlankLines: true }],
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+    },
+  },
+  { files: ["**/*.test.ts"], rules: { "max-lines-per-function": "off" } },
+);

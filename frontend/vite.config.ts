@@ -1,0 +1,22 @@
+import { defineConfig } from "vitest/config";
+import { texts } from "./build/texts";
+
+const here = (path: string) => new URL(path, import.meta.url).pathname;
+
+// The server embeds dist/ and finds the entry's files in the manifest.
+export default defineConfig({
+  base: "/assets/",
+  publicDir: false,
+  plugins: [texts(here("src"), here("../texts"))],
+  build: {
+    assetsDir: "",
+    manifest: true,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    // light-dark() stays as it is written.
+    cssTarget: ["chrome123", "firefox120", "safari17.5"],
+    assetsInlineLimit: 0,
+    rolldownOptions: { input: here("src/main.ts") },
+  },
+  test: { environment: "node", include: ["src/**/*.test.ts"] },
+});
