@@ -30,13 +30,14 @@ run: setup-run release ## Build, start the server with the example running (ONCE
 	$(CUBELOOM) serve --run "$(PIPELINE)" $(if $(ONCE),--once) $(if $(DATA),--data "$(DATA)")
 
 test: setup-test lint ## Formatting, licences, lints and every test
+	cd frontend && npm run --silent test
 	$(nextest) --workspace
 
-test-templates: setup-test-templates ## The templates that need large packages (Debian's python3-torch, 650 MB)
+test-templates: setup-test-templates frontend ## The templates that need large packages (Debian's python3-torch, 650 MB)
 	$(nextest) -p cubeloom-tests --run-ignored only -E 'test(/^templates::/)'
 
 crash-test: export CUBELOOM_TEST_CRASHES := $(CRASHES)
-crash-test: setup-test ## Kill the server at every failpoint and at CRASHES random moments, and count
+crash-test: setup-test frontend ## Kill the server at every failpoint and at CRASHES random moments, and count
 	$(nextest) -p cubeloom-tests --run-ignored only -E 'test(/^crash::/)' --no-capture
 
 bench: setup-test release ## Measure speed and size beside their baselines
@@ -53,17 +54,28 @@ openapi: setup-run ## Write docs/openapi.json anew, and what is generated from i
 fmt: setup-lint ## Format the code
 	cargo fmt --all
 
-lint: setup-lint ## Formatting, licences and lints
+lint: setup-lint frontend ## Formatting, licences and lints
 	cargo fmt --all --check
 	tools/with $(DENY) cargo deny --locked check --hide-inclusion-graph licenses bans sources
+	cd frontend && npm run --silent check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# The packages are fetched again when the lock file has changed, the scripts built again when a source has.
+frontend: setup-frontend frontend/dist/.vite/manifest.json ## Build the pages' scripts and styles
+
+frontend/node_modules/.package-lock.json: frontend/package-lock.json
+	cd frontend && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
+
+frontend_sources := $(shell find frontend/src frontend/build texts -type f ! -name schema.ts) frontend/vite.config.ts
+frontend/dist/.vite/manifest.json: frontend/node_modules/.package-lock.json $(frontend_sources)
+	cd frontend && npm run --silent build -- --logLevel warn
 
 clean: ## Delete what was built (the data folder stays)
 	cargo clean
-	rm -rf fuzz/target fuzz/artifacts
+	rm -rf fuzz/target fuzz/artifacts frontend/dist frontend/node_modules frontend/src/api/schema.ts
 
 .PHONY: release
-release:
+release: frontend
 	cargo build --release --locked -p cubeloom
 
 setup-%:

@@ -28,6 +28,15 @@ impl Lang {
         }
     }
 
+    /// What its readers call it.
+    #[must_use]
+    pub fn own_name(self) -> &'static str {
+        match self {
+            Self::En => "English",
+            Self::Zh => "中文",
+        }
+    }
+
     /// The language that a cookie or an `Accept-Language` names first.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {

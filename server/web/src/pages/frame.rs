@@ -74,11 +74,52 @@ impl Frame {
         assets::styles("src/main.ts")
     }
 
-    /// `page` on the link that leads to this page or one below it, for `aria-current`.
-    pub fn current(&self, path: &str) -> &'static str {
-        let here = self.path == path
-            || (path != "/" && self.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')));
-        if here { "page" } else { "false" }
+    /// The word for a state of a run, an instance or an attempt.
+    pub fn state(&self, state: &str) -> String {
+        self.t(&format!("common.state-{state}")).to_owned()
+    }
+
+    /// `page` on the navigation's link to this page, for `aria-current`.
+    pub fn at(&self, section: &str) -> &'static str {
+        if self.section() == section { "page" } else { "false" }
+    }
+
+    /// Which link of the navigation leads to what this page belongs to.
+    fn section(&self) -> &str {
+        let mut parts = self.path.trim_matches('/').split('/');
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some(""), ..) => "home",
+            (Some("projects"), None, _) => "projects",
+            (Some("projects"), Some(_), None) => "project",
+            (Some("projects"), Some(_), Some(section)) => section,
+            (Some("docs"), Some(section), _) | (Some(section), ..) => section,
+            (None, ..) => "",
+        }
+    }
+
+    /// What the reader's project is called, or the invitation to choose one.
+    pub fn project_label(&self) -> &str {
+        let found = self.projects.iter().find(|project| Some(&project.name) == self.project.as_ref());
+        found.map_or_else(|| self.t("common.choose-project"), |project| project.label.as_str())
+    }
+
+    /// `true` on the reader's project, for `aria-current`.
+    pub fn is_project(&self, name: &str) -> bool {
+        self.project.as_deref() == Some(name)
+    }
+
+    /// Up to two letters that stand for the reader.
+    pub fn initials(&self) -> String {
+        let name = self.caller.as_ref().map_or("", |caller| caller.user.display_name.as_str());
+        name.split_whitespace().filter_map(|word| word.chars().next()).take(2).collect()
+    }
+
+    /// The language that the reader may switch to.
+    pub fn other_lang(&self) -> Lang {
+        match self.lang {
+            Lang::En => Lang::Zh,
+            Lang::Zh => Lang::En,
+        }
     }
 }
 
@@ -90,7 +131,8 @@ impl Frame {
         if caller.project.is_some() {
             self.project.clone_from(&caller.project);
         }
-        self.project = self.project.filter(|name| self.projects.iter().any(|project| project.name == *name));
+        let known = self.project.filter(|name| self.projects.iter().any(|project| project.name == *name));
+        self.project = known.or_else(|| self.projects.first().map(|project| project.name.clone()));
         self.caller = Some(caller);
         self
     }

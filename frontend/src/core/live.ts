@@ -1,0 +1,102 @@
+//! Server-sent events that go on after a lost connection, from where they were.
+
+import { need } from "./dom";
+
+/** A stream of events. */
+export interface Live {
+  close(): void;
+}
+
+/** What is done with events. */
+export interface LiveOptions {
+  /** The names of events, each with what is done with its data (parsed JSON). */
+  on: Record<string, (data: unknown, id: string) => void>;
+  /** Called when the stream is back: what was missed is in its replay, or has to be read again. */
+  onReturn?: () => void;
+  /** Called when the server says that the stream has ended (an event `end`). */
+  onEnd?: () => void;
+}
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 15_000;
+// A short interruption, such as a server that is restarted, is not worth a note.
+const NOTE_AFTER_MS = 1500;
+
+const lost = new Set<object>();
+
+function note(): void {
+  need("#connection").hidden = lost.size === 0;
+}
+
+/** Opens the stream at `path`. The browser resends Last-Event-ID itself; after its own give-up, `last_event_id` does. */
+export function live(path: string, options: LiveOptions): Live {
+  const stream = new Stream(path, options);
+  stream.open();
+  return stream;
+}
+
+class Stream implements Live {
+  private source: EventSource | undefined;
+  private lastId = "";
+  private wait = FIRST_WAIT_MS;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private noteTimer: ReturnType<typeof setTimeout> | undefined;
+  private broken = false;
+
+  constructor(
+    private readonly path: string,
+    private readonly options: LiveOptions,
+  ) {}
+
+  open(): void {
+    const url = new URL(this.path, location.origin);
+    if (this.lastId) url.searchParams.set("last_event_id", this.lastId);
+    const source = new EventSource(url);
+    this.source = source;
+    source.addEventListener("open", () => { this.opened(); });
+    source.addEventListener("error", () => { this.failed(); });
+    source.addEventListener("end", () => {
+      this.close();
+      this.options.onEnd?.();
+    });
+    for (const [name, action] of Object.entries(this.options.on)) {
+      source.addEventListener(name, (event: MessageEvent<string>) => {
+        this.lastId = event.lastEventId;
+        action(event.data ? JSON.parse(event.data) : null, event.lastEventId);
+      });
+    }
+  }
+
+  close(): void {
+    this.source?.close();
+    clearTimeout(this.timer);
+    this.settle();
+  }
+
+  private opened(): void {
+    this.wait = FIRST_WAIT_MS;
+    const wasBroken = this.broken;
+    this.settle();
+    if (wasBroken) this.options.onReturn?.();
+  }
+
+  private settle(): void {
+    this.broken = false;
+    clearTimeout(this.noteTimer);
+    this.noteTimer = undefined;
+    lost.delete(this);
+    note();
+  }
+
+  private failed(): void {
+    this.broken = true;
+    this.noteTimer ??= setTimeout(() => {
+      lost.add(this);
+      note();
+    }, NOTE_AFTER_MS);
+    if (this.source?.readyState !== EventSource.CLOSED) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => { this.open(); }, this.wait * (0.75 + Math.random() / 2));
+    this.wait = Math.min(this.wait * 2, LONGEST_WAIT_MS);
+  }
+}

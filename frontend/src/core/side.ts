@@ -1,0 +1,29 @@
+//! The navigation on small screens, and signing out.
+
+import { request } from "../api/client";
+import { around } from "./dom";
+
+/** Makes the side bar behave. */
+export function watchSide(): void {
+  const side = document.querySelector<HTMLElement>("#side");
+  const toggle = side?.querySelector<HTMLButtonElement>(".side-toggle");
+  if (!side || !toggle) return;
+  const show = (open: boolean) => {
+    side.toggleAttribute("data-open", open);
+    toggle.setAttribute("aria-expanded", String(open));
+  };
+  toggle.addEventListener("click", () => { show(!side.hasAttribute("data-open")); });
+  side.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !side.hasAttribute("data-open")) return;
+    show(false);
+    toggle.focus();
+  });
+  side.addEventListener("click", (event) => {
+    if (around(event, "[data-sign-out]")) void signOut();
+  });
+}
+
+async function signOut(): Promise<void> {
+  await request("DELETE", "/session");
+  location.assign("/sign-in");
+}

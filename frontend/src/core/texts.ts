@@ -1,0 +1,50 @@
+//! What people read, in the language of the page. The build puts in the texts that scripts name literally.
+
+let texts: Record<string, string> = {};
+
+/** The language of the page: `en` or `zh`. */
+export function language(): "en" | "zh" {
+  return document.documentElement.lang.startsWith("zh") ? "zh" : "en";
+}
+
+/** Loads the texts. main.ts awaits it before a page's module starts, so `t` may be used anywhere but at a module's top level. */
+export async function loadTexts(): Promise<void> {
+  const module = language() === "zh" ? await import("virtual:texts/zh") : await import("virtual:texts/en");
+  texts = module.default;
+}
+
+/**
+ * The text of a key, `t(key, {n: 3})`; the key itself when there is none. A key that is not written right
+ * behind `t(` must carry the comment `text` before it, which is how the build finds it.
+ */
+export function t(key: string, values: Record<string, string | number> = {}): string {
+  return withValues(texts[key] ?? key, values);
+}
+
+/** Puts values in the places `{name}` of a text. */
+export function withValues(text: string, values: Record<string, string | number>): string {
+  return text.replace(/\{([a-z_]+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+}
+
+const STATES: Record<string, string> = {
+  succeeded: /* text */ "common.state-succeeded",
+  running: /* text */ "common.state-running",
+  submitting: /* text */ "common.state-submitting",
+  stopping: /* text */ "common.state-stopping",
+  waiting: /* text */ "common.state-waiting",
+  queued: /* text */ "common.state-queued",
+  pending: /* text */ "common.state-pending",
+  backoff: /* text */ "common.state-backoff",
+  failed: /* text */ "common.state-failed",
+  upstream_failed: /* text */ "common.state-upstream_failed",
+  cancelled: /* text */ "common.state-cancelled",
+  cancelling: /* text */ "common.state-cancelling",
+  skipped: /* text */ "common.state-skipped",
+  reused: /* text */ "common.state-reused",
+};
+
+/** The word for a state. */
+export function stateWord(state: string): string {
+  const key = STATES[state];
+  return key ? t(key) : state;
+}

@@ -1,0 +1,27 @@
+//! The script of every page: what all pages share, and the module of the page that <body data-page> names.
+
+import "./styles/main.css";
+import { watchCopies } from "./core/copy";
+import { watchMenus } from "./core/menu";
+import { watchSide } from "./core/side";
+import { loadTexts } from "./core/texts";
+import { tick } from "./core/time";
+import { showKept } from "./core/toast";
+
+// A page has a module `pages/<name>.ts` with `start()`, or none.
+const pages = import.meta.glob<{ start: () => void | Promise<void> }>("./pages/*.ts");
+
+async function begin(): Promise<void> {
+  const name = document.body.dataset["page"] ?? "";
+  const [, page] = await Promise.all([loadTexts(), pages[`./pages/${name}.ts`]?.()]);
+  watchMenus();
+  watchSide();
+  watchCopies();
+  tick();
+  showKept();
+  await page?.start();
+  // Tests and screenshots wait for it.
+  document.documentElement.dataset["ready"] = "";
+}
+
+void begin();
