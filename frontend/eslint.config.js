@@ -15,6 +15,8 @@ export default defineConfig(
         ...asMarkup.map((property) => ({ property, message: "Build elements with h()." })),
       ],
       "no-eval": "error",
+      // need<HTMLInputElement>("#name") says what the page has.
+      "@typescript-eslint/no-unnecessary-type-parameters": "off",
       "max-lines": ["error", 300],
       "max-lines-per-function": ["error", { max: 60, skipComments: true, skipBlankLines: true }],
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],

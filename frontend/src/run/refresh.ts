@@ -44,6 +44,8 @@ export class Refresher {
       // The server is away. The stream of events says so to the reader, and calls again when it is back.
     }
     this.#busy = false;
+    // It may have been told so while it waited, which the compiler cannot see.
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
     if (this.#again) this.soon();
   }
 }

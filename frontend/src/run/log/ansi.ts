@@ -15,9 +15,9 @@ interface Pen {
 }
 
 // CSI sequences, OSC sequences (titles, links), and single escapes.
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+ 
 const ESCAPE = /\u001b\[([0-9;:?]*)([ -/]*[@-~])|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[@-Z\\-_]/g;
-// eslint-disable-next-line no-control-regex -- the same
+ 
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
 /** What stands on the screen after a line with carriage returns was written: its last part. */
@@ -48,7 +48,7 @@ export function pieces(line: string): Piece[] {
 
 /** The line without anything that steers a terminal. */
 export function plain(line: string): string {
-  if (!/[\u0000-\u0008\u000b-\u001f\u007f]/.test(line)) return line; // eslint-disable-line no-control-regex -- the same
+  if (!/[\u0000-\u0008\u000b-\u001f\u007f]/.test(line)) return line;  
   return afterReturns(line).replace(ESCAPE, "").replace(CONTROL, "");
 }
 
