@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { texts } from "./build/texts";
+import { texts } from "./build/texts.ts";
 
 const here = (path: string) => new URL(path, import.meta.url).pathname;
 
