@@ -11,7 +11,7 @@ use cubeloom_domain::{Clock, Timestamp};
 use cubeloom_store::Store;
 use tokio::sync::{broadcast, watch};
 
-use crate::auth::{People, secret};
+use crate::auth::{People, Throttle, secret};
 use crate::runs::Runs;
 
 /// The web's state: a handle that clones cheaply.
@@ -22,6 +22,7 @@ struct Inner {
     parts: Parts,
     people: People,
     runs: Runs,
+    throttle: Throttle,
 }
 
 /// What the web is made of.
@@ -79,7 +80,12 @@ impl Web {
     /// Puts the parts together.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(Inner { parts, people: People::new(), runs: Runs::default() }))
+        Self(Arc::new(Inner {
+            parts,
+            people: People::new(),
+            throttle: Throttle::new(),
+            runs: Runs::default(),
+        }))
     }
 
     /// The database.
@@ -149,6 +155,11 @@ impl Web {
     /// What is kept in memory of runs.
     pub(crate) fn runs(&self) -> &Runs {
         &self.0.runs
+    }
+
+    /// Slows down who guesses passwords.
+    pub(crate) fn throttle(&self) -> &Throttle {
+        &self.0.throttle
     }
 
     /// Random bytes from the kernel.

@@ -7,11 +7,13 @@ pub(crate) mod cookie;
 mod fresh;
 mod identify;
 pub mod links;
-mod password;
+pub(crate) mod password;
 mod people;
 mod rights;
 pub mod secret;
 pub(crate) mod session;
+pub(crate) mod sign_in;
+mod throttle;
 pub mod tokens;
 
 pub use caller::{Caller, Via};
@@ -22,6 +24,8 @@ pub(crate) use address::of_client;
 pub(crate) use identify::identify;
 pub(crate) use people::People;
 pub(crate) use rights::{project_of_run, role_in, visible};
+pub(crate) use sign_in::Visitor;
+pub(crate) use throttle::Throttle;
 
 use crate::error::{ApiError, Kind};
 

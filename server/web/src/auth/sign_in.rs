@@ -1,0 +1,86 @@
+//! Signing in with a name and a password.
+
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, header};
+use cubeloom_domain::identity::{Session, User};
+
+use super::{of_client, password, session};
+use crate::audit::{Act, Actor};
+use crate::error::{ApiError, ApiResult, Kind};
+use crate::state::Web;
+
+/// From where and with what somebody comes who is not signed in yet. An extractor.
+#[derive(Clone, Debug)]
+pub(crate) struct Visitor {
+    /// The IP address.
+    pub(crate) address: String,
+    /// The browser, as it calls itself.
+    pub(crate) agent: String,
+}
+
+impl Visitor {
+    pub(crate) fn of(web: &Web, parts: &Parts) -> Self {
+        Self { address: of_client(web, parts), agent: agent(&parts.headers) }
+    }
+
+    /// What this visitor does under somebody's name.
+    pub(crate) fn act<'w>(&self, web: &'w Web, user: Option<&User>) -> Act<'w> {
+        let actor = Actor {
+            user_id: user.map(|user| user.id.clone()),
+            user_name: user.map(|user| user.name.clone()).unwrap_or_default(),
+            via: "session".into(),
+            address: self.address.clone(),
+            project: None,
+        };
+        Act::by(web, actor)
+    }
+}
+
+impl axum::extract::FromRequestParts<Web> for Visitor {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Self::Rejection> {
+        Ok(Self::of(web, parts))
+    }
+}
+
+fn agent(headers: &HeaderMap) -> String {
+    headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
+}
+
+/// Signs somebody in: their new session, and the header that sets its cookie. Whoever gets it wrong learns nothing
+/// about which names there are, neither from the answer nor from the time that it takes.
+pub(crate) async fn sign_in(
+    web: &Web,
+    visitor: &Visitor,
+    name: &str,
+    password: String,
+) -> ApiResult<(User, Session, HeaderValue)> {
+    let name = name.trim().to_lowercase();
+    web.throttle().tries(&name, &visitor.address, web.now()).map_err(|wait| {
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        ApiError::too_many(format!("too many tries: wait {seconds} seconds, then try again"), seconds)
+    })?;
+    let user = web.store().user_by_name(&name).await?;
+    let kept = match &user {
+        Some(user) => web.store().password_hash(&user.id).await?,
+        None => None,
+    };
+    let right = password::fits(password, kept).await?;
+    let Some(user) = user.filter(|user| right && !user.disabled) else {
+        tracing::info!(address = visitor.address, "somebody gave a wrong name or password");
+        return Err(ApiError::new(Kind::NotSignedIn, "the name or the password is not right"));
+    };
+    web.throttle().succeeded(&name, &visitor.address);
+    let (session, cookie) = enter(web, visitor, &user).await?;
+    Ok((user, session, cookie))
+}
+
+/// Begins a session of somebody who has shown who they are.
+pub(crate) async fn enter(web: &Web, visitor: &Visitor, user: &User) -> ApiResult<(Session, HeaderValue)> {
+    let begun = session::begin(web, &visitor.act(web, Some(user)), user, &visitor.agent).await?;
+    if let Err(error) = web.store().seen(&user.id, web.now()).await {
+        tracing::debug!(%error, "a sign-in was not noted");
+    }
+    Ok(begun)
+}

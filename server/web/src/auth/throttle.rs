@@ -1,0 +1,177 @@
+//! Slows down who guesses passwords. Failures count for a name from an address, for an address, and for a name from
+//! everywhere; after some, each further try has to wait twice as long as the one before. Nobody can keep somebody else
+//! out by it: an address from which a name has signed in lately is not slowed by what others do with that name.
+
+use std::time::Duration;
+
+use cubeloom_domain::Timestamp;
+use moka::ops::compute::Op;
+use moka::sync::Cache;
+
+/// How long failures are remembered after the last.
+const REMEMBERED: Duration = Duration::from_secs(60 * 60);
+/// How long an address is known to belong to a name.
+const KNOWN: Duration = Duration::from_secs(30 * 86_400);
+const MOST: u64 = 100_000;
+
+/// Tries to sign in.
+pub(crate) struct Throttle {
+    pairs: Tries,
+    addresses: Tries,
+    names: Tries,
+    /// Names with the addresses from which they have signed in.
+    known: Cache<String, ()>,
+}
+
+impl Throttle {
+    pub(crate) fn new() -> Self {
+        let seconds = Duration::from_secs;
+        Self {
+            pairs: Tries::new(5, seconds(15 * 60)),
+            addresses: Tries::new(20, seconds(5 * 60)),
+            names: Tries::new(30, seconds(30)),
+            known: Cache::builder().max_capacity(MOST).time_to_live(KNOWN).build(),
+        }
+    }
+
+    /// Somebody tries. It counts as a failure until [`Throttle::succeeded`] says otherwise, so that many tries at once
+    /// count too.
+    ///
+    /// # Errors
+    /// How long to wait, when it is too early.
+    pub(crate) fn tries(&self, name: &str, address: &str, now: Timestamp) -> Result<(), Duration> {
+        let pair = pair(name, address);
+        self.pairs.take(&pair, now)?;
+        self.addresses.take(address, now)?;
+        if self.known.contains_key(&pair) { Ok(()) } else { self.names.take(name, now) }
+    }
+
+    /// The last try was right.
+    pub(crate) fn succeeded(&self, name: &str, address: &str) {
+        let pair = pair(name, address);
+        self.pairs.forget(&pair);
+        self.addresses.give_back(address);
+        if !self.known.contains_key(&pair) {
+            self.names.give_back(name);
+        }
+        self.known.insert(pair, ());
+    }
+}
+
+fn pair(name: &str, address: &str) -> String {
+    format!("{address} {name}")
+}
+
+/// Tries of one kind, by what they are counted for.
+struct Tries {
+    counts: Cache<String, Count>,
+    /// So many are free.
+    free: u32,
+    /// The longest wait.
+    longest: Duration,
+}
+
+#[derive(Clone, Copy)]
+struct Count {
+    tries: u32,
+    /// When the next may come.
+    next: Timestamp,
+}
+
+impl Tries {
+    fn new(free: u32, longest: Duration) -> Self {
+        let counts = Cache::builder().max_capacity(MOST).time_to_live(REMEMBERED).build();
+        Self { counts, free, longest }
+    }
+
+    fn take(&self, key: &str, now: Timestamp) -> Result<(), Duration> {
+        let mut wait = Duration::ZERO;
+        self.counts.entry_by_ref(key).and_compute_with(|found| {
+            let before = found.map_or(Count { tries: 0, next: now }, |entry| entry.into_value());
+            wait = before.next.since(now);
+            if !wait.is_zero() {
+                return Op::Nop;
+            }
+            let tries = before.tries.saturating_add(1);
+            Op::Put(Count { tries, next: now.plus(self.delay(tries)) })
+        });
+        if wait.is_zero() { Ok(()) } else { Err(wait) }
+    }
+
+    /// How long the next try has to wait.
+    fn delay(&self, tries: u32) -> Duration {
+        match tries.checked_sub(self.free) {
+            None => Duration::ZERO,
+            Some(over) => Duration::from_secs(1 << over.min(20)).min(self.longest),
+        }
+    }
+
+    fn give_back(&self, key: &str) {
+        self.counts.entry_by_ref(key).and_compute_with(|found| match found.map(|entry| entry.into_value()) {
+            Some(count) if count.tries > 1 => {
+                Op::Put(Count { tries: count.tries - 1, next: Timestamp(0) })
+            }
+            Some(_) => Op::Remove,
+            None => Op::Nop,
+        });
+    }
+
+    fn forget(&self, key: &str) {
+        self.counts.invalidate(key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp(seconds * 1_000_000)
+    }
+
+    #[test]
+    fn each_try_after_the_fifth_waits_twice_as_long() {
+        let throttle = Throttle::new();
+        for _ in 0..5 {
+            assert_eq!(throttle.tries("ada", "10.0.0.1", at(0)), Ok(()));
+        }
+        assert_eq!(throttle.tries("ada", "10.0.0.1", at(0)), Err(Duration::from_secs(1)));
+        assert_eq!(throttle.tries("ada", "10.0.0.1", at(1)), Ok(()));
+        assert_eq!(throttle.tries("ada", "10.0.0.1", at(1)), Err(Duration::from_secs(2)));
+        assert_eq!(throttle.tries("ada", "10.0.0.1", at(3)), Ok(()));
+        assert_eq!(throttle.tries("ada", "10.0.0.1", at(4)), Err(Duration::from_secs(3)));
+        // Somebody else, here or elsewhere, is not slowed.
+        assert_eq!(throttle.tries("bob", "10.0.0.1", at(0)), Ok(()));
+        assert_eq!(throttle.tries("ada", "10.0.0.2", at(0)), Ok(()));
+    }
+
+    #[test]
+    fn a_right_password_begins_anew() {
+        let throttle = Throttle::new();
+        for _ in 0..50 {
+            assert_eq!(throttle.tries("ada", "10.0.0.1", at(0)), Ok(()));
+            throttle.succeeded("ada", "10.0.0.1");
+        }
+    }
+
+    #[test]
+    fn guesses_from_many_addresses_slow_the_name_but_not_who_is_known() {
+        let throttle = Throttle::new();
+        assert_eq!(throttle.tries("ada", "10.0.0.1", at(0)), Ok(()));
+        throttle.succeeded("ada", "10.0.0.1");
+        for n in 0..30 {
+            assert_eq!(throttle.tries("ada", &format!("10.1.0.{n}"), at(0)), Ok(()));
+        }
+        assert!(throttle.tries("ada", "10.2.0.1", at(0)).is_err());
+        assert_eq!(throttle.tries("ada", "10.0.0.1", at(0)), Ok(()));
+    }
+
+    #[test]
+    fn an_address_that_tries_many_names_is_slowed() {
+        let throttle = Throttle::new();
+        for n in 0..20 {
+            assert_eq!(throttle.tries(&format!("name-{n}"), "10.0.0.1", at(0)), Ok(()));
+        }
+        assert!(throttle.tries("another", "10.0.0.1", at(0)).is_err());
+    }
+}
