@@ -118,6 +118,27 @@ pub const POLICY: &[Rule] = &[
     // Secrets, volumes, registries, clusters.
     //
     // People: sessions, tokens, links, users, audit.
+    row("POST", "/api/v1/session", Anyone, Write),
+    row("DELETE", "/api/v1/session", Person, Write),
+    row("GET", "/api/v1/me", Person, Read),
+    row("PATCH", "/api/v1/me", Person, Admin),
+    row("PUT", "/api/v1/me/password", Person, Admin),
+    row("GET", "/api/v1/me/sessions", Person, Read),
+    row("DELETE", "/api/v1/me/sessions/{session}", Person, Admin),
+    row("GET", "/api/v1/tokens", Person, Read),
+    row("POST", "/api/v1/tokens", Person, Admin),
+    row("DELETE", "/api/v1/tokens/{token}", Person, Admin),
+    row("GET", "/api/v1/users", Administrator, Read),
+    row("POST", "/api/v1/users", Administrator, Admin),
+    row("GET", "/api/v1/users/{user}", Administrator, Read),
+    row("PATCH", "/api/v1/users/{user}", Administrator, Admin),
+    row("GET", "/api/v1/users/{user}/tokens", Administrator, Read),
+    row("GET", "/api/v1/links", Administrator, Read),
+    row("POST", "/api/v1/links", Administrator, Admin),
+    row("DELETE", "/api/v1/links/{link}", Administrator, Admin),
+    row("POST", "/api/v1/links/use", Anyone, Write),
+    row("GET", "/api/v1/audit", Administrator, Read),
+    row("GET", "/api/v1/projects/{project}/audit", Owner, Read),
     //
     // Pages.
 ];

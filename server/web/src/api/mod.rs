@@ -1,19 +1,25 @@
 //! The REST API, `/api/v1`. docs/API-DESIGN.md states its conventions; one endpoint a file.
 
 pub mod artifacts;
+pub(crate) mod audit;
 mod code;
 pub mod compare;
 mod complete;
 pub mod document;
 pub mod events;
 mod health;
+mod links;
 pub mod logs;
+pub(crate) mod me;
 mod members;
 pub mod metrics;
 pub(crate) mod pipelines;
 pub(crate) mod projects;
 pub mod runs;
+mod session;
 pub mod tasks;
+pub(crate) mod tokens;
+pub(crate) mod users;
 
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -41,4 +47,10 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(code::routes())
         .merge(runs::routes())
         .merge(tasks::routes())
+        .merge(session::routes())
+        .merge(me::routes())
+        .merge(tokens::routes())
+        .merge(users::routes())
+        .merge(links::routes())
+        .merge(audit::routes())
 }

@@ -59,12 +59,11 @@ pub(super) async fn prepare(act: &Act<'_>, wanted: NewAccount) -> ApiResult<(Use
         Some(password) => Some(password::hash(password).await?),
         None => None,
     };
-    let display_name = Some(wanted.display_name.trim()).filter(|text| !text.is_empty());
-    let user = User {
+    let mut user = User {
         id: secret::new_id(act.now),
-        display_name: display_name.unwrap_or(&wanted.name).to_owned(),
+        display_name: wanted.display_name,
         name: wanted.name,
-        email: wanted.email.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()),
+        email: wanted.email,
         admin: wanted.admin,
         disabled: false,
         federated: wanted.federated,
@@ -72,6 +71,7 @@ pub(super) async fn prepare(act: &Act<'_>, wanted: NewAccount) -> ApiResult<(Use
         seen_at: None,
         revision: 1,
     };
+    tidy(&mut user);
     Ok((user, hash))
 }
 
@@ -101,6 +101,15 @@ pub(crate) fn wrong_texts(display_name: &str, email: Option<&str>) -> Vec<Proble
         problems.push(Problem::error(Code::InvalidValue, "/email", message));
     }
     problems
+}
+
+/// Without spaces around; somebody without a display name is called by their name.
+pub(crate) fn tidy(user: &mut User) {
+    user.display_name = user.display_name.trim().to_owned();
+    if user.display_name.is_empty() {
+        user.display_name.clone_from(&user.name);
+    }
+    user.email = user.email.take().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
 }
 
 /// Gives somebody a new password, and ends their sessions.

@@ -52,8 +52,8 @@ pub(crate) async fn hash(password: String) -> ApiResult<String> {
 /// Whether a password is the one that this hash was made of; without a hash, no after the same time.
 pub(crate) async fn fits(password: String, kept: Option<String>) -> ApiResult<bool> {
     aside(move || {
-        let real = kept.is_some();
-        let Some(kept) = kept.or_else(|| NOBODY.clone()) else { return false };
+        let (real, nobody) = (kept.is_some(), NOBODY.clone());
+        let Some(kept) = kept.or(nobody) else { return false };
         let parsed = PasswordHash::new(&kept);
         parsed.is_ok_and(|kept| Argon2::default().verify_password(password.as_bytes(), &kept).is_ok()) && real
     })

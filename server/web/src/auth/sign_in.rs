@@ -57,10 +57,7 @@ pub(crate) async fn sign_in(
     password: String,
 ) -> ApiResult<(User, Session, HeaderValue)> {
     let name = name.trim().to_lowercase();
-    web.throttle().tries(&name, &visitor.address, web.now()).map_err(|wait| {
-        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-        ApiError::too_many(format!("too many tries: wait {seconds} seconds, then try again"), seconds)
-    })?;
+    slow_down(web, visitor, &name)?;
     let user = web.store().user_by_name(&name).await?;
     let kept = match &user {
         Some(user) => web.store().password_hash(&user.id).await?,
@@ -74,6 +71,29 @@ pub(crate) async fn sign_in(
     web.throttle().succeeded(&name, &visitor.address);
     let (session, cookie) = enter(web, visitor, &user).await?;
     Ok((user, session, cookie))
+}
+
+/// Asks somebody who is signed in for their password once more.
+pub(crate) async fn confirm(web: &Web, visitor: &Visitor, user: &User, password: String) -> ApiResult<()> {
+    let kept = web.store().password_hash(&user.id).await?;
+    if kept.is_none() {
+        return Err(ApiError::conflict("you have no password here: you sign in elsewhere"));
+    }
+    // Counted apart from sign-ins, which others may have failed at.
+    let counted = format!("{} in a session", user.name);
+    slow_down(web, visitor, &counted)?;
+    if !password::fits(password, kept).await? {
+        return Err(ApiError::field("/current", "this is not your present password"));
+    }
+    web.throttle().succeeded(&counted, &visitor.address);
+    Ok(())
+}
+
+fn slow_down(web: &Web, visitor: &Visitor, name: &str) -> ApiResult<()> {
+    web.throttle().tries(name, &visitor.address, web.now()).map_err(|wait| {
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        ApiError::too_many(format!("too many tries: wait {seconds} seconds, then try again"), seconds)
+    })
 }
 
 /// Begins a session of somebody who has shown who they are.

@@ -108,9 +108,7 @@ impl Tries {
 
     fn give_back(&self, key: &str) {
         self.counts.entry_by_ref(key).and_compute_with(|found| match found.map(|entry| entry.into_value()) {
-            Some(count) if count.tries > 1 => {
-                Op::Put(Count { tries: count.tries - 1, next: Timestamp(0) })
-            }
+            Some(count) if count.tries > 1 => Op::Put(Count { tries: count.tries - 1, next: Timestamp(0) }),
             Some(_) => Op::Remove,
             None => Op::Nop,
         });

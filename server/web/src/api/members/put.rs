@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::{MemberView, person};
+use super::MemberView;
+use crate::api::users::person;
 use crate::audit;
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, ProblemDocument};

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde_json::json;
 
-use super::person;
+use crate::api::users::person;
 use crate::audit;
 use crate::auth::Caller;
 use crate::error::{ApiResult, ProblemDocument};

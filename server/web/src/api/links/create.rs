@@ -1,0 +1,82 @@
+//! `POST /links`
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use cubeloom_domain::identity::Role;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::LinkView;
+use crate::api::users::person;
+use crate::audit::Act;
+use crate::auth::{Caller, links};
+use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::extract::Json;
+use crate::state::Web;
+
+/// A link that is wanted.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum WantedLink {
+    /// For a new account; it holds for seven days.
+    Invite {
+        /// The project that they become a member of.
+        project: Option<String>,
+        /// What they may do there; `editor` when absent.
+        #[schema(value_type = Option<String>, pattern = "^(viewer|editor|owner)$")]
+        role: Option<Role>,
+        /// Whether they will administer the whole platform.
+        #[serde(default)]
+        admin: bool,
+        /// Whom it is for.
+        #[serde(default)]
+        #[schema(max_length = 200)]
+        note: String,
+    },
+    /// With which somebody sets a new password; it holds for a day.
+    Reset {
+        /// Whose: a name or an id.
+        user: String,
+    },
+}
+
+/// A new link.
+#[derive(Serialize, ToSchema)]
+pub struct CreatedLink {
+    /// The link itself, shown only now. Whoever has it may use it, once.
+    pub url: String,
+    /// What is known of it.
+    #[serde(flatten)]
+    pub about: LinkView,
+}
+
+/// Makes a one-time link: an invitation, or for a new password.
+#[utoipa::path(
+    post,
+    path = "/links",
+    tag = "people",
+    request_body = WantedLink,
+    responses(
+        (status = 201, body = CreatedLink),
+        (status = 409, description = "They may not sign in.", body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn create(
+    State(web): State<Web>,
+    caller: Caller,
+    Json(wanted): Json<WantedLink>,
+) -> ApiResult<(StatusCode, Json<CreatedLink>)> {
+    let act = Act::of(&web, &caller);
+    let (link, secret) = match wanted {
+        WantedLink::Reset { user } => links::reset(&act, &person(&web, &user).await?).await?,
+        WantedLink::Invite { project: None, role: Some(_), .. } => {
+            return Err(ApiError::field("/project", "name the project in which they have this role"));
+        }
+        WantedLink::Invite { project, role, admin, note } => {
+            let place = project.map(|project| (project, role.unwrap_or(Role::Editor)));
+            links::invite(&act, place, admin, &note).await?
+        }
+    };
+    let url = links::url(&web.settings().url, &link, &secret);
+    Ok((StatusCode::CREATED, Json(CreatedLink { url, about: link.into() })))
+}

@@ -1,0 +1,22 @@
+//! One-time links: invitations, and new passwords.
+
+mod create;
+mod list;
+mod revoke;
+mod use_up;
+mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Web;
+
+pub(crate) use view::LinkView;
+
+/// The endpoints.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(list::list, create::create))
+        .routes(routes!(revoke::revoke))
+        .routes(routes!(use_up::use_up))
+}

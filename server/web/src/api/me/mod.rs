@@ -1,0 +1,24 @@
+//! The person who calls: their account, password and sessions.
+
+mod end_session;
+mod get;
+mod password;
+mod sessions;
+mod update;
+mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Web;
+
+pub(crate) use view::{MeView, SessionView};
+
+/// The endpoints.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(get::get, update::update))
+        .routes(routes!(password::password))
+        .routes(routes!(sessions::sessions))
+        .routes(routes!(end_session::end_session))
+}

@@ -1,0 +1,52 @@
+//! `PATCH /me`
+
+use axum::extract::State;
+use cubeloom_domain::identity::User;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::api::users::{self, UserView};
+use crate::auth::Caller;
+use crate::error::{ApiResult, ProblemDocument};
+use crate::etag::{IfMatch, Tagged};
+use crate::extract::Json;
+use crate::state::Web;
+
+/// What you may change about yourself; what is absent stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// What you are called.
+    #[schema(max_length = 200)]
+    pub display_name: Option<String>,
+    /// Where you can be reached; empty for nowhere.
+    #[schema(max_length = 200)]
+    pub email: Option<String>,
+}
+
+/// Changes what you are called, and where you can be reached.
+#[utoipa::path(
+    patch,
+    path = "/me",
+    tag = "people",
+    params(("If-Match" = String, Header)),
+    request_body = Profile,
+    responses(
+        (status = 200, body = UserView, headers(("ETag" = String))),
+        (status = 412, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn update(
+    State(web): State<Web>,
+    caller: Caller,
+    IfMatch(expected): IfMatch,
+    Json(profile): Json<Profile>,
+) -> ApiResult<Tagged<UserView>> {
+    let before = User::clone(&caller.user);
+    let after = User {
+        display_name: profile.display_name.unwrap_or_else(|| before.display_name.clone()),
+        email: profile.email.or_else(|| before.email.clone()),
+        ..before.clone()
+    };
+    users::change(&web, &caller, &before, after, expected).await
+}

@@ -1,0 +1,14 @@
+//! Signing in and out.
+
+mod begin;
+mod end;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Web;
+
+/// The endpoints.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new().routes(routes!(begin::begin, end::end))
+}

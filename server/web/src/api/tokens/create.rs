@@ -1,0 +1,69 @@
+//! `POST /tokens`
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use cubeloom_domain::identity::Scope;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::TokenView;
+use crate::audit::Act;
+use crate::auth::Caller;
+use crate::auth::tokens::{self, NewToken};
+use crate::error::{ApiResult, ProblemDocument};
+use crate::extract::Json;
+use crate::state::Web;
+use crate::time::Time;
+
+/// A token that is wanted.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WantedToken {
+    /// What you call it.
+    #[schema(min_length = 1, max_length = 100)]
+    pub name: String,
+    /// What it may be used for: `read` only looks, `run` also starts and stops runs, `write` does what you may in
+    /// projects, `admin` everything that you may.
+    #[schema(value_type = String, pattern = "^(read|run|write|admin)$")]
+    pub scope: Scope,
+    /// Only in this project.
+    pub project: Option<String>,
+    /// Until when; for ever when absent.
+    pub expires_at: Option<Time>,
+}
+
+/// A new token.
+#[derive(Serialize, ToSchema)]
+pub struct CreatedToken {
+    /// The token itself, shown only now: `Authorization: Bearer <token>`.
+    pub token: String,
+    /// What is known of it.
+    #[serde(flatten)]
+    pub about: TokenView,
+}
+
+/// Makes a token with which a program acts as you.
+#[utoipa::path(
+    post,
+    path = "/tokens",
+    tag = "people",
+    request_body = WantedToken,
+    responses(
+        (status = 201, body = CreatedToken),
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn create(
+    State(web): State<Web>,
+    caller: Caller,
+    Json(wanted): Json<WantedToken>,
+) -> ApiResult<(StatusCode, Json<CreatedToken>)> {
+    let wanted = NewToken {
+        name: wanted.name,
+        scope: wanted.scope,
+        project: wanted.project,
+        expires_at: wanted.expires_at.map(|time| time.0),
+    };
+    let (token, text) = tokens::create(&Act::of(&web, &caller), &caller.user, wanted).await?;
+    Ok((StatusCode::CREATED, Json(CreatedToken { token: text, about: token.into() })))
+}

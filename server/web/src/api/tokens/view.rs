@@ -1,0 +1,51 @@
+//! A token, as the API shows it.
+
+use cubeloom_domain::identity::ApiToken;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::page::Page;
+use crate::time::{Time, maybe};
+
+/// A token, without its secret part.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TokenView {
+    /// The id: the part of the token between `clt_` and the next `_`.
+    pub id: String,
+    /// What its person calls it.
+    pub name: String,
+    /// What it may be used for: `read`, `run`, `write` or `admin`.
+    pub scope: &'static str,
+    /// Only in this project, when set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Since when.
+    pub created_at: Time,
+    /// Until when; for ever when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Time>,
+    /// When it was last used, to a minute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used_at: Option<Time>,
+}
+
+impl From<ApiToken> for TokenView {
+    fn from(token: ApiToken) -> Self {
+        Self {
+            id: token.id,
+            name: token.name,
+            scope: token.scope.as_str(),
+            project: token.project,
+            created_at: Time(token.created_at),
+            expires_at: maybe(token.expires_at),
+            used_at: maybe(token.used_at),
+        }
+    }
+}
+
+/// A page of somebody's tokens, newest first.
+pub(super) fn page(tokens: Vec<ApiToken>, limit: usize, after: Option<&str>) -> Page<TokenView> {
+    let later = tokens.into_iter().filter(|token| after.is_none_or(|after| token.id.as_str() < after));
+    let views = later.take(limit + 1).map(TokenView::from).collect();
+    Page::of(views, limit, |view: &TokenView| view.id.clone())
+}

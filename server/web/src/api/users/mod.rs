@@ -1,0 +1,55 @@
+//! People with an account.
+
+mod create;
+mod get;
+mod list;
+mod update;
+mod view;
+
+use cubeloom_domain::identity::User;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::audit;
+use crate::auth::{Caller, accounts};
+use crate::error::{ApiError, ApiResult};
+use crate::etag::{Tagged, changed};
+use crate::state::Web;
+
+pub(crate) use view::UserView;
+
+/// The endpoints.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new().routes(routes!(list::list, create::create)).routes(routes!(get::get, update::update))
+}
+
+/// The person of a route: by the name that they sign in with, or by id.
+///
+/// # Errors
+/// When there is none, or the database does not answer.
+pub(crate) async fn person(web: &Web, text: &str) -> ApiResult<User> {
+    if let Some(user) = web.store().user_by_name(text).await? {
+        return Ok(user);
+    }
+    web.store().user(text).await?.ok_or_else(|| ApiError::not_found("person", text))
+}
+
+/// Changes an account, if it still is as it was seen.
+pub(crate) async fn change(
+    web: &Web,
+    caller: &Caller,
+    before: &User,
+    mut after: User,
+    expected: Option<u64>,
+) -> ApiResult<Tagged<UserView>> {
+    let problems = accounts::wrong_texts(&after.display_name, after.email.as_deref());
+    if !problems.is_empty() {
+        return Err(ApiError::invalid(problems));
+    }
+    accounts::tidy(&mut after);
+    let entry = audit::entry(web, caller, "user.update", &after.name);
+    let entry = entry.before(accounts::about(before)).after(accounts::about(&after));
+    let change = web.store().update_user(&after, expected, &entry).await?;
+    after.revision = changed(change, "account of", &after.name)?;
+    Ok(Tagged(after.revision, after.into()))
+}
