@@ -1,0 +1,64 @@
+//! One node as SVG.
+
+import { s } from "../../core/dom";
+import { stateIcon } from "../../core/state";
+import { stateWord } from "../../core/texts";
+import type { Placed } from "../../graph/types";
+import { clip } from "./clip";
+
+/** A node of the graph. */
+export interface DagNode {
+  id: string;
+  label: string;
+  /** A second line: the template, the time, how many workers. */
+  sub?: string | undefined;
+  /** The state's word, as the API has it; without one the node has no sign. */
+  state?: string | undefined;
+  /** How much of it is done, 0 to 1, for a task of many instances. */
+  progress?: number | undefined;
+}
+
+/** Every node is as large as this, in pixels. */
+export const NODE = { width: 188, height: 50 };
+
+const SIGN = 16;
+
+/** Draws a node where the layout has put it. */
+export function drawNode(node: DagNode, at: Placed): SVGGElement {
+  const group = s("g", { class: "dag-node", "data-id": node.id, role: "button", tabindex: -1, transform: `translate(${at.x} ${at.y})` });
+  group.append(s("rect", { class: "dag-box", width: at.width, height: at.height, rx: 8 }));
+  fillNode(group, node);
+  return group;
+}
+
+/** Brings a drawn node up to date, replacing only what is inside its box. */
+export function fillNode(group: SVGGElement, node: DagNode): void {
+  const left = node.state ? 36 : 14;
+  const room = NODE.width - left - 12;
+  const label = s("text", { class: "dag-label", x: left, y: node.sub ? 21 : 30 }, clip(node.label, room, 13));
+  const parts: SVGElement[] = [s("title", {}, [node.label, node.sub].filter(Boolean).join(" · ")), label];
+  if (node.sub) parts.push(s("text", { class: "dag-sub", x: left, y: 38 }, clip(node.sub, room, 11.5)));
+  if (node.state) parts.push(sign(node.state));
+  if (node.progress !== undefined) parts.push(...bar(node.progress));
+  group.replaceChildren(group.children[0] ?? "", ...parts);
+  const word = node.state ? stateWord(node.state) : "";
+  group.setAttribute("aria-label", [node.label, word, node.sub].filter(Boolean).join(", "));
+  if (node.state) group.dataset["state"] = node.state;
+}
+
+function sign(state: string): SVGElement {
+  const y = (NODE.height - SIGN) / 2;
+  const use = s("use", { href: `#i-${stateIcon(state)}`, x: 0, y: 0, width: SIGN, height: SIGN });
+  const inner = s("svg", { class: "icon dag-sign", x: 12, y, width: SIGN, height: SIGN, viewBox: "0 0 16 16" }, use);
+  return inner;
+}
+
+function bar(progress: number): SVGElement[] {
+  const width = NODE.width - 24;
+  const y = NODE.height - 6;
+  const done = Math.min(1, Math.max(0, progress)) * width;
+  return [
+    s("rect", { class: "dag-bar", x: 12, y, width, height: 2, rx: 1 }),
+    s("rect", { class: "dag-bar-done", x: 12, y, width: done, height: 2, rx: 1 }),
+  ];
+}

@@ -1,0 +1,41 @@
+//! The words of a drawn graph. Everything in this folder is pure: no page, no clock.
+
+/** A box to be placed, in pixels. */
+export interface Box {
+  id: string;
+  width: number;
+  height: number;
+}
+
+/** An edge, by the ids of its ends. */
+export interface Edge {
+  from: string;
+  to: string;
+}
+
+/** A point, in pixels. */
+export type Point = readonly [x: number, y: number];
+
+/** Which way the edges lead. */
+export type Direction = "right" | "down";
+
+/** A box with the place of its left upper corner, and its layer (0 has no predecessor). */
+export interface Placed extends Box {
+  x: number;
+  y: number;
+  layer: number;
+}
+
+/** An edge with the points that it goes through, from border to border. */
+export interface Routed extends Edge {
+  points: Point[];
+}
+
+/** A graph with places; its left upper corner is 0, 0. */
+export interface Layout {
+  direction: Direction;
+  nodes: Map<string, Placed>;
+  edges: Routed[];
+  width: number;
+  height: number;
+}
