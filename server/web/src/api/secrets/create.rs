@@ -1,0 +1,80 @@
+//! `POST /projects/{project}/secrets`, `POST /me/secrets`
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use cubeloom_domain::belongings::{Owner, SealedSecret};
+use cubeloom_store::Created;
+
+use super::view::{NewSecret, SecretView, audited, check_value};
+use crate::audit;
+use crate::auth::Caller;
+use crate::belongings::{check_description, check_name};
+use crate::error::{ApiError, ApiResult};
+use crate::extract::{Json, Path};
+use crate::state::Web;
+
+/// Stores a new secret of the project, encrypted.
+#[utoipa::path(
+    post,
+    path = "/projects/{project}/secrets",
+    tag = "secrets",
+    params(("project" = String, Path, description = "The project's name")),
+    request_body = NewSecret,
+    responses((status = 201, body = SecretView), (status = 409, description = "There is one of this name"))
+)]
+pub(crate) async fn in_project(
+    State(web): State<Web>,
+    caller: Caller,
+    Path(project): Path<String>,
+    Json(secret): Json<NewSecret>,
+) -> ApiResult<(StatusCode, SecretView)> {
+    create(&web, &caller, Owner::Project(project), secret).await
+}
+
+/// Stores a new secret of the caller's own, encrypted.
+#[utoipa::path(
+    post,
+    path = "/me/secrets",
+    tag = "secrets",
+    request_body = NewSecret,
+    responses((status = 201, body = SecretView), (status = 409, description = "There is one of this name"))
+)]
+pub(crate) async fn own(
+    State(web): State<Web>,
+    caller: Caller,
+    Json(secret): Json<NewSecret>,
+) -> ApiResult<(StatusCode, SecretView)> {
+    let owner = Owner::User(caller.user.id.clone());
+    create(&web, &caller, owner, secret).await
+}
+
+async fn create(
+    web: &Web,
+    caller: &Caller,
+    owner: Owner,
+    new: NewSecret,
+) -> ApiResult<(StatusCode, SecretView)> {
+    check_name("/name", &new.name)?;
+    check_value(&new.value)?;
+    check_description(&new.description)?;
+    let now = web.now();
+    let sealed = web.keys().sealing.seal(web.random(), &owner, &new.name, &new.value);
+    let secret = SealedSecret {
+        owner,
+        sealed,
+        name: new.name,
+        description: new.description,
+        created_at: now,
+        updated_at: now,
+        updated_by: caller.user.name.clone(),
+        revision: 1,
+    };
+    let entry = audit::entry(web, caller, "secret.create", &secret.name).after(audited(&secret));
+    match web.store().create_secret(&secret, &entry).await? {
+        Created::Yes => Ok((StatusCode::CREATED, secret.into())),
+        Created::Exists => Err(ApiError::conflict(format!(
+            "there is a secret `{}` already: replace its value, or choose another name",
+            secret.name
+        ))),
+    }
+}

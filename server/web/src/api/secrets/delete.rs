@@ -1,0 +1,69 @@
+//! `DELETE /projects/{project}/secrets/{secret}`, `DELETE /me/secrets/{secret}`
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use cubeloom_domain::belongings::Owner;
+use cubeloom_store::Change;
+
+use crate::audit;
+use crate::auth::Caller;
+use crate::error::{ApiError, ApiResult};
+use crate::etag::{IfMatch, etag};
+use crate::extract::Path;
+use crate::state::Web;
+
+/// Deletes a secret of the project. Workers that run keep what they were given; new ones do not start without it.
+#[utoipa::path(
+    delete,
+    path = "/projects/{project}/secrets/{secret}",
+    tag = "secrets",
+    params(
+        ("project" = String, Path, description = "The project's name"),
+        ("secret" = String, Path, description = "The secret's name"),
+        ("If-Match" = String, Header, description = "The ETag of what is deleted, or *")
+    ),
+    responses((status = 204))
+)]
+pub(crate) async fn in_project(
+    State(web): State<Web>,
+    caller: Caller,
+    Path((project, secret)): Path<(String, String)>,
+    expected: IfMatch,
+) -> ApiResult<StatusCode> {
+    delete(&web, &caller, &Owner::Project(project), &secret, expected).await
+}
+
+/// Deletes a secret of the caller's own.
+#[utoipa::path(
+    delete,
+    path = "/me/secrets/{secret}",
+    tag = "secrets",
+    params(
+        ("secret" = String, Path, description = "The secret's name"),
+        ("If-Match" = String, Header, description = "The ETag of what is deleted, or *")
+    ),
+    responses((status = 204))
+)]
+pub(crate) async fn own(
+    State(web): State<Web>,
+    caller: Caller,
+    Path(secret): Path<String>,
+    expected: IfMatch,
+) -> ApiResult<StatusCode> {
+    delete(&web, &caller, &Owner::User(caller.user.id.clone()), &secret, expected).await
+}
+
+async fn delete(
+    web: &Web,
+    caller: &Caller,
+    owner: &Owner,
+    name: &str,
+    IfMatch(expected): IfMatch,
+) -> ApiResult<StatusCode> {
+    let entry = audit::entry(web, caller, "secret.delete", name);
+    match web.store().delete_secret(owner, name, expected, &entry).await? {
+        Change::Done(_) => Ok(StatusCode::NO_CONTENT),
+        Change::Stale(present) => Err(ApiError::stale("the secret", etag(present))),
+        Change::Missing => Err(ApiError::not_found("secret", name)),
+    }
+}

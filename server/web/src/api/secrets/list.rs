@@ -1,0 +1,48 @@
+//! `GET /projects/{project}/secrets`, `GET /me/secrets`
+
+use axum::extract::State;
+use cubeloom_domain::belongings::Owner;
+
+use super::view::SecretView;
+use crate::auth::Caller;
+use crate::error::ApiResult;
+use crate::extract::{Json, Path, Query};
+use crate::page::{Page, PageQuery};
+use crate::state::Web;
+
+/// The project's secrets, by name; never a value.
+#[utoipa::path(
+    get,
+    path = "/projects/{project}/secrets",
+    tag = "secrets",
+    params(("project" = String, Path, description = "The project's name"), PageQuery),
+    responses((status = 200, body = Page<SecretView>))
+)]
+pub(crate) async fn of_project(
+    State(web): State<Web>,
+    Path(project): Path<String>,
+    Query(page): Query<PageQuery>,
+) -> ApiResult<Json<Page<SecretView>>> {
+    list(&web, &Owner::Project(project), &page).await
+}
+
+/// The caller's own secrets, by name; never a value. In runs of theirs they go over the project's of the same name.
+#[utoipa::path(
+    get,
+    path = "/me/secrets",
+    tag = "secrets",
+    params(PageQuery),
+    responses((status = 200, body = Page<SecretView>))
+)]
+pub(crate) async fn own(
+    State(web): State<Web>,
+    caller: Caller,
+    Query(page): Query<PageQuery>,
+) -> ApiResult<Json<Page<SecretView>>> {
+    list(&web, &Owner::User(caller.user.id.clone()), &page).await
+}
+
+async fn list(web: &Web, owner: &Owner, page: &PageQuery) -> ApiResult<Json<Page<SecretView>>> {
+    let found = web.store().secrets(owner).await?;
+    Ok(Json(Page::cut(found, page, |secret| secret.name.clone())?.map(SecretView::from)))
+}

@@ -1,0 +1,22 @@
+//! Secrets of projects and of people. Values go in and never come out.
+
+mod create;
+mod delete;
+mod get;
+mod list;
+mod update;
+pub mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Web;
+
+/// The routes.
+pub(crate) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(list::of_project, create::in_project))
+        .routes(routes!(get::of_project, update::in_project, delete::in_project))
+        .routes(routes!(list::own, create::own))
+        .routes(routes!(get::own, update::own, delete::own))
+}

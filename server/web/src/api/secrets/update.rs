@@ -1,0 +1,92 @@
+//! `PUT /projects/{project}/secrets/{secret}`, `PUT /me/secrets/{secret}`
+
+use axum::extract::State;
+use cubeloom_domain::belongings::{Owner, SealedSecret};
+use cubeloom_store::Change;
+
+use super::view::{SecretChange, SecretView, audited, check_value};
+use crate::audit;
+use crate::auth::Caller;
+use crate::belongings::check_description;
+use crate::error::{ApiError, ApiResult};
+use crate::etag::{IfMatch, etag};
+use crate::extract::{Json, Path};
+use crate::state::Web;
+
+/// Replaces the value of a secret of the project, or its description. Workers that start from now on get the new one.
+#[utoipa::path(
+    put,
+    path = "/projects/{project}/secrets/{secret}",
+    tag = "secrets",
+    params(
+        ("project" = String, Path, description = "The project's name"),
+        ("secret" = String, Path, description = "The secret's name"),
+        ("If-Match" = String, Header, description = "The ETag of what is changed, or *")
+    ),
+    request_body = SecretChange,
+    responses((status = 200, body = SecretView))
+)]
+pub(crate) async fn in_project(
+    State(web): State<Web>,
+    caller: Caller,
+    Path((project, secret)): Path<(String, String)>,
+    expected: IfMatch,
+    Json(change): Json<SecretChange>,
+) -> ApiResult<SecretView> {
+    update(&web, &caller, Owner::Project(project), &secret, expected, change).await
+}
+
+/// Replaces the value of a secret of the caller's own, or its description.
+#[utoipa::path(
+    put,
+    path = "/me/secrets/{secret}",
+    tag = "secrets",
+    params(
+        ("secret" = String, Path, description = "The secret's name"),
+        ("If-Match" = String, Header, description = "The ETag of what is changed, or *")
+    ),
+    request_body = SecretChange,
+    responses((status = 200, body = SecretView))
+)]
+pub(crate) async fn own(
+    State(web): State<Web>,
+    caller: Caller,
+    Path(secret): Path<String>,
+    expected: IfMatch,
+    Json(change): Json<SecretChange>,
+) -> ApiResult<SecretView> {
+    let owner = Owner::User(caller.user.id.clone());
+    update(&web, &caller, owner, &secret, expected, change).await
+}
+
+async fn update(
+    web: &Web,
+    caller: &Caller,
+    owner: Owner,
+    name: &str,
+    IfMatch(expected): IfMatch,
+    change: SecretChange,
+) -> ApiResult<SecretView> {
+    let missing = || ApiError::not_found("secret", name);
+    let before = web.store().secret(&owner, name).await?.ok_or_else(missing)?;
+    let mut secret =
+        SealedSecret { updated_at: web.now(), updated_by: caller.user.name.clone(), ..before.clone() };
+    if let Some(value) = &change.value {
+        check_value(value)?;
+        secret.sealed = web.keys().sealing.seal(web.random(), &owner, name, value);
+    }
+    if let Some(description) = change.description {
+        check_description(&description)?;
+        secret.description = description;
+    }
+    let mut after = audited(&secret);
+    after["value_changed"] = change.value.is_some().into();
+    let entry = audit::entry(web, caller, "secret.update", name).before(audited(&before)).after(after);
+    // What was read above and is kept must still be so when it is written.
+    let expected = Some(expected.unwrap_or(before.revision));
+    match web.store().update_secret(&secret, expected, &entry).await? {
+        Change::Done(revision) => Ok(SealedSecret { revision, ..secret }.into()),
+        Change::Stale(present) => Err(ApiError::stale("the secret", etag(present))),
+        Change::Missing => Err(missing()),
+    }
+}

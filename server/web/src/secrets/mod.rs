@@ -1,0 +1,10 @@
+//! Secrets of projects and of people: encrypted in the database, given to tasks by name, never told to anybody.
+//!
+//! A task that names a secret gets, in this order: the own secret of the person whose run it is, the project's, and the
+//! one that the server's configuration holds under this name.
+
+mod seal;
+mod vault;
+
+pub use seal::{Keyring, SealError};
+pub use vault::{StoreVault, names};

@@ -1,0 +1,155 @@
+//! Encrypting secrets: XChaCha20-Poly1305, a random nonce each, bound to whose secret it is and to its name, so that a
+//! row of the database that was copied to another place does not open there.
+//!
+//! A sealed value is `v1:<key>:<nonce>:<ciphertext>`: eight hexadecimal digits that say which key, then base64.
+
+use std::fmt;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use cubeloom_domain::belongings::Owner;
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+/// The form of sealed values.
+const VERSION: &str = "v1";
+
+/// The keys that secrets are encrypted with: the newest seals, all of them open. Clones cheaply.
+#[derive(Clone)]
+pub struct Keyring(Arc<[Key]>);
+
+struct Key {
+    /// The beginning of the key's digest: says which key, and nothing about it.
+    id: String,
+    cipher: XChaCha20Poly1305,
+}
+
+/// Why a sealed value does not open. It says nothing about the value.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SealError {
+    /// It was sealed with a key that is not here.
+    #[error("it was encrypted with the key {0}, which this server does not have: add that key to [server] key, or set the secret again")]
+    UnknownKey(String),
+    /// It was changed, or moved from another place.
+    #[error("what the database holds is not what was stored: set the secret again")]
+    Broken,
+}
+
+impl Keyring {
+    /// From keys of 32 bytes, the newest first. `None` when there is none.
+    #[must_use]
+    pub fn new(keys: &[[u8; 32]]) -> Option<Self> {
+        let key = |bytes: &[u8; 32]| {
+            let digest = Sha256::digest(bytes);
+            let id = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+            Key { id, cipher: XChaCha20Poly1305::new(&(*bytes).into()) }
+        };
+        (!keys.is_empty()).then(|| Self(keys.iter().map(key).collect()))
+    }
+
+    /// Encrypts a value; `nonce` must be random.
+    #[must_use]
+    pub fn seal(&self, nonce: [u8; 24], owner: &Owner, name: &str, value: &str) -> String {
+        let key = &self.0[0];
+        let place = place(owner, name);
+        let payload = Payload { msg: value.as_bytes(), aad: &place };
+        let sealed = key.cipher.encrypt(&XNonce::from(nonce), payload);
+        // Encryption fails for values of more than 256 GiB only.
+        let sealed = sealed.unwrap_or_default();
+        format!("{VERSION}:{}:{}:{}", key.id, STANDARD.encode(nonce), STANDARD.encode(sealed))
+    }
+
+    /// Decrypts a value.
+    ///
+    /// # Errors
+    /// When the key is not here, or the value is not what was sealed for this owner and name.
+    pub fn open(&self, owner: &Owner, name: &str, sealed: &str) -> Result<String, SealError> {
+        let parts: Vec<&str> = sealed.split(':').collect();
+        let [VERSION, id, nonce, text] = parts[..] else { return Err(SealError::Broken) };
+        let key = self.0.iter().find(|key| key.id == id);
+        let key = key.ok_or_else(|| SealError::UnknownKey(id.into()))?;
+        let decode = |text: &str| STANDARD.decode(text).map_err(|_| SealError::Broken);
+        let nonce: [u8; 24] = decode(nonce)?.try_into().map_err(|_| SealError::Broken)?;
+        let (text, place) = (decode(text)?, place(owner, name));
+        let payload = Payload { msg: &text, aad: &place };
+        let opened = key.cipher.decrypt(&XNonce::from(nonce), payload).map_err(|_| SealError::Broken)?;
+        String::from_utf8(opened).map_err(|_| SealError::Broken)
+    }
+}
+
+/// A keyring does not show its keys.
+impl fmt::Debug for Keyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|key| &key.id)).finish()
+    }
+}
+
+/// What a value is bound to. Neither names nor ids hold a zero byte.
+fn place(owner: &Owner, name: &str) -> Vec<u8> {
+    let (kind, owner) = match owner {
+        Owner::Project(project) => ("project", project),
+        Owner::User(user) => ("user", user),
+    };
+    [kind, owner, name].join("\0").into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: [u8; 32] = [1; 32];
+    const NEW: [u8; 32] = [2; 32];
+    const NONCE: [u8; 24] = [7; 24];
+
+    fn ring(keys: &[[u8; 32]]) -> Keyring {
+        Keyring::new(keys).unwrap()
+    }
+
+    fn project(name: &str) -> Owner {
+        Owner::Project(name.into())
+    }
+
+    #[test]
+    fn what_was_sealed_opens_and_does_not_show() {
+        let sealed = ring(&[OLD]).seal(NONCE, &project("p"), "token", "tops3cret");
+        assert!(sealed.starts_with("v1:") && !sealed.contains("tops3cret"), "{sealed}");
+        assert_eq!(ring(&[OLD]).open(&project("p"), "token", &sealed).unwrap(), "tops3cret");
+    }
+
+    #[test]
+    fn it_opens_nowhere_else() {
+        let sealed = ring(&[OLD]).seal(NONCE, &project("p"), "token", "tops3cret");
+        for (owner, name) in
+            [(project("q"), "token"), (project("p"), "other"), (Owner::User("p".into()), "token")]
+        {
+            assert_eq!(ring(&[OLD]).open(&owner, name, &sealed), Err(SealError::Broken));
+        }
+    }
+
+    #[test]
+    fn a_new_key_seals_and_the_old_one_still_opens() {
+        let old = ring(&[OLD]).seal(NONCE, &project("p"), "token", "tops3cret");
+        let both = ring(&[NEW, OLD]);
+        assert_eq!(both.open(&project("p"), "token", &old).unwrap(), "tops3cret");
+        let new = both.seal(NONCE, &project("p"), "token", "tops3cret");
+        assert_eq!(ring(&[NEW]).open(&project("p"), "token", &new).unwrap(), "tops3cret");
+        assert!(matches!(ring(&[NEW]).open(&project("p"), "token", &old), Err(SealError::UnknownKey(_))));
+    }
+
+    #[test]
+    fn what_was_changed_does_not_open() {
+        let sealed = ring(&[OLD]).seal(NONCE, &project("p"), "token", "tops3cret");
+        let cut = &sealed[..sealed.len() - 4];
+        for text in ["", "v1:::", "v2:a:b:c", cut] {
+            assert!(ring(&[OLD]).open(&project("p"), "token", text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_keyring_shows_no_key() {
+        assert!(!format!("{:?}", ring(&[OLD])).contains("1, 1"));
+    }
+}

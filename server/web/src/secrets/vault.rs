@@ -1,0 +1,73 @@
+//! The secrets of the database, as executors ask for them when a worker starts.
+
+use std::collections::BTreeSet;
+
+use cubeloom_domain::belongings::Owner;
+use cubeloom_domain::executor::BoxFuture;
+use cubeloom_domain::vault::Vault;
+use cubeloom_store::{Store, StoreError};
+
+use super::Keyring;
+
+/// Opens secrets of the database. Nothing is kept: each worker is given what holds when it starts.
+#[derive(Clone, Debug)]
+pub struct StoreVault {
+    store: Store,
+    keys: Keyring,
+}
+
+impl StoreVault {
+    /// On this database, with these keys.
+    #[must_use]
+    pub fn new(store: Store, keys: Keyring) -> Self {
+        Self { store, keys }
+    }
+
+    async fn find(&self, project: &str, user: &str, name: &str) -> Result<Option<String>, String> {
+        let asked = owners(&self.store, project, user).await.map_err(|error| could_not(name, &error))?;
+        for owner in asked {
+            let found = self.store.secret(&owner, name).await.map_err(|error| could_not(name, &error))?;
+            if let Some(secret) = found {
+                let opened = self.keys.open(&owner, name, &secret.sealed);
+                return opened
+                    .map(Some)
+                    .map_err(|error| format!("the secret `{name}` cannot be read: {error}"));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn could_not(name: &str, error: &StoreError) -> String {
+    format!("the secret `{name}` cannot be read: {error}")
+}
+
+impl Vault for StoreVault {
+    fn secret<'a>(
+        &'a self,
+        project: &'a str,
+        user: &'a str,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, String>> {
+        Box::pin(self.find(project, user, name))
+    }
+}
+
+/// Whose secrets a run may use, the first first: the person's own go over the project's.
+async fn owners(store: &Store, project: &str, user: &str) -> Result<Vec<Owner>, StoreError> {
+    let own = store.user_by_name(user).await?.filter(|user| !user.disabled);
+    let own = own.map(|user| Owner::User(user.id));
+    Ok(own.into_iter().chain([Owner::Project(project.into())]).collect())
+}
+
+/// The names of the secrets that a run of `user` in `project` may use.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn names(store: &Store, project: &str, user: &str) -> Result<BTreeSet<String>, StoreError> {
+    let mut names = BTreeSet::new();
+    for owner in owners(store, project, user).await? {
+        names.extend(store.secrets(&owner).await?.into_iter().map(|secret| secret.name));
+    }
+    Ok(names)
+}
