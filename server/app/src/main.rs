@@ -20,6 +20,7 @@ mod planning;
 mod platform;
 mod problems;
 mod progress;
+mod sealing;
 mod show;
 mod submit;
 mod telemetry;

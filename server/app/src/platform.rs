@@ -12,13 +12,14 @@ use cubeloom_domain::{Bytes, Clock, Cpu, RunId, Timestamp};
 use cubeloom_engine::{Engine, EngineConfig, Handle};
 use cubeloom_executor_local::{LocalConfig, LocalExecutor};
 use cubeloom_store::{Options, Store};
+use cubeloom_web::secrets::{Keyring, StoreVault};
 
 use crate::clock::MachineClock;
 use crate::config::Config;
 use crate::exit::Invalid;
 use crate::lock::EngineLock;
 use crate::paths::DataFolder;
-use crate::{failpoint, machine, templates, wake};
+use crate::{failpoint, machine, sealing, templates, wake};
 
 /// The project of everything that the command line starts.
 pub const PROJECT: &str = "default";
@@ -82,6 +83,24 @@ impl Platform {
         templates_root(&self.config).map(|root| templates::stamp(&root)).unwrap_or_default()
     }
 
+    /// The keys that secrets are encrypted with.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn keyring(&self) -> anyhow::Result<Keyring> {
+        sealing::keyring(&self.config)
+    }
+
+    /// What this machine has for jobs, and what a run of the command line's project may use.
+    ///
+    /// # Errors
+    /// When jobs cannot run in this data folder, or the database does not answer.
+    pub async fn facts_for(&self, user: &str) -> anyhow::Result<Facts> {
+        let mut facts = self.facts()?;
+        cubeloom_web::belongings::add_to_facts(&self.store, PROJECT, user, &mut facts).await?;
+        Ok(facts)
+    }
+
     /// What this machine has for jobs.
     ///
     /// # Errors
@@ -113,7 +132,9 @@ impl Platform {
         if let Some(executor) = slot.as_ref() {
             return Ok(Arc::clone(executor));
         }
-        let executor = LocalExecutor::new(local_config(&self.config, &self.data)?, self.clock.clone())?;
+        let mut config = local_config(&self.config, &self.data)?;
+        config.vault = Some(Arc::new(StoreVault::new(self.store.clone(), self.keyring()?)));
+        let executor = LocalExecutor::new(config, self.clock.clone())?;
         Ok(Arc::clone(slot.insert(executor)))
     }
 

@@ -122,7 +122,7 @@ fn parts(
             }
         }),
         folders: Folders { data: data.path().into(), code: data.code(), workspace: data.workspace() },
-        keys: Keys { signing: key(&keys, "signing")?, sealing: key(&keys, "sealing")? },
+        keys: Keys { signing: key(&keys, "signing")?, sealing: platform.keyring()? },
         settings: Settings { url, proxies: platform.config.settings.server.proxies },
     })
 }

@@ -24,6 +24,7 @@ pub mod resources;
 pub mod state;
 pub mod template;
 pub mod usage;
+pub mod vault;
 
 pub use clock::{Clock, Timestamp};
 pub use ids::{AttemptKey, InstanceIx, InstanceKey, RunId, TaskIx};

@@ -139,11 +139,12 @@ impl Attempt {
         }
     }
 
-    /// Starts the workers `ranks` of `job` in the background.
-    pub(crate) fn start(&self, job: Arc<LocalJob>, ranks: Vec<usize>) {
+    /// Starts the workers `ranks` of `job`, which is `person`'s, in the background.
+    pub(crate) fn start(&self, job: Arc<LocalJob>, person: String, ranks: Vec<usize>) {
         let starting = start::Start {
             machine: Arc::clone(&self.machine),
             job,
+            person,
             ranks,
             dir: self.dir.clone(),
             sender: self.sender.clone(),

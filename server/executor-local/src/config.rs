@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_domain::job::DEFAULT_GRACE;
 use cubeloom_domain::resources::Amount;
+use cubeloom_domain::vault::Vault;
 
 /// The settings of [`crate::LocalExecutor`].
 #[derive(Clone, Debug)]
@@ -20,7 +22,9 @@ pub struct LocalConfig {
     pub uid_base: u32,
     /// The time between TERM and KILL where nothing else says.
     pub grace: Duration,
-    /// Secrets that tasks may name.
+    /// Where the secrets of projects and people are; those go over the ones below.
+    pub vault: Option<Arc<dyn Vault>>,
+    /// Secrets that every task may name.
     pub secrets: BTreeMap<String, SecretSource>,
     /// Folders that tasks may name as volumes.
     pub volumes: BTreeMap<String, PathBuf>,
@@ -58,6 +62,7 @@ impl LocalConfig {
             capacity: None,
             uid_base: 61_000,
             grace: DEFAULT_GRACE,
+            vault: None,
             secrets: BTreeMap::new(),
             volumes: BTreeMap::new(),
             path: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".into(),

@@ -120,7 +120,7 @@ impl LocalExecutor {
         if attempt.is_stopped() {
             attempt.never_ran(&missing);
         } else if !missing.is_empty() {
-            attempt.start(Arc::new(local.clone()), missing);
+            attempt.start(Arc::new(local.clone()), submission.job.user.clone(), missing);
         }
         tokio::spawn(attempt.run(inbox));
     }

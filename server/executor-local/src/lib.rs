@@ -21,6 +21,7 @@ mod log_files;
 pub mod logs;
 mod look;
 mod machine;
+mod mask;
 mod notes;
 mod outputs;
 mod owner;

@@ -1,46 +1,79 @@
-//! Secrets, read when a worker starts: into its environment, or into a file that only it may read.
+//! Secrets, looked up when workers start: into their environment, or into files that only they may read.
 
+use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path};
 
 use cubeloom_domain::job::SecretMount;
+use cubeloom_domain::lowered::LocalJob;
 
 use crate::config::{LocalConfig, SecretSource};
 use crate::error::reason;
 use crate::folders::{PRIVATE, give, make};
+use crate::mask;
 
 /// The folder, below the worker's own, that holds secret files.
 pub(crate) const FOLDER: &str = "secrets";
 
-/// Gives a worker its secrets; the variables that hold some.
-///
-/// # Errors
-/// A sentence: the secret is not known or cannot be read.
-pub(crate) fn provide(
-    config: &LocalConfig,
-    mounts: &[SecretMount],
-    worker: &Path,
-    user: Option<u32>,
-) -> Result<Vec<(String, String)>, String> {
-    let mut variables = Vec::new();
-    for mount in mounts {
-        let name = &mount.name;
-        let value = read(config, name)?;
-        if let Some(file) = &mount.file {
-            write(worker, file, &value, user).map_err(|error| {
-                format!("the secret `{name}` cannot be put into its file: {}", reason(&error))
-            })?;
+/// The values of a job's secrets, by name, while its workers are started.
+#[derive(Default)]
+pub(crate) struct Values(BTreeMap<String, String>);
+
+impl Values {
+    /// Looks up what the workers of a job of `user` name: in the vault first, then in the configuration.
+    ///
+    /// # Errors
+    /// A sentence: a secret is not known or cannot be read.
+    pub(crate) async fn of(config: &LocalConfig, job: &LocalJob, user: &str) -> Result<Self, String> {
+        let mut values = BTreeMap::new();
+        for mount in job.workers.iter().flat_map(|worker| &worker.secrets) {
+            if values.contains_key(&mount.name) {
+                continue;
+            }
+            let kept = match &config.vault {
+                Some(vault) => vault.secret(&job.project, user, &mount.name).await?,
+                None => None,
+            };
+            let value = kept.map_or_else(|| configured(config, &mount.name), Ok)?;
+            values.insert(mount.name.clone(), value);
         }
-        if let Some(variable) = &mount.env {
-            variables.push((variable.clone(), value));
-        }
+        Ok(Self(values))
     }
-    Ok(variables)
+
+    /// Gives a worker its secrets; the variables that hold some.
+    ///
+    /// # Errors
+    /// A sentence: one cannot be put into its file.
+    pub(crate) fn provide(
+        &self,
+        mounts: &[SecretMount],
+        worker: &Path,
+        user: Option<u32>,
+    ) -> Result<Vec<(String, String)>, String> {
+        let mut variables = Vec::new();
+        for mount in mounts {
+            let Some(value) = self.0.get(&mount.name) else { continue };
+            if let Some(file) = &mount.file {
+                write(worker, file, value, user).map_err(|error| {
+                    format!("the secret `{}` cannot be put into its file: {}", mount.name, reason(&error))
+                })?;
+            }
+            if let Some(variable) = &mount.env {
+                variables.push((variable.clone(), value.clone()));
+            }
+        }
+        Ok(variables)
+    }
+
+    /// What must not be seen in anything that a worker with these secrets writes.
+    pub(crate) fn masks(&self, mounts: &[SecretMount]) -> Vec<String> {
+        mask::forms(mounts.iter().filter_map(|mount| self.0.get(&mount.name)))
+    }
 }
 
-fn read(config: &LocalConfig, name: &str) -> Result<String, String> {
+fn configured(config: &LocalConfig, name: &str) -> Result<String, String> {
     match config.secrets.get(name) {
         Some(SecretSource::Value(value)) => Ok(value.clone()),
         Some(SecretSource::File(path)) => {
@@ -49,7 +82,9 @@ fn read(config: &LocalConfig, name: &str) -> Result<String, String> {
             })?;
             Ok(text.strip_suffix('\n').map(Into::into).unwrap_or(text))
         }
-        None => Err(format!("the secret `{name}` is not known here; name it in the configuration")),
+        None => Err(format!(
+            "there is no secret `{name}` any more: add it to the project, or name it in the configuration"
+        )),
     }
 }
 

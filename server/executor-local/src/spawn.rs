@@ -14,7 +14,7 @@ use crate::error::reason;
 use crate::folders::{ENTERED, give, is_given, make_all, make_owned};
 use crate::notes::Notes;
 use crate::python::Toolchain;
-use crate::secrets;
+use crate::secrets::{self, Values};
 use crate::spares::{Spares, Spawned};
 use crate::spec::{Limits, ShimSpec};
 
@@ -35,6 +35,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) toolchain: &'a Toolchain,
     /// The attempt's token.
     pub(crate) token: &'a str,
+    /// The values of its secrets.
+    pub(crate) secrets: &'a Values,
     /// The attempt's stop file.
     pub(crate) stop_file: PathBuf,
     /// The shims that wait.
@@ -59,7 +61,7 @@ impl Launch<'_> {
         self.folders(worker).map_err(|error| {
             format!("the folder {} of {} cannot be made: {}", worker.folder, worker.name, reason(&error))
         })?;
-        let provided = secrets::provide(self.config, &worker.secrets, Path::new(&worker.folder), self.user)?;
+        let provided = self.secrets.provide(&worker.secrets, Path::new(&worker.folder), self.user)?;
         let order = self.order(worker, provided, cgroup);
         let text = serde_json::to_vec(&order).map_err(|error| error.to_string())?;
         self.spares.order(self.config, self.notes, &text).map_err(|error| {
@@ -128,6 +130,8 @@ impl Launch<'_> {
             env: env.into_iter().collect(),
             cwd: (&worker.cwd).into(),
             user: self.user,
+            masks: self.secrets.masks(&worker.secrets),
+            outputs: (&worker.outputs_file).into(),
             limits: Limits {
                 cpu_millis: worker.cpu.0,
                 memory: worker.memory.0,

@@ -53,6 +53,12 @@ pub struct ShimSpec {
     pub cwd: PathBuf,
     /// The uid and gid to run under, where the server may choose it.
     pub user: Option<u32>,
+    /// What must not be seen in what it writes: the forms of its secrets.
+    #[serde(default)]
+    pub masks: Vec<String>,
+    /// The file that it reports outputs in, which is masked too.
+    #[serde(default)]
+    pub outputs: PathBuf,
     /// What bounds it.
     pub limits: Limits,
     /// Its cgroup, where there are any.

@@ -15,6 +15,7 @@ use crate::cgroup::Cgroup;
 use crate::error::reason;
 use crate::machine::Machine;
 use crate::python::Toolchain;
+use crate::secrets::Values;
 use crate::spawn::{self, Launch};
 use crate::spec::{self, End, ExitRecord};
 use crate::watch::Gone;
@@ -28,6 +29,8 @@ pub(crate) fn cgroup(machine: &Machine, key: &AttemptKey, name: &WorkerName) -> 
 pub(crate) struct Start {
     pub(crate) machine: Arc<Machine>,
     pub(crate) job: Arc<LocalJob>,
+    /// Whose run it is.
+    pub(crate) person: String,
     /// The workers to start.
     pub(crate) ranks: Vec<usize>,
     /// The attempt's folder.
@@ -45,21 +48,27 @@ impl Start {
             Err(error) => return self.unprepared(error.sentence()),
         };
         let mut stopping = self.stopping.clone();
-        let toolchain = tokio::select! {
+        let (toolchain, secrets) = tokio::select! {
             biased;
             _ = stopping.wait_for(|stop| *stop) => return self.none_runs(),
             prepared = self.prepare(user) => match prepared {
-                Ok(toolchain) => toolchain,
+                Ok(prepared) => prepared,
                 Err(message) => return self.unprepared(message),
             },
         };
-        let _ = tokio::task::spawn_blocking(move || self.spawn_all(user, &toolchain)).await;
+        let _ = tokio::task::spawn_blocking(move || self.spawn_all(user, &toolchain, &secrets)).await;
     }
 
-    async fn prepare(&self, user: Option<u32>) -> Result<Toolchain, String> {
-        let Some(wanted) = &self.job.python else { return Ok(Toolchain::default()) };
-        let tell = |what: String| self.machine.report(&self.job.key, Event::Preparing(what));
-        self.machine.pythons.toolchain(wanted, user, tell).await
+    async fn prepare(&self, user: Option<u32>) -> Result<(Toolchain, Values), String> {
+        let toolchain = match &self.job.python {
+            Some(wanted) => {
+                let tell = |what: String| self.machine.report(&self.job.key, Event::Preparing(what));
+                self.machine.pythons.toolchain(wanted, user, tell).await?
+            }
+            None => Toolchain::default(),
+        };
+        // Last, so that they are as fresh as can be.
+        Ok((toolchain, Values::of(&self.machine.config, &self.job, &self.person).await?))
     }
 
     fn unprepared(&self, message: String) {
@@ -78,7 +87,7 @@ impl Start {
     }
 
     /// Blocking: makes the folders, then starts shim after shim until a stop comes.
-    fn spawn_all(mut self, user: Option<u32>, toolchain: &Toolchain) {
+    fn spawn_all(mut self, user: Option<u32>, toolchain: &Toolchain, secrets: &Values) {
         if let Err(message) = self.folders(user) {
             return self.unprepared(message);
         }
@@ -89,6 +98,7 @@ impl Start {
             user,
             toolchain,
             token: &token,
+            secrets,
             stop_file: spec::stop_file(&self.dir),
             spares: &machine.spares,
             notes: &machine.notes,

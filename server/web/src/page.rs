@@ -73,6 +73,16 @@ impl<T> Page<T> {
         Self { items: found, next_cursor }
     }
 
+    /// A page of a list that is at hand whole, sorted by `key`.
+    ///
+    /// # Errors
+    /// When the query cannot be meant.
+    pub fn cut(found: Vec<T>, query: &PageQuery, key: impl Fn(&T) -> String) -> ApiResult<Self> {
+        let (limit, after) = (query.limit()?, query.after()?);
+        let later = found.into_iter().filter(|item| after.as_ref().is_none_or(|after| key(item) > *after));
+        Ok(Self::of(later.take(limit + 1).collect(), limit, &key))
+    }
+
     /// Each item in another form.
     pub fn map<U>(self, change: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(change).collect(), next_cursor: self.next_cursor }

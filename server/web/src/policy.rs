@@ -116,6 +116,16 @@ pub const POLICY: &[Rule] = &[
     // Logs and live events.
     //
     // Secrets, volumes, registries, clusters.
+    row("GET", "/api/v1/projects/{project}/secrets", Editor, Read),
+    row("POST", "/api/v1/projects/{project}/secrets", Owner, Write),
+    row("GET", "/api/v1/projects/{project}/secrets/{secret}", Editor, Read),
+    row("PUT", "/api/v1/projects/{project}/secrets/{secret}", Owner, Write),
+    row("DELETE", "/api/v1/projects/{project}/secrets/{secret}", Owner, Write),
+    row("GET", "/api/v1/me/secrets", Person, Read),
+    row("POST", "/api/v1/me/secrets", Person, Write),
+    row("GET", "/api/v1/me/secrets/{secret}", Person, Read),
+    row("PUT", "/api/v1/me/secrets/{secret}", Person, Write),
+    row("DELETE", "/api/v1/me/secrets/{secret}", Person, Write),
     //
     // People: sessions, tokens, links, users, audit.
     row("POST", "/api/v1/session", Anyone, Write),

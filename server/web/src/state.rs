@@ -13,6 +13,7 @@ use tokio::sync::{broadcast, watch};
 
 use crate::auth::{People, Throttle, secret};
 use crate::runs::Runs;
+use crate::secrets::Keyring;
 
 /// The web's state: a handle that clones cheaply.
 #[derive(Clone)]
@@ -58,13 +59,13 @@ pub struct Folders {
     pub workspace: PathBuf,
 }
 
-/// The server's keys, 256 random bits each.
+/// The server's keys.
 #[derive(Clone)]
 pub struct Keys {
-    /// Signs session cookies and hooks' URLs.
+    /// Signs session cookies and hooks' URLs; 256 random bits.
     pub signing: [u8; 32],
-    /// Encrypts secrets.
-    pub sealing: [u8; 32],
+    /// Encrypt secrets.
+    pub sealing: Keyring,
 }
 
 /// What is configured.

@@ -11,7 +11,7 @@ use crate::planning::{self, Source};
 use crate::platform::Platform;
 use crate::show::{self, Output};
 use crate::submit::{Request, submit};
-use crate::{problems, wake};
+use crate::{machine, problems, wake};
 
 use super::await_run::{Wait, await_run};
 
@@ -27,7 +27,8 @@ pub async fn run(args: cli::Run, config: Config, output: Output) -> anyhow::Resu
     if args.detach {
         demand_server(&platform)?;
     }
-    let (templates, facts) = (platform.templates().await?, platform.facts()?);
+    let templates = platform.templates().await?;
+    let facts = platform.facts_for(&machine::user()).await?;
     let request = Request { source: &source, document: &document, parameters };
     let submitted = match submit(&platform, request, templates, facts).await? {
         Ok(submitted) => submitted,

@@ -89,7 +89,8 @@ async fn run_first(
         Err(problems) => return refused(problems),
     };
     let request = Request { source, document: &document, parameters: Default::default() };
-    let submitted = match submit(platform, request, templates, platform.facts()?).await? {
+    let facts = platform.facts_for(&crate::machine::user()).await?;
+    let submitted = match submit(platform, request, templates, facts).await? {
         Ok(submitted) => submitted,
         Err(problems) => return refused(problems),
     };

@@ -49,6 +49,13 @@ pub const KEYS: &[Key] = &[
         "the address that people use, when a proxy stands before it",
     ),
     key("server", "keys", Kind::Text, "<data>/keys", "the folder of the server's keys"),
+    key(
+        "server",
+        "key",
+        Kind::Text,
+        "file:<keys>/sealing",
+        "where the key that encrypts secrets is, `env:NAME` or `file:/path`: 32 bytes in base64; older keys after it",
+    ),
     key("server", "proxies", Kind::Number, "", "proxies before the server whose X-Forwarded-For is believed"),
     key("database", "url", Kind::Text, "sqlite:<data>/db/cubeloom.sqlite", "sqlite:/path or postgres://..."),
     key("local", "cpu", Kind::Text, "all cores", "CPU that jobs may use together"),

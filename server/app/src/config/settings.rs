@@ -40,6 +40,9 @@ pub struct Server {
     pub keys: Option<PathBuf>,
     /// How many proxies stand before the server; the addresses that they add to `X-Forwarded-For` are believed.
     pub proxies: usize,
+    /// Where the key that encrypts secrets is: `env:NAME` or `file:/path`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// The data folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<PathBuf>,
@@ -55,6 +58,7 @@ impl Default for Server {
             url: None,
             proxies: 0,
             keys: None,
+            key: None,
             data: None,
             templates: None,
         }

@@ -8,14 +8,14 @@
 mod now;
 mod program;
 mod record;
+mod streams;
 mod supervise;
 mod tree;
 mod usage;
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::sync::OnceLock;
 
 use cubeloom_domain::Timestamp;
@@ -26,6 +26,7 @@ use crate::spec::{self, End, ExitRecord, Note, ShimSpec, Started};
 pub(crate) use now::now;
 use program::{Program, StartError};
 use record::RecordFile;
+use streams::Streams;
 use supervise::Supervisor;
 pub(crate) use tree::start_ticks;
 
@@ -97,13 +98,16 @@ fn run(order: &ShimSpec) -> Result<(), Refusal> {
     if folder.join(spec::STARTED).exists() || folder.join(spec::EXIT).exists() {
         return Err(Refusal::LostRace);
     }
-    let stdout = append(order, spec::STDOUT)?;
-    let stderr = append(order, spec::STDERR)?;
+    let streams = Streams::open(order)?;
     let record_file = write_started(order)?;
     hit("shim.started.after");
-    let mut supervisor = Supervisor::new(order);
-    let record = supervisor.run(|supervisor| work(order, supervisor, &stdout, &stderr));
+    let mut supervisor = Supervisor::new(order, streams);
+    let record = supervisor.run(|supervisor| work(order, supervisor));
     supervisor.write_series();
+    if let Err(error) = streams::mask_outputs(&order.outputs, &order.masks) {
+        // Outputs that may hold secrets are worse than none.
+        let _ = fs::write(&order.outputs, format!("masking: {error}\n"));
+    }
     record_file.write(&record);
     if let Some(cgroup) = &order.cgroup {
         cgroup.remove();
@@ -112,19 +116,14 @@ fn run(order: &ShimSpec) -> Result<(), Refusal> {
 }
 
 /// Setup, then the program.
-fn work(
-    order: &ShimSpec,
-    supervisor: &mut Supervisor<'_>,
-    stdout: &File,
-    stderr: &File,
-) -> (End, Option<Timestamp>) {
+fn work(order: &ShimSpec, supervisor: &mut Supervisor<'_>) -> (End, Option<Timestamp>) {
     let cannot = |error: StartError| End::CouldNotStart { message: error.sentence() };
     if let Some(Err(error)) = order.cgroup.as_ref().map(|cgroup| cgroup.create(&order.limits)) {
         let message = format!("its control group could not be made: {error}; see `cubeloom check`");
         return (End::CouldNotStart { message }, None);
     }
     if !order.setup.is_empty() {
-        let began = Program::new(order, &order.setup).and_then(|program| program.start(stdout, stderr));
+        let began = Program::new(order, &order.setup).and_then(|program| supervisor.start(&program));
         let ended = match began {
             Ok(pid) => supervisor.wait(pid),
             Err(error) => return (cannot(error.of_setup()), None),
@@ -140,7 +139,7 @@ fn work(
         }
     }
     hit("shim.fork.before");
-    let pid = match Program::new(order, &order.argv).and_then(|program| program.start(stdout, stderr)) {
+    let pid = match Program::new(order, &order.argv).and_then(|program| supervisor.start(&program)) {
         Ok(pid) => pid,
         Err(error) => return (cannot(error), None),
     };
@@ -159,10 +158,6 @@ fn take_lock(order: &ShimSpec) -> Result<File, Refusal> {
         Err(rustix::io::Errno::WOULDBLOCK) => Err(Refusal::LostRace),
         Err(error) => Err(Refusal::Files(error.into())),
     }
-}
-
-fn append(order: &ShimSpec, name: &str) -> io::Result<File> {
-    OpenOptions::new().create(true).append(true).mode(0o640).open(order.folder.join(name))
 }
 
 /// Says who runs this worker. From here on it counts as having run.

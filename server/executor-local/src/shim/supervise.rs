@@ -9,6 +9,8 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
 
 use super::now::now;
+use super::program::{Program, StartError};
+use super::streams::Streams;
 use super::tree;
 use super::usage::Sampler;
 use crate::spec::{End, ExitRecord, ShimSpec, StopWish};
@@ -19,6 +21,7 @@ const AGAIN: Duration = Duration::from_millis(100);
 /// Watches over one worker.
 pub(super) struct Supervisor<'a> {
     order: &'a ShimSpec,
+    streams: Streams,
     sampler: Sampler<'a>,
     /// Set by a wish to stop: when KILL follows TERM.
     kill_at: Option<Instant>,
@@ -29,8 +32,14 @@ pub(super) struct Supervisor<'a> {
 }
 
 impl<'a> Supervisor<'a> {
-    pub(super) fn new(order: &'a ShimSpec) -> Self {
-        Self { order, sampler: Sampler::new(order), kill_at: None, by_itself: false, out_of_memory: false }
+    pub(super) fn new(order: &'a ShimSpec, streams: Streams) -> Self {
+        let sampler = Sampler::new(order);
+        Self { order, streams, sampler, kill_at: None, by_itself: false, out_of_memory: false }
+    }
+
+    /// Starts a program of the worker's.
+    pub(super) fn start(&self, program: &Program<'_>) -> Result<Pid, StartError> {
+        program.start(&self.streams.stdout, &self.streams.stderr)
     }
 
     /// Whether the worker has been told to stop.
@@ -51,6 +60,7 @@ impl<'a> Supervisor<'a> {
         let (end, started_at) = work(self);
         let (stopped, ended_at) = (self.was_stopped() || end == End::NeverRan, now());
         self.end_rest();
+        self.streams.finish();
         let usage = self.sampler.summary();
         ExitRecord { end, stopped, started_at, ended_at, usage }
     }
@@ -61,7 +71,9 @@ impl<'a> Supervisor<'a> {
             if let Some(end) = self.reap(main) {
                 return self.judge(end);
             }
-            match next_signal(self.pause()) {
+            let pause = self.pause();
+            let pause = if self.streams.pass_on(pause) { Duration::ZERO } else { pause };
+            match next_signal(pause) {
                 Some(libc::SIGTERM) => {
                     // A peer may notice that a worker dies before the worker is dead.
                     self.by_itself |= !self.stopping() && tree::is_ending(main);
@@ -181,7 +193,7 @@ impl<'a> Supervisor<'a> {
 
 /// The signals that are waited for.
 #[allow(unsafe_code)]
-fn signals() -> libc::sigset_t {
+pub(super) fn signals() -> libc::sigset_t {
     // SAFETY: `sigemptyset` initialises the set before anything reads it.
     unsafe {
         let mut set = std::mem::zeroed();

@@ -16,6 +16,7 @@ pub mod metrics;
 pub(crate) mod pipelines;
 pub(crate) mod projects;
 pub mod runs;
+mod secrets;
 mod session;
 pub mod tasks;
 pub(crate) mod tokens;
@@ -53,4 +54,5 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(users::routes())
         .merge(links::routes())
         .merge(audit::routes())
+        .merge(secrets::routes())
 }

@@ -58,7 +58,7 @@ pub(crate) async fn accept(web: &Web, caller: &Caller, project: &str, sent: Sent
         );
     }
     found.refuse()?;
-    let (_, problems) = plan::check(web, project, sent.document.clone()).await?;
+    let (_, problems) = plan::check(web, project, &caller.user.name, sent.document.clone()).await?;
     let Ok(document) = parse_pipeline(&sent.document) else {
         return Err(ApiError::invalid(problems));
     };

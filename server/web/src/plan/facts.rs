@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use cubeloom_domain::belongings::Owner;
 use cubeloom_domain::executor::Facts;
 
+use crate::belongings;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// What the named cluster has, or the first one, and the project's secrets.
+/// What the named cluster has, or the first one, and what `user` may use in the project.
 ///
 /// # Errors
 /// When the database does not answer.
-pub(crate) async fn facts(web: &Web, project: &str, cluster: Option<&str>) -> ApiResult<Facts> {
+pub(crate) async fn facts(web: &Web, project: &str, user: &str, cluster: Option<&str>) -> ApiResult<Facts> {
     let clusters = web.clusters();
     let named = cluster.and_then(|name| clusters.get(name));
     let Some(cluster) = named.or_else(|| clusters.values().next()).map(Arc::clone) else {
@@ -21,7 +21,6 @@ pub(crate) async fn facts(web: &Web, project: &str, cluster: Option<&str>) -> Ap
     // An executor may look at its machine for this.
     let facts = tokio::task::spawn_blocking(move || cluster.facts()).await;
     let mut facts = facts.map_err(ApiError::internal)?;
-    let secrets = web.store().secrets(&Owner::Project(project.into())).await?;
-    facts.secrets.extend(secrets.into_iter().map(|secret| secret.name));
+    belongings::add_to_facts(web.store(), project, user, &mut facts).await?;
     Ok(facts)
 }

@@ -31,7 +31,7 @@ pub(crate) struct Order {
 /// Every mistake in the document and its parameters, each with its place, or what the server lacks.
 pub(crate) async fn plan(web: &Web, text: String, order: Order) -> ApiResult<(Document, Planned)> {
     let document = compile(move || parse_pipeline(&text)).await?.map_err(ApiError::invalid)?;
-    let facts = facts(web, &order.project, document.pipeline.cluster.as_deref()).await?;
+    let facts = facts(web, &order.project, &order.user, document.pipeline.cluster.as_deref()).await?;
     let context = context(web, &order);
     let templates = web.templates();
     compile(move || {
@@ -51,6 +51,7 @@ pub(crate) async fn plan(web: &Web, text: String, order: Order) -> ApiResult<(Do
 pub(crate) async fn check(
     web: &Web,
     project: &str,
+    user: &str,
     text: String,
 ) -> ApiResult<(Option<Document>, Vec<Problem>)> {
     let (cluster, text) = compile(move || {
@@ -58,7 +59,7 @@ pub(crate) async fn check(
         (cluster, text)
     })
     .await?;
-    let facts = facts(web, project, cluster.as_deref()).await?;
+    let facts = facts(web, project, user, cluster.as_deref()).await?;
     let templates = web.templates();
     compile(move || check_pipeline(&text, &templates, &facts)).await
 }

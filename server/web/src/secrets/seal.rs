@@ -31,7 +31,9 @@ struct Key {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SealError {
     /// It was sealed with a key that is not here.
-    #[error("it was encrypted with the key {0}, which this server does not have: add that key to [server] key, or set the secret again")]
+    #[error(
+        "it was encrypted with the key {0}, which this server does not have: add that key to [server] key, or set the secret again"
+    )]
     UnknownKey(String),
     /// It was changed, or moved from another place.
     #[error("what the database holds is not what was stored: set the secret again")]

@@ -1,6 +1,7 @@
 //! The secrets of the database, as executors ask for them when a worker starts.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use cubeloom_domain::belongings::Owner;
 use cubeloom_domain::executor::BoxFuture;
@@ -10,7 +11,7 @@ use cubeloom_store::{Store, StoreError};
 use super::Keyring;
 
 /// Opens secrets of the database. Nothing is kept: each worker is given what holds when it starts.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct StoreVault {
     store: Store,
     keys: Keyring,
@@ -40,6 +41,12 @@ impl StoreVault {
 
 fn could_not(name: &str, error: &StoreError) -> String {
     format!("the secret `{name}` cannot be read: {error}")
+}
+
+impl fmt::Debug for StoreVault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreVault").field("keys", &self.keys).finish_non_exhaustive()
+    }
 }
 
 impl Vault for StoreVault {

@@ -4,6 +4,7 @@ use axum::extract::State;
 use cubeloom_compiler::parse_pipeline;
 
 use super::view::{PipelineView, VersionView};
+use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::etag::Tagged;
 use crate::extract::Path;
@@ -23,11 +24,12 @@ use crate::state::Web;
 )]
 pub(crate) async fn get(
     State(web): State<Web>,
+    caller: Caller,
     Path((project, name)): Path<(String, String)>,
 ) -> ApiResult<Tagged<PipelineView>> {
     let missing = || ApiError::not_found("pipeline", &name);
     let newest = web.store().newest(&project, &name).await?.ok_or_else(missing)?;
-    let (_, problems) = plan::check(&web, &project, newest.document.clone()).await?;
+    let (_, problems) = plan::check(&web, &project, &caller.user.name, newest.document.clone()).await?;
     let document = parse_pipeline(&newest.document).map_err(ApiError::invalid)?;
     let version = newest.version;
     let view = PipelineView::new(&project, &document.pipeline, VersionView::from(newest), &problems);

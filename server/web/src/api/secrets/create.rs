@@ -5,11 +5,12 @@ use axum::http::StatusCode;
 use cubeloom_domain::belongings::{Owner, SealedSecret};
 use cubeloom_store::Created;
 
-use super::view::{NewSecret, SecretView, audited, check_value};
+use super::view::{DESCRIPTION, NewSecret, SecretView, audited, check_value};
 use crate::audit;
 use crate::auth::Caller;
-use crate::belongings::{check_description, check_name};
+use crate::check::Found;
 use crate::error::{ApiError, ApiResult};
+use crate::etag::Tagged;
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
@@ -27,7 +28,7 @@ pub(crate) async fn in_project(
     caller: Caller,
     Path(project): Path<String>,
     Json(secret): Json<NewSecret>,
-) -> ApiResult<(StatusCode, SecretView)> {
+) -> ApiResult<(StatusCode, Tagged<SecretView>)> {
     create(&web, &caller, Owner::Project(project), secret).await
 }
 
@@ -43,7 +44,7 @@ pub(crate) async fn own(
     State(web): State<Web>,
     caller: Caller,
     Json(secret): Json<NewSecret>,
-) -> ApiResult<(StatusCode, SecretView)> {
+) -> ApiResult<(StatusCode, Tagged<SecretView>)> {
     let owner = Owner::User(caller.user.id.clone());
     create(&web, &caller, owner, secret).await
 }
@@ -53,10 +54,12 @@ async fn create(
     caller: &Caller,
     owner: Owner,
     new: NewSecret,
-) -> ApiResult<(StatusCode, SecretView)> {
-    check_name("/name", &new.name)?;
-    check_value(&new.value)?;
-    check_description(&new.description)?;
+) -> ApiResult<(StatusCode, Tagged<SecretView>)> {
+    let mut found = Found::default();
+    found.name("/name", &new.name, 63);
+    check_value(&mut found, &new.value);
+    found.text("/description", &new.description, DESCRIPTION);
+    found.refuse()?;
     let now = web.now();
     let sealed = web.keys().sealing.seal(web.random(), &owner, &new.name, &new.value);
     let secret = SealedSecret {
@@ -71,7 +74,7 @@ async fn create(
     };
     let entry = audit::entry(web, caller, "secret.create", &secret.name).after(audited(&secret));
     match web.store().create_secret(&secret, &entry).await? {
-        Created::Yes => Ok((StatusCode::CREATED, secret.into())),
+        Created::Yes => Ok((StatusCode::CREATED, Tagged(1, secret.into()))),
         Created::Exists => Err(ApiError::conflict(format!(
             "there is a secret `{}` already: replace its value, or choose another name",
             secret.name

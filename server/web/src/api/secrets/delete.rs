@@ -3,12 +3,11 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use cubeloom_domain::belongings::Owner;
-use cubeloom_store::Change;
 
 use crate::audit;
 use crate::auth::Caller;
-use crate::error::{ApiError, ApiResult};
-use crate::etag::{IfMatch, etag};
+use crate::error::ApiResult;
+use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
 
@@ -61,9 +60,6 @@ async fn delete(
     IfMatch(expected): IfMatch,
 ) -> ApiResult<StatusCode> {
     let entry = audit::entry(web, caller, "secret.delete", name);
-    match web.store().delete_secret(owner, name, expected, &entry).await? {
-        Change::Done(_) => Ok(StatusCode::NO_CONTENT),
-        Change::Stale(present) => Err(ApiError::stale("the secret", etag(present))),
-        Change::Missing => Err(ApiError::not_found("secret", name)),
-    }
+    changed(web.store().delete_secret(owner, name, expected, &entry).await?, "secret", name)?;
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -6,6 +6,7 @@ use cubeloom_domain::belongings::Owner;
 use super::view::SecretView;
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult};
+use crate::etag::Tagged;
 use crate::extract::Path;
 use crate::state::Web;
 
@@ -20,7 +21,7 @@ use crate::state::Web;
 pub(crate) async fn of_project(
     State(web): State<Web>,
     Path((project, secret)): Path<(String, String)>,
-) -> ApiResult<SecretView> {
+) -> ApiResult<Tagged<SecretView>> {
     get(&web, &Owner::Project(project), &secret).await
 }
 
@@ -36,11 +37,12 @@ pub(crate) async fn own(
     State(web): State<Web>,
     caller: Caller,
     Path(secret): Path<String>,
-) -> ApiResult<SecretView> {
+) -> ApiResult<Tagged<SecretView>> {
     get(&web, &Owner::User(caller.user.id.clone()), &secret).await
 }
 
-async fn get(web: &Web, owner: &Owner, name: &str) -> ApiResult<SecretView> {
+async fn get(web: &Web, owner: &Owner, name: &str) -> ApiResult<Tagged<SecretView>> {
     let found = web.store().secret(owner, name).await?;
-    found.map(SecretView::from).ok_or_else(|| ApiError::not_found("secret", name))
+    let secret = found.ok_or_else(|| ApiError::not_found("secret", name))?;
+    Ok(Tagged(secret.revision, secret.into()))
 }

@@ -43,6 +43,8 @@ pub(crate) async fn own(
 }
 
 async fn list(web: &Web, owner: &Owner, page: &PageQuery) -> ApiResult<Json<Page<SecretView>>> {
-    let found = web.store().secrets(owner).await?;
-    Ok(Json(Page::cut(found, page, |secret| secret.name.clone())?.map(SecretView::from)))
+    Ok(Json(
+        Page::cut(web.store().secrets(owner).await?, page, |secret| secret.name.clone())?
+            .map(SecretView::from),
+    ))
 }

@@ -2,14 +2,13 @@
 
 use axum::extract::State;
 use cubeloom_domain::belongings::{Owner, SealedSecret};
-use cubeloom_store::Change;
 
-use super::view::{SecretChange, SecretView, audited, check_value};
+use super::view::{DESCRIPTION, SecretChange, SecretView, audited, check_value};
 use crate::audit;
 use crate::auth::Caller;
-use crate::belongings::check_description;
+use crate::check::Found;
 use crate::error::{ApiError, ApiResult};
-use crate::etag::{IfMatch, etag};
+use crate::etag::{IfMatch, Tagged, changed};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
@@ -32,7 +31,7 @@ pub(crate) async fn in_project(
     Path((project, secret)): Path<(String, String)>,
     expected: IfMatch,
     Json(change): Json<SecretChange>,
-) -> ApiResult<SecretView> {
+) -> ApiResult<Tagged<SecretView>> {
     update(&web, &caller, Owner::Project(project), &secret, expected, change).await
 }
 
@@ -54,7 +53,7 @@ pub(crate) async fn own(
     Path(secret): Path<String>,
     expected: IfMatch,
     Json(change): Json<SecretChange>,
-) -> ApiResult<SecretView> {
+) -> ApiResult<Tagged<SecretView>> {
     let owner = Owner::User(caller.user.id.clone());
     update(&web, &caller, owner, &secret, expected, change).await
 }
@@ -66,27 +65,27 @@ async fn update(
     name: &str,
     IfMatch(expected): IfMatch,
     change: SecretChange,
-) -> ApiResult<SecretView> {
+) -> ApiResult<Tagged<SecretView>> {
     let missing = || ApiError::not_found("secret", name);
     let before = web.store().secret(&owner, name).await?.ok_or_else(missing)?;
     let mut secret =
         SealedSecret { updated_at: web.now(), updated_by: caller.user.name.clone(), ..before.clone() };
+    let mut found = Found::default();
     if let Some(value) = &change.value {
-        check_value(value)?;
+        check_value(&mut found, value);
         secret.sealed = web.keys().sealing.seal(web.random(), &owner, name, value);
     }
     if let Some(description) = change.description {
-        check_description(&description)?;
+        found.text("/description", &description, DESCRIPTION);
         secret.description = description;
     }
+    found.refuse()?;
     let mut after = audited(&secret);
     after["value_changed"] = change.value.is_some().into();
     let entry = audit::entry(web, caller, "secret.update", name).before(audited(&before)).after(after);
     // What was read above and is kept must still be so when it is written.
     let expected = Some(expected.unwrap_or(before.revision));
-    match web.store().update_secret(&secret, expected, &entry).await? {
-        Change::Done(revision) => Ok(SealedSecret { revision, ..secret }.into()),
-        Change::Stale(present) => Err(ApiError::stale("the secret", etag(present))),
-        Change::Missing => Err(missing()),
-    }
+    let done = web.store().update_secret(&secret, expected, &entry).await?;
+    secret.revision = changed(done, "secret", name)?;
+    Ok(Tagged(secret.revision, secret.into()))
 }

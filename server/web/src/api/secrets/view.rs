@@ -1,17 +1,15 @@
 //! Secrets, as the API takes and shows them.
 
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::belongings::SealedSecret;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::error::{ApiError, ApiResult};
-use crate::etag::etag;
-use crate::extract::Json;
+use crate::check::Found;
 
+/// The longest description, in characters.
+pub(super) const DESCRIPTION: usize = 1000;
 /// The longest value, in bytes.
 const LONGEST: usize = 64 << 10;
 
@@ -47,13 +45,6 @@ impl From<SealedSecret> for SecretView {
     }
 }
 
-/// One secret, with its ETag.
-impl IntoResponse for SecretView {
-    fn into_response(self) -> Response {
-        ([(header::ETAG, etag(self.revision))], Json(self)).into_response()
-    }
-}
-
 /// A new secret.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -77,18 +68,17 @@ pub struct SecretChange {
     pub description: Option<String>,
 }
 
-/// What tasks can be given in a variable or a file.
-pub(super) fn check_value(value: &str) -> ApiResult<()> {
+/// Whether tasks can be given this in a variable or a file.
+pub(super) fn check_value(found: &mut Found, value: &str) {
     if value.is_empty() {
-        return Err(ApiError::field("/value", "the value is empty: a secret needs one"));
+        found.wrong("/value", "the value is empty: a secret needs one");
     }
     if value.len() > LONGEST {
-        return Err(ApiError::field("/value", "the value is longer than 64 KiB: put it into a file of a volume"));
+        found.wrong("/value", "the value is longer than 64 KiB: put it into a file of a volume");
     }
     if value.contains('\0') {
-        return Err(ApiError::field("/value", "the value holds a zero byte, which no variable can hold"));
+        found.wrong("/value", "the value holds a zero byte, which no variable can hold");
     }
-    Ok(())
 }
 
 /// As the audit log has it.
