@@ -49,9 +49,9 @@ pub async fn start(
     let address = listener.local_addr()?;
     let url = server.url.clone().unwrap_or_else(|| format!("http://{address}"));
     let url = url.trim_end_matches('/').to_owned();
-    let web = Web::new(parts(platform, engine, templates, url.clone())?);
-    let first_link = cubeloom_web::auth::first_link(&web).await.map_err(exit::refused)?;
     let (stop, mut stopped) = watch::channel(false);
+    let web = Web::new(parts(platform, engine, templates, stopped.clone(), url.clone())?);
+    let first_link = cubeloom_web::auth::first_link(&web).await.map_err(exit::refused)?;
     let routes = cubeloom_web::router(web).into_make_service_with_connect_info::<SocketAddr>();
     let signal = async move {
         let _ = stopped.wait_for(|stop| *stop).await;
@@ -86,8 +86,8 @@ async fn listen(config: &Config) -> anyhow::Result<TcpListener> {
 }
 
 impl RunningWeb {
-    /// Takes no more requests and waits for those under way, a moment at most: streams of events do not end by
-    /// themselves, and their readers come back.
+    /// Takes no more requests and waits for those under way, a moment at most. Streams of events end, and their
+    /// readers come back.
     pub async fn stop(mut self) {
         let _ = self.stop.send(true);
         if tokio::time::timeout(std::time::Duration::from_secs(1), &mut self.task).await.is_err() {
@@ -105,6 +105,7 @@ fn parts(
     platform: &Platform,
     engine: &Arc<Handle>,
     templates: watch::Receiver<Arc<TemplateSet>>,
+    stopping: watch::Receiver<bool>,
     url: String,
 ) -> anyhow::Result<Parts> {
     let data = &platform.data;
@@ -116,6 +117,7 @@ fn parts(
         clusters: BTreeMap::from([(CLUSTER.to_owned(), platform.cluster()?)]),
         templates,
         events: engine.events(),
+        stopping,
         wake: Arc::new(move || {
             if let Some(engine) = engine_to_wake.upgrade() {
                 engine.wake();

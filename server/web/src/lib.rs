@@ -18,6 +18,7 @@ mod files;
 mod guard;
 mod limits;
 pub mod live;
+mod logs;
 mod page;
 mod pages;
 mod pipelines;

@@ -114,6 +114,14 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/runs/{run}/tasks/{task}/history", Viewer, Read),
     //
     // Logs and live events.
+    row("GET", "/api/v1/runs/{run}/logs", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/logs/text", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/logs/search", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/logs/download", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/logs/events", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/events", Viewer, Read),
+    row("GET", "/api/v1/projects/{project}/events", Viewer, Read),
+    row("GET", "/api/v1/events", Person, Read),
     //
     // Secrets, volumes, registries, clusters.
     row("GET", "/api/v1/projects/{project}/secrets", Editor, Read),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::Executor;
@@ -12,6 +12,7 @@ use cubeloom_store::Store;
 use tokio::sync::{broadcast, watch};
 
 use crate::auth::{People, Throttle, secret};
+use crate::live::Hub;
 use crate::runs::Runs;
 use crate::secrets::Keyring;
 
@@ -19,11 +20,22 @@ use crate::secrets::Keyring;
 #[derive(Clone)]
 pub struct Web(Arc<Inner>);
 
+/// A handle that does not keep the web.
+pub(crate) struct WeakWeb(Weak<Inner>);
+
+impl WeakWeb {
+    /// The web, while there is one.
+    pub(crate) fn upgrade(&self) -> Option<Web> {
+        self.0.upgrade().map(Web)
+    }
+}
+
 struct Inner {
     parts: Parts,
     people: People,
     runs: Runs,
     throttle: Throttle,
+    live: Hub,
 }
 
 /// What the web is made of.
@@ -38,6 +50,8 @@ pub struct Parts {
     pub templates: watch::Receiver<Arc<TemplateSet>>,
     /// What happens to the runs of this server.
     pub events: broadcast::Receiver<RunEvent>,
+    /// Becomes true when the server ends: streams end then by themselves.
+    pub stopping: watch::Receiver<bool>,
     /// Wakes the engine: something is wanted.
     pub wake: Arc<dyn Fn() + Send + Sync>,
     /// Where files lie.
@@ -86,6 +100,7 @@ impl Web {
             people: People::new(),
             throttle: Throttle::new(),
             runs: Runs::default(),
+            live: Hub::new(u64::from_le_bytes(secret::random())),
         }))
     }
 
@@ -161,6 +176,21 @@ impl Web {
     /// Slows down who guesses passwords.
     pub(crate) fn throttle(&self) -> &Throttle {
         &self.0.throttle
+    }
+
+    /// Who listens to what.
+    pub(crate) fn live(&self) -> &Hub {
+        &self.0.live
+    }
+
+    /// Becomes true when the server ends.
+    pub(crate) fn stopping(&self) -> watch::Receiver<bool> {
+        self.0.parts.stopping.clone()
+    }
+
+    /// A handle that does not keep the web.
+    pub(crate) fn downgrade(&self) -> WeakWeb {
+        WeakWeb(Arc::downgrade(&self.0))
     }
 
     /// Random bytes from the kernel.

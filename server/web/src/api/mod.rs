@@ -48,6 +48,8 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(code::routes())
         .merge(runs::routes())
         .merge(tasks::routes())
+        .merge(logs::routes())
+        .merge(events::routes())
         .merge(session::routes())
         .merge(me::routes())
         .merge(tokens::routes())

@@ -91,6 +91,7 @@ pub(crate) async fn start(web: &Web, wanted: Wanted, mut entry: AuditEntry) -> A
     entry.after = Some(json!({"pipeline": pipeline, "version": version, "parameters": parameters}));
     web.store().create_run(&record, &plan, Some(&entry)).await.map_err(refused)?;
     web.wake();
+    web.live().touched(&record.id);
     Ok(Started { record, warnings: planned.warnings })
 }
 

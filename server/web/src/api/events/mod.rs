@@ -1,3 +1,18 @@
 //! Live events.
 
+mod run;
+mod runs;
 pub mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Web;
+
+/// The endpoints.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(run::of_run))
+        .routes(routes!(runs::of_all))
+        .routes(routes!(runs::of_project))
+}

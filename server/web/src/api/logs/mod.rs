@@ -1,3 +1,23 @@
 //! Logs.
 
+mod download;
+mod events;
+mod search;
+mod streams;
+mod text;
 pub mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Web;
+
+/// The endpoints.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(streams::streams))
+        .routes(routes!(text::text))
+        .routes(routes!(search::search))
+        .routes(routes!(events::events))
+        .routes(routes!(download::download))
+}

@@ -29,5 +29,6 @@ pub(crate) async fn delete(
 ) -> ApiResult<StatusCode> {
     let record = reader::record(&web, &run).await?;
     remove::remove(&web, &caller, &record).await?;
+    web.live().deleted(&record);
     Ok(StatusCode::NO_CONTENT)
 }

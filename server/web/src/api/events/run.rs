@@ -1,0 +1,41 @@
+//! `GET /runs/{run}/events`
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use cubeloom_domain::RunId;
+
+use super::view::LiveEvent;
+use crate::auth::Caller;
+use crate::error::{ApiResult, ProblemDocument};
+use crate::extract::{Path, Query};
+use crate::live::OfRun;
+use crate::live::stream::{Events, ResumeQuery, answer};
+use crate::state::Web;
+
+/// What happens to a run, as server-sent events: `snapshot`, `run`, `task`, `deleted`, `revoked`, `end`. After a lost
+/// connection, `Last-Event-ID` goes on from there; where that is not possible, a snapshot comes first.
+#[utoipa::path(
+    get,
+    path = "/runs/{run}/events",
+    tag = "events",
+    params(
+        ("run" = String, Path, description = "The run's id."),
+        ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was read."),
+        ResumeQuery
+    ),
+    responses(
+        (status = 200, body = LiveEvent, content_type = "text/event-stream"),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn of_run(
+    State(web): State<Web>,
+    caller: Caller,
+    Path(run): Path<RunId>,
+    Query(resume): Query<ResumeQuery>,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let events = OfRun::new(&web, &run, resume.after(&headers)).await?;
+    Ok(answer(&web, caller, Events::Run(events)))
+}

@@ -1,0 +1,61 @@
+//! `GET /events` and `GET /projects/{project}/events`
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+
+use super::view::LiveEvent;
+use crate::auth::Caller;
+use crate::error::{ApiResult, ProblemDocument};
+use crate::extract::{Path, Query};
+use crate::live::OfRuns;
+use crate::live::stream::{Events, ResumeQuery, answer};
+use crate::state::Web;
+
+/// What happens to the runs of all projects that the caller sees, as server-sent events: `snapshot`, `run`, `deleted`,
+/// `revoked`.
+#[utoipa::path(
+    get,
+    path = "/events",
+    tag = "events",
+    params(
+        ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was read."),
+        ResumeQuery
+    ),
+    responses((status = 200, body = LiveEvent, content_type = "text/event-stream"))
+)]
+pub(crate) async fn of_all(
+    State(web): State<Web>,
+    caller: Caller,
+    Query(resume): Query<ResumeQuery>,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let events = OfRuns::new(&web, caller.clone(), None, resume.after(&headers)).await?;
+    Ok(answer(&web, caller, Events::Runs(events)))
+}
+
+/// What happens to the runs of a project, as server-sent events: `snapshot`, `run`, `deleted`, `revoked`.
+#[utoipa::path(
+    get,
+    path = "/projects/{project}/events",
+    tag = "events",
+    params(
+        ("project" = String, Path, description = "The project."),
+        ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was read."),
+        ResumeQuery
+    ),
+    responses(
+        (status = 200, body = LiveEvent, content_type = "text/event-stream"),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn of_project(
+    State(web): State<Web>,
+    caller: Caller,
+    Path(project): Path<String>,
+    Query(resume): Query<ResumeQuery>,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let events = OfRuns::new(&web, caller.clone(), Some(project), resume.after(&headers)).await?;
+    Ok(answer(&web, caller, Events::Runs(events)))
+}

@@ -1,0 +1,49 @@
+//! Events as text, ready to be sent: `id:`, `event:`, `data:`.
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::api::events::view::LiveEvent;
+
+/// What keeps a silent connection from being taken for dead.
+pub(super) const ALIVE: Bytes = Bytes::from_static(b":\n\n");
+
+/// An event of a room.
+pub(super) fn of(event: &LiveEvent, id: &str) -> Bytes {
+    let mut value = serde_json::to_value(event).unwrap_or_default();
+    // The kind is the event's name.
+    let kind = value.as_object_mut().and_then(|object| object.remove("kind"));
+    let name = kind.as_ref().and_then(Value::as_str).unwrap_or("message");
+    named(name, &value, id)
+}
+
+/// An event with a name of its own.
+pub(crate) fn named(name: &str, data: &impl Serialize, id: &str) -> Bytes {
+    let data = serde_json::to_string(data).unwrap_or_default();
+    let mut text = String::with_capacity(data.len() + id.len() + name.len() + 24);
+    if !id.is_empty() {
+        text.push_str("id: ");
+        text.push_str(id);
+        text.push('\n');
+    }
+    text.push_str("event: ");
+    text.push_str(name);
+    // JSON has no line ends outside of its strings, where they are escaped.
+    text.push_str("\ndata: ");
+    text.push_str(&data);
+    text.push_str("\n\n");
+    text.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_one_block_of_lines() {
+        let event = LiveEvent::Deleted { run_id: "a\nb".into() };
+        assert_eq!(of(&event, "7-1"), "id: 7-1\nevent: deleted\ndata: {\"run_id\":\"a\\nb\"}\n\n");
+        assert_eq!(of(&LiveEvent::Revoked {}, ""), "event: revoked\ndata: {}\n\n");
+    }
+}

@@ -1,0 +1,146 @@
+//! One listener: its place in a room, and nothing else.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use cubeloom_domain::RunId;
+use tokio::sync::watch;
+
+use super::frame;
+use super::keep_run::Present;
+use super::keep_runs::{self, Known};
+use super::room::{Found, Room};
+use crate::auth::{self, Caller};
+use crate::error::ApiResult;
+use crate::state::Web;
+use crate::time::Time;
+
+/// A place in a room; `None` before the first snapshot.
+struct Place<P> {
+    room: Arc<Room<P>>,
+    changed: watch::Receiver<u64>,
+    seen: Option<u64>,
+}
+
+impl<P> Place<P> {
+    /// After the event of this id, if the room still has all that followed it.
+    fn new(room: Arc<Room<P>>, changed: watch::Receiver<u64>, after: Option<&str>) -> Self {
+        let seen = after.and_then(|id| room.number(id));
+        Self { room, changed, seen }
+    }
+
+    /// What comes next, once there is something.
+    async fn next(&mut self) -> Found {
+        loop {
+            // Marked as seen before looking: what comes meanwhile wakes again.
+            self.changed.borrow_and_update();
+            let Some(seen) = self.seen else { return Found::Behind };
+            match self.room.after(seen) {
+                Found::Nothing => {
+                    if self.changed.changed().await.is_err() {
+                        return Found::Closed;
+                    }
+                }
+                other => return other,
+            }
+        }
+    }
+}
+
+/// Listens to a run.
+pub(crate) struct OfRun {
+    web: Web,
+    place: Place<Present>,
+    told_end: bool,
+}
+
+impl OfRun {
+    /// Begins after the event of this id, or with a snapshot.
+    pub(crate) async fn new(web: &Web, run: &RunId, after: Option<&str>) -> ApiResult<Self> {
+        let (room, changed) = web.live().run(web, run).await?;
+        Ok(Self { web: web.clone(), place: Place::new(room, changed, after), told_end: false })
+    }
+
+    /// The next event; `None` after the last one.
+    pub(crate) async fn next(&mut self) -> ApiResult<Option<Bytes>> {
+        Ok(match self.place.next().await {
+            Found::Event(entry) => {
+                self.place.seen = Some(entry.id);
+                Some(entry.frame)
+            }
+            Found::Behind | Found::Nothing => {
+                let at = Time(self.web.now());
+                let (last, frame) = self.place.room.snapshot(|present| present.snapshot(at));
+                self.place.seen = Some(last);
+                Some(frame)
+            }
+            Found::Closed if self.told_end => None,
+            // The reader need not come back: there is no such run any more.
+            Found::Closed => {
+                self.told_end = true;
+                Some(frame::named("end", &serde_json::json!({}), ""))
+            }
+        })
+    }
+}
+
+/// Listens to the runs of a project, or of all projects that somebody sees.
+pub(crate) struct OfRuns {
+    web: Web,
+    caller: Caller,
+    /// Only this one's.
+    project: Option<String>,
+    place: Place<Known>,
+}
+
+impl OfRuns {
+    /// Begins after the event of this id, or with a snapshot.
+    pub(crate) async fn new(
+        web: &Web,
+        caller: Caller,
+        project: Option<String>,
+        after: Option<&str>,
+    ) -> ApiResult<Self> {
+        let room = web.live().all(web).await?;
+        let changed = room.listen();
+        Ok(Self { web: web.clone(), caller, project, place: Place::new(room, changed, after) })
+    }
+
+    /// The next event; `None` after the last one.
+    pub(crate) async fn next(&mut self) -> ApiResult<Option<Bytes>> {
+        loop {
+            match self.place.next().await {
+                Found::Event(entry) => {
+                    let sees = match &entry.project {
+                        Some(project) => self.sees(project).await?,
+                        None => true,
+                    };
+                    self.place.seen = Some(entry.id);
+                    if sees {
+                        return Ok(Some(entry.frame));
+                    }
+                }
+                Found::Behind | Found::Nothing => {
+                    // Numbered before it is read: what changes meanwhile is told again rather than not at all.
+                    let last = self.place.room.last();
+                    let event = keep_runs::snapshot(&self.web, self.projects().await?).await?;
+                    self.place.seen = Some(last);
+                    return Ok(Some(frame::of(&event, &self.place.room.id(last))));
+                }
+                Found::Closed => return Ok(None),
+            }
+        }
+    }
+
+    async fn projects(&self) -> ApiResult<Option<Vec<String>>> {
+        match &self.project {
+            Some(project) => Ok(Some(vec![project.clone()])),
+            None => auth::projects_of(&self.web, &self.caller).await,
+        }
+    }
+
+    async fn sees(&self, project: &str) -> ApiResult<bool> {
+        let mine = self.projects().await?;
+        Ok(mine.is_none_or(|mine| mine.iter().any(|name| name == project)))
+    }
+}

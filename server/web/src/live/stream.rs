@@ -1,0 +1,152 @@
+//! Streams of events as answers: they end when the server does, or when whoever opened them may not listen any more.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures::stream;
+use serde::Deserialize;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+use utoipa::IntoParams;
+
+use super::frame;
+use super::listener::{OfRun, OfRuns};
+use crate::api::events::view::LiveEvent;
+use crate::auth::{self, Caller};
+use crate::error::ApiResult;
+use crate::logs::Follow;
+use crate::state::Web;
+
+pub(crate) use frame::named;
+
+/// How often it is asked whether the caller may still listen.
+const CHECK: Duration = Duration::from_secs(5);
+/// How long a stream may be silent.
+const SILENCE: Duration = Duration::from_secs(15);
+/// How long a stream waits after something could not be read.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Where events come from. Giving up on the next one loses nothing.
+pub(crate) enum Events {
+    /// A run.
+    Run(OfRun),
+    /// Runs.
+    Runs(OfRuns),
+    /// Logs.
+    Logs(Box<Follow>),
+}
+
+impl Events {
+    async fn next(&mut self) -> ApiResult<Option<Bytes>> {
+        match self {
+            Self::Run(run) => run.next().await,
+            Self::Runs(runs) => runs.next().await,
+            Self::Logs(logs) => logs.next().await,
+        }
+    }
+}
+
+/// Where a reader goes on that was there before.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ResumeQuery {
+    /// The id of the last event that was read, for readers that cannot send the header `Last-Event-ID`.
+    pub last_event_id: Option<String>,
+}
+
+impl ResumeQuery {
+    /// The id of the last event that was read: the header says it, or the query.
+    pub(crate) fn after<'a>(&'a self, headers: &'a HeaderMap) -> Option<&'a str> {
+        let sent = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+        sent.or(self.last_event_id.as_deref()).filter(|id| !id.is_empty())
+    }
+}
+
+/// The answer.
+pub(crate) fn answer(web: &Web, caller: Caller, events: Events) -> Response {
+    let now = Instant::now();
+    let listening = Listening {
+        web: web.clone(),
+        caller,
+        events,
+        stopping: web.stopping(),
+        check: now + CHECK,
+        silent: now + SILENCE,
+        over: false,
+    };
+    let frames = stream::unfold(listening, |mut listening| async move {
+        let frame = listening.next().await?;
+        Some((Ok::<Bytes, Infallible>(frame), listening))
+    });
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-store"),
+        // Proxies that gather an answer before they send it would hold events back.
+        (header::HeaderName::from_static("x-accel-buffering"), "no"),
+    ];
+    (headers, Body::from_stream(frames)).into_response()
+}
+
+struct Listening {
+    web: Web,
+    caller: Caller,
+    events: Events,
+    stopping: watch::Receiver<bool>,
+    check: Instant,
+    silent: Instant,
+    over: bool,
+}
+
+impl Listening {
+    /// What is sent next; `None` at the end.
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if self.over || *self.stopping.borrow() {
+                return None;
+            }
+            let timer = self.check.min(self.silent);
+            tokio::select! {
+                biased;
+                _ = self.stopping.changed() => return None,
+                () = sleep_until(timer) => {
+                    if let Some(frame) = self.due().await {
+                        return Some(frame);
+                    }
+                }
+                event = self.events.next() => match event {
+                    Ok(Some(frame)) => {
+                        self.silent = Instant::now() + SILENCE;
+                        return Some(frame);
+                    }
+                    Ok(None) => return None,
+                    Err(error) => {
+                        tracing::debug!(detail = error.detail(), "a stream waits for what cannot be read");
+                        tokio::time::sleep(AGAIN).await;
+                    }
+                },
+            }
+        }
+    }
+
+    /// What is due by the clock.
+    async fn due(&mut self) -> Option<Bytes> {
+        let now = Instant::now();
+        if now >= self.check {
+            self.check = now + CHECK;
+            // Only a clear no ends it: a database that is away says nothing about the caller.
+            if let Ok(false) = auth::still_valid(&self.web, &self.caller).await {
+                self.over = true;
+                return Some(frame::of(&LiveEvent::Revoked {}, ""));
+            }
+        }
+        if now >= self.silent {
+            self.silent = now + SILENCE;
+            return Some(frame::ALIVE);
+        }
+        None
+    }
+}

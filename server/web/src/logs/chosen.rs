@@ -1,0 +1,99 @@
+//! Which attempt's logs are meant, and who can read them.
+
+use std::sync::Arc;
+
+use cubeloom_domain::executor::Executor;
+use cubeloom_domain::logs::{Log, LogName, LogPiece};
+use cubeloom_domain::{AttemptKey, RunId, TaskIx};
+
+use crate::api::logs::view::LogQuery;
+use crate::error::{ApiError, ApiResult};
+use crate::runs::reader;
+use crate::state::Web;
+
+/// An attempt whose logs are meant.
+#[derive(Clone)]
+pub(crate) struct Chosen {
+    web: Web,
+    executor: Arc<dyn Executor>,
+    task: TaskIx,
+    /// Its key; before there is an attempt, its number is 0.
+    pub(crate) key: AttemptKey,
+    /// Only this worker's.
+    worker: Option<String>,
+    /// Only this stream.
+    stream: Option<String>,
+}
+
+impl Chosen {
+    /// The attempt that a question means: the last one, unless it names one.
+    pub(crate) async fn of(web: &Web, run: &RunId, query: &LogQuery) -> ApiResult<Self> {
+        let plan = reader::plan(web, run).await?;
+        let task = plan.find(&query.task).ok_or_else(|| ApiError::not_found("task", &query.task))?;
+        if let Some(stream) = query.stream.as_deref().filter(|word| !["", "stdout", "stderr"].contains(word)) {
+            let message = format!("stream is `{stream}`: it must be stdout or stderr");
+            return Err(ApiError::field("/stream", message));
+        }
+        let executor = web.clusters().get(&plan.cluster).map(Arc::clone);
+        let executor = executor.filter(|executor| executor.logs().is_some()).ok_or_else(|| {
+            ApiError::unavailable(format!("the logs of the cluster `{}` cannot be read here", plan.cluster))
+        })?;
+        let instance = query.instance.unwrap_or(0);
+        let key = AttemptKey { run: run.clone(), task: query.task.clone(), instance, n: 0 };
+        let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        let (worker, stream) = (given(&query.worker), given(&query.stream));
+        let mut chosen = Self { web: web.clone(), executor, task, key, worker, stream };
+        match query.attempt {
+            Some(n) => chosen.key.n = n,
+            None => chosen.take_last().await?,
+        }
+        Ok(chosen)
+    }
+
+    /// Takes the last attempt, if there is one by now.
+    pub(crate) async fn take_last(&mut self) -> ApiResult<()> {
+        let attempts = self.web.store().attempts_of(&self.key.run, self.task, self.key.instance).await?;
+        self.key.n = attempts.last().map_or(0, |attempt| attempt.key.n);
+        Ok(())
+    }
+
+    /// Whether nothing will be written any more: the attempt has ended, or there will be none.
+    pub(crate) async fn has_ended(&self) -> ApiResult<bool> {
+        let store = self.web.store();
+        if self.key.n > 0 {
+            let attempts = store.attempts_of(&self.key.run, self.task, self.key.instance).await?;
+            let mine = attempts.iter().find(|attempt| attempt.key.n == self.key.n);
+            return Ok(mine.is_none_or(|attempt| !attempt.state.is_live()));
+        }
+        if let Some(instance) = store.instance(&self.key.run, self.task, self.key.instance).await?
+            && instance.state.is_final()
+        {
+            return Ok(true);
+        }
+        Ok(store.run(&self.key.run).await?.is_none_or(|run| run.state.is_final()))
+    }
+
+    /// The logs that are meant, as far as they are written.
+    pub(crate) async fn list(&self) -> ApiResult<Vec<Log>> {
+        let Some(logs) = self.executor.logs().filter(|_| self.key.n > 0) else { return Ok(Vec::new()) };
+        let mut found = logs.logs(&self.key).await.map_err(unreadable)?;
+        found.retain(|log| {
+            let worker = self.worker.as_ref();
+            worker.is_none_or(|worker| *worker == log.name.worker.to_string())
+                && self.stream.as_ref().is_none_or(|stream| stream == log.name.stream.as_str())
+        });
+        Ok(found)
+    }
+
+    /// A piece of a log.
+    pub(crate) async fn read(&self, name: &LogName, offset: u64, limit: usize) -> ApiResult<LogPiece> {
+        match self.executor.logs() {
+            Some(logs) => logs.read(&self.key, name, offset, limit).await.map_err(unreadable),
+            None => Ok(LogPiece { bytes: Vec::new(), next: offset, ended: true }),
+        }
+    }
+}
+
+fn unreadable(error: std::io::Error) -> ApiError {
+    ApiError::unavailable("the logs cannot be read at present").caused_by(error)
+}

@@ -1,0 +1,14 @@
+//! Logs of workers: read in pieces of whole lines, all workers together or one, followed and searched.
+
+mod chosen;
+mod cursor;
+mod cut;
+mod follow;
+mod search;
+mod source;
+mod tail;
+
+pub(crate) use chosen::Chosen;
+pub(crate) use cursor::Cursor;
+pub(crate) use follow::Follow;
+pub(crate) use search::{Pattern, search};

@@ -1,0 +1,133 @@
+//! Looking for text in logs, within limits of lines, bytes and time.
+
+use std::time::Duration;
+
+use regex::bytes::{Regex, RegexBuilder};
+use tokio::time::Instant;
+
+use super::Chosen;
+use super::cut::LONGEST;
+use crate::api::logs::view::{LogMatch, LogMatches};
+use crate::error::{ApiError, ApiResult};
+
+/// The most bytes that one search looks at.
+const BYTES: u64 = 512 << 20;
+/// The longest that one search takes.
+const TIME: Duration = Duration::from_secs(5);
+/// How much is read at once.
+const BLOCK: usize = 1 << 20;
+/// Characters of a line that are told.
+const SHOWN: usize = 2_000;
+/// The longest expression, in characters.
+const EXPRESSION: usize = 1_000;
+
+/// What is looked for.
+pub(crate) struct Pattern(Regex);
+
+impl Pattern {
+    /// A text, or a regular expression.
+    pub(crate) fn new(text: &str, expression: bool, same_case: bool) -> ApiResult<Self> {
+        if text.is_empty() || text.chars().count() > EXPRESSION {
+            return Err(ApiError::field("/q", format!("give a text of 1 to {EXPRESSION} characters to look for")));
+        }
+        let source = if expression { text.to_owned() } else { regex::escape(text) };
+        let built = RegexBuilder::new(&source).case_insensitive(!same_case).size_limit(1 << 20).build();
+        let refused = |error: regex::Error| match error {
+            regex::Error::CompiledTooBig(_) => ApiError::field("/q", "the expression is too large: make it simpler"),
+            other => ApiError::field("/q", format!("the expression cannot be read: {other}")),
+        };
+        built.map(Self).map_err(refused)
+    }
+}
+
+/// The lines that hold it, at most `limit` of them.
+pub(crate) async fn search(chosen: &Chosen, pattern: &Pattern, limit: usize) -> ApiResult<LogMatches> {
+    let until = Instant::now() + TIME;
+    let mut found = LogMatches { matches: Vec::new(), complete: true, searched: 0 };
+    for log in chosen.list().await? {
+        let mut lines = Lines { offset: 0, number: 1, rest: Vec::new() };
+        let mut next = 0;
+        loop {
+            if found.matches.len() >= limit || found.searched >= BYTES || Instant::now() >= until {
+                found.complete = false;
+                return Ok(found);
+            }
+            let piece = chosen.read(&log.name, next, BLOCK).await?;
+            let last = piece.bytes.is_empty();
+            found.searched += piece.bytes.len() as u64;
+            next = piece.next;
+            lines.rest.extend_from_slice(&piece.bytes);
+            lines.each(last, |offset, line, text| {
+                if found.matches.len() < limit && pattern.0.is_match(text) {
+                    found.matches.push(LogMatch {
+                        worker: log.name.worker.to_string(),
+                        stream: log.name.stream.as_str().into(),
+                        offset,
+                        line,
+                        text: String::from_utf8_lossy(text).chars().take(SHOWN).collect(),
+                    });
+                }
+            });
+            if last {
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Bytes being taken apart into lines.
+struct Lines {
+    offset: u64,
+    number: u64,
+    rest: Vec<u8>,
+}
+
+impl Lines {
+    /// Takes the whole lines out, and the last one too when there is no more. A line that has no end within a
+    /// block's length counts as several.
+    fn each(&mut self, last: bool, mut tell: impl FnMut(u64, u64, &[u8])) {
+        let mut begin = 0;
+        while let Some(length) = self.rest[begin..].iter().position(|byte| *byte == b'\n') {
+            tell(self.offset, self.number, &self.rest[begin..begin + length]);
+            begin += length + 1;
+            self.offset += length as u64 + 1;
+            self.number += 1;
+        }
+        self.rest.drain(..begin);
+        if !self.rest.is_empty() && (last || self.rest.len() > BLOCK + LONGEST) {
+            tell(self.offset, self.number, &self.rest);
+            self.offset += self.rest.len() as u64;
+            self.rest.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_numbered_and_placed_across_blocks() {
+        let mut lines = Lines { offset: 0, number: 1, rest: Vec::new() };
+        let mut told = Vec::new();
+        for (block, last) in [("one\ntw", false), ("o\n\nfour", false), ("", true)] {
+            lines.rest.extend_from_slice(block.as_bytes());
+            lines.each(last, |offset, line, text| {
+                told.push((offset, line, String::from_utf8_lossy(text).into_owned()));
+            });
+        }
+        let expected = [(0, 1, "one"), (4, 2, "two"), (8, 3, ""), (9, 4, "four")];
+        assert_eq!(told, expected.map(|(offset, line, text)| (offset, line, text.to_owned())));
+    }
+
+    #[test]
+    fn expressions_that_cannot_be_used_are_refused_with_a_sentence() {
+        assert!(Pattern::new("loss=(", true, false).is_err_and(|error| error.detail().contains("/q")));
+        assert!(Pattern::new("loss=(", false, false).is_ok());
+        assert!(Pattern::new("", false, false).is_err());
+        assert!(Pattern::new(r"\w{1000}{1000}", true, false).is_err());
+        assert!(Pattern::new("LOSS", false, false).unwrap().0.is_match(b"loss 0.1"));
+        assert!(!Pattern::new("LOSS", false, true).unwrap().0.is_match(b"loss 0.1"));
+    }
+}
