@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::{RunId, TaskIx};
-use tokio::sync::{OnceCell, watch};
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{OnceCell, watch};
 
 use super::keep_run::{self, RunRoom};
 use super::keep_runs::{self, RunsRoom};
@@ -125,7 +125,8 @@ impl Hub {
         if room.listeners() > 0 {
             return false;
         }
-        if runs.get(run).is_some_and(|(slot, _)| slot.get().is_some_and(|present| Arc::ptr_eq(present, room))) {
+        if runs.get(run).is_some_and(|(slot, _)| slot.get().is_some_and(|present| Arc::ptr_eq(present, room)))
+        {
             runs.remove(run);
         }
         true

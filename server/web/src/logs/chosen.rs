@@ -30,7 +30,8 @@ impl Chosen {
     pub(crate) async fn of(web: &Web, run: &RunId, query: &LogQuery) -> ApiResult<Self> {
         let plan = reader::plan(web, run).await?;
         let task = plan.find(&query.task).ok_or_else(|| ApiError::not_found("task", &query.task))?;
-        if let Some(stream) = query.stream.as_deref().filter(|word| !["", "stdout", "stderr"].contains(word)) {
+        if let Some(stream) = query.stream.as_deref().filter(|word| !["", "stdout", "stderr"].contains(word))
+        {
             let message = format!("stream is `{stream}`: it must be stdout or stderr");
             return Err(ApiError::field("/stream", message));
         }

@@ -28,12 +28,17 @@ impl Pattern {
     /// A text, or a regular expression.
     pub(crate) fn new(text: &str, expression: bool, same_case: bool) -> ApiResult<Self> {
         if text.is_empty() || text.chars().count() > EXPRESSION {
-            return Err(ApiError::field("/q", format!("give a text of 1 to {EXPRESSION} characters to look for")));
+            return Err(ApiError::field(
+                "/q",
+                format!("give a text of 1 to {EXPRESSION} characters to look for"),
+            ));
         }
         let source = if expression { text.to_owned() } else { regex::escape(text) };
         let built = RegexBuilder::new(&source).case_insensitive(!same_case).size_limit(1 << 20).build();
         let refused = |error: regex::Error| match error {
-            regex::Error::CompiledTooBig(_) => ApiError::field("/q", "the expression is too large: make it simpler"),
+            regex::Error::CompiledTooBig(_) => {
+                ApiError::field("/q", "the expression is too large: make it simpler")
+            }
             other => ApiError::field("/q", format!("the expression cannot be read: {other}")),
         };
         built.map(Self).map_err(refused)

@@ -29,7 +29,13 @@ fn last_lines(bytes: &[u8], count: usize, first: bool) -> usize {
         (_, 0) => bytes.len(),
         (Some(start), _) if starts.len() == count => *start,
         // Fewer lines than asked for: all of them, but for one whose beginning is not here.
-        (last, _) => if first { 0 } else { last.copied().unwrap_or(0) },
+        (last, _) => {
+            if first {
+                0
+            } else {
+                last.copied().unwrap_or(0)
+            }
+        }
     }
 }
 

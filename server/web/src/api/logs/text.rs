@@ -53,7 +53,10 @@ pub(crate) async fn text(
         None => USUAL,
         Some(limit) if (1024..=MOST).contains(&limit) => limit,
         Some(limit) => {
-            return Err(ApiError::field("/limit", format!("limit is {limit}: it must be from 1024 to {MOST}")));
+            return Err(ApiError::field(
+                "/limit",
+                format!("limit is {limit}: it must be from 1024 to {MOST}"),
+            ));
         }
     };
     let (chosen, mut cursor) = begin(&web, &run, query, &part).await?;
