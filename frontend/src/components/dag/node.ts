@@ -46,11 +46,11 @@ export function fillNode(group: SVGGElement, node: DagNode): void {
   if (node.state) group.dataset["state"] = node.state;
 }
 
+// The outer group places, the inner one may turn.
 function sign(state: string): SVGElement {
-  const y = (NODE.height - SIGN) / 2;
-  const use = s("use", { href: `#i-${stateIcon(state)}`, x: 0, y: 0, width: SIGN, height: SIGN });
-  const inner = s("svg", { class: "icon dag-sign", x: 12, y, width: SIGN, height: SIGN, viewBox: "0 0 16 16" }, use);
-  return inner;
+  const use = s("use", { href: `#i-${stateIcon(state)}`, width: SIGN, height: SIGN });
+  const place = `translate(12 ${(NODE.height - SIGN) / 2})`;
+  return s("g", { class: "dag-sign", transform: place }, s("g", { class: "icon" }, use));
 }
 
 function bar(progress: number): SVGElement[] {

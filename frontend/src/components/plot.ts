@@ -1,0 +1,157 @@
+//! A line plot of metrics over steps or time. uPlot draws it; the values under the pointer, or under the arrow keys,
+//! stand in the legend.
+
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { h } from "../core/dom";
+import { language, t } from "../core/texts";
+
+/** One line. */
+export interface PlotSeries {
+  label: string;
+  /** Steps, or seconds since the epoch when the axis is time; ascending. */
+  x: number[];
+  y: number[];
+}
+
+/** What is plotted. */
+export interface PlotOptions {
+  title: string;
+  series: PlotSeries[];
+  /** What the x axis counts. */
+  axis?: "step" | "time";
+  /** Pixels. */
+  height?: number;
+}
+
+const COLOURS = 6;
+
+/** A plot; `box` gets the class `plot`. */
+export class Plot {
+  readonly #box: HTMLElement;
+  readonly #options: PlotOptions;
+  readonly #watch: ResizeObserver;
+  readonly #scheme: () => void;
+  #plot: uPlot | undefined;
+  #series: PlotSeries[];
+
+  constructor(box: HTMLElement, options: PlotOptions) {
+    this.#box = box;
+    this.#options = options;
+    this.#series = options.series;
+    box.classList.add("plot");
+    box.tabIndex = 0;
+    box.setAttribute("role", "group");
+    box.addEventListener("keydown", (event) => { this.#pressed(event); });
+    this.#watch = new ResizeObserver(() => { this.#plot?.setSize(this.#size()); });
+    this.#scheme = () => { this.#make(); };
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", this.#scheme);
+    this.#make();
+    this.#watch.observe(box);
+  }
+
+  /** Replaces the lines; when they are the same ones with more values, the plot stays where it is. */
+  update(series: PlotSeries[]): void {
+    const same = series.length === this.#series.length && series.every((one, index) => one.label === this.#series[index]?.label);
+    this.#series = series;
+    if (!same) this.#make();
+    else this.#plot?.setData(this.#data());
+    this.#describe();
+  }
+
+  /** Takes the plot out of its box. */
+  destroy(): void {
+    this.#watch.disconnect();
+    matchMedia("(prefers-color-scheme: dark)").removeEventListener("change", this.#scheme);
+    this.#plot?.destroy();
+    this.#box.replaceChildren();
+  }
+
+  #size(): { width: number; height: number } {
+    return { width: Math.max(200, this.#box.clientWidth - 2), height: this.#options.height ?? 240 };
+  }
+
+  #data(): uPlot.AlignedData {
+    const tables = this.#series.map(({ x, y }): uPlot.AlignedData => [x, y]);
+    return tables.length === 1 && tables[0] ? tables[0] : uPlot.join(tables);
+  }
+
+  #make(): void {
+    this.#plot?.destroy();
+    const colour = (name: string) => resolve(this.#box, name);
+    const axis: uPlot.Axis = {
+      stroke: colour("--text-muted"),
+      grid: { stroke: colour("--border"), width: 1 },
+      ticks: { stroke: colour("--border"), width: 1 },
+      font: "11px system-ui, sans-serif",
+    };
+    const lines = this.#series.map(({ label, x }, index): uPlot.Series => ({
+      label,
+      stroke: colour(`--series-${(index % COLOURS) + 1}`),
+      width: 1.75,
+      // Lines of the same colour differ by their dashes.
+      ...(index >= COLOURS ? { dash: [6, 3] } : {}),
+      points: { show: x.length <= 30, size: 5 },
+      spanGaps: true,
+      value: (_plot, value: number | null) => (value === null ? "–" : number(value)),
+    }));
+    const time = this.#options.axis === "time";
+    const first: uPlot.Series = { label: time ? t("common.plot-time") : t("common.plot-step") };
+    if (!time) first.value = (_plot, value: number | null) => (value === null ? "–" : number(value));
+    this.#plot = new uPlot(
+      {
+        ...this.#size(),
+        scales: { x: { time } },
+        axes: [axis, { ...axis, size: 58, values: (_plot, values) => values.map(number) }],
+        series: [first, ...lines],
+        cursor: { points: { size: 7 }, drag: { setScale: true, x: true, y: false } },
+        legend: { live: true },
+      },
+      this.#data(),
+      this.#frame(),
+    );
+    this.#describe();
+  }
+
+  #frame(): HTMLElement {
+    const body = h("div", { class: "plot-body" });
+    this.#box.replaceChildren(h("h3", { class: "plot-title" }, this.#options.title), body);
+    return body;
+  }
+
+  #describe(): void {
+    const lines = this.#series.map(({ label, y }) => {
+      const last = y.at(-1);
+      return `${label}: ${last === undefined ? "–" : number(last)}`;
+    });
+    this.#box.setAttribute("aria-label", `${this.#options.title}. ${lines.join("; ")}`);
+  }
+
+  #pressed(event: KeyboardEvent): void {
+    const plot = this.#plot;
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (!plot || by === 0) return;
+    event.preventDefault();
+    const count = plot.data[0].length;
+    const at = Math.min(count - 1, Math.max(0, (plot.cursor.idx ?? -1) + by));
+    const x = plot.data[0][at];
+    if (x !== undefined) plot.setCursor({ left: plot.valToPos(x, "x"), top: plot.over.clientHeight / 2 });
+  }
+}
+
+function number(value: number): string {
+  const small = value !== 0 && Math.abs(value) < 1e-3;
+  const large = Math.abs(value) >= 1e6;
+  const notation = small || large ? "scientific" : "standard";
+  return new Intl.NumberFormat(language(), { maximumSignificantDigits: 5, notation }).format(value);
+}
+
+// A canvas does not know custom properties; an element's own colour is always a plain one.
+function resolve(box: HTMLElement, name: string): string {
+  const probe = h("span");
+  probe.style.color = `var(${name})`;
+  box.append(probe);
+  const colour = getComputedStyle(probe).color;
+  probe.remove();
+  return colour;
+}
