@@ -275,6 +275,11 @@ impl ApiError {
         &self.0.detail
     }
 
+    /// The mistakes, when it lists them.
+    pub(crate) fn problems(&self) -> &[Problem] {
+        &self.0.problems
+    }
+
     /// What led to it, as one line for the log.
     #[must_use]
     pub fn chain(&self) -> Option<String> {

@@ -90,3 +90,20 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
         found.map(|axum::extract::Path(value)| Self(value)).map_err(refuse)
     }
 }
+
+/// A form of a page.
+#[derive(Debug)]
+pub struct Form<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Form<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let found = axum::Form::<T>::from_request(request, state).await;
+        found.map(|axum::Form(value)| Self(value)).map_err(|rejection| match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(Kind::TooLarge, rejection.body_text()),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => ApiError::new(Kind::UnsupportedType, rejection.body_text()),
+            _ => ApiError::new(Kind::Malformed, rejection.body_text()),
+        })
+    }
+}

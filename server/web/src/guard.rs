@@ -57,6 +57,7 @@ async fn check(
     let rule = policy::rule(&parts.method, &route).ok_or_else(|| {
         ApiError::new(Kind::Internal, format!("{} {route} has no row in the policy", parts.method))
     })?;
+    auth::csrf::check(web, parts)?;
     let found = match auth::identify(web, parts).await {
         // A cookie that has run out must not keep anybody from signing in again.
         Err(error) if rule.needs == Needs::Anyone && error.kind() == Kind::NotSignedIn => None,

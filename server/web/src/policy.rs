@@ -159,6 +159,12 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/projects/{project}/audit", Owner, Read),
     //
     // Pages.
+    row("GET", "/sign-in", Anyone, Read),
+    row("POST", "/sign-in", Anyone, Write),
+    row("GET", "/welcome", Anyone, Read),
+    row("POST", "/welcome", Anyone, Write),
+    row("GET", "/link", Anyone, Read),
+    row("POST", "/link", Anyone, Write),
 ];
 
 /// The row of a route.

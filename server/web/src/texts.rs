@@ -81,7 +81,7 @@ pub fn text(lang: Lang, key: &str) -> &str {
 
 /// The same, with `{name}` replaced by values.
 #[must_use]
-pub fn text_with<V: Display, const N: usize>(lang: Lang, key: &str, values: [(&str, V); N]) -> String {
+pub fn text_with<V: Display>(lang: Lang, key: &str, values: &[(&str, V)]) -> String {
     let mut found = text(lang, key).to_owned();
     for (name, value) in values {
         found = found.replace(&format!("{{{name}}}"), &value.to_string());

@@ -4,6 +4,7 @@ pub mod accounts;
 mod address;
 mod caller;
 pub(crate) mod cookie;
+pub(crate) mod csrf;
 mod fresh;
 mod identify;
 pub mod links;

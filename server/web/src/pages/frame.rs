@@ -22,8 +22,10 @@ pub(crate) struct Frame {
     pub lang: Lang,
     /// `light`, `dark` or `auto`.
     pub theme: &'static str,
-    /// The path of this page, for the navigation and for coming back.
+    /// The path of this page, for the navigation.
     pub path: String,
+    /// The same with its query, for coming back.
+    pub here: String,
     /// Who reads it.
     pub caller: Option<Caller>,
     /// Their projects, by name.
@@ -40,9 +42,9 @@ impl Frame {
         text(self.lang, key)
     }
 
-    /// A text with values in it.
-    pub fn t_with<V: Display, const N: usize>(&self, key: &str, values: [(&str, V); N]) -> String {
-        text_with(self.lang, key, values)
+    /// A text with values in it. Templates hand over a reference to the values, Rust the values themselves.
+    pub fn t_with<'v, V: Display>(&self, key: &str, values: impl AsRef<[(&'v str, V)]>) -> String {
+        text_with(self.lang, key, values.as_ref())
     }
 
     /// Whether the reader administers the platform.
@@ -155,6 +157,7 @@ impl FromRequestParts<Web> for Frame {
             lang: lang.unwrap_or_default(),
             theme,
             path: parts.uri.path().to_owned(),
+            here: parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
             caller: None,
             projects: Vec::new(),
             project: cookie("project"),

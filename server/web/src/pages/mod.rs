@@ -2,11 +2,13 @@
 
 mod error;
 mod frame;
+mod link;
 mod preferences;
+mod sign_in;
 
 use axum::Router;
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use axum::routing::post;
+use axum::routing::{get, post};
 
 pub(crate) use error::error;
 pub(crate) use frame::Frame;
@@ -16,7 +18,11 @@ use crate::state::Web;
 
 /// Every page.
 pub(crate) fn router() -> Router<Web> {
-    Router::new().route("/preferences", post(preferences::set))
+    Router::new()
+        .route("/preferences", post(preferences::set))
+        .route("/sign-in", get(sign_in::show).post(sign_in::submit))
+        .route("/welcome", get(link::show).post(link::submit))
+        .route("/link", get(link::show).post(link::submit))
 }
 
 /// A rendered template.

@@ -1,0 +1,93 @@
+//! `GET /sign-in`, `POST /sign-in`: a form that needs no script.
+
+use askama::Template;
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
+use serde::Deserialize;
+
+use super::preferences::local;
+use super::{Frame, html};
+use crate::auth::{Caller, Visitor, sign_in};
+use crate::error::{ApiError, ApiResult, Kind};
+use crate::extract::{Form, Query};
+use crate::state::Web;
+
+#[derive(Template)]
+#[template(path = "sign-in.html")]
+struct SignInPage {
+    frame: Frame,
+    /// Where to go afterwards.
+    next: String,
+    name: String,
+    problem: Option<String>,
+    /// Whether nobody has an account yet.
+    nobody: bool,
+}
+
+/// Where somebody wants to go.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Next {
+    next: Option<String>,
+}
+
+/// The form.
+pub(crate) async fn show(
+    State(web): State<Web>,
+    frame: Frame,
+    caller: Option<Caller>,
+    Query(next): Query<Next>,
+) -> ApiResult<Response> {
+    let next = local(next.next.as_deref().unwrap_or("/")).to_owned();
+    if caller.is_some() {
+        return Ok(Redirect::to(&next).into_response());
+    }
+    let nobody = web.store().count_users().await? == 0;
+    html(&SignInPage { frame, next, name: String::new(), problem: None, nobody })
+}
+
+/// What the form sends.
+#[derive(Deserialize)]
+pub(crate) struct Filled {
+    name: String,
+    password: String,
+    #[serde(default)]
+    next: String,
+}
+
+/// Signs in, or shows the form again.
+pub(crate) async fn submit(
+    State(web): State<Web>,
+    frame: Frame,
+    visitor: Visitor,
+    Form(filled): Form<Filled>,
+) -> ApiResult<Response> {
+    let next = local(&filled.next).to_owned();
+    let error = match sign_in::sign_in(&web, &visitor, &filled.name, filled.password).await {
+        Ok((_, _, cookie)) => return Ok(enter(cookie, &next)),
+        Err(error) => error,
+    };
+    let problem = match error.kind() {
+        Kind::NotSignedIn => frame.t("sign-in.wrong").to_owned(),
+        Kind::TooMany => frame.t_with("sign-in.wait", [("seconds", wait(&error))]),
+        _ => return Err(error),
+    };
+    let page = SignInPage { frame, next, name: filled.name, problem: Some(problem), nobody: false };
+    let mut response = html(&page)?;
+    *response.status_mut() = error.kind().status();
+    for (name, value) in error.headers() {
+        response.headers_mut().insert(name, value.clone());
+    }
+    Ok(response)
+}
+
+/// To where somebody wanted to go, with their cookie.
+pub(super) fn enter(cookie: HeaderValue, next: &str) -> Response {
+    (AppendHeaders([(header::SET_COOKIE, cookie)]), Redirect::to(next)).into_response()
+}
+
+fn wait(error: &ApiError) -> String {
+    let mut headers = error.headers().iter();
+    let found = headers.find(|(name, _)| name == header::RETRY_AFTER);
+    found.and_then(|(_, value)| value.to_str().ok()).unwrap_or_default().to_owned()
+}
