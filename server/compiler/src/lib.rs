@@ -20,7 +20,7 @@ mod validate;
 pub use cache::cache_key;
 pub use job::{condition, expand, job};
 pub use parse::{Document, is_label, parse_pipeline, parse_template};
-pub use plan::{PlanInputs, Planned, check_pipeline, plan, validate};
+pub use plan::{PlanInputs, Planned, check_pipeline, newest_template, plan, validate};
 pub use template::check_template;
 
 /// What the tasks before reported: a task's name -> an object of its outputs. Of a `for_each` task, each name has

@@ -43,8 +43,14 @@ pub fn all(plan: &RunPlan) -> Vec<TaskPreview> {
 /// One task of a plan.
 #[must_use]
 pub fn one(plan: &RunPlan, ix: TaskIx) -> TaskPreview {
+    first(plan, ix, usize::MAX)
+}
+
+/// One task of a plan, with the jobs of its first instances, at most so many.
+#[must_use]
+pub fn first(plan: &RunPlan, ix: TaskIx, most: usize) -> TaskPreview {
     let planned = plan.task(ix);
-    let jobs = match jobs(plan, ix) {
+    let jobs = match jobs(plan, ix, most) {
         Ok(jobs) => Jobs::Known(jobs.iter().map(lower::preview).collect()),
         Err(failure) => {
             Jobs::Later(format!("known once the tasks before it have ended ({})", failure.message))
@@ -55,19 +61,18 @@ pub fn one(plan: &RunPlan, ix: TaskIx) -> TaskPreview {
 }
 
 /// The first attempts of a task's instances.
-fn jobs(plan: &RunPlan, ix: TaskIx) -> Result<Vec<Job>, Failure> {
+fn jobs(plan: &RunPlan, ix: TaskIx, most: usize) -> Result<Vec<Job>, Failure> {
     // An argument may want a list where a placeholder is a text.
-    let first = jobs_with(plan, ix, &placeholders(plan, ix, |text| json!(text)));
-    first.or_else(|failure| {
-        jobs_with(plan, ix, &placeholders(plan, ix, |text| json!([text]))).map_err(|_| failure)
-    })
+    let with = |outputs: &Outputs| jobs_with(plan, ix, most, outputs);
+    let first = with(&placeholders(plan, ix, |text| json!(text)));
+    first.or_else(|failure| with(&placeholders(plan, ix, |text| json!([text]))).map_err(|_| failure))
 }
 
-fn jobs_with(plan: &RunPlan, ix: TaskIx, outputs: &Outputs) -> Result<Vec<Job>, Failure> {
+fn jobs_with(plan: &RunPlan, ix: TaskIx, most: usize, outputs: &Outputs) -> Result<Vec<Job>, Failure> {
     let plain = plan.task(ix).for_each.is_none();
     let items = expand(plan, ix, outputs)?;
     let job = |(at, item): (u32, &Value)| job(plan, ix, at, (!plain).then_some(item), 1, None, outputs);
-    (0u32..).zip(&items).map(job).collect()
+    (0u32..).zip(&items).take(most).map(job).collect()
 }
 
 /// Outputs of earlier tasks, by name, as far as this task's expressions name them.

@@ -16,6 +16,7 @@ mod etag;
 mod extract;
 mod files;
 mod guard;
+mod hooks;
 mod limits;
 pub mod live;
 mod logs;
@@ -29,6 +30,7 @@ mod runs;
 pub mod secrets;
 pub mod show;
 mod state;
+mod templates;
 mod texts;
 pub mod time;
 

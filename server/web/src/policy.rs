@@ -87,9 +87,21 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/versions", Viewer, Read),
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/versions/{version}", Viewer, Read),
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/compare", Viewer, Read),
+    row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/hooks", Editor, Read),
+    row("POST", "/api/v1/projects/{project}/pipelines/{pipeline}/hooks", Editor, Write),
+    row("PATCH", "/api/v1/projects/{project}/pipelines/{pipeline}/hooks/{hook}", Editor, Write),
+    row("DELETE", "/api/v1/projects/{project}/pipelines/{pipeline}/hooks/{hook}", Editor, Write),
+    // The signature in the URL says that somebody may.
+    row("POST", "/api/v1/hooks/{hook}", Anyone, Run),
     row("PUT", "/api/v1/projects/{project}/code", Editor, Write),
     row("GET", "/api/v1/projects/{project}/code/{digest}", Viewer, Read),
     row("GET", "/api/v1/projects/{project}/code/{digest}/file", Viewer, Read),
+    row("POST", "/api/v1/projects/{project}/validate", Viewer, Read),
+    row("POST", "/api/v1/projects/{project}/compile", Viewer, Read),
+    row("GET", "/api/v1/schemas/{schema}", Person, Read),
+    row("GET", "/api/v1/templates", Person, Read),
+    row("GET", "/api/v1/templates/{template}", Person, Read),
+    row("GET", "/api/v1/templates/{template}/versions/{version}", Person, Read),
     //
     // Runs and what they leave.
     row("GET", "/api/v1/runs", Person, Read),

@@ -29,6 +29,7 @@ use prepared::Templates;
 pub(crate) use amounts::decode_resources;
 pub(crate) use elements::elements;
 pub(crate) use prepared::holds_expression;
+pub use prepared::newest as newest_template;
 
 /// What a plan is made from, beside the document.
 #[derive(Clone, Debug)]

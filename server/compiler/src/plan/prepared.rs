@@ -1,6 +1,6 @@
 //! Templates as planning uses them: found once, with everything worked out that does not depend on a task.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use cubeloom_domain::plan::PlannedTemplate;
@@ -83,9 +83,7 @@ impl<'a> Templates<'a> {
             let hint = if hint.is_empty() { format!("; installed are: {}", listing(names())) } else { hint };
             return Err(unknown(format!("there is no task template `{name}`{hint}")));
         };
-        let newest =
-            || versions.iter().max_by_key(|(version, _)| version_of(version)).map(|(_, newest)| newest);
-        let found = version.map_or_else(newest, |version| versions.get(version));
+        let found = version.map_or_else(|| newest(versions), |version| versions.get(version));
         found.ok_or_else(|| {
             let known = listing(versions.keys().map(String::as_str));
             unknown(format!(
@@ -114,6 +112,12 @@ impl<'a> Templates<'a> {
         self.planned.push(planned(installed));
         Ok(Prepared { template, framework, index, roles })
     }
+}
+
+/// The version of a template that tasks use that name none.
+#[must_use]
+pub fn newest(versions: &BTreeMap<String, InstalledTemplate>) -> Option<&InstalledTemplate> {
+    versions.iter().max_by_key(|(version, _)| version_of(version)).map(|(_, newest)| newest)
 }
 
 /// A role's amounts, unless an expression is among them.

@@ -4,10 +4,12 @@ pub mod artifacts;
 pub(crate) mod audit;
 mod code;
 pub mod compare;
+pub(crate) mod compile;
 mod complete;
 pub mod document;
 pub mod events;
 mod health;
+mod hooks;
 mod links;
 pub mod logs;
 pub(crate) mod me;
@@ -17,10 +19,13 @@ pub(crate) mod pipelines;
 pub(crate) mod projects;
 pub mod runs;
 mod secrets;
+mod schemas;
 mod session;
 pub mod tasks;
+pub(crate) mod templates;
 pub(crate) mod tokens;
 pub(crate) mod users;
+pub(crate) mod validate;
 
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -57,4 +62,9 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(links::routes())
         .merge(audit::routes())
         .merge(secrets::routes())
+        .merge(compile::routes())
+        .merge(hooks::routes())
+        .merge(schemas::routes())
+        .merge(templates::routes())
+        .merge(validate::routes())
 }

@@ -7,6 +7,7 @@ use cubeloom_domain::{JsonMap, Problem};
 use cubeloom_store::{PipelineVersion, StoreError};
 use serde_json::json;
 
+use crate::code;
 use crate::error::{ApiError, ApiResult};
 use crate::plan::{self, Order};
 use crate::state::Web;
@@ -64,7 +65,7 @@ pub(crate) async fn start(web: &Web, wanted: Wanted, mut entry: AuditEntry) -> A
             (stored.document, stored.code, Some(stored.version))
         }
         Source::Document { text, code } => {
-            check_code(web, code.as_deref())?;
+            check_code(web, &project, code.as_deref())?;
             (text, code, None)
         }
     };
@@ -116,14 +117,13 @@ async fn stored(web: &Web, project: &str, name: &str, version: Option<u32>) -> A
 }
 
 /// A folder of code is named by its digest and must be here.
-fn check_code(web: &Web, code: Option<&str>) -> ApiResult<()> {
+fn check_code(web: &Web, project: &str, code: Option<&str>) -> ApiResult<()> {
     let Some(digest) = code else { return Ok(()) };
-    let plain = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if plain && web.folders().code.join(digest).is_dir() {
+    if code::has(web, project, digest) {
         return Ok(());
     }
     Err(ApiError::field(
         "/code",
-        "there is no such folder here: upload it first, and send the digest that you get",
+        "the project has no such folder: upload it first, and send the digest that you get",
     ))
 }

@@ -65,6 +65,7 @@ pub(crate) async fn put(
         .after(json!({"role": place.role}));
     let change = web.store().put_member(&project, &user.id, place.role, expected, &entry).await?;
     let revision = changed(change, "member", &user.name)?;
+    web.people().forget();
     let status = if before.is_some() { StatusCode::OK } else { StatusCode::CREATED };
     let mut members = web.store().members(&project).await?.into_iter();
     let member = members.find(|member| member.user.id == user.id);

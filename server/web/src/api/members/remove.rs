@@ -41,5 +41,6 @@ pub(crate) async fn remove(
     let entry = audit::entry(&web, &caller, "member.remove", &user.name).before(json!({"role": role}));
     let change = web.store().remove_member(&project, &user.id, expected, &entry).await?;
     changed(change, "member", &user.name)?;
+    web.people().forget();
     Ok(StatusCode::NO_CONTENT)
 }

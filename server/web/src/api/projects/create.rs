@@ -61,6 +61,7 @@ pub(crate) async fn create(
     let entry = audit::entry(&web, &caller, "member.put", &caller.user.name);
     let entry = entry.project(name).after(json!({"role": Role::Owner}));
     web.store().put_member(name, &caller.user.id, Role::Owner, None, &entry).await?;
+    web.people().forget();
     let place = format!("/api/v1/projects/{name}");
     let view = ProjectView::new(project, Some(Role::Owner));
     Ok((StatusCode::CREATED, [(header::LOCATION, place)], Tagged(1, view)).into_response())

@@ -34,5 +34,6 @@ pub(crate) async fn delete(
     let entry = audit::entry(&web, &caller, "project.delete", &name);
     let change = web.store().delete_project(&name, expected, &entry).await?;
     changed(change, "project", &name)?;
+    web.people().forget();
     Ok(StatusCode::NO_CONTENT)
 }

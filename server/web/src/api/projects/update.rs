@@ -61,5 +61,6 @@ pub(crate) async fn update(
     let entry = audit::entry(&web, &caller, "project.update", &name).before(before).after(after);
     let change = web.store().update_project(&project, expected, &entry).await?;
     project.revision = changed(change, "project", &name)?;
+    web.people().forget();
     Ok(Tagged(project.revision, ProjectView::new(project, caller.role)))
 }

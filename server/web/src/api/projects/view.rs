@@ -1,10 +1,12 @@
 //! A project, as the API shows it.
 
+use std::collections::BTreeMap;
+
 use cubeloom_domain::identity::{Project, Role};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::auth::{Caller, Via};
+use crate::auth::{self, Caller};
 use crate::error::ApiResult;
 use crate::state::Web;
 use crate::time::Time;
@@ -46,19 +48,11 @@ impl ProjectView {
 /// # Errors
 /// When the database does not answer.
 pub(crate) async fn visible(web: &Web, caller: &Caller) -> ApiResult<Vec<(Project, Option<Role>)>> {
-    let user = &caller.user;
-    let mut roles = web.store().roles(&user.id).await?;
-    let mut projects = web.store().projects((!user.admin).then_some(user.id.as_str())).await?;
-    if let Via::Token { project: Some(only), .. } = &caller.via {
-        projects.retain(|project| project.name == *only);
-    }
-    let mut role = |name: &str| {
-        let at = roles.iter().position(|(project, _)| project == name)?;
-        Some(roles.swap_remove(at).1)
+    let projects = auth::visible(web, caller).await?;
+    let roles: BTreeMap<String, Role> = web.store().roles(&caller.user.id).await?.into_iter().collect();
+    let with_role = |project: Project| {
+        let role = roles.get(&project.name).copied();
+        (project, role)
     };
-    Ok(projects
-        .into_iter()
-        .map(|project| (role(&project.name), project))
-        .map(|(role, project)| (project, role))
-        .collect())
+    Ok(projects.into_iter().map(with_role).collect())
 }

@@ -1,0 +1,78 @@
+//! `POST /projects/{project}/compile`
+
+mod view;
+
+use axum::extract::State;
+use cubeloom_compiler::preview;
+use cubeloom_domain::TaskIx;
+use cubeloom_domain::plan::RunPlan;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::auth::Caller;
+use crate::check;
+use crate::code;
+use crate::error::{ApiError, ApiResult, ProblemDocument, ProblemView};
+use crate::extract::{Json, Path};
+use crate::plan::{self, Order};
+use crate::state::Web;
+
+pub(crate) use view::{CompiledTaskView, CompiledView, ToCompile};
+
+/// Jobs of one task that are shown, at most.
+const JOBS: usize = 20;
+
+/// The endpoint.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new().routes(routes!(compile))
+}
+
+/// Compiles a document without storing or starting it: the plan, and what each task would submit. What only
+/// submission knows is a placeholder.
+#[utoipa::path(
+    post,
+    path = "/projects/{project}/compile",
+    tag = "pipelines",
+    params(("project" = String, Path)),
+    request_body = ToCompile,
+    responses(
+        (status = 200, body = CompiledView),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+async fn compile(
+    State(web): State<Web>,
+    caller: Caller,
+    Path(project): Path<String>,
+    Json(sent): Json<ToCompile>,
+) -> ApiResult<Json<CompiledView>> {
+    let mut found = check::Found::default();
+    if let Some(digest) = sent.code.as_ref().filter(|digest| !code::has(&web, &project, digest)) {
+        found.wrong(
+            "/code",
+            format!("the project has no folder `{digest}`: upload it with PUT .../code first"),
+        );
+    }
+    found.refuse()?;
+    let user = caller.user.name.clone();
+    let order = Order { project, user, parameters: sent.parameters, code: sent.code };
+    let (_, planned) = plan::plan(&web, sent.document, order).await?;
+    let warnings = planned.warnings.iter().map(ProblemView::from).collect();
+    let plan = planned.plan;
+    let work = move || view(&plan, warnings);
+    tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)?.map(Json).map_err(ApiError::internal)
+}
+
+fn view(plan: &RunPlan, warnings: Vec<ProblemView>) -> Result<CompiledView, serde_json::Error> {
+    let tasks = (0u32..).map(TaskIx).take(plan.tasks.len());
+    let tasks = tasks.map(|ix| CompiledTaskView::new(plan, ix, preview::first(plan, ix, JOBS)));
+    Ok(CompiledView {
+        run: serde_json::to_value(&plan.context)?,
+        pipeline: plan.pipeline.clone(),
+        cluster: plan.cluster.clone(),
+        parameters: plan.parameters.clone(),
+        tasks: tasks.collect::<Result<_, _>>()?,
+        warnings,
+    })
+}

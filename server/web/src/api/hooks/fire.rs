@@ -1,0 +1,138 @@
+//! `POST /hooks/{hook}`
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use cubeloom_domain::JsonMap;
+use cubeloom_domain::belongings::Hook;
+use cubeloom_domain::identity::{AuditEntry, Role, User};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::auth::of_client;
+use crate::error::{ApiError, ApiResult, Kind, ProblemDocument, ProblemView};
+use crate::extract::{Json, Path, Query};
+use crate::hooks;
+use crate::runs::start::{Source, Wanted, start};
+use crate::state::Web;
+
+/// What the URL of a hook carries.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Signed {
+    /// The signature.
+    pub signature: String,
+}
+
+/// What the caller of a hook may send; everything else in the body is left alone, so that other programs' own
+/// messages can be sent here as they are.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+pub struct HookCall {
+    /// Parameters of the run, over the hook's own.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    pub parameters: JsonMap,
+}
+
+/// A run that a hook has started.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FiredView {
+    /// The run's id.
+    pub run: String,
+    /// What runs, and probably not as meant.
+    pub warnings: Vec<ProblemView>,
+}
+
+/// Starts the hook's pipeline in its newest version. Nobody signs in for this: the signature in the URL is enough.
+#[utoipa::path(
+    post,
+    path = "/hooks/{hook}",
+    tag = "pipelines",
+    security(()),
+    params(("hook" = String, Path), Signed),
+    request_body(content = Option<HookCall>, content_type = "application/json"),
+    responses(
+        (status = 201, body = FiredView, headers(("Location" = String))),
+        (status = 400, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 403, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn fire(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    Query(signed): Query<Signed>,
+    parts: Parts,
+    body: Bytes,
+) -> ApiResult<Response> {
+    let hook = web.store().hook(&id).await?.filter(|hook| hooks::holds(&web, hook, &signed.signature));
+    // Nobody learns which of the two is wrong.
+    let hook = hook.ok_or_else(|| ApiError::not_found("hook with this signature", &id))?;
+    let user = creator(&web, &hook).await?;
+    let mut parameters = hook.parameters.clone();
+    parameters.extend(call(&body)?.parameters);
+    let wanted = Wanted {
+        project: hook.project.clone(),
+        user: user.name.clone(),
+        source: Source::Stored { pipeline: hook.pipeline.clone(), version: None },
+        parameters,
+    };
+    let entry = entry(&web, &hook, &user, of_client(&web, &parts));
+    web.store().hook_used(&hook.id, entry.at).await?;
+    let started = start(&web, wanted, entry).await?;
+    let run = started.record.id.to_string();
+    let place = format!("/api/v1/runs/{run}");
+    let view = FiredView { run, warnings: started.warnings.iter().map(ProblemView::from).collect() };
+    Ok((StatusCode::CREATED, [(header::LOCATION, place)], Json(view)).into_response())
+}
+
+/// Whoever made the hook, when they may still start the pipeline themselves.
+async fn creator(web: &Web, hook: &Hook) -> ApiResult<User> {
+    let name = &hook.created_by;
+    let refuse = |why: &str| {
+        let detail =
+            format!("the hook `{}` was made by {name}, who {why}: an editor must make a new one", hook.name);
+        ApiError::forbidden(detail)
+    };
+    let user = web.store().user_by_name(name).await?.ok_or_else(|| refuse("has no account any more"))?;
+    if user.disabled {
+        return Err(refuse("may not sign in any more"));
+    }
+    let role = web.store().role(&hook.project, &user.id).await?;
+    if user.admin || role >= Some(Role::Editor) {
+        Ok(user)
+    } else {
+        Err(refuse("may not start its runs any more"))
+    }
+}
+
+fn call(body: &[u8]) -> ApiResult<HookCall> {
+    if body.trim_ascii().is_empty() {
+        return Ok(HookCall::default());
+    }
+    serde_json::from_slice(body).map_err(|error| {
+        ApiError::new(
+            Kind::Malformed,
+            format!("the body is no JSON object with `parameters` ({error}): send one, or nothing"),
+        )
+    })
+}
+
+fn entry(web: &Web, hook: &Hook, user: &User, address: String) -> AuditEntry {
+    AuditEntry {
+        id: web.new_id(),
+        at: web.now(),
+        user_id: Some(user.id.clone()),
+        user_name: user.name.clone(),
+        via: format!("hook {}", hook.name),
+        address,
+        project: Some(hook.project.clone()),
+        action: "run.start".into(),
+        subject: String::new(),
+        before: None,
+        after: None,
+    }
+}

@@ -1,0 +1,55 @@
+//! `GET /schemas/{schema}`
+
+use axum::extract::State;
+use cubeloom_compiler::{newest_template, schema};
+use serde_json::{Map, Value, json};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::extract::{Json, Path};
+use crate::state::Web;
+
+/// The endpoint.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new().routes(routes!(get))
+}
+
+/// JSON Schemas, for editors that complete and check while somebody types: `pipeline` (documents), `template`
+/// (`template.yaml`), or `arguments`: an object with the schema of each installed template's arguments by its name.
+#[utoipa::path(
+    get,
+    path = "/schemas/{schema}",
+    tag = "templates",
+    params(("schema" = String, Path, description = "`pipeline`, `template` or `arguments`")),
+    responses(
+        (status = 200, body = Object),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+async fn get(State(web): State<Web>, Path(name): Path<String>) -> ApiResult<Json<Value>> {
+    match name.as_str() {
+        "pipeline" => Ok(Json(schema::pipeline())),
+        "template" => Ok(Json(schema::template())),
+        "arguments" => Ok(Json(arguments(&web))),
+        other => Err(ApiError::not_found("schema", other)),
+    }
+}
+
+fn arguments(web: &Web) -> Value {
+    let mut all = Map::new();
+    for installed in web.templates().values().filter_map(newest_template) {
+        let template = &installed.template;
+        let about = json!({
+            "version": template.version,
+            "label": template.label,
+            "help": template.help,
+            "framework": template.framework,
+            "parameters": template.parameters,
+            "outputs": template.outputs,
+            "roles": template.roles.iter().map(|role| &role.name).collect::<Vec<_>>(),
+        });
+        all.insert(template.name.clone(), about);
+    }
+    Value::Object(all)
+}

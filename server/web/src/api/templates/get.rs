@@ -1,0 +1,23 @@
+//! `GET /templates/{template}`
+
+use axum::extract::State;
+
+use super::{TemplateView, detail};
+use crate::error::{ApiResult, ProblemDocument};
+use crate::extract::{Json, Path};
+use crate::state::Web;
+
+/// A task template, in the version that tasks use that name none.
+#[utoipa::path(
+    get,
+    path = "/templates/{template}",
+    tag = "templates",
+    params(("template" = String, Path)),
+    responses(
+        (status = 200, body = TemplateView),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn get(State(web): State<Web>, Path(name): Path<String>) -> ApiResult<Json<TemplateView>> {
+    Ok(Json(detail(&web, name, None).await?))
+}

@@ -1,0 +1,73 @@
+//! `GET /templates`
+
+use axum::extract::State;
+use cubeloom_compiler::newest_template;
+use cubeloom_domain::template::{TaskTemplate, TemplateSet};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::TemplateSummaryView;
+use crate::error::{ApiResult, ProblemDocument};
+use crate::extract::{Json, Query};
+use crate::page::{Page, PageQuery};
+use crate::state::Web;
+
+/// Which templates.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct TemplateQuery {
+    /// Only those whose name, label, help or framework contain this, in whatever case.
+    pub q: Option<String>,
+    /// Only those of this group.
+    pub group: Option<String>,
+    /// How many items, from 1 to 200; 50 when absent.
+    #[param(minimum = 1, maximum = 200)]
+    pub limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// The installed task templates, by name.
+#[utoipa::path(
+    get,
+    path = "/templates",
+    tag = "templates",
+    params(TemplateQuery),
+    responses(
+        (status = 200, body = Page<TemplateSummaryView>),
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn list(
+    State(web): State<Web>,
+    Query(query): Query<TemplateQuery>,
+) -> ApiResult<Json<Page<TemplateSummaryView>>> {
+    let page = PageQuery { limit: query.limit, cursor: query.cursor.clone() };
+    let (limit, after) = (page.limit()?, page.after()?);
+    let mut views = found(&web.templates(), &query);
+    views.retain(|view| after.as_ref().is_none_or(|after| view.name > *after));
+    views.truncate(limit + 1);
+    Ok(Json(Page::of(views, limit, |view| view.name.clone())))
+}
+
+/// The templates that a query finds, by name.
+pub(crate) fn found(set: &TemplateSet, query: &TemplateQuery) -> Vec<TemplateSummaryView> {
+    let words = query.q.as_deref().unwrap_or_default().to_lowercase();
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let newest = set.values().filter_map(|versions| Some((newest_template(versions)?, versions)));
+    newest
+        .filter(|(found, _)| {
+            query.group.as_ref().is_none_or(|group| group.is_empty() || *group == found.template.group)
+        })
+        .filter(|(found, _)| words.iter().all(|word| text(&found.template).contains(word)))
+        .map(|(found, versions)| TemplateSummaryView::of(found, versions))
+        .collect()
+}
+
+/// All that a search looks at.
+fn text(template: &TaskTemplate) -> String {
+    let TaskTemplate { name, label, help, framework, group, .. } = template;
+    let text =
+        [name, &label.en, &label.zh, &help.en, &help.zh, framework, group].map(String::as_str).join("\n");
+    text.to_lowercase()
+}

@@ -1,0 +1,23 @@
+//! Task templates: what pipelines are made of.
+
+mod get;
+mod list;
+mod version;
+mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Web;
+
+pub(crate) use list::{TemplateQuery, found};
+pub(crate) use version::detail;
+pub(crate) use view::{TemplateSummaryView, TemplateView, TextView};
+
+/// The endpoints.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(list::list))
+        .routes(routes!(get::get))
+        .routes(routes!(version::version))
+}

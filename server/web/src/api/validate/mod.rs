@@ -1,0 +1,112 @@
+//! `POST /projects/{project}/validate`
+
+use axum::extract::State;
+use cubeloom_compiler::parse_pipeline;
+use cubeloom_domain::Severity;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::error::{ApiResult, ProblemDocument, ProblemView};
+use crate::extract::{Json, Path};
+use crate::plan;
+use crate::state::Web;
+
+/// The endpoint.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new().routes(routes!(validate))
+}
+
+/// A document.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DocumentToCheck {
+    /// The text, YAML or JSON.
+    pub document: String,
+}
+
+/// What can be said about a document.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CheckedView {
+    /// Whether it could run here, given values for parameters without a default.
+    pub valid: bool,
+    /// Everything that is wrong or suspicious, in the order of the text.
+    pub problems: Vec<ProblemView>,
+    /// The pipeline's name, when its form is right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its parameters, when its form is right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Object)]
+    pub parameters: Option<Value>,
+    /// Its tasks and what each needs, when its form is right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<Vec<CheckedTask>>,
+}
+
+/// A task of a checked document.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CheckedTask {
+    /// Its name.
+    pub name: String,
+    /// The template, as the document names it.
+    pub template: String,
+    /// The tasks before it.
+    pub needs: Vec<String>,
+    /// What it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Whether it runs once for each of several elements.
+    pub for_each: bool,
+}
+
+/// Says everything about a document, without storing it.
+#[utoipa::path(
+    post,
+    path = "/projects/{project}/validate",
+    tag = "pipelines",
+    params(("project" = String, Path)),
+    request_body = DocumentToCheck,
+    responses(
+        (status = 200, body = CheckedView),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+async fn validate(
+    State(web): State<Web>,
+    Path(project): Path<String>,
+    Json(sent): Json<DocumentToCheck>,
+) -> ApiResult<Json<CheckedView>> {
+    Ok(Json(checked(&web, &project, sent.document).await?))
+}
+
+/// Checks a document.
+///
+/// # Errors
+/// What the server lacks.
+pub(crate) async fn checked(web: &Web, project: &str, document: String) -> ApiResult<CheckedView> {
+    let (_, problems) = plan::check(web, project, document.clone()).await?;
+    let form = parse_pipeline(&document).ok().map(|document| document.pipeline);
+    let valid = form.is_some() && problems.iter().all(|problem| problem.severity < Severity::Error);
+    let tasks = form.as_ref().map(|pipeline| pipeline.tasks.iter().map(task).collect());
+    Ok(CheckedView {
+        valid,
+        problems: problems.iter().map(ProblemView::from).collect(),
+        parameters: form.as_ref().map(|pipeline| json!(pipeline.parameters)),
+        name: form.map(|pipeline| pipeline.name),
+        tasks,
+    })
+}
+
+fn task(task: &cubeloom_domain::pipeline::Task) -> CheckedTask {
+    CheckedTask {
+        name: task.name.clone(),
+        template: task.template.clone(),
+        needs: task.needs.clone(),
+        description: task.description.clone(),
+        for_each: task.for_each.is_some(),
+    }
+}

@@ -1,0 +1,127 @@
+//! The files of a template's folder that people read.
+
+use std::fs;
+use std::path::{Component, Path};
+
+use cubeloom_compiler::{parse_pipeline, parse_template};
+use cubeloom_domain::template::InstalledTemplate;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// Longer files are not shown.
+const MOST: u64 = 256 << 10;
+
+/// What lies beside a template's recipe.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Beside {
+    /// The README, in Markdown.
+    pub readme: Option<String>,
+    /// A pipeline that uses the template.
+    pub example: Option<Example>,
+    /// A program before and after.
+    pub before_after: Option<BeforeAfter>,
+}
+
+/// A pipeline that shows how a template is used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Example {
+    /// The document.
+    pub document: String,
+    /// The file of the program that it runs, when it runs one of the template's folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<Program>,
+}
+
+/// A program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Program {
+    /// The file's name.
+    pub name: String,
+    /// What stands in it.
+    pub text: String,
+}
+
+/// One program twice: for one process, and as the template runs it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct BeforeAfter {
+    /// For one process.
+    pub before: String,
+    /// As the template runs it.
+    pub after: String,
+}
+
+/// Reads the folder. It may hold another version than the one asked for, or be gone: then there is nothing.
+pub(crate) fn beside(installed: &InstalledTemplate) -> Beside {
+    let folder = Path::new(&installed.folder);
+    let same = |text: &str| {
+        parse_template(text).is_ok_and(|found| is_of(&found.version, &installed.template.version))
+    };
+    if !read(folder, "template.yaml").is_some_and(|text| same(&text)) {
+        return Beside::default();
+    }
+    let readme = read(folder, "README.md");
+    let before_after = readme.as_deref().and_then(before_after);
+    let example = read(folder, "example.yaml")
+        .map(|document| Example { program: program(folder, &document), document });
+    Beside { readme, example, before_after }
+}
+
+/// Whether a version is the one in the folder: one that is being tried out has a digest behind a `+`.
+fn is_of(found: &str, wanted: &str) -> bool {
+    wanted == found || wanted.split_once('+').is_some_and(|(plain, _)| plain == found)
+}
+
+fn read(folder: &Path, name: &str) -> Option<String> {
+    let path = folder.join(name);
+    let small = fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= MOST);
+    if small { fs::read_to_string(path).ok() } else { None }
+}
+
+/// The program that an example's first task with a `script` runs.
+fn program(folder: &Path, document: &str) -> Option<Program> {
+    let document = parse_pipeline(document).ok()?;
+    let scripts = document.pipeline.tasks.iter().filter_map(|task| task.arguments.get("script"));
+    let name = scripts.filter_map(Value::as_str).next()?.to_owned();
+    let plain = Path::new(&name).components().all(|part| matches!(part, Component::Normal(_)));
+    let text = plain.then(|| read(folder, &name)).flatten()?;
+    Some(Program { name, text })
+}
+
+/// The first difference in a README: what it takes away is the program before, what it adds is the one after.
+fn before_after(readme: &str) -> Option<BeforeAfter> {
+    let (_, rest) = readme.split_once("```diff\n")?;
+    let (block, _) = rest.split_once("\n```")?;
+    let side = |without: char| -> String {
+        let kept = block.lines().filter(|line| !line.starts_with(without));
+        kept.map(|line| line.get(1..).unwrap_or_default()).flat_map(|line| [line, "\n"]).collect()
+    };
+    Some(BeforeAfter { before: side('+'), after: side('-') })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_two_programs() {
+        let found = before_after("text\n```diff\n-a = 1\n+a = 2\n b = a\n```\nmore").unwrap();
+        assert_eq!((found.before.as_str(), found.after.as_str()), ("a = 1\nb = a\n", "a = 2\nb = a\n"));
+        assert_eq!(before_after("```python\na\n```"), None);
+    }
+
+    #[test]
+    fn the_templates_of_this_repository_have_what_people_read() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-templates");
+        for folder in fs::read_dir(root).unwrap().flatten().map(|entry| entry.path()) {
+            let Ok(text) = fs::read_to_string(folder.join("template.yaml")) else { continue };
+            let template = parse_template(&text).unwrap();
+            let folder = folder.to_string_lossy().into_owned();
+            let mut installed = InstalledTemplate { template, digest: String::new(), folder };
+            let found = beside(&installed);
+            assert!(found.readme.is_some() && found.example.is_some(), "{}", installed.folder);
+            installed.template.version = "0.0.1".into();
+            assert!(beside(&installed).readme.is_none(), "another version's files are not shown");
+        }
+    }
+}
