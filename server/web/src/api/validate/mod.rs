@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::auth::Caller;
 use crate::error::{ApiResult, ProblemDocument, ProblemView};
 use crate::extract::{Json, Path};
 use crate::plan;
@@ -77,18 +78,24 @@ pub struct CheckedTask {
 )]
 async fn validate(
     State(web): State<Web>,
+    caller: Caller,
     Path(project): Path<String>,
     Json(sent): Json<DocumentToCheck>,
 ) -> ApiResult<Json<CheckedView>> {
-    Ok(Json(checked(&web, &project, sent.document).await?))
+    Ok(Json(checked(&web, &project, &caller.user.name, sent.document).await?))
 }
 
 /// Checks a document.
 ///
 /// # Errors
 /// What the server lacks.
-pub(crate) async fn checked(web: &Web, project: &str, document: String) -> ApiResult<CheckedView> {
-    let (_, problems) = plan::check(web, project, document.clone()).await?;
+pub(crate) async fn checked(
+    web: &Web,
+    project: &str,
+    user: &str,
+    document: String,
+) -> ApiResult<CheckedView> {
+    let (_, problems) = plan::check(web, project, user, document.clone()).await?;
     let form = parse_pipeline(&document).ok().map(|document| document.pipeline);
     let valid = form.is_some() && problems.iter().all(|problem| problem.severity < Severity::Error);
     let tasks = form.as_ref().map(|pipeline| pipeline.tasks.iter().map(task).collect());
