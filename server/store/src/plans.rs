@@ -1,9 +1,12 @@
 //! Plans, stored in parts: one of 100,000 tasks is tens of megabytes of text, and never held whole.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use cubeloom_domain::plan::{PlannedTask, RunPlan};
 use cubeloom_domain::{RunId, TaskIx};
 use futures::TryStreamExt;
 use sqlx::AnyConnection;
+use sqlx::any::AnyRow;
 
 use crate::Store;
 use crate::error::StoreError;
@@ -35,11 +38,34 @@ impl Store {
     /// # Errors
     /// When the database refuses, or the plan was written by a program that knows more.
     pub async fn planned_task(&self, id: &RunId, task: TaskIx) -> Result<Option<PlannedTask>, StoreError> {
-        let mut values = Values::texts("plan", &[id.as_str()])?;
-        values.int(i64::try_from(task.index() / TASKS + 1).unwrap_or(i64::MAX))?;
-        let sql = "SELECT part_json FROM plans WHERE run_id = $1 AND part = $2";
-        let part = self.one(sql, values, |row| Columns::of("plan", row).json::<Vec<PlannedTask>>()).await?;
-        Ok(part.and_then(|tasks| tasks.into_iter().nth(task.index() % TASKS)))
+        Ok(self.planned_tasks(id, &[task]).await?.remove(&task))
+    }
+
+    /// Some tasks of a run's plan, of which only the parts that they stand in are read.
+    ///
+    /// # Errors
+    /// When the database refuses, or the plan was written by a program that knows more.
+    pub async fn planned_tasks(
+        &self,
+        id: &RunId,
+        tasks: &[TaskIx],
+    ) -> Result<BTreeMap<TaskIx, PlannedTask>, StoreError> {
+        let mut found = BTreeMap::new();
+        let parts: BTreeSet<usize> = tasks.iter().map(|task| task.index() / TASKS).collect();
+        for part in parts {
+            let mut values = Values::texts("plan", &[id.as_str()])?;
+            values.int(i64::try_from(part + 1).unwrap_or(i64::MAX))?;
+            let sql = "SELECT part_json FROM plans WHERE run_id = $1 AND part = $2";
+            let read = |row: &AnyRow| Columns::of("plan", row).json::<Vec<PlannedTask>>();
+            let here = self.one(sql, values, read).await?.unwrap_or_default();
+            for (at, task) in (part * TASKS..).zip(here) {
+                let at = TaskIx(u32::try_from(at).unwrap_or(u32::MAX));
+                if tasks.contains(&at) {
+                    found.insert(at, task);
+                }
+            }
+        }
+        Ok(found)
     }
 }
 

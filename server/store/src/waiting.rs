@@ -1,6 +1,9 @@
 //! What waits, and why: instances that have what they need and do not run.
 
+use std::collections::BTreeMap;
+
 use cubeloom_domain::record::InstanceRecord;
+use cubeloom_domain::{RunId, TaskIx};
 use sqlx::AssertSqlSafe;
 use sqlx::any::AnyRow;
 
@@ -48,11 +51,23 @@ impl Store {
              WHERE {wanted} ORDER BY i.ready_at, i.run_id, i.task, i.instance LIMIT {limit}"
         );
         let mut found = self.all(AssertSqlSafe(sql), values, waiting).await?;
-        for one in &mut found {
-            let task = self.planned_task(&one.instance.run, one.instance.task).await?;
-            one.task = task.map(|task| task.name).unwrap_or_default();
-        }
+        self.name_tasks(&mut found).await?;
         Ok(found)
+    }
+
+    /// Fills in the tasks' names, which stand in the plans.
+    async fn name_tasks(&self, waiting: &mut [Waiting]) -> Result<(), StoreError> {
+        let mut tasks: BTreeMap<RunId, Vec<TaskIx>> = BTreeMap::new();
+        for one in waiting.iter() {
+            tasks.entry(one.instance.run.clone()).or_default().push(one.instance.task);
+        }
+        for (run, tasks) in tasks {
+            let planned = self.planned_tasks(&run, &tasks).await?;
+            for one in waiting.iter_mut().filter(|one| one.instance.run == run) {
+                one.task = planned.get(&one.instance.task).map(|task| task.name.clone()).unwrap_or_default();
+            }
+        }
+        Ok(())
     }
 }
 
