@@ -195,6 +195,7 @@ ALTER TABLE runs ADD COLUMN version BIGINT;
 ALTER TABLE runs ADD COLUMN parameters_json TEXT NOT NULL DEFAULT '{}';
 
 CREATE INDEX runs_by_project ON runs (project, id);
+CREATE INDEX runs_live_by_id ON runs (id) WHERE live = 1;
 
 -- What a run's deletion and the history of a task look for.
 CREATE INDEX wishes_by_run ON wishes (run_id);

@@ -32,6 +32,11 @@ impl Values {
         Ok(values)
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.arguments.len()
+    }
+
     /// A text. PostgreSQL has no NUL in texts, so none is stored.
     pub(crate) fn text(&mut self, value: &str) -> Result<&mut Self, StoreError> {
         if value.contains('\0') { self.add(value.replace('\0', "\u{fffd}")) } else { self.add(value) }

@@ -132,6 +132,9 @@ async fn runs_are_filtered(fixture: Fixture) {
     assert_eq!(found(user).await, [39, 36].map(run_id));
     assert!(found(RunFilter { projects: Some(Vec::new()), ..Default::default() }).await.is_empty());
     assert!(found(RunFilter { text: Some("%".into()), ..Default::default() }).await.is_empty());
+    let twice =
+        RunFilter { projects: Some(["ads", "shop", "ads"].map(Into::into).to_vec()), ..Default::default() };
+    assert_eq!(found(twice).await.len(), 40);
     let many: Vec<String> = (0..600).map(|n| format!("p{n}")).chain(["ads".into()]).collect();
     let ads = found(RunFilter { projects: Some(many), ..Default::default() }).await;
     assert_eq!(ads.len(), 14);
