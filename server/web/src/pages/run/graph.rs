@@ -1,0 +1,52 @@
+//! The tasks and their edges, drawn by the script from the data here.
+
+use askama::Template;
+use axum::response::Response;
+use serde_json::{Map, Value, json};
+
+use super::head::Head;
+use crate::error::ApiResult;
+use crate::pages::{Frame, html};
+use crate::runs::Reader;
+
+#[derive(Template)]
+#[template(path = "run/graph.html")]
+struct GraphPage {
+    frame: Frame,
+    head: Head,
+    /// `{nodes: [{id, template, for_each}], edges: [{from, to}]}`; never changes.
+    graph: Value,
+    /// Task -> `{state, done?, total?}`; brought up to date while the run goes on.
+    states: Value,
+}
+
+pub(super) fn page(frame: Frame, head: Head, reader: &Reader<'_>) -> ApiResult<Response> {
+    html(&GraphPage { frame, head, graph: graph(reader), states: states(reader) })
+}
+
+fn graph(reader: &Reader<'_>) -> Value {
+    let plan = &reader.plan;
+    let node = |task: &cubeloom_domain::plan::PlannedTask| {
+        let template = plan.template_of(task);
+        json!({ "id": task.name, "template": template.name, "for_each": task.for_each.is_some() })
+    };
+    let nodes: Vec<Value> = plan.tasks.iter().map(node).collect();
+    let edges = plan.tasks.iter().flat_map(|task| {
+        task.needs.iter().map(|need| json!({ "from": plan.task(*need).name, "to": task.name }))
+    });
+    json!({ "nodes": nodes, "edges": edges.collect::<Vec<_>>() })
+}
+
+fn states(reader: &Reader<'_>) -> Value {
+    let states: Map<String, Value> = (0u32..)
+        .zip(&reader.plan.tasks)
+        .map(|(index, task)| {
+            let mut state = json!({ "state": reader.state(index) });
+            if task.for_each.is_some() {
+                state["total"] = reader.instances(index).into();
+            }
+            (task.name.clone(), state)
+        })
+        .collect();
+    states.into()
+}

@@ -1,0 +1,112 @@
+//! What every tab of a run has above it: the run, what failed first, and the run before it.
+
+use cubeloom_store::RunFilter;
+
+use super::Tab;
+use super::bar::Bar;
+use crate::api::runs::view::RunView;
+use crate::api::tasks::view::FailureView;
+use crate::error::ApiResult;
+use crate::pages::runs::short;
+use crate::runs::Reader;
+use crate::state::Web;
+use crate::time::Time;
+
+/// The head of the page.
+pub(crate) struct Head {
+    pub(crate) run: RunView,
+    pub(crate) tab: Tab,
+    pub(crate) failure: Option<First>,
+    /// The id of the run of this pipeline before this one.
+    pub(crate) before: Option<String>,
+    pub(crate) now: Time,
+}
+
+/// What failed first.
+pub(crate) struct First {
+    pub(crate) task: String,
+    pub(crate) failure: FailureView,
+}
+
+impl First {
+    /// Where its log is.
+    pub(crate) fn log(&self, run: &str) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.append_pair("tab", "logs").append_pair("task", &self.task);
+        for (name, number) in [("instance", self.failure.instance), ("attempt", self.failure.attempt)] {
+            if let Some(number) = number {
+                query.append_pair(name, &number.to_string());
+            }
+        }
+        if let Some(worker) = &self.failure.worker {
+            query.append_pair("worker", worker);
+        }
+        format!("/runs/{run}?{}", query.finish())
+    }
+}
+
+impl Head {
+    /// Reads it.
+    pub(crate) async fn read(web: &Web, reader: &Reader<'_>, tab: Tab) -> ApiResult<Self> {
+        let run = reader.run();
+        Ok(Self {
+            failure: first_failure(reader).await?,
+            before: before(web, &run).await?,
+            now: Time(web.now()),
+            run,
+            tab,
+        })
+    }
+
+    /// The end of the run's id.
+    pub(crate) fn short(&self) -> &str {
+        short(&self.run.id)
+    }
+
+    /// Whether something may still happen by itself.
+    pub(crate) fn is_live(&self) -> bool {
+        matches!(self.run.state.as_str(), "queued" | "running" | "cancelling")
+    }
+
+    /// Whether it can be stopped.
+    pub(crate) fn can_cancel(&self) -> bool {
+        matches!(self.run.state.as_str(), "queued" | "running")
+    }
+
+    /// Whether something is left to be done.
+    pub(crate) fn can_resume(&self) -> bool {
+        matches!(self.run.state.as_str(), "failed" | "cancelled")
+    }
+
+    /// Its tasks by state.
+    pub(crate) fn bar(&self) -> Bar {
+        Bar::of(&self.run.tasks)
+    }
+}
+
+/// Of the tasks that have failed, the one that did so first.
+async fn first_failure(reader: &Reader<'_>) -> ApiResult<Option<First>> {
+    let mut first: Option<(Option<Time>, First)> = None;
+    for index in 0..reader.record.tasks {
+        if reader.state(index) != "failed" {
+            continue;
+        }
+        let task = reader.task(index).await?;
+        let Some(failure) = task.failure else { continue };
+        if first.as_ref().is_none_or(|(ended, _)| task.ended_at < *ended) {
+            first = Some((task.ended_at, First { task: task.name, failure }));
+        }
+    }
+    Ok(first.map(|(_, first)| first))
+}
+
+async fn before(web: &Web, run: &RunView) -> ApiResult<Option<String>> {
+    let filter = RunFilter {
+        projects: Some(vec![run.project.clone()]),
+        pipeline: Some(run.pipeline.clone()),
+        before: run.id.parse().ok(),
+        limit: Some(1),
+        ..RunFilter::default()
+    };
+    Ok(web.store().runs(&filter).await?.first().map(|run| run.id.to_string()))
+}

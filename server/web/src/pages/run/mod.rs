@@ -1,0 +1,123 @@
+//! `GET /runs/{run}`: one run, in tabs. What every tab has is [`head::Head`]; each tab is a file here.
+
+pub(crate) mod bar;
+mod gantt;
+mod graph;
+mod head;
+mod logs;
+mod metrics;
+mod objects;
+mod outputs;
+mod parameters;
+mod row;
+mod table;
+pub(crate) mod task;
+
+use axum::extract::State;
+use axum::response::Response;
+use cubeloom_domain::RunId;
+use serde::Deserialize;
+
+use super::Frame;
+use crate::error::{ApiError, ApiResult};
+use crate::extract::{Path, Query};
+use crate::runs::Reader;
+use crate::state::Web;
+use head::Head;
+
+/// A part of the page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Tab {
+    /// The tasks and their edges.
+    #[default]
+    Graph,
+    /// The attempts over time.
+    Gantt,
+    /// The tasks as a table.
+    Table,
+    /// What workers wrote.
+    Logs,
+    /// What it was started with.
+    Parameters,
+    /// Outputs and files.
+    Outputs,
+    /// Measured values.
+    Metrics,
+    /// What clusters are given.
+    Objects,
+}
+
+impl Tab {
+    /// All of them, from left to right.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Graph,
+        Self::Gantt,
+        Self::Table,
+        Self::Logs,
+        Self::Parameters,
+        Self::Outputs,
+        Self::Metrics,
+        Self::Objects,
+    ];
+
+    /// As the URL has it.
+    pub(crate) fn word(self) -> &'static str {
+        self.parts().0
+    }
+
+    /// The text for it.
+    pub(crate) fn key(self) -> &'static str {
+        self.parts().1
+    }
+
+    fn parts(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Graph => ("graph", "run.tab-graph"),
+            Self::Gantt => ("gantt", "run.tab-gantt"),
+            Self::Table => ("table", "run.tab-table"),
+            Self::Logs => ("logs", "run.tab-logs"),
+            Self::Parameters => ("parameters", "run.tab-parameters"),
+            Self::Outputs => ("outputs", "run.tab-outputs"),
+            Self::Metrics => ("metrics", "run.tab-metrics"),
+            Self::Objects => ("objects", "run.tab-objects"),
+        }
+    }
+}
+
+/// What the URL asks for.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Asked {
+    tab: Tab,
+    task: String,
+    instance: String,
+    attempt: String,
+    worker: String,
+    stream: String,
+}
+
+/// The id in a path.
+pub(crate) fn id(text: &str) -> ApiResult<RunId> {
+    text.parse().map_err(|_| ApiError::not_found("run", text))
+}
+
+pub(crate) async fn page(
+    State(web): State<Web>,
+    frame: Frame,
+    Path(run): Path<String>,
+    Query(asked): Query<Asked>,
+) -> ApiResult<Response> {
+    let reader = Reader::open(&web, &id(&run)?).await?;
+    let head = Head::read(&web, &reader, asked.tab).await?;
+    match asked.tab {
+        Tab::Graph => graph::page(frame, head, &reader),
+        Tab::Gantt => gantt::page(&web, frame, head, &reader).await,
+        Tab::Table => table::page(frame, head, &reader).await,
+        Tab::Logs => logs::page(&web, frame, head, &reader, &asked).await,
+        Tab::Parameters => parameters::page(frame, head, &reader),
+        Tab::Outputs => outputs::page(&web, frame, head, &reader).await,
+        Tab::Metrics => metrics::page(frame, head),
+        Tab::Objects => objects::page(&web, frame, head, &reader, &asked.task).await,
+    }
+}

@@ -1,0 +1,95 @@
+//! A task as a line of a table: what is going on, in one sentence.
+
+use crate::api::tasks::view::TaskView;
+use crate::pages::Frame;
+use crate::pages::runs::short;
+
+/// The needs that are named; of more, how many there are.
+const NAMED: usize = 3;
+
+/// A task.
+pub(crate) struct Row {
+    pub(crate) task: TaskView,
+}
+
+impl Row {
+    /// How many instances have ended.
+    pub(crate) fn ended(&self) -> u64 {
+        let open = ["pending", "waiting", "backoff", "running"];
+        let open = open.iter().filter_map(|state| self.task.instances.states.get(*state)).sum();
+        self.task.instances.total.saturating_sub(open)
+    }
+
+    /// Whether it waits for a place.
+    pub(crate) fn waits(&self) -> bool {
+        self.task.state == "waiting"
+    }
+
+    /// Whether it runs.
+    pub(crate) fn runs(&self) -> bool {
+        self.task.state == "running"
+    }
+
+    /// What is going on: why it waits, why it failed, where its result is from.
+    pub(crate) fn detail(&self, frame: &Frame) -> String {
+        let task = &self.task;
+        match task.state.as_str() {
+            "waiting" => self.wait(frame),
+            "running" => self.running(frame),
+            "backoff" => {
+                let why = task.failure.as_ref().map(|failure| failure.message.clone());
+                joined([Some(frame.t("run.tried-again").to_owned()), why], ": ")
+            }
+            "failed" => {
+                let failure = task.failure.as_ref();
+                let worker = failure.and_then(|failure| failure.worker.clone());
+                joined([worker, failure.map(|failure| failure.message.clone())], ": ")
+            }
+            "upstream_failed" => frame.t("run.upstream").to_owned(),
+            "reused" => {
+                let from = task.reused.as_ref();
+                from.map(|from| frame.t_with("run.reused-from", [("run", short(&from.run))])).unwrap_or_default()
+            }
+            "pending" => self.needs(frame),
+            _ => task.note.clone().unwrap_or_default(),
+        }
+    }
+
+    fn wait(&self, frame: &Frame) -> String {
+        let Some(wait) = &self.task.wait else { return String::new() };
+        let rule = frame.t(match wait.rule.as_str() {
+            "capacity" => "run.wait-capacity",
+            "behind" => "run.wait-behind",
+            "parallelism" => "run.wait-parallelism",
+            _ => "run.wait-unknown",
+        });
+        joined([Some(rule.to_owned()), Some(wait.message.clone())], ": ")
+    }
+
+    fn running(&self, frame: &Frame) -> String {
+        let task = &self.task;
+        let workers: u32 = task.roles.iter().map(|role| role.replicas).sum();
+        let parts = [
+            task.preparing.clone(),
+            (workers > 1).then(|| frame.t_with("run.workers", [("n", workers)])),
+            (task.attempts > 1 && !task.for_each).then(|| frame.t_with("run.attempts", [("n", task.attempts)])),
+        ];
+        joined(parts, ", ")
+    }
+
+    fn needs(&self, frame: &Frame) -> String {
+        match self.task.needs.as_slice() {
+            [] => String::new(),
+            few if few.len() <= NAMED => frame.t_with("run.after", [("tasks", few.join(", "))]),
+            many => {
+                let values = [("tasks", many[..NAMED].join(", ")), ("n", (many.len() - NAMED).to_string())];
+                frame.t_with("run.after-more", values)
+            }
+        }
+    }
+}
+
+fn joined<const N: usize>(parts: [Option<String>; N], between: &str) -> String {
+    let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    parts.join(between)
+}

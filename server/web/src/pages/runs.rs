@@ -1,0 +1,236 @@
+//! `GET /projects/{project}/runs`: a project's runs, filtered by what the URL says.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use cubeloom_domain::state::RunState;
+use cubeloom_domain::{RunId, Timestamp};
+use cubeloom_store::RunFilter;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::run::bar::Bar;
+use super::{Frame, html};
+use crate::api::runs::view::RunView;
+use crate::error::{ApiError, ApiResult};
+use crate::extract::{Path, Query};
+use crate::page::{Page, PageQuery};
+use crate::runs::reader;
+use crate::state::Web;
+use crate::time::Time;
+
+/// Rows of a page.
+const ROWS: usize = 50;
+
+/// States that can be asked for.
+pub(crate) const STATES: [&str; 6] = ["queued", "running", "cancelling", "succeeded", "failed", "cancelled"];
+
+/// Times that can be asked for.
+pub(crate) const SINCE: [Since; 4] = [Since::Hour, Since::Day, Since::Week, Since::Month];
+
+/// Only runs that were asked for since then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Since {
+    Hour,
+    Day,
+    Week,
+    Month,
+}
+
+impl Since {
+    /// As the URL has it.
+    pub(crate) fn word(self) -> &'static str {
+        self.parts().0
+    }
+
+    /// The text for it.
+    pub(crate) fn key(self) -> &'static str {
+        self.parts().1
+    }
+
+    fn parts(self) -> (&'static str, &'static str, i64) {
+        match self {
+            Self::Hour => ("hour", "runs.since-hour", 1),
+            Self::Day => ("day", "runs.since-day", 24),
+            Self::Week => ("week", "runs.since-week", 7 * 24),
+            Self::Month => ("month", "runs.since-month", 30 * 24),
+        }
+    }
+
+    fn before(self, now: Timestamp) -> Timestamp {
+        Timestamp(now.0 - self.parts().2 * 3_600_000_000)
+    }
+}
+
+/// What the URL asks for; fields are empty where nothing is asked.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Asked {
+    q: String,
+    state: String,
+    pipeline: String,
+    user: String,
+    since: String,
+    cursor: String,
+}
+
+impl Asked {
+    /// Whether some runs are left out.
+    fn narrows(&self) -> bool {
+        [&self.q, &self.state, &self.pipeline, &self.user, &self.since].iter().any(|field| !field.is_empty())
+    }
+
+    fn filter(&self, project: &str, now: Timestamp) -> ApiResult<RunFilter> {
+        let some = |text: &str| Some(text.trim()).filter(|text| !text.is_empty()).map(ToOwned::to_owned);
+        let cursor = PageQuery { limit: None, cursor: Some(self.cursor.clone()) }.after()?;
+        let wrong = |_| ApiError::field("/cursor", "the cursor is not one that a list gave: begin without one");
+        let before: Option<RunId> = cursor.map(|cursor| cursor.parse().map_err(wrong)).transpose()?;
+        let since = SINCE.into_iter().find(|since| since.word() == self.since);
+        Ok(RunFilter {
+            projects: Some(vec![project.to_owned()]),
+            pipeline: some(&self.pipeline),
+            user: some(&self.user),
+            text: some(&self.q),
+            states: states(&self.state)?,
+            since: since.map(|since| since.before(now)),
+            before,
+            limit: Some(ROWS + 1),
+            ..RunFilter::default()
+        })
+    }
+
+    /// The same list from another place on.
+    fn url(&self, project: &str, cursor: &str) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        let fields = [
+            ("q", &self.q),
+            ("state", &self.state),
+            ("pipeline", &self.pipeline),
+            ("user", &self.user),
+            ("since", &self.since),
+        ];
+        for (name, value) in fields.into_iter().filter(|(_, value)| !value.is_empty()) {
+            query.append_pair(name, value);
+        }
+        if !cursor.is_empty() {
+            query.append_pair("cursor", cursor);
+        }
+        let query = query.finish();
+        format!("/projects/{project}/runs{}{query}", if query.is_empty() { "" } else { "?" })
+    }
+}
+
+/// The states that a word stands for; none for any.
+fn states(word: &str) -> ApiResult<Vec<RunState>> {
+    match word {
+        "" => Ok(Vec::new()),
+        "live" => Ok(vec![RunState::Queued, RunState::Running, RunState::Cancelling]),
+        word => {
+            let state = serde_json::from_value(Value::from(word));
+            let wrong = |_| ApiError::field("/state", format!("`{word}` is no state of a run"));
+            Ok(vec![state.map_err(wrong)?])
+        }
+    }
+}
+
+/// A row of the list.
+struct Row {
+    run: RunView,
+}
+
+impl Row {
+    /// The end of the id: what tells runs of the same hour apart.
+    fn short(&self) -> &str {
+        short(&self.run.id)
+    }
+
+    fn bar(&self) -> Bar {
+        Bar::of(&self.run.tasks)
+    }
+
+    /// `date=2026-01-01, rows=100`
+    fn parameters(&self) -> String {
+        let shown = |(name, value): (&String, &Value)| match value {
+            Value::String(text) => format!("{name}={text}"),
+            other => format!("{name}={other}"),
+        };
+        self.run.parameters.iter().map(shown).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The end of a run's id.
+pub(crate) fn short(id: &str) -> &str {
+    id.get(id.len().saturating_sub(8)..).unwrap_or(id)
+}
+
+#[derive(Template)]
+#[template(path = "runs.html")]
+struct RunsPage {
+    frame: Frame,
+    project: String,
+    asked: Asked,
+    rows: Vec<Row>,
+    pipelines: Vec<String>,
+    users: Vec<String>,
+    newest: String,
+    older: Option<String>,
+    url: String,
+    now: Time,
+}
+
+pub(crate) async fn page(
+    State(web): State<Web>,
+    frame: Frame,
+    Path(project): Path<String>,
+    Query(asked): Query<Asked>,
+) -> ApiResult<Response> {
+    let found = web.store().runs(&asked.filter(&project, web.now())?).await?;
+    let records = Page::of(found, ROWS, |run| run.id.to_string());
+    let mut rows = Vec::with_capacity(records.items.len());
+    for record in &records.items {
+        rows.push(Row { run: reader::listed(&web, record).await? });
+    }
+    let older = records.next_cursor.map(|cursor| asked.url(&project, &cursor));
+    html(&RunsPage {
+        newest: asked.url(&project, ""),
+        older,
+        pipelines: web.store().pipeline_names(&project).await?,
+        users: members(&web, &project).await?,
+        rows,
+        asked,
+        url: web.settings().url.clone(),
+        now: Time(web.now()),
+        frame,
+        project,
+    })
+}
+
+/// Who may have started a run of the project.
+async fn members(web: &Web, project: &str) -> ApiResult<Vec<String>> {
+    let members = web.store().members(project).await?;
+    Ok(members.into_iter().map(|member| member.user.name).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_keep_what_was_asked_for() {
+        let asked = Asked { q: "a&b".into(), state: "failed".into(), ..Asked::default() };
+        assert_eq!(asked.url("p", "x"), "/projects/p/runs?q=a%26b&state=failed&cursor=x");
+        assert_eq!(Asked::default().url("p", ""), "/projects/p/runs");
+    }
+
+    #[test]
+    fn the_url_becomes_a_filter() {
+        let now = Timestamp(10 * 3_600_000_000);
+        let asked = Asked { state: "live".into(), since: "hour".into(), user: " ada ".into(), ..Asked::default() };
+        let filter = asked.filter("p", now).unwrap();
+        assert_eq!(filter.states, [RunState::Queued, RunState::Running, RunState::Cancelling]);
+        assert_eq!(filter.since, Some(Timestamp(9 * 3_600_000_000)));
+        assert_eq!(filter.user.as_deref(), Some("ada"));
+        let wrong = Asked { state: "odd".into(), ..Asked::default() };
+        assert!(wrong.filter("p", now).unwrap_err().detail().contains("odd"));
+    }
+}
