@@ -3,6 +3,8 @@
 
 /** Attributes that belong to the reader, not to the server. */
 const READERS = new Set(["open", "checked", "value"]);
+/** What the page's clock writes: the element says which moment or amount it shows. */
+const CLOCK = ["datetime", "data-since", "data-seconds", "data-bytes"];
 
 /**
  * Makes `old` equal to `fresh`. Children are matched by their id, else by their place. Elements with `data-keep` are
@@ -10,8 +12,9 @@ const READERS = new Set(["open", "checked", "value"]);
  */
 export function morph(old: Element, fresh: Element): void {
   if (old.hasAttribute("data-keep")) return;
+  const ticks = CLOCK.some((name) => old.hasAttribute(name) && old.getAttribute(name) === fresh.getAttribute(name));
   attributes(old, fresh);
-  children(old, fresh);
+  if (!ticks) children(old, fresh);
 }
 
 function attributes(old: Element, fresh: Element): void {
@@ -19,7 +22,7 @@ function attributes(old: Element, fresh: Element): void {
     if (!READERS.has(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
   for (const { name } of [...old.attributes]) {
-    if (!READERS.has(name) && !fresh.hasAttribute(name)) old.removeAttribute(name);
+    if (!READERS.has(name) && name !== "title" && !fresh.hasAttribute(name)) old.removeAttribute(name);
   }
 }
 

@@ -1,33 +1,35 @@
 //! Amounts as people read them on pages; the scripts (`frontend/src/core`) write them in the same way.
 
-/// `0.42s`, `3.1s`, `2m 05s`, `1h 02m`, `3d 04h`.
+use crate::time::Time;
+
+/// `0.4 s`, `12 s`, `3 min 20 s`, `2 h 05 min`, `3 d 04 h`.
 #[must_use]
 pub fn duration(seconds: f64) -> String {
     let seconds = seconds.max(0.0);
-    let whole = seconds as u64;
+    let whole = seconds.round() as u64;
     match whole {
-        0 => format!("{seconds:.2}s"),
-        1..60 => format!("{:.1}s", (seconds * 10.0).floor() / 10.0),
-        60..3600 => format!("{}m {:02}s", whole / 60, whole % 60),
-        3600..86_400 => format!("{}h {:02}m", whole / 3600, whole / 60 % 60),
-        _ => format!("{}d {:02}h", whole / 86_400, whole / 3600 % 24),
+        _ if seconds < 9.95 => format!("{seconds:.1} s"),
+        0..60 => format!("{whole} s"),
+        60..3600 => format!("{} min {:02} s", whole / 60, whole % 60),
+        3600..86_400 => format!("{} h {:02} min", whole / 3600, whole / 60 % 60),
+        _ => format!("{} d {:02} h", whole / 86_400, whole / 3600 % 24),
     }
+}
+
+/// How long it is since a moment.
+#[must_use]
+pub fn since(at: &Time, now: &Time) -> String {
+    duration(now.0.since(at.0).as_secs_f64())
 }
 
 /// `512 B`, `1.5 KiB`, `64 MiB`, `2.1 GiB`.
 #[must_use]
 pub fn bytes(amount: u64) -> String {
-    let mut value = amount as f64;
-    let mut units = ["B", "KiB", "MiB", "GiB", "TiB"].into_iter();
-    let mut unit = units.next().unwrap_or_default();
-    for larger in units {
-        if value < 1024.0 {
-            break;
-        }
-        value /= 1024.0;
-        unit = larger;
-    }
-    if unit == "B" || value >= 10.0 { format!("{value:.0} {unit}") } else { format!("{value:.1} {unit}") }
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let power = (amount.max(1).ilog2() / 10).min(5);
+    let value = amount as f64 / 1024f64.powi(power.cast_signed());
+    let digits = usize::from(power > 0 && value < 10.0);
+    format!("{value:.digits$} {}", units[power as usize])
 }
 
 /// A number without needless digits: `2`, `0.5`, `0.9731`, `1.2e-7`.
@@ -47,10 +49,10 @@ mod tests {
 
     #[test]
     fn amounts_are_short() {
-        let durations = [0.42, 3.199, 59.96, 125.0, 3720.0, 273_600.0].map(duration);
-        assert_eq!(durations, ["0.42s", "3.1s", "59.9s", "2m 05s", "1h 02m", "3d 04h"]);
-        let sizes = [512, 1536, 64 << 20, 2_254_857_830].map(bytes);
-        assert_eq!(sizes, ["512 B", "1.5 KiB", "64 MiB", "2.1 GiB"]);
+        let durations = [0.42, 12.0, 59.7, 200.0, 7500.0, 273_600.0, -3.0].map(duration);
+        assert_eq!(durations, ["0.4 s", "12 s", "1 min 00 s", "3 min 20 s", "2 h 05 min", "3 d 04 h", "0.0 s"]);
+        let sizes = [0, 512, 1536, 64 << 20, 3 << 30, 1 << 60].map(bytes);
+        assert_eq!(sizes, ["0 B", "512 B", "1.5 KiB", "64 MiB", "3.0 GiB", "1024 PiB"]);
         let numbers = [2.0, 0.5, -0.973_14, 0.000_000_12, 0.0, 1e18].map(number);
         assert_eq!(numbers, ["2", "0.5", "-0.9731", "1.200e-7", "0", "1.000e18"]);
     }

@@ -32,9 +32,9 @@ it("says where in a line, and skips empty matches", () => {
 });
 
 it("steps round", () => {
-  expect(step([1, 5, 9], 1, 1)).toBe(1);
-  expect(step([1, 5, 9], 9, 1)).toBe(0);
-  expect(step([1, 5, 9], 1, -1)).toBe(2);
-  expect(step([1, 5, 9], 6, -1)).toBe(1);
+  expect(step([1, 5, 9], 1, 1)).toBe(5);
+  expect(step([1, 5, 9], 9, 1)).toBe(1);
+  expect(step([1, 5, 9], 1, -1)).toBe(9);
+  expect(step([1, 5, 9], 6, -1)).toBe(5);
   expect(step([], 3, 1)).toBe(-1);
 });

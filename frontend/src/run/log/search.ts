@@ -48,13 +48,8 @@ export function matching(at: (index: number) => string, from: number, to: number
   return found;
 }
 
-/** The match after (`1`) or before (`-1`) a line, going round; -1 when there is none. */
+/** The line found after (`1`) or before (`-1`) a line, going round; -1 when nothing was found. */
 export function step(found: readonly number[], line: number, direction: 1 | -1): number {
-  if (found.length === 0) return -1;
-  if (direction === 1) {
-    const next = found.findIndex((at) => at > line);
-    return next < 0 ? 0 : next;
-  }
-  const before = found.findLastIndex((at) => at < line);
-  return before < 0 ? found.length - 1 : before;
+  const next = direction === 1 ? found.find((at) => at > line) : found.findLast((at) => at < line);
+  return next ?? found.at(direction === 1 ? 0 : -1) ?? -1;
 }

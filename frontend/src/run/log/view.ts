@@ -69,12 +69,17 @@ export class LogView {
 
   /** Breaks long lines, or not; the first line in sight stays. */
   wrap(on: boolean): void {
-    const first = this.#heights.lineAt(Math.floor(this.box.scrollTop / this.#rowHeight));
+    const first = this.first();
     this.#wrap = on;
     this.box.classList.toggle("log-wrapped", on);
     this.#measureAll();
     this.#redraw();
     this.box.scrollTop = this.#heights.top(first) * this.#rowHeight;
+  }
+
+  /** The first line that is in sight. */
+  first(): number {
+    return this.#heights.lineAt(Math.floor(this.box.scrollTop / this.#rowHeight));
   }
 
   /** Goes to the last line. */

@@ -3,24 +3,26 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use cubeloom_domain::state::RunState;
-use cubeloom_domain::{RunId, Timestamp};
-use cubeloom_store::RunFilter;
+use cubeloom_domain::Timestamp;
+use cubeloom_store::PipelineFilter;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::run::bar::Bar;
 use super::{Frame, html};
+use crate::api::runs::list::{self, RunsQuery};
 use crate::api::runs::view::RunView;
-use crate::error::{ApiError, ApiResult};
+use crate::error::ApiResult;
 use crate::extract::{Path, Query};
-use crate::page::{Page, PageQuery};
-use crate::runs::reader;
+use crate::page::PageQuery;
 use crate::state::Web;
 use crate::time::Time;
 
 /// Rows of a page.
 const ROWS: usize = 50;
+
+/// Pipelines to choose from, at most; others are found by the search.
+const CHOICES: usize = 500;
 
 /// States that can be asked for.
 pub(crate) const STATES: [&str; 6] = ["queued", "running", "cancelling", "succeeded", "failed", "cancelled"];
@@ -80,23 +82,16 @@ impl Asked {
         [&self.q, &self.state, &self.pipeline, &self.user, &self.since].iter().any(|field| !field.is_empty())
     }
 
-    fn filter(&self, project: &str, now: Timestamp) -> ApiResult<RunFilter> {
-        let some = |text: &str| Some(text.trim()).filter(|text| !text.is_empty()).map(ToOwned::to_owned);
-        let cursor = PageQuery { limit: None, cursor: Some(self.cursor.clone()) }.after()?;
-        let wrong = |_| ApiError::field("/cursor", "the cursor is not one that a list gave: begin without one");
-        let before: Option<RunId> = cursor.map(|cursor| cursor.parse().map_err(wrong)).transpose()?;
+    fn query(&self, now: Timestamp) -> RunsQuery {
         let since = SINCE.into_iter().find(|since| since.word() == self.since);
-        Ok(RunFilter {
-            projects: Some(vec![project.to_owned()]),
-            pipeline: some(&self.pipeline),
-            user: some(&self.user),
-            text: some(&self.q),
-            states: states(&self.state)?,
-            since: since.map(|since| since.before(now)),
-            before,
-            limit: Some(ROWS + 1),
-            ..RunFilter::default()
-        })
+        RunsQuery {
+            state: Some(self.state.clone()),
+            pipeline: Some(self.pipeline.clone()),
+            user: Some(self.user.clone()),
+            text: Some(self.q.trim().to_owned()),
+            since: since.map(|since| Time(since.before(now))),
+            ..RunsQuery::default()
+        }
     }
 
     /// The same list from another place on.
@@ -117,19 +112,6 @@ impl Asked {
         }
         let query = query.finish();
         format!("/projects/{project}/runs{}{query}", if query.is_empty() { "" } else { "?" })
-    }
-}
-
-/// The states that a word stands for; none for any.
-fn states(word: &str) -> ApiResult<Vec<RunState>> {
-    match word {
-        "" => Ok(Vec::new()),
-        "live" => Ok(vec![RunState::Queued, RunState::Running, RunState::Cancelling]),
-        word => {
-            let state = serde_json::from_value(Value::from(word));
-            let wrong = |_| ApiError::field("/state", format!("`{word}` is no state of a run"));
-            Ok(vec![state.map_err(wrong)?])
-        }
     }
 }
 
@@ -178,23 +160,30 @@ struct RunsPage {
     now: Time,
 }
 
+impl RunsPage {
+    /// How a program starts a pipeline.
+    fn curl(&self) -> String {
+        format!(
+            "curl {}/api/v1/projects/{}/runs \\\n  -H \"Authorization: Bearer $TOKEN\" \\\n  --json '{{\"pipeline\": \"NAME\"}}'",
+            self.url, self.project
+        )
+    }
+}
+
 pub(crate) async fn page(
     State(web): State<Web>,
     frame: Frame,
     Path(project): Path<String>,
     Query(asked): Query<Asked>,
 ) -> ApiResult<Response> {
-    let found = web.store().runs(&asked.filter(&project, web.now())?).await?;
-    let records = Page::of(found, ROWS, |run| run.id.to_string());
-    let mut rows = Vec::with_capacity(records.items.len());
-    for record in &records.items {
-        rows.push(Row { run: reader::listed(&web, record).await? });
-    }
-    let older = records.next_cursor.map(|cursor| asked.url(&project, &cursor));
+    let page = PageQuery { limit: Some(ROWS), cursor: Some(asked.cursor.clone()) };
+    let found = list::find(&web, Some(vec![project.clone()]), &asked.query(web.now()), &page).await?;
+    let rows = found.items.into_iter().map(|run| Row { run }).collect();
+    let older = found.next_cursor.map(|cursor| asked.url(&project, &cursor));
     html(&RunsPage {
         newest: asked.url(&project, ""),
         older,
-        pipelines: web.store().pipeline_names(&project).await?,
+        pipelines: pipelines(&web, &project).await?,
         users: members(&web, &project).await?,
         rows,
         asked,
@@ -203,6 +192,13 @@ pub(crate) async fn page(
         frame,
         project,
     })
+}
+
+/// The project's pipelines, by name.
+async fn pipelines(web: &Web, project: &str) -> ApiResult<Vec<String>> {
+    let filter =
+        PipelineFilter { projects: Some(vec![project.to_owned()]), limit: Some(CHOICES), ..PipelineFilter::default() };
+    Ok(web.store().pipelines(&filter).await?.into_iter().map(|pipeline| pipeline.name).collect())
 }
 
 /// Who may have started a run of the project.
@@ -223,14 +219,10 @@ mod tests {
     }
 
     #[test]
-    fn the_url_becomes_a_filter() {
-        let now = Timestamp(10 * 3_600_000_000);
-        let asked = Asked { state: "live".into(), since: "hour".into(), user: " ada ".into(), ..Asked::default() };
-        let filter = asked.filter("p", now).unwrap();
-        assert_eq!(filter.states, [RunState::Queued, RunState::Running, RunState::Cancelling]);
-        assert_eq!(filter.since, Some(Timestamp(9 * 3_600_000_000)));
-        assert_eq!(filter.user.as_deref(), Some("ada"));
-        let wrong = Asked { state: "odd".into(), ..Asked::default() };
-        assert!(wrong.filter("p", now).unwrap_err().detail().contains("odd"));
+    fn a_time_is_counted_back_from_now() {
+        let asked = Asked { since: "hour".into(), q: " ctr ".into(), ..Asked::default() };
+        let query = asked.query(Timestamp(10 * 3_600_000_000));
+        assert_eq!(query.since, Some(Time(Timestamp(9 * 3_600_000_000))));
+        assert_eq!(query.text.as_deref(), Some("ctr"));
     }
 }

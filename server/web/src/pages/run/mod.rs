@@ -19,7 +19,7 @@ use cubeloom_domain::RunId;
 use serde::Deserialize;
 
 use super::Frame;
-use crate::error::{ApiError, ApiResult};
+use crate::error::ApiResult;
 use crate::extract::{Path, Query};
 use crate::runs::Reader;
 use crate::state::Web;
@@ -97,18 +97,13 @@ pub(crate) struct Asked {
     stream: String,
 }
 
-/// The id in a path.
-pub(crate) fn id(text: &str) -> ApiResult<RunId> {
-    text.parse().map_err(|_| ApiError::not_found("run", text))
-}
-
 pub(crate) async fn page(
     State(web): State<Web>,
     frame: Frame,
-    Path(run): Path<String>,
+    Path(run): Path<RunId>,
     Query(asked): Query<Asked>,
 ) -> ApiResult<Response> {
-    let reader = Reader::open(&web, &id(&run)?).await?;
+    let reader = Reader::open(&web, &run).await?;
     let head = Head::read(&web, &reader, asked.tab).await?;
     match asked.tab {
         Tab::Graph => graph::page(frame, head, &reader),
@@ -118,6 +113,6 @@ pub(crate) async fn page(
         Tab::Parameters => parameters::page(frame, head, &reader),
         Tab::Outputs => outputs::page(&web, frame, head, &reader).await,
         Tab::Metrics => metrics::page(frame, head),
-        Tab::Objects => objects::page(&web, frame, head, &reader, &asked.task).await,
+        Tab::Objects => objects::page(&web, frame, head, &reader, &asked).await,
     }
 }

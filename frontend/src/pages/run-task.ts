@@ -1,0 +1,19 @@
+//! One task of a run, as a page of its own.
+
+import { need } from "../core/dom";
+import { live } from "../core/live";
+import { paintTimes } from "../core/time";
+import { watchActions } from "../run/actions";
+import { Refresher, takeParts } from "../run/refresh";
+
+/** Starts the page. */
+export function start(): void {
+  const run = need("#task").dataset["run"] ?? "";
+  const refresher = new Refresher((fresh) => {
+    takeParts(fresh, ["task"]);
+    paintTimes();
+  });
+  const soon = (): void => { refresher.soon(); };
+  watchActions(run, "", soon);
+  live(`/api/v1/runs/${run}/events`, { on: { run: soon, task: soon, snapshot: soon }, onReturn: soon });
+}

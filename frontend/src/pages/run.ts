@@ -1,0 +1,49 @@
+//! One run: its head, the tab that is open, and a task beside it, live.
+
+import { need } from "../core/dom";
+import { live } from "../core/live";
+import { t } from "../core/texts";
+import { paintTimes } from "../core/time";
+import { toast } from "../core/toast";
+import { watchActions } from "../run/actions";
+import { TaskPanel } from "../run/panel";
+import { Refresher, takeParts } from "../run/refresh";
+import type { Tab } from "../run/tab";
+
+// Each tab's script is loaded when it is the one that is open.
+const tabs: Record<string, () => Promise<{ open: (run: string, panel: TaskPanel) => Tab | undefined }>> = {
+  graph: () => import("../run/graph"),
+  gantt: () => import("../run/gantt"),
+  logs: () => import("../run/logs"),
+  outputs: () => import("../run/outputs"),
+  metrics: () => import("../run/metrics"),
+};
+
+/** Starts the page. */
+export async function start(): Promise<void> {
+  const page = need("#run");
+  const run = page.dataset["run"] ?? "";
+  const panel = new TaskPanel(run);
+  watchChoices();
+  const tab = (await tabs[page.dataset["tab"] ?? ""]?.())?.open(run, panel);
+  const refresher = new Refresher((fresh) => {
+    takeParts(fresh, ["run-head", "run-failure", "run-tab"]);
+    paintTimes(page);
+    tab?.refreshed();
+    panel.refresh();
+  });
+  const soon = (): void => { refresher.soon(); };
+  watchActions(run, page.dataset["project"] ?? "", soon);
+  const gone = (): void => { toast(t("run.deleted"), "error"); };
+  live(`/api/v1/runs/${run}/events`, { on: { run: soon, task: soon, snapshot: soon, deleted: gone }, onReturn: soon });
+}
+
+/** A choice is taken as soon as it is made. */
+function watchChoices(): void {
+  document.addEventListener("change", (event) => {
+    const field = event.target;
+    if (field instanceof HTMLSelectElement || field instanceof HTMLInputElement) {
+      if (field.dataset["submit"] !== undefined) field.form?.requestSubmit();
+    }
+  });
+}

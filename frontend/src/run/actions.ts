@@ -1,0 +1,100 @@
+// What people do with a run: each asks first, does it through the API, and says what came of it.
+
+import { request } from "../api/client";
+import { confirm, type Question } from "../core/dialog";
+import { around } from "../core/dom";
+import { busy, trying } from "../core/form";
+import { t } from "../core/texts";
+import { toast, toastLater } from "../core/toast";
+
+interface Action {
+  question: Question;
+  /** Does it; what it returns is said. */
+  perform: () => Promise<string | undefined>;
+}
+
+/** Makes the buttons with `data-do` work, also those that come later; `changed` is called when one was used. */
+export function watchActions(run: string, project: string, changed: () => void): void {
+  document.addEventListener("click", (event) => {
+    const button = around(event, "button[data-do]");
+    if (!(button instanceof HTMLButtonElement)) return;
+    const action = actionOf(button, run, project);
+    if (action !== undefined) void use(button, action, changed);
+  });
+}
+
+async function use(button: HTMLButtonElement, action: Action, changed: () => void): Promise<void> {
+  if (!(await confirm(action.question))) return;
+  await busy(button, () =>
+    trying(async () => {
+      const said = await action.perform();
+      if (said !== undefined) toast(said);
+      changed();
+    }),
+  );
+}
+
+function actionOf(button: HTMLButtonElement, run: string, project: string): Action | undefined {
+  switch (button.dataset["do"]) {
+    case "cancel": return cancel(run);
+    case "resume": return resume(run);
+    case "again": return again(run);
+    case "delete": return remove(run, project);
+    case "rerun": return rerun(run, button.dataset["from"] ?? "");
+    default: return undefined;
+  }
+}
+
+function cancel(run: string): Action {
+  return {
+    question: { title: t("run.cancel"), text: t("run.cancel-question"), action: t("run.cancel"), danger: true },
+    perform: async () => {
+      await request("POST", `/runs/${run}/cancel`);
+      return t("run.done-cancel");
+    },
+  };
+}
+
+function resume(run: string): Action {
+  return {
+    question: { title: t("run.resume"), text: t("run.resume-question"), action: t("run.resume") },
+    perform: async () => {
+      await request("POST", `/runs/${run}/resume`);
+      return t("run.done-resume");
+    },
+  };
+}
+
+function rerun(run: string, task: string): Action {
+  const title = t("run.rerun-from");
+  return {
+    question: { title, text: t("run.rerun-question", { task }), action: t("run.again") },
+    perform: async () => {
+      await request("POST", `/runs/${run}/rerun`, { from: [task] });
+      return t("run.done-rerun", { task });
+    },
+  };
+}
+
+function again(run: string): Action {
+  return {
+    question: { title: t("run.again"), text: t("run.again-question"), action: t("run.again") },
+    perform: async () => {
+      const { data } = await request<{ run: { id: string } }>("POST", `/runs/${run}/again`);
+      location.assign(`/runs/${data.run.id}`);
+      return undefined;
+    },
+  };
+}
+
+function remove(run: string, project: string): Action {
+  return {
+    question: { title: t("run.delete"), text: t("run.delete-question"), action: t("run.delete"), danger: true },
+    perform: async () => {
+      await request("DELETE", `/runs/${run}`);
+      toastLater(t("run.done-delete"));
+      location.assign(`/projects/${project}/runs`);
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+// Doing the same with several runs of the list.
+
+import { request } from "../api/client";
+import { confirm } from "../core/dialog";
+import { all, need } from "../core/dom";
+import { busy, trying } from "../core/form";
+import { t } from "../core/texts";
+import { toast } from "../core/toast";
+
+interface Results {
+  results: { run: string; ok: boolean; message?: string }[];
+}
+
+/** Refusals that are shown one by one. */
+const SHOWN = 5;
+
+/** Makes choosing rows work, and the buttons that act on what is chosen; returns what shows the choice again. */
+export function watchBulk(table: HTMLElement, project: string, changed: () => void): () => void {
+  const ticks = (): HTMLInputElement[] => all<HTMLInputElement>("input[name=run]", table);
+  const chosen = (): string[] => ticks().filter((tick) => tick.checked).map((tick) => tick.value);
+  const whole = table.querySelector<HTMLInputElement>("#all");
+  if (whole === null) return () => undefined;
+  const show = (): void => {
+    const [some, list] = [chosen(), ticks()];
+    need("#bulk").hidden = some.length === 0;
+    need("#keys-hint").hidden = some.length > 0;
+    need("#bulk-count").textContent = t("runs.selected", { n: some.length });
+    whole.checked = some.length === list.length;
+    whole.indeterminate = some.length > 0 && some.length < list.length;
+    for (const tick of list) tick.closest("tr")?.setAttribute("aria-selected", String(tick.checked));
+  };
+  const set = (checked: boolean): void => {
+    for (const tick of ticks()) tick.checked = checked;
+    show();
+  };
+  table.addEventListener("change", (event) => {
+    if (event.target === whole) set(whole.checked);
+    else show();
+  });
+  need("#bulk-none").addEventListener("click", () => { set(false); });
+  const act = (id: string, work: (runs: string[]) => Promise<boolean>): void => {
+    const button = need<HTMLButtonElement>(id);
+    button.addEventListener("click", () => {
+      void busy(button, () =>
+        trying(async () => {
+          if (!(await work(chosen()))) return;
+          set(false);
+          changed();
+        }),
+      );
+    });
+  };
+  act("#bulk-cancel", (runs) => cancel(project, runs));
+  act("#bulk-again", (runs) => again(project, runs));
+  show();
+  return show;
+}
+
+async function cancel(project: string, runs: string[]): Promise<boolean> {
+  const text = t("runs.cancel-question", { n: runs.length });
+  if (!(await confirm({ title: t("runs.cancel"), text, action: t("runs.cancel"), danger: true }))) return false;
+  const { data } = await request<Results>("POST", `/projects/${project}/runs/cancel`, { runs });
+  say(data, (n) => t("runs.done-cancel", { n }));
+  return true;
+}
+
+async function again(project: string, runs: string[]): Promise<boolean> {
+  const text = t("runs.again-question", { n: runs.length });
+  if (!(await confirm({ title: t("runs.again"), text, action: t("runs.again") }))) return false;
+  const { data } = await request<Results>("POST", `/projects/${project}/runs/rerun`, { runs });
+  say(data, (n) => t("runs.done-again", { n }));
+  return true;
+}
+
+/** How many worked, and why others did not. */
+function say({ results }: Results, done: (n: number) => string): void {
+  const well = results.filter((one) => one.ok).length;
+  if (well > 0) toast(done(well));
+  for (const one of results.filter((result) => !result.ok).slice(0, SHOWN)) {
+    toast(t("runs.not-done", { run: one.run.slice(-8), message: one.message ?? "" }), "error");
+  }
+}

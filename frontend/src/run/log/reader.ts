@@ -1,0 +1,111 @@
+// Reads a log: what is there in large pieces, then what is added as it is written.
+
+import { request } from "../../api/client";
+import { live, type Live } from "../../core/live";
+import type { Source } from "./lines";
+
+/** Which log. */
+export interface Choice {
+  readonly run: string;
+  readonly task: string;
+  readonly instance: string;
+  readonly attempt: string;
+  /** Only this worker's; all when empty. */
+  readonly worker: string;
+  /** Only this stream; both when empty. */
+  readonly stream: string;
+}
+
+interface Chunk extends Source {
+  readonly offset: number;
+  readonly text: string;
+}
+
+interface LogText {
+  readonly chunks: Chunk[];
+  readonly cursor: string;
+  readonly ended: boolean;
+}
+
+/** What a reader tells. */
+export interface Told {
+  /** More of a stream. */
+  text: (source: Source, text: string) => void;
+  /** Everything that was there has been told; whether more will come. */
+  caughtUp: (goesOn: boolean) => void;
+  /** It has ended. */
+  ended: () => void;
+  /** Whether enough was read. */
+  enough: () => boolean;
+  failed: (message: string) => void;
+}
+
+/** The query of a choice, without a question mark. */
+export function query(choice: Choice): string {
+  const query = new URLSearchParams({ task: choice.task, instance: choice.instance, attempt: choice.attempt });
+  if (choice.worker !== "") query.set("worker", choice.worker);
+  if (choice.stream !== "") query.set("stream", choice.stream);
+  return query.toString();
+}
+
+/** Reads one log from its beginning, or its last part, on. */
+export class LogReader {
+  readonly #choice: Choice;
+  readonly #told: Told;
+  readonly #stop = new AbortController();
+  #live: Live | undefined;
+
+  constructor(choice: Choice, told: Told) {
+    this.#choice = choice;
+    this.#told = told;
+  }
+
+  /** Begins. `tail`: only the last part of what is there, in bytes of each stream. */
+  async start(tail?: number): Promise<void> {
+    try {
+      await this.#read(tail);
+    } catch (error) {
+      if (!this.#stop.signal.aborted) this.#told.failed(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Ends. */
+  close(): void {
+    this.#stop.abort();
+    this.#live?.close();
+  }
+
+  async #read(tail?: number): Promise<void> {
+    let at = tail === undefined ? "" : `&tail=${tail}`;
+    for (;;) {
+      const path = `/runs/${this.#choice.run}/logs/text?${query(this.#choice)}${at}`;
+      const { data } = await request<LogText>("GET", path, undefined, { signal: this.#stop.signal });
+      this.#take(data.chunks);
+      at = `&cursor=${encodeURIComponent(data.cursor)}`;
+      if (data.ended || data.chunks.length === 0 || this.#told.enough()) {
+        const goesOn = !data.ended && !this.#told.enough();
+        this.#told.caughtUp(goesOn);
+        if (data.ended) this.#told.ended();
+        if (goesOn) this.#follow(data.cursor);
+        return;
+      }
+    }
+  }
+
+  #take(chunks: readonly Chunk[]): void {
+    for (const { worker, stream, text } of chunks) this.#told.text({ worker, stream }, text);
+  }
+
+  #follow(cursor: string): void {
+    const path = `/api/v1/runs/${this.#choice.run}/logs/events?${query(this.#choice)}&cursor=${encodeURIComponent(cursor)}`;
+    this.#live = live(path, {
+      on: {
+        text: (data) => {
+          this.#take((data as LogText).chunks);
+          if (this.#told.enough()) this.close();
+        },
+      },
+      onEnd: () => { this.#told.ended(); },
+    });
+  }
+}

@@ -1,0 +1,187 @@
+// The tab of logs: a bar of controls above the lines.
+
+import { h, icon, need } from "../core/dom";
+import { onKeys } from "../core/keys";
+import { t } from "../core/texts";
+import { Finder } from "./log/finder";
+import { Lines } from "./log/lines";
+import { LogReader, query, type Choice } from "./log/reader";
+import { LogView } from "./log/view";
+import type { Tab } from "./tab";
+
+/** Lines that are kept in the browser; who wants more downloads the log. */
+const MOST_LINES = 300_000;
+const WRAP = "cubeloom.log-wrap";
+
+/** Opens the tab; the log may appear only later, with the task's first attempt. */
+export function open(run: string): Tab {
+  let panel: LogPanel | undefined;
+  const begin = (): void => {
+    const box = document.querySelector<HTMLElement>("#log");
+    if (box !== null && panel === undefined) panel = new LogPanel(box, run);
+  };
+  begin();
+  return { refreshed: begin };
+}
+
+class LogPanel {
+  readonly #lines = new Lines();
+  readonly #finder = new Finder(this.#lines);
+  readonly #view: LogView;
+  readonly #choice: Choice;
+  readonly #find = h("input", { class: "input", type: "search", placeholder: t("run.log-find"), "aria-label": t("run.log-find") });
+  readonly #pattern = toggle(".*", t("run.log-pattern"), false);
+  readonly #found = h("span", { class: "log-found number", role: "status" });
+  readonly #follow = toggle(t("run.log-follow"), t("run.log-follow"), true);
+  readonly #wrap = toggle(t("run.log-wrap"), t("run.log-wrap"), localStorage.getItem(WRAP) === "on");
+  readonly #status = h("span", { class: "log-status number" });
+  readonly #note = h("p", { class: "log-note", role: "status", hidden: true });
+  #goesOn = true;
+  /** Lines that arrived since the last drawing. */
+  #fresh: number | undefined;
+
+  constructor(panel: HTMLElement, run: string) {
+    const data = panel.dataset;
+    const part = (name: string): string => data[name] ?? "";
+    this.#choice = {
+      run,
+      task: part("task"),
+      instance: part("instance"),
+      attempt: part("attempt"),
+      worker: part("worker"),
+      stream: part("stream"),
+    };
+    const label = t("run.log-label", { task: this.#choice.task });
+    const box = h("div", { class: "log-box", tabindex: 0, role: "region", "aria-label": label });
+    panel.append(this.#bar(), this.#note, box, h("p", { class: "muted small" }, t("run.log-keys")));
+    this.#view = new LogView(box, this.#lines);
+    this.#view.onFollow = (follows) => { this.#setFollow(follows); };
+    this.#view.reset({ named: data["named"] !== undefined, wanted: undefined });
+    this.#view.wrap(isOn(this.#wrap));
+    this.#setFollow(true);
+    this.#keys();
+    this.#read();
+  }
+
+  #bar(): HTMLElement {
+    const previous = small("arrow-left", t("run.log-previous"), () => { this.#step(-1); });
+    const next = small("arrow-right", t("run.log-next"), () => { this.#step(1); });
+    this.#find.addEventListener("input", () => { this.#ask(); });
+    this.#find.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.#step(event.shiftKey ? -1 : 1);
+    });
+    this.#pattern.addEventListener("click", () => { this.#ask(); });
+    this.#follow.addEventListener("click", () => { this.#setFollow(isOn(this.#follow)); });
+    this.#wrap.addEventListener("click", () => {
+      localStorage.setItem(WRAP, isOn(this.#wrap) ? "on" : "off");
+      this.#view.wrap(isOn(this.#wrap));
+    });
+    const href = `/api/v1/runs/${this.#choice.run}/logs/download?${query(this.#choice)}`;
+    const download = h("a", { class: "button small", href, download: true }, icon("download"), t("run.log-download"));
+    return h(
+      "div",
+      { class: "log-bar" },
+      h("div", { class: "search" }, icon("search"), this.#find),
+      this.#pattern, previous, next, this.#found,
+      h("span", { class: "log-space" }),
+      this.#status, this.#follow, this.#wrap, download,
+    );
+  }
+
+  #keys(): void {
+    onKeys({
+      "/": () => { this.#find.focus(); },
+      n: () => { this.#step(1); },
+      p: () => { this.#step(-1); },
+      f: () => { this.#follow.click(); },
+      w: () => { this.#wrap.click(); },
+      G: () => { this.#setFollow(true); },
+    });
+  }
+
+  #read(): void {
+    const reader = new LogReader(this.#choice, {
+      text: (source, text) => { this.#take(this.#lines.append(source, text)); },
+      caughtUp: (goesOn) => {
+        this.#goesOn = goesOn;
+        this.#draw();
+        if (this.#lines.count >= MOST_LINES) this.#say(t("run.log-full", { n: this.#lines.count }));
+      },
+      ended: () => {
+        this.#goesOn = false;
+        this.#draw();
+        if (this.#lines.count === 0) this.#say(t("run.log-empty"));
+      },
+      enough: () => this.#lines.count >= MOST_LINES,
+      failed: (message) => { this.#say(message); },
+    });
+    void reader.start();
+  }
+
+  /** Many pieces that arrive at once are drawn once. */
+  #take(first: number): void {
+    if (this.#fresh === undefined) requestAnimationFrame(() => { this.#draw(); });
+    this.#fresh = Math.min(first, this.#fresh ?? first);
+  }
+
+  #draw(): void {
+    if (this.#fresh !== undefined) {
+      this.#finder.grown(this.#fresh);
+      this.#view.appended(this.#fresh);
+      this.#fresh = undefined;
+      this.#showFound();
+    }
+    const state = this.#goesOn ? t("run.log-live") : t("run.log-ended");
+    this.#status.textContent = `${t("run.log-lines", { n: this.#lines.count.toLocaleString() })}, ${state}`;
+  }
+
+  #say(text: string): void {
+    this.#note.textContent = text;
+    this.#note.hidden = false;
+  }
+
+  #setFollow(on: boolean): void {
+    this.#follow.setAttribute("aria-pressed", String(on));
+    this.#view.follows = on;
+    if (on) this.#view.toEnd();
+  }
+
+  #ask(): void {
+    this.#finder.ask({ text: this.#find.value, pattern: isOn(this.#pattern) }, this.#view.first());
+    this.#mark();
+  }
+
+  #step(direction: 1 | -1): void {
+    this.#finder.step(direction);
+    this.#mark();
+  }
+
+  #mark(): void {
+    if (this.#finder.line >= 0) this.#setFollow(false);
+    this.#view.mark(this.#finder.wanted, this.#finder.line);
+    this.#showFound();
+  }
+
+  #showFound(): void {
+    const { bad, count, place, wanted } = this.#finder;
+    this.#find.setAttribute("aria-invalid", String(bad));
+    if (bad) this.#found.textContent = t("run.log-bad-pattern");
+    else if (wanted === undefined) this.#found.textContent = "";
+    else this.#found.textContent = count === 0 ? t("run.log-found-none") : t("run.log-found", { at: place, n: count });
+  }
+}
+
+function isOn(button: HTMLElement): boolean {
+  return button.getAttribute("aria-pressed") === "true";
+}
+
+/** A button that stays pressed; its own listener goes first, so later ones see the new state. */
+function toggle(label: string, title: string, on: boolean): HTMLButtonElement {
+  const button = h("button", { class: "button small toggle", type: "button", title, "aria-label": title, "aria-pressed": String(on) }, label);
+  button.addEventListener("click", () => { button.setAttribute("aria-pressed", String(!isOn(button))); });
+  return button;
+}
+
+function small(name: string, label: string, onclick: () => void): HTMLButtonElement {
+  return h("button", { class: "button small quiet icon-only", type: "button", "aria-label": label, title: label, onclick }, icon(name));
+}

@@ -1,0 +1,102 @@
+// A task beside the page: the main part of the task's own page, shown without leaving this one. The address names it
+// (`#task/<name>`), so that it can be sent to somebody and comes back after a reload.
+
+import { around, h, icon, need } from "../core/dom";
+import { t } from "../core/texts";
+import { paintTimes } from "../core/time";
+import { morph } from "./morph";
+
+const HASH = "#task/";
+
+/** The panel of a run's page. */
+export class TaskPanel {
+  readonly #box = need("#task-panel");
+  readonly #run: string;
+  #url = "";
+  #before: Element | null = null;
+
+  constructor(run: string) {
+    this.#run = run;
+    document.addEventListener("click", (event) => { this.#clicked(event); });
+    this.#box.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") this.close();
+    });
+    window.addEventListener("hashchange", () => { this.#follow(); });
+    this.#follow();
+  }
+
+  /** Opens a task by its name. */
+  open(task: string): void {
+    if (this.#box.hidden) this.#before = document.activeElement;
+    const hash = HASH + encodeURIComponent(task);
+    if (location.hash === hash) this.#follow();
+    else location.hash = hash;
+  }
+
+  /** Closes it; the focus goes back to where it was. */
+  close(): void {
+    if (this.#box.hidden) return;
+    this.#box.hidden = true;
+    this.#box.replaceChildren();
+    this.#url = "";
+    history.replaceState(null, "", location.pathname + location.search);
+    if (this.#before instanceof HTMLElement || this.#before instanceof SVGElement) this.#before.focus();
+  }
+
+  /** Brings it up to date. */
+  refresh(): void {
+    if (this.#url !== "") void this.#load(this.#url, false);
+  }
+
+  #follow(): void {
+    if (!location.hash.startsWith(HASH)) {
+      this.close();
+      return;
+    }
+    const task = location.hash.slice(HASH.length);
+    void this.#load(`/runs/${this.#run}/tasks/${task}`, true);
+  }
+
+  #clicked(event: MouseEvent): void {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    const link = around(event, "a[data-task], a[data-part]");
+    if (!(link instanceof HTMLAnchorElement)) return;
+    event.preventDefault();
+    const task = link.dataset["task"];
+    if (task !== undefined) this.open(task);
+    else void this.#load(new URL(link.getAttribute("href") ?? "", new URL(this.#url, location.href)).href, false);
+  }
+
+  async #load(url: string, focus: boolean): Promise<void> {
+    this.#url = url;
+    let text: string;
+    try {
+      const response = await fetch(url, { headers: { accept: "text/html" } });
+      if (!response.ok || response.redirected) return;
+      text = await response.text();
+    } catch {
+      return;
+    }
+    const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("task");
+    // Something else may have been opened meanwhile.
+    if (fresh === null || this.#url !== url) return;
+    this.#show(fresh, focus);
+  }
+
+  #show(fresh: HTMLElement, focus: boolean): void {
+    const old = this.#box.querySelector("#task");
+    if (old?.getAttribute("data-task") === fresh.dataset["task"] && old !== null) {
+      morph(old, fresh);
+    } else {
+      const close = h(
+        "button",
+        { class: "button quiet icon-only panel-close", type: "button", "aria-label": t("run.close"), onclick: () => { this.close(); } },
+        icon("close"),
+      );
+      this.#box.replaceChildren(close, document.importNode(fresh, true));
+    }
+    paintTimes(this.#box);
+    this.#box.hidden = false;
+    if (focus) need("#task-title", this.#box).focus();
+  }
+}

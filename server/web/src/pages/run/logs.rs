@@ -1,0 +1,76 @@
+//! What workers wrote: which log is meant is chosen here, the script reads and follows it.
+
+use askama::Template;
+use axum::response::Response;
+use cubeloom_domain::TaskIx;
+
+use super::head::Head;
+use super::Asked;
+use crate::error::ApiResult;
+use crate::pages::{Frame, html};
+use crate::runs::{Reader, describe};
+use crate::state::Web;
+
+#[derive(Template)]
+#[template(path = "run/logs.html")]
+struct LogsPage {
+    frame: Frame,
+    head: Head,
+    /// The tasks, by name.
+    tasks: Vec<String>,
+    task: String,
+    /// How many instances the task has.
+    instances: u64,
+    instance: u32,
+    /// The numbers of the instance's attempts.
+    attempts: Vec<u32>,
+    attempt: u32,
+    workers: Vec<String>,
+    worker: String,
+    stream: String,
+}
+
+pub(super) async fn page(
+    web: &Web,
+    frame: Frame,
+    head: Head,
+    reader: &Reader<'_>,
+    asked: &Asked,
+) -> ApiResult<Response> {
+    let index = chosen(reader, &head, &asked.task)?;
+    let planned = reader.plan.task(index);
+    let instance = asked.instance.parse().unwrap_or(0);
+    let records = web.store().attempts_of(&reader.record.id, index, instance).await?;
+    let attempts: Vec<u32> = records.iter().map(|record| record.key.n).collect();
+    let wanted: Option<u32> = asked.attempt.parse().ok();
+    let record = records.iter().find(|record| Some(record.key.n) == wanted).or(records.last());
+    let workers = record.map(|record| describe::attempt(record, planned).workers).unwrap_or_default();
+    let workers: Vec<String> = workers.into_iter().map(|worker| worker.name).collect();
+    html(&LogsPage {
+        frame,
+        head,
+        tasks: reader.plan.tasks.iter().map(|task| task.name.clone()).collect(),
+        task: planned.name.clone(),
+        instances: reader.instances(index.0),
+        instance,
+        attempt: record.map_or(0, |record| record.key.n),
+        attempts,
+        worker: workers.iter().find(|name| **name == asked.worker).cloned().unwrap_or_default(),
+        workers,
+        stream: asked.stream.clone(),
+    })
+}
+
+/// The task that is asked for; else what failed first, what runs, what ended last, or the first one.
+fn chosen(reader: &Reader<'_>, head: &Head, asked: &str) -> ApiResult<TaskIx> {
+    if !asked.is_empty() {
+        return reader.find(asked);
+    }
+    if let Some(first) = &head.failure {
+        return reader.find(&first.task);
+    }
+    let all = 0..reader.record.tasks;
+    let running = all.clone().find(|index| reader.state(*index) == "running");
+    let last = || all.rev().find(|index| reader.instances(*index) > 0);
+    Ok(TaskIx(running.or_else(last).unwrap_or(0)))
+}

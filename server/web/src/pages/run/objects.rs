@@ -1,0 +1,53 @@
+//! What the cluster is given for a task.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+
+use super::Asked;
+use super::head::Head;
+use crate::api::runs::objects::{self, ObjectsQuery};
+use crate::api::runs::view::ObjectsView;
+use crate::error::ApiResult;
+use crate::extract::{Path, Query};
+use crate::pages::{Frame, html};
+use crate::runs::Reader;
+use crate::state::Web;
+
+#[derive(Template)]
+#[template(path = "run/objects.html")]
+struct ObjectsPage {
+    frame: Frame,
+    head: Head,
+    tasks: Vec<String>,
+    task: String,
+    instances: u64,
+    view: ObjectsView,
+    text: String,
+}
+
+pub(super) async fn page(
+    web: &Web,
+    frame: Frame,
+    head: Head,
+    reader: &Reader<'_>,
+    asked: &Asked,
+) -> ApiResult<Response> {
+    let tasks: Vec<String> = reader.plan.tasks.iter().map(|task| task.name.clone()).collect();
+    let first = tasks.first().cloned().unwrap_or_default();
+    let task = if asked.task.is_empty() { first } else { asked.task.clone() };
+    let index = reader.find(&task)?;
+    let query = ObjectsQuery { task: task.clone(), instance: asked.instance.parse().ok() };
+    let run = Path(reader.record.id.clone());
+    let view = objects::objects(State(web.clone()), run, Query(query)).await?.0;
+    let text = view.object.as_ref().and_then(|object| serde_json::to_string_pretty(object).ok());
+    html(&ObjectsPage {
+        instances: reader.instances(index.0),
+        text: text.unwrap_or_default(),
+        frame,
+        head,
+        tasks,
+        task,
+        view,
+    })
+}

@@ -1,0 +1,172 @@
+//! `GET /runs/{run}/tasks/{task}`: one task. A page of its own; the run's page shows its main part beside itself.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use cubeloom_domain::RunId;
+use cubeloom_domain::plan::{Late, PlannedTask};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::parameters::value_text;
+use super::row::Row;
+use crate::api::tasks::view::{AttemptView, HistoryView, InstanceView, RoleView, TaskView, WorkerView};
+use crate::api;
+use crate::error::ApiResult;
+use crate::extract::{Path, Query};
+use crate::pages::runs::short;
+use crate::page::{Page, PageQuery};
+use crate::pages::{Frame, html};
+use crate::runs::{Reader, describe};
+use crate::show;
+use crate::state::Web;
+use crate::time::Time;
+
+/// Instances of a page.
+const INSTANCES: usize = 50;
+/// Attempts of earlier runs that are shown.
+const HISTORY: usize = 8;
+
+/// What the URL asks for.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Asked {
+    instance: Option<u32>,
+    cursor: String,
+}
+
+/// A named value.
+struct Named {
+    name: String,
+    value: String,
+    /// Whether it is an expression that is evaluated when the task is ready.
+    late: bool,
+}
+
+#[derive(Template)]
+#[template(path = "run/task.html")]
+struct TaskPage {
+    frame: Frame,
+    run: String,
+    pipeline: String,
+    row: Row,
+    arguments: Vec<Named>,
+    instances: Vec<InstanceView>,
+    /// Where the next page of instances begins.
+    next: Option<String>,
+    /// Where this page of instances begins.
+    cursor: String,
+    instance: u32,
+    attempts: Vec<AttemptView>,
+    outputs: Vec<Named>,
+    history: Vec<HistoryView>,
+    may_rerun: bool,
+    now: Time,
+}
+
+impl TaskPage {
+    fn task(&self) -> &TaskView {
+        &self.row.task
+    }
+
+    /// Where its template is described: `torch-train@1.2.0` is `/templates/torch-train?version=1.2.0`.
+    fn template_url(&self) -> String {
+        let (name, version) = self.task().template.split_once('@').unwrap_or((&self.task().template, ""));
+        format!("/templates/{name}?version={version}")
+    }
+
+    /// What a role's workers ask for.
+    fn role(&self, role: &RoleView) -> String {
+        let values = [
+            ("n", role.replicas.to_string()),
+            ("role", role.name.clone()),
+            ("cpu", show::number(role.cpu)),
+            ("memory", show::bytes(role.memory)),
+        ];
+        let mut text = self.frame.t_with("run.task-role", values);
+        if let Some(count) = role.gpu.as_ref().and_then(|gpu| gpu.count) {
+            text.push_str(", ");
+            text.push_str(&self.frame.t_with("run.task-gpus", [("n", count)]));
+        }
+        text
+    }
+
+    /// An attempt's outcome, or what it is doing.
+    fn attempt_state<'a>(&self, attempt: &'a AttemptView) -> &'a str {
+        attempt.outcome.as_deref().unwrap_or(&attempt.state)
+    }
+
+    fn address<'w>(&self, worker: &'w WorkerView) -> &'w str {
+        worker.address.as_deref().unwrap_or_default()
+    }
+
+    /// What keeps the present page of instances in links to one of them.
+    fn place(&self) -> String {
+        if self.cursor.is_empty() { String::new() } else { format!("&cursor={}", self.cursor) }
+    }
+}
+
+pub(crate) async fn page(
+    State(web): State<Web>,
+    frame: Frame,
+    Path((run, task)): Path<(RunId, String)>,
+    Query(asked): Query<Asked>,
+) -> ApiResult<Response> {
+    let reader = Reader::open(&web, &run).await?;
+    let index = reader.find(&task)?;
+    let planned = reader.plan.task(index);
+    let view = reader.task(index.0).await?;
+    let Page { items: instances, next_cursor } = instances(&web, &run, &view, &asked.cursor).await?;
+    let instance = asked.instance.or(instances.first().map(|one| one.instance)).unwrap_or(0);
+    let attempts = web.store().attempts_of(&reader.record.id, index, instance).await?;
+    let outputs = match instances.iter().find(|one| one.instance == instance) {
+        Some(one) => &one.outputs,
+        None => &view.outputs,
+    };
+    html(&TaskPage {
+        outputs: outputs.iter().map(|(name, value)| known(name, value)).collect(),
+        arguments: arguments(planned),
+        attempts: attempts.iter().map(|attempt| describe::attempt(attempt, planned)).collect(),
+        history: history(&web, &reader, &task).await?,
+        may_rerun: frame.may_edit() && reader.record.state.is_final(),
+        pipeline: reader.record.pipeline.clone(),
+        now: Time(web.now()),
+        row: Row { task: view },
+        frame,
+        run: run.to_string(),
+        instances,
+        next: next_cursor,
+        cursor: asked.cursor,
+        instance,
+    })
+}
+
+/// A page of the task's instances; none of a plain task, which is its own only instance.
+async fn instances(web: &Web, run: &RunId, task: &TaskView, cursor: &str) -> ApiResult<Page<InstanceView>> {
+    if !task.for_each {
+        return Ok(Page { items: Vec::new(), next_cursor: None });
+    }
+    let page = PageQuery { limit: Some(INSTANCES), cursor: Some(cursor.to_owned()) };
+    let path = Path((run.clone(), task.name.clone()));
+    Ok(api::tasks::instances::instances(State(web.clone()), path, Query(page)).await?.0)
+}
+
+fn arguments(planned: &PlannedTask) -> Vec<Named> {
+    let named = |(name, value): (&String, &Late)| match value {
+        Late::Value(value) => known(name, value),
+        Late::Source(source) => Named { late: true, ..known(name, source) },
+    };
+    planned.arguments.iter().map(named).collect()
+}
+
+fn known(name: &str, value: &Value) -> Named {
+    Named { name: name.into(), value: value_text(value), late: false }
+}
+
+/// What earlier runs' attempts of the task took.
+async fn history(web: &Web, reader: &Reader<'_>, task: &str) -> ApiResult<Vec<HistoryView>> {
+    let record = &reader.record;
+    let attempts = web.store().history(&record.project, &record.pipeline, task, HISTORY * 2).await?;
+    let earlier = attempts.iter().filter(|attempt| attempt.key.run < record.id);
+    Ok(earlier.filter_map(describe::history).take(HISTORY).collect())
+}

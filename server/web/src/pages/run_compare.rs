@@ -1,0 +1,152 @@
+//! `GET /runs/{run}/compare?with=`: two runs beside each other.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use cubeloom_domain::RunId;
+use cubeloom_store::RunFilter;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::run::value_text;
+use super::runs::short;
+use super::{Frame, html};
+use crate::api::compare::compare::{self, CompareQuery};
+use crate::api::compare::view::{ComparisonView, TaskPair, TaskSide, ValuePair};
+use crate::error::{ApiError, ApiResult};
+use crate::extract::{Path, Query};
+use crate::runs::reader;
+use crate::show;
+use crate::state::Web;
+use crate::time::Time;
+
+/// Other runs to choose from.
+const CHOICES: usize = 30;
+
+/// What the URL asks for.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Asked {
+    with: String,
+}
+
+/// A run to compare with.
+struct Choice {
+    id: String,
+    label: String,
+}
+
+/// A task, with bars of 100 units for its times.
+struct Row {
+    pair: TaskPair,
+    left: f64,
+    right: f64,
+}
+
+impl Row {
+    /// `1.25×`; more than 1 is slower than before.
+    fn ratio(&self) -> String {
+        self.pair.ratio.map(|ratio| format!("{ratio:.2}×")).unwrap_or_default()
+    }
+
+    /// Whether the time has changed so much that it is worth a look.
+    fn differs(&self) -> bool {
+        let times = [&self.pair.left, &self.pair.right].map(|side| side.as_ref().and_then(|side| side.run_seconds));
+        let [Some(left), Some(right)] = times else { return false };
+        (left - right).abs() > 1.0 && self.pair.ratio.is_some_and(|ratio| !(0.8..=1.25).contains(&ratio))
+    }
+
+    fn sides(&self) -> [Option<&TaskSide>; 2] {
+        [self.pair.left.as_ref(), self.pair.right.as_ref()]
+    }
+}
+
+#[derive(Template)]
+#[template(path = "run-compare.html")]
+struct ComparePage {
+    frame: Frame,
+    view: ComparisonView,
+    choices: Vec<Choice>,
+    rows: Vec<Row>,
+    /// Outputs of tasks that differ: the task, the output.
+    outputs: Vec<(String, ValuePair)>,
+    /// Whether values were reported that can be drawn.
+    metrics: bool,
+}
+
+impl ComparePage {
+    /// Where the texts of both versions are compared, when they are two versions of one pipeline.
+    fn texts_url(&self) -> Option<String> {
+        let (left, right) = (&self.view.left, &self.view.right);
+        let same = (&left.project, &left.pipeline) == (&right.project, &right.pipeline);
+        match (left.version, right.version) {
+            (Some(to), Some(from)) if same && from != to => Some(format!(
+                "/projects/{}/pipelines/{}/compare?from={from}&to={to}",
+                left.project, left.pipeline
+            )),
+            _ => None,
+        }
+    }
+
+    /// A value as a person reads it; nothing for null.
+    fn value(&self, value: &Value) -> String {
+        if value.is_null() { String::new() } else { value_text(value) }
+    }
+}
+
+pub(crate) async fn page(
+    State(web): State<Web>,
+    frame: Frame,
+    Path(run): Path<RunId>,
+    Query(asked): Query<Asked>,
+) -> ApiResult<Response> {
+    let choices = choices(&web, &run).await?;
+    let with = match asked.with.as_str() {
+        "" => choices.first().map(|choice| choice.id.clone()).ok_or_else(|| alone(&run))?,
+        with => with.to_owned(),
+    };
+    let query = Query(CompareQuery { with });
+    let caller = frame.caller.clone().ok_or_else(crate::auth::not_signed_in)?;
+    let mut view = compare::compare(State(web.clone()), caller, Path(run), query).await?.0;
+    let rows = rows(std::mem::take(&mut view.tasks));
+    let differ = |row: &Row| {
+        let task = row.pair.name.clone();
+        let outputs = row.pair.outputs.iter().filter(|pair| !pair.same);
+        outputs.map(|pair| (task.clone(), pair.clone())).collect::<Vec<_>>()
+    };
+    let outputs = rows.iter().flat_map(differ).collect();
+    html(&ComparePage { metrics: !view.metrics.is_empty(), frame, view, choices, rows, outputs })
+}
+
+fn alone(run: &RunId) -> ApiError {
+    ApiError::not_found("other run of this pipeline to compare with than", run)
+}
+
+fn rows(pairs: Vec<TaskPair>) -> Vec<Row> {
+    let seconds = |side: &Option<TaskSide>| side.as_ref().and_then(|side| side.run_seconds).unwrap_or(0.0);
+    let longest = pairs.iter().flat_map(|pair| [seconds(&pair.left), seconds(&pair.right)]).fold(0.0, f64::max);
+    let unit = if longest > 0.0 { 100.0 / longest } else { 0.0 };
+    let row = |pair: TaskPair| Row { left: seconds(&pair.left) * unit, right: seconds(&pair.right) * unit, pair };
+    pairs.into_iter().map(row).collect()
+}
+
+/// Runs of the same pipeline: those before this one, the nearest first, then later ones.
+async fn choices(web: &Web, run: &RunId) -> ApiResult<Vec<Choice>> {
+    let record = reader::record(web, run).await?;
+    let all = RunFilter {
+        projects: Some(vec![record.project.clone()]),
+        pipeline: Some(record.pipeline.clone()),
+        limit: Some(CHOICES),
+        ..RunFilter::default()
+    };
+    let earlier = RunFilter { before: Some(run.clone()), ..all.clone() };
+    let mut found = web.store().runs(&earlier).await?;
+    let later = web.store().runs(&all).await?;
+    found.extend(later.into_iter().filter(|other| other.id > *run));
+    let label = |run: &cubeloom_domain::record::RunRecord| {
+        let day = Time(run.created_at).to_string();
+        let day = day.get(..16).unwrap_or_default().replace('T', " ");
+        format!("{} · {day} · {}", short(run.id.as_str()), run.user)
+    };
+    Ok(found.iter().map(|run| Choice { id: run.id.to_string(), label: label(run) }).collect())
+}
