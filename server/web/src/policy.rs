@@ -177,6 +177,9 @@ pub const POLICY: &[Rule] = &[
     row("POST", "/welcome", Anyone, Write),
     row("GET", "/link", Anyone, Read),
     row("POST", "/link", Anyone, Write),
+    row("GET", "/projects/{project}/runs", Viewer, Read),
+    row("GET", "/runs/{run}", Viewer, Read),
+    row("GET", "/runs/{run}/tasks/{task}", Viewer, Read),
 ];
 
 /// The row of a route.

@@ -5,6 +5,8 @@ mod frame;
 mod link;
 mod preferences;
 mod sign_in;
+pub(crate) mod run;
+pub(crate) mod runs;
 
 use axum::Router;
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -23,6 +25,9 @@ pub(crate) fn router() -> Router<Web> {
         .route("/sign-in", get(sign_in::show).post(sign_in::submit))
         .route("/welcome", get(link::show).post(link::submit))
         .route("/link", get(link::show).post(link::submit))
+        .route("/projects/{project}/runs", get(runs::page))
+        .route("/runs/{run}", get(run::page))
+        .route("/runs/{run}/tasks/{task}", get(run::task::page))
 }
 
 /// A rendered template.

@@ -7,7 +7,7 @@ mod get;
 mod graph;
 pub(crate) mod list;
 mod many;
-mod objects;
+pub(crate) mod objects;
 mod plan;
 mod rerun;
 mod resume;

@@ -3,7 +3,7 @@
 mod attempts;
 mod get;
 mod history;
-mod instances;
+pub(crate) mod instances;
 mod list;
 pub mod view;
 

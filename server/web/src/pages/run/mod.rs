@@ -7,7 +7,6 @@ mod head;
 mod logs;
 mod metrics;
 mod objects;
-mod outputs;
 mod parameters;
 mod row;
 mod table;
@@ -24,6 +23,7 @@ use crate::extract::{Path, Query};
 use crate::runs::Reader;
 use crate::state::Web;
 use head::Head;
+pub(crate) use parameters::value_text;
 
 /// A part of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -40,8 +40,6 @@ pub(crate) enum Tab {
     Logs,
     /// What it was started with.
     Parameters,
-    /// Outputs and files.
-    Outputs,
     /// Measured values.
     Metrics,
     /// What clusters are given.
@@ -50,13 +48,12 @@ pub(crate) enum Tab {
 
 impl Tab {
     /// All of them, from left to right.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Graph,
         Self::Gantt,
         Self::Table,
         Self::Logs,
         Self::Parameters,
-        Self::Outputs,
         Self::Metrics,
         Self::Objects,
     ];
@@ -78,7 +75,6 @@ impl Tab {
             Self::Table => ("table", "run.tab-table"),
             Self::Logs => ("logs", "run.tab-logs"),
             Self::Parameters => ("parameters", "run.tab-parameters"),
-            Self::Outputs => ("outputs", "run.tab-outputs"),
             Self::Metrics => ("metrics", "run.tab-metrics"),
             Self::Objects => ("objects", "run.tab-objects"),
         }
@@ -111,7 +107,6 @@ pub(crate) async fn page(
         Tab::Table => table::page(frame, head, &reader).await,
         Tab::Logs => logs::page(&web, frame, head, &reader, &asked).await,
         Tab::Parameters => parameters::page(frame, head, &reader),
-        Tab::Outputs => outputs::page(&web, frame, head, &reader).await,
         Tab::Metrics => metrics::page(frame, head),
         Tab::Objects => objects::page(&web, frame, head, &reader, &asked).await,
     }

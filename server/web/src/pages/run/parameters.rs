@@ -47,7 +47,7 @@ pub(super) fn page(frame: Frame, head: Head, reader: &Reader<'_>) -> ApiResult<R
 }
 
 /// A value as a person reads it: texts without quotes, the rest as JSON.
-pub(super) fn value_text(value: &Value) -> String {
+pub(crate) fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(_) | Value::Object(_) => serde_json::to_string_pretty(value).unwrap_or_default(),
