@@ -1,11 +1,15 @@
 //! Amounts as people read them on pages; the scripts (`frontend/src/core`) write them in the same way.
+//!
+//! Templates pass references, everybody else values: the functions take both.
+
+use std::borrow::Borrow;
 
 use crate::time::Time;
 
 /// `0.4 s`, `12 s`, `3 min 20 s`, `2 h 05 min`, `3 d 04 h`.
 #[must_use]
-pub fn duration(seconds: f64) -> String {
-    let seconds = seconds.max(0.0);
+pub fn duration(seconds: impl Borrow<f64>) -> String {
+    let seconds = seconds.borrow().max(0.0);
     let whole = seconds.round() as u64;
     match whole {
         _ if seconds < 9.95 => format!("{seconds:.1} s"),
@@ -24,7 +28,8 @@ pub fn since(at: &Time, now: &Time) -> String {
 
 /// `512 B`, `1.5 KiB`, `64 MiB`, `2.1 GiB`.
 #[must_use]
-pub fn bytes(amount: u64) -> String {
+pub fn bytes(amount: impl Borrow<u64>) -> String {
+    let amount = *amount.borrow();
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let power = (amount.max(1).ilog2() / 10).min(5);
     let value = amount as f64 / 1024f64.powi(power.cast_signed());
@@ -34,7 +39,8 @@ pub fn bytes(amount: u64) -> String {
 
 /// A number without needless digits: `2`, `0.5`, `0.9731`, `1.2e-7`.
 #[must_use]
-pub fn number(value: f64) -> String {
+pub fn number(value: impl Borrow<f64>) -> String {
+    let value = *value.borrow();
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e15).contains(&size) {
         return format!("{value:.3e}");
@@ -50,7 +56,10 @@ mod tests {
     #[test]
     fn amounts_are_short() {
         let durations = [0.42, 12.0, 59.7, 200.0, 7500.0, 273_600.0, -3.0].map(duration);
-        assert_eq!(durations, ["0.4 s", "12 s", "1 min 00 s", "3 min 20 s", "2 h 05 min", "3 d 04 h", "0.0 s"]);
+        assert_eq!(
+            durations,
+            ["0.4 s", "12 s", "1 min 00 s", "3 min 20 s", "2 h 05 min", "3 d 04 h", "0.0 s"]
+        );
         let sizes = [0, 512, 1536, 64 << 20, 3 << 30, 1 << 60].map(bytes);
         assert_eq!(sizes, ["0 B", "512 B", "1.5 KiB", "64 MiB", "3.0 GiB", "1024 PiB"]);
         let numbers = [2.0, 0.5, -0.973_14, 0.000_000_12, 0.0, 1e18].map(number);

@@ -196,8 +196,11 @@ pub(crate) async fn page(
 
 /// The project's pipelines, by name.
 async fn pipelines(web: &Web, project: &str) -> ApiResult<Vec<String>> {
-    let filter =
-        PipelineFilter { projects: Some(vec![project.to_owned()]), limit: Some(CHOICES), ..PipelineFilter::default() };
+    let filter = PipelineFilter {
+        projects: Some(vec![project.to_owned()]),
+        limit: Some(CHOICES),
+        ..PipelineFilter::default()
+    };
     Ok(web.store().pipelines(&filter).await?.into_iter().map(|pipeline| pipeline.name).collect())
 }
 

@@ -27,19 +27,23 @@ struct GanttPage {
 pub(super) async fn page(web: &Web, frame: Frame, head: Head, reader: &Reader<'_>) -> ApiResult<Response> {
     let attempts = web.store().attempts(&reader.record.id).await?;
     let more = attempts.len().saturating_sub(BARS);
-    let bars: Vec<Value> = attempts.iter().take(BARS).map(|attempt| {
-        let task = reader.plan.task(attempt.task);
-        let view = describe::attempt(attempt, task);
-        json!({
-            "task": view.task,
-            "instance": view.instance,
-            "attempt": view.attempt,
-            "created": millis(Some(view.created_at)),
-            "started": millis(view.started_at),
-            "ended": millis(view.ended_at),
-            "state": view.outcome.unwrap_or(view.state),
+    let bars: Vec<Value> = attempts
+        .iter()
+        .take(BARS)
+        .map(|attempt| {
+            let task = reader.plan.task(attempt.task);
+            let view = describe::attempt(attempt, task);
+            json!({
+                "task": view.task,
+                "instance": view.instance,
+                "attempt": view.attempt,
+                "created": millis(Some(view.created_at)),
+                "started": millis(view.started_at),
+                "ended": millis(view.ended_at),
+                "state": view.outcome.unwrap_or(view.state),
+            })
         })
-    }).collect();
+        .collect();
     let gantt = json!({ "now": millis(Some(head.now)), "bars": bars });
     html(&GanttPage { frame, head, gantt, more })
 }

@@ -4,8 +4,8 @@ use askama::Template;
 use axum::response::Response;
 use cubeloom_domain::TaskIx;
 
-use super::head::Head;
 use super::Asked;
+use super::head::Head;
 use crate::error::ApiResult;
 use crate::pages::{Frame, html};
 use crate::runs::{Reader, describe};

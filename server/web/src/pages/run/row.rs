@@ -48,7 +48,8 @@ impl Row {
             "upstream_failed" => frame.t("run.upstream").to_owned(),
             "reused" => {
                 let from = task.reused.as_ref();
-                from.map(|from| frame.t_with("run.reused-from", [("run", short(&from.run))])).unwrap_or_default()
+                from.map(|from| frame.t_with("run.reused-from", [("run", short(&from.run))]))
+                    .unwrap_or_default()
             }
             "pending" => self.needs(frame),
             _ => task.note.clone().unwrap_or_default(),
@@ -72,7 +73,8 @@ impl Row {
         let parts = [
             task.preparing.clone(),
             (workers > 1).then(|| frame.t_with("run.workers", [("n", workers)])),
-            (task.attempts > 1 && !task.for_each).then(|| frame.t_with("run.attempts", [("n", task.attempts)])),
+            (task.attempts > 1 && !task.for_each)
+                .then(|| frame.t_with("run.attempts", [("n", task.attempts)])),
         ];
         joined(parts, ", ")
     }

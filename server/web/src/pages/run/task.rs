@@ -10,11 +10,10 @@ use serde_json::Value;
 
 use super::parameters::value_text;
 use super::row::Row;
-use crate::api::tasks::view::{AttemptView, HistoryView, InstanceView, RoleView, TaskView, WorkerView};
 use crate::api;
+use crate::api::tasks::view::{AttemptView, HistoryView, InstanceView, RoleView, TaskView, WorkerView};
 use crate::error::ApiResult;
 use crate::extract::{Path, Query};
-use crate::pages::runs::short;
 use crate::page::{Page, PageQuery};
 use crate::pages::{Frame, html};
 use crate::runs::{Reader, describe};
