@@ -13,10 +13,7 @@ import type { Tab } from "../run/tab";
 // Each tab's script is loaded when it is the one that is open.
 const tabs: Record<string, () => Promise<{ open: (run: string, panel: TaskPanel) => Tab | undefined }>> = {
   graph: () => import("../run/graph"),
-  gantt: () => import("../run/gantt"),
   logs: () => import("../run/logs"),
-  outputs: () => import("../run/outputs"),
-  metrics: () => import("../run/metrics"),
 };
 
 /** Starts the page. */

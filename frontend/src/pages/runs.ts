@@ -13,7 +13,7 @@ import { Refresher } from "../run/refresh";
 export function start(): void {
   watchFilters();
   const table = document.querySelector<HTMLElement>("#runs");
-  const project = (table ?? need("#runs-empty")).dataset["project"] ?? "";
+  const project = (table ?? need<HTMLElement>("#runs-empty")).dataset["project"] ?? "";
   let chosen = (): void => undefined;
   const refresher = new Refresher((fresh) => {
     take(fresh, table);

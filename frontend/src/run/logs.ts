@@ -1,6 +1,6 @@
 // The tab of logs: a bar of controls above the lines.
 
-import { h, icon, need } from "../core/dom";
+import { h, icon } from "../core/dom";
 import { onKeys } from "../core/keys";
 import { t } from "../core/texts";
 import { Finder } from "./log/finder";
@@ -11,6 +11,10 @@ import type { Tab } from "./tab";
 
 /** Lines that are kept in the browser; who wants more downloads the log. */
 const MOST_LINES = 300_000;
+/** Of a log of more bytes than this, only the last lines are read at first. */
+const LONG = 24 << 20;
+/** So many of each stream. */
+const TAIL = 20_000;
 const WRAP = "cubeloom.log-wrap";
 
 /** Opens the tab; the log may appear only later, with the task's first attempt. */
@@ -56,11 +60,11 @@ class LogPanel {
     panel.append(this.#bar(), this.#note, box, h("p", { class: "muted small" }, t("run.log-keys")));
     this.#view = new LogView(box, this.#lines);
     this.#view.onFollow = (follows) => { this.#setFollow(follows); };
-    this.#view.reset({ named: data["named"] !== undefined, wanted: undefined });
+    this.#view.dress({ named: data["named"] !== undefined, wanted: undefined });
     this.#view.wrap(isOn(this.#wrap));
     this.#setFollow(true);
     this.#keys();
-    this.#read();
+    void this.#begin();
   }
 
   #bar(): HTMLElement {
@@ -99,8 +103,8 @@ class LogPanel {
     });
   }
 
-  #read(): void {
-    const reader = new LogReader(this.#choice, {
+  #read(): LogReader {
+    return new LogReader(this.#choice, {
       text: (source, text) => { this.#take(this.#lines.append(source, text)); },
       caughtUp: (goesOn) => {
         this.#goesOn = goesOn;
@@ -115,7 +119,27 @@ class LogPanel {
       enough: () => this.#lines.count >= MOST_LINES,
       failed: (message) => { this.#say(message); },
     });
-    void reader.start();
+  }
+
+  /** A long log is read from near its end; whoever wants to can have its beginning. */
+  async #begin(): Promise<void> {
+    let reader = this.#read();
+    const long = (await reader.length().catch(() => 0)) > LONG;
+    if (long) {
+      const whole = h("button", { class: "button small", type: "button" }, t("run.log-from-start"));
+      whole.addEventListener("click", () => {
+        reader.close();
+        this.#note.hidden = true;
+        this.#lines.clear();
+        this.#view.clear();
+        this.#setFollow(false);
+        reader = this.#read();
+        void reader.start();
+      });
+      this.#note.replaceChildren(t("run.log-cut"), " ", whole);
+      this.#note.hidden = false;
+    }
+    await reader.start(long ? TAIL : undefined);
   }
 
   /** Many pieces that arrive at once are drawn once. */

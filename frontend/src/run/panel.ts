@@ -25,12 +25,16 @@ export class TaskPanel {
     this.#follow();
   }
 
-  /** Opens a task by its name. */
-  open(task: string): void {
+  /** Whether a task is shown. */
+  get isOpen(): boolean {
+    return !this.#box.hidden;
+  }
+
+  /** Opens a task by its name; `focus`: somebody wants to read it now. */
+  open(task: string, focus = true): void {
     if (this.#box.hidden) this.#before = document.activeElement;
-    const hash = HASH + encodeURIComponent(task);
-    if (location.hash === hash) this.#follow();
-    else location.hash = hash;
+    history.replaceState(null, "", HASH + encodeURIComponent(task));
+    this.#follow(focus);
   }
 
   /** Closes it; the focus goes back to where it was. */
@@ -48,13 +52,13 @@ export class TaskPanel {
     if (this.#url !== "") void this.#load(this.#url, false);
   }
 
-  #follow(): void {
+  #follow(focus = true): void {
     if (!location.hash.startsWith(HASH)) {
       this.close();
       return;
     }
     const task = location.hash.slice(HASH.length);
-    void this.#load(`/runs/${this.#run}/tasks/${task}`, true);
+    void this.#load(`/runs/${this.#run}/tasks/${task}`, focus);
   }
 
   #clicked(event: MouseEvent): void {

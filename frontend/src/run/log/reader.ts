@@ -48,6 +48,9 @@ export function query(choice: Choice): string {
   return query.toString();
 }
 
+/** Bytes that are asked for at once: the most that is told. */
+const PIECE = 4 << 20;
+
 /** Reads one log from its beginning, or its last part, on. */
 export class LogReader {
   readonly #choice: Choice;
@@ -60,7 +63,13 @@ export class LogReader {
     this.#told = told;
   }
 
-  /** Begins. `tail`: only the last part of what is there, in bytes of each stream. */
+  /** How long the log is by now, in bytes. */
+  async length(): Promise<number> {
+    const { data } = await request<{ streams: { length: number }[] }>("GET", `/runs/${this.#choice.run}/logs?${query(this.#choice)}`);
+    return data.streams.reduce((sum, stream) => sum + stream.length, 0);
+  }
+
+  /** Begins. `tail`: of what is there, only so many lines of each stream. */
   async start(tail?: number): Promise<void> {
     try {
       await this.#read(tail);
@@ -78,7 +87,7 @@ export class LogReader {
   async #read(tail?: number): Promise<void> {
     let at = tail === undefined ? "" : `&tail=${tail}`;
     for (;;) {
-      const path = `/runs/${this.#choice.run}/logs/text?${query(this.#choice)}${at}`;
+      const path = `/runs/${this.#choice.run}/logs/text?${query(this.#choice)}&limit=${PIECE}${at}`;
       const { data } = await request<LogText>("GET", path, undefined, { signal: this.#stop.signal });
       this.#take(data.chunks);
       at = `&cursor=${encodeURIComponent(data.cursor)}`;
@@ -100,8 +109,8 @@ export class LogReader {
     const path = `/api/v1/runs/${this.#choice.run}/logs/events?${query(this.#choice)}&cursor=${encodeURIComponent(cursor)}`;
     this.#live = live(path, {
       on: {
-        text: (data) => {
-          this.#take((data as LogText).chunks);
+        log: (data) => {
+          this.#take([data as Chunk]);
           if (this.#told.enough()) this.close();
         },
       },

@@ -50,9 +50,14 @@ export class LogView {
     this.#draw();
   }
 
-  /** Everything is different. */
-  reset(look: Look): void {
+  /** Shows lines in this way from now on. */
+  dress(look: Look): void {
     this.#look = look;
+    this.clear();
+  }
+
+  /** The lines are others. */
+  clear(): void {
     this.#current = -1;
     this.#measureAll();
     this.box.scrollTop = 0;

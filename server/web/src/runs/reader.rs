@@ -79,6 +79,12 @@ impl<'w> Reader<'w> {
         self.counts.get(&index).map_or(0, |states| states.values().sum())
     }
 
+    /// How many instances of a task have ended.
+    pub(crate) fn ended(&self, index: u32) -> u64 {
+        let states = self.counts.get(&index).into_iter().flatten();
+        states.filter(|(state, _)| !task::OPEN.contains(state)).map(|(_, count)| count).sum()
+    }
+
     /// The tasks at these positions.
     pub(crate) async fn tasks(&self, range: Range<u32>) -> ApiResult<Vec<TaskView>> {
         let all: u64 = self.counts.values().flat_map(BTreeMap::values).sum();

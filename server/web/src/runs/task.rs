@@ -14,7 +14,7 @@ use crate::api::tasks::view::{ProgressView, TaskView};
 use crate::time::{maybe, seconds};
 
 /// States of instances that have not ended, the one that matters most first.
-const OPEN: [&str; 4] = ["running", "backoff", "waiting", "pending"];
+pub(super) const OPEN: [&str; 4] = ["running", "backoff", "waiting", "pending"];
 /// States of instances that have, the one that matters most first.
 const ENDED: [&str; 6] = ["failed", "cancelled", "upstream_failed", "succeeded", "reused", "skipped"];
 

@@ -43,6 +43,7 @@ fn states(reader: &Reader<'_>) -> Value {
         .map(|(index, task)| {
             let mut state = json!({ "state": reader.state(index) });
             if task.for_each.is_some() {
+                state["done"] = reader.ended(index).into();
                 state["total"] = reader.instances(index).into();
             }
             (task.name.clone(), state)

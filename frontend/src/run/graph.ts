@@ -1,0 +1,51 @@
+// The tab of the graph: the page carries its tasks and edges, and their states, which follow the run.
+
+import { need } from "../core/dom";
+import { t } from "../core/texts";
+import { Dag, type DagNode } from "../components/dag";
+import type { TaskPanel } from "./panel";
+import type { Tab } from "./tab";
+
+interface Graph {
+  nodes: { id: string; template: string; for_each: boolean }[];
+  edges: { from: string; to: string }[];
+}
+
+type States = Record<string, { state: string; done?: number; total?: number }>;
+
+/** Draws the graph; a task opens beside it. */
+export function open(_run: string, panel: TaskPanel): Tab {
+  const graph = JSON.parse(need("#graph-data").dataset["graph"] ?? "") as Graph;
+  const first = states();
+  const nodes = graph.nodes.map(({ id, template }): DagNode => ({ id, label: id, ...shown(template, first[id]) }));
+  const dag = new Dag(need("#graph"), {
+    nodes,
+    edges: graph.edges,
+    label: t("run.tab-graph"),
+    onSelect: (id) => {
+      if (id !== null && panel.isOpen) panel.open(id, false);
+    },
+    onOpen: (id) => { panel.open(id); },
+  });
+  return {
+    refreshed: () => {
+      const now = states();
+      dag.update(graph.nodes.map(({ id, template }) => ({ id, ...shown(template, now[id]) })));
+    },
+  };
+}
+
+function states(): States {
+  return JSON.parse(need("#graph-states").dataset["states"] ?? "{}") as States;
+}
+
+/** What a node says below its name, its state, and how much of it is done. */
+function shown(template: string, of: States[string] | undefined): Omit<DagNode, "id" | "label"> {
+  const { done, total } = of ?? {};
+  const several = total !== undefined && total > 0;
+  return {
+    sub: several ? `${template} · ${done ?? 0}/${total}` : template,
+    state: of?.state,
+    progress: several ? (done ?? 0) / total : undefined,
+  };
+}
