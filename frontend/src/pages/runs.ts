@@ -13,7 +13,8 @@ import { Refresher } from "../run/refresh";
 export function start(): void {
   watchFilters();
   const table = document.querySelector<HTMLElement>("#runs");
-  const project = (table ?? need<HTMLElement>("#runs-empty")).dataset["project"] ?? "";
+  const box: HTMLElement = table ?? need("#runs-empty");
+  const project = box.dataset["project"] ?? "";
   let chosen = (): void => undefined;
   const refresher = new Refresher((fresh) => {
     take(fresh, table);
