@@ -6,6 +6,7 @@ import { t } from "../core/texts";
 import { paintTimes } from "../core/time";
 import { toast } from "../core/toast";
 import { watchActions } from "../run/actions";
+import { watchChoices } from "../run/choices";
 import { TaskPanel } from "../run/panel";
 import { Refresher, takeParts } from "../run/refresh";
 import type { Tab } from "../run/tab";
@@ -13,7 +14,10 @@ import type { Tab } from "../run/tab";
 // Each tab's script is loaded when it is the one that is open.
 const tabs: Record<string, () => Promise<{ open: (run: string, panel: TaskPanel) => Tab | undefined }>> = {
   graph: () => import("../run/graph"),
+  gantt: () => import("../run/gantt"),
   logs: () => import("../run/logs"),
+  outputs: () => import("../run/outputs"),
+  metrics: () => import("../run/metrics"),
 };
 
 /** Starts the page. */
@@ -33,14 +37,4 @@ export async function start(): Promise<void> {
   watchActions(run, page.dataset["project"] ?? "", soon);
   const gone = (): void => { toast(t("run.deleted"), "error"); };
   live(`/api/v1/runs/${run}/events`, { on: { run: soon, task: soon, snapshot: soon, deleted: gone }, onReturn: soon });
-}
-
-/** A choice is taken as soon as it is made. */
-function watchChoices(): void {
-  document.addEventListener("change", (event) => {
-    const field = event.target;
-    if (field instanceof HTMLSelectElement || field instanceof HTMLInputElement) {
-      if (field.dataset["submit"] !== undefined) field.form?.requestSubmit();
-    }
-  });
 }

@@ -1,0 +1,55 @@
+// The tab of metrics: a plot for each name, which follows the run.
+
+import { request } from "../api/client";
+import { Plot } from "../components/plot";
+import { h, need } from "../core/dom";
+import { trying } from "../core/form";
+import { plots, type Line, type Series } from "./series";
+import type { Tab } from "./tab";
+
+interface Metrics {
+  series: Series[];
+  truncated: boolean;
+}
+
+/** Opens the tab. */
+export function open(run: string): Tab {
+  const box = new Plots(need("#metrics"));
+  let busy = false;
+  const read = (): void => {
+    if (busy) return;
+    busy = true;
+    void trying(async () => {
+      const { data } = await request<Metrics>("GET", `/runs/${run}/metrics`);
+      box.show(plots(data.series));
+      need("#metrics-none").hidden = data.series.length > 0;
+      need("#metrics-more").hidden = !data.truncated;
+    }).finally(() => { busy = false; });
+  };
+  read();
+  return { refreshed: read };
+}
+
+/** Plots by name; one that is there is brought up to date where it is. */
+export class Plots {
+  readonly #box: HTMLElement;
+  readonly #drawn = new Map<string, Plot>();
+
+  constructor(box: HTMLElement) {
+    this.#box = box;
+  }
+
+  /** Shows these. */
+  show(wanted: Map<string, Line[]>): void {
+    for (const [name, lines] of wanted) {
+      const known = this.#drawn.get(name);
+      if (known !== undefined) {
+        known.update(lines);
+        continue;
+      }
+      const place = h("div", { class: "card padded" });
+      this.#box.append(place);
+      this.#drawn.set(name, new Plot(place, { title: name, series: lines }));
+    }
+  }
+}

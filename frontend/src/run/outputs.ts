@@ -1,0 +1,59 @@
+// The tab of outputs: a file is looked into when its preview is opened.
+
+import { request } from "../api/client";
+import { h } from "../core/dom";
+import { t } from "../core/texts";
+import type { Tab } from "./tab";
+
+/** The beginning of a file, as the API has it. */
+interface Preview {
+  readonly truncated: boolean;
+  /** Text, or JSON set with one member a line. */
+  readonly text?: string;
+  /** The first row of a table, and the others. */
+  readonly columns?: string[];
+  readonly rows?: string[][];
+}
+
+/** Opens the tab. */
+export function open(): Tab {
+  document.addEventListener("toggle", (event) => {
+    const box = event.target;
+    if (box instanceof HTMLDetailsElement && box.open && box.dataset["preview"] !== undefined) void fill(box);
+  }, true);
+  return { refreshed: () => undefined };
+}
+
+async function fill(box: HTMLDetailsElement): Promise<void> {
+  const body = box.querySelector<HTMLElement>(".artifact-body");
+  if (body === null || body.childElementCount > 0) return;
+  try {
+    body.replaceChildren(...(box.dataset["preview"] === "html" ? [frame(box)] : await shown(box)));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    body.replaceChildren(h("p", { class: "muted" }, t("run.preview-failed", { message })));
+  }
+}
+
+/** A page that a program wrote: it runs nothing, and reaches nothing of this one. */
+function frame(box: HTMLDetailsElement): HTMLElement {
+  const title = box.dataset["title"] ?? "";
+  return h("iframe", { class: "artifact-frame", sandbox: true, src: box.dataset["url"], title, loading: "lazy" });
+}
+
+async function shown(box: HTMLDetailsElement): Promise<HTMLElement[]> {
+  const { data } = await request<Preview>("GET", box.dataset["shown"] ?? "");
+  const cut = data.truncated ? [h("p", { class: "muted small" }, t("run.preview-cut"))] : [];
+  return [content(data), ...cut];
+}
+
+function content(preview: Preview): HTMLElement {
+  if (preview.rows !== undefined) return table(preview.columns ?? [], preview.rows);
+  return h("div", { class: "code" }, h("pre", { tabindex: 0 }, preview.text ?? ""));
+}
+
+function table(header: readonly string[], rows: readonly string[][]): HTMLElement {
+  const head = h("thead", {}, h("tr", {}, ...header.map((cell) => h("th", { scope: "col" }, cell))));
+  const body = h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map((cell) => h("td", {}, cell)))));
+  return h("div", { class: "table-box" }, h("table", { class: "table" }, head, body));
+}

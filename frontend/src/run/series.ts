@@ -1,0 +1,33 @@
+// Series of metrics as plots: one plot a name, one line a task and instance.
+
+/** A series, as the API has it. */
+export interface Series {
+  readonly name: string;
+  readonly task: string;
+  readonly instance: number;
+  readonly points: readonly (readonly [number, number])[];
+}
+
+/** A line of a plot. */
+export interface Line {
+  readonly label: string;
+  readonly x: number[];
+  readonly y: number[];
+}
+
+/** The plots, by name. */
+export function plots(series: readonly Series[], prefix = ""): Map<string, Line[]> {
+  const found = new Map<string, Line[]>();
+  for (const one of series) {
+    const several = series.some((other) => other.name === one.name && other.task === one.task && other.instance !== one.instance);
+    const label = prefix + (several ? `${one.task}#${one.instance}` : one.task);
+    found.set(one.name, [...(found.get(one.name) ?? []), line(label, one.points)]);
+  }
+  return found;
+}
+
+/** A line; of several values of one step, the last counts: a run that was resumed reports steps again. */
+function line(label: string, points: Series["points"]): Line {
+  const bySteps = [...new Map(points.map(([step, value]) => [step, value]))].sort(([a], [b]) => a - b);
+  return { label, x: bySteps.map(([step]) => step), y: bySteps.map(([, value]) => value) };
+}
