@@ -21,7 +21,9 @@ NEXTEST := cargo-nextest 0.9.151
 FUZZ := cargo-fuzz 0.13.2
 
 CUBELOOM := $(or $(CARGO_TARGET_DIR),target)/release/cubeloom
-nextest = tools/with $(NEXTEST) cargo nextest run --locked
+# The program under test is built once, before the tests: nextest starts each in a process of its own.
+nextest = cargo build --quiet --locked --workspace --bins && \
+	CUBELOOM_TEST_PROGRAM="$(abspath $(or $(CARGO_TARGET_DIR),target)/debug/cubeloom)" tools/with $(NEXTEST) cargo nextest run --locked
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,11 +36,11 @@ test: setup-test lint ## Formatting, licences, lints and every test
 	$(nextest) --workspace
 
 test-templates: setup-test-templates frontend ## The templates that need large packages (Debian's python3-torch, 650 MB)
-	$(nextest) -p cubeloom-tests --run-ignored only -E 'test(/^templates::/)'
+	$(nextest) --workspace --run-ignored only -E 'package(cubeloom-tests) and test(/^templates::/)'
 
 crash-test: export CUBELOOM_TEST_CRASHES := $(CRASHES)
 crash-test: setup-test frontend ## Kill the server at every failpoint and at CRASHES random moments, and count
-	$(nextest) -p cubeloom-tests --run-ignored only -E 'test(/^crash::/)' --no-capture
+	$(nextest) --workspace --run-ignored only -E 'package(cubeloom-tests) and test(/^crash::/)' --no-capture
 
 bench: setup-test release ## Measure speed and size beside their baselines
 	$(CUBELOOM) bench

@@ -20,7 +20,8 @@ fn build() -> PathBuf {
     let own = std::env::current_exe().expect("this program's path");
     let folder = own.ancestors().nth(2).expect("the profile's folder").to_path_buf();
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--quiet", "--locked", "--package", "cubeloom"]);
+    // The whole workspace's features, like the tests themselves: one build of every dependency serves both.
+    cargo.args(["build", "--quiet", "--locked", "--workspace", "--bins"]);
     cargo.args(["--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml")]);
     if folder.ends_with("release") {
         cargo.arg("--release");
