@@ -8,6 +8,8 @@ mod identity;
 mod openapi;
 mod pipelines;
 mod policy;
+mod python;
 mod runs;
+mod schemathesis;
 mod server;
 mod storage;

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 pub mod processes;
 pub mod program;
+pub mod python;
 
 /// How long anything may take.
 pub const PATIENCE: Duration = Duration::from_secs(60);
