@@ -82,7 +82,7 @@ impl<'a> Walk<'a> {
     /// A run of the project that has ended.
     fn run(&self) -> String {
         let report = self.server.json(0, &["run", &self.pipeline]);
-        report["id"].as_str().or(report["run"].as_str()).expect("a run").to_owned()
+        report["run"]["id"].as_str().expect("a run").to_owned()
     }
 
     /// What went wrong, if something did.

@@ -19,7 +19,7 @@ fn every_answer_is_one_that_the_document_allows() {
     command.args(["--checks", CHECKS, "--report-dir"]).arg(server.path("report"));
     command.arg(format!("{}/api/v1/openapi.json", server.url()));
     command.env("CUBELOOM_TOKEN", administrator.token().unwrap());
-    command.env("CUBELOOM_RUN", run["id"].as_str().unwrap());
+    command.env("CUBELOOM_RUN", run["run"]["id"].as_str().unwrap());
     command.current_dir(server.path(""));
     said_well(&mut command);
     let log = server.log();

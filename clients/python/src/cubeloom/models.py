@@ -39,6 +39,56 @@ class CodeView(TypedDict):
     """
 
 
+EdgeView = TypedDict(
+    'EdgeView',
+    {
+        'from': str,
+        'to': str,
+        'kind': str,
+    },
+)
+
+
+class FailureView(TypedDict):
+    """
+    Why something failed: the first cause.
+    """
+
+    kind: str
+    """
+    `exit`, `signal`, `out_of_memory`, `timeout`, `setup_failed`, `could_not_start`, `missing_output`, `lost`,
+    `preempted` or `expression`.
+    """
+    message: str
+    """
+    A sentence.
+    """
+    instance: NotRequired[int | None]
+    """
+    The instance that failed first, of a task with several.
+    """
+    attempt: NotRequired[int | None]
+    """
+    The attempt.
+    """
+    worker: NotRequired[str | None]
+    """
+    The worker that failed first, e.g. `worker-1`.
+    """
+    exit_code: NotRequired[int | None]
+    """
+    Its exit code.
+    """
+    signal: NotRequired[int | None]
+    """
+    The signal that ended it.
+    """
+    last_lines: NotRequired[list[str]]
+    """
+    The last lines that it wrote.
+    """
+
+
 class FieldChange(TypedDict):
     """
     A field that differs.
@@ -58,6 +108,29 @@ class FieldChange(TypedDict):
     """
 
 
+class GpuView(TypedDict):
+    """
+    Graphics cards: whole ones, a fraction of one, or an amount of its memory.
+    """
+
+    count: NotRequired[int | None]
+    """
+    Whole cards.
+    """
+    fraction: NotRequired[float | None]
+    """
+    A part of one card.
+    """
+    memory: NotRequired[int | None]
+    """
+    Memory of one card, in bytes.
+    """
+    type: NotRequired[str | None]
+    """
+    The product.
+    """
+
+
 class Health(TypedDict):
     """
     How the server is.
@@ -66,6 +139,17 @@ class Health(TypedDict):
     status: str
     """
     `ok`
+    """
+
+
+class ManyRuns(TypedDict):
+    """
+    Several runs.
+    """
+
+    runs: list[str]
+    """
+    Their ids, at most 200.
     """
 
 
@@ -105,6 +189,95 @@ class NewProject(TypedDict):
     description: NotRequired[str]
     """
     What it is for.
+    """
+
+
+class NodeView(TypedDict):
+    """
+    A task in the graph.
+    """
+
+    id: str
+    """
+    The task's name.
+    """
+    template: str
+    """
+    Its template, `name@version`.
+    """
+    framework: str
+    """
+    Its framework.
+    """
+    state: str
+    """
+    Its state, as in the list of tasks.
+    """
+    instances: NotRequired[int | None]
+    """
+    How many instances it has, where that is known.
+    """
+    workers: int
+    """
+    How many workers each attempt has.
+    """
+    for_each: bool
+    """
+    Whether it runs once for each element.
+    """
+
+
+class ObjectsView(TypedDict):
+    """
+    What an attempt submits to its cluster.
+    """
+
+    task: str
+    """
+    The task.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    attempt: NotRequired[int | None]
+    """
+    The attempt; absent before the first.
+    """
+    bound: bool
+    """
+    Whether that was submitted as it stands here; otherwise it has placeholders.
+    """
+    object: NotRequired[dict[str, Any] | None]
+    """
+    What the cluster takes; its form is the cluster's.
+    """
+    message: NotRequired[str | None]
+    """
+    Why there is none yet.
+    """
+
+
+class OneResult(TypedDict):
+    """
+    What came of one of several runs.
+    """
+
+    run: str
+    """
+    The run that was named.
+    """
+    ok: bool
+    """
+    Whether it was done.
+    """
+    message: NotRequired[str | None]
+    """
+    Why not.
+    """
+    started: NotRequired[str | None]
+    """
+    The run that was started, where one was.
     """
 
 
@@ -150,6 +323,21 @@ class ProblemView(TypedDict):
     """
 
 
+class ProgressView(TypedDict):
+    """
+    How far something is.
+    """
+
+    step: float
+    """
+    Done.
+    """
+    total: NotRequired[float | None]
+    """
+    Of this many, where it is known.
+    """
+
+
 class ProjectChange(TypedDict):
     """
     What changes; what is absent stays.
@@ -162,6 +350,65 @@ class ProjectChange(TypedDict):
     description: NotRequired[str | None]
     """
     What it is for.
+    """
+
+
+RerunFrom = TypedDict(
+    'RerunFrom',
+    {
+        'from': list[str]
+    },
+)
+
+
+class RoleView(TypedDict):
+    """
+    What the workers of a role get.
+    """
+
+    name: str
+    """
+    The role.
+    """
+    replicas: int
+    """
+    How many workers.
+    """
+    cpu: float
+    """
+    Processing power of each, in cores.
+    """
+    memory: int
+    """
+    Memory of each, in bytes.
+    """
+    gpu: NotRequired[GpuView | None]
+
+
+class StartRun(TypedDict):
+    """
+    What is to be started: a stored pipeline by its name, or a document.
+    """
+
+    pipeline: NotRequired[str | None]
+    """
+    The pipeline.
+    """
+    version: NotRequired[int | None]
+    """
+    Its version; the newest when absent.
+    """
+    document: NotRequired[str | None]
+    """
+    The text of a pipeline document, YAML or JSON, that is run without being stored.
+    """
+    code: NotRequired[str | None]
+    """
+    The digest of a folder that was uploaded for the document.
+    """
+    parameters: NotRequired[dict[str, Any]]
+    """
+    The parameters; texts are read by the declared types.
     """
 
 
@@ -180,6 +427,21 @@ class TaskChange(TypedDict):
     """
 
 
+class TaskCounts(TypedDict):
+    """
+    How many of something there are, and in which states.
+    """
+
+    total: int
+    """
+    All of them.
+    """
+    states: dict[str, int]
+    """
+    By state; states that none is in are absent.
+    """
+
+
 class UploadedView(TypedDict):
     """
     A folder that the project has now.
@@ -192,6 +454,21 @@ class UploadedView(TypedDict):
     files: int
     """
     How many files it holds.
+    """
+
+
+class UsageView(TypedDict):
+    """
+    What was used.
+    """
+
+    cpu_seconds: float
+    """
+    CPU time of all workers together.
+    """
+    peak_memory: int
+    """
+    The largest worker's peak of anonymous and shared memory, in bytes.
     """
 
 
@@ -230,6 +507,163 @@ class VersionView(TypedDict):
     """
 
 
+class WaitView(TypedDict):
+    """
+    Why something waits.
+    """
+
+    rule: str
+    """
+    `capacity`, `behind`, `parallelism`, or `unknown` before anybody has looked.
+    """
+    message: str
+    """
+    A sentence with the amounts.
+    """
+
+
+class WorkerView(TypedDict):
+    """
+    One worker of an attempt.
+    """
+
+    name: str
+    """
+    Its name, `<role>-<index>`.
+    """
+    rank: int
+    """
+    Its rank over all roles.
+    """
+    address: NotRequired[str | None]
+    """
+    Where it listens, while it runs on this machine.
+    """
+    gpus: NotRequired[list[str]]
+    """
+    The graphics cards that it has, by UUID.
+    """
+
+
+class AttemptView(TypedDict):
+    """
+    One try at one instance.
+    """
+
+    key: str
+    """
+    `<run>.<task>.<instance>.<n>`, which stands on everything that it made.
+    """
+    task: str
+    """
+    The task.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    attempt: int
+    """
+    Its number, from 1.
+    """
+    state: str
+    """
+    `submitting`, `running`, `stopping` or `ended`.
+    """
+    outcome: NotRequired[str | None]
+    """
+    `succeeded`, `failed` or `cancelled`, once it has ended.
+    """
+    created_at: str
+    """
+    When it was given its place.
+    """
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    start_seconds: NotRequired[float | None]
+    """
+    From `created_at` to `started_at`.
+    """
+    run_seconds: NotRequired[float | None]
+    """
+    From `started_at` to `ended_at`.
+    """
+    cpu: float
+    """
+    Processing power of all workers together, in cores.
+    """
+    memory: int
+    """
+    Memory of all workers together, in bytes.
+    """
+    gpus: int
+    """
+    Whole graphics cards of all workers together.
+    """
+    workers: list[WorkerView]
+    """
+    Its workers, by rank.
+    """
+    usage: NotRequired[UsageView | None]
+    failure: NotRequired[FailureView | None]
+
+
+class GraphView(TypedDict):
+    """
+    A run as a graph: which task needs which.
+    """
+
+    nodes: list[NodeView]
+    """
+    The tasks, in the document's order.
+    """
+    edges: list[EdgeView]
+    """
+    Which comes before which.
+    """
+
+
+class HistoryView(TypedDict):
+    """
+    An attempt of an earlier or this run.
+    """
+
+    run: str
+    """
+    The attempt's run.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    attempt: int
+    """
+    The attempt.
+    """
+    outcome: str
+    """
+    `succeeded`, `failed` or `cancelled`.
+    """
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    run_seconds: NotRequired[float | None]
+    """
+    How long it ran.
+    """
+    cpu: float
+    """
+    Processing power that it had, in cores.
+    """
+    memory: int
+    """
+    Memory that it had, in bytes.
+    """
+    usage: UsageView
+    """
+    What it used.
+    """
+
+
 class Hunk(TypedDict):
     """
     Some lines that follow each other.
@@ -250,6 +684,17 @@ class Hunk(TypedDict):
     new_line: int
     """
     The number of the first line in the new text, from 1; for removed lines, of the line that follows them.
+    """
+
+
+class ManyResults(TypedDict):
+    """
+    What came of each of several runs.
+    """
+
+    results: list[OneResult]
+    """
+    One for each run, in the order in which they were named.
     """
 
 
@@ -290,6 +735,140 @@ class MemberView(TypedDict):
 
 class Item(TypedDict):
     """
+    One try at one instance.
+    """
+
+    key: str
+    """
+    `<run>.<task>.<instance>.<n>`, which stands on everything that it made.
+    """
+    task: str
+    """
+    The task.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    attempt: int
+    """
+    Its number, from 1.
+    """
+    state: str
+    """
+    `submitting`, `running`, `stopping` or `ended`.
+    """
+    outcome: NotRequired[str | None]
+    """
+    `succeeded`, `failed` or `cancelled`, once it has ended.
+    """
+    created_at: str
+    """
+    When it was given its place.
+    """
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    start_seconds: NotRequired[float | None]
+    """
+    From `created_at` to `started_at`.
+    """
+    run_seconds: NotRequired[float | None]
+    """
+    From `started_at` to `ended_at`.
+    """
+    cpu: float
+    """
+    Processing power of all workers together, in cores.
+    """
+    memory: int
+    """
+    Memory of all workers together, in bytes.
+    """
+    gpus: int
+    """
+    Whole graphics cards of all workers together.
+    """
+    workers: list[WorkerView]
+    """
+    Its workers, by rank.
+    """
+    usage: NotRequired[UsageView | None]
+    failure: NotRequired[FailureView | None]
+
+
+class PageAttemptView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item1(TypedDict):
+    """
+    An attempt of an earlier or this run.
+    """
+
+    run: str
+    """
+    The attempt's run.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    attempt: int
+    """
+    The attempt.
+    """
+    outcome: str
+    """
+    `succeeded`, `failed` or `cancelled`.
+    """
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    run_seconds: NotRequired[float | None]
+    """
+    How long it ran.
+    """
+    cpu: float
+    """
+    Processing power that it had, in cores.
+    """
+    memory: int
+    """
+    Memory that it had, in bytes.
+    """
+    usage: UsageView
+    """
+    What it used.
+    """
+
+
+class PageHistoryView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item1]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item3(TypedDict):
+    """
     Somebody's place in a project.
     """
 
@@ -328,7 +907,7 @@ class PageMemberView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item]
+    items: list[Item3]
     """
     The items, in the list's order.
     """
@@ -338,7 +917,7 @@ class PageMemberView(TypedDict):
     """
 
 
-class Item2(TypedDict):
+class Item5(TypedDict):
     """
     A project.
     """
@@ -374,7 +953,7 @@ class PageProjectView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item2]
+    items: list[Item5]
     """
     The items, in the list's order.
     """
@@ -384,7 +963,79 @@ class PageProjectView(TypedDict):
     """
 
 
-class Item3(TypedDict):
+class Item6(TypedDict):
+    """
+    A run.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    project: str
+    """
+    The project.
+    """
+    pipeline: str
+    """
+    The pipeline.
+    """
+    version: NotRequired[int | None]
+    """
+    The version of the pipeline; absent when a document was posted.
+    """
+    user: str
+    """
+    The name of who started it.
+    """
+    state: str
+    """
+    `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
+    """
+    created_at: str
+    """
+    When it was asked for.
+    """
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    duration_seconds: NotRequired[float | None]
+    """
+    From its beginning to its end; absent before that: count from `started_at`.
+    """
+    queued_seconds: NotRequired[float | None]
+    """
+    How long it waited for other runs of its pipeline; absent while it does.
+    """
+    tasks: TaskCounts
+    """
+    Its tasks.
+    """
+    message: NotRequired[str | None]
+    """
+    What somebody should know about it.
+    """
+    parameters: dict[str, Any]
+    """
+    The parameters that it was started with, without the pipeline's own defaults.
+    """
+
+
+class PageRunView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item6]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item8(TypedDict):
     """
     One version of a pipeline.
     """
@@ -424,7 +1075,7 @@ class PageVersionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item3]
+    items: list[Item8]
     """
     The items, in the list's order.
     """
@@ -531,6 +1182,25 @@ class ProjectView(TypedDict):
     """
 
 
+class ReusedView(TypedDict):
+    """
+    Where a result was taken from.
+    """
+
+    run: str
+    """
+    The run that made it.
+    """
+    task: str
+    """
+    The task that made it.
+    """
+    ended_at: str
+    """
+    When.
+    """
+
+
 class RunMark(TypedDict):
     """
     A run, as one mark of a line of marks.
@@ -551,6 +1221,78 @@ class RunMark(TypedDict):
     duration_seconds: NotRequired[float | None]
     """
     From its beginning to its end; absent before that.
+    """
+
+
+class RunView(TypedDict):
+    """
+    A run.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    project: str
+    """
+    The project.
+    """
+    pipeline: str
+    """
+    The pipeline.
+    """
+    version: NotRequired[int | None]
+    """
+    The version of the pipeline; absent when a document was posted.
+    """
+    user: str
+    """
+    The name of who started it.
+    """
+    state: str
+    """
+    `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
+    """
+    created_at: str
+    """
+    When it was asked for.
+    """
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    duration_seconds: NotRequired[float | None]
+    """
+    From its beginning to its end; absent before that: count from `started_at`.
+    """
+    queued_seconds: NotRequired[float | None]
+    """
+    How long it waited for other runs of its pipeline; absent while it does.
+    """
+    tasks: TaskCounts
+    """
+    Its tasks.
+    """
+    message: NotRequired[str | None]
+    """
+    What somebody should know about it.
+    """
+    parameters: dict[str, Any]
+    """
+    The parameters that it was started with, without the pipeline's own defaults.
+    """
+
+
+class StartedView(TypedDict):
+    """
+    A run that was started.
+    """
+
+    run: RunView
+    """
+    The run.
+    """
+    warnings: list[ProblemView]
+    """
+    What runs, and probably not as meant.
     """
 
 
@@ -581,6 +1323,83 @@ class StructureView(TypedDict):
     """
 
 
+class TaskView(TypedDict):
+    """
+    A task of a run.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    index: int
+    """
+    Its position in the plan, from 0.
+    """
+    template: str
+    """
+    Its template, `name@version`.
+    """
+    framework: str
+    """
+    Its framework.
+    """
+    needs: list[str]
+    """
+    The tasks that it needs.
+    """
+    state: str
+    """
+    `pending`, `waiting`, `backoff`, `running`, `succeeded`, `reused`, `failed`, `upstream_failed`, `skipped` or
+    `cancelled`; of a task with several instances, the one that matters most.
+    """
+    wait: NotRequired[WaitView | None]
+    preparing: NotRequired[str | None]
+    """
+    What is being made before it can start, e.g. its Python environment.
+    """
+    progress: NotRequired[ProgressView | None]
+    for_each: bool
+    """
+    Whether it runs once for each element.
+    """
+    instances: TaskCounts
+    """
+    Its instances; one of a plain task.
+    """
+    ready_at: NotRequired[str | None]
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    wait_seconds: NotRequired[float | None]
+    """
+    From `ready_at` to `started_at`; absent while it waits.
+    """
+    run_seconds: NotRequired[float | None]
+    """
+    From `started_at` to `ended_at`; absent while it runs.
+    """
+    attempts: int
+    """
+    How many attempts there were.
+    """
+    next_try_at: NotRequired[str | None]
+    roles: list[RoleView]
+    """
+    What each attempt asks for.
+    """
+    usage: NotRequired[UsageView | None]
+    failure: NotRequired[FailureView | None]
+    outputs: dict[str, Any]
+    """
+    What it reported; of a task with several instances, nothing: see its instances.
+    """
+    reused: NotRequired[ReusedView | None]
+    note: NotRequired[str | None]
+    """
+    What somebody should know, e.g. why an earlier result was not reused.
+    """
+
+
 class Difference(TypedDict):
     """
     What differs between two texts.
@@ -600,7 +1419,132 @@ class Difference(TypedDict):
     """
 
 
-class Item1(TypedDict):
+class InstanceView(TypedDict):
+    """
+    One instance of a task.
+    """
+
+    instance: int
+    """
+    Its number, from 0.
+    """
+    item: dict[str, Any]
+    """
+    Its element of `for_each`; null of a plain task.
+    """
+    state: str
+    """
+    Its state, one of those of a task.
+    """
+    wait: NotRequired[WaitView | None]
+    preparing: NotRequired[str | None]
+    """
+    What is being made before it can start.
+    """
+    progress: NotRequired[ProgressView | None]
+    attempt: int
+    """
+    The number of its last attempt; 0 before the first.
+    """
+    ready_at: str
+    """
+    When it became ready.
+    """
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    wait_seconds: NotRequired[float | None]
+    """
+    From `ready_at` to `started_at`.
+    """
+    run_seconds: NotRequired[float | None]
+    """
+    How long its last attempt ran.
+    """
+    next_try_at: NotRequired[str | None]
+    usage: NotRequired[UsageView | None]
+    failure: NotRequired[FailureView | None]
+    outputs: dict[str, Any]
+    """
+    What it reported.
+    """
+    reused: NotRequired[ReusedView | None]
+    note: NotRequired[str | None]
+    """
+    What somebody should know.
+    """
+
+
+class Item2(TypedDict):
+    """
+    One instance of a task.
+    """
+
+    instance: int
+    """
+    Its number, from 0.
+    """
+    item: dict[str, Any]
+    """
+    Its element of `for_each`; null of a plain task.
+    """
+    state: str
+    """
+    Its state, one of those of a task.
+    """
+    wait: NotRequired[WaitView | None]
+    preparing: NotRequired[str | None]
+    """
+    What is being made before it can start.
+    """
+    progress: NotRequired[ProgressView | None]
+    attempt: int
+    """
+    The number of its last attempt; 0 before the first.
+    """
+    ready_at: str
+    """
+    When it became ready.
+    """
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    wait_seconds: NotRequired[float | None]
+    """
+    From `ready_at` to `started_at`.
+    """
+    run_seconds: NotRequired[float | None]
+    """
+    How long its last attempt ran.
+    """
+    next_try_at: NotRequired[str | None]
+    usage: NotRequired[UsageView | None]
+    failure: NotRequired[FailureView | None]
+    outputs: dict[str, Any]
+    """
+    What it reported.
+    """
+    reused: NotRequired[ReusedView | None]
+    note: NotRequired[str | None]
+    """
+    What somebody should know.
+    """
+
+
+class PageInstanceView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item2]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item4(TypedDict):
     """
     A pipeline in a list.
     """
@@ -648,7 +1592,99 @@ class PagePipelineSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item1]
+    items: list[Item4]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item7(TypedDict):
+    """
+    A task of a run.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    index: int
+    """
+    Its position in the plan, from 0.
+    """
+    template: str
+    """
+    Its template, `name@version`.
+    """
+    framework: str
+    """
+    Its framework.
+    """
+    needs: list[str]
+    """
+    The tasks that it needs.
+    """
+    state: str
+    """
+    `pending`, `waiting`, `backoff`, `running`, `succeeded`, `reused`, `failed`, `upstream_failed`, `skipped` or
+    `cancelled`; of a task with several instances, the one that matters most.
+    """
+    wait: NotRequired[WaitView | None]
+    preparing: NotRequired[str | None]
+    """
+    What is being made before it can start, e.g. its Python environment.
+    """
+    progress: NotRequired[ProgressView | None]
+    for_each: bool
+    """
+    Whether it runs once for each element.
+    """
+    instances: TaskCounts
+    """
+    Its instances; one of a plain task.
+    """
+    ready_at: NotRequired[str | None]
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    wait_seconds: NotRequired[float | None]
+    """
+    From `ready_at` to `started_at`; absent while it waits.
+    """
+    run_seconds: NotRequired[float | None]
+    """
+    From `started_at` to `ended_at`; absent while it runs.
+    """
+    attempts: int
+    """
+    How many attempts there were.
+    """
+    next_try_at: NotRequired[str | None]
+    roles: list[RoleView]
+    """
+    What each attempt asks for.
+    """
+    usage: NotRequired[UsageView | None]
+    failure: NotRequired[FailureView | None]
+    outputs: dict[str, Any]
+    """
+    What it reported; of a task with several instances, nothing: see its instances.
+    """
+    reused: NotRequired[ReusedView | None]
+    note: NotRequired[str | None]
+    """
+    What somebody should know, e.g. why an earlier result was not reused.
+    """
+
+
+class PageTaskView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item7]
     """
     The items, in the list's order.
     """

@@ -40,6 +40,7 @@ fn of_operation(operation: &mut Value, rule: &Rule) {
     let has_if_match = has_parameter(operation, "if-match");
     let has_body = operation.get("requestBody").is_some();
     let answers = &mut operation["responses"];
+    describe(answers);
     let mut may = |status: &str, when: &str| {
         if answers.get(status).is_none() {
             answers[status] = refusal(when);
@@ -64,6 +65,22 @@ fn of_operation(operation: &mut Value, rule: &Rule) {
     }
     may("429", "Too many requests; Retry-After says when to come back.");
     may("default", "Another refusal, in the same form.");
+}
+
+/// Words for answers whose handler has none: OpenAPI wants some.
+fn describe(answers: &mut Value) {
+    for (status, answer) in answers.as_object_mut().into_iter().flatten() {
+        if answer["description"].as_str().is_none_or(str::is_empty) {
+            answer["description"] = json!(match status.as_str() {
+                "201" => "It was made.",
+                "202" => "It is being done.",
+                "204" => "It is done.",
+                "304" => "It is what you have.",
+                status if status.starts_with('2') => "The answer.",
+                _ => "A refusal.",
+            });
+        }
+    }
 }
 
 fn needs(needs: Needs) -> &'static str {
