@@ -120,7 +120,7 @@ class Transport:
             except httpx.TransportError as error:
                 if last:
                     raise errors.ConnectionLost(f"{self.url} cannot be reached: {error}") from error
-                time.sleep(0.2 * 2**attempt)
+                time.sleep(0.2 * 2.0**attempt)
                 continue
             if not response.is_error:
                 return response
@@ -133,9 +133,9 @@ class Transport:
 def _wait(response: httpx.Response, attempt: int) -> float:
     """How long to wait, in seconds: as the server says, within reason."""
     try:
-        return float(min(float(response.headers["retry-after"]), PATIENCE))
+        return min(float(response.headers["retry-after"]), PATIENCE)
     except (KeyError, ValueError):
-        return 0.2 * 2**attempt
+        return 0.2 * 2.0**attempt
 
 
 def _query(query: Query | None) -> dict[str, str | int | float | bool]:
