@@ -50,9 +50,12 @@ def test_refusals_are_exceptions_of_their_own(client: Client, viewer: Client) ->
         viewer.pipeline("py-viewer").put(ONE.format(name="py-viewer"))
     with Client(client.transport.url, token="clt_nobody_nothing") as nobody, pytest.raises(NotSignedIn):
         nobody.me()
-    with pytest.raises(NotFound) as told:
+    with pytest.raises(NotFound) as missing:
+        client.run("01m7za7fzgj10ryyt14jnvkftj")
+    assert "01m7za7fzgj10ryyt14jnvkftj" in missing.value.detail
+    with pytest.raises(Invalid) as wrong:
         client.pipeline("no-such").run()
-    assert "no-such" in told.value.detail
+    assert wrong.value.problems[0]["path"] == "/pipeline"
 
 
 def test_a_folder_of_programs_goes_with_it(client: Client, tmp_path: Path) -> None:

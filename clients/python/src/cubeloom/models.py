@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
 class CodeFile(TypedDict):
@@ -36,6 +36,21 @@ class CodeView(TypedDict):
     files: list[CodeFile]
     """
     Its files, by name.
+    """
+
+
+class Credentials(TypedDict):
+    """
+    What somebody signs in with.
+    """
+
+    name: str
+    """
+    The name.
+    """
+    password: str
+    """
+    The password.
     """
 
 
@@ -142,6 +157,156 @@ class Health(TypedDict):
     """
 
 
+class LiveEvent4(TypedDict):
+    """
+    A run was deleted.
+    """
+
+    run_id: str
+    """
+    The run.
+    """
+    kind: Literal['deleted']
+
+
+class LiveEvent5(TypedDict):
+    """
+    The session or the token that opened this stream does not hold any more; the stream ends.
+    """
+
+    kind: Literal['revoked']
+
+
+class LogChunk(TypedDict):
+    """
+    A piece of one stream: whole lines, but where a line is longer than 64 KiB or has not ended for a second.
+    """
+
+    worker: str
+    """
+    The worker.
+    """
+    stream: str
+    """
+    `stdout` or `stderr`.
+    """
+    offset: int
+    """
+    Where it begins in the stream, in bytes.
+    """
+    text: str
+    """
+    The text, line ends included; what is not UTF-8 shows as U+FFFD.
+    """
+
+
+class LogMatch(TypedDict):
+    """
+    A line that was found.
+    """
+
+    worker: str
+    """
+    The worker.
+    """
+    stream: str
+    """
+    `stdout` or `stderr`.
+    """
+    offset: int
+    """
+    Where the line begins in its stream, in bytes.
+    """
+    line: int
+    """
+    The line's number in its stream, from 1.
+    """
+    text: str
+    """
+    The line, cut after 2,000 characters.
+    """
+
+
+class LogMatches(TypedDict):
+    """
+    What was found in the logs.
+    """
+
+    matches: list[LogMatch]
+    """
+    The lines, in the order of ranks.
+    """
+    complete: bool
+    """
+    Whether everything was looked at; otherwise there may be more.
+    """
+    searched: int
+    """
+    How many bytes were looked at.
+    """
+
+
+class LogStreamView(TypedDict):
+    """
+    One stream of one worker.
+    """
+
+    worker: str
+    """
+    The worker.
+    """
+    stream: str
+    """
+    `stdout` or `stderr`.
+    """
+    length: int
+    """
+    Its length so far, in bytes.
+    """
+
+
+class LogStreams(TypedDict):
+    """
+    The streams that an attempt has.
+    """
+
+    attempt: int
+    """
+    The attempt that is meant.
+    """
+    ended: bool
+    """
+    Whether the attempt has ended: nothing is added any more.
+    """
+    streams: list[LogStreamView]
+    """
+    The streams, by rank.
+    """
+
+
+class LogText(TypedDict):
+    """
+    A part of the logs.
+    """
+
+    attempt: int
+    """
+    The attempt that is meant.
+    """
+    chunks: list[LogChunk]
+    """
+    Pieces of streams, in the order in which they are to be read.
+    """
+    cursor: str
+    """
+    Where to go on: `cursor` of the next question, or `Last-Event-ID` of the stream of events.
+    """
+    ended: bool
+    """
+    Whether that was all, and nothing will be added.
+    """
+
+
 class ManyRuns(TypedDict):
     """
     Several runs.
@@ -173,6 +338,21 @@ class NewDocument(TypedDict):
     """
 
 
+class NewPassword(TypedDict):
+    """
+    A new password, and the present one.
+    """
+
+    current: str
+    """
+    The present password.
+    """
+    password: str
+    """
+    The new one.
+    """
+
+
 class NewProject(TypedDict):
     """
     A project that is to be.
@@ -189,6 +369,52 @@ class NewProject(TypedDict):
     description: NotRequired[str]
     """
     What it is for.
+    """
+
+
+class NewSecret(TypedDict):
+    """
+    A new secret.
+    """
+
+    name: str
+    """
+    The name that tasks use: lower-case letters, digits and `-`, at most 63.
+    """
+    value: str
+    """
+    The value: text of at most 64 KiB. Whatever is shorter than four bytes cannot be masked in logs.
+    """
+    description: NotRequired[str]
+    """
+    What it is for.
+    """
+
+
+class NewUser(TypedDict):
+    """
+    An account that is wanted.
+    """
+
+    name: str
+    """
+    What they sign in with; it never changes.
+    """
+    display_name: NotRequired[str]
+    """
+    What they are called; the name when absent.
+    """
+    email: NotRequired[str | None]
+    """
+    Where they can be reached.
+    """
+    admin: NotRequired[bool]
+    """
+    Whether they administer the whole platform.
+    """
+    password: NotRequired[str | None]
+    """
+    Their password. Without one, a link is made with which they set one themselves.
     """
 
 
@@ -281,6 +507,52 @@ class OneResult(TypedDict):
     """
 
 
+class Item9(TypedDict):
+    """
+    A secret, without its value: that is never shown.
+    """
+
+    name: str
+    """
+    The name that tasks use.
+    """
+    description: str
+    """
+    What it is for.
+    """
+    created_at: str
+    """
+    Since when there is one.
+    """
+    updated_at: str
+    """
+    When it was last changed.
+    """
+    updated_by: str
+    """
+    By whom.
+    """
+    revision: int
+    """
+    Counts its changes; in quotes it is the ETag.
+    """
+
+
+class PageSecretView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item9]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
 class Place(TypedDict):
     """
     Somebody's place.
@@ -320,6 +592,21 @@ class ProblemView(TypedDict):
     column: NotRequired[int | None]
     """
     The column in the line, from 1.
+    """
+
+
+class Profile(TypedDict):
+    """
+    What you may change about yourself; what is absent stays.
+    """
+
+    display_name: NotRequired[str | None]
+    """
+    What you are called.
+    """
+    email: NotRequired[str | None]
+    """
+    Where you can be reached; empty for nowhere.
     """
 
 
@@ -385,6 +672,52 @@ class RoleView(TypedDict):
     gpu: NotRequired[GpuView | None]
 
 
+class SecretChange(TypedDict):
+    """
+    A secret's new value, new description, or both.
+    """
+
+    value: NotRequired[str | None]
+    """
+    The new value; the present one stays when absent.
+    """
+    description: NotRequired[str | None]
+    """
+    What it is for; the present description stays when absent.
+    """
+
+
+class SecretView(TypedDict):
+    """
+    A secret, without its value: that is never shown.
+    """
+
+    name: str
+    """
+    The name that tasks use.
+    """
+    description: str
+    """
+    What it is for.
+    """
+    created_at: str
+    """
+    Since when there is one.
+    """
+    updated_at: str
+    """
+    When it was last changed.
+    """
+    updated_by: str
+    """
+    By whom.
+    """
+    revision: int
+    """
+    Counts its changes; in quotes it is the ETag.
+    """
+
+
 class StartRun(TypedDict):
     """
     What is to be started: a stored pipeline by its name, or a document.
@@ -442,6 +775,35 @@ class TaskCounts(TypedDict):
     """
 
 
+class TokenView(TypedDict):
+    """
+    A token, without its secret part.
+    """
+
+    id: str
+    """
+    The id: the part of the token between `clt_` and the next `_`.
+    """
+    name: str
+    """
+    What its person calls it.
+    """
+    scope: str
+    """
+    What it may be used for: `read`, `run`, `write` or `admin`.
+    """
+    project: NotRequired[str | None]
+    """
+    Only in this project, when set.
+    """
+    created_at: str
+    """
+    Since when.
+    """
+    expires_at: NotRequired[str | None]
+    used_at: NotRequired[str | None]
+
+
 class UploadedView(TypedDict):
     """
     A folder that the project has now.
@@ -469,6 +831,96 @@ class UsageView(TypedDict):
     peak_memory: int
     """
     The largest worker's peak of anonymous and shared memory, in bytes.
+    """
+
+
+class UseOfLink(TypedDict):
+    """
+    What somebody uses a link with.
+    """
+
+    token: str
+    """
+    The secret in the link, behind `token=`.
+    """
+    name: NotRequired[str]
+    """
+    What you will sign in with; only for a new account.
+    """
+    display_name: NotRequired[str]
+    """
+    What you are called; only for a new account.
+    """
+    password: str
+    """
+    Your password from now on.
+    """
+
+
+class UserChange(TypedDict):
+    """
+    What changes; what is absent stays.
+    """
+
+    display_name: NotRequired[str | None]
+    """
+    What they are called.
+    """
+    email: NotRequired[str | None]
+    """
+    Where they can be reached; empty for nowhere.
+    """
+    admin: NotRequired[bool | None]
+    """
+    Whether they administer the whole platform.
+    """
+    disabled: NotRequired[bool | None]
+    """
+    Whether they may not sign in any more; their sessions and tokens end at once.
+    """
+
+
+class UserView(TypedDict):
+    """
+    A person.
+    """
+
+    id: str
+    """
+    The id.
+    """
+    name: str
+    """
+    What they sign in with; it never changes.
+    """
+    display_name: str
+    """
+    What they are called.
+    """
+    email: NotRequired[str | None]
+    """
+    Where they can be reached.
+    """
+    admin: bool
+    """
+    Whether they administer the whole platform.
+    """
+    disabled: bool
+    """
+    Whether they may not sign in any more.
+    """
+    issuer: NotRequired[str | None]
+    """
+    The OpenID Connect provider at which they sign in, if it is one.
+    """
+    created_at: str
+    """
+    Since when they are known.
+    """
+    seen_at: NotRequired[str | None]
+    revision: int
+    """
+    Counts the changes of the account, from 1: its ETag.
     """
 
 
@@ -520,6 +972,69 @@ class WaitView(TypedDict):
     """
     A sentence with the amounts.
     """
+
+
+class WantedLink1(TypedDict):
+    """
+    For a new account; it holds for seven days.
+    """
+
+    project: NotRequired[str | None]
+    """
+    The project that they become a member of.
+    """
+    role: NotRequired[str | None]
+    """
+    What they may do there; `editor` when absent.
+    """
+    admin: NotRequired[bool]
+    """
+    Whether they will administer the whole platform.
+    """
+    note: NotRequired[str]
+    """
+    Whom it is for.
+    """
+    kind: Literal['invite']
+
+
+class WantedLink2(TypedDict):
+    """
+    With which somebody sets a new password; it holds for a day.
+    """
+
+    user: str
+    """
+    Whose: a name or an id.
+    """
+    kind: Literal['reset']
+
+
+WantedLink: TypeAlias = WantedLink1 | WantedLink2
+"""
+A link that is wanted.
+"""
+
+
+class WantedToken(TypedDict):
+    """
+    A token that is wanted.
+    """
+
+    name: str
+    """
+    What you call it.
+    """
+    scope: str
+    """
+    What it may be used for: `read` only looks, `run` also starts and stops runs, `write` does what you may in
+    projects, `admin` everything that you may.
+    """
+    project: NotRequired[str | None]
+    """
+    Only in this project.
+    """
+    expires_at: NotRequired[str | None]
 
 
 class WorkerView(TypedDict):
@@ -608,6 +1123,75 @@ class AttemptView(TypedDict):
     failure: NotRequired[FailureView | None]
 
 
+class AuditView(TypedDict):
+    """
+    One change.
+    """
+
+    id: str
+    """
+    The id; later entries have greater ones.
+    """
+    at: str
+    """
+    When.
+    """
+    user: str
+    """
+    The name of who did it.
+    """
+    via: str
+    """
+    By what: `session`, `token <name>`, `hook <name>`, `command line` or `server`.
+    """
+    address: str
+    """
+    From which address; empty on the server's own machine.
+    """
+    project: NotRequired[str | None]
+    """
+    In which project, when in one.
+    """
+    action: str
+    """
+    What was done, `<thing>.<verb>`.
+    """
+    subject: str
+    """
+    To what: a name or an id.
+    """
+    before: NotRequired[Any]
+    """
+    How it was.
+    """
+    after: NotRequired[Any]
+    """
+    How it is since.
+    """
+
+
+class CreatedToken(TokenView):
+    """
+    A new token.
+    """
+
+    token: str
+    """
+    The token itself, shown only now: `Authorization: Bearer <token>`.
+    """
+
+
+class CreatedUser(UserView):
+    """
+    A new account.
+    """
+
+    link: NotRequired[str | None]
+    """
+    The one-time link with which they set a password, when none was given; shown only now.
+    """
+
+
 class GraphView(TypedDict):
     """
     A run as a graph: which task needs which.
@@ -687,6 +1271,49 @@ class Hunk(TypedDict):
     """
 
 
+class LinkView(TypedDict):
+    """
+    A link that was not used yet, without its secret.
+    """
+
+    id: str
+    """
+    The id.
+    """
+    kind: str
+    """
+    `first`, `invite` or `reset`.
+    """
+    note: str
+    """
+    Whom it is for, as its maker noted; of a new password, the person's name.
+    """
+    project: NotRequired[str | None]
+    """
+    The project that whoever uses it becomes a member of.
+    """
+    role: NotRequired[str | None]
+    """
+    What they may do there.
+    """
+    admin: bool
+    """
+    Whether whoever uses it administers the whole platform.
+    """
+    created_by: str
+    """
+    The name of who made it.
+    """
+    created_at: str
+    """
+    Since when.
+    """
+    expires_at: str
+    """
+    Until when.
+    """
+
+
 class ManyResults(TypedDict):
     """
     What came of each of several runs.
@@ -695,6 +1322,29 @@ class ManyResults(TypedDict):
     results: list[OneResult]
     """
     One for each run, in the order in which they were named.
+    """
+
+
+class MeView(TypedDict):
+    """
+    You, and what you came with.
+    """
+
+    user: UserView
+    """
+    Your account.
+    """
+    via: str
+    """
+    `session` or `token`.
+    """
+    scope: str
+    """
+    What it may be used for: `read`, `run`, `write` or `admin`.
+    """
+    project: NotRequired[str | None]
+    """
+    The one project that a token is for, if it is for one.
     """
 
 
@@ -813,6 +1463,68 @@ class PageAttemptView(TypedDict):
 
 class Item1(TypedDict):
     """
+    One change.
+    """
+
+    id: str
+    """
+    The id; later entries have greater ones.
+    """
+    at: str
+    """
+    When.
+    """
+    user: str
+    """
+    The name of who did it.
+    """
+    via: str
+    """
+    By what: `session`, `token <name>`, `hook <name>`, `command line` or `server`.
+    """
+    address: str
+    """
+    From which address; empty on the server's own machine.
+    """
+    project: NotRequired[str | None]
+    """
+    In which project, when in one.
+    """
+    action: str
+    """
+    What was done, `<thing>.<verb>`.
+    """
+    subject: str
+    """
+    To what: a name or an id.
+    """
+    before: NotRequired[Any]
+    """
+    How it was.
+    """
+    after: NotRequired[Any]
+    """
+    How it is since.
+    """
+
+
+class PageAuditView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item1]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item2(TypedDict):
+    """
     An attempt of an earlier or this run.
     """
 
@@ -857,7 +1569,7 @@ class PageHistoryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item1]
+    items: list[Item2]
     """
     The items, in the list's order.
     """
@@ -867,7 +1579,65 @@ class PageHistoryView(TypedDict):
     """
 
 
-class Item3(TypedDict):
+class Item4(TypedDict):
+    """
+    A link that was not used yet, without its secret.
+    """
+
+    id: str
+    """
+    The id.
+    """
+    kind: str
+    """
+    `first`, `invite` or `reset`.
+    """
+    note: str
+    """
+    Whom it is for, as its maker noted; of a new password, the person's name.
+    """
+    project: NotRequired[str | None]
+    """
+    The project that whoever uses it becomes a member of.
+    """
+    role: NotRequired[str | None]
+    """
+    What they may do there.
+    """
+    admin: bool
+    """
+    Whether whoever uses it administers the whole platform.
+    """
+    created_by: str
+    """
+    The name of who made it.
+    """
+    created_at: str
+    """
+    Since when.
+    """
+    expires_at: str
+    """
+    Until when.
+    """
+
+
+class PageLinkView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item4]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item5(TypedDict):
     """
     Somebody's place in a project.
     """
@@ -907,7 +1677,7 @@ class PageMemberView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item3]
+    items: list[Item5]
     """
     The items, in the list's order.
     """
@@ -917,7 +1687,7 @@ class PageMemberView(TypedDict):
     """
 
 
-class Item5(TypedDict):
+class Item7(TypedDict):
     """
     A project.
     """
@@ -953,7 +1723,7 @@ class PageProjectView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item5]
+    items: list[Item7]
     """
     The items, in the list's order.
     """
@@ -963,7 +1733,7 @@ class PageProjectView(TypedDict):
     """
 
 
-class Item6(TypedDict):
+class Item8(TypedDict):
     """
     A run.
     """
@@ -1025,7 +1795,7 @@ class PageRunView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item6]
+    items: list[Item8]
     """
     The items, in the list's order.
     """
@@ -1035,7 +1805,160 @@ class PageRunView(TypedDict):
     """
 
 
-class Item8(TypedDict):
+class Item10(TypedDict):
+    """
+    A browser in which you are signed in.
+    """
+
+    id: str
+    """
+    The id.
+    """
+    current: bool
+    """
+    Whether this request came from it.
+    """
+    address: str
+    """
+    The address that signed in.
+    """
+    agent: str
+    """
+    The browser, as it calls itself.
+    """
+    created_at: str
+    """
+    Since when.
+    """
+    used_at: str
+    """
+    When it was last used, to a quarter of an hour.
+    """
+    expires_at: str
+    """
+    Until when it lives if nobody uses it.
+    """
+
+
+class PageSessionView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item10]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item12(TypedDict):
+    """
+    A token, without its secret part.
+    """
+
+    id: str
+    """
+    The id: the part of the token between `clt_` and the next `_`.
+    """
+    name: str
+    """
+    What its person calls it.
+    """
+    scope: str
+    """
+    What it may be used for: `read`, `run`, `write` or `admin`.
+    """
+    project: NotRequired[str | None]
+    """
+    Only in this project, when set.
+    """
+    created_at: str
+    """
+    Since when.
+    """
+    expires_at: NotRequired[str | None]
+    used_at: NotRequired[str | None]
+
+
+class PageTokenView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item12]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item13(TypedDict):
+    """
+    A person.
+    """
+
+    id: str
+    """
+    The id.
+    """
+    name: str
+    """
+    What they sign in with; it never changes.
+    """
+    display_name: str
+    """
+    What they are called.
+    """
+    email: NotRequired[str | None]
+    """
+    Where they can be reached.
+    """
+    admin: bool
+    """
+    Whether they administer the whole platform.
+    """
+    disabled: bool
+    """
+    Whether they may not sign in any more.
+    """
+    issuer: NotRequired[str | None]
+    """
+    The OpenID Connect provider at which they sign in, if it is one.
+    """
+    created_at: str
+    """
+    Since when they are known.
+    """
+    seen_at: NotRequired[str | None]
+    revision: int
+    """
+    Counts the changes of the account, from 1: its ETag.
+    """
+
+
+class PageUserView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item13]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item14(TypedDict):
     """
     One version of a pipeline.
     """
@@ -1075,7 +1998,7 @@ class PageVersionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item8]
+    items: list[Item14]
     """
     The items, in the list's order.
     """
@@ -1281,6 +2204,41 @@ class RunView(TypedDict):
     """
 
 
+class SessionView(TypedDict):
+    """
+    A browser in which you are signed in.
+    """
+
+    id: str
+    """
+    The id.
+    """
+    current: bool
+    """
+    Whether this request came from it.
+    """
+    address: str
+    """
+    The address that signed in.
+    """
+    agent: str
+    """
+    The browser, as it calls itself.
+    """
+    created_at: str
+    """
+    Since when.
+    """
+    used_at: str
+    """
+    When it was last used, to a quarter of an hour.
+    """
+    expires_at: str
+    """
+    Until when it lives if nobody uses it.
+    """
+
+
 class StartedView(TypedDict):
     """
     A run that was started.
@@ -1400,6 +2358,17 @@ class TaskView(TypedDict):
     """
 
 
+class CreatedLink(LinkView):
+    """
+    A new link.
+    """
+
+    url: str
+    """
+    The link itself, shown only now. Whoever has it may use it, once.
+    """
+
+
 class Difference(TypedDict):
     """
     What differs between two texts.
@@ -1474,7 +2443,35 @@ class InstanceView(TypedDict):
     """
 
 
-class Item2(TypedDict):
+class LiveEvent2(TypedDict):
+    """
+    A run is new or has changed.
+    """
+
+    run: RunView
+    """
+    The run as it is now.
+    """
+    kind: Literal['run']
+
+
+class LiveEvent3(TypedDict):
+    """
+    A task has changed.
+    """
+
+    run_id: str
+    """
+    The run.
+    """
+    task: TaskView
+    """
+    The task as it is now.
+    """
+    kind: Literal['task']
+
+
+class Item3(TypedDict):
     """
     One instance of a task.
     """
@@ -1534,7 +2531,7 @@ class PageInstanceView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item2]
+    items: list[Item3]
     """
     The items, in the list's order.
     """
@@ -1544,7 +2541,7 @@ class PageInstanceView(TypedDict):
     """
 
 
-class Item4(TypedDict):
+class Item6(TypedDict):
     """
     A pipeline in a list.
     """
@@ -1592,7 +2589,7 @@ class PagePipelineSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item4]
+    items: list[Item6]
     """
     The items, in the list's order.
     """
@@ -1602,7 +2599,7 @@ class PagePipelineSummaryView(TypedDict):
     """
 
 
-class Item7(TypedDict):
+class Item11(TypedDict):
     """
     A task of a run.
     """
@@ -1684,7 +2681,7 @@ class PageTaskView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item7]
+    items: list[Item11]
     """
     The items, in the list's order.
     """
@@ -1737,6 +2734,29 @@ class PipelineSummaryView(TypedDict):
     """
 
 
+class Snapshot(TypedDict):
+    """
+    The whole present state of what a stream is about.
+    """
+
+    at: str
+    """
+    The server's time.
+    """
+    runs: list[RunView]
+    """
+    Of a run's stream, the run; otherwise the newest runs, those that go on among them.
+    """
+    tasks: list[TaskView]
+    """
+    Of a run's stream, its tasks.
+    """
+    truncated: bool
+    """
+    Whether there are more tasks or runs than are sent: ask the lists.
+    """
+
+
 ComparisonView = TypedDict(
     'ComparisonView',
     {
@@ -1747,3 +2767,17 @@ ComparisonView = TypedDict(
         'code_differs': bool,
     },
 )
+
+
+class LiveEvent1(Snapshot):
+    """
+    The whole present state: what was known before is to be replaced by it.
+    """
+
+    kind: Literal['snapshot']
+
+
+LiveEvent: TypeAlias = LiveEvent1 | LiveEvent2 | LiveEvent3 | LiveEvent4 | LiveEvent5
+"""
+Something that happened.
+"""

@@ -57,7 +57,7 @@ class Pipeline:
                 etag = self.etag()
             except NotFound:
                 path = f"/projects/{self.project}/pipelines"
-                made, _ = self._transport.json("POST", path, body={**body, "name": self.name})
+                made, _ = self._transport.json("POST", path, body=body)
                 return dict(made)
         stored, _ = self._transport.json("PUT", self._path, body=body, etag=etag)
         return dict(stored)

@@ -1,0 +1,73 @@
+// From nothing to a compared run, as the first person of a new server does it.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { flawless, launch, open, settled } from "./support/browser.mjs";
+import { PASSWORD, Server } from "./support/server.mjs";
+import { document, ended } from "./support/stage.mjs";
+
+let server;
+let browser;
+
+before(async () => {
+  [server, browser] = await Promise.all([Server.start(), launch()]);
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+test("the first administrator makes an account, runs a pipeline, watches it, reads its log and compares it", async () => {
+  const page = await open(browser, server);
+  const link = server.says().match(/https?:\/\/\S+\/welcome\?token=[\w-]+/)?.[0];
+  assert.ok(link, server.says());
+  await page.goto(link);
+  await page.locator("[name=name]").fill("ada");
+  await page.locator("[name=password]").fill(PASSWORD);
+  await page.locator("main form button").first().click();
+  await page.waitForURL((url) => url.pathname === "/" || url.pathname === "/sign-in");
+  if (new URL(page.url()).pathname === "/sign-in") {
+    await page.locator("[name=name]").fill("ada");
+    await page.locator("[name=password]").fill(PASSWORD);
+    await page.locator("main form button").first().click();
+    await page.waitForURL((url) => url.pathname === "/");
+  }
+
+  const api = server.api(server.token("ada"));
+  await api("POST", "/projects/default/pipelines", { document: document("count", 16), message: "first" });
+  const before = (await api("POST", "/projects/default/runs", { pipeline: "count", parameters: { steps: 2 } })).body.run.id;
+  await ended(api, before);
+
+  await page.goto("/projects/default/pipelines");
+  await page.locator("main").getByRole("link", { name: /count/i }).first().click();
+  await page.waitForURL(/\/pipelines\/count/);
+  await page.getByRole("button", { name: /^(run|start)/i }).first().click();
+  const dialog = page.getByRole("dialog");
+  await dialog.waitFor();
+  await dialog.getByRole("button", { name: /^(run|start)/i }).click();
+  await page.waitForURL(/\/runs\/[0-9a-z]{26}/);
+  const run = new URL(page.url()).pathname.split("/")[2];
+
+  // It changes before their eyes, without a reload.
+  await page.evaluate(() => { window.notReloaded = true; });
+  await page.locator("#run-head [data-state=running], #run-head .state-running, #run-head .state.running").first().waitFor();
+  await page.goto(`/runs/${run}?tab=logs&task=learn`);
+  await page.getByText(/step 3 of 16/).first().waitFor();
+  await page.getByText(/step 12 of 16/).first().waitFor();
+  await page.goto(`/runs/${run}?tab=table`);
+  await page.evaluate(() => { window.notReloaded = true; });
+  await page.locator("#run-head").getByText(/succeeded/i).first().waitFor({ timeout: 30_000 });
+  assert.ok(await page.evaluate(() => window.notReloaded), "the page was not loaded again");
+
+  await page.goto(`/runs/${run}?tab=metrics`);
+  await settled(page);
+  await page.getByText("loss").first().waitFor();
+  await page.goto(`/runs/${run}`);
+  await page.getByRole("link", { name: /compare/i }).click();
+  await page.waitForURL(/compare\?with=/);
+  await settled(page);
+  assert.match(await page.locator("main").innerText(), /steps/, "the parameter that differs is shown");
+  flawless(page);
+});

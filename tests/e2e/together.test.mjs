@@ -1,0 +1,62 @@
+// Two people change one pipeline: the second is told, shown the difference, and loses nothing.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { launch, open, session, settled } from "./support/browser.mjs";
+import { Server } from "./support/server.mjs";
+import { stage } from "./support/stage.mjs";
+
+let server;
+let browser;
+let there;
+
+before(async () => {
+  [server, browser] = await Promise.all([Server.start(), launch()]);
+  there = await stage(server);
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+async function edit(page, line) {
+  const text = page.locator(".cm-content").first();
+  await text.click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type(`# ${line}`);
+}
+
+async function save(page) {
+  await page.getByRole("button", { name: /^save/i }).first().click();
+}
+
+test("the second to save is shown what the first has changed", async () => {
+  const ada = await open(browser, server, { state: await session(browser, server, "ada") });
+  const emil = await open(browser, server, { state: await session(browser, server, "emil") });
+  for (const page of [ada, emil]) {
+    await page.goto("/projects/default/pipelines/count?tab=text");
+    await settled(page);
+  }
+  await edit(ada, "a line of Ada's");
+  await edit(emil, "a line of Emil's");
+  await save(ada);
+  const version = async () => (await there.api("GET", "/projects/default/pipelines/count")).body.version;
+  await ada.waitForTimeout(500);
+  const dialogOfAda = ada.getByRole("dialog");
+  if (await dialogOfAda.isVisible()) await dialogOfAda.getByRole("button", { name: /^save/i }).click();
+  await ada.waitForFunction(async () => (await (await fetch("/api/v1/projects/default/pipelines/count")).json()).version === 3);
+  assert.equal(await version(), 3);
+
+  await save(emil);
+  const dialog = emil.getByRole("dialog");
+  await dialog.waitFor();
+  if (!/Ada/.test(await dialog.innerText())) await dialog.getByRole("button", { name: /^save/i }).click();
+  await dialog.getByText("a line of Ada's").first().waitFor();
+  assert.equal(await version(), 3, "nothing was overwritten unasked");
+  await dialog.getByRole("button", { name: /overwrite|mine/i }).click();
+  await emil.waitForFunction(async () => (await (await fetch("/api/v1/projects/default/pipelines/count")).json()).version === 4);
+  const { document } = (await there.api("GET", "/projects/default/pipelines/count")).body;
+  assert.match(document, /a line of Emil's/);
+});
