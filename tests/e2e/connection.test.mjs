@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { launch, open, signIn } from "./support/browser.mjs";
 import { proxy } from "./support/proxy.mjs";
 import { Server } from "./support/server.mjs";
-import { document, ended, start } from "./support/stage.mjs";
+import { count, ended, start } from "./support/stage.mjs";
 
 let server;
 let browser;
@@ -16,7 +16,7 @@ before(async () => {
   [server, browser] = await Promise.all([Server.start(), launch()]);
   server.user("ada", "--admin");
   api = server.api(server.token("ada"));
-  await api("POST", "/projects/default/pipelines", { document: document("count", 24), message: "first" });
+  await api("POST", "/projects/default/pipelines", { document: count(24), message: "first" });
 });
 
 after(async () => {

@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 
 import { flawless, launch, open, settled } from "./support/browser.mjs";
 import { PASSWORD, Server } from "./support/server.mjs";
-import { document, ended } from "./support/stage.mjs";
+import { count, ended } from "./support/stage.mjs";
 
 let server;
 let browser;
@@ -36,7 +36,7 @@ test("the first administrator makes an account, runs a pipeline, watches it, rea
   }
 
   const api = server.api(server.token("ada"));
-  await api("POST", "/projects/default/pipelines", { document: document("count", 16), message: "first" });
+  await api("POST", "/projects/default/pipelines", { document: count(16), message: "first" });
   const before = (await api("POST", "/projects/default/runs", { pipeline: "count", parameters: { steps: 2 } })).body.run.id;
   await ended(api, before);
 
