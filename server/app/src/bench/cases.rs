@@ -3,7 +3,7 @@
 use std::pin::Pin;
 
 use super::figures::Figure;
-use super::{Setting, fake, history, idle, local};
+use super::{Setting, fake, history, idle, local, web};
 
 /// What a case yields.
 pub type Outcome = Pin<Box<dyn Future<Output = anyhow::Result<Vec<Figure>>>>>;
@@ -88,12 +88,26 @@ pub const CASES: &[Case] = &[
         once: false,
         run: |setting| Box::pin(idle::idle(setting)),
     },
+    Case {
+        name: "web",
+        about: "1,000 requests a second beside a running engine, next to a bare handler; 1,000 idle listeners",
+        once: false,
+        run: |setting| Box::pin(web::web(setting)),
+    },
 ];
 
-/// Not a case of its own: the first half of `large`.
-pub static PREPARE: Case = Case {
-    name: "prepare",
-    about: "plans the run of the case `large`",
-    once: true,
-    run: |setting| Box::pin(fake::prepare(setting)),
-};
+/// Not cases of their own.
+pub const PARTS: &[Case] = &[
+    Case {
+        name: "prepare",
+        about: "plans the run of the case `large`",
+        once: true,
+        run: |setting| Box::pin(fake::prepare(setting)),
+    },
+    Case {
+        name: "bare",
+        about: "the bare handler of the case `web`",
+        once: true,
+        run: |setting| Box::pin(web::bare::bare(setting)),
+    },
+];

@@ -10,6 +10,7 @@ mod history;
 mod idle;
 mod local;
 mod rig;
+mod web;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, bail};
 use clap::Args;
 
-use self::cases::{CASES, Case, PREPARE};
+use self::cases::{CASES, Case, PARTS};
 use self::figures::{Figure, machine, report};
 use crate::show;
 
@@ -86,7 +87,7 @@ fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static Case>> {
         let known = || CASES.iter().map(|case| case.name).collect::<Vec<_>>().join(", ");
         CASES
             .iter()
-            .chain([&PREPARE])
+            .chain(PARTS)
             .find(|case| case.name == name)
             .with_context(|| format!("no case `{name}`; there are {}", known()))
     };

@@ -1,0 +1,139 @@
+//! A server with something in it, and an engine that has something to do.
+
+use std::fmt::Write;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use serde_json::Value;
+
+/// Runs that the list shows.
+const RUNS: usize = 50;
+/// Tasks of the run that keeps the engine busy, one after another.
+const CHAIN: usize = 5000;
+
+/// A `cubeloom serve` on a folder of its own; ended when it is dropped.
+pub struct Site {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// An administrator's API token.
+    pub token: String,
+    folder: PathBuf,
+    child: Child,
+}
+
+impl Site {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub async fn start(folder: &Path) -> anyhow::Result<Self> {
+        let log = fs::File::create(folder.join("server.log"))?;
+        let child = program(folder)?.arg("serve").stdout(log.try_clone()?).stderr(log).spawn()?;
+        let address = "127.0.0.1:0".parse()?;
+        let mut site = Self { address, token: String::new(), folder: folder.into(), child };
+        site.address = site.announced().await?;
+        site.call(&["user", "add", "bench", "--admin"])?;
+        let said = site.call(&["token", "create", "--user", "bench", "--scope", "admin"])?;
+        let token = said.split_whitespace().find(|word| word.starts_with("clt_"));
+        site.token = token.with_context(|| format!("no token in `{said}`"))?.into();
+        Ok(site)
+    }
+
+    /// The server's process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Runs a small pipeline often enough for a page of the list; the last run.
+    ///
+    /// # Errors
+    /// When one fails.
+    pub async fn finished_runs(&self) -> anyhow::Result<String> {
+        let file = self.write("small", 3)?;
+        for _ in 1..RUNS {
+            self.call(&["run", &file, "--detach"])?;
+        }
+        let report: Value = serde_json::from_str(&self.call(&["run", &file, "--output", "json"])?)?;
+        Ok(report["run"]["id"].as_str().context("no run")?.into())
+    }
+
+    /// Starts a run that goes on for minutes; its id.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub fn keep_busy(&self) -> anyhow::Result<String> {
+        let file = self.write("busy", CHAIN)?;
+        self.call(&["run", &file, "--detach"])?;
+        Ok("latest".into())
+    }
+
+    /// Stops a run, and waits for its end.
+    ///
+    /// # Errors
+    /// When it has ended before: what was measured was not beside a running engine.
+    pub fn stop_run(&self, run: &str) -> anyhow::Result<()> {
+        // 3: it was cancelled.
+        let status = program(&self.folder)?.args(["cancel", run]).stdout(Stdio::null()).status()?;
+        ensure!(status.code() == Some(3), "the run beside which the web is measured has ended too early");
+        Ok(())
+    }
+
+    /// A chain of tasks that do nothing.
+    fn write(&self, name: &str, tasks: usize) -> anyhow::Result<String> {
+        let mut text = format!("apiVersion: cubeloom/v1\nkind: Pipeline\nname: {name}\ntasks:\n");
+        for task in 0..tasks {
+            let needs = if task == 0 { String::new() } else { format!(", needs: [t{}]", task - 1) };
+            let arguments = "template: command, arguments: {command: ['true']}";
+            writeln!(text, "  - {{name: t{task}, {arguments}{needs}}}")?;
+        }
+        let folder = self.folder.join(name);
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("pipeline.yaml"), text)?;
+        Ok(folder.join("pipeline.yaml").display().to_string())
+    }
+
+    fn call(&self, words: &[&str]) -> anyhow::Result<String> {
+        let output = program(&self.folder)?.args(words).stderr(Stdio::inherit()).output()?;
+        ensure!(output.status.success(), "cubeloom {} ended with {}", words.join(" "), output.status);
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    async fn announced(&mut self) -> anyhow::Result<SocketAddr> {
+        let file = self.folder.join("data/server.json");
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while Instant::now() < deadline {
+            let said: Option<Value> =
+                fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str(&text).ok());
+            if let Some(listen) = said.as_ref().and_then(|said| said["listen"].as_str()) {
+                return Ok(listen.parse()?);
+            }
+            if let Some(status) = self.child.try_wait()? {
+                bail!(
+                    "the server ended with {status}: {}",
+                    fs::read_to_string(self.folder.join("server.log"))?
+                );
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        bail!("the server did not say where it listens")
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// This program, on the site's data folder.
+fn program(folder: &Path) -> anyhow::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.env("CUBELOOM_DATA", folder.join("data")).env("CUBELOOM_SERVER_LISTEN", "127.0.0.1:0");
+    command.stdin(Stdio::null());
+    Ok(command)
+}
