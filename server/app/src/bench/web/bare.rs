@@ -52,7 +52,7 @@ pub async fn bare(_: Setting) -> anyhow::Result<Vec<Figure>> {
     let mut body = String::new();
     std::io::stdin().read_to_string(&mut body)?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
-    show::line(listener.local_addr()?);
+    show::line(listener.local_addr()?.to_string());
     let answer = move || async move { ([(header::CONTENT_TYPE, "application/json")], body.clone()) };
     axum::serve(listener, axum::Router::new().route("/{*path}", get(answer))).await?;
     Ok(Vec::new())
