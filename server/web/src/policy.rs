@@ -67,6 +67,9 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/health", Anyone, Read),
     row("GET", "/api/v1/openapi.json", Anyone, Read),
     row("POST", "/preferences", Anyone, Write),
+    row("GET", "/", Person, Read),
+    row("GET", "/docs/api", Person, Read),
+    row("GET", "/docs/api/{operation}", Person, Read),
     //
     // Projects and their members.
     row("GET", "/api/v1/projects", Person, Read),

@@ -1,7 +1,9 @@
 //! The pages: askama templates from `/templates`, one page a file.
 
+mod api_docs;
 mod error;
 mod frame;
+mod home;
 mod link;
 mod preferences;
 mod sign_in;
@@ -21,13 +23,16 @@ use crate::state::Web;
 /// Every page.
 pub(crate) fn router() -> Router<Web> {
     Router::new()
-        .route("/preferences", post(preferences::set))
         .route("/sign-in", get(sign_in::show).post(sign_in::submit))
         .route("/welcome", get(link::show).post(link::submit))
         .route("/link", get(link::show).post(link::submit))
         .route("/projects/{project}/runs", get(runs::page))
         .route("/runs/{run}", get(run::page))
         .route("/runs/{run}/tasks/{task}", get(run::task::page))
+        .route("/", get(home::show))
+        .route("/docs/api", get(api_docs::list))
+        .route("/docs/api/{operation}", get(api_docs::show))
+        .route("/preferences", post(preferences::set))
 }
 
 /// A rendered template.
