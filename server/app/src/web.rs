@@ -125,8 +125,13 @@ fn parts(
         }),
         folders: Folders { data: data.path().into(), code: data.code(), workspace: data.workspace() },
         keys: Keys { signing: key(&keys, "signing")?, sealing: platform.keyring()? },
-        settings: Settings { url, proxies: platform.config.settings.server.proxies },
+        settings: settings(platform, url),
     })
+}
+
+fn settings(platform: &Platform, url: String) -> Settings {
+    let server = &platform.config.settings.server;
+    Settings { url, proxies: server.proxies, rate: server.rate }
 }
 
 /// A key of 32 bytes, in a file that only the server's user may read; made when it is not there.

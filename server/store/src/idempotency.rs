@@ -7,6 +7,9 @@ use crate::error::StoreError;
 use crate::query::execute;
 use crate::values::{Columns, Values};
 
+/// How long a request can be carried out, in microseconds; one that has not ended by then never will.
+const GIVEN_UP_US: i64 = 10 * 60_000_000;
+
 /// What is known of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Idempotent {
@@ -40,6 +43,12 @@ impl Store {
         now: Timestamp,
     ) -> Result<Idempotent, StoreError> {
         self.transact(async |connection| {
+            // The server that carried it out has ended meanwhile.
+            let mut values = Values::texts("request", &[user_id, key])?;
+            values.int(now.0.saturating_sub(GIVEN_UP_US))?;
+            let sql = "DELETE FROM idempotency WHERE user_id = $1 AND idempotency_key = $2 AND status IS NULL \
+                       AND created_at < $3";
+            execute(connection, sql, values).await?;
             let mut values = Values::texts("request", &[user_id, key, request_hash])?;
             values.int(now.0)?;
             let sql = "INSERT INTO idempotency (user_id, idempotency_key, request_hash, created_at) \

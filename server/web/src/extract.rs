@@ -1,6 +1,7 @@
 //! Extractors whose refusals are problem documents that name the field.
 
-use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
@@ -8,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::{ApiError, Kind};
+use crate::error::{ApiError, ApiResult, Kind};
 
 /// A JSON body, or an answer in JSON.
 #[derive(Debug)]
@@ -18,7 +19,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        axum::Json::<T>::from_request(request, state)
+        let (parts, body) = request.into_parts();
+        let body = Request::from_parts(parts.clone(), body);
+        let bytes = Bytes::from_request(body, state).await.map_err(|rejection| of_body(&rejection))?;
+        check(&bytes)?;
+        axum::Json::<T>::from_request(Request::from_parts(parts, bytes.into()), state)
             .await
             .map(|axum::Json(value)| Self(value))
             .map_err(of_json)
@@ -28,6 +33,48 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
 impl<T: Serialize> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
         axum::Json(self.0).into_response()
+    }
+}
+
+/// How deep lists and mappings may lie in each other.
+const DEEPEST: usize = 64;
+
+/// What no parser should have to find out.
+fn check(body: &[u8]) -> ApiResult<()> {
+    if let Err(error) = std::str::from_utf8(body) {
+        let at = error.valid_up_to();
+        return Err(ApiError::new(Kind::Malformed, format!("the body is not UTF-8, from byte {at} on")));
+    }
+    if depth(body) > DEEPEST {
+        let detail = format!("lists and mappings lie in each other more than {DEEPEST} deep");
+        return Err(ApiError::new(Kind::Malformed, detail));
+    }
+    Ok(())
+}
+
+/// How deep lists and mappings of a JSON text lie in each other.
+fn depth(body: &[u8]) -> usize {
+    let (mut depth, mut deepest, mut in_text, mut escaped) = (0_usize, 0, false, false);
+    for byte in body {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b'[' | b'{' if !in_text => depth += 1,
+            b']' | b'}' if !in_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
+}
+
+fn of_body(rejection: &BytesRejection) -> ApiError {
+    match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            ApiError::new(Kind::TooLarge, "the body is larger than is read here")
+        }
+        _ => ApiError::new(Kind::Malformed, rejection.body_text()),
     }
 }
 
@@ -105,5 +152,18 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Form<T> {
             StatusCode::UNSUPPORTED_MEDIA_TYPE => ApiError::new(Kind::UnsupportedType, rejection.body_text()),
             _ => ApiError::new(Kind::Malformed, rejection.body_text()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_counts_outside_texts_only() {
+        assert_eq!(depth(br#"{"a": [1, {"b": 2}], "c": "[[[[{{\"[["}"#), 3);
+        assert!(check("[".repeat(65).as_bytes()).is_err());
+        assert!(check(format!("{}{}", "[".repeat(64), "]".repeat(64)).as_bytes()).is_ok());
+        assert!(check(b"\xff").unwrap_err().detail().contains("UTF-8, from byte 0"));
     }
 }

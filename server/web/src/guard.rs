@@ -3,7 +3,7 @@
 use axum::RequestPartsExt;
 use axum::extract::{MatchedPath, RawPathParams, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use cubeloom_domain::RunId;
@@ -11,19 +11,21 @@ use cubeloom_domain::identity::Role;
 
 use crate::auth::{self, Caller};
 use crate::error::{ApiError, ApiResult, Kind};
+use crate::limits::Standing;
 use crate::policy::{self, Needs, Rule};
 use crate::state::Web;
 
 /// The middleware around every route.
 pub(crate) async fn guard(State(web): State<Web>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let mut cookie = None;
-    let checked = check(&web, &mut parts, &mut cookie).await;
+    let mut extras = Extras::default();
+    let checked = check(&web, &mut parts, &mut extras).await;
     let mut response = match checked {
         Ok((rule, caller)) => {
             if let Some(caller) = &caller {
                 parts.extensions.insert(caller.clone());
             }
+            parts.extensions.insert(rule);
             let mut response = next.run(Request::from_parts(parts, body)).await;
             if rule.changes_rights() {
                 web.people().forget();
@@ -34,11 +36,7 @@ pub(crate) async fn guard(State(web): State<Web>, request: Request, next: Next) 
         }
         Err(error) => error.into_response(),
     };
-    if let Some(cookie) = cookie
-        && !auth::cookie::is_set(&web, response.headers())
-    {
-        response.headers_mut().append(header::SET_COOKIE, cookie);
-    }
+    extras.put(&web, response.headers_mut());
     response
 }
 
@@ -46,11 +44,33 @@ pub(crate) async fn guard(State(web): State<Web>, request: Request, next: Next) 
 #[derive(Clone)]
 pub(crate) struct Seen(pub Option<Caller>);
 
-/// The caller, if there is one, when they may call this route; and the cookie that the answer is to set.
+/// What the answer carries beside the handler's own.
+#[derive(Default)]
+struct Extras {
+    /// The session's new cookie.
+    cookie: Option<HeaderValue>,
+    /// What is left of the caller's rate.
+    standing: Option<Standing>,
+}
+
+impl Extras {
+    fn put(self, web: &Web, headers: &mut HeaderMap) {
+        if let Some(cookie) = self.cookie
+            && !auth::cookie::is_set(web, headers)
+        {
+            headers.append(header::SET_COOKIE, cookie);
+        }
+        if let Some(standing) = self.standing {
+            standing.put(headers);
+        }
+    }
+}
+
+/// The caller, if there is one, when they may call this route.
 async fn check(
     web: &Web,
     parts: &mut Parts,
-    cookie: &mut Option<HeaderValue>,
+    extras: &mut Extras,
 ) -> ApiResult<(&'static Rule, Option<Caller>)> {
     let route =
         parts.extensions.get::<MatchedPath>().map(|path| path.as_str().to_owned()).unwrap_or_default();
@@ -58,21 +78,36 @@ async fn check(
         ApiError::new(Kind::Internal, format!("{} {route} has no row in the policy", parts.method))
     })?;
     auth::csrf::check(web, parts)?;
-    let found = match auth::identify(web, parts).await {
-        // A cookie that has run out must not keep anybody from signing in again.
-        Err(error) if rule.needs == Needs::Anyone && error.kind() == Kind::NotSignedIn => None,
-        other => other?,
-    };
-    let Some((mut caller, renewed)) = found else {
+    let Some(mut caller) = identified(web, parts, rule, extras).await? else {
         return if rule.needs == Needs::Anyone { Ok((rule, None)) } else { Err(auth::not_signed_in()) };
     };
-    *cookie = renewed;
     if let Some(project) = project_of(web, parts).await? {
         caller.role = auth::role_in(web, &caller, &project).await?;
         caller.project = Some(project);
     }
     allow(rule, &caller)?;
     Ok((rule, Some(caller)))
+}
+
+/// Whose request it is, when they have not sent too many.
+async fn identified(web: &Web, parts: &Parts, rule: &Rule, extras: &mut Extras) -> ApiResult<Option<Caller>> {
+    let stranger = |changes: bool| web.rates().of_stranger(&auth::of_client(web, parts), changes);
+    let found = match auth::identify(web, parts).await {
+        // A cookie that has run out must not keep anybody from signing in again.
+        Err(error) if rule.needs == Needs::Anyone && error.kind() == Kind::NotSignedIn => None,
+        Err(error) => {
+            extras.standing = stranger(true)?;
+            return Err(error);
+        }
+        Ok(found) => found,
+    };
+    let Some((caller, renewed)) = found else {
+        extras.standing = stranger(!parts.method.is_safe())?;
+        return Ok(None);
+    };
+    extras.cookie = renewed;
+    extras.standing = web.rates().of_caller(&caller)?;
+    Ok(Some(caller))
 }
 
 /// The project that a route is about.

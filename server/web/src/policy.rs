@@ -48,6 +48,13 @@ impl Rule {
         self.needs == Administrator || (self.needs == Person && !self.is_safe())
     }
 
+    /// Whether a call makes something new, which is not to be made twice by mistake.
+    pub(crate) fn creates(&self) -> bool {
+        let last = self.route.rsplit('/').next().unwrap_or_default();
+        let only_looks = matches!(last, "validate" | "compile" | "session" | "use" | "cancel");
+        self.method == "POST" && self.route.starts_with("/api/") && !only_looks
+    }
+
     fn is_in_project(&self) -> bool {
         matches!(self.needs, Viewer | Editor | Owner)
     }

@@ -11,11 +11,14 @@ use crate::{api, assets, guard, limits, pages};
 /// The whole web. It listens to the engine from now on, for which it needs the runtime.
 pub fn router(web: Web) -> Router {
     Hub::start(&web);
+    limits::sweep(&web);
     let (api, document) = api::router().split_for_parts();
     let routes = Router::new()
         .nest("/api/v1", api.merge(api::document::route(document)))
         .merge(pages::router())
         .route("/assets/{*path}", get(assets::get))
+        .route_layer(middleware::from_fn(limits::bound))
+        .route_layer(middleware::from_fn_with_state(web.clone(), limits::once))
         .route_layer(middleware::from_fn_with_state(web.clone(), guard::guard))
         .fallback(async || ApiError::not_found("page", "here"))
         .method_not_allowed_fallback(async || ApiError::not_found("method", "here"));

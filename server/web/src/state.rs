@@ -12,6 +12,7 @@ use cubeloom_store::Store;
 use tokio::sync::{broadcast, watch};
 
 use crate::auth::{People, Throttle, secret};
+use crate::limits::Rates;
 use crate::live::Hub;
 use crate::runs::Runs;
 use crate::secrets::Keyring;
@@ -35,6 +36,7 @@ struct Inner {
     people: People,
     runs: Runs,
     throttle: Throttle,
+    rates: Rates,
     live: Hub,
 }
 
@@ -89,14 +91,18 @@ pub struct Settings {
     pub url: String,
     /// How many proxies stand before the server: so many addresses at the end of `X-Forwarded-For` are believed.
     pub proxies: usize,
+    /// Requests a second that each caller may send, twice as many at once; 0 for no limit.
+    pub rate: u32,
 }
 
 impl Web {
     /// Puts the parts together.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
+        let rates = Rates::new(parts.settings.rate);
         Self(Arc::new(Inner {
             parts,
+            rates,
             people: People::new(),
             throttle: Throttle::new(),
             runs: Runs::default(),
@@ -171,6 +177,11 @@ impl Web {
     /// What is kept in memory of runs.
     pub(crate) fn runs(&self) -> &Runs {
         &self.0.runs
+    }
+
+    /// How many requests callers may send.
+    pub(crate) fn rates(&self) -> &Rates {
+        &self.0.rates
     }
 
     /// Slows down who guesses passwords.

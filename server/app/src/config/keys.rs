@@ -56,6 +56,7 @@ pub const KEYS: &[Key] = &[
         "file:<keys>/sealing",
         "where the key that encrypts secrets is, `env:NAME` or `file:/path`: 32 bytes in base64; older keys after it",
     ),
+    key("server", "rate", Kind::Number, "", "requests a second that each caller may send; 0 for no limit"),
     key("server", "proxies", Kind::Number, "", "proxies before the server whose X-Forwarded-For is believed"),
     key("database", "url", Kind::Text, "sqlite:<data>/db/cubeloom.sqlite", "sqlite:/path or postgres://..."),
     key("local", "cpu", Kind::Text, "all cores", "CPU that jobs may use together"),

@@ -40,6 +40,8 @@ pub struct Server {
     pub keys: Option<PathBuf>,
     /// How many proxies stand before the server; the addresses that they add to `X-Forwarded-For` are believed.
     pub proxies: usize,
+    /// Requests a second that each caller may send, twice as many at once; 0 for no limit.
+    pub rate: u32,
     /// Where the key that encrypts secrets is: `env:NAME` or `file:/path`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
@@ -57,6 +59,7 @@ impl Default for Server {
             listen: (Ipv4Addr::LOCALHOST, 8080).into(),
             url: None,
             proxies: 0,
+            rate: 300,
             keys: None,
             key: None,
             data: None,

@@ -1,18 +1,27 @@
 //! What surrounds every request: an id, sizes, headers, and the form in which refusals are shown.
 
 mod headers;
+mod once;
 mod present;
+mod rate;
+mod sweep;
+mod time;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::HeaderName;
+use axum::http::{HeaderName, Request};
 use axum::middleware::from_fn_with_state;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use tower_http::request_id::{PropagateRequestIdLayer, SetRequestIdLayer};
+use tower_http::trace::TraceLayer;
 
 pub(crate) use headers::Nonce;
+pub(crate) use once::once;
+pub(crate) use rate::{Rates, Standing};
+pub(crate) use sweep::start as sweep;
+pub(crate) use time::bound;
 
 use crate::state::Web;
 
@@ -35,6 +44,13 @@ pub(crate) fn around(routes: Router<Web>, web: &Web) -> Router<Web> {
         .layer(from_fn_with_state(web.clone(), present::present))
         .layer(from_fn_with_state(web.clone(), headers::set))
         .layer(CompressionLayer::new().compress_when(compress))
+        .layer(TraceLayer::new_for_http().make_span_with(span))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
         .layer(SetRequestIdLayer::new(REQUEST_ID, headers::Ids(web.clone())))
+}
+
+/// What the log says around whatever a request leads to. Queries and headers are not in it: they may hold secrets.
+fn span<B>(request: &Request<B>) -> tracing::Span {
+    let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
+    tracing::debug_span!("request", method = %request.method(), path = request.uri().path(), id)
 }

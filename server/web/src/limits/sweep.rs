@@ -1,0 +1,29 @@
+//! What has no use any more is deleted once an hour: answers that were kept, sessions that have ended.
+
+use std::time::Duration;
+
+use crate::state::Web;
+
+const EVERY: Duration = Duration::from_secs(60 * 60);
+/// How long ended sessions are kept.
+const SESSIONS: Duration = Duration::from_secs(30 * 86_400);
+
+/// Begins to.
+pub(crate) fn start(web: &Web) {
+    let web = web.downgrade();
+    tokio::spawn(async move {
+        let mut hours = tokio::time::interval(EVERY);
+        loop {
+            hours.tick().await;
+            let Some(web) = web.upgrade() else { return };
+            let ago = |time: Duration| cubeloom_domain::Timestamp(web.now().0 - time.as_micros() as i64);
+            let swept = async {
+                web.store().delete_old_idempotency(ago(super::once::KEPT)).await?;
+                web.store().delete_old_sessions(ago(SESSIONS)).await
+            };
+            if let Err(error) = swept.await {
+                tracing::warn!(%error, "old sessions and answers were not deleted; it is tried again in an hour");
+            }
+        }
+    });
+}
