@@ -6,7 +6,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use crate::executor::BoxFuture;
+use crate::executor::{BoxFuture, Report};
 use crate::ids::AttemptKey;
 use crate::outcome::WorkerName;
 
@@ -80,4 +80,10 @@ pub trait Logs: Send + Sync {
         offset: u64,
         limit: usize,
     ) -> BoxFuture<'a, io::Result<LogPiece>>;
+
+    /// What the workers of an attempt that has not ended have reported so far.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn reported<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Report>>;
 }

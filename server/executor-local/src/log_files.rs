@@ -4,13 +4,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use cubeloom_domain::AttemptKey;
-use cubeloom_domain::executor::BoxFuture;
+use cubeloom_domain::executor::{BoxFuture, Report};
 use cubeloom_domain::logs::{Log, LogName, LogPiece, LogStream, Logs};
 use cubeloom_domain::outcome::WorkerName;
 
 use crate::executor::{LocalExecutor, worker_name};
-use crate::logs;
 use crate::spec::{EXIT, STDERR, STDOUT};
+use crate::{logs, outputs};
+
+/// What a worker reports into, below its folder.
+const OUTPUTS: &str = "outputs.jsonl";
 
 impl Logs for LocalExecutor {
     fn logs<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Log>>> {
@@ -28,6 +31,18 @@ impl Logs for LocalExecutor {
         let folder = folder(&self.machine.layout.attempt(key), &name.worker);
         let stream = name.stream;
         Box::pin(blocking(move || read(&folder?, stream, offset, limit)))
+    }
+
+    fn reported<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Report>> {
+        let dir = self.machine.layout.attempt(key);
+        Box::pin(blocking(move || {
+            let workers = workers(&dir)?;
+            let files: Vec<(String, PathBuf)> = workers
+                .iter()
+                .map(|worker| (worker.to_string(), dir.join(worker.to_string()).join(OUTPUTS)))
+                .collect();
+            Ok(outputs::collect(files.iter().map(|(worker, path)| (worker.clone(), path.as_path()))).report)
+        }))
     }
 }
 
@@ -51,7 +66,8 @@ fn file_name(stream: LogStream) -> &'static str {
     }
 }
 
-fn list(dir: &Path) -> io::Result<Vec<Log>> {
+/// The workers that a shim has, or had.
+fn workers(dir: &Path) -> io::Result<Vec<WorkerName>> {
     let entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -67,6 +83,11 @@ fn list(dir: &Path) -> io::Result<Vec<Log>> {
         }
     }
     workers.sort();
+    Ok(workers)
+}
+
+fn list(dir: &Path) -> io::Result<Vec<Log>> {
+    let workers = workers(dir)?;
     let mut logs = Vec::with_capacity(workers.len() * 2);
     for worker in workers {
         for stream in [LogStream::Stdout, LogStream::Stderr] {

@@ -107,6 +107,44 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, rows::attempt).await
     }
 
+    /// The instances of a run, or of one task, whose programs reported something, by task and instance; only those
+    /// after one, for the next page.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn reported(
+        &self,
+        run: &RunId,
+        task: Option<TaskIx>,
+        after: Option<(u32, u32)>,
+        limit: usize,
+    ) -> Result<Vec<InstanceRecord>, StoreError> {
+        let (first, last) = task.map_or((0, u32::MAX), |task| (task.0, task.0));
+        let after = after.map_or([-1; 2], |(task, instance)| [task, instance].map(i64::from));
+        let mut values = Values::texts("instance", &[run.as_str()])?;
+        values.int(first)?.int(last)?.int(after[0])?.int(after[1])?;
+        values.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
+        let sql = format!(
+            "SELECT {INSTANCE_COLUMNS} FROM instances WHERE run_id = $1 AND task >= $2 AND task <= $3 \
+             AND (task, instance) > ($4, $5) AND report_json <> '{{}}' ORDER BY task, instance LIMIT $6"
+        );
+        self.all(AssertSqlSafe(sql), values, rows::instance).await
+    }
+
+    /// The attempts of a run that have not ended.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn live_attempts(&self, run: &RunId, limit: usize) -> Result<Vec<AttemptRecord>, StoreError> {
+        let mut values = Values::texts("attempt", &[run.as_str()])?;
+        values.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
+        let sql = format!(
+            "SELECT {ATTEMPT_COLUMNS} FROM attempts WHERE run_id = $1 AND live = 1 \
+             ORDER BY task, instance, n LIMIT $2"
+        );
+        self.all(AssertSqlSafe(sql), values, rows::attempt).await
+    }
+
     /// One stored instance.
     ///
     /// # Errors

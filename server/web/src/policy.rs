@@ -134,6 +134,13 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/attempts", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/attempts", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/tasks/{task}/history", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/outputs", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/artifacts", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/files", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/file", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/preview", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/metrics", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/compare", Viewer, Read),
     //
     // Logs and live events.
     row("GET", "/api/v1/runs/{run}/logs", Viewer, Read),

@@ -1,1 +1,10 @@
 //! Runs, what they leave, logs, live events.
+
+mod away;
+mod control;
+mod files;
+mod help;
+mod lists;
+mod live;
+mod logs;
+mod start;

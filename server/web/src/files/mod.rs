@@ -8,5 +8,5 @@ mod view;
 
 pub(crate) use preview::preview;
 pub(crate) use resolve::{blocking, project_folder, run_folder};
-pub(crate) use serve::{Show, serve};
+pub(crate) use serve::{Show, media_type, serve};
 pub(crate) use view::{EntryView, FileQuery, Preview, list};

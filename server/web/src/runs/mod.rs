@@ -2,11 +2,14 @@
 
 mod counts;
 pub(crate) mod describe;
+pub(crate) mod difference;
 pub(crate) mod items;
 mod notes;
 mod plans;
 pub(crate) mod reader;
 pub(crate) mod remove;
+pub(crate) mod reported;
+pub(crate) mod series;
 pub(crate) mod start;
 mod task;
 pub(crate) mod wish;

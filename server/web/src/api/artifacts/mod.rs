@@ -1,3 +1,21 @@
 //! What runs left: outputs and files.
 
+mod files;
+mod list;
+mod outputs;
 pub mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Web;
+
+/// The endpoints.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(outputs::outputs))
+        .routes(routes!(list::list))
+        .routes(routes!(files::list_files))
+        .routes(routes!(files::file))
+        .routes(routes!(files::preview))
+}

@@ -1,0 +1,48 @@
+//! `GET /runs/{run}/compare`
+
+use axum::extract::State;
+use cubeloom_domain::RunId;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::view::ComparisonView;
+use crate::auth::{self, Caller};
+use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::extract::{Json, Path, Query};
+use crate::runs::{Reader, difference};
+use crate::state::Web;
+
+/// Which other run.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WithQuery {
+    /// The other run's id.
+    pub with: String,
+}
+
+/// Two runs beside each other: parameters, structure, times, use, outputs and metrics.
+#[utoipa::path(
+    get,
+    path = "/runs/{run}/compare",
+    tag = "runs",
+    params(("run" = String, Path, description = "The run's id."), WithQuery),
+    responses(
+        (status = 200, body = ComparisonView),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn compare(
+    State(web): State<Web>,
+    caller: Caller,
+    Path(run): Path<RunId>,
+    Query(query): Query<WithQuery>,
+) -> ApiResult<Json<ComparisonView>> {
+    let missing = || ApiError::not_found("run", &query.with);
+    let other: RunId = query.with.parse().map_err(|_| missing())?;
+    let project = auth::project_of_run(&web, &other).await?.ok_or_else(missing)?;
+    // The guard has looked at the run of the path only.
+    auth::role_in(&web, &caller, &project).await?.ok_or_else(missing)?;
+    let left = Reader::open(&web, &run).await?;
+    let right = Reader::open(&web, &other).await?;
+    Ok(Json(difference::compare(&web, &left, &right).await?))
+}

@@ -1,0 +1,45 @@
+//! `GET /runs/{run}/metrics`
+
+use axum::extract::State;
+use cubeloom_domain::RunId;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::view::MetricsView;
+use crate::error::{ApiResult, ProblemDocument};
+use crate::extract::{Json, Path, Query};
+use crate::runs::{Reader, series};
+use crate::state::Web;
+
+/// Which metrics are wanted.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct MetricsQuery {
+    /// Only this task's.
+    pub task: Option<String>,
+    /// Only those of this name.
+    pub name: Option<String>,
+}
+
+/// The values that a run's programs measured, as series over their steps; also of what still runs.
+#[utoipa::path(
+    get,
+    path = "/runs/{run}/metrics",
+    tag = "artifacts",
+    params(("run" = String, Path, description = "The run's id."), MetricsQuery),
+    responses(
+        (status = 200, body = MetricsView),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn metrics(
+    State(web): State<Web>,
+    Path(run): Path<RunId>,
+    Query(query): Query<MetricsQuery>,
+) -> ApiResult<Json<MetricsView>> {
+    let reader = Reader::open(&web, &run).await?;
+    let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let task = given(query.task).map(|name| reader.find(&name)).transpose()?;
+    let name = given(query.name);
+    Ok(Json(series::metrics(&web, &run, &reader.plan, task, name.as_deref()).await?))
+}

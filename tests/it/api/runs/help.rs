@@ -1,0 +1,150 @@
+//! Starting runs, waiting for them, and reading streams of events.
+
+use std::io::{BufRead, BufReader};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::api::support::Client;
+use crate::support::{PATIENCE, wait_for};
+
+/// A pipeline's document.
+pub fn document(name: &str, rest: &str) -> String {
+    format!("apiVersion: cubeloom/v1\nkind: Pipeline\nname: {name}\n{rest}")
+}
+
+/// A task that runs a shell's line.
+pub fn task(name: &str, line: &str, rest: &str) -> String {
+    let command = json!(["sh", "-c", line]);
+    format!(
+        "  - name: {name}\n    template: command\n    resources: {{cpu: 100m, memory: 64Mi}}\n    \
+         arguments: {{command: {command}}}\n{rest}"
+    )
+}
+
+/// Starts a run of a document, and gives its id.
+#[track_caller]
+pub fn start(client: &Client, document: &str) -> String {
+    let started = client.post("/projects/default/runs", &json!({"document": document})).expect(201).json();
+    id(&started["run"])
+}
+
+/// A run's id.
+#[track_caller]
+pub fn id(run: &Value) -> String {
+    run["id"].as_str().unwrap_or_else(|| panic!("no id in {run}")).to_owned()
+}
+
+/// Waits until a run is in a state, and gives it.
+pub fn until(client: &Client, run: &str, state: &str) -> Value {
+    let mut last = Value::Null;
+    wait_for(&format!("run {run} to be {state}"), || {
+        last = client.get(&format!("/runs/{run}")).expect(200).json();
+        let present = last["state"].as_str().unwrap_or_default();
+        let over = ["succeeded", "failed", "cancelled"].contains(&present) && present != state;
+        assert!(!over, "it is {present}: {last}");
+        present == state
+    });
+    last
+}
+
+/// One task of a run.
+#[track_caller]
+pub fn of_task(client: &Client, run: &str, task: &str) -> Value {
+    client.get(&format!("/runs/{run}/tasks/{task}")).expect(200).json()
+}
+
+/// Waits until a task is in a state, and gives it.
+pub fn until_task(client: &Client, run: &str, task: &str, state: &str) -> Value {
+    let mut last = Value::Null;
+    wait_for(&format!("task {task} to be {state}"), || {
+        last = of_task(client, run, task);
+        last["state"] == state
+    });
+    last
+}
+
+/// A server-sent event.
+#[derive(Clone, Debug)]
+pub struct Event {
+    pub id: String,
+    pub name: String,
+    pub data: Value,
+}
+
+/// A stream of events being read by a thread of its own.
+pub struct Events(Receiver<Event>);
+
+impl Events {
+    /// Opens a stream, which must be let in.
+    #[track_caller]
+    pub fn open(client: &Client, path: &str, last: Option<&str>) -> Self {
+        let mut request = client.request(Method::GET, path).timeout(PATIENCE * 2);
+        if let Some(last) = last {
+            request = request.header("last-event-id", last);
+        }
+        let response = request.send().expect("an answer");
+        assert_eq!(response.status().as_u16(), 200, "{path}");
+        let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
+        assert!(kind.starts_with("text/event-stream"), "{kind}");
+        let (sender, receiver) = channel();
+        std::thread::spawn(move || {
+            let mut event = Event { id: String::new(), name: String::new(), data: Value::Null };
+            for line in BufReader::new(response).lines().map_while(Result::ok) {
+                match line.split_once(": ") {
+                    Some(("id", id)) => event.id = id.to_owned(),
+                    Some(("event", name)) => event.name = name.to_owned(),
+                    Some(("data", data)) => event.data = serde_json::from_str(data).expect("JSON"),
+                    _ if line.is_empty() && !event.name.is_empty() => {
+                        if sender.send(event.clone()).is_err() {
+                            return;
+                        }
+                        event.name.clear();
+                    }
+                    _ => {}
+                }
+            }
+        });
+        Self(receiver)
+    }
+
+    /// The next event.
+    #[track_caller]
+    pub fn next(&self) -> Event {
+        self.0.recv_timeout(PATIENCE).expect("another event")
+    }
+
+    /// The next event that this accepts; those before it are thrown away.
+    #[track_caller]
+    pub fn find(&self, accept: impl Fn(&Event) -> bool) -> Event {
+        loop {
+            let event = self.next();
+            if accept(&event) {
+                return event;
+            }
+        }
+    }
+
+    /// Everything up to the stream's end.
+    #[track_caller]
+    pub fn rest(&self) -> Vec<Event> {
+        let mut all = Vec::new();
+        loop {
+            match self.0.recv_timeout(PATIENCE) {
+                Ok(event) => all.push(event),
+                Err(RecvTimeoutError::Disconnected) => return all,
+                Err(RecvTimeoutError::Timeout) => panic!("the stream does not end: {all:#?}"),
+            }
+        }
+    }
+
+    /// Nothing comes for a while.
+    #[track_caller]
+    pub fn quiet(&self, during: Duration) {
+        if let Ok(event) = self.0.recv_timeout(during) {
+            panic!("something came: {event:?}");
+        }
+    }
+}
