@@ -6,9 +6,9 @@ mod frame;
 mod home;
 mod link;
 mod preferences;
-mod sign_in;
 pub(crate) mod run;
 pub(crate) mod runs;
+mod sign_in;
 
 use axum::Router;
 use axum::response::{Html, IntoResponse, Redirect, Response};

@@ -48,11 +48,8 @@ fn a_run_is_cancelled_while_it_runs_and_resumed_afterwards() {
 fn tasks_and_all_after_them_run_again() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
-    let tasks = [
-        task("a", "true", ""),
-        task("b", "true", "    needs: [a]\n"),
-        task("c", "true", "    needs: [b]\n"),
-    ];
+    let tasks =
+        [task("a", "true", ""), task("b", "true", "    needs: [a]\n"), task("c", "true", "    needs: [b]\n")];
     let run = start(&editor, &document("chain", &format!("tasks:\n{}", tasks.concat())));
     until(&editor, &run, "succeeded");
     wish(&editor, &run, "resume").expect(409).problem("conflict");
@@ -62,7 +59,8 @@ fn tasks_and_all_after_them_run_again() {
     editor.post(&path, &json!({"from": []})).expect(422);
     editor.post(&path, &json!({"from": ["b"]})).expect(202);
     wait_for("b and c to have run again", || {
-        ["a", "b", "c"].map(|name| of_task(&editor, &run, name)["attempts"].as_u64()) == [Some(1), Some(2), Some(2)]
+        ["a", "b", "c"].map(|name| of_task(&editor, &run, name)["attempts"].as_u64())
+            == [Some(1), Some(2), Some(2)]
     });
     until(&editor, &run, "succeeded");
 }
@@ -73,21 +71,18 @@ fn a_deleted_run_is_gone_with_its_files() {
     let editor = server.as_(Who::Editor);
     let held = server.path("held");
     std::fs::write(&held, "").unwrap();
-    let line = format!("echo x > $CUBELOOM_RUN_DIR/kept; while [ -e {} ]; do sleep 0.1; done", held.display());
+    let line =
+        format!("echo x > $CUBELOOM_RUN_DIR/kept; while [ -e {} ]; do sleep 0.1; done", held.display());
     let run = start(&editor, &document("gone", &format!("tasks:\n{}", task("a", &line, ""))));
     until_task(&editor, &run, "a", "running");
     let live = editor.delete(&format!("/runs/{run}"), "").expect(409).problem("conflict");
     assert!(live["detail"].as_str().unwrap().contains("cancel it first"), "{live}");
     std::fs::remove_file(&held).unwrap();
     until(&editor, &run, "succeeded");
-    let folders = [
-        server.data().join("runs").join(&run),
-        server.data().join("workspace/default/runs").join(&run),
-    ];
+    let folders =
+        [server.data().join("runs").join(&run), server.data().join("workspace/default/runs").join(&run)];
     assert!(folders.iter().all(|folder| folder.exists()), "{folders:?}");
-    wait_for("the engine to let go of the run", || {
-        editor.delete(&format!("/runs/{run}"), "").status == 204
-    });
+    wait_for("the engine to let go of the run", || editor.delete(&format!("/runs/{run}"), "").status == 204);
     editor.get(&format!("/runs/{run}")).expect(404).problem("not-found");
     editor.get(&format!("/runs/{run}/tasks")).expect(404);
     wait_for("its files to go", || folders.iter().all(|folder| !folder.exists()));
@@ -98,7 +93,13 @@ fn a_deleted_run_is_gone_with_its_files() {
 fn several_runs_are_cancelled_and_started_again_with_a_result_each() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
-    let text = document("many", &format!("parameters: {{n: {{type: integer, default: 0}}}}\ntasks:\n{}", task("a", "sleep {{ params.n }}", "")));
+    let text = document(
+        "many",
+        &format!(
+            "parameters: {{n: {{type: integer, default: 0}}}}\ntasks:\n{}",
+            task("a", "sleep {{ params.n }}", "")
+        ),
+    );
     editor.post("/projects/default/pipelines", &json!({"document": text})).expect(201);
     let begin = |n: u32| {
         let body = json!({"pipeline": "many", "parameters": {"n": n}});
@@ -110,7 +111,8 @@ fn several_runs_are_cancelled_and_started_again_with_a_result_each() {
     let unknown = "01hzzzzzzzzzzzzzzzzzzzzzzz";
     let runs = json!({"runs": [short, long, unknown, "nonsense"]});
     let results = editor.post("/projects/default/runs/cancel", &runs).expect(200).json()["results"].clone();
-    let done: Vec<bool> = results.as_array().unwrap().iter().map(|one| one["ok"].as_bool().unwrap()).collect();
+    let done: Vec<bool> =
+        results.as_array().unwrap().iter().map(|one| one["ok"].as_bool().unwrap()).collect();
     assert_eq!(done, [false, true, false, false], "{results}");
     assert!(results[0]["message"].as_str().unwrap().contains("has ended already"), "{results}");
     until(&editor, &long, "cancelled");

@@ -11,7 +11,8 @@ const TYPED: &str = "parameters:\n  n: {type: integer, default: 3}\n  name: {typ
 fn a_stored_pipeline_is_started_in_its_newest_or_a_named_version() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
-    let said = |word: &str| document("greet", &format!("tasks:\n{}", task("say", &format!("echo {word}"), "")));
+    let said =
+        |word: &str| document("greet", &format!("tasks:\n{}", task("say", &format!("echo {word}"), "")));
     let made = editor.post("/projects/default/pipelines", &json!({"document": said("one")})).expect(201);
     let path = "/projects/default/pipelines/greet";
     editor.put(path, &made.etag(), &json!({"document": said("two")})).expect(200);
@@ -24,10 +25,12 @@ fn a_stored_pipeline_is_started_in_its_newest_or_a_named_version() {
         let run = until(&editor, &id(&run), "succeeded");
         assert_eq!(run["tasks"], json!({"total": 1, "states": {"succeeded": 1}}));
         assert!(run["duration_seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{run}");
-        let text = editor.get(&format!("/runs/{}/logs/download?task=say&stream=stdout", id(&run))).expect(200);
+        let text =
+            editor.get(&format!("/runs/{}/logs/download?task=say&stream=stdout", id(&run))).expect(200);
         assert_eq!(text.text(), format!("{word}\n"));
     }
-    let missing = editor.post("/projects/default/runs", &json!({"pipeline": "greet", "version": 9})).expect(422);
+    let missing =
+        editor.post("/projects/default/runs", &json!({"pipeline": "greet", "version": 9})).expect(422);
     assert_eq!(missing.problem("invalid")["problems"][0]["path"], "/version");
     let missing = editor.post("/projects/default/runs", &json!({"pipeline": "none"})).expect(422);
     assert_eq!(missing.problem("invalid")["problems"][0]["path"], "/pipeline");
@@ -53,7 +56,8 @@ fn every_mistake_is_told_with_its_place() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
     let post = |body| editor.post("/projects/default/runs", &body);
-    let document = document("wrong", &format!("{TYPED}{}", task("say", "echo {{ params.n }}", "    neds: [x]\n")));
+    let document =
+        document("wrong", &format!("{TYPED}{}", task("say", "echo {{ params.n }}", "    neds: [x]\n")));
     let refused = post(json!({"document": document})).expect(422).problem("invalid");
     let paths: Vec<&str> =
         refused["problems"].as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap()).collect();
@@ -85,7 +89,8 @@ fn every_mistake_is_told_with_its_place() {
 #[test]
 fn roles_decide_who_starts_and_who_looks() {
     let server = Server::start();
-    let run = start(&server.as_(Who::Editor), &document("mine", &format!("tasks:\n{}", task("a", "true", ""))));
+    let run =
+        start(&server.as_(Who::Editor), &document("mine", &format!("tasks:\n{}", task("a", "true", ""))));
     let body = json!({"document": document("mine", &format!("tasks:\n{}", task("a", "true", "")))});
     let (viewer, stranger) = (server.as_(Who::Viewer), server.as_(Who::Stranger));
     viewer.post("/projects/default/runs", &body).expect(403).problem("forbidden");

@@ -1,0 +1,103 @@
+//! The database away for a while: clear refusals, streams that stay, and everything as before afterwards.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use cubeloom_testkit::postgres::Database;
+
+use super::help::{Events, document, start, task, until, until_task};
+use crate::api::support::{Server, Who};
+use crate::support::{TestApp, wait_for};
+
+/// Stands between a server and its database, and can be shut.
+struct Gate {
+    address: String,
+    open: Arc<AtomicBool>,
+    passing: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Gate {
+    fn new(database: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let (open, passing) = (Arc::new(AtomicBool::new(true)), Arc::new(Mutex::new(Vec::new())));
+        let gate = Self { address, open: Arc::clone(&open), passing: Arc::clone(&passing) };
+        let database = database.to_owned();
+        thread::spawn(move || {
+            for guest in listener.incoming().flatten() {
+                if !open.load(Ordering::SeqCst) {
+                    continue;
+                }
+                let Ok(host) = TcpStream::connect(&database) else { continue };
+                let ends = [guest.try_clone().unwrap(), host.try_clone().unwrap()];
+                passing.lock().unwrap().extend(ends);
+                let (guest_in, host_in) = (guest.try_clone().unwrap(), host.try_clone().unwrap());
+                thread::spawn(move || copy(guest_in, host));
+                thread::spawn(move || copy(host_in, guest));
+            }
+        });
+        gate
+    }
+
+    fn shut(&self) {
+        self.open.store(false, Ordering::SeqCst);
+        for end in self.passing.lock().unwrap().drain(..) {
+            let _ = end.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn open(&self) {
+        self.open.store(true, Ordering::SeqCst);
+    }
+}
+
+fn copy(mut from: TcpStream, mut to: TcpStream) {
+    let mut buffer = vec![0; 16 << 10];
+    while let Ok(count @ 1..) = from.read(&mut buffer) {
+        if to.write_all(&buffer[..count]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(Shutdown::Both);
+}
+
+#[test]
+fn the_database_may_be_away_for_a_while() {
+    let database = Database::create();
+    let url = database.url();
+    let (host, name) = url.rsplit_once('@').unwrap().1.split_once('/').unwrap();
+    let gate = Gate::new(host);
+    let mut app = TestApp::new();
+    app.set("CUBELOOM_DATABASE_URL", format!("postgres://cubeloom@{}/{name}", gate.address));
+    let server = Server::start_in(app);
+    let editor = server.as_(Who::Editor);
+    let held = server.path("held");
+    std::fs::write(&held, "").unwrap();
+    let line = format!("while [ -e {} ]; do sleep 0.1; done", held.display());
+    let run = start(&editor, &document("away", &format!("tasks:\n{}", task("a", &line, ""))));
+    until_task(&editor, &run, "a", "running");
+    let events = Events::open(&editor, &format!("/runs/{run}/events"), None);
+    assert_eq!(events.next().name, "snapshot");
+    gate.shut();
+    wait_for("the server to notice", || editor.get(&format!("/runs/{run}/tasks")).status == 503);
+    let refused = editor.get("/runs").expect(503);
+    assert!(!refused.header("retry-after").is_empty(), "{:?}", refused.headers);
+    refused.problem("unavailable");
+    std::fs::remove_file(&held).unwrap();
+    gate.open();
+    until_when_back(&editor, &run);
+    let told = events.find(|event| event.name == "run" && event.data["run"]["state"] == "succeeded");
+    assert_eq!(told.data["run"]["id"], run.as_str(), "the same stream tells of the end");
+    until(&editor, &run, "succeeded");
+}
+
+/// The first answers after the database is back may still be refusals.
+fn until_when_back(client: &crate::api::support::Client, run: &str) {
+    wait_for("the run to end", || {
+        let answer = client.get(&format!("/runs/{run}"));
+        answer.status == 200 && answer.json()["state"] == "succeeded"
+    });
+}

@@ -1,0 +1,214 @@
+//! Live events: snapshots, changes, coming back, those who may not listen any more, those who read slowly.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::help::{Events, document, start, task, until, until_task};
+use crate::api::support::{Server, Who};
+use crate::support::wait_for;
+
+fn held(server: &Server, name: &str) -> (std::path::PathBuf, String) {
+    let file = server.path(name);
+    std::fs::write(&file, "").unwrap();
+    let line = format!("while [ -e {} ]; do sleep 0.05; done", file.display());
+    (file, line)
+}
+
+/// The state of a task in a snapshot.
+fn state<'s>(snapshot: &'s Value, task: &str) -> &'s Value {
+    let tasks = snapshot["tasks"].as_array().unwrap();
+    &tasks.iter().find(|one| one["name"] == task).unwrap_or_else(|| panic!("no {task} in {snapshot}"))["state"]
+}
+
+#[test]
+fn a_run_is_watched_from_a_snapshot_to_its_end() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let (file, line) = held(&server, "held");
+    let progress = r#"echo '{"progress": {"step": 3, "total": 4}}' >> $CUBELOOM_OUTPUTS; "#;
+    let tasks = [task("a", &format!("{progress}{line}"), ""), task("b", "true", "    needs: [a]\n")].concat();
+    let run = start(&editor, &document("watched", &format!("tasks:\n{tasks}")));
+    let events = Events::open(&server.as_(Who::Viewer), &format!("/runs/{run}/events"), None);
+    let snapshot = events.next();
+    assert_eq!(snapshot.name, "snapshot");
+    assert_eq!(snapshot.data["runs"][0]["id"], run.as_str());
+    assert_eq!(state(&snapshot.data, "b"), "pending");
+    let told = events.find(|event| event.name == "task" && event.data["task"]["progress"].is_object());
+    assert_eq!(told.data["task"]["progress"], json!({"step": 3.0, "total": 4.0}));
+    assert_eq!(told.data["run_id"], run.as_str());
+    std::fs::remove_file(&file).unwrap();
+    let mut seen: Vec<String> = Vec::new();
+    let end = events.find(|event| {
+        seen.push(format!("{} {}", event.data["task"]["name"], event.data["task"]["state"]).replace('"', ""));
+        event.name == "run" && event.data["run"]["state"] == "succeeded"
+    });
+    assert!(seen.contains(&"a succeeded".into()) && seen.contains(&"b succeeded".into()), "{seen:?}");
+    assert_eq!(end.data["run"]["tasks"], json!({"total": 2, "states": {"succeeded": 2}}));
+    // The stream stays: the run may go on.
+    editor.post(&format!("/runs/{run}/rerun"), &json!({"from": ["b"]})).expect(202);
+    events.find(|event| event.name == "run" && event.data["run"]["state"] == "running");
+    events.find(|event| event.name == "run" && event.data["run"]["state"] == "succeeded");
+    wait_for("the engine to let go of the run", || editor.delete(&format!("/runs/{run}"), "").status == 204);
+    let rest = events.rest();
+    let names: Vec<&str> = rest.iter().map(|event| event.name.as_str()).collect();
+    assert_eq!(names, ["deleted", "end"], "{rest:?}");
+}
+
+#[test]
+fn whoever_comes_back_goes_on_from_where_they_were() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let (file, line) = held(&server, "held");
+    let tasks = [task("a", &line, ""), task("b", "true", "    needs: [a]\n")].concat();
+    let run = start(&editor, &document("back", &format!("tasks:\n{tasks}")));
+    until_task(&editor, &run, "a", "running");
+    let path = format!("/runs/{run}/events");
+    let first = Events::open(&editor, &path, None);
+    let seen = first.next();
+    drop(first);
+    std::fs::remove_file(&file).unwrap();
+    until(&editor, &run, "succeeded");
+    let back = Events::open(&editor, &path, Some(&seen.id));
+    let mut names = Vec::new();
+    back.find(|event| {
+        names.push(event.name.clone());
+        event.data["run"]["state"] == "succeeded"
+    });
+    assert!(!names.contains(&"snapshot".to_owned()), "what was missed is told, not all again: {names:?}");
+    for foreign in ["0-0", "nonsense", "ffffffffffffffff-7"] {
+        let fresh = Events::open(&editor, &path, Some(foreign)).next();
+        assert_eq!(fresh.name, "snapshot", "{foreign}");
+        assert_eq!(state(&fresh.data, "b"), "succeeded");
+    }
+    // A page that gives its place in the address, and a server that was started anew.
+    let query = format!("{path}?last_event_id={}", seen.id);
+    assert_ne!(Events::open(&editor, &query, None).next().name, "snapshot");
+    server.kill();
+    server.run();
+    let editor = server.as_(Who::Editor);
+    let fresh = Events::open(&editor, &path, Some(&seen.id)).next();
+    assert_eq!((fresh.name.as_str(), state(&fresh.data, "b")), ("snapshot", &json!("succeeded")));
+}
+
+#[test]
+fn lists_hear_of_new_and_changed_runs_of_their_projects_only() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let mine = Events::open(&editor, "/projects/default/events", None);
+    let all = Events::open(&server.as_(Who::Administrator), "/events", None);
+    let others = Events::open(&server.as_(Who::Stranger), "/events", None);
+    assert_eq!(others.next().data["runs"], json!([]));
+    let run = start(&editor, &document("new", &format!("tasks:\n{}", task("a", "true", ""))));
+    for events in [&mine, &all] {
+        assert_eq!(events.next().name, "snapshot");
+        let ended = events.find(|event| event.data["run"]["state"] == "succeeded");
+        assert_eq!((&ended.data["run"]["id"], ended.name.as_str()), (&json!(run), "run"));
+    }
+    others.quiet(Duration::from_secs(1));
+    let gone = server.head_of(&server.as_(Who::Stranger), reqwest::Method::GET, "/projects/default/events");
+    assert_eq!(gone.0, 404);
+}
+
+#[test]
+fn a_stream_ends_when_its_token_is_revoked() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let (file, line) = held(&server, "held");
+    let run = start(&editor, &document("revoked", &format!("tasks:\n{}", task("a", &line, ""))));
+    until_task(&editor, &run, "a", "running");
+    let token = server.token("emil", &["--scope", "read"]);
+    let reader = server.with_token(Some(token.clone()));
+    let streams = [
+        Events::open(&reader, &format!("/runs/{run}/events"), None),
+        Events::open(&reader, &format!("/runs/{run}/logs/events?task=a"), None),
+        Events::open(&reader, "/events", None),
+    ];
+    let id = token.split('_').nth(1).unwrap();
+    editor.delete(&format!("/tokens/{id}"), "").expect(204);
+    for stream in streams {
+        let rest = stream.rest();
+        assert_eq!(rest.last().map(|event| event.name.as_str()), Some("revoked"), "{rest:?}");
+    }
+    reader.get(&format!("/runs/{run}")).expect(401);
+    std::fs::remove_file(&file).unwrap();
+    until(&editor, &run, "succeeded");
+}
+
+#[test]
+fn a_slow_reader_costs_nothing_and_gets_a_snapshot() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let (file, line) = held(&server, "held");
+    // Each task tells 50 kB when it ends: together more than the server keeps, after a while.
+    let tasks: String = (0..40)
+        .map(|n| {
+            let report = r#"x=$(head -c 50000 /dev/zero | tr '\0' x); echo "{\"output\": {\"long\": \"$x\"}}" >> $CUBELOOM_OUTPUTS"#;
+            task(&format!("t{n}"), report, "")
+        })
+        .collect();
+    let tasks = tasks + &task("hold", &line, "");
+    let run = start(&editor, &document("slow", &format!("tasks:\n{tasks}")));
+    let address = server.url().trim_start_matches("http://").to_owned();
+    let mut slow = TcpStream::connect(&address).unwrap();
+    // The kernel does not keep much for it either.
+    rustix::net::sockopt::set_socket_recv_buffer_size(&slow, 4096).unwrap();
+    let token = editor.token().unwrap();
+    write!(
+        slow,
+        "GET /api/v1/runs/{run}/events HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\r\n"
+    )
+    .unwrap();
+    let mut head = [0; 15];
+    slow.read_exact(&mut head).unwrap();
+    assert_eq!(&head, b"HTTP/1.1 200 OK");
+    // It reads nothing while the run goes on, is and is run again, several times.
+    std::fs::remove_file(&file).unwrap();
+    let began = Instant::now();
+    until(&editor, &run, "succeeded");
+    for _ in 0..4 {
+        let from: Vec<String> = (0..40).map(|n| format!("t{n}")).collect();
+        editor.post(&format!("/runs/{run}/rerun"), &json!({"from": from})).expect(202);
+        wait_for("the run to be taken up", || {
+            editor.get(&format!("/runs/{run}")).expect(200).json()["state"] != "succeeded"
+        });
+        until(&editor, &run, "succeeded");
+    }
+    assert!(began.elapsed() < Duration::from_secs(120));
+    // Another reader is not held up.
+    let fast = Events::open(&editor, &format!("/runs/{run}/events"), None);
+    assert_eq!(fast.next().data["runs"][0]["state"], "succeeded");
+    // What the slow one reads at last ends with the present state, by changes or by a snapshot.
+    slow.set_read_timeout(Some(Duration::from_secs(3))).unwrap();
+    let mut text = Vec::new();
+    let mut buffer = vec![0; 1 << 16];
+    while let Ok(count @ 1..) = slow.read(&mut buffer) {
+        text.extend_from_slice(&buffer[..count]);
+    }
+    let text = String::from_utf8_lossy(&text);
+    assert!(text.matches("event: snapshot").count() >= 2, "it was brought up to date by a snapshot");
+    assert!(text.len() < 24 << 20, "what it had missed was not kept for it: {}", text.len());
+    let last = text.rfind("\"state\":\"succeeded\"");
+    assert!(last.is_some());
+}
+
+#[test]
+fn streams_end_at_once_when_the_server_ends() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let run = start(&editor, &document("end", &format!("tasks:\n{}", task("a", "true", ""))));
+    until(&editor, &run, "succeeded");
+    let streams: Vec<Events> =
+        (0..20).map(|_| Events::open(&editor, &format!("/runs/{run}/events"), None)).collect();
+    for stream in &streams {
+        stream.next();
+    }
+    let began = Instant::now();
+    server.stop();
+    for stream in streams {
+        stream.rest();
+    }
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}

@@ -1,0 +1,174 @@
+//! Logs of a gang: all workers or one, a part, the end, what is looked for, and following byte by byte.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::help::{Event, Events, document, start, until, until_task};
+use crate::api::support::{Client, Server, Who};
+
+/// Three workers that write `lines` lines each, after a file is gone.
+fn gang(lines: u32, held: Option<&std::path::Path>) -> String {
+    let wait = held.map_or(String::new(), |held| {
+        format!("echo ready; while [ -e {} ]; do sleep 0.05; done; ", held.display())
+    });
+    let line = format!(
+        "{wait}i=0; while [ $i -lt {lines} ]; do echo line $i of $JOB_COMPLETION_INDEX; i=$((i+1)); done; \
+         echo warn $JOB_COMPLETION_INDEX >&2; printf 'no end'"
+    );
+    let command = json!(["sh", "-c", line]);
+    document(
+        "gang",
+        &format!(
+            "tasks:\n  - name: talk\n    template: indexed\n    resources: {{cpu: 100m, memory: 64Mi}}\n    \
+             arguments: {{workers: 3, command: {command}}}\n"
+        ),
+    )
+}
+
+/// What one stream of one worker says.
+fn expected(worker: u32, lines: u32) -> String {
+    let lines: String = (0..lines).map(|line| format!("line {line} of {worker}\n")).collect();
+    lines + "no end"
+}
+
+/// Puts pieces together, by worker and stream; each must begin where the one before ended.
+#[track_caller]
+fn join<'c>(chunks: impl Iterator<Item = &'c Value>) -> BTreeMap<String, String> {
+    let mut all: BTreeMap<String, String> = BTreeMap::new();
+    for chunk in chunks {
+        let name = format!("{} {}", chunk["worker"].as_str().unwrap(), chunk["stream"].as_str().unwrap());
+        let text = all.entry(name).or_default();
+        assert_eq!(chunk["offset"], text.len(), "{chunk}");
+        text.push_str(chunk["text"].as_str().unwrap());
+    }
+    all
+}
+
+fn pages(client: &Client, path: &str) -> BTreeMap<String, String> {
+    let mut chunks: Vec<Value> = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = client.get(&format!("{path}&cursor={cursor}")).expect(200).json();
+        chunks.extend(page["chunks"].as_array().unwrap().iter().cloned());
+        cursor = page["cursor"].as_str().unwrap().to_owned();
+        if page["ended"] == true {
+            return join(chunks.iter());
+        }
+    }
+}
+
+#[test]
+fn the_logs_of_a_gang_are_read_together_and_one_by_one() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let run = start(&editor, &gang(3000, None));
+    until(&editor, &run, "succeeded");
+    let streams = editor.get(&format!("/runs/{run}/logs?task=talk")).expect(200).json();
+    assert_eq!((&streams["attempt"], &streams["ended"]), (&json!(1), &json!(true)));
+    assert_eq!(streams["streams"].as_array().unwrap().len(), 6);
+    assert_eq!(streams["streams"][1], json!({"worker": "worker-0", "stream": "stderr", "length": 7}));
+    let together = pages(&editor, &format!("/runs/{run}/logs/text?task=talk&limit=10000"));
+    for worker in 0..3 {
+        assert_eq!(together[&format!("worker-{worker} stdout")], expected(worker, 3000));
+        assert_eq!(together[&format!("worker-{worker} stderr")], format!("warn {worker}\n"));
+    }
+    let one = pages(&editor, &format!("/runs/{run}/logs/text?task=talk&worker=worker-2&stream=stdout"));
+    assert_eq!(one.into_iter().collect::<Vec<_>>(), [("worker-2 stdout".into(), expected(2, 3000))]);
+    let text =
+        |query: &str| editor.get(&format!("/runs/{run}/logs/text?task=talk{query}")).expect(200).json();
+    let tail = text("&worker=worker-1&stream=stdout&tail=2");
+    let told: Vec<&str> =
+        tail["chunks"].as_array().unwrap().iter().map(|chunk| chunk["text"].as_str().unwrap()).collect();
+    assert_eq!(told.concat(), "line 2999 of 1\nno end");
+    let part = text("&worker=worker-1&stream=stderr&offset=5");
+    assert_eq!(part["chunks"][0]["text"], "1\n");
+    let merged = editor.get(&format!("/runs/{run}/logs/download?task=talk")).expect(200);
+    assert!(merged.header("content-disposition").contains(".log"), "{:?}", merged.headers);
+    let merged = merged.text();
+    assert_eq!(merged.lines().filter(|line| line.starts_with("worker-1 | line ")).count(), 3000);
+    assert!(merged.lines().all(|line| line.starts_with("worker-")), "every line says whose it is");
+    for (query, status) in [("task=none", 404), ("task=talk&stream=odd", 422), ("worker=x", 422)] {
+        editor.get(&format!("/runs/{run}/logs?{query}")).expect(status);
+    }
+    editor.get(&format!("/runs/{run}/logs/text?task=talk&cursor=odd")).expect(422).problem("invalid");
+    editor.get(&format!("/runs/{run}/logs/text?task=talk&offset=4")).expect(422).problem("invalid");
+    for worker in ["..", "../../../keys", "worker-9"] {
+        let none = editor.get(&format!("/runs/{run}/logs/text?task=talk&worker={worker}")).expect(200).json();
+        assert_eq!(none["chunks"], json!([]), "{worker}");
+    }
+}
+
+#[test]
+fn logs_are_searched_in_all_workers() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let run = start(&editor, &gang(3000, None));
+    until(&editor, &run, "succeeded");
+    let search = |query: &str| editor.get(&format!("/runs/{run}/logs/search?task=talk&{query}"));
+    let found = search("q=LINE+1234+of").expect(200).json();
+    assert_eq!(found["complete"], true);
+    let matches = found["matches"].as_array().unwrap();
+    assert_eq!(matches.len(), 3);
+    let offset: usize = (0..1234).map(|line| format!("line {line} of 0\n").len()).sum();
+    assert_eq!(
+        matches[0],
+        json!({"worker": "worker-0", "stream": "stdout", "offset": offset, "line": 1235, "text": "line 1234 of 0"})
+    );
+    let expression = search("q=%5Eline+29%5B89%5D%5Cd+of+2%24&regex=true").expect(200).json();
+    assert_eq!(expression["matches"].as_array().unwrap().len(), 20);
+    assert_eq!(search("q=LINE&case=true").expect(200).json()["matches"], json!([]));
+    let few = search("q=line&limit=5").expect(200).json();
+    assert_eq!((few["matches"].as_array().unwrap().len(), &few["complete"]), (5, &json!(false)));
+    let wrong = search("q=(&regex=true").expect(422).problem("invalid");
+    assert_eq!(wrong["problems"][0]["path"], "/q");
+    search("q=").expect(422);
+    search("q=a&limit=0").expect(422);
+}
+
+#[test]
+fn logs_are_followed_and_go_on_at_the_very_next_byte() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let held = server.path("held");
+    std::fs::write(&held, "").unwrap();
+    let run = start(&editor, &gang(500, Some(&held)));
+    until_task(&editor, &run, "talk", "running");
+    let path = format!("/runs/{run}/logs/events?task=talk");
+    let first = Events::open(&editor, &path, None);
+    let mut read: Vec<Event> = Vec::new();
+    while read.iter().filter(|event| event.data["text"] == "ready\n").count() < 3 {
+        read.push(first.next());
+    }
+    std::fs::remove_file(&held).unwrap();
+    // The connection is lost in the middle.
+    read.push(first.next());
+    drop(first);
+    let last = read.last().unwrap().id.clone();
+    let rest = Events::open(&editor, &path, Some(&last)).rest();
+    assert_eq!(rest.last().unwrap().name, "end");
+    assert_eq!(rest.last().unwrap().data, json!({"attempt": 1}));
+    let chunks = read.iter().chain(&rest).filter(|event| event.name == "log").map(|event| &event.data);
+    let all = join(chunks);
+    for worker in 0..3 {
+        assert_eq!(all[&format!("worker-{worker} stdout")], format!("ready\n{}", expected(worker, 500)));
+        assert_eq!(all[&format!("worker-{worker} stderr")], format!("warn {worker}\n"));
+    }
+    let again = Events::open(&editor, &path, Some(&rest.last().unwrap().id)).rest();
+    assert_eq!(again.len(), 1, "only the end: {again:?}");
+}
+
+#[test]
+fn what_is_no_text_and_what_is_very_long_is_told_in_pieces() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let line = r"printf '\377ok\n'; head -c 200000 /dev/zero | tr '\0' x; echo; printf '日本'";
+    let run = start(&editor, &document("odd", &format!("tasks:\n{}", super::help::task("a", line, ""))));
+    until(&editor, &run, "succeeded");
+    let path = format!("/runs/{run}/logs/events?task=a&stream=stdout");
+    let events = Events::open(&editor, &path, None).rest();
+    let texts: Vec<&str> = events.iter().filter_map(|event| event.data["text"].as_str()).collect();
+    assert!(texts.iter().all(|text| text.len() <= 65_536 + 2), "no piece is longer than 64 KiB");
+    let expected = format!("\u{fffd}ok\n{}\n日本", "x".repeat(200_000));
+    assert_eq!(texts.concat(), expected);
+}
