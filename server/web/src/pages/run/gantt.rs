@@ -1,14 +1,19 @@
 //! The attempts over time, drawn by the script from the data here.
 
+use std::collections::HashMap;
+
 use askama::Template;
 use axum::response::Response;
-use serde_json::{Value, json};
+use cubeloom_domain::record::AttemptRecord;
+use cubeloom_domain::{TaskIx, Timestamp};
+use serde_json::{Map, Value, json};
 
 use super::head::Head;
 use crate::error::ApiResult;
 use crate::pages::{Frame, html};
 use crate::runs::{Reader, describe};
 use crate::state::Web;
+use crate::time::Time;
 
 /// The most attempts that are drawn.
 const BARS: usize = 2000;
@@ -18,8 +23,8 @@ const BARS: usize = 2000;
 struct GanttPage {
     frame: Frame,
     head: Head,
-    /// `{now, bars: [{task, instance, attempt, ready?, created, started?, ended?, state}]}`; times in milliseconds
-    /// since the epoch.
+    /// `{bars: [{task, instance, attempt, ready?, created, started?, ended?, state}], states: {task: state}}`; times in
+    /// milliseconds since the epoch.
     gantt: Value,
     more: usize,
 }
@@ -27,27 +32,41 @@ struct GanttPage {
 pub(super) async fn page(web: &Web, frame: Frame, head: Head, reader: &Reader<'_>) -> ApiResult<Response> {
     let attempts = web.store().attempts(&reader.record.id).await?;
     let more = attempts.len().saturating_sub(BARS);
+    // Of very many instances nobody looks at each one's wait.
+    let instances = if more == 0 { web.store().instances(&reader.record.id).await? } else { Vec::new() };
+    let mut ready: HashMap<(TaskIx, u32), Timestamp> =
+        instances.iter().map(|one| ((one.task, one.instance), one.ready_at)).collect();
     let bars: Vec<Value> = attempts
         .iter()
         .take(BARS)
         .map(|attempt| {
-            let task = reader.plan.task(attempt.task);
-            let view = describe::attempt(attempt, task);
-            json!({
-                "task": view.task,
-                "instance": view.instance,
-                "attempt": view.attempt,
-                "created": millis(Some(view.created_at)),
-                "started": millis(view.started_at),
-                "ended": millis(view.ended_at),
-                "state": view.outcome.unwrap_or(view.state),
-            })
+            // The wait belongs to the first attempt since the instance became ready.
+            let key = (attempt.task, attempt.key.instance);
+            let since = ready.get(&key).is_some_and(|ready| *ready <= attempt.created_at);
+            bar(reader, attempt, if since { ready.remove(&key) } else { None })
         })
         .collect();
-    let gantt = json!({ "now": millis(Some(head.now)), "bars": bars });
-    html(&GanttPage { frame, head, gantt, more })
+    let states: Map<String, Value> = (0u32..)
+        .zip(&reader.plan.tasks)
+        .map(|(index, task)| (task.name.clone(), reader.state(index).into()))
+        .collect();
+    html(&GanttPage { frame, head, gantt: json!({ "bars": bars, "states": states }), more })
 }
 
-fn millis(time: Option<crate::time::Time>) -> Option<f64> {
+fn bar(reader: &Reader<'_>, attempt: &AttemptRecord, ready: Option<Timestamp>) -> Value {
+    let view = describe::attempt(attempt, reader.plan.task(attempt.task));
+    json!({
+        "task": view.task,
+        "instance": view.instance,
+        "attempt": view.attempt,
+        "ready": millis(ready.map(Time)),
+        "created": millis(Some(view.created_at)),
+        "started": millis(view.started_at),
+        "ended": millis(view.ended_at),
+        "state": view.outcome.unwrap_or(view.state),
+    })
+}
+
+fn millis(time: Option<Time>) -> Option<f64> {
     time.map(|time| time.0.0 as f64 / 1000.0)
 }

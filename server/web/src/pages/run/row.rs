@@ -41,9 +41,8 @@ impl Row {
                 joined([Some(frame.t("run.tried-again").to_owned()), why], ": ")
             }
             "failed" => {
-                let failure = task.failure.as_ref();
-                let worker = failure.and_then(|failure| failure.worker.clone());
-                joined([worker, failure.map(|failure| failure.message.clone())], ": ")
+                // The sentence names the worker.
+                task.failure.as_ref().map(|failure| failure.message.clone()).unwrap_or_default()
             }
             "upstream_failed" => frame.t("run.upstream").to_owned(),
             "reused" => {
