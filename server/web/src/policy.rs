@@ -197,6 +197,7 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/projects/{project}/runs", Viewer, Read),
     row("GET", "/runs/{run}", Viewer, Read),
     row("GET", "/runs/{run}/tasks/{task}", Viewer, Read),
+    row("GET", "/runs/{run}/compare", Viewer, Read),
 ];
 
 /// The row of a route.

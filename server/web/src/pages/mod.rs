@@ -7,6 +7,7 @@ mod home;
 mod link;
 mod preferences;
 pub(crate) mod run;
+mod run_compare;
 pub(crate) mod runs;
 mod sign_in;
 
@@ -33,6 +34,7 @@ pub(crate) fn router() -> Router<Web> {
         .route("/docs/api", get(api_docs::list))
         .route("/docs/api/{operation}", get(api_docs::show))
         .route("/preferences", post(preferences::set))
+        .route("/runs/{run}/compare", get(run_compare::page))
 }
 
 /// A rendered template.

@@ -11,12 +11,11 @@ use serde_json::Value;
 use super::run::value_text;
 use super::runs::short;
 use super::{Frame, html};
-use crate::api::compare::compare::{self, CompareQuery};
+use crate::api::compare::get::{self, WithQuery};
 use crate::api::compare::view::{ComparisonView, TaskPair, TaskSide, ValuePair};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{Path, Query};
 use crate::runs::reader;
-use crate::show;
 use crate::state::Web;
 use crate::time::Time;
 
@@ -105,9 +104,9 @@ pub(crate) async fn page(
         "" => choices.first().map(|choice| choice.id.clone()).ok_or_else(|| alone(&run))?,
         with => with.to_owned(),
     };
-    let query = Query(CompareQuery { with });
+    let query = Query(WithQuery { with });
     let caller = frame.caller.clone().ok_or_else(crate::auth::not_signed_in)?;
-    let mut view = compare::compare(State(web.clone()), caller, Path(run), query).await?.0;
+    let mut view = get::compare(State(web.clone()), caller, Path(run), query).await?.0;
     let rows = rows(std::mem::take(&mut view.tasks));
     let differ = |row: &Row| {
         let task = row.pair.name.clone();

@@ -7,6 +7,7 @@ mod head;
 mod logs;
 mod metrics;
 mod objects;
+mod outputs;
 mod parameters;
 mod row;
 mod table;
@@ -40,6 +41,8 @@ pub(crate) enum Tab {
     Logs,
     /// What it was started with.
     Parameters,
+    /// Outputs and files.
+    Outputs,
     /// Measured values.
     Metrics,
     /// What clusters are given.
@@ -48,7 +51,7 @@ pub(crate) enum Tab {
 
 impl Tab {
     /// All of them, from left to right.
-    pub(crate) const ALL: [Self; 7] =
+    pub(crate) const ALL: [Self; 8] =
         [Self::Graph, Self::Gantt, Self::Table, Self::Logs, Self::Parameters, Self::Metrics, Self::Objects];
 
     /// As the URL has it.
@@ -68,6 +71,7 @@ impl Tab {
             Self::Table => ("table", "run.tab-table"),
             Self::Logs => ("logs", "run.tab-logs"),
             Self::Parameters => ("parameters", "run.tab-parameters"),
+            Self::Outputs => ("outputs", "run.tab-outputs"),
             Self::Metrics => ("metrics", "run.tab-metrics"),
             Self::Objects => ("objects", "run.tab-objects"),
         }
@@ -100,6 +104,7 @@ pub(crate) async fn page(
         Tab::Table => table::page(frame, head, &reader).await,
         Tab::Logs => logs::page(&web, frame, head, &reader, &asked).await,
         Tab::Parameters => parameters::page(frame, head, &reader),
+        Tab::Outputs => outputs::page(&web, frame, head, &reader).await,
         Tab::Metrics => metrics::page(frame, head),
         Tab::Objects => objects::page(&web, frame, head, &reader, &asked).await,
     }

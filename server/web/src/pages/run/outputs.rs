@@ -1,0 +1,86 @@
+//! What the tasks reported: values, and files worth showing.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::head::Head;
+use super::parameters::value_text;
+use crate::api::artifacts::view::ArtifactView;
+use crate::api::artifacts::{list, outputs};
+use crate::error::ApiResult;
+use crate::extract::{Path, Query};
+use crate::page::PageQuery;
+use crate::pages::{Frame, html};
+use crate::runs::Reader;
+use crate::runs::reported::OfTask;
+use crate::state::Web;
+
+/// Values and files that are shown; who wants more asks the API.
+const MOST: usize = 200;
+
+/// A value that was reported.
+struct Output {
+    task: String,
+    instance: u32,
+    name: String,
+    value: String,
+}
+
+/// A file worth showing.
+struct File {
+    view: ArtifactView,
+    /// Where its bytes are.
+    url: String,
+    /// Where its beginning is, as the API shows it.
+    preview: String,
+}
+
+impl File {
+    /// Whether its beginning can be shown as text, a table or a page.
+    fn is_shown(&self) -> bool {
+        matches!(self.view.preview.as_str(), "text" | "csv" | "json" | "html")
+    }
+}
+
+#[derive(Template)]
+#[template(path = "run/outputs.html")]
+struct OutputsPage {
+    frame: Frame,
+    head: Head,
+    outputs: Vec<Output>,
+    artifacts: Vec<File>,
+    /// Whether there is more than is shown.
+    more: bool,
+}
+
+pub(super) async fn page(web: &Web, frame: Frame, head: Head, reader: &Reader<'_>) -> ApiResult<Response> {
+    let run = || Path(reader.record.id.clone());
+    let all = || Query(OfTask { task: None });
+    let some = || Query(PageQuery { limit: Some(MOST), cursor: None });
+    let values = outputs::outputs(State(web.clone()), run(), all(), some()).await?.0;
+    let files = list::list(State(web.clone()), run(), all(), some()).await?.0;
+    let more = values.next_cursor.is_some() || files.next_cursor.is_some();
+    let of_instance = |one: crate::api::artifacts::view::OutputsView| {
+        let (task, instance) = (one.task, one.instance);
+        one.outputs.into_iter().map(move |(name, value)| Output {
+            task: task.clone(),
+            instance,
+            name,
+            value: value_text(&value),
+        })
+    };
+    let outputs = values.items.into_iter().flat_map(of_instance).collect();
+    let artifacts = files.items.into_iter().map(|view| file(&head.run.id, view)).collect();
+    html(&OutputsPage { frame, head, outputs, artifacts, more })
+}
+
+fn file(run: &str, view: ArtifactView) -> File {
+    let path = utf8_percent_encode(&view.path, NON_ALPHANUMERIC);
+    File {
+        url: format!("/api/v1/runs/{run}/file?path={path}"),
+        preview: format!("/runs/{run}/preview?path={path}"),
+        view,
+    }
+}
