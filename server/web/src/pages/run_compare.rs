@@ -13,6 +13,7 @@ use super::runs::short;
 use super::{Frame, html};
 use crate::api::compare::get::{self, WithQuery};
 use crate::api::compare::view::{ComparisonView, TaskPair, TaskSide, ValuePair};
+use crate::api::runs::view::RunView;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{Path, Query};
 use crate::runs::reader;
@@ -50,7 +51,8 @@ impl Row {
 
     /// Whether the time has changed so much that it is worth a look.
     fn differs(&self) -> bool {
-        let times = [&self.pair.left, &self.pair.right].map(|side| side.as_ref().and_then(|side| side.run_seconds));
+        let times =
+            [&self.pair.left, &self.pair.right].map(|side| side.as_ref().and_then(|side| side.run_seconds));
         let [Some(left), Some(right)] = times else { return false };
         (left - right).abs() > 1.0 && self.pair.ratio.is_some_and(|ratio| !(0.8..=1.25).contains(&ratio))
     }
@@ -74,6 +76,11 @@ struct ComparePage {
 }
 
 impl ComparePage {
+    /// Both runs, this one first.
+    fn runs(&self) -> [&RunView; 2] {
+        [&self.view.left, &self.view.right]
+    }
+
     /// Where the texts of both versions are compared, when they are two versions of one pipeline.
     fn texts_url(&self) -> Option<String> {
         let (left, right) = (&self.view.left, &self.view.right);
@@ -123,9 +130,11 @@ fn alone(run: &RunId) -> ApiError {
 
 fn rows(pairs: Vec<TaskPair>) -> Vec<Row> {
     let seconds = |side: &Option<TaskSide>| side.as_ref().and_then(|side| side.run_seconds).unwrap_or(0.0);
-    let longest = pairs.iter().flat_map(|pair| [seconds(&pair.left), seconds(&pair.right)]).fold(0.0, f64::max);
+    let longest =
+        pairs.iter().flat_map(|pair| [seconds(&pair.left), seconds(&pair.right)]).fold(0.0, f64::max);
     let unit = if longest > 0.0 { 100.0 / longest } else { 0.0 };
-    let row = |pair: TaskPair| Row { left: seconds(&pair.left) * unit, right: seconds(&pair.right) * unit, pair };
+    let row =
+        |pair: TaskPair| Row { left: seconds(&pair.left) * unit, right: seconds(&pair.right) * unit, pair };
     pairs.into_iter().map(row).collect()
 }
 

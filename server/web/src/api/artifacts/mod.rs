@@ -1,8 +1,8 @@
 //! What runs left: outputs and files.
 
 mod files;
-mod list;
-mod outputs;
+pub(crate) mod list;
+pub(crate) mod outputs;
 pub mod view;
 
 use utoipa_axum::router::OpenApiRouter;

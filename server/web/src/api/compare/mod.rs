@@ -1,6 +1,6 @@
 //! Two runs beside each other.
 
-mod get;
+pub(crate) mod get;
 pub mod view;
 
 use utoipa_axum::router::OpenApiRouter;

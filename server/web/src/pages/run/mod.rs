@@ -51,8 +51,16 @@ pub(crate) enum Tab {
 
 impl Tab {
     /// All of them, from left to right.
-    pub(crate) const ALL: [Self; 8] =
-        [Self::Graph, Self::Gantt, Self::Table, Self::Logs, Self::Parameters, Self::Metrics, Self::Objects];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Graph,
+        Self::Gantt,
+        Self::Table,
+        Self::Logs,
+        Self::Parameters,
+        Self::Outputs,
+        Self::Metrics,
+        Self::Objects,
+    ];
 
     /// As the URL has it.
     pub(crate) fn word(self) -> &'static str {
