@@ -5,6 +5,7 @@
 mod belongings;
 mod documents;
 mod faults;
+mod figures;
 mod leases;
 mod links;
 mod lists;

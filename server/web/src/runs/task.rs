@@ -170,3 +170,27 @@ pub(super) fn worth_a_look(states: &States) -> impl Iterator<Item = &'static str
     // What a running instance's document says.
     there.into_iter().map(|word| if word == "running" { "active" } else { word })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_on_is_what_a_task_shows_and_then_what_went_wrong() {
+        let of = |states: &[&'static str], run| {
+            let states: States = states.iter().map(|word| (*word, 1)).collect();
+            state_of(&states, run)
+        };
+        let running = RunState::Running;
+        assert_eq!(of(&["succeeded", "failed", "running", "waiting"], running), "running");
+        assert_eq!(of(&["succeeded", "failed", "backoff"], running), "backoff");
+        assert_eq!(of(&["succeeded", "failed", "skipped"], running), "failed");
+        assert_eq!(of(&["reused", "skipped"], running), "reused");
+        assert_eq!(of(&["succeeded", "reused"], running), "succeeded");
+        assert_eq!(of(&["pending"], running), "pending");
+        assert_eq!(of(&["pending"], RunState::Cancelled), "cancelled");
+        assert_eq!(of(&[], RunState::Queued), "pending");
+        assert_eq!(of(&[], RunState::Cancelled), "cancelled");
+        assert_eq!(of(&[], RunState::Succeeded), "skipped");
+    }
+}

@@ -1,0 +1,122 @@
+//! A task in figures, and pages through what a run's instances and attempts left.
+
+use cubeloom_domain::executor::Report;
+use cubeloom_domain::record::{AttemptRecord, Changes, ExpansionRecord, InstanceRecord};
+use cubeloom_domain::state::InstanceState;
+use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::{Bytes, TaskIx, Timestamp};
+use cubeloom_store::TaskFigures;
+use serde_json::json;
+
+use crate::records::{attempt, ended, instance, run_id};
+use crate::support::{Fixture, lease, leased_run, on_both};
+
+on_both!(a_task_is_told_in_figures, reports_and_attempts_come_in_pages, single_things_are_found);
+
+async fn a_task_is_told_in_figures(fixture: Fixture) {
+    let store = &fixture.store;
+    leased_run(store, 1, 3, "a").await;
+    let id = run_id(1);
+    let done = |n: u32| InstanceRecord {
+        state: InstanceState::Succeeded { reused: None },
+        ready_at: Timestamp(100 + i64::from(n)),
+        ended_at: Some(Timestamp(200 + i64::from(n))),
+        ..instance(&id, 1, n)
+    };
+    let used = |n: u32| AttemptRecord {
+        created_at: Timestamp(150 + i64::from(n)),
+        usage: UsageSummary {
+            cpu_us: 1 << 40,
+            peak_memory: Bytes(u64::from(n) << 33),
+            kernel_peak_memory: None,
+        },
+        ..ended(&attempt(&id, 1, n, 1))
+    };
+    let instances: Vec<InstanceRecord> = (0..3).map(done).collect();
+    let attempts: Vec<AttemptRecord> = (0..3).map(used).collect();
+    let written = Changes { instances, attempts, ..Changes::default() };
+    store.commit(&lease("a"), &written).await.unwrap();
+    let figures = store.task_figures(&id, TaskIx(1)).await.unwrap();
+    assert_eq!(
+        figures,
+        TaskFigures {
+            ready_at: Some(Timestamp(100)),
+            ended_at: Some(Timestamp(202)),
+            attempts: 3,
+            began_at: Some(Timestamp(150)),
+            usage: UsageSummary { cpu_us: 3 << 40, peak_memory: Bytes(2 << 33), kernel_peak_memory: None },
+        }
+    );
+    let open = Changes { instances: vec![instance(&id, 1, 3)], ..Changes::default() };
+    store.commit(&lease("a"), &open).await.unwrap();
+    assert_eq!(store.task_figures(&id, TaskIx(1)).await.unwrap().ended_at, None, "one has not ended");
+    assert_eq!(store.task_figures(&id, TaskIx(2)).await.unwrap(), TaskFigures::default());
+}
+
+async fn reports_and_attempts_come_in_pages(fixture: Fixture) {
+    let store = &fixture.store;
+    leased_run(store, 1, 9, "a").await;
+    let id = run_id(1);
+    let report = |n: u32| Report {
+        outputs: json!({"n": n}).as_object().cloned().filter(|_| n.is_multiple_of(2)).unwrap_or_default(),
+        ..Report::default()
+    };
+    let of = |task: u32| (0..10).map(move |n| (task, n));
+    let instances: Vec<InstanceRecord> = of(2)
+        .chain(of(5))
+        .map(|(task, n)| InstanceRecord { report: report(n), ..instance(&id, task, n) })
+        .collect();
+    let attempts: Vec<AttemptRecord> =
+        of(2).chain(of(5)).map(|(task, n)| attempt(&id, task, n, 1 + n % 2)).collect();
+    let written = Changes { instances: instances.clone(), attempts: attempts.clone(), ..Changes::default() };
+    store.commit(&lease("a"), &written).await.unwrap();
+
+    let mut seen = Vec::new();
+    let mut after = None;
+    loop {
+        let page = store.reported(&id, None, after, 3).await.unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some((last.task.0, last.instance));
+        seen.extend(page);
+    }
+    let reported: Vec<InstanceRecord> =
+        instances.into_iter().filter(|one| !one.report.outputs.is_empty()).collect();
+    assert_eq!(seen, reported);
+    let of_five = store.reported(&id, Some(TaskIx(5)), None, 50).await.unwrap();
+    assert_eq!(of_five, reported[5..]);
+
+    let mut seen = Vec::new();
+    let mut after = None;
+    loop {
+        let page = store.attempts_page(&id, after, 7).await.unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some((last.task.0, last.key.instance, last.key.n));
+        seen.extend(page);
+    }
+    assert_eq!(seen, attempts);
+    assert_eq!(store.attempts_of_task(&id, TaskIx(5), 50).await.unwrap(), attempts[10..]);
+    assert_eq!(store.live_attempts(&id, 4).await.unwrap(), attempts[..4]);
+    let over = Changes { attempts: attempts.iter().map(ended).collect(), ..Changes::default() };
+    store.commit(&lease("a"), &over).await.unwrap();
+    assert!(store.live_attempts(&id, 4).await.unwrap().is_empty());
+}
+
+async fn single_things_are_found(fixture: Fixture) {
+    let store = &fixture.store;
+    leased_run(store, 1, 3, "a").await;
+    let id = run_id(1);
+    let items = vec![json!(1), json!({"b": [2]})];
+    let expansion = ExpansionRecord { run: id.clone(), task: TaskIx(1), items: items.clone() };
+    let waiting = instance(&id, 1, 0);
+    let active = InstanceRecord { state: InstanceState::Active, ..instance(&id, 1, 1) };
+    let instances = vec![waiting.clone(), active.clone()];
+    let written = Changes { instances, expansions: vec![expansion], ..Changes::default() };
+    store.commit(&lease("a"), &written).await.unwrap();
+    assert_eq!(store.items_of(&id, TaskIx(1)).await.unwrap(), Some(items));
+    assert_eq!(store.items_of(&id, TaskIx(0)).await.unwrap(), None);
+    assert_eq!(store.instance(&id, TaskIx(1), 1).await.unwrap(), Some(active.clone()));
+    assert_eq!(store.instance(&id, TaskIx(1), 2).await.unwrap(), None);
+    assert_eq!(store.first_in_state(&id, TaskIx(1), "active").await.unwrap(), Some(active));
+    assert_eq!(store.first_in_state(&id, TaskIx(1), "waiting").await.unwrap(), Some(waiting));
+    assert_eq!(store.first_in_state(&id, TaskIx(1), "failed").await.unwrap(), None);
+}
