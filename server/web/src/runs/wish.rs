@@ -1,5 +1,7 @@
 //! What people want of runs that are there: that they stop, go on, or do something again.
 
+use std::time::Duration;
+
 use cubeloom_domain::record::{RunRecord, Wish};
 use cubeloom_domain::state::RunState;
 use serde_json::json;
@@ -10,6 +12,10 @@ use crate::audit;
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
+
+/// How often, and how many times, it is looked whether a wish was taken up.
+const LOOK: Duration = Duration::from_millis(20);
+const LOOKS: u32 = 100;
 
 /// Stops a run. To stop one that is being stopped changes nothing.
 pub(crate) async fn cancel(web: &Web, caller: &Caller, run: &RunRecord) -> ApiResult<()> {
@@ -80,5 +86,17 @@ async fn add(web: &Web, caller: &Caller, run: &RunRecord, wish: &Wish, action: &
     };
     web.store().add_wish(&run.id, wish, &caller.user.name, web.now(), Some(&entry)).await?;
     web.wake();
+    settle(web, run).await
+}
+
+/// Waits a moment for the engine to take the wish up: whoever looks at the run then sees what came of it, and not that
+/// it had ended before. A server that is busy, or another one that leads the run, may take longer.
+async fn settle(web: &Web, run: &RunRecord) -> ApiResult<()> {
+    for _ in 0..LOOKS {
+        if web.store().wishes(std::slice::from_ref(&run.id)).await?.is_empty() {
+            return Ok(());
+        }
+        tokio::time::sleep(LOOK).await;
+    }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Starting runs, waiting for them, and reading streams of events.
 
+use std::cell::RefCell;
 use std::io::{BufRead, BufReader};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -39,15 +40,16 @@ pub fn id(run: &Value) -> String {
 
 /// Waits until a run is in a state, and gives it.
 pub fn until(client: &Client, run: &str, state: &str) -> Value {
-    let mut last = Value::Null;
+    let last = RefCell::new(Value::Null);
     wait_for(&format!("run {run} to be {state}"), || {
-        last = client.get(&format!("/runs/{run}")).expect(200).json();
+        let mut last = last.borrow_mut();
+        *last = client.get(&format!("/runs/{run}")).expect(200).json();
         let present = last["state"].as_str().unwrap_or_default();
         let over = ["succeeded", "failed", "cancelled"].contains(&present) && present != state;
         assert!(!over, "it is {present}: {last}");
         present == state
     });
-    last
+    last.into_inner()
 }
 
 /// One task of a run.
@@ -58,12 +60,12 @@ pub fn of_task(client: &Client, run: &str, task: &str) -> Value {
 
 /// Waits until a task is in a state, and gives it.
 pub fn until_task(client: &Client, run: &str, task: &str, state: &str) -> Value {
-    let mut last = Value::Null;
+    let last = RefCell::new(Value::Null);
     wait_for(&format!("task {task} to be {state}"), || {
-        last = of_task(client, run, task);
-        last["state"] == state
+        *last.borrow_mut() = of_task(client, run, task);
+        last.borrow()["state"] == state
     });
-    last
+    last.into_inner()
 }
 
 /// A server-sent event.
@@ -118,7 +120,7 @@ impl Events {
 
     /// The next event that this accepts; those before it are thrown away.
     #[track_caller]
-    pub fn find(&self, accept: impl Fn(&Event) -> bool) -> Event {
+    pub fn find(&self, mut accept: impl FnMut(&Event) -> bool) -> Event {
         loop {
             let event = self.next();
             if accept(&event) {

@@ -80,7 +80,7 @@ fn filters_choose_runs() {
 fn instances_come_in_pages_and_say_what_became_of_each() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
-    let report = r#"echo '{"output": {"twice": {{ item * 2 }}}}' >> $CUBELOOM_OUTPUTS; exit {{ 1 if item == 3 else 0 }}"#;
+    let report = r#"echo '{"output": {"twice": {{ item | times(2) }}}}' >> $CUBELOOM_OUTPUTS; exit {{ 1 if item == 3 else 0 }}"#;
     let tasks = task("each", report, "    for_each: {list: [1, 2, 3, 4, 5]}\n");
     let run = start(&editor, &document("five", &format!("tasks:\n{tasks}")));
     until(&editor, &run, "failed");
