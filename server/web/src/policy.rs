@@ -198,6 +198,14 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/runs/{run}", Viewer, Read),
     row("GET", "/runs/{run}/tasks/{task}", Viewer, Read),
     row("GET", "/runs/{run}/compare", Viewer, Read),
+    row("GET", "/projects", Person, Read),
+    row("GET", "/projects/{project}", Viewer, Read),
+    row("GET", "/projects/{project}/pipelines", Viewer, Read),
+    row("GET", "/projects/{project}/new-pipeline", Editor, Read),
+    row("GET", "/projects/{project}/pipelines/{pipeline}", Viewer, Read),
+    row("GET", "/projects/{project}/pipelines/{pipeline}/compare", Viewer, Read),
+    row("GET", "/templates", Person, Read),
+    row("GET", "/templates/{template}", Person, Read),
 ];
 
 /// The row of a route.

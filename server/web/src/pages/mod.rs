@@ -5,11 +5,19 @@ mod error;
 mod frame;
 mod home;
 mod link;
+mod new_pipeline;
+mod pipeline;
+mod pipeline_compare;
+mod pipelines;
 mod preferences;
 pub(crate) mod run;
 mod run_compare;
 pub(crate) mod runs;
+mod project;
+mod projects;
 mod sign_in;
+mod template;
+mod templates;
 
 use axum::Router;
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -35,12 +43,26 @@ pub(crate) fn router() -> Router<Web> {
         .route("/docs/api/{operation}", get(api_docs::show))
         .route("/preferences", post(preferences::set))
         .route("/runs/{run}/compare", get(run_compare::page))
+        .route("/projects", get(projects::show))
+        .route("/projects/{project}", get(project::show))
+        .route("/projects/{project}/pipelines", get(pipelines::show))
+        .route("/projects/{project}/new-pipeline", get(new_pipeline::show))
+        .route("/projects/{project}/pipelines/{pipeline}", get(pipeline::show))
+        .route("/projects/{project}/pipelines/{pipeline}/compare", get(pipeline_compare::show))
+        .route("/templates", get(templates::show))
+        .route("/templates/{template}", get(template::show))
 }
 
 /// A rendered template.
 pub(crate) fn html(template: &impl askama::Template) -> Result<Response, ApiError> {
     let text = template.render().map_err(ApiError::internal)?;
     Ok(Html(text).into_response())
+}
+
+/// What a page's script works with, for `<script type="application/json">`: no `<` in it can end the element.
+pub(crate) fn carried(value: &impl serde::Serialize) -> Result<String, ApiError> {
+    let text = serde_json::to_string(value).map_err(ApiError::internal)?;
+    Ok(text.replace('<', "\\u003c"))
 }
 
 /// To the sign-in page, and from there back to where somebody wanted to go.

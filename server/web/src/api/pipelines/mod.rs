@@ -16,9 +16,10 @@ use utoipa_axum::routes;
 
 use crate::state::Web;
 
-pub(crate) use compare::{ComparisonView, compare_versions};
+pub(crate) use compare::{CompareQuery, ComparisonView, compare_versions};
 pub(crate) use list::{ListQuery, summaries};
-pub(crate) use view::{PipelineSummaryView, PipelineView, RunMark, VersionView};
+pub(crate) use versions::version_page;
+pub(crate) use view::{PipelineSummaryView, RunMark, VersionView};
 
 /// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {

@@ -25,14 +25,27 @@ pub(crate) async fn versions(
     Path((project, name)): Path<(String, String)>,
     Query(query): Query<PageQuery>,
 ) -> ApiResult<Json<Page<VersionView>>> {
+    Ok(Json(version_page(&web, &project, &name, &query).await?))
+}
+
+/// A page of the versions of a pipeline.
+///
+/// # Errors
+/// When there is no such pipeline, or the query cannot be.
+pub(crate) async fn version_page(
+    web: &Web,
+    project: &str,
+    name: &str,
+    query: &PageQuery,
+) -> ApiResult<Page<VersionView>> {
     let limit = query.limit()?;
     let before = query.after()?.map(|text| text.parse::<u32>());
     let before =
         before.transpose().map_err(|_| ApiError::field("/cursor", "the cursor is not one of this list"))?;
-    if web.store().newest(&project, &name).await?.is_none() {
-        return Err(ApiError::not_found("pipeline", &name));
+    if web.store().newest(project, name).await?.is_none() {
+        return Err(ApiError::not_found("pipeline", name));
     }
-    let found = web.store().versions(&project, &name, before, limit + 1).await?;
+    let found = web.store().versions(project, name, before, limit + 1).await?;
     let found = Page::of(found, limit, |version| version.version.to_string());
-    Ok(Json(found.map(|version| VersionView { document: None, ..VersionView::from(version) })))
+    Ok(found.map(|version| VersionView { document: None, ..VersionView::from(version) }))
 }

@@ -1,0 +1,68 @@
+//! Somebody else was faster: what they changed, and the three ways on.
+
+import type { ApiProblem } from "../api/problem";
+import { h } from "../core/dom";
+import { openDialog } from "../core/dialog";
+import { language, t } from "../core/texts";
+import { exact } from "../core/time";
+
+/** Lines that follow each other, as the API has them. */
+interface Hunk {
+  kind: "equal" | "removed" | "added";
+  text: string;
+}
+
+/** What a refusal with 412 holds beside the usual. */
+export interface Stale {
+  present: { version: number; user: string; message: string; created_at: string; document: string };
+  difference: { theirs?: { hunks: Hunk[] }; yours: { hunks: Hunk[] }; merged?: { document: string; conflicts: number } };
+}
+
+/** What somebody chose. */
+export type Way = "theirs" | "mine" | "merge" | null;
+
+/** What a refusal says, when it is one of this kind. */
+export function staleOf(problem: ApiProblem): Stale | null {
+  return problem.status === 412 && "present" in problem.body ? (problem.body as unknown as Stale) : null;
+}
+
+/** Shows the difference and asks. Null: go on editing, nothing is saved. */
+export function askConflict(stale: Stale): Promise<Way> {
+  return new Promise((resolve) => {
+    const { present, difference } = stale;
+    const way = (value: Exclude<Way, null>, label: string, look = "button") =>
+      h("button", { class: look, type: "button", onclick: () => { dialog.close(value); } }, label);
+    const merged = difference.merged;
+    const when = exact(new Date(present.created_at), language());
+    const said = present.message === "" ? "" : ` “${present.message}”`;
+    const body = [
+      h("p", {}, t("pipeline.conflict-text", { user: present.user, version: present.version, when }), said),
+      ...(difference.theirs ? [h("h3", {}, t("pipeline.conflict-theirs")), shown(difference.theirs.hunks)] : []),
+      h("h3", {}, t("pipeline.conflict-yours")),
+      shown(difference.yours.hunks),
+    ];
+    const merge = merged ? [way("merge", merged.conflicts > 0 ? t("pipeline.conflict-merge-by-hand", { n: merged.conflicts }) : t("pipeline.conflict-merge"), "button primary")] : [];
+    const actions = [way("theirs", t("pipeline.conflict-take-theirs")), way("mine", t("pipeline.conflict-overwrite"), "button danger"), ...merge];
+    const dialog = openDialog({ title: t("pipeline.conflict"), body, actions, large: true });
+    dialog.addEventListener("close", () => { resolve((dialog.returnValue || null) as Way); });
+  });
+}
+
+const AROUND = 2;
+
+function shown(hunks: Hunk[]): HTMLElement {
+  const lines = hunks.flatMap((hunk, at) => {
+    const all = hunk.text.replace(/\n$/, "").split("\n");
+    if (hunk.kind !== "equal" || all.length <= 2 * AROUND + 1) return all.map((line) => lineOf(hunk.kind, line));
+    const head = at === 0 ? [] : all.slice(0, AROUND);
+    const tail = at === hunks.length - 1 ? [] : all.slice(-AROUND);
+    const left = all.length - head.length - tail.length;
+    return [...head.map((line) => lineOf("equal", line)), lineOf("skipped", t("pipeline.skipped", { n: left })), ...tail.map((line) => lineOf("equal", line))];
+  });
+  return h("div", { class: "diff", tabindex: 0 }, ...lines);
+}
+
+function lineOf(kind: string, text: string): HTMLElement {
+  const sign = kind === "added" ? "+" : kind === "removed" ? "−" : "";
+  return h("div", { class: "diff-line short", "data-kind": kind }, h("span", { class: "diff-sign" }, sign), h("code", {}, text));
+}

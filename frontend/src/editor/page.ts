@@ -1,0 +1,142 @@
+//! The text of a pipeline on a page: editor, problems, message, saving, and what happens when two save at once.
+
+import type { EditorView } from "@codemirror/view";
+import { request } from "../api/client";
+import { ApiProblem, type Problem } from "../api/problem";
+import { h, icon } from "../core/dom";
+import { busy } from "../core/form";
+import { t } from "../core/texts";
+import { toast } from "../core/toast";
+import { askConflict, staleOf, type Stale } from "./conflict";
+import { Checker, type Checked } from "./problems";
+import { openEditor } from "./text";
+
+/** What the page is made with. */
+export interface PageParts {
+  box: HTMLElement;
+  project: string;
+  document: string;
+  readOnly: boolean;
+  /** What is known to be wrong already. */
+  problems: Problem[];
+  /** Stores the text; `version` is the one that it is based on, null for a new pipeline. */
+  save: (document: string, message: string, version: number | null) => Promise<number | null>;
+  version: number | null;
+  /** The word on the button. */
+  action: string;
+}
+
+/** The version that the server has stored. */
+export async function put(project: string, pipeline: string, document: string, message: string, version: number): Promise<number> {
+  const { data } = await request<{ version: number }>("PUT", `/projects/${project}/pipelines/${pipeline}`, { document, message }, { etag: `"${version}"` });
+  return data.version;
+}
+
+/** A page's editor. */
+class TextPage {
+  readonly #parts: PageParts;
+  readonly #view: EditorView;
+  readonly #checker: Checker;
+  readonly #status = h("p", { class: "editor-status", role: "status" });
+  readonly #message = h("input", { class: "input", id: "f-message", maxlength: 2000, placeholder: t("pipeline.message-hint"), "aria-label": t("pipeline.message") });
+  readonly #button: HTMLButtonElement;
+  #saved: string;
+  #version: number | null;
+  #checked: Checked | null = null;
+
+  constructor(parts: PageParts) {
+    this.#parts = parts;
+    this.#saved = parts.document;
+    this.#version = parts.version;
+    this.#button = h("button", { class: "button primary", type: "button", onclick: () => void this.save() }, icon("check"), parts.action);
+    const list = h("ul", { class: "problem-list", "aria-label": t("pipeline.problems") });
+    const text = h("div", { class: "editor-text" });
+    const foot = parts.readOnly ? null : h("div", { class: "editor-foot" }, this.#message, this.#button);
+    parts.box.replaceChildren(text, h("div", { class: "editor-side" }, this.#status, list), ...(foot ? [foot] : []));
+    this.#checker = new Checker(parts.project, list, (checked) => {
+      this.#checked = checked;
+      this.#paint();
+    });
+    this.#view = openEditor({
+      parent: text, document: parts.document, readOnly: parts.readOnly, label: t("pipeline.text"),
+      onChange: (view) => { this.#paint(); this.#checker.soon(view); },
+      onSave: () => void this.save(),
+    });
+    this.#message.addEventListener("keydown", (event) => { if (event.key === "Enter") void this.save(); });
+    window.addEventListener("beforeunload", (event) => { if (this.dirty) event.preventDefault(); });
+    this.#begin();
+  }
+
+  get dirty(): boolean {
+    return !this.#parts.readOnly && this.#text() !== this.#saved;
+  }
+
+  async save(): Promise<void> {
+    if (this.#parts.readOnly || this.#button.ariaBusy === "true") return;
+    await busy(this.#button, () => this.#try(this.#version));
+  }
+
+  #begin(): void {
+    if (this.#parts.version === null) void this.#checker.now(this.#view);
+    else this.#checker.show(this.#view, { valid: !this.#parts.problems.some((one) => one.severity === "error"), problems: this.#parts.problems });
+  }
+
+  #text(): string {
+    return this.#view.state.sliceDoc();
+  }
+
+  async #try(version: number | null): Promise<void> {
+    const text = this.#text();
+    try {
+      const stored = await this.#parts.save(text, this.#message.value, version);
+      this.#saved = text;
+      this.#version = stored;
+      this.#message.value = "";
+      this.#paint();
+    } catch (error) {
+      if (error instanceof ApiProblem) await this.#refused(error);
+      else toast(error instanceof Error ? error.message : String(error), "error");
+    }
+  }
+
+  async #refused(problem: ApiProblem): Promise<void> {
+    const stale = staleOf(problem);
+    if (stale) await this.#settle(stale);
+    else {
+      if (problem.problems.length > 0) this.#checker.show(this.#view, { valid: false, problems: problem.problems });
+      toast(problem.message, "error");
+    }
+  }
+
+  async #settle(stale: Stale): Promise<void> {
+    const way = await askConflict(stale);
+    const { present, difference } = stale;
+    if (way === "mine") await this.#try(present.version);
+    else if (way === "theirs") this.#replace(present.document, present);
+    else if (way === "merge" && difference.merged) this.#replace(difference.merged.document, present);
+  }
+
+  #replace(text: string, present: Stale["present"]): void {
+    this.#view.dispatch({ changes: { from: 0, to: this.#view.state.doc.length, insert: text } });
+    this.#saved = present.document;
+    this.#version = present.version;
+    this.#paint();
+    this.#view.focus();
+  }
+
+  #paint(): void {
+    const errors = this.#checked?.problems.filter((problem) => problem.severity === "error").length ?? 0;
+    const rest = (this.#checked?.problems.length ?? 0) - errors;
+    const parts = [
+      this.#checked === null ? t("pipeline.checking") : errors > 0 ? t("pipeline.errors", { n: errors }) : rest > 0 ? t("pipeline.warnings", { n: rest }) : t("pipeline.valid"),
+      this.dirty ? t("pipeline.unsaved") : "",
+    ];
+    this.#status.replaceChildren(icon(errors > 0 ? "error" : rest > 0 ? "warning" : "check"), parts.filter(Boolean).join(" · "));
+    this.#status.dataset["kind"] = errors > 0 ? "error" : rest > 0 ? "warning" : "good";
+  }
+}
+
+/** Puts the editor into its box. */
+export function mountEditor(parts: PageParts): void {
+  new TextPage(parts);
+}

@@ -1,0 +1,76 @@
+//! What the server says of the text: marks in it, and a list that leads to them.
+
+import { setDiagnostics, type Diagnostic } from "@codemirror/lint";
+import type { EditorView } from "@codemirror/view";
+import { request } from "../api/client";
+import type { Problem } from "../api/problem";
+import { h, icon } from "../core/dom";
+import { t } from "../core/texts";
+
+/** What `/validate` answers. */
+export interface Checked {
+  valid: boolean;
+  problems: Problem[];
+  name?: string;
+}
+
+const WAIT_MS = 450;
+
+/** Asks the server a moment after the last change, and never twice at once. */
+export class Checker {
+  #timer = 0;
+  #running: AbortController | null = null;
+
+  constructor(
+    private readonly project: string,
+    private readonly list: HTMLElement,
+    private readonly onChecked: (checked: Checked) => void,
+  ) {}
+
+  soon(view: EditorView): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.now(view), WAIT_MS);
+  }
+
+  async now(view: EditorView): Promise<void> {
+    this.#running?.abort();
+    const running = new AbortController();
+    this.#running = running;
+    const document = view.state.doc.toString();
+    try {
+      const { data } = await request<Checked>("POST", `/projects/${this.project}/validate`, { document }, { signal: running.signal });
+      this.show(view, data);
+    } catch {
+      // The next change asks again; saving says what is wrong with the connection.
+    }
+  }
+
+  /** Marks problems and lists them. */
+  show(view: EditorView, checked: Checked): void {
+    view.dispatch(setDiagnostics(view.state, checked.problems.map((problem) => mark(view, problem))));
+    this.list.replaceChildren(...checked.problems.map((problem) => row(view, problem)));
+    this.onChecked(checked);
+  }
+}
+
+/** The place of a problem: from its column to the end of its line. */
+function placeOf(view: EditorView, problem: Problem): { from: number; to: number } {
+  const number = Math.min(Math.max(problem.line ?? 1, 1), view.state.doc.lines);
+  const line = view.state.doc.line(number);
+  const from = Math.min(line.from + Math.max((problem.column ?? 1) - 1, 0), line.to);
+  return { from, to: Math.max(line.to, from) };
+}
+
+function mark(view: EditorView, problem: Problem): Diagnostic {
+  return { ...placeOf(view, problem), severity: problem.severity, message: problem.message, source: problem.path };
+}
+
+function row(view: EditorView, problem: Problem): HTMLElement {
+  const go = () => {
+    view.dispatch({ selection: { anchor: placeOf(view, problem).from }, scrollIntoView: true });
+    view.focus();
+  };
+  const line = problem.line === undefined ? "" : t("pipeline.line", { line: problem.line });
+  const button = h("button", { type: "button", class: "problem", onclick: go }, icon(problem.severity), h("span", { class: "faint" }, line), h("span", {}, problem.message));
+  return h("li", { "data-severity": problem.severity }, button);
+}

@@ -1,0 +1,71 @@
+//! The editor itself: CodeMirror for pipeline documents.
+
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { yaml } from "@codemirror/lang-yaml";
+import { bracketMatching, foldGutter, foldKeymap, indentOnInput, indentUnit } from "@codemirror/language";
+import { lintGutter, lintKeymap } from "@codemirror/lint";
+import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
+import { Compartment, EditorState, type Extension } from "@codemirror/state";
+import {
+  drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers,
+} from "@codemirror/view";
+import { completing } from "./complete";
+import { explaining } from "./hover";
+import { learn } from "./knowledge";
+import { theme } from "./theme";
+
+/** What an editor is made of. */
+export interface EditorParts {
+  parent: HTMLElement;
+  document: string;
+  /** What it is, for those who do not see it. */
+  label: string;
+  readOnly: boolean;
+  onChange: (view: EditorView) => void;
+  onSave: () => void;
+}
+
+/** Opens an editor. Completion and explanations come when the schemas have arrived. */
+export function openEditor(parts: EditorParts): EditorView {
+  const knowing = new Compartment();
+  const view = new EditorView({
+    parent: parts.parent,
+    state: EditorState.create({ doc: parts.document, extensions: [knowing.of([]), ...basics(parts)] }),
+  });
+  void learn().then(
+    (knowledge) => {
+      const source = autocompletion({ override: [completing(knowledge)], activateOnTyping: true });
+      view.dispatch({ effects: knowing.reconfigure([source, explaining(knowledge)]) });
+    },
+    () => undefined,
+  );
+  return view;
+}
+
+function basics(parts: EditorParts): Extension[] {
+  const save = () => {
+    parts.onSave();
+    return true;
+  };
+  // The text goes back with the line ends that it came with.
+  const windows = parts.document.includes("\r\n");
+  return [
+    theme(),
+    windows ? EditorState.lineSeparator.of("\r\n") : [],
+    lineNumbers(), foldGutter(), lintGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(),
+    highlightActiveLine(), highlightActiveLineGutter(), highlightSelectionMatches(),
+    indentUnit.of("  "),
+    EditorState.tabSize.of(2),
+    yaml(),
+    EditorState.readOnly.of(parts.readOnly),
+    EditorView.contentAttributes.of({ "aria-label": parts.label }),
+    EditorView.updateListener.of((update) => { if (update.docChanged) parts.onChange(update.view); }),
+    keymap.of([
+      { key: "Mod-s", run: save, preventDefault: true },
+      ...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap,
+      // Escape, then Tab, leaves the editor.
+      indentWithTab,
+    ]),
+  ];
+}

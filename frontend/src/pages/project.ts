@@ -1,0 +1,72 @@
+//! A project: its members and settings, for its owners.
+
+import { request } from "../api/client";
+import { all, around, need } from "../core/dom";
+import { confirm } from "../core/dialog";
+import { onSubmit, trying } from "../core/form";
+import { t } from "../core/texts";
+import { toastLater } from "../core/toast";
+
+/** Starts the page. */
+export function start(): void {
+  const settings = document.querySelector<HTMLFormElement>("#settings-form");
+  if (!settings) return;
+  const project = settings.dataset["project"] ?? "";
+  onSubmit(need<HTMLFormElement>("#add-member"), async (data) => {
+    await request("PUT", `/projects/${project}/members/${encodeURIComponent(text(data, "user"))}`, { role: text(data, "role") });
+    again(t("projects.member-added", { name: text(data, "user") }));
+  });
+  onSubmit(settings, async (data) => {
+    const body = { label: text(data, "label"), description: text(data, "description") };
+    await request("PATCH", `/projects/${project}`, body, { etag: settings.dataset["etag"] ?? "*" });
+    again(t("projects.saved"));
+  });
+  for (const row of all("[data-member]")) watchMember(project, row);
+  need("#delete-project").addEventListener("click", () => void trying(() => remove(project, settings.dataset["etag"] ?? "*")));
+}
+
+function text(data: FormData, key: string): string {
+  const value = data.get(key);
+  return typeof value === "string" ? value.trim() : "";
+}
+
+function again(message: string): void {
+  toastLater(message);
+  location.reload();
+}
+
+function watchMember(project: string, row: HTMLElement): void {
+  const name = row.dataset["member"] ?? "";
+  const path = `/projects/${project}/members/${name}`;
+  const etag = row.dataset["etag"] ?? "*";
+  const select = row.querySelector<HTMLSelectElement>("[data-role]");
+  select?.addEventListener("change", () => void trying(() => changeRole(path, select, etag)));
+  row.addEventListener("click", (event) => {
+    if (around(event, "[data-remove]")) void trying(() => expel(path, name, etag));
+  });
+}
+
+async function changeRole(path: string, select: HTMLSelectElement, etag: string): Promise<void> {
+  try {
+    await request("PUT", path, { role: select.value }, { etag });
+  } catch (error) {
+    for (const option of select.options) option.selected = option.defaultSelected;
+    throw error;
+  }
+  again(t("projects.role-changed"));
+}
+
+async function expel(path: string, name: string, etag: string): Promise<void> {
+  const question = { title: t("projects.remove-title", { name }), text: t("projects.remove-text"), action: t("projects.remove"), danger: true };
+  if (!(await confirm(question))) return;
+  await request("DELETE", path, undefined, { etag });
+  again(t("projects.removed", { name }));
+}
+
+async function remove(project: string, etag: string): Promise<void> {
+  const question = { title: t("projects.delete"), text: t("projects.delete-text"), action: t("projects.delete"), danger: true, typed: project };
+  if (!(await confirm(question))) return;
+  await request("DELETE", `/projects/${project}`, undefined, { etag });
+  toastLater(t("projects.deleted", { name: project }));
+  location.assign("/projects");
+}

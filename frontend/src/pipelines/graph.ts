@@ -1,0 +1,40 @@
+//! The graph of a pipeline, and what is known of the task that is chosen in it.
+
+import { Dag } from "../components/dag";
+import { h, need } from "../core/dom";
+import { t } from "../core/texts";
+
+/** A task, as `/validate` has it. */
+export interface CheckedTask {
+  name: string;
+  template: string;
+  needs: string[];
+  description?: string;
+  for_each: boolean;
+}
+
+/** Draws the graph into its box. */
+export function drawGraph(box: HTMLElement, tasks: CheckedTask[]): void {
+  const known = new Set(tasks.map((task) => task.name));
+  const nodes = tasks.map((task) => ({ id: task.name, label: task.name, sub: task.for_each ? `${task.template} ×` : task.template }));
+  const edges = tasks.flatMap((task) => task.needs.filter((need) => known.has(need)).map((from) => ({ from, to: task.name })));
+  new Dag(box, { nodes, edges, label: t("pipeline.graph"), onSelect: (id) => { tell(tasks, id); } });
+}
+
+function tell(tasks: CheckedTask[], id: string | null): void {
+  const task = tasks.find((one) => one.name === id);
+  const body = need("#task-body");
+  if (!task) {
+    body.replaceChildren(h("p", { class: "muted" }, t("pipeline.task-hint")));
+    return;
+  }
+  const template = task.template.split("@")[0] ?? task.template;
+  const after = tasks.filter((other) => other.needs.includes(task.name)).map((other) => other.name);
+  const rows: [string, Node | string][] = [
+    [t("pipeline.template"), h("a", { href: `/templates/${template}` }, task.template)],
+    [t("pipeline.needs"), task.needs.join(", ") || "–"],
+    [t("pipeline.needed-by"), after.join(", ") || "–"],
+  ];
+  const list = h("dl", { class: "kv" }, ...rows.flatMap(([term, value]) => [h("dt", {}, term), h("dd", {}, value)]));
+  body.replaceChildren(h("h3", { class: "mono" }, task.name), h("p", { class: "muted" }, task.description ?? ""), list);
+}

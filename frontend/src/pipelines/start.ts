@@ -1,0 +1,36 @@
+//! The dialog that starts a run.
+
+import { request } from "../api/client";
+import { h, icon, need } from "../core/dom";
+import { openDialog } from "../core/dialog";
+import { onSubmit, trying } from "../core/form";
+import { t } from "../core/texts";
+import { toastLater } from "../core/toast";
+import { chosen, fields, type Parameters } from "./parameters";
+
+/** Asks for the parameters of a stored pipeline and starts it. */
+export function askStart(project: string, pipeline: string, parameters: Parameters, version?: number): void {
+  const names = Object.keys(parameters);
+  const go = h("button", { class: "button primary", type: "submit", form: "start-run" }, icon("run"), t("pipeline.run"));
+  const cancel = h("button", { class: "button", type: "button" }, t("common.cancel"));
+  const form = h("form", { class: "form", id: "start-run" }, ...fields(parameters));
+  if (names.length === 0) form.append(h("p", { class: "muted" }, t("pipeline.no-parameters")));
+  const dialog = openDialog({ title: t("pipeline.run-title", { name: pipeline }), body: [form], actions: [cancel, go] });
+  cancel.addEventListener("click", () => { dialog.close(); });
+  onSubmit(form, async (data) => {
+    const body = { pipeline, parameters: chosen(parameters, data), ...(version === undefined ? {} : { version }) };
+    const { data: started } = await request<{ run: { id: string } }>("POST", `/projects/${project}/runs`, body);
+    toastLater(t("pipeline.started"));
+    location.assign(`/runs/${started.run.id}`);
+  });
+  const first = form.querySelector<HTMLElement>("input, select, textarea") ?? need(".dialog-foot .primary", dialog);
+  first.focus();
+}
+
+/** Reads a pipeline's parameters first. */
+export async function askStartOf(project: string, pipeline: string): Promise<void> {
+  await trying(async () => {
+    const { data } = await request<{ parameters: Parameters }>("GET", `/projects/${project}/pipelines/${pipeline}`);
+    askStart(project, pipeline, data.parameters);
+  });
+}

@@ -1,0 +1,84 @@
+//! `GET /projects/{project}/new-pipeline`: a document from which a pipeline is made.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use cubeloom_compiler::newest_template;
+use cubeloom_domain::template::InstalledTemplate;
+use serde::Deserialize;
+
+use super::{Frame, carried, html};
+use crate::error::{ApiError, ApiResult};
+use crate::extract::{Path, Query};
+use crate::state::Web;
+use crate::templates::beside;
+
+/// What an empty beginning is: small, and it runs.
+const EMPTY: &str = include_str!("new_pipeline.yaml");
+
+#[derive(Template)]
+#[template(path = "new-pipeline.html")]
+struct NewPipelinePage {
+    frame: Frame,
+    project: String,
+    beginnings: Vec<Beginning>,
+    /// The document that the editor begins with, as JSON.
+    document: String,
+}
+
+/// A document to begin with.
+struct Beginning {
+    /// The template whose example it is; empty for the empty one.
+    name: String,
+    label: String,
+    chosen: bool,
+}
+
+/// What to begin with.
+#[derive(Debug, Deserialize)]
+pub(crate) struct From {
+    /// A template, whose example it is.
+    #[serde(default)]
+    from: String,
+}
+
+pub(crate) async fn show(
+    State(web): State<Web>,
+    frame: Frame,
+    Path(project): Path<String>,
+    Query(From { from }): Query<From>,
+) -> ApiResult<Response> {
+    let set = web.templates();
+    let newest: BTreeMap<String, InstalledTemplate> = set
+        .iter()
+        .filter_map(|(name, versions)| Some((name.clone(), newest_template(versions)?.clone())))
+        .collect();
+    let zh = frame.lang.as_str() == "zh";
+    let label = |found: &InstalledTemplate| {
+        let label = &found.template.label;
+        if zh { label.zh.clone() } else { label.en.clone() }
+    };
+    let empty = Beginning {
+        name: String::new(),
+        label: frame.t("pipeline.begin-empty").to_owned(),
+        chosen: from.is_empty(),
+    };
+    let others = newest.iter().map(|(name, found)| Beginning {
+        name: name.clone(),
+        label: label(found),
+        chosen: *name == from,
+    });
+    let beginnings = std::iter::once(empty).chain(others).collect();
+    let document = document(newest.get(&from).cloned()).await?;
+    let document = carried(&document)?;
+    html(&NewPipelinePage { frame, project, beginnings, document })
+}
+
+async fn document(template: Option<InstalledTemplate>) -> ApiResult<String> {
+    let Some(template) = template else { return Ok(EMPTY.to_owned()) };
+    let read = move || beside(&template).example.map(|example| example.document);
+    let example = tokio::task::spawn_blocking(read).await.map_err(ApiError::internal)?;
+    Ok(example.unwrap_or_else(|| EMPTY.to_owned()))
+}

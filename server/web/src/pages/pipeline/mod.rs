@@ -1,0 +1,162 @@
+//! `GET /projects/{project}/pipelines/{pipeline}`: one pipeline, a tab each for its graph, text, versions, runs, hooks.
+
+mod hooks;
+mod runs;
+mod versions;
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use cubeloom_domain::Severity;
+use cubeloom_store::PipelineVersion;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Frame, carried, html};
+use crate::api::hooks::HookView;
+use crate::api::pipelines::VersionView;
+use crate::api::runs::view::RunView;
+use crate::api::validate::{CheckedView, checked};
+use crate::auth::Caller;
+use crate::error::{ApiError, ApiResult, ProblemView};
+use crate::extract::{Path, Query};
+use crate::page::Page;
+use crate::state::Web;
+use crate::time::Time;
+
+#[derive(Template)]
+#[template(path = "pipeline.html")]
+struct PipelinePage {
+    frame: Frame,
+    project: String,
+    name: String,
+    description: String,
+    /// What is shown; its document is in `carried`.
+    version: VersionView,
+    /// The newest version's number.
+    newest: u32,
+    /// Problems that stop it, and others.
+    errors: usize,
+    warnings: usize,
+    problems: Vec<ProblemView>,
+    /// What the script works with, as JSON.
+    carried: String,
+    tab: Tab,
+}
+
+/// What is below the head.
+enum Tab {
+    Graph,
+    Text,
+    Versions(Page<VersionView>),
+    Runs(Vec<RunView>),
+    Hooks(Vec<HookView>),
+}
+
+impl Tab {
+    fn is(&self, word: &str) -> bool {
+        let own = match self {
+            Self::Graph => "graph",
+            Self::Text => "text",
+            Self::Versions(_) => "versions",
+            Self::Runs(_) => "runs",
+            Self::Hooks(_) => "hooks",
+        };
+        own == word
+    }
+}
+
+/// What is wanted of a pipeline.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Wanted {
+    /// `graph`, `text`, `versions`, `runs` or `hooks`.
+    tab: Option<String>,
+    /// An older version, for its text and graph.
+    version: Option<u32>,
+    /// The next page of the versions.
+    cursor: Option<String>,
+}
+
+impl PipelinePage {
+    fn is_newest(&self) -> bool {
+        self.version.version == self.newest
+    }
+
+    /// The page with another tab.
+    fn at(&self, tab: &str) -> String {
+        let version =
+            if self.is_newest() { String::new() } else { format!("&version={}", self.version.version) };
+        let only = if matches!(tab, "graph" | "text") { version.as_str() } else { "" };
+        format!("/projects/{}/pipelines/{}?tab={tab}{only}", self.project, self.name)
+    }
+}
+
+pub(crate) async fn show(
+    State(web): State<Web>,
+    caller: Caller,
+    frame: Frame,
+    Path((project, name)): Path<(String, String)>,
+    Query(wanted): Query<Wanted>,
+) -> ApiResult<Response> {
+    let missing = || ApiError::not_found("pipeline", &name);
+    let newest = web.store().newest(&project, &name).await?.ok_or_else(missing)?;
+    let number = newest.version;
+    let version = match wanted.version.filter(|version| *version != number) {
+        None => newest,
+        Some(version) => web.store().pipeline(&project, &name, version).await?.ok_or_else(missing)?,
+    };
+    let view = checked(&web, &project, &caller.user.name, version.document.clone()).await?;
+    let tab = tab(&web, &frame, &project, &name, &wanted).await?;
+    let carried = carry(&project, &name, &version, number, &view)?;
+    let error = serde_json::to_value(Severity::Error).map_err(ApiError::internal)?;
+    let errors = view.problems.iter().filter(|problem| error == problem.severity.as_str()).count();
+    let page = PipelinePage {
+        frame,
+        project,
+        description: description(&version),
+        name,
+        newest: number,
+        errors,
+        warnings: view.problems.len() - errors,
+        problems: view.problems,
+        carried,
+        version: version.into(),
+        tab,
+    };
+    html(&page)
+}
+
+fn description(version: &PipelineVersion) -> String {
+    let document = cubeloom_compiler::parse_pipeline(&version.document).ok();
+    document.and_then(|document| document.pipeline.description).unwrap_or_default()
+}
+
+fn carry(
+    project: &str,
+    name: &str,
+    version: &PipelineVersion,
+    newest: u32,
+    view: &CheckedView,
+) -> ApiResult<String> {
+    carried(&json!({
+        "project": project,
+        "pipeline": name,
+        "version": version.version,
+        "newest": newest,
+        "document": version.document,
+        "problems": view.problems,
+        "parameters": view.parameters,
+        "tasks": view.tasks,
+        "code": version.code,
+    }))
+}
+
+async fn tab(web: &Web, frame: &Frame, project: &str, name: &str, wanted: &Wanted) -> ApiResult<Tab> {
+    Ok(match wanted.tab.as_deref() {
+        Some("text") => Tab::Text,
+        Some("versions") => Tab::Versions(versions::page(web, project, name, wanted.cursor.clone()).await?),
+        Some("runs") => Tab::Runs(runs::last(web, project, name).await?),
+        Some("hooks") if frame.may_edit() => Tab::Hooks(hooks::all(web, project, name).await?),
+        _ => Tab::Graph,
+    })
+}

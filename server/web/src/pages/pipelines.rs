@@ -1,0 +1,73 @@
+//! `GET /projects/{project}/pipelines`: the pipelines of a project.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use serde_json::{Value, json};
+
+use super::{Frame, html};
+use crate::api::pipelines::{ListQuery, PipelineSummaryView, summaries};
+use crate::error::ApiResult;
+use crate::extract::{Path, Query};
+use crate::state::Web;
+
+#[derive(Template)]
+#[template(path = "pipelines.html")]
+struct PipelinesPage {
+    frame: Frame,
+    project: String,
+    q: String,
+    label: String,
+    rows: Vec<Row>,
+    /// The URL of the next page.
+    next: Option<String>,
+}
+
+struct Row {
+    pipeline: PipelineSummaryView,
+    labels: Vec<Label>,
+    /// The last runs for the spark line, as JSON, the oldest first.
+    spark: String,
+}
+
+struct Label {
+    text: String,
+    /// The URL of the list with this label only.
+    href: String,
+}
+
+pub(crate) async fn show(
+    State(web): State<Web>,
+    frame: Frame,
+    Path(project): Path<String>,
+    Query(query): Query<ListQuery>,
+) -> ApiResult<Response> {
+    let q = query.q.clone().unwrap_or_default();
+    let label = query.label.clone().unwrap_or_default();
+    let page = summaries(&web, project.clone(), query).await?;
+    let next = page.next_cursor.map(|cursor| {
+        let mut query = url::form_urlencoded::Serializer::new(String::from("?"));
+        query.append_pair("q", &q).append_pair("label", &label).append_pair("cursor", &cursor);
+        query.finish()
+    });
+    let rows = page.items.into_iter().map(row).collect();
+    html(&PipelinesPage { frame, project, q, label, rows, next })
+}
+
+fn row(pipeline: PipelineSummaryView) -> Row {
+    let labels = pipeline.labels.iter().map(|(name, value)| label(name, value)).collect();
+    Row { labels, spark: spark(&pipeline).to_string(), pipeline }
+}
+
+fn label(name: &str, value: &Value) -> Label {
+    let value = value.as_str().unwrap_or_default();
+    let mut query = url::form_urlencoded::Serializer::new(String::from("?"));
+    query.append_pair("label", &format!("{name}={value}"));
+    let text = if value.is_empty() || value == "true" { name.to_owned() } else { format!("{name}: {value}") };
+    Label { text, href: query.finish() }
+}
+
+fn spark(pipeline: &PipelineSummaryView) -> Value {
+    let run = |run: &crate::api::pipelines::RunMark| json!({"id": run.id, "state": run.state, "seconds": run.duration_seconds});
+    pipeline.last_runs.iter().rev().map(run).collect()
+}

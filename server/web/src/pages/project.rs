@@ -1,0 +1,43 @@
+//! `GET /projects/{project}`: what a project is called, and who is in it.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+
+use super::projects::word;
+use super::{Frame, html};
+use crate::api::members::MemberView;
+use crate::api::projects::ProjectView;
+use crate::auth::Caller;
+use crate::error::{ApiError, ApiResult};
+use crate::extract::Path;
+use crate::state::Web;
+
+#[derive(Template)]
+#[template(path = "project.html")]
+struct ProjectPage {
+    frame: Frame,
+    project: ProjectView,
+    members: Vec<MemberView>,
+    /// What members can be, the least first.
+    roles: [&'static str; 3],
+}
+
+impl ProjectPage {
+    fn role(&self, role: &str) -> &str {
+        word(&self.frame, role)
+    }
+}
+
+pub(crate) async fn show(
+    State(web): State<Web>,
+    caller: Caller,
+    frame: Frame,
+    Path(name): Path<String>,
+) -> ApiResult<Response> {
+    let missing = || ApiError::not_found("project", &name);
+    let project = web.store().project(&name).await?.ok_or_else(missing)?;
+    let members = web.store().members(&name).await?.into_iter().map(MemberView::from).collect();
+    let project = ProjectView::new(project, caller.role);
+    html(&ProjectPage { frame, project, members, roles: ["viewer", "editor", "owner"] })
+}
