@@ -4,6 +4,7 @@
 
 pub mod support;
 
+mod hostile;
 mod identity;
 mod openapi;
 mod pipelines;

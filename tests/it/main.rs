@@ -4,5 +4,7 @@ mod api;
 mod architecture;
 mod cli;
 mod crash;
+mod e2e;
 mod support;
 mod templates;
+mod texts;
