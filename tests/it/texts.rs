@@ -11,8 +11,20 @@ use regex::Regex;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// Words that are the same in Chinese.
-const SAME: &[&str] =
-    &["API", "CPU", "CSV", "GPU", "JSON", "YAML", "URL", "ID", "OpenID Connect", "Python", "curl"];
+const SAME: &[&str] = &[
+    "API",
+    "CPU",
+    "CSV",
+    "GPU",
+    "JSON",
+    "YAML",
+    "URL",
+    "ID",
+    "OpenID Connect",
+    "REST API",
+    "Python",
+    "curl",
+];
 
 /// Names, signs and samples in templates that are not translated.
 const LITERAL: &[&str] = &["Cubeloom", "English", "GET", "POST"];
@@ -132,6 +144,8 @@ fn is_something_else(name: &str) -> bool {
 fn no_template_has_a_text_of_its_own() {
     let comment = Regex::new(r"(?s)\{#.*?#\}|<!--.*?-->").unwrap();
     let code = Regex::new(r"(?s)<(?:code|pre|kbd)\b.*?</(?:code|pre|kbd)>").unwrap();
+    // Names for scripts, not for people.
+    let page = Regex::new(r"\{% block page %\}.*?\{% endblock %\}").unwrap();
     let askama = Regex::new(r"(?s)\{\{.*?\}\}|\{%.*?%\}").unwrap();
     let spoken = Regex::new(r#"\b(?:title|placeholder|alt|aria-label)="([^"]*)""#).unwrap();
     let tag = Regex::new(r"(?s)<[^>]*>").unwrap();
@@ -142,6 +156,7 @@ fn no_template_has_a_text_of_its_own() {
         let text = fs::read_to_string(&path).unwrap();
         let text = comment.replace_all(&text, "");
         let text = code.replace_all(&text, "");
+        let text = page.replace_all(&text, "");
         let text = askama.replace_all(&text, "");
         let attributes: Vec<String> = spoken.captures_iter(&text).map(|one| one[1].to_owned()).collect();
         let between = tag.replace_all(&text, "\n");

@@ -80,7 +80,7 @@ def test_what_was_asked_for_once_is_made_once(client: Client, proxy: Proxy) -> N
         run = start(beside, "true")
     assert proxy.accepted >= 2, "the first answer was lost, and it was asked again"
     assert {each.id for each in client.runs("default")} - before == {run.id}
-    run.wait(60)
+    client.run(run.id).wait(60)
 
 
 def test_events_tell_of_the_end(client: Client) -> None:

@@ -5,6 +5,83 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
+class ArtifactView(TypedDict):
+    """
+    A file worth showing.
+    """
+
+    task: str
+    """
+    The task.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    name: str
+    """
+    What it is called.
+    """
+    path: str
+    """
+    Where it lies, below the run's folder.
+    """
+    size: NotRequired[int | None]
+    """
+    Its length in bytes; absent when the file is not there.
+    """
+    content_type: str
+    """
+    The type of its content, by its name.
+    """
+    preview: str
+    """
+    How it can be shown: `image`, `text`, `csv`, `json`, `html`, `directory` or `none`.
+    """
+
+
+class BeforeAfter(TypedDict):
+    """
+    One program twice: for one process, and as the template runs it.
+    """
+
+    before: str
+    """
+    For one process.
+    """
+    after: str
+    """
+    As the template runs it.
+    """
+
+
+class CheckedTask(TypedDict):
+    """
+    A task of a checked document.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    template: str
+    """
+    The template, as the document names it.
+    """
+    needs: list[str]
+    """
+    The tasks before it.
+    """
+    description: NotRequired[str | None]
+    """
+    What it does.
+    """
+    for_each: bool
+    """
+    Whether it runs once for each of several elements.
+    """
+
+
 class CodeFile(TypedDict):
     """
     A file of a folder of code.
@@ -39,6 +116,76 @@ class CodeView(TypedDict):
     """
 
 
+class Content1(TypedDict):
+    """
+    Text.
+    """
+
+    text: str
+    """
+    The text.
+    """
+    shown_as: Literal['text']
+
+
+class Content2(TypedDict):
+    """
+    JSON, set with one member a line.
+    """
+
+    text: str
+    """
+    The text.
+    """
+    shown_as: Literal['json']
+
+
+class Content3(TypedDict):
+    """
+    A table.
+    """
+
+    columns: list[str]
+    """
+    The first row.
+    """
+    rows: list[list[str]]
+    """
+    The other rows.
+    """
+    shown_as: Literal['table']
+
+
+class Content4(TypedDict):
+    """
+    A picture: show the file itself.
+    """
+
+    shown_as: Literal['image']
+
+
+class Content5(TypedDict):
+    """
+    A page: show the file itself, in a frame with `sandbox`.
+    """
+
+    shown_as: Literal['page']
+
+
+class Content6(TypedDict):
+    """
+    Nothing that can be shown here: it can be downloaded.
+    """
+
+    shown_as: Literal['nothing']
+
+
+Content: TypeAlias = Content1 | Content2 | Content3 | Content4 | Content5 | Content6
+"""
+What is shown of a file.
+"""
+
+
 class Credentials(TypedDict):
     """
     What somebody signs in with.
@@ -54,6 +201,17 @@ class Credentials(TypedDict):
     """
 
 
+class DocumentToCheck(TypedDict):
+    """
+    A document.
+    """
+
+    document: str
+    """
+    The text, YAML or JSON.
+    """
+
+
 EdgeView = TypedDict(
     'EdgeView',
     {
@@ -62,6 +220,33 @@ EdgeView = TypedDict(
         'kind': str,
     },
 )
+
+
+class EntryView(TypedDict):
+    """
+    Something in a folder.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    kind: str
+    """
+    `folder`, `file`, or `other` for what is not opened: devices, pipes, links that lead out.
+    """
+    link: bool
+    """
+    Whether it is a link.
+    """
+    size: int
+    """
+    Its length in bytes; 0 of a folder.
+    """
+    modified_at: NotRequired[str | None]
+    """
+    When it was last changed.
+    """
 
 
 class FailureView(TypedDict):
@@ -154,6 +339,33 @@ class Health(TypedDict):
     status: str
     """
     `ok`
+    """
+
+
+class HookCall(TypedDict):
+    """
+    What the caller of a hook may send; everything else in the body is left alone, so that other programs' own
+    messages can be sent here as they are.
+    """
+
+    parameters: NotRequired[dict[str, Any]]
+    """
+    Parameters of the run, over the hook's own.
+    """
+
+
+class HookChange(TypedDict):
+    """
+    What changes; what is absent stays.
+    """
+
+    name: NotRequired[str | None]
+    """
+    What it is called.
+    """
+    parameters: NotRequired[dict[str, Any] | None]
+    """
+    Parameters of the runs that it starts.
     """
 
 
@@ -338,6 +550,21 @@ class NewDocument(TypedDict):
     """
 
 
+class NewHook(TypedDict):
+    """
+    A hook that is to be.
+    """
+
+    name: str
+    """
+    What it is called.
+    """
+    parameters: NotRequired[dict[str, Any]]
+    """
+    Parameters of the runs that it starts.
+    """
+
+
 class NewPassword(TypedDict):
     """
     A new password, and the present one.
@@ -507,38 +734,137 @@ class OneResult(TypedDict):
     """
 
 
-class Item9(TypedDict):
+class OutputsView(TypedDict):
     """
-    A secret, without its value: that is never shown.
+    What a task reported.
+    """
+
+    task: str
+    """
+    The task.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    outputs: dict[str, Any]
+    """
+    Outputs by name.
+    """
+
+
+class Item(TypedDict):
+    """
+    A file worth showing.
+    """
+
+    task: str
+    """
+    The task.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    name: str
+    """
+    What it is called.
+    """
+    path: str
+    """
+    Where it lies, below the run's folder.
+    """
+    size: NotRequired[int | None]
+    """
+    Its length in bytes; absent when the file is not there.
+    """
+    content_type: str
+    """
+    The type of its content, by its name.
+    """
+    preview: str
+    """
+    How it can be shown: `image`, `text`, `csv`, `json`, `html`, `directory` or `none`.
+    """
+
+
+class PageArtifactView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item3(TypedDict):
+    """
+    Something in a folder.
     """
 
     name: str
     """
-    The name that tasks use.
+    Its name.
     """
-    description: str
+    kind: str
     """
-    What it is for.
+    `folder`, `file`, or `other` for what is not opened: devices, pipes, links that lead out.
     """
-    created_at: str
+    link: bool
     """
-    Since when there is one.
+    Whether it is a link.
     """
-    updated_at: str
+    size: int
+    """
+    Its length in bytes; 0 of a folder.
+    """
+    modified_at: NotRequired[str | None]
     """
     When it was last changed.
     """
-    updated_by: str
+
+
+class PageEntryView(TypedDict):
     """
-    By whom.
+    One page of a list.
     """
-    revision: int
+
+    items: list[Item3]
     """
-    Counts its changes; in quotes it is the ETag.
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
     """
 
 
-class PageSecretView(TypedDict):
+class Item9(TypedDict):
+    """
+    What a task reported.
+    """
+
+    task: str
+    """
+    The task.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    outputs: dict[str, Any]
+    """
+    Outputs by name.
+    """
+
+
+class PageOutputsView(TypedDict):
     """
     One page of a list.
     """
@@ -562,6 +888,135 @@ class Place(TypedDict):
     """
     `viewer`, `editor` or `owner`.
     """
+
+
+class Preview1(TypedDict):
+    """
+    Text.
+    """
+
+    text: str
+    """
+    The text.
+    """
+    shown_as: Literal['text']
+
+
+class Preview2(TypedDict):
+    """
+    JSON, set with one member a line.
+    """
+
+    text: str
+    """
+    The text.
+    """
+    shown_as: Literal['json']
+
+
+class Preview3(TypedDict):
+    """
+    A table.
+    """
+
+    columns: list[str]
+    """
+    The first row.
+    """
+    rows: list[list[str]]
+    """
+    The other rows.
+    """
+    shown_as: Literal['table']
+
+
+class Preview4(TypedDict):
+    """
+    A picture: show the file itself.
+    """
+
+    shown_as: Literal['image']
+
+
+class Preview5(TypedDict):
+    """
+    A page: show the file itself, in a frame with `sandbox`.
+    """
+
+    shown_as: Literal['page']
+
+
+class Preview6(TypedDict):
+    """
+    Nothing that can be shown here: it can be downloaded.
+    """
+
+    shown_as: Literal['nothing']
+
+
+class Preview7(TypedDict):
+    """
+    What a file looks like, as far as that can be shown.
+    """
+
+    name: str
+    """
+    The file's name.
+    """
+    size: int
+    """
+    Its length in bytes.
+    """
+    media_type: str
+    """
+    What it seems to be, e.g. `text/csv`.
+    """
+    truncated: bool
+    """
+    Whether only its beginning is shown.
+    """
+
+
+class Preview8(Preview1, Preview7):
+    """
+    What a file looks like, as far as that can be shown.
+    """
+
+
+class Preview9(Preview2, Preview7):
+    """
+    What a file looks like, as far as that can be shown.
+    """
+
+
+class Preview10(Preview3, Preview7):
+    """
+    What a file looks like, as far as that can be shown.
+    """
+
+
+class Preview11(Preview4, Preview7):
+    """
+    What a file looks like, as far as that can be shown.
+    """
+
+
+class Preview12(Preview5, Preview7):
+    """
+    What a file looks like, as far as that can be shown.
+    """
+
+
+class Preview13(Preview6, Preview7):
+    """
+    What a file looks like, as far as that can be shown.
+    """
+
+
+Preview: TypeAlias = Preview8 | Preview9 | Preview10 | Preview11 | Preview12 | Preview13
+"""
+What a file looks like, as far as that can be shown.
+"""
 
 
 class ProblemView(TypedDict):
@@ -607,6 +1062,21 @@ class Profile(TypedDict):
     email: NotRequired[str | None]
     """
     Where you can be reached; empty for nowhere.
+    """
+
+
+class Program(TypedDict):
+    """
+    A program.
+    """
+
+    name: str
+    """
+    The file's name.
+    """
+    text: str
+    """
+    What stands in it.
     """
 
 
@@ -687,34 +1157,43 @@ class SecretChange(TypedDict):
     """
 
 
-class SecretView(TypedDict):
+class SeriesView(TypedDict):
     """
-    A secret, without its value: that is never shown.
+    One metric of one instance, over its steps.
     """
 
     name: str
     """
-    The name that tasks use.
+    Its name.
     """
-    description: str
+    task: str
     """
-    What it is for.
+    The task.
     """
-    created_at: str
+    instance: int
     """
-    Since when there is one.
+    The instance.
     """
-    updated_at: str
+    count: int
     """
-    When it was last changed.
+    How many values were reported.
     """
-    updated_by: str
+    last: float
     """
-    By whom.
+    The last value.
     """
-    revision: int
+    min: float
     """
-    Counts its changes; in quotes it is the ETag.
+    The smallest value.
+    """
+    max: float
+    """
+    The largest value.
+    """
+    points: list[list[float]]
+    """
+    `[step, value]`, at most 1,000 of them, thinned so that the smallest and largest stay; the step is the
+    position where none was reported.
     """
 
 
@@ -772,6 +1251,74 @@ class TaskCounts(TypedDict):
     states: dict[str, int]
     """
     By state; states that none is in are absent.
+    """
+
+
+class TemplateOutputView(TypedDict):
+    """
+    Something that a template's program reports.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    description: NotRequired[str | None]
+    """
+    What it means.
+    """
+
+
+class TemplateRoleView(TypedDict):
+    """
+    A role of a template.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    replicas: Any
+    """
+    How many workers: a number, or an expression.
+    """
+    resources: NotRequired[dict[str, Any]]
+    """
+    What each gets when the task does not say.
+    """
+
+
+class TextView(TypedDict):
+    """
+    A text in both languages.
+    """
+
+    en: str
+    """
+    English.
+    """
+    zh: str
+    """
+    Chinese.
+    """
+
+
+class ToCompile(TypedDict):
+    """
+    A document to compile.
+    """
+
+    document: str
+    """
+    The text, YAML or JSON.
+    """
+    parameters: NotRequired[dict[str, Any]]
+    """
+    The parameters; texts are read by the declared types.
+    """
+    code: NotRequired[str | None]
+    """
+    The digest of a folder of code that goes with it.
     """
 
 
@@ -921,6 +1468,29 @@ class UserView(TypedDict):
     revision: int
     """
     Counts the changes of the account, from 1: its ETag.
+    """
+
+
+class ValuePair(TypedDict):
+    """
+    A value on both sides; null where a side has none.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    left: Any
+    """
+    On the left.
+    """
+    right: Any
+    """
+    On the right.
+    """
+    same: bool
+    """
+    Whether both are equal.
     """
 
 
@@ -1170,6 +1740,104 @@ class AuditView(TypedDict):
     """
 
 
+class CheckedView(TypedDict):
+    """
+    What can be said about a document.
+    """
+
+    valid: bool
+    """
+    Whether it could run here, given values for parameters without a default.
+    """
+    problems: list[ProblemView]
+    """
+    Everything that is wrong or suspicious, in the order of the text.
+    """
+    name: NotRequired[str | None]
+    """
+    The pipeline's name, when its form is right.
+    """
+    parameters: NotRequired[dict[str, Any]]
+    """
+    Its parameters, when its form is right.
+    """
+    tasks: NotRequired[list[CheckedTask] | None]
+    """
+    Its tasks and what each needs, when its form is right.
+    """
+
+
+class CompiledTaskView(TypedDict):
+    """
+    A compiled task.
+    """
+
+    task: str
+    """
+    Its name.
+    """
+    needs: list[str]
+    """
+    The tasks before it.
+    """
+    template: str
+    """
+    `name@version`.
+    """
+    framework: str
+    """
+    How its workers learn who they are.
+    """
+    roles: list[RoleView]
+    """
+    Its workers and what each gets.
+    """
+    gang: int
+    """
+    How many workers must start together.
+    """
+    instances: NotRequired[int | None]
+    """
+    How many instances it has; absent when earlier tasks decide that.
+    """
+    jobs: Any
+    """
+    The jobs of its first instances, at most 20, as they would be submitted; a sentence instead when they are
+    known only later.
+    """
+
+
+class CompiledView(TypedDict):
+    """
+    A compiled document.
+    """
+
+    run: dict[str, Any]
+    """
+    What the run would be: an id that is not used, project, person, date.
+    """
+    pipeline: str
+    """
+    The pipeline's name.
+    """
+    cluster: str
+    """
+    The cluster that it would run on.
+    """
+    parameters: dict[str, Any]
+    """
+    The values of its parameters, defaults included.
+    """
+    tasks: list[CompiledTaskView]
+    """
+    Its tasks, in the document's order.
+    """
+    warnings: list[ProblemView]
+    """
+    What runs, and probably not as meant.
+    """
+
+
 class CreatedToken(TokenView):
     """
     A new token.
@@ -1189,6 +1857,33 @@ class CreatedUser(UserView):
     link: NotRequired[str | None]
     """
     The one-time link with which they set a password, when none was given; shown only now.
+    """
+
+
+class Example(TypedDict):
+    """
+    A pipeline that shows how a template is used.
+    """
+
+    document: str
+    """
+    The document.
+    """
+    program: NotRequired[Program | None]
+
+
+class FiredView(TypedDict):
+    """
+    A run that a hook has started.
+    """
+
+    run: str
+    """
+    The run's id.
+    """
+    warnings: list[ProblemView]
+    """
+    What runs, and probably not as meant.
     """
 
 
@@ -1245,6 +1940,46 @@ class HistoryView(TypedDict):
     usage: UsageView
     """
     What it used.
+    """
+
+
+class HookView(TypedDict):
+    """
+    A URL that starts a pipeline.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    pipeline: str
+    """
+    The pipeline that it starts, in its newest version.
+    """
+    name: str
+    """
+    What it is called.
+    """
+    url: str
+    """
+    The URL, with its signature: whoever has it can start the pipeline.
+    """
+    parameters: dict[str, Any]
+    """
+    Parameters of the runs that it starts; what the caller sends goes over them.
+    """
+    created_by: str
+    """
+    The name of who made it: its runs are theirs.
+    """
+    created_at: str
+    """
+    Since when there is one.
+    """
+    used_at: NotRequired[str | None]
+    revision: int
+    """
+    Counts its changes, from 1: its ETag. Every change makes a new URL.
     """
 
 
@@ -1383,7 +2118,43 @@ class MemberView(TypedDict):
     """
 
 
-class Item(TypedDict):
+class MetricPair(TypedDict):
+    """
+    A metric on both sides.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    task: str
+    """
+    The task.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    left: NotRequired[SeriesView | None]
+    right: NotRequired[SeriesView | None]
+
+
+class MetricsView(TypedDict):
+    """
+    Series by name.
+    """
+
+    series: list[SeriesView]
+    """
+    The series, by name, task and instance.
+    """
+    truncated: bool
+    """
+    Whether there are more series than are sent: ask for one task or name.
+    """
+
+
+class Item1(TypedDict):
     """
     One try at one instance.
     """
@@ -1451,7 +2222,7 @@ class PageAttemptView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item]
+    items: list[Item1]
     """
     The items, in the list's order.
     """
@@ -1461,7 +2232,7 @@ class PageAttemptView(TypedDict):
     """
 
 
-class Item1(TypedDict):
+class Item2(TypedDict):
     """
     One change.
     """
@@ -1513,7 +2284,7 @@ class PageAuditView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item1]
+    items: list[Item2]
     """
     The items, in the list's order.
     """
@@ -1523,7 +2294,7 @@ class PageAuditView(TypedDict):
     """
 
 
-class Item2(TypedDict):
+class Item4(TypedDict):
     """
     An attempt of an earlier or this run.
     """
@@ -1569,7 +2340,7 @@ class PageHistoryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item2]
+    items: list[Item4]
     """
     The items, in the list's order.
     """
@@ -1579,7 +2350,62 @@ class PageHistoryView(TypedDict):
     """
 
 
-class Item4(TypedDict):
+class Item5(TypedDict):
+    """
+    A URL that starts a pipeline.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    pipeline: str
+    """
+    The pipeline that it starts, in its newest version.
+    """
+    name: str
+    """
+    What it is called.
+    """
+    url: str
+    """
+    The URL, with its signature: whoever has it can start the pipeline.
+    """
+    parameters: dict[str, Any]
+    """
+    Parameters of the runs that it starts; what the caller sends goes over them.
+    """
+    created_by: str
+    """
+    The name of who made it: its runs are theirs.
+    """
+    created_at: str
+    """
+    Since when there is one.
+    """
+    used_at: NotRequired[str | None]
+    revision: int
+    """
+    Counts its changes, from 1: its ETag. Every change makes a new URL.
+    """
+
+
+class PageHookView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item5]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item7(TypedDict):
     """
     A link that was not used yet, without its secret.
     """
@@ -1627,7 +2453,7 @@ class PageLinkView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item4]
+    items: list[Item7]
     """
     The items, in the list's order.
     """
@@ -1637,7 +2463,7 @@ class PageLinkView(TypedDict):
     """
 
 
-class Item5(TypedDict):
+class Item8(TypedDict):
     """
     Somebody's place in a project.
     """
@@ -1677,7 +2503,7 @@ class PageMemberView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item5]
+    items: list[Item8]
     """
     The items, in the list's order.
     """
@@ -1687,7 +2513,7 @@ class PageMemberView(TypedDict):
     """
 
 
-class Item7(TypedDict):
+class Item11(TypedDict):
     """
     A project.
     """
@@ -1723,7 +2549,7 @@ class PageProjectView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item7]
+    items: list[Item11]
     """
     The items, in the list's order.
     """
@@ -1733,7 +2559,7 @@ class PageProjectView(TypedDict):
     """
 
 
-class Item8(TypedDict):
+class Item12(TypedDict):
     """
     A run.
     """
@@ -1795,7 +2621,7 @@ class PageRunView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item8]
+    items: list[Item12]
     """
     The items, in the list's order.
     """
@@ -1805,7 +2631,53 @@ class PageRunView(TypedDict):
     """
 
 
-class Item10(TypedDict):
+class Item13(TypedDict):
+    """
+    A secret, without its value: that is never shown.
+    """
+
+    name: str
+    """
+    The name that tasks use.
+    """
+    description: str
+    """
+    What it is for.
+    """
+    created_at: str
+    """
+    Since when there is one.
+    """
+    updated_at: str
+    """
+    When it was last changed.
+    """
+    updated_by: str
+    """
+    By whom.
+    """
+    revision: int
+    """
+    Counts its changes; in quotes it is the ETag.
+    """
+
+
+class PageSecretView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item13]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item14(TypedDict):
     """
     A browser in which you are signed in.
     """
@@ -1845,7 +2717,7 @@ class PageSessionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item10]
+    items: list[Item14]
     """
     The items, in the list's order.
     """
@@ -1855,7 +2727,57 @@ class PageSessionView(TypedDict):
     """
 
 
-class Item12(TypedDict):
+class Item16(TypedDict):
+    """
+    A template in a list.
+    """
+
+    name: str
+    """
+    The name.
+    """
+    label: TextView
+    """
+    What it is called.
+    """
+    help: TextView
+    """
+    What it does, in Markdown.
+    """
+    group: str
+    """
+    The group that it is listed in.
+    """
+    framework: str
+    """
+    How its workers learn who they are: `single`, `indexed`, `mpi`, `pytorch`, ...
+    """
+    version: str
+    """
+    The version that tasks use that name none.
+    """
+    versions: list[str]
+    """
+    Every installed version, the oldest first.
+    """
+
+
+class PageTemplateSummaryView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item16]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item17(TypedDict):
     """
     A token, without its secret part.
     """
@@ -1889,7 +2811,7 @@ class PageTokenView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item12]
+    items: list[Item17]
     """
     The items, in the list's order.
     """
@@ -1899,7 +2821,7 @@ class PageTokenView(TypedDict):
     """
 
 
-class Item13(TypedDict):
+class Item18(TypedDict):
     """
     A person.
     """
@@ -1948,7 +2870,7 @@ class PageUserView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item13]
+    items: list[Item18]
     """
     The items, in the list's order.
     """
@@ -1958,7 +2880,7 @@ class PageUserView(TypedDict):
     """
 
 
-class Item14(TypedDict):
+class Item19(TypedDict):
     """
     One version of a pipeline.
     """
@@ -1998,7 +2920,7 @@ class PageVersionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item14]
+    items: list[Item19]
     """
     The items, in the list's order.
     """
@@ -2204,6 +3126,37 @@ class RunView(TypedDict):
     """
 
 
+class SecretView(TypedDict):
+    """
+    A secret, without its value: that is never shown.
+    """
+
+    name: str
+    """
+    The name that tasks use.
+    """
+    description: str
+    """
+    What it is for.
+    """
+    created_at: str
+    """
+    Since when there is one.
+    """
+    updated_at: str
+    """
+    When it was last changed.
+    """
+    updated_by: str
+    """
+    By whom.
+    """
+    revision: int
+    """
+    Counts its changes; in quotes it is the ETag.
+    """
+
+
 class SessionView(TypedDict):
     """
     A browser in which you are signed in.
@@ -2279,6 +3232,38 @@ class StructureView(TypedDict):
     """
     Everything else: description, labels, env, schedule, ...
     """
+
+
+class TaskSide(TypedDict):
+    """
+    What a task was in one run.
+    """
+
+    template: str
+    """
+    Its template, `name@version`.
+    """
+    state: str
+    """
+    Its state.
+    """
+    wait_seconds: NotRequired[float | None]
+    """
+    How long it waited for a place.
+    """
+    run_seconds: NotRequired[float | None]
+    """
+    How long it ran.
+    """
+    attempts: int
+    """
+    How many attempts there were.
+    """
+    roles: list[RoleView]
+    """
+    What each attempt asked for.
+    """
+    usage: NotRequired[UsageView | None]
 
 
 class TaskView(TypedDict):
@@ -2358,6 +3343,86 @@ class TaskView(TypedDict):
     """
 
 
+class TemplateSummaryView(TypedDict):
+    """
+    A template in a list.
+    """
+
+    name: str
+    """
+    The name.
+    """
+    label: TextView
+    """
+    What it is called.
+    """
+    help: TextView
+    """
+    What it does, in Markdown.
+    """
+    group: str
+    """
+    The group that it is listed in.
+    """
+    framework: str
+    """
+    How its workers learn who they are: `single`, `indexed`, `mpi`, `pytorch`, ...
+    """
+    version: str
+    """
+    The version that tasks use that name none.
+    """
+    versions: list[str]
+    """
+    Every installed version, the oldest first.
+    """
+
+
+class TemplateView(TemplateSummaryView):
+    """
+    A version of a template.
+    """
+
+    digest: str
+    """
+    SHA-256 of its folder, in hexadecimal.
+    """
+    image: NotRequired[str | None]
+    """
+    The container image.
+    """
+    help_html: TextView
+    """
+    What it does, as HTML that is safe to show.
+    """
+    readme_html: NotRequired[str | None]
+    """
+    Its README, as HTML that is safe to show.
+    """
+    parameters: dict[str, Any]
+    """
+    The arguments: a JSON Schema (draft 2020-12) with `x-form` hints.
+    """
+    roles: list[TemplateRoleView]
+    """
+    The roles of its workers.
+    """
+    command: list[str]
+    """
+    What each worker runs, with expressions.
+    """
+    outputs: list[TemplateOutputView]
+    """
+    What its program reports.
+    """
+    elastic: bool
+    """
+    Whether it can go on with fewer workers, and use more.
+    """
+    example: NotRequired[Example | None]
+    before_after: NotRequired[BeforeAfter | None]
+
+
 class CreatedLink(LinkView):
     """
     A new link.
@@ -2397,7 +3462,7 @@ class InstanceView(TypedDict):
     """
     Its number, from 0.
     """
-    item: dict[str, Any]
+    item: Any
     """
     Its element of `for_each`; null of a plain task.
     """
@@ -2471,7 +3536,7 @@ class LiveEvent3(TypedDict):
     kind: Literal['task']
 
 
-class Item3(TypedDict):
+class Item6(TypedDict):
     """
     One instance of a task.
     """
@@ -2480,7 +3545,7 @@ class Item3(TypedDict):
     """
     Its number, from 0.
     """
-    item: dict[str, Any]
+    item: Any
     """
     Its element of `for_each`; null of a plain task.
     """
@@ -2531,7 +3596,7 @@ class PageInstanceView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item3]
+    items: list[Item6]
     """
     The items, in the list's order.
     """
@@ -2541,7 +3606,7 @@ class PageInstanceView(TypedDict):
     """
 
 
-class Item6(TypedDict):
+class Item10(TypedDict):
     """
     A pipeline in a list.
     """
@@ -2589,7 +3654,7 @@ class PagePipelineSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item6]
+    items: list[Item10]
     """
     The items, in the list's order.
     """
@@ -2599,7 +3664,7 @@ class PagePipelineSummaryView(TypedDict):
     """
 
 
-class Item11(TypedDict):
+class Item15(TypedDict):
     """
     A task of a run.
     """
@@ -2681,7 +3746,7 @@ class PageTaskView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item11]
+    items: list[Item15]
     """
     The items, in the list's order.
     """
@@ -2754,6 +3819,39 @@ class Snapshot(TypedDict):
     truncated: bool
     """
     Whether there are more tasks or runs than are sent: ask the lists.
+    """
+
+
+class TaskPair(TypedDict):
+    """
+    A task on both sides.
+    """
+
+    name: str
+    """
+    The task's name.
+    """
+    side: str
+    """
+    `both`, `left` or `right`: which run has it.
+    """
+    changed: list[str]
+    """
+    What of its plan differs: `template`, `needs`, `arguments`, `env`, `roles`, `for_each`, `when`, ...
+    """
+    left: NotRequired[TaskSide | None]
+    right: NotRequired[TaskSide | None]
+    ratio: NotRequired[float | None]
+    """
+    How long the left one ran for each second of the right one.
+    """
+    outputs: list[ValuePair]
+    """
+    Outputs, by name.
+    """
+    arguments: list[ValuePair]
+    """
+    Arguments that differ, by name; of late ones, their expressions.
     """
 
 

@@ -1,5 +1,7 @@
 //! What every endpoint of the OpenAPI document has in common, said once: how it refuses, who may call it, what to show.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::policy::{self, Needs, Rule};
@@ -17,6 +19,7 @@ pub(super) fn complete(document: &mut Value) {
         },
     });
     let Some(paths) = document["paths"].as_object_mut() else { return };
+    let mut names = BTreeSet::new();
     for (path, item) in paths {
         let Some(operations) = item.as_object_mut() else { continue };
         for (method, operation) in operations {
@@ -26,6 +29,10 @@ pub(super) fn complete(document: &mut Value) {
             });
             if let Some(rule) = rule {
                 of_operation(operation, rule);
+                let name = name(operation, rule.route);
+                // One handler's name may stand at several methods: those of a thing's own file.
+                let name = if names.insert(name.clone()) { name } else { format!("{method}_{name}") };
+                operation["operationId"] = json!(name);
             }
         }
     }
@@ -34,7 +41,6 @@ pub(super) fn complete(document: &mut Value) {
 fn of_operation(operation: &mut Value, rule: &Rule) {
     let open = rule.needs == Needs::Anyone;
     operation["security"] = if open { json!([]) } else { json!([{"token": []}, {"session": []}]) };
-    operation["operationId"] = json!(name(operation, rule.route));
     operation["x-needs"] = json!(needs(rule.needs));
     operation["x-scope"] = json!(rule.scope.as_str());
     let has_if_match = has_parameter(operation, "if-match");
@@ -67,9 +73,12 @@ fn of_operation(operation: &mut Value, rule: &Rule) {
     may("default", "Another refusal, in the same form.");
 }
 
-/// Words for answers whose handler has none: OpenAPI wants some.
+/// Words for answers whose handler has none: OpenAPI wants some. What is refused is refused in one form.
 fn describe(answers: &mut Value) {
     for (status, answer) in answers.as_object_mut().into_iter().flatten() {
+        if !status.starts_with(['2', '3']) && answer.get("content").is_none() {
+            answer["content"] = refusal("")["content"].take();
+        }
         if answer["description"].as_str().is_none_or(str::is_empty) {
             answer["description"] = json!(match status.as_str() {
                 "201" => "It was made.",

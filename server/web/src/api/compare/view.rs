@@ -29,10 +29,10 @@ pub struct ValuePair {
     /// Its name.
     pub name: String,
     /// On the left.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     pub left: Value,
     /// On the right.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     pub right: Value,
     /// Whether both are equal.
     pub same: bool,

@@ -64,7 +64,7 @@ pub struct CompiledTaskView {
     pub instances: Option<usize>,
     /// The jobs of its first instances, at most 20, as they would be submitted; a sentence instead when they are
     /// known only later.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     pub jobs: Value,
 }
 

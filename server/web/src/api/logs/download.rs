@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use cubeloom_domain::RunId;
-use futures::stream;
+use futures::{StreamExt, stream};
 
 use super::view::LogQuery;
 use crate::api::logs::view::LogChunk;
@@ -52,7 +52,7 @@ pub(crate) async fn download(
         (header::CONTENT_TYPE, "text/plain; charset=utf-8".to_owned()),
         (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
     ];
-    Ok((headers, Body::from_stream(pieces)).into_response())
+    Ok((headers, Body::from_stream(pieces.fuse())).into_response())
 }
 
 /// A piece with the worker's name before each line, if there are several workers.

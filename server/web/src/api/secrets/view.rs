@@ -1,12 +1,12 @@
 //! Secrets, as the API takes and shows them.
 
-use cubeloom_domain::Timestamp;
 use cubeloom_domain::belongings::SealedSecret;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::check::Found;
+use crate::time::Time;
 
 /// The longest description, in characters.
 pub(super) const DESCRIPTION: usize = 1000;
@@ -21,11 +21,9 @@ pub struct SecretView {
     /// What it is for.
     pub description: String,
     /// Since when there is one.
-    #[schema(value_type = String, format = DateTime)]
-    pub created_at: Timestamp,
+    pub created_at: Time,
     /// When it was last changed.
-    #[schema(value_type = String, format = DateTime)]
-    pub updated_at: Timestamp,
+    pub updated_at: Time,
     /// By whom.
     pub updated_by: String,
     /// Counts its changes; in quotes it is the ETag.
@@ -37,8 +35,8 @@ impl From<SealedSecret> for SecretView {
         Self {
             name: secret.name,
             description: secret.description,
-            created_at: secret.created_at,
-            updated_at: secret.updated_at,
+            created_at: Time(secret.created_at),
+            updated_at: Time(secret.updated_at),
             updated_by: secret.updated_by,
             revision: secret.revision,
         }

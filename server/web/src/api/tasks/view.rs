@@ -182,7 +182,7 @@ pub struct InstanceView {
     /// Its number, from 0.
     pub instance: u32,
     /// Its element of `for_each`; null of a plain task.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     pub item: Value,
     /// Its state, one of those of a task.
     pub state: String,

@@ -90,7 +90,7 @@ pub struct TemplateRoleView {
     /// Its name.
     pub name: String,
     /// How many workers: a number, or an expression.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     pub replicas: Value,
     /// What each gets when the task does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
