@@ -5,7 +5,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # Targets follow each other: cargo already uses every core.
 .NOTPARALLEL:
-.PHONY: help run test test-templates crash-test bench fuzz openapi fmt lint clean
+.PHONY: help run test test-templates crash-test bench fuzz screenshots openapi fmt lint clean
 
 # A fresh rustup has not reached this shell's PATH yet, and Debian's own Rust is too old.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -31,7 +31,7 @@ help: ## List the targets
 run: setup-run release ## Build, start the server with the example running (ONCE=1 ends with it; PIPELINE=file, DATA=folder)
 	$(CUBELOOM) serve --run "$(PIPELINE)" $(if $(ONCE),--once) $(if $(DATA),--data "$(DATA)")
 
-test: setup-test lint ## Formatting, licences, lints and every test
+test: setup-test lint tests/e2e/node_modules/.package-lock.json ## Formatting, licences, lints and every test
 	cd frontend && npm run --silent test
 	$(nextest) --workspace
 
@@ -47,6 +47,9 @@ bench: setup-test release ## Measure speed and size beside their baselines
 
 fuzz: setup-lint ## Fuzz the parsers, FUZZ_SECONDS each (needs a nightly compiler)
 	tools/with $(FUZZ) tools/fuzz $(FUZZ_SECONDS)
+
+screenshots: setup-test release tests/e2e/node_modules/.package-lock.json ## Take the pictures of docs/screenshots anew
+	CUBELOOM_TEST_PROGRAM="$(abspath $(CUBELOOM))" node tests/e2e/screenshots.mjs
 
 openapi: setup-run ## Write docs/openapi.json anew, and what is generated from it
 	cargo run --quiet --locked -p cubeloom -- schema openapi >docs/openapi.json.new
@@ -68,13 +71,16 @@ frontend: setup-frontend frontend/dist/.vite/manifest.json ## Build the pages' s
 frontend/node_modules/.package-lock.json: frontend/package-lock.json
 	cd frontend && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
 
+tests/e2e/node_modules/.package-lock.json: tests/e2e/package-lock.json
+	cd tests/e2e && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
+
 frontend_sources := $(shell find frontend/src frontend/build texts -type f ! -name schema.ts) frontend/vite.config.ts
 frontend/dist/.vite/manifest.json: frontend/node_modules/.package-lock.json $(frontend_sources)
 	cd frontend && npm run --silent build -- --logLevel warn
 
 clean: ## Delete what was built (the data folder stays)
 	cargo clean
-	rm -rf fuzz/target fuzz/artifacts frontend/dist frontend/node_modules frontend/src/api/schema.ts
+	rm -rf fuzz/target fuzz/artifacts frontend/dist frontend/node_modules frontend/src/api/schema.ts tests/e2e/node_modules
 
 .PHONY: release
 release: frontend

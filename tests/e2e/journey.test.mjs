@@ -26,12 +26,12 @@ test("the first administrator makes an account, runs a pipeline, watches it, rea
   await page.goto(link);
   await page.locator("[name=name]").fill("ada");
   await page.locator("[name=password]").fill(PASSWORD);
-  await page.locator("main form button").first().click();
+  await page.locator("main form button.primary").first().click();
   await page.waitForURL((url) => url.pathname === "/" || url.pathname === "/sign-in");
   if (new URL(page.url()).pathname === "/sign-in") {
     await page.locator("[name=name]").fill("ada");
     await page.locator("[name=password]").fill(PASSWORD);
-    await page.locator("main form button").first().click();
+    await page.locator("main form button.primary").first().click();
     await page.waitForURL((url) => url.pathname === "/");
   }
 

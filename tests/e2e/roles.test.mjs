@@ -64,6 +64,6 @@ test("whoever is not signed in is asked to, and comes back to where they wanted 
   assert.equal(new URL(page.url()).pathname, "/sign-in");
   await page.locator("[name=name]").fill("vera");
   await page.locator("[name=password]").fill("correct horse battery");
-  await page.locator("main form button").first().click();
+  await page.locator("main form button.primary").first().click();
   await page.waitForURL(`**/runs/${there.first}?tab=table`);
 });

@@ -69,6 +69,8 @@ export const PAGES = (there) => [
   { name: "audit", route: "/audit", path: "/audit" },
   { name: "me", route: "/me", path: "/me" },
   { name: "api", route: "/docs/api", path: "/docs/api" },
+  { name: "api-operation", route: "/docs/api/{operation}", path: "/docs/api/health" },
+  { name: "new-pipeline", route: "/projects/{project}/new-pipeline", path: "/projects/default/new-pipeline" },
   { name: "sign-in", route: "/sign-in", path: "/sign-in", signedIn: false },
   { name: "not-found", route: undefined, path: "/no/such/page", missing: true },
 ];

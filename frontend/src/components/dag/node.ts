@@ -36,13 +36,13 @@ export function fillNode(group: SVGGElement, node: DagNode): void {
   const left = node.state ? 36 : 14;
   const room = NODE.width - left - 12;
   const label = s("text", { class: "dag-label", x: left, y: node.sub ? 21 : 30 }, clip(node.label, room, 13));
-  const parts: SVGElement[] = [s("title", {}, [node.label, node.sub].filter(Boolean).join(" · ")), label];
+  // The title is also the node's name for those who do not see it: it says what is cut off in the picture.
+  const word = node.state ? stateWord(node.state) : "";
+  const parts: SVGElement[] = [s("title", {}, [node.label, word, node.sub].filter(Boolean).join(", ")), label];
   if (node.sub) parts.push(s("text", { class: "dag-sub", x: left, y: 38 }, clip(node.sub, room, 11.5)));
   if (node.state) parts.push(sign(node.state));
   if (node.progress !== undefined) parts.push(...bar(node.progress));
   group.replaceChildren(group.children[0] ?? "", ...parts);
-  const word = node.state ? stateWord(node.state) : "";
-  group.setAttribute("aria-label", [node.label, word, node.sub].filter(Boolean).join(", "));
   if (node.state) group.dataset["state"] = node.state;
 }
 
