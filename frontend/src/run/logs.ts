@@ -156,7 +156,7 @@ class LogPanel {
       this.#showFound();
     }
     const state = this.#goesOn ? t("run.log-live") : t("run.log-ended");
-    this.#status.textContent = `${t("run.log-lines", { n: this.#lines.count.toLocaleString() })}, ${state}`;
+    this.#status.textContent = `${t("run.log-lines", { n: this.#lines.count.toLocaleString() })} · ${state}`;
   }
 
   #say(text: string): void {

@@ -1,8 +1,9 @@
 // Brings a part of the page to what the server renders now, touching only what differs: focus, selection, scroll
 // positions and what somebody has opened or ticked stay.
 
-/** Attributes that belong to the reader, not to the server. */
+/** Attributes that belong to the reader, not to the server: what is opened, ticked, typed. */
 const READERS = new Set(["open", "checked", "value"]);
+const TYPED = "input, textarea, select, option, details, dialog";
 /** What the page's clock writes: the element says which moment or amount it shows. */
 const CLOCK = ["datetime", "data-since", "data-seconds", "data-bytes"];
 
@@ -18,11 +19,14 @@ export function morph(old: Element, fresh: Element): void {
 }
 
 function attributes(old: Element, fresh: Element): void {
+  const readers = old.matches(TYPED);
+  const stays = (name: string): boolean => readers && READERS.has(name);
   for (const { name, value } of [...fresh.attributes]) {
-    if (!READERS.has(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if (!stays(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
   for (const { name } of [...old.attributes]) {
-    if (!READERS.has(name) && name !== "title" && !fresh.hasAttribute(name)) old.removeAttribute(name);
+    // The page's clock gives moments their titles.
+    if (!stays(name) && name !== "title" && !fresh.hasAttribute(name)) old.removeAttribute(name);
   }
 }
 

@@ -5,12 +5,14 @@ import { morph } from "./morph";
 
 /** The shortest time between two questions, in milliseconds. */
 const PAUSE = 1000;
+/** A page that takes long to make is asked for less often: it is made this part of the time at most. */
+const PART = 1 / 5;
 
 /** Asks again for this page when it is told to, never more often than once a second. */
 export class Refresher {
   readonly #take: (fresh: Document) => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #asked = 0;
+  #next = 0;
   #busy = false;
   #again = false;
 
@@ -26,13 +28,13 @@ export class Refresher {
   soon(): void {
     this.#again = true;
     if (this.#timer !== undefined || this.#busy || document.visibilityState === "hidden") return;
-    const wait = Math.max(100, this.#asked + PAUSE - performance.now());
+    const wait = Math.max(100, this.#next - performance.now());
     this.#timer = setTimeout(() => void this.#ask(), wait);
   }
 
   async #ask(): Promise<void> {
     this.#timer = undefined;
-    this.#asked = performance.now();
+    const begin = performance.now();
     this.#again = false;
     this.#busy = true;
     try {
@@ -44,6 +46,8 @@ export class Refresher {
       // The server is away. The stream of events says so to the reader, and calls again when it is back.
     }
     this.#busy = false;
+    const end = performance.now();
+    this.#next = Math.max(begin + PAUSE, end + (end - begin) / PART);
     // It may have been told so while it waited, which the compiler cannot see.
     // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition
     if (this.#again) this.soon();

@@ -7,4 +7,5 @@ mod help;
 mod lists;
 mod live;
 mod logs;
+mod pages;
 mod start;

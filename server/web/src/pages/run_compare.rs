@@ -14,7 +14,7 @@ use super::{Frame, html};
 use crate::api::compare::get::{self, WithQuery};
 use crate::api::compare::view::{ComparisonView, TaskPair, TaskSide, ValuePair};
 use crate::api::runs::view::RunView;
-use crate::error::{ApiError, ApiResult};
+use crate::error::{ApiError, ApiResult, Kind};
 use crate::extract::{Path, Query};
 use crate::runs::reader;
 use crate::state::Web;
@@ -81,6 +81,11 @@ impl ComparePage {
         [&self.view.left, &self.view.right]
     }
 
+    /// What a side is called.
+    fn side(&self, index: usize) -> &str {
+        self.frame.t(if index == 0 { "run.this-run" } else { "run.other-run" })
+    }
+
     /// Where the texts of both versions are compared, when they are two versions of one pipeline.
     fn texts_url(&self) -> Option<String> {
         let (left, right) = (&self.view.left, &self.view.right);
@@ -125,7 +130,8 @@ pub(crate) async fn page(
 }
 
 fn alone(run: &RunId) -> ApiError {
-    ApiError::not_found("other run of this pipeline to compare with than", run)
+    let detail = format!("{run} is the only run of its pipeline: there is none to compare it with");
+    ApiError::new(Kind::NotFound, detail)
 }
 
 fn rows(pairs: Vec<TaskPair>) -> Vec<Row> {

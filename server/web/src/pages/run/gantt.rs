@@ -26,14 +26,17 @@ struct GanttPage {
     /// `{bars: [{task, instance, attempt, ready?, created, started?, ended?, state}], states: {task: state}}`; times in
     /// milliseconds since the epoch.
     gantt: Value,
-    more: usize,
+    more: bool,
 }
 
 pub(super) async fn page(web: &Web, frame: Frame, head: Head, reader: &Reader<'_>) -> ApiResult<Response> {
-    let attempts = web.store().attempts(&reader.record.id).await?;
-    let more = attempts.len().saturating_sub(BARS);
-    // Of very many instances nobody looks at each one's wait.
-    let instances = if more == 0 { web.store().instances(&reader.record.id).await? } else { Vec::new() };
+    let (run, store) = (&reader.record.id, web.store());
+    let all: u64 = (0..reader.record.tasks).map(|index| reader.instances(index)).sum();
+    // Of very many instances only the first attempts are drawn, and nobody looks at each one's wait.
+    let few = all <= BARS as u64;
+    let attempts = if few { store.attempts(run).await? } else { first_attempts(web, reader).await? };
+    let instances = if few { store.instances(run).await? } else { Vec::new() };
+    let more = !few || attempts.len() > BARS;
     let mut ready: HashMap<(TaskIx, u32), Timestamp> =
         instances.iter().map(|one| ((one.task, one.instance), one.ready_at)).collect();
     let bars: Vec<Value> = attempts
@@ -51,6 +54,18 @@ pub(super) async fn page(web: &Web, frame: Frame, head: Head, reader: &Reader<'_
         .map(|(index, task)| (task.name.clone(), reader.state(index).into()))
         .collect();
     html(&GanttPage { frame, head, gantt: json!({ "bars": bars, "states": states }), more })
+}
+
+async fn first_attempts(web: &Web, reader: &Reader<'_>) -> ApiResult<Vec<AttemptRecord>> {
+    let mut attempts = Vec::new();
+    for index in (0..reader.record.tasks).filter(|index| reader.instances(*index) > 0) {
+        let room = BARS.saturating_sub(attempts.len());
+        if room == 0 {
+            break;
+        }
+        attempts.extend(web.store().attempts_of_task(&reader.record.id, TaskIx(index), room).await?);
+    }
+    Ok(attempts)
 }
 
 fn bar(reader: &Reader<'_>, attempt: &AttemptRecord, ready: Option<Timestamp>) -> Value {

@@ -84,13 +84,14 @@ impl Head {
     }
 }
 
+/// Failed tasks that are looked at; of a run with very many, the first of them have failed early too.
+const FAILED: usize = 50;
+
 /// Of the tasks that have failed, the one that did so first.
 async fn first_failure(reader: &Reader<'_>) -> ApiResult<Option<First>> {
     let mut first: Option<(Option<Time>, First)> = None;
-    for index in 0..reader.record.tasks {
-        if reader.state(index) != "failed" {
-            continue;
-        }
+    let failed = (0..reader.record.tasks).filter(|index| reader.state(*index) == "failed");
+    for index in failed.take(FAILED) {
         let task = reader.task(index).await?;
         let Some(failure) = task.failure else { continue };
         if first.as_ref().is_none_or(|(ended, _)| task.ended_at < *ended) {

@@ -86,6 +86,9 @@ impl Tab {
     }
 }
 
+/// Larger graphs are not drawn: the table is shown instead.
+const NODES: u32 = 5000;
+
 /// What the URL asks for.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -105,8 +108,9 @@ pub(crate) async fn page(
     Query(asked): Query<Asked>,
 ) -> ApiResult<Response> {
     let reader = Reader::open(&web, &run).await?;
-    let head = Head::read(&web, &reader, asked.tab).await?;
-    match asked.tab {
+    let tab = if asked.tab == Tab::Graph && reader.record.tasks > NODES { Tab::Table } else { asked.tab };
+    let head = Head::read(&web, &reader, tab).await?;
+    match tab {
         Tab::Graph => graph::page(frame, head, &reader),
         Tab::Gantt => gantt::page(&web, frame, head, &reader).await,
         Tab::Table => table::page(frame, head, &reader).await,
