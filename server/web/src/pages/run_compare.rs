@@ -82,8 +82,8 @@ impl ComparePage {
     }
 
     /// What a side is called.
-    fn side(&self, index: usize) -> &str {
-        self.frame.t(if index == 0 { "run.this-run" } else { "run.other-run" })
+    fn side(&self, index: &usize) -> &str {
+        self.frame.t(if *index == 0 { "run.this-run" } else { "run.other-run" })
     }
 
     /// Where the texts of both versions are compared, when they are two versions of one pipeline.
