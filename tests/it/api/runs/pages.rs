@@ -35,7 +35,7 @@ fn every_tab_shows_its_part() {
     let run = finished(&editor);
     let short = &run[run.len() - 8..];
     for (tab, words) in [
-        ("graph", vec!["data-graph", "&quot;fails&quot;", "data-states"]),
+        ("graph", vec!["data-graph", "&#34;fails&#34;", "data-states"]),
         ("gantt", vec!["data-gantt", "each"]),
         ("table", vec!["pull", "command@", "exit code 3", "2/2"]),
         ("logs", vec!["data-task=\"fails\"", "stdout and stderr"]),
