@@ -17,6 +17,7 @@ use crate::state::Web;
 /// Stores a new secret of the project, encrypted.
 #[utoipa::path(
     post,
+    operation_id = "create",
     path = "/projects/{project}/secrets",
     tag = "secrets",
     params(("project" = String, Path, description = "The project's name")),
@@ -35,6 +36,7 @@ pub(crate) async fn in_project(
 /// Stores a new secret of the caller's own, encrypted.
 #[utoipa::path(
     post,
+    operation_id = "create",
     path = "/me/secrets",
     tag = "secrets",
     request_body = NewSecret,

@@ -14,6 +14,7 @@ use crate::state::Web;
 /// Deletes a secret of the project. Workers that run keep what they were given; new ones do not start without it.
 #[utoipa::path(
     delete,
+    operation_id = "delete",
     path = "/projects/{project}/secrets/{secret}",
     tag = "secrets",
     params(
@@ -35,6 +36,7 @@ pub(crate) async fn in_project(
 /// Deletes a secret of the caller's own.
 #[utoipa::path(
     delete,
+    operation_id = "delete",
     path = "/me/secrets/{secret}",
     tag = "secrets",
     params(

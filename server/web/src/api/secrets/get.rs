@@ -13,6 +13,7 @@ use crate::state::Web;
 /// A secret of the project, without its value.
 #[utoipa::path(
     get,
+    operation_id = "get",
     path = "/projects/{project}/secrets/{secret}",
     tag = "secrets",
     params(("project" = String, Path, description = "The project's name"), ("secret" = String, Path, description = "The secret's name")),
@@ -28,6 +29,7 @@ pub(crate) async fn of_project(
 /// A secret of the caller's own, without its value.
 #[utoipa::path(
     get,
+    operation_id = "get",
     path = "/me/secrets/{secret}",
     tag = "secrets",
     params(("secret" = String, Path, description = "The secret's name")),

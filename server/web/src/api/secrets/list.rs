@@ -13,6 +13,7 @@ use crate::state::Web;
 /// The project's secrets, by name; never a value.
 #[utoipa::path(
     get,
+    operation_id = "list",
     path = "/projects/{project}/secrets",
     tag = "secrets",
     params(("project" = String, Path, description = "The project's name"), PageQuery),
@@ -29,6 +30,7 @@ pub(crate) async fn of_project(
 /// The caller's own secrets, by name; never a value. In runs of theirs they go over the project's of the same name.
 #[utoipa::path(
     get,
+    operation_id = "list",
     path = "/me/secrets",
     tag = "secrets",
     params(PageQuery),

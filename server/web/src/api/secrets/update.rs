@@ -15,6 +15,7 @@ use crate::state::Web;
 /// Replaces the value of a secret of the project, or its description. Workers that start from now on get the new one.
 #[utoipa::path(
     put,
+    operation_id = "update",
     path = "/projects/{project}/secrets/{secret}",
     tag = "secrets",
     params(
@@ -38,6 +39,7 @@ pub(crate) async fn in_project(
 /// Replaces the value of a secret of the caller's own, or its description.
 #[utoipa::path(
     put,
+    operation_id = "update",
     path = "/me/secrets/{secret}",
     tag = "secrets",
     params(
