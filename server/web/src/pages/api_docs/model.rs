@@ -91,6 +91,9 @@ fn operation(document: &Value, path: &str, method: &str, value: &Value) -> Opera
     let whole = [text(&value["summary"]), text(&value["description"])].join(" ");
     let (title, description) = sentences(&whole.replace('\n', " "));
     let answers = value["responses"].as_object().into_iter().flatten();
+    let mut answers: Vec<_> = answers.map(|(status, value)| answer(document, status, value)).collect();
+    // `default` comes behind the numbers.
+    answers.sort_by(|a, b| a.status.cmp(&b.status));
     Operation {
         id: text(&value["operationId"]),
         method: method.to_uppercase(),
@@ -102,7 +105,7 @@ fn operation(document: &Value, path: &str, method: &str, value: &Value) -> Opera
         open: value["security"].as_array().is_some_and(Vec::is_empty),
         parameters: value["parameters"].as_array().into_iter().flatten().map(parameter).collect(),
         body: value["requestBody"]["content"].as_object().and_then(|content| body(document, content)),
-        answers: answers.map(|(status, value)| answer(document, status, value)).collect(),
+        answers,
     }
 }
 
