@@ -127,14 +127,14 @@ impl Keeper {
                     if task.index < TASKS {
                         present.tasks.insert(task.index, task.clone());
                     }
-                    LiveEvent::Task { run_id: self.run.to_string(), task }
+                    LiveEvent::Task { run_id: self.run.to_string(), task: Box::new(task) }
                 });
             }
         }
         if run != known {
             self.room.tell(None, |present| {
                 present.run = run.clone();
-                LiveEvent::Run { run }
+                LiveEvent::Run { run: Box::new(run) }
             });
         }
         Ok(true)

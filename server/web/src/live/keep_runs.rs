@@ -109,7 +109,7 @@ async fn look(web: &Web, room: &RunsRoom, mut runs: Vec<RunId>, all: bool) -> Ap
         room.tell(Some(&project), |known| {
             known.insert(id, view.clone());
             forget_ended(known);
-            LiveEvent::Run { run: view }
+            LiveEvent::Run { run: Box::new(view) }
         });
     }
     Ok(())

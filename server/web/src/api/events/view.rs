@@ -16,14 +16,14 @@ pub enum LiveEvent {
     /// A run is new or has changed.
     Run {
         /// The run as it is now.
-        run: RunView,
+        run: Box<RunView>,
     },
     /// A task has changed.
     Task {
         /// The run.
         run_id: String,
         /// The task as it is now.
-        task: TaskView,
+        task: Box<TaskView>,
     },
     /// A run was deleted.
     Deleted {
