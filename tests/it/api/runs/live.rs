@@ -167,7 +167,7 @@ fn a_slow_reader_costs_nothing_and_gets_a_snapshot() {
     let mut head = [0; 15];
     slow.read_exact(&mut head).unwrap();
     assert_eq!(&head, b"HTTP/1.1 200 OK");
-    // It reads nothing while the run goes on, is and is run again, several times.
+    // It reads nothing while the run goes on and is run again, several times.
     std::fs::remove_file(&file).unwrap();
     let began = Instant::now();
     until(&editor, &run, "succeeded");
@@ -189,6 +189,7 @@ fn a_slow_reader_costs_nothing_and_gets_a_snapshot() {
     let mut buffer = vec![0; 1 << 16];
     while text.matches("event: snapshot").count() < 2 {
         let count = slow.read(&mut buffer).expect("a snapshot");
+        assert!(count > 0, "the stream ended: {}", text.len());
         text.push_str(&String::from_utf8_lossy(&buffer[..count]));
     }
     assert!(text.len() < 24 << 20, "what it had missed was not kept for it: {}", text.len());
