@@ -131,7 +131,8 @@ fn parts(
 
 fn settings(platform: &Platform, url: String) -> Settings {
     let server = &platform.config.settings.server;
-    Settings { url, proxies: server.proxies, rate: server.rate }
+    let upload = server.upload.0;
+    Settings { url, proxies: server.proxies, rate: server.rate, upload }
 }
 
 /// A key of 32 bytes, in a file that only the server's user may read; made when it is not there.

@@ -3,6 +3,7 @@
 //! An executor reports what happens to the [`Observer`] that it was given; it never decides. Reports may come
 //! twice or late: the engine takes each as an observation of its next pass.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::JsonMap;
+use crate::belongings::VolumePlace;
 use crate::clock::Timestamp;
 use crate::ids::AttemptKey;
 use crate::job::Job;
@@ -157,6 +159,9 @@ pub struct Facts {
     /// Secrets that tasks may name.
     #[serde(default)]
     pub secrets: Vec<String>,
+    /// Volumes that tasks may name, and where they are.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub volumes: BTreeMap<String, VolumePlace>,
     /// Debian packages that templates ask for and that are not there. `None`: this is not a place to ask.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub installed_apt: Option<Vec<String>>,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::belongings::VolumePlace;
 use crate::ids::AttemptKey;
 use crate::pipeline::{ElasticRange, Placement};
 use crate::quantity::Span;
@@ -147,6 +148,9 @@ pub struct VolumeMount {
     /// Whether it may only be read.
     #[serde(default)]
     pub read_only: bool,
+    /// Where it is, as was known when the run was planned.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub place: Option<VolumePlace>,
 }
 
 /// How long a worker has between TERM and KILL, unless configured otherwise.

@@ -1,7 +1,9 @@
 //! What this machine has for jobs.
 
 use std::fs;
+use std::path::Path;
 
+use cubeloom_domain::belongings::VolumePlace;
 use cubeloom_domain::executor::{Facts, NodeFacts};
 use cubeloom_domain::{Bytes, Cpu};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -30,8 +32,13 @@ pub(crate) fn facts(config: &LocalConfig, gpus: &Gpus) -> Facts {
         nodes: vec![node],
         node_groups: Vec::new(),
         secrets: config.secrets.keys().cloned().collect(),
+        volumes: config.volumes.iter().map(|(name, path)| (name.clone(), folder(path))).collect(),
         installed_apt: Some(installed_apt()),
     }
+}
+
+fn folder(path: &Path) -> VolumePlace {
+    VolumePlace::Folder { path: path.to_string_lossy().into_owned() }
 }
 
 /// All cores that this process may use.

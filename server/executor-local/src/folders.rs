@@ -2,6 +2,7 @@
 
 use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, lchown};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -68,6 +69,12 @@ pub(crate) fn make_owned(path: &Path, user: Option<u32>) -> io::Result<()> {
 pub(crate) fn is_given(path: &Path) -> bool {
     let own = rustix::process::geteuid().as_raw();
     fs::symlink_metadata(path).is_ok_and(|found| found.uid() != own || found.mode() & 0o7777 & !OWN != 0)
+}
+
+/// The same of an open folder.
+pub(crate) fn is_given_folder(folder: &impl AsFd) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    rustix::fs::fstat(folder).is_ok_and(|found| found.st_uid != own || found.st_mode & 0o7777 & !OWN != 0)
 }
 
 /// Gives a file or folder to `user`. Not what a link leads to: workers may have put one there.

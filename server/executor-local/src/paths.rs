@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use cubeloom_domain::AttemptKey;
-use cubeloom_domain::job::Job;
+use cubeloom_domain::belongings::VolumePlace;
+use cubeloom_domain::job::{Job, VolumeMount};
 use cubeloom_domain::lowered::LocalPaths;
 use cubeloom_domain::outcome::{Failure, FailureKind};
 
@@ -54,13 +55,7 @@ impl Layout {
         let workspace = self.top("workspace").join(&job.project);
         let run_dir = workspace.join("runs").join(key.run.as_str());
         let checkpoints = format!("{}.{}.{}", key.run, key.task, key.instance);
-        let volume = |name: &str| {
-            let path = config.volumes.get(name).ok_or_else(|| {
-                let message = format!("the volume `{name}` is not known here; name it in the configuration");
-                Failure::new(FailureKind::CouldNotStart, message)
-            })?;
-            Ok((name.to_owned(), text(path)))
-        };
+        let volume = |mount: &VolumeMount| Ok((mount.name.clone(), volume(mount, &workspace, config)?));
         Ok(LocalPaths {
             run_dir: text(&run_dir),
             attempt_dir: text(&self.attempt(key)),
@@ -69,13 +64,31 @@ impl Layout {
             code: job.code.as_ref().map_or(String::new(), |digest| text(&self.top("code").join(digest))),
             template_dir: text(&self.template(&job.template_digest)),
             bin: text(&config.bin),
-            volumes: job.volumes.iter().map(|mount| volume(&mount.name)).collect::<Result<_, _>>()?,
+            volumes: job.volumes.iter().map(volume).collect::<Result<_, _>>()?,
         })
     }
 
     /// The workers' copy of a template's folder.
     pub(crate) fn template(&self, digest: &str) -> PathBuf {
         self.top("templates").join(digest.replace(['/', ':'], "-"))
+    }
+}
+
+/// The folder of a volume: as it was planned, or, in plans of earlier versions, as it is configured.
+fn volume(mount: &VolumeMount, workspace: &Path, config: &LocalConfig) -> Result<String, Failure> {
+    let name = &mount.name;
+    match &mount.place {
+        Some(VolumePlace::Workspace { path }) if path.is_empty() => Ok(text(workspace)),
+        Some(VolumePlace::Workspace { path }) => Ok(text(&workspace.join(path))),
+        Some(VolumePlace::Folder { path }) => Ok(path.clone()),
+        Some(VolumePlace::Claim { .. } | VolumePlace::ObjectStore { .. }) => Err(Failure::new(
+            FailureKind::CouldNotStart,
+            format!("the volume `{name}` cannot be shown as a folder on this machine"),
+        )),
+        None => config.volumes.get(name).map(|path| text(path)).ok_or_else(|| {
+            let message = format!("the volume `{name}` is not known here; name it in the configuration");
+            Failure::new(FailureKind::CouldNotStart, message)
+        }),
     }
 }
 

@@ -2,16 +2,19 @@
 
 use std::fs::{self, OpenOptions};
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::failpoint::hit;
 use cubeloom_domain::lowered::LocalWorker;
+use rustix::fs::{Gid, Mode, OFlags, Uid};
+use rustix::io::Errno;
 
 use crate::config::LocalConfig;
 use crate::error::reason;
-use crate::folders::{ENTERED, give, is_given, make_all, make_owned};
+use crate::folders::{ENTERED, OWN, give, is_given_folder, make_all, make_owned};
 use crate::notes::Notes;
 use crate::python::Toolchain;
 use crate::secrets::{self, Values};
@@ -158,15 +161,26 @@ pub(crate) fn remove_scratch(worker: &Path) {
     hit("local.cleanup.after");
 }
 
-/// Makes a folder for the project; below `workspace`, with all that lies between.
+/// Makes a folder of the project's, which lies below `workspace`, with all that lies between. Links are not followed:
+/// the project's own workers can have put some there.
 pub(crate) fn project_folder(workspace: &Path, path: &Path, user: Option<u32>) -> io::Result<()> {
-    if path.is_dir() && (user.is_none() || is_given(path)) {
-        return Ok(());
+    let Ok(inside) = path.strip_prefix(workspace) else { return make_owned(path, user) };
+    let mut folder = open_folder(&rustix::fs::CWD, workspace)?;
+    for part in inside {
+        match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(OWN)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        folder = open_folder(&folder, part)?;
+        if let Some(user) = user.filter(|_| !is_given_folder(&folder)) {
+            let (uid, gid) = (Uid::from_raw(user), Gid::from_raw(user));
+            rustix::fs::fchown(&folder, Some(uid), Some(gid))?;
+        }
     }
-    let mut folder = workspace.to_path_buf();
-    for part in path.strip_prefix(workspace).unwrap_or(Path::new("")) {
-        folder.push(part);
-        make_owned(&folder, user)?;
-    }
-    make_owned(path, user)
+    Ok(())
+}
+
+fn open_folder(above: &impl AsFd, name: impl rustix::path::Arg) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(above, name, flags, Mode::empty())?)
 }

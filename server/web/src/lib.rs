@@ -33,6 +33,7 @@ mod state;
 mod templates;
 mod texts;
 pub mod time;
+mod volumes;
 
 pub use router::router;
 pub use state::{Folders, Keys, Parts, Settings, Web};

@@ -163,6 +163,18 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/me/secrets/{secret}", Person, Read),
     row("PUT", "/api/v1/me/secrets/{secret}", Person, Write),
     row("DELETE", "/api/v1/me/secrets/{secret}", Person, Write),
+    row("GET", "/api/v1/projects/{project}/volumes", Viewer, Read),
+    row("POST", "/api/v1/projects/{project}/volumes", Owner, Write),
+    row("GET", "/api/v1/projects/{project}/volumes/{volume}", Viewer, Read),
+    row("PATCH", "/api/v1/projects/{project}/volumes/{volume}", Owner, Write),
+    row("DELETE", "/api/v1/projects/{project}/volumes/{volume}", Owner, Write),
+    row("GET", "/api/v1/projects/{project}/volumes/{volume}/files", Viewer, Read),
+    row("POST", "/api/v1/projects/{project}/volumes/{volume}/folders", Editor, Write),
+    row("GET", "/api/v1/projects/{project}/volumes/{volume}/file", Viewer, Read),
+    row("PUT", "/api/v1/projects/{project}/volumes/{volume}/file", Editor, Write),
+    row("DELETE", "/api/v1/projects/{project}/volumes/{volume}/file", Editor, Write),
+    row("GET", "/api/v1/projects/{project}/volumes/{volume}/preview", Viewer, Read),
+    row("GET", "/api/v1/projects/{project}/volumes/{volume}/archive", Viewer, Read),
     //
     // People: sessions, tokens, links, users, audit.
     row("POST", "/api/v1/session", Anyone, Write),

@@ -93,6 +93,8 @@ pub struct Settings {
     pub proxies: usize,
     /// Requests a second that each caller may send, twice as many at once; 0 for no limit.
     pub rate: u32,
+    /// The largest file that is taken into a volume, in bytes.
+    pub upload: u64,
 }
 
 impl Web {

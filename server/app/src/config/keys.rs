@@ -58,6 +58,7 @@ pub const KEYS: &[Key] = &[
     ),
     key("server", "rate", Kind::Number, "", "requests a second that each caller may send; 0 for no limit"),
     key("server", "proxies", Kind::Number, "", "proxies before the server whose X-Forwarded-For is believed"),
+    key("server", "upload", Kind::Text, "", "the largest file that people may put into a volume"),
     key("database", "url", Kind::Text, "sqlite:<data>/db/cubeloom.sqlite", "sqlite:/path or postgres://..."),
     key("local", "cpu", Kind::Text, "all cores", "CPU that jobs may use together"),
     key("local", "memory", Kind::Text, "90 % of the memory", "memory that jobs may use together"),

@@ -45,6 +45,8 @@ pub struct Server {
     /// Where the key that encrypts secrets is: `env:NAME` or `file:/path`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// The largest file that people may put into a volume.
+    pub upload: Bytes,
     /// The data folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<PathBuf>,
@@ -62,6 +64,7 @@ impl Default for Server {
             rate: 300,
             keys: None,
             key: None,
+            upload: Bytes(64 << 30),
             data: None,
             templates: None,
         }

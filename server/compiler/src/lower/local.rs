@@ -73,11 +73,14 @@ pub fn lower(job: &Job, places: &Places) -> LocalJob {
         let world = members.len();
         Worker { job, paths, name, role, member, gpus: &place.gpus, world, identity }.lower()
     });
+    let own = |folder: &&String| folder.starts_with(&format!("{}/", paths.workspace));
+    let folders = [&paths.run_dir, &paths.checkpoint_dir, &paths.workspace];
+    let folders = folders.into_iter().chain(paths.volumes.values().filter(own)).cloned().collect();
     LocalJob {
         key: job.key.clone(),
         project: job.project.clone(),
         python: job.python.clone(),
-        folders: vec![paths.run_dir.clone(), paths.checkpoint_dir.clone(), paths.workspace.clone()],
+        folders,
         workers: workers.collect(),
         success: job.success.clone(),
         gang: job.gang,

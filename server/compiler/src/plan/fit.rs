@@ -1,6 +1,8 @@
 //! What the cluster must have: enough on one node for each worker, enough for the gang, places, secrets, software.
 
+use cubeloom_domain::belongings::VolumePlace;
 use cubeloom_domain::executor::{GpuFacts, NodeFacts};
+use cubeloom_domain::job::VolumeMount;
 use cubeloom_domain::pipeline::Task;
 use cubeloom_domain::plan::PlannedRole;
 use cubeloom_domain::resources::{Amount, Resources};
@@ -63,6 +65,33 @@ impl Planner<'_> {
         }
     }
 
+    /// The volumes of a task, with where they are: a run keeps the places that it was planned with.
+    pub fn volumes(&mut self, prefix: &str, task: &Task) -> Vec<VolumeMount> {
+        let mut mounts: Vec<VolumeMount> = task.volumes.iter().map(validate::volume_mount).collect();
+        if !self.has_facts() {
+            return mounts;
+        }
+        for (at, mount) in mounts.iter_mut().enumerate() {
+            let why = match self.facts.volumes.get(&mount.name) {
+                Some(place) if can_be_given(place, &self.facts.kind) => {
+                    mount.place = Some(place.clone());
+                    continue;
+                }
+                Some(VolumePlace::ObjectStore { .. }) => format!(
+                    "the volume `{}` is a bucket, which is no folder: copy from and to it with the template `transfer`",
+                    mount.name
+                ),
+                Some(_) => format!("the volume `{}` exists on Kubernetes clusters only", mount.name),
+                None => {
+                    let hint = hint(&mount.name, self.facts.volumes.keys().map(String::as_str));
+                    format!("there is no volume `{}` here{hint}", mount.name)
+                }
+            };
+            self.problem(Code::UnknownVolume, format!("{prefix}/volumes/{at}"), why);
+        }
+        mounts
+    }
+
     /// Debian packages that the template needs where there are no containers.
     pub fn check_software(&mut self, prefix: &str, prepared: &Prepared<'_>) {
         let Some(installed) = &self.facts.installed_apt else { return };
@@ -102,6 +131,15 @@ impl Planner<'_> {
             );
             self.problem(Code::NeverFits, format!("{prefix}/resources"), message);
         }
+    }
+}
+
+/// Whether a cluster of this kind can show a volume to a worker as a folder.
+fn can_be_given(place: &VolumePlace, kind: &str) -> bool {
+    match place {
+        VolumePlace::Workspace { .. } | VolumePlace::Folder { .. } => true,
+        VolumePlace::Claim { .. } => kind != "local",
+        VolumePlace::ObjectStore { .. } => false,
     }
 }
 

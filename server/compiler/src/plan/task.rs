@@ -93,7 +93,7 @@ impl Planner<'_> {
             elastic: roles.elastic,
             roles: roles.planned,
             secrets: task.secrets.iter().map(validate::secret_mount).collect(),
-            volumes: task.volumes.iter().map(validate::volume_mount).collect(),
+            volumes: self.volumes(prefix, task),
             retry: task.retry.as_ref().map(retry),
             timeout: task.timeout,
             priority: task.priority.or(self.pipeline.priority).unwrap_or(0),

@@ -48,9 +48,11 @@ pub fn secret_mount(secret: &SecretUse) -> SecretMount {
 /// A volume in the form that the plan has.
 pub fn volume_mount(volume: &VolumeUse) -> VolumeMount {
     match volume {
-        VolumeUse::Name(name) => VolumeMount { name: name.clone(), mount: None, read_only: false },
+        VolumeUse::Name(name) => {
+            VolumeMount { name: name.clone(), mount: None, read_only: false, place: None }
+        }
         VolumeUse::Detailed { name, mount, read_only } => {
-            VolumeMount { name: name.clone(), mount: mount.clone(), read_only: *read_only }
+            VolumeMount { name: name.clone(), mount: mount.clone(), read_only: *read_only, place: None }
         }
     }
 }

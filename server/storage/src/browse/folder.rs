@@ -49,6 +49,26 @@ impl Folder {
         }
     }
 
+    /// Opens a folder of the server's own choosing, and makes it first where it is missing. What lies above it must be
+    /// there, and the server's alone.
+    ///
+    /// # Errors
+    /// When it cannot be made or entered.
+    pub fn make(path: &Path, owner: Option<u32>) -> Result<Self, BrowseError> {
+        let shown = path.to_string_lossy();
+        match rustix::fs::mkdir(path, FOLDER) {
+            Ok(()) => {
+                if let Some(owner) = owner {
+                    let (uid, gid) = (Some(Uid::from_raw(owner)), Some(Gid::from_raw(owner)));
+                    rustix::fs::chown(path, uid, gid).map_err(BrowseError::of(&shown))?;
+                }
+            }
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(BrowseError::of(&shown)(errno)),
+        }
+        Self::open(path, owner)?.ok_or_else(|| BrowseError::NotFound(shown.into()))
+    }
+
     /// A folder below it, as a folder of its own: nothing leads out of that either.
     ///
     /// # Errors

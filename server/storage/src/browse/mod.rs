@@ -1,6 +1,7 @@
 //! Looking into folders and buckets for people: list, read, write, never outside of what they were shown.
 
 mod archive;
+mod bucket;
 mod entry;
 mod error;
 mod folder;
@@ -9,6 +10,7 @@ mod path;
 mod upload;
 
 pub use archive::archive;
+pub use bucket::{Bucket, Object};
 pub use entry::{Entry, Kind};
 pub use error::BrowseError;
 pub use folder::{Folder, OpenFile};

@@ -36,10 +36,10 @@ pub use location::{Location, StoreKind, StorePath};
 pub use manifest::{Entry, parse as parse_manifest};
 pub use progress::{FileReport, Outcome, Progress, Report};
 pub use stop::Stop;
+pub(crate) use stores::Stores;
 
 use plan::{Job, Target};
 use progress::Tracker;
-use stores::Stores;
 
 /// Files are started anew this often when their source changes while they are read.
 const RESTARTS: u32 = 3;

@@ -26,6 +26,7 @@ pub(crate) mod templates;
 pub(crate) mod tokens;
 pub(crate) mod users;
 pub(crate) mod validate;
+mod volumes;
 
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -70,4 +71,5 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(schemas::routes())
         .merge(templates::routes())
         .merge(validate::routes())
+        .merge(volumes::routes())
 }

@@ -1,12 +1,20 @@
 //! Files that people look at: those of volumes and those that runs leave. Listing, serving and previewing are the same
 //! for both; where they lie, and who may see them, is decided by the routes.
 
+mod archive;
+mod content;
+mod object;
 mod preview;
 mod resolve;
 mod serve;
 mod view;
+mod write;
 
+pub(crate) use archive::archive;
+pub(crate) use content::{Content, too_large};
+pub(crate) use object::{list_bucket, preview_object, serve_object, write_object};
 pub(crate) use preview::preview;
-pub(crate) use resolve::{blocking, project_folder, run_folder};
+pub(crate) use resolve::{blocking, owner, project_folder, run_folder};
 pub(crate) use serve::{Show, media_type, serve};
 pub(crate) use view::{EntryView, FileQuery, Preview, list};
+pub(crate) use write::{exists, write};

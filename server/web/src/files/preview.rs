@@ -10,7 +10,7 @@ use super::{blocking, serve};
 use crate::error::ApiResult;
 
 /// How much of a file is read for its preview, in bytes.
-const MOST: u64 = 256 << 10;
+pub(super) const MOST: u64 = 256 << 10;
 /// How many rows and columns of a table are shown.
 const ROWS: usize = 200;
 const COLUMNS: usize = 60;

@@ -28,6 +28,16 @@ pub(crate) enum Show {
 const PAGE_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; \
      style-src 'unsafe-inline'; img-src data: blob:; font-src data:; frame-ancestors 'self'";
 
+/// What is sent.
+pub(super) struct Sent<'a> {
+    /// The file's name.
+    pub(super) name: &'a str,
+    /// Its length in bytes.
+    pub(super) size: u64,
+    /// When it was last changed, in microseconds since the epoch.
+    pub(super) modified_us: i64,
+}
+
 /// Sends a file, or the range of it that is asked for.
 ///
 /// # Errors
@@ -41,43 +51,46 @@ pub(crate) async fn serve(
     let inside = path.to_owned();
     let opened = blocking(move || folder.file(&inside)).await?;
     let name = path.rsplit('/').next().unwrap_or_default();
-    let tag = format!("\"{:x}-{:x}\"", opened.size, opened.modified_us);
-    let mut headers = headers(name, show);
-    if let Ok(tag) = HeaderValue::from_str(&tag) {
-        headers.insert(header::ETAG, tag);
+    let sent = Sent { name, size: opened.size, modified_us: opened.modified_us };
+    let (mut response, part) = answer(&sent, request, show);
+    if let Some((from, length)) = part {
+        let (mut file, failed) = (opened.file, path.to_owned());
+        let file = blocking(move || match file.seek(SeekFrom::Start(from)) {
+            Ok(_) => Ok(file),
+            Err(source) => Err(BrowseError::Io { path: failed, source }),
+        });
+        let content = tokio::fs::File::from_std(file.await?).take(length);
+        *response.body_mut() = Body::from_stream(ReaderStream::with_capacity(content, 64 << 10));
     }
+    Ok(response)
+}
+
+/// The answer's head, and which bytes belong into it: where they begin, and how many they are.
+pub(super) fn answer(sent: &Sent<'_>, request: &HeaderMap, show: Show) -> (Response, Option<(u64, u64)>) {
+    let tag = format!("\"{:x}-{:x}\"", sent.size, sent.modified_us);
+    let mut headers = headers(sent.name, show);
+    insert(&mut headers, header::ETAG, &tag);
     headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-    if request.get(header::IF_NONE_MATCH).is_some_and(|seen| seen.as_bytes() == tag.as_bytes()) {
-        return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
+    let has = |name| request.get(name).map(HeaderValue::as_bytes);
+    if has(header::IF_NONE_MATCH) == Some(tag.as_bytes()) {
+        return ((StatusCode::NOT_MODIFIED, headers).into_response(), None);
     }
-    let same = request.get(header::IF_RANGE).is_none_or(|seen| seen.as_bytes() == tag.as_bytes());
+    let same = has(header::IF_RANGE).is_none_or(|seen| seen == tag.as_bytes());
     let asked = request.get(header::RANGE).filter(|_| same).and_then(|range| range.to_str().ok());
-    let (status, range) = match asked.map_or(Asked::All, |text| range(text, opened.size)) {
-        Asked::All => (StatusCode::OK, None),
-        Asked::Part(range) => (StatusCode::PARTIAL_CONTENT, Some(range)),
+    let (status, from, length) = match asked.map_or(Asked::All, |text| range(text, sent.size)) {
+        Asked::All => (StatusCode::OK, 0, sent.size),
+        Asked::Part(range) => {
+            let value = format!("bytes {}-{}/{}", range.start(), range.end(), sent.size);
+            insert(&mut headers, header::CONTENT_RANGE, &value);
+            (StatusCode::PARTIAL_CONTENT, *range.start(), range.end() - range.start() + 1)
+        }
         Asked::Beyond => {
-            insert(&mut headers, header::CONTENT_RANGE, &format!("bytes */{}", opened.size));
-            return Ok((StatusCode::RANGE_NOT_SATISFIABLE, headers).into_response());
+            insert(&mut headers, header::CONTENT_RANGE, &format!("bytes */{}", sent.size));
+            return ((StatusCode::RANGE_NOT_SATISFIABLE, headers).into_response(), None);
         }
     };
-    let (from, length) = match &range {
-        Some(range) => (*range.start(), range.end() - range.start() + 1),
-        None => (0, opened.size),
-    };
-    if let Some(range) = range {
-        let value = format!("bytes {}-{}/{}", range.start(), range.end(), opened.size);
-        insert(&mut headers, header::CONTENT_RANGE, &value);
-    }
     insert(&mut headers, header::CONTENT_LENGTH, &length.to_string());
-    let mut file = opened.file;
-    let failed = path.to_owned();
-    let file = blocking(move || match file.seek(SeekFrom::Start(from)) {
-        Ok(_) => Ok(file),
-        Err(source) => Err(BrowseError::Io { path: failed, source }),
-    })
-    .await?;
-    let stream = ReaderStream::with_capacity(tokio::fs::File::from_std(file).take(length), 64 << 10);
-    Ok((status, headers, Body::from_stream(stream)).into_response())
+    ((status, headers).into_response(), Some((from, length)))
 }
 
 fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {

@@ -7,4 +7,5 @@ mod seal;
 mod vault;
 
 pub use seal::{Keyring, SealError};
+pub(crate) use vault::of_project;
 pub use vault::{StoreVault, names};

@@ -9,6 +9,8 @@ use cubeloom_domain::vault::Vault;
 use cubeloom_store::{Store, StoreError};
 
 use super::Keyring;
+use crate::error::{ApiError, ApiResult};
+use crate::state::Web;
 
 /// Opens secrets of the database. Nothing is kept: each worker is given what holds when it starts.
 #[derive(Clone)]
@@ -77,4 +79,16 @@ pub async fn names(store: &Store, project: &str, user: &str) -> Result<BTreeSet<
         names.extend(store.secrets(&owner).await?.into_iter().map(|secret| secret.name));
     }
     Ok(names)
+}
+
+/// The value of a project's secret, for what the server itself does in the project's name.
+///
+/// # Errors
+/// When there is none, or it does not open.
+pub(crate) async fn of_project(web: &Web, project: &str, name: &str) -> ApiResult<String> {
+    let owner = Owner::Project(project.into());
+    let missing = || ApiError::conflict(format!("the project has no secret `{name}` any more: add it again"));
+    let secret = web.store().secret(&owner, name).await?.ok_or_else(missing)?;
+    let opened = web.keys().sealing.open(&owner, name, &secret.sealed);
+    opened.map_err(|error| ApiError::conflict(format!("the secret `{name}` cannot be read: {error}")))
 }

@@ -1,0 +1,34 @@
+//! `DELETE /projects/{project}/volumes/{volume}`
+
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use crate::audit;
+use crate::auth::Caller;
+use crate::belongings::WORKSPACE;
+use crate::error::{ApiError, ApiResult};
+use crate::etag::{IfMatch, changed};
+use crate::extract::Path;
+use crate::state::Web;
+
+/// Takes a volume from the project. What is in it stays where it is.
+#[utoipa::path(
+    delete,
+    path = "/projects/{project}/volumes/{volume}",
+    tag = "volumes",
+    params(("project" = String, Path), ("volume" = String, Path), ("If-Match" = String, Header)),
+    responses((status = 204))
+)]
+pub(crate) async fn delete(
+    State(web): State<Web>,
+    caller: Caller,
+    Path((project, name)): Path<(String, String)>,
+    IfMatch(expected): IfMatch,
+) -> ApiResult<StatusCode> {
+    if name == WORKSPACE {
+        return Err(ApiError::conflict("every project has the volume `workspace`: it cannot be taken away"));
+    }
+    let entry = audit::entry(&web, &caller, "volume.delete", &name);
+    changed(web.store().delete_volume(&project, &name, expected, &entry).await?, "volume", &name)?;
+    Ok(StatusCode::NO_CONTENT)
+}

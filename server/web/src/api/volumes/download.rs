@@ -1,0 +1,51 @@
+//! `GET /projects/{project}/volumes/{volume}/file`
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::error::{ApiError, ApiResult};
+use crate::extract::{Path, Query};
+use crate::files::{self, Show};
+use crate::state::Web;
+use crate::volumes::{self, Tree};
+
+/// Which file, and how.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct DownloadQuery {
+    /// The file's path in the volume.
+    path: String,
+    /// Whether a browser is to show it rather than to keep it.
+    #[serde(default)]
+    inline: bool,
+}
+
+/// A file of a volume, or a range of it (`Range`).
+#[utoipa::path(
+    get,
+    path = "/projects/{project}/volumes/{volume}/file",
+    tag = "volumes",
+    params(("project" = String, Path), ("volume" = String, Path), DownloadQuery),
+    responses(
+        (status = 200, description = "The file", content_type = "application/octet-stream", body = Vec<u8>),
+        (status = 206, description = "The range that was asked for", content_type = "application/octet-stream", body = Vec<u8>),
+        (status = 304, description = "It is as it was"),
+        (status = 416, description = "The file has no such range")
+    )
+)]
+pub(crate) async fn download(
+    State(web): State<Web>,
+    Path((project, name)): Path<(String, String)>,
+    Query(query): Query<DownloadQuery>,
+    request: HeaderMap,
+) -> ApiResult<Response> {
+    let show = if query.inline { Show::Inline } else { Show::Download };
+    match volumes::open(&web, &project, &name).await? {
+        Tree::Folder(folder) => files::serve(folder, &query.path, &request, show).await,
+        Tree::Bucket(bucket) => files::serve_object(&bucket, &query.path, &request, show).await,
+        Tree::Empty => Err(ApiError::not_found("file", query.path)),
+    }
+}

@@ -1,0 +1,48 @@
+//! `GET /projects/{project}/volumes/{volume}/files`
+
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::error::ApiResult;
+use crate::extract::{Json, Path, Query};
+use crate::files::{self, EntryView};
+use crate::page::{Page, PageQuery};
+use crate::state::Web;
+use crate::volumes::{self, Tree};
+
+/// Which folder, and which page of its list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct FolderQuery {
+    /// The folder's path; empty or absent for the whole volume.
+    #[serde(default)]
+    path: String,
+    /// How many entries, from 1 to 200; 50 when absent.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// What lies in a folder of a volume: folders first, then by name. Of a bucket, in the bucket's own order.
+#[utoipa::path(
+    get,
+    path = "/projects/{project}/volumes/{volume}/files",
+    tag = "volumes",
+    params(("project" = String, Path), ("volume" = String, Path), FolderQuery),
+    responses((status = 200, body = Page<EntryView>))
+)]
+pub(crate) async fn files(
+    State(web): State<Web>,
+    Path((project, name)): Path<(String, String)>,
+    Query(query): Query<FolderQuery>,
+) -> ApiResult<Json<Page<EntryView>>> {
+    let page = PageQuery { limit: query.limit, cursor: query.cursor };
+    let listed = match volumes::open(&web, &project, &name).await? {
+        Tree::Folder(folder) => files::list(Some(folder), &query.path, &page).await?,
+        Tree::Empty => files::list(None, &query.path, &page).await?,
+        Tree::Bucket(bucket) => files::list_bucket(&bucket, &query.path, &page).await?,
+    };
+    Ok(Json(listed))
+}

@@ -1,0 +1,224 @@
+//! Volumes, as the API takes and shows them.
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::belongings::{Volume, VolumePlace};
+use cubeloom_storage::browse::clean;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::auth::Caller;
+use crate::belongings::WORKSPACE;
+use crate::check::Found;
+use crate::error::{ApiError, ApiResult};
+use crate::state::Web;
+
+/// A volume.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct VolumeView {
+    /// The name that tasks use.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Where it is.
+    pub place: Place,
+    /// Whether every project has it; it can be neither changed nor deleted.
+    pub built_in: bool,
+    /// Whether its files can be looked at here.
+    pub browsable: bool,
+    /// Since when there is one.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    /// Counts its changes; in quotes it is the ETag.
+    pub revision: u64,
+}
+
+impl From<Volume> for VolumeView {
+    fn from(volume: Volume) -> Self {
+        Self {
+            built_in: volume.name == WORKSPACE,
+            browsable: !matches!(volume.place, VolumePlace::Claim { .. }),
+            name: volume.name,
+            description: volume.description,
+            place: volume.place.into(),
+            created_at: volume.created_at,
+            revision: volume.revision,
+        }
+    }
+}
+
+/// A volume that is to be.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewVolume {
+    /// The name that tasks use: lower-case letters, digits and `-`, at most 63.
+    #[schema(min_length = 1, max_length = 63, pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
+    pub name: String,
+    /// What it is for.
+    #[serde(default)]
+    #[schema(max_length = 1000)]
+    pub description: String,
+    /// Where it is.
+    pub place: Place,
+}
+
+/// What changes of a volume; what is absent stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VolumeChange {
+    /// What it is for.
+    #[schema(max_length = 1000)]
+    pub description: Option<String>,
+    /// Where it is. Runs that are planned already keep the place that they were planned with.
+    pub place: Option<Place>,
+}
+
+/// Where a volume is.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Place {
+    /// A folder of the project's own storage, made when it is first used.
+    Workspace {
+        /// Below the project's storage, with `/` between its parts.
+        path: String,
+    },
+    /// A folder of the server's machine. Only an administrator may name one.
+    Folder {
+        /// Absolute.
+        path: String,
+    },
+    /// A PersistentVolumeClaim on a Kubernetes cluster.
+    Claim {
+        /// The cluster.
+        cluster: String,
+        /// The claim's name, in the project's namespace.
+        claim: String,
+    },
+    /// A bucket of an object store.
+    ObjectStore {
+        /// `s3` for everything that speaks Amazon's protocol, or `cos`.
+        scheme: String,
+        /// The bucket.
+        bucket: String,
+        /// Below it.
+        #[serde(default)]
+        prefix: String,
+        /// The service's address, where it is not the vendor's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        endpoint: Option<String>,
+        /// The region.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        region: Option<String>,
+        /// The secrets that open it; none for a bucket that is open to all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        credentials: Option<Credentials>,
+    },
+}
+
+/// Secrets of the project that open a bucket.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Credentials {
+    /// The name of the secret that holds the access key's id.
+    pub id: String,
+    /// The name of the secret that holds the access key's secret.
+    pub key: String,
+}
+
+impl From<VolumePlace> for Place {
+    fn from(place: VolumePlace) -> Self {
+        match place {
+            VolumePlace::Workspace { path } => Self::Workspace { path },
+            VolumePlace::Folder { path } => Self::Folder { path },
+            VolumePlace::Claim { cluster, claim } => Self::Claim { cluster, claim },
+            VolumePlace::ObjectStore { scheme, bucket, prefix, endpoint, region, credentials } => {
+                let credentials = credentials.map(|(id, key)| Credentials { id, key });
+                Self::ObjectStore { scheme, bucket, prefix, endpoint, region, credentials }
+            }
+        }
+    }
+}
+
+impl From<Place> for VolumePlace {
+    fn from(place: Place) -> Self {
+        match place {
+            Place::Workspace { path } => Self::Workspace { path },
+            Place::Folder { path } => Self::Folder { path },
+            Place::Claim { cluster, claim } => Self::Claim { cluster, claim },
+            Place::ObjectStore { scheme, bucket, prefix, endpoint, region, credentials } => {
+                let credentials = credentials.map(|credentials| (credentials.id, credentials.key));
+                Self::ObjectStore { scheme, bucket, prefix, endpoint, region, credentials }
+            }
+        }
+    }
+}
+
+/// Whether a volume can be there, and whether the caller may say so.
+pub(super) fn check_place(
+    web: &Web,
+    caller: &Caller,
+    place: Place,
+    found: &mut Found,
+) -> ApiResult<VolumePlace> {
+    match &place {
+        Place::Workspace { path } => match clean(path) {
+            Ok(path) if path.is_empty() => {
+                found.wrong("/place/path", "name a folder: the whole is the volume `workspace`")
+            }
+            Ok(path) => return Ok(VolumePlace::Workspace { path }),
+            Err(error) => found.wrong("/place/path", error.to_string()),
+        },
+        Place::Folder { path } => {
+            if !caller.user.admin {
+                let detail = "only administrators may make a folder of the machine a volume";
+                return Err(ApiError::forbidden(detail));
+            }
+            check_folder(web, path, found);
+        }
+        Place::Claim { cluster, claim } => {
+            found.name("/place/cluster", cluster, 63);
+            found.name("/place/claim", claim, 253);
+        }
+        Place::ObjectStore { scheme, bucket, prefix, endpoint, .. } => {
+            if !matches!(scheme.as_str(), "s3" | "cos") {
+                found.wrong(
+                    "/place/scheme",
+                    format!("`{scheme}` is no kind of object store here: write `s3` or `cos`"),
+                );
+            }
+            if bucket.is_empty() || bucket.len() > 255 || bucket.contains(['/', '\\', '\0', ' ']) {
+                found.wrong("/place/bucket", "write the bucket's name, without slashes");
+            }
+            if let Err(error) = clean(prefix) {
+                found.wrong("/place/prefix", error.to_string());
+            }
+            let web_address = |text: &String| {
+                url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+            };
+            if endpoint.as_ref().is_some_and(|text| !web_address(text)) {
+                found.wrong("/place/endpoint", "write an address such as `https://s3.example.org`");
+            }
+        }
+    }
+    Ok(place.into())
+}
+
+/// A folder that is not the server's own: workers and members would reach its database through it.
+fn check_folder(web: &Web, path: &str, found: &mut Found) {
+    let place = std::path::Path::new(path);
+    let plain = place.components().all(|part| !matches!(part, std::path::Component::ParentDir));
+    if !place.is_absolute() || !plain || path.contains('\0') {
+        found.wrong("/place/path", "write an absolute path, without `..`");
+        return;
+    }
+    let real = std::fs::canonicalize(place).unwrap_or_else(|_| place.into());
+    let data = &web.folders().data;
+    if real.starts_with(data) || data.starts_with(&real) {
+        found.wrong("/place/path", "this folder holds the server's own data, or lies in it: choose another");
+    }
+}
+
+/// As the audit log has it.
+pub(super) fn audited(volume: &Volume) -> Value {
+    json!({"description": volume.description, "place": Place::from(volume.place.clone())})
+}

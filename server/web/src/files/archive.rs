@@ -1,0 +1,67 @@
+//! A folder as an archive, made while it is sent.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use cubeloom_storage::browse::{self, Folder};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::blocking;
+use super::serve::{Show, headers};
+use crate::error::ApiResult;
+
+/// How many pieces may wait for a reader that is slow.
+const WAITING: usize = 8;
+/// The size of a piece, in bytes.
+const PIECE: usize = 64 << 10;
+
+/// Sends the folder at `path`; the whole is called `name`.
+///
+/// # Errors
+/// When there is no such folder. What goes wrong later cuts the answer off, so that no part is taken for the whole.
+pub(crate) async fn archive(folder: Arc<Folder>, path: &str, name: &str) -> ApiResult<Response> {
+    let (inside, checked) = (path.to_owned(), Arc::clone(&folder));
+    blocking(move || checked.sub(&inside)).await?;
+    let (sender, receiver) = mpsc::channel(WAITING);
+    let inside = path.to_owned();
+    tokio::task::spawn_blocking(move || {
+        let out = Pieces { sender: sender.clone(), piece: Vec::with_capacity(PIECE) };
+        if let Err(error) = browse::archive(&folder, &inside, out) {
+            let _ = sender.blocking_send(Err(io::Error::other(error)));
+        }
+    });
+    let last = path.trim_end_matches('/').rsplit('/').next().filter(|last| !last.is_empty());
+    let mut headers = headers(&format!("{}.tar.gz", last.unwrap_or(name)), Show::Download);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/gzip"));
+    Ok((headers, Body::from_stream(ReceiverStream::new(receiver))).into_response())
+}
+
+/// Hands on what is written, piece by piece.
+struct Pieces {
+    sender: mpsc::Sender<io::Result<Bytes>>,
+    piece: Vec<u8>,
+}
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.piece.extend_from_slice(bytes);
+        if self.piece.len() >= PIECE {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.piece.is_empty() {
+            return Ok(());
+        }
+        let piece = std::mem::replace(&mut self.piece, Vec::with_capacity(PIECE));
+        let gone = |_| io::ErrorKind::BrokenPipe.into();
+        self.sender.blocking_send(Ok(piece.into())).map_err(gone)
+    }
+}

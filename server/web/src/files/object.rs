@@ -1,0 +1,90 @@
+//! Objects of buckets: listed, served, previewed and written as files are.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use bytes::BytesMut;
+use cubeloom_storage::browse::{Bucket, Entry, Kind};
+use futures::TryStreamExt;
+
+use super::Content;
+use super::preview::{MOST, of_bytes};
+use super::serve::{Sent, Show, answer};
+use super::view::{EntryView, Preview};
+use crate::error::{ApiError, ApiResult};
+use crate::page::{Page, PageQuery};
+
+/// One page of a folder's list, in the store's order.
+///
+/// # Errors
+/// When the store refuses or does not answer.
+pub(crate) async fn list_bucket(bucket: &Bucket, path: &str, page: &PageQuery) -> ApiResult<Page<EntryView>> {
+    let (limit, after) = (page.limit()?, page.after()?);
+    let found = bucket.list(path, after.as_deref(), limit + 1).await?;
+    let key = |entry: &Entry| {
+        let slash = if entry.kind == Kind::Folder { "/" } else { "" };
+        format!("{}{slash}", entry.name)
+    };
+    Ok(Page::of(found, limit, key).map(EntryView::from))
+}
+
+/// Sends an object, or the range of it that is asked for.
+///
+/// # Errors
+/// When there is none, or the store refuses.
+pub(crate) async fn serve_object(
+    bucket: &Bucket,
+    path: &str,
+    request: &HeaderMap,
+    show: Show,
+) -> ApiResult<Response> {
+    let object = bucket.object(path).await?;
+    let sent = Sent {
+        name: path.rsplit('/').next().unwrap_or_default(),
+        size: object.size,
+        modified_us: object.modified_us,
+    };
+    let (mut response, part) = answer(&sent, request, show);
+    if let Some((from, length)) = part {
+        *response.body_mut() = Body::from_stream(bucket.read(path, from, from + length).await?);
+    }
+    Ok(response)
+}
+
+/// The preview of an object.
+///
+/// # Errors
+/// When there is none, or the store refuses.
+pub(crate) async fn preview_object(bucket: &Bucket, path: &str) -> ApiResult<Preview> {
+    let object = bucket.object(path).await?;
+    let stream = bucket.read(path, 0, object.size.min(MOST)).await?;
+    let fault =
+        |error| ApiError::unavailable("the object store stopped in the middle of the file").caused_by(error);
+    let bytes: BytesMut = stream.try_collect().await.map_err(fault)?;
+    Ok(of_bytes(path.rsplit('/').next().unwrap_or_default(), object.size, bytes.to_vec()))
+}
+
+/// Writes an object from what somebody sends, and says how long it is. It appears whole or not at all.
+///
+/// # Errors
+/// When the store refuses, or it does not come whole.
+pub(crate) async fn write_object(bucket: Arc<Bucket>, path: &str, content: &mut Content) -> ApiResult<u64> {
+    let mut writer = bucket.write(path).await?;
+    let mut size = 0;
+    let sent = async {
+        while let Some(piece) = content.next().await? {
+            size += piece.len() as u64;
+            writer.write(piece).await.map_err(|error| bucket.fault(path, &error))?;
+        }
+        writer.close().await.map_err(|error| bucket.fault(path, &error))?;
+        ApiResult::Ok(())
+    };
+    if let Err(error) = sent.await {
+        // Parts that were sent would be paid for; the store removes them in time where this fails.
+        let _ = writer.abort().await;
+        return Err(error);
+    }
+    Ok(size)
+}

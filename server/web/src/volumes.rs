@@ -1,0 +1,125 @@
+//! Volumes of projects: from a name to what can be looked into.
+
+use std::sync::Arc;
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::belongings::{Volume, VolumePlace};
+use cubeloom_storage::browse::{BrowseError, Bucket, Folder};
+
+use crate::belongings::WORKSPACE;
+use crate::error::{ApiError, ApiResult};
+use crate::files::{blocking, owner, project_folder};
+use crate::secrets;
+use crate::state::Web;
+
+/// What a volume's files are reached through.
+#[derive(Clone)]
+pub(crate) enum Tree {
+    /// A folder of this machine.
+    Folder(Arc<Folder>),
+    /// A bucket.
+    Bucket(Arc<Bucket>),
+    /// A folder that will be made when something is put there.
+    Empty,
+}
+
+/// A volume of the project; the built-in one is always there.
+///
+/// # Errors
+/// When there is none of this name.
+pub(crate) async fn find(web: &Web, project: &str, name: &str) -> ApiResult<Volume> {
+    if name == WORKSPACE {
+        return Ok(built_in(project));
+    }
+    let found = web.store().volume(project, name).await?;
+    found.ok_or_else(|| ApiError::not_found("volume", name))
+}
+
+/// All volumes of a project, the built-in one first.
+///
+/// # Errors
+/// When the database does not answer.
+pub(crate) async fn all(web: &Web, project: &str) -> ApiResult<Vec<Volume>> {
+    let stored = web.store().volumes(project).await?;
+    Ok(std::iter::once(built_in(project)).chain(stored).collect())
+}
+
+fn built_in(project: &str) -> Volume {
+    Volume {
+        project: project.into(),
+        name: WORKSPACE.into(),
+        description: String::new(),
+        place: VolumePlace::Workspace { path: String::new() },
+        created_at: Timestamp(0),
+        revision: 0,
+    }
+}
+
+/// Opens a volume to look into it.
+///
+/// # Errors
+/// When it cannot be reached from here.
+pub(crate) async fn open(web: &Web, project: &str, name: &str) -> ApiResult<Tree> {
+    match find(web, project, name).await?.place {
+        VolumePlace::Workspace { path } => {
+            let Some(root) = project_folder(web, project).await? else { return Ok(Tree::Empty) };
+            let opened = blocking(move || match root.sub(&path) {
+                Err(BrowseError::NotFound(_)) => Ok(None),
+                other => other.map(Some),
+            });
+            Ok(opened.await?.map_or(Tree::Empty, |folder| Tree::Folder(Arc::new(folder))))
+        }
+        VolumePlace::Folder { path } => {
+            let owner = owner(web, project)?;
+            let opened = blocking(move || Folder::open(path.as_ref(), owner)).await?;
+            let missing = || {
+                ApiError::unavailable(format!(
+                    "the folder of the volume `{name}` is not there: an administrator can make it"
+                ))
+            };
+            opened.map(|folder| Tree::Folder(Arc::new(folder))).ok_or_else(missing)
+        }
+        VolumePlace::Claim { cluster, .. } => Err(ApiError::conflict(format!(
+            "the volume `{name}` is a claim on the Kubernetes cluster `{cluster}`: only its jobs can look into it"
+        ))),
+        place @ VolumePlace::ObjectStore { .. } => bucket(web, project, place).await,
+    }
+}
+
+/// The same, to put something there: what is missing is made.
+///
+/// # Errors
+/// When it cannot be reached from here, or not be made.
+pub(crate) async fn open_to_write(web: &Web, project: &str, name: &str) -> ApiResult<Tree> {
+    match open(web, project, name).await? {
+        Tree::Empty => {}
+        tree => return Ok(tree),
+    }
+    let VolumePlace::Workspace { path } = find(web, project, name).await?.place else {
+        return Err(ApiError::not_found("volume", name));
+    };
+    let (top, owner) = (web.folders().workspace.join(project), owner(web, project)?);
+    let made = blocking(move || {
+        let root = Folder::make(&top, owner)?;
+        if path.is_empty() {
+            return Ok(root);
+        }
+        match root.make_folder(&path) {
+            Ok(()) | Err(BrowseError::Exists(_)) => root.sub(&path),
+            Err(error) => Err(error),
+        }
+    });
+    Ok(Tree::Folder(Arc::new(made.await?)))
+}
+
+async fn bucket(web: &Web, project: &str, place: VolumePlace) -> ApiResult<Tree> {
+    let VolumePlace::ObjectStore { credentials, .. } = &place else { return Ok(Tree::Empty) };
+    let keys = match credentials {
+        Some((id, secret)) => Some((
+            secrets::of_project(web, project, id).await?,
+            secrets::of_project(web, project, secret).await?,
+        )),
+        None => None,
+    };
+    Ok(Tree::Bucket(Arc::new(Bucket::open(&place, keys).await?)))
+}
