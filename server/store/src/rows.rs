@@ -222,7 +222,11 @@ impl Row for AttemptRecord {
 
 /// An attempt, from [`ATTEMPT_COLUMNS`].
 pub(crate) fn attempt(row: &AnyRow) -> Result<AttemptRecord, StoreError> {
-    let mut columns = Columns::of("attempt", row);
+    attempt_from(&mut Columns::of("attempt", row))
+}
+
+/// An attempt, from the next columns of a row, which are [`ATTEMPT_COLUMNS`].
+pub(crate) fn attempt_from(columns: &mut Columns<'_>) -> Result<AttemptRecord, StoreError> {
     let (run, task) = (columns.parsed()?, TaskIx(columns.int()?));
     let (instance, n) = (columns.int()?, columns.int()?);
     Ok(AttemptRecord {

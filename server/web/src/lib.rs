@@ -10,6 +10,7 @@ pub mod audit;
 pub mod auth;
 pub mod belongings;
 mod check;
+mod clusters;
 pub mod code;
 pub mod error;
 mod etag;

@@ -175,6 +175,13 @@ pub const POLICY: &[Rule] = &[
     row("DELETE", "/api/v1/projects/{project}/volumes/{volume}/file", Editor, Write),
     row("GET", "/api/v1/projects/{project}/volumes/{volume}/preview", Viewer, Read),
     row("GET", "/api/v1/projects/{project}/volumes/{volume}/archive", Viewer, Read),
+    row("GET", "/api/v1/projects/{project}/registries", Viewer, Read),
+    row("POST", "/api/v1/projects/{project}/registries", Owner, Write),
+    row("GET", "/api/v1/projects/{project}/registries/{registry}", Viewer, Read),
+    row("PUT", "/api/v1/projects/{project}/registries/{registry}", Owner, Write),
+    row("DELETE", "/api/v1/projects/{project}/registries/{registry}", Owner, Write),
+    row("GET", "/api/v1/clusters", Person, Read),
+    row("GET", "/api/v1/clusters/{cluster}", Person, Read),
     //
     // People: sessions, tokens, links, users, audit.
     row("POST", "/api/v1/session", Anyone, Write),

@@ -2,6 +2,7 @@
 
 pub mod artifacts;
 pub(crate) mod audit;
+pub(crate) mod clusters;
 mod code;
 pub mod compare;
 pub(crate) mod compile;
@@ -17,6 +18,7 @@ pub(crate) mod members;
 pub mod metrics;
 pub(crate) mod pipelines;
 pub(crate) mod projects;
+mod registries;
 pub mod runs;
 mod schemas;
 mod secrets;
@@ -72,4 +74,6 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(templates::routes())
         .merge(validate::routes())
         .merge(volumes::routes())
+        .merge(registries::routes())
+        .merge(clusters::routes())
 }

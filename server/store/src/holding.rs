@@ -1,0 +1,42 @@
+//! What is in use: attempts of live runs that have not ended.
+
+use cubeloom_domain::record::AttemptRecord;
+use sqlx::AssertSqlSafe;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::rows::{self, ATTEMPT_COLUMNS};
+use crate::values::{Columns, Values};
+
+/// An attempt that holds something, and whose it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Holding {
+    /// The project of its run.
+    pub project: String,
+    /// The pipeline of its run.
+    pub pipeline: String,
+    /// The attempt.
+    pub attempt: AttemptRecord,
+}
+
+impl Store {
+    /// The attempts that have not ended, the newest first. What is done is not looked at, however much there is.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn holding(&self) -> Result<Vec<Holding>, StoreError> {
+        let columns: Vec<String> =
+            ATTEMPT_COLUMNS.split(',').map(|column| format!("a.{}", column.trim())).collect();
+        let sql = format!(
+            "SELECT {}, r.project, r.pipeline FROM runs r JOIN attempts a ON a.run_id = r.id AND a.live = 1 \
+             WHERE r.live = 1 ORDER BY a.created_at DESC, a.run_id, a.task, a.instance, a.n",
+            columns.join(", ")
+        );
+        self.all(AssertSqlSafe(sql), Values::texts("attempt", &[])?, |row| {
+            let mut columns = Columns::of("attempt", row);
+            let attempt = rows::attempt_from(&mut columns)?;
+            Ok(Holding { attempt, project: columns.text()?.into(), pipeline: columns.text()?.into() })
+        })
+        .await
+    }
+}

@@ -1,0 +1,26 @@
+//! `GET /clusters`
+
+use axum::extract::State;
+
+use super::view::ClusterView;
+use crate::clusters;
+use crate::error::ApiResult;
+use crate::extract::{Json, Query};
+use crate::page::{Page, PageQuery};
+use crate::state::Web;
+
+/// The clusters, by name: what they have, and how much of it is in use.
+#[utoipa::path(
+    get,
+    path = "/clusters",
+    tag = "clusters",
+    params(PageQuery),
+    responses((status = 200, body = Page<ClusterView>))
+)]
+pub(crate) async fn list(
+    State(web): State<Web>,
+    Query(page): Query<PageQuery>,
+) -> ApiResult<Json<Page<ClusterView>>> {
+    let found = clusters::all(&web).await?;
+    Ok(Json(Page::cut(found, &page, |cluster| cluster.name.clone())?))
+}

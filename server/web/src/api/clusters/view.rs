@@ -1,0 +1,107 @@
+//! Clusters, as the API shows them.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A cluster.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ClusterView {
+    /// Its name.
+    pub name: String,
+    /// Its kind: `local` is the server's own machine.
+    pub kind: String,
+    /// What all nodes have together.
+    pub capacity: AmountView,
+    /// What attempts that have not ended hold.
+    pub used: AmountView,
+    /// How many attempts that is.
+    pub attempts: usize,
+    /// Its nodes.
+    pub nodes: Vec<NodeView>,
+    /// Node groups that a placement may name.
+    pub node_groups: Vec<String>,
+    /// What is not as it should be, each as a sentence.
+    pub problems: Vec<String>,
+}
+
+/// An amount of resources.
+#[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
+pub struct AmountView {
+    /// Processing power, in cores.
+    pub cpu: f64,
+    /// Memory, in bytes.
+    pub memory: u64,
+    /// Graphics cards.
+    pub gpus: u32,
+}
+
+/// A node of a cluster.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct NodeView {
+    /// Its name.
+    pub name: String,
+    /// What it has for jobs.
+    pub amount: AmountView,
+    /// Its graphics cards.
+    pub gpus: Vec<GpuView>,
+}
+
+/// A graphics card.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct GpuView {
+    /// Its product name.
+    pub name: String,
+    /// Its memory, in bytes.
+    pub memory: u64,
+    /// Its UUID.
+    pub uuid: String,
+}
+
+/// One cluster, with what runs there and what could.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ClusterDetail {
+    /// The cluster.
+    #[serde(flatten)]
+    pub cluster: ClusterView,
+    /// The attempts that hold something there, of runs that the caller may see, the newest first.
+    pub running: Vec<RunningView>,
+    /// How many others there are, of projects that the caller is no member of.
+    pub others: usize,
+    /// The newest version of each task template, and whether it can run there.
+    pub templates: Vec<RunnableView>,
+}
+
+/// An attempt that holds something.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct RunningView {
+    /// The run.
+    pub run: String,
+    /// Its project.
+    pub project: String,
+    /// Its pipeline.
+    pub pipeline: String,
+    /// The task.
+    pub task: String,
+    /// The instance.
+    pub instance: u32,
+    /// The attempt.
+    pub attempt: u32,
+    /// `submitting`, `running` or `stopping`.
+    #[schema(value_type = String)]
+    pub state: &'static str,
+    /// How many workers it has.
+    pub workers: u32,
+    /// What it holds.
+    pub amount: AmountView,
+}
+
+/// Whether a task template can run on a cluster.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct RunnableView {
+    /// The template's name.
+    pub name: String,
+    /// How its workers learn who they are.
+    pub framework: String,
+    /// What it lacks there; empty when it can run.
+    pub missing: Vec<String>,
+}

@@ -1,0 +1,30 @@
+//! `DELETE /projects/{project}/registries/{registry}`
+
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use crate::audit;
+use crate::auth::Caller;
+use crate::error::ApiResult;
+use crate::etag::{IfMatch, changed};
+use crate::extract::Path;
+use crate::state::Web;
+
+/// Takes a registry from the project.
+#[utoipa::path(
+    delete,
+    path = "/projects/{project}/registries/{registry}",
+    tag = "registries",
+    params(("project" = String, Path), ("registry" = String, Path), ("If-Match" = String, Header)),
+    responses((status = 204))
+)]
+pub(crate) async fn delete(
+    State(web): State<Web>,
+    caller: Caller,
+    Path((project, name)): Path<(String, String)>,
+    IfMatch(expected): IfMatch,
+) -> ApiResult<StatusCode> {
+    let entry = audit::entry(&web, &caller, "registry.delete", &name);
+    changed(web.store().delete_registry(&project, &name, expected, &entry).await?, "registry", &name)?;
+    Ok(StatusCode::NO_CONTENT)
+}
