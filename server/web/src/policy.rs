@@ -207,6 +207,9 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/projects/{project}/audit", Owner, Read),
     //
     // Pages.
+    row("GET", "/projects/{project}/secrets", Viewer, Read),
+    row("GET", "/projects/{project}/storage", Viewer, Read),
+    row("GET", "/clusters", Person, Read),
     row("GET", "/sign-in", Anyone, Read),
     row("POST", "/sign-in", Anyone, Write),
     row("GET", "/welcome", Anyone, Read),

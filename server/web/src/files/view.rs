@@ -10,6 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::blocking;
 use crate::error::ApiResult;
 use crate::page::{Page, PageQuery};
+use crate::time::Time;
 
 /// Which file.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -34,8 +35,7 @@ pub(crate) struct EntryView {
     pub size: u64,
     /// When it was last changed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
-    pub modified_at: Option<Timestamp>,
+    pub modified_at: Option<Time>,
 }
 
 impl From<Entry> for EntryView {
@@ -49,7 +49,7 @@ impl From<Entry> for EntryView {
             },
             link: entry.link,
             size: entry.size,
-            modified_at: entry.modified_us.map(Timestamp),
+            modified_at: entry.modified_us.map(|at| Time(Timestamp(at))),
         }
     }
 }

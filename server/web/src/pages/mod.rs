@@ -1,6 +1,7 @@
 //! The pages: askama templates from `/templates`, one page a file.
 
 mod api_docs;
+mod clusters;
 mod error;
 mod frame;
 mod home;
@@ -15,9 +16,11 @@ mod projects;
 pub(crate) mod run;
 mod run_compare;
 pub(crate) mod runs;
+pub(crate) mod secrets;
 mod sign_in;
 mod template;
 mod templates;
+mod storage;
 
 use axum::Router;
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -41,6 +44,9 @@ pub(crate) fn router() -> Router<Web> {
         .route("/", get(home::show))
         .route("/docs/api", get(api_docs::list))
         .route("/docs/api/{operation}", get(api_docs::show))
+        .route("/projects/{project}/secrets", get(secrets::page))
+        .route("/projects/{project}/storage", get(storage::page))
+        .route("/clusters", get(clusters::page))
         .route("/preferences", post(preferences::set))
         .route("/runs/{run}/compare", get(run_compare::page))
         .route("/projects", get(projects::show))

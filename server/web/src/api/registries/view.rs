@@ -1,6 +1,5 @@
 //! Registries, as the API takes and shows them.
 
-use cubeloom_domain::Timestamp;
 use cubeloom_domain::belongings::{Owner, Registry};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,6 +8,7 @@ use utoipa::ToSchema;
 use crate::check::Found;
 use crate::error::ApiResult;
 use crate::state::Web;
+use crate::time::Time;
 
 /// A registry of container images.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -23,8 +23,7 @@ pub struct RegistryView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
     /// Since when there is one.
-    #[schema(value_type = String, format = DateTime)]
-    pub created_at: Timestamp,
+    pub created_at: Time,
     /// Counts its changes; in quotes it is the ETag.
     pub revision: u64,
 }
@@ -36,7 +35,7 @@ impl From<Registry> for RegistryView {
             host: registry.host,
             user: registry.user,
             secret: registry.secret,
-            created_at: registry.created_at,
+            created_at: Time(registry.created_at),
             revision: registry.revision,
         }
     }

@@ -1,6 +1,5 @@
 //! Volumes, as the API takes and shows them.
 
-use cubeloom_domain::Timestamp;
 use cubeloom_domain::belongings::{Volume, VolumePlace};
 use cubeloom_storage::browse::clean;
 use serde::{Deserialize, Serialize};
@@ -12,6 +11,7 @@ use crate::belongings::WORKSPACE;
 use crate::check::Found;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
+use crate::time::Time;
 
 /// A volume.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -27,8 +27,7 @@ pub struct VolumeView {
     /// Whether its files can be looked at here.
     pub browsable: bool,
     /// Since when there is one.
-    #[schema(value_type = String, format = DateTime)]
-    pub created_at: Timestamp,
+    pub created_at: Time,
     /// Counts its changes; in quotes it is the ETag.
     pub revision: u64,
 }
@@ -41,7 +40,7 @@ impl From<Volume> for VolumeView {
             name: volume.name,
             description: volume.description,
             place: volume.place.into(),
-            created_at: volume.created_at,
+            created_at: Time(volume.created_at),
             revision: volume.revision,
         }
     }

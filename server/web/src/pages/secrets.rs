@@ -1,0 +1,52 @@
+//! `GET /projects/{project}/secrets`: the project's secrets, and the reader's own. Values are never shown.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use cubeloom_domain::belongings::{Owner, SealedSecret};
+
+use super::{Frame, html};
+use crate::auth::Caller;
+use crate::error::ApiResult;
+use crate::extract::Path;
+use crate::state::Web;
+use crate::time::Time;
+
+/// A task that uses secrets, for people to copy.
+pub(crate) const EXAMPLE: &str = "\
+tasks:
+  - name: train
+    template: python
+    secrets:
+      - hf-token                       # the variable HF_TOKEN
+      - {name: ca, file: ca.pem}       # the file $CUBELOOM_SECRETS/ca.pem";
+
+#[derive(Template)]
+#[template(path = "secrets.html")]
+struct SecretsPage {
+    frame: Frame,
+    project: String,
+    shared: Vec<SealedSecret>,
+    own: Vec<SealedSecret>,
+}
+
+/// The page. Viewers see only their own.
+pub(crate) async fn page(
+    State(web): State<Web>,
+    frame: Frame,
+    caller: Caller,
+    Path(project): Path<String>,
+) -> ApiResult<Response> {
+    let shared = if frame.may_edit() {
+        web.store().secrets(&Owner::Project(project.clone())).await?
+    } else {
+        Vec::new()
+    };
+    let own = web.store().secrets(&Owner::User(caller.user.id.clone())).await?;
+    html(&SecretsPage { frame, project, shared, own })
+}
+
+/// When a secret's value or description was last set.
+pub(crate) fn changed(secret: &SealedSecret) -> Time {
+    Time(secret.updated_at)
+}

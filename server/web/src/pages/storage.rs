@@ -1,0 +1,171 @@
+//! `GET /projects/{project}/storage`: the project's volumes, the files of one of them, and its registries.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use cubeloom_domain::belongings::{Registry, Volume, VolumePlace};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+
+use super::{Frame, html};
+use crate::belongings::WORKSPACE;
+use crate::error::{ApiError, ApiResult, Kind};
+use crate::extract::{Path, Query};
+use crate::files::{self, EntryView};
+use crate::page::{Page, PageQuery};
+use crate::state::Web;
+use crate::volumes::{self, Tree};
+
+/// Rows of a page.
+const ROWS: usize = 100;
+
+/// What the URL asks for.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Asked {
+    volume: String,
+    path: String,
+    cursor: String,
+}
+
+#[derive(Template)]
+#[template(path = "storage.html")]
+struct StoragePage {
+    frame: Frame,
+    project: String,
+    volumes: Vec<Volume>,
+    volume: Volume,
+    crumbs: Vec<Crumb>,
+    path: String,
+    files: Page<EntryView>,
+    /// Why the files cannot be shown, where they cannot.
+    refused: Option<String>,
+    registries: Vec<Registry>,
+    secrets: String,
+}
+
+/// A folder on the way to the one that is shown.
+struct Crumb {
+    name: String,
+    path: String,
+}
+
+/// The page.
+pub(crate) async fn page(
+    State(web): State<Web>,
+    frame: Frame,
+    Path(project): Path<String>,
+    Query(asked): Query<Asked>,
+) -> ApiResult<Response> {
+    let name = if asked.volume.is_empty() { WORKSPACE } else { &asked.volume };
+    let volume = volumes::find(&web, &project, name).await?;
+    let (files, refused) = match listed(&web, &project, name, &asked).await {
+        Ok(files) => (files, None),
+        Err(error) if error.kind() == Kind::Internal => return Err(error),
+        Err(error) => (Page { items: Vec::new(), next_cursor: None }, Some(error.detail().to_owned())),
+    };
+    let volumes = volumes::all(&web, &project).await?;
+    let registries = web.store().registries(&project).await?;
+    let secrets = secret_names(&web, &frame, &project).await?;
+    let (crumbs, path) = (crumbs(&asked.path), asked.path.trim_matches('/').to_owned());
+    html(&StoragePage { frame, project, volumes, volume, crumbs, path, files, refused, registries, secrets })
+}
+
+async fn listed(web: &Web, project: &str, name: &str, asked: &Asked) -> ApiResult<Page<EntryView>> {
+    let cursor = Some(asked.cursor.clone()).filter(|cursor| !cursor.is_empty());
+    let page = PageQuery { limit: Some(ROWS), cursor };
+    match volumes::open(web, project, name).await? {
+        Tree::Folder(folder) => files::list(Some(Arc::clone(&folder)), &asked.path, &page).await,
+        Tree::Bucket(bucket) => files::list_bucket(&bucket, &asked.path, &page).await,
+        Tree::Empty if asked.path.is_empty() => files::list(None, "", &page).await,
+        Tree::Empty => Err(ApiError::not_found("folder", &asked.path)),
+    }
+}
+
+/// For the dialogs of owners: names to choose from, as JSON.
+async fn secret_names(web: &Web, frame: &Frame, project: &str) -> ApiResult<String> {
+    if !frame.may_own() {
+        return Ok("[]".into());
+    }
+    let owner = cubeloom_domain::belongings::Owner::Project(project.into());
+    let names: Vec<String> =
+        web.store().secrets(&owner).await?.into_iter().map(|secret| secret.name).collect();
+    serde_json::to_string(&names).map_err(ApiError::internal)
+}
+
+fn crumbs(path: &str) -> Vec<Crumb> {
+    let mut so_far = String::new();
+    let parts = path.split('/').filter(|part| !part.is_empty());
+    parts
+        .map(|part| {
+            if !so_far.is_empty() {
+                so_far.push('/');
+            }
+            so_far.push_str(part);
+            Crumb { name: part.into(), path: so_far.clone() }
+        })
+        .collect()
+}
+
+impl StoragePage {
+    /// Where a folder of the volume is shown.
+    fn folder(&self, path: &str) -> String {
+        let (volume, path) = (encoded(&self.volume.name), encoded(path));
+        format!("/projects/{}/storage?volume={volume}&path={path}", self.project)
+    }
+
+    /// The next page of this folder.
+    fn next(&self) -> Option<String> {
+        let cursor = self.files.next_cursor.as_ref()?;
+        Some(format!("{}&cursor={cursor}", self.folder(&self.path)))
+    }
+
+    /// The API's address of the volume, e.g. with `file` for a file.
+    fn api(&self, what: &str, path: &str) -> String {
+        let base = format!("/api/v1/projects/{}/volumes/{}", self.project, self.volume.name);
+        format!("{base}/{what}?path={}", encoded(path))
+    }
+
+    /// The path of something in the folder that is shown.
+    fn inside(&self, name: &str) -> String {
+        if self.path.is_empty() { name.into() } else { format!("{}/{name}", self.path) }
+    }
+
+    /// Where a volume is, in a word for its table.
+    fn place(&self, volume: &Volume) -> String {
+        match &volume.place {
+            VolumePlace::Workspace { path } => format!("{}/{path}", self.project),
+            VolumePlace::Folder { path } => path.clone(),
+            VolumePlace::Claim { cluster, claim } => format!("{cluster}: {claim}"),
+            VolumePlace::ObjectStore { scheme, bucket, prefix, .. } => {
+                format!("{scheme}://{bucket}/{prefix}")
+            }
+        }
+    }
+
+    /// The text for a volume's kind.
+    fn kind(&self, volume: &Volume) -> &str {
+        self.frame.t(match &volume.place {
+            VolumePlace::Workspace { .. } => "storage.kind-workspace",
+            VolumePlace::Folder { .. } => "storage.kind-folder",
+            VolumePlace::Claim { .. } => "storage.kind-claim",
+            VolumePlace::ObjectStore { .. } => "storage.kind-bucket",
+        })
+    }
+
+    /// Whether files can be put here by who reads the page.
+    fn may_write(&self) -> bool {
+        self.frame.may_edit() && self.refused.is_none()
+    }
+
+    /// Whether folders can be had as an archive.
+    fn is_bucket(&self) -> bool {
+        matches!(self.volume.place, VolumePlace::ObjectStore { .. })
+    }
+}
+
+fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+}
