@@ -18,9 +18,9 @@ mod run_compare;
 pub(crate) mod runs;
 pub(crate) mod secrets;
 mod sign_in;
+mod storage;
 mod template;
 mod templates;
-mod storage;
 
 use axum::Router;
 use axum::response::{Html, IntoResponse, Redirect, Response};
