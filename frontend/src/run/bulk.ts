@@ -77,6 +77,6 @@ function say({ results }: Results, done: (n: number) => string): void {
   const well = results.filter((one) => one.ok).length;
   if (well > 0) toast(done(well));
   for (const one of results.filter((result) => !result.ok).slice(0, SHOWN)) {
-    toast(t("runs.not-done", { run: one.run.slice(-8), message: one.message ?? "" }), "error");
+    toast(one.message ?? one.run, "error");
   }
 }
