@@ -3,7 +3,7 @@
 
 import { h, icon, s } from "../core/dom";
 import { t } from "../core/texts";
-import { curve, head, layOut } from "../graph/layout";
+import { curve, head, layOut, layOutFor } from "../graph/layout";
 import type { Direction, Edge, Layout, Placed } from "../graph/types";
 import { stepOf, walk } from "../graph/walk";
 import { drawNode, fillNode, NODE, type DagNode } from "./dag/node";
@@ -21,14 +21,14 @@ export interface DagOptions {
   onSelect?: (id: string | null) => void;
   /** A node was opened: Enter, or a second click. Without it a click selects only. */
   onOpen?: (id: string) => void;
-  /** Which way edges lead; without it, right in a wide box and down in a narrow one. */
+  /** Which way edges lead; without it, the way that shows the graph larger. */
   direction?: Direction;
 }
 
 /** Below this scale a node is only a coloured box. */
 const FAR = 0.3;
 /** Opened at a scale where words can be read; `0` shows everything. */
-const READABLE = 0.62;
+const READABLE = 0.7;
 
 /** A drawn graph; `box` gets the class `dag` and keeps its size. */
 export class Dag {
@@ -49,8 +49,10 @@ export class Dag {
     this.#box = box;
     this.#options = options;
     for (const node of options.nodes) this.#nodes.set(node.id, node);
-    const direction = options.direction ?? (box.clientWidth < 620 ? "down" : "right");
-    this.#layout = layOut(options.nodes.map(({ id }) => ({ id, ...NODE })), options.edges, direction);
+    box.classList.add("dag");
+    const boxes = options.nodes.map(({ id }) => ({ id, ...NODE }));
+    const { direction, edges } = options;
+    this.#layout = direction ? layOut(boxes, edges, direction) : layOutFor(boxes, edges, this.#size());
     this.#focus = options.nodes[0]?.id ?? "";
     this.#build();
     this.#show(fitted(this.#layout, this.#size(), READABLE));
@@ -98,7 +100,6 @@ export class Dag {
     const heads = s("path", { class: "dag-head", d: edges.map((edge) => head(edge, direction)).join("") });
     this.#scene.append(lines, this.#near, heads);
     const svg = s("svg", { class: "dag-scene", role: "group", "aria-label": this.#options.label }, this.#scene);
-    this.#box.classList.add("dag");
     this.#box.replaceChildren(svg, this.#tools());
     watchView(svg, () => this.#view, (view) => { this.#show(view); });
     svg.addEventListener("click", (event) => { this.#clicked(event); });

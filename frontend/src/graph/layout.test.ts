@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { curve, layOut } from "./layout";
+import { curve, layOut, layOutFor } from "./layout";
 import type { Edge, Layout } from "./types";
 import { walk } from "./walk";
 
@@ -68,4 +68,11 @@ test("arrow keys lead along edges and to neighbours, and stay where nothing is",
   expect(walk(layout, "a", "forward")).toBe("join");
   expect(walk(layout, "a", "back")).toBe("pull");
   expect(walk(layout, "join", "forward")).toBe("join");
+});
+
+test("a long chain leads right in a wide room and down in a narrow one", () => {
+  const chain = ["a", "b", "c", "d", "e"];
+  const edges = chain.slice(1).map((to, index) => ({ from: chain[index] ?? "", to }));
+  expect(layOutFor(chain.map(box), edges, { width: 1200, height: 400 }).direction).toBe("right");
+  expect(layOutFor(chain.map(box), edges, { width: 360, height: 500 }).direction).toBe("down");
 });

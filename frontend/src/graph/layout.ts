@@ -8,13 +8,25 @@ import type { Box, Direction, Edge, Layout, Placed, Point, Routed } from "./type
 /** Above this many nodes and edges dagre takes longer than a person waits. */
 const DAGRE_LIMIT = 700;
 
-const GAP = { layer: 56, node: 20 };
+const GAP = { layer: 48, node: 20 };
 
 /** Lays a graph out. Edges whose ends are not there are left out. */
 export function layOut(boxes: readonly Box[], edges: readonly Edge[], direction: Direction): Layout {
   const known = new Set(boxes.map((box) => box.id));
   const real = edges.filter(({ from, to }) => from !== to && known.has(from) && known.has(to));
   return boxes.length + real.length > DAGRE_LIMIT ? large(boxes, real, direction) : small(boxes, real, direction);
+}
+
+/**
+ * Lays a graph out so that it is shown as large as it can in a room: right, which is how pipelines are read, unless
+ * down shows it a good deal larger.
+ */
+export function layOutFor(boxes: readonly Box[], edges: readonly Edge[], room: { width: number; height: number }): Layout {
+  const right = layOut(boxes, edges, "right");
+  const scale = ({ width, height }: Layout) => Math.min(1, room.width / width, room.height / height);
+  if (scale(right) > 0.9 || boxes.length > DAGRE_LIMIT) return right;
+  const down = layOut(boxes, edges, "down");
+  return scale(down) > 1.15 * scale(right) ? down : right;
 }
 
 function small(boxes: readonly Box[], edges: readonly Edge[], direction: Direction): Layout {

@@ -23,7 +23,7 @@ export function askStart(project: string, pipeline: string, parameters: Paramete
     toastLater(t("pipeline.started"));
     location.assign(`/runs/${started.run.id}`);
   });
-  const first = form.querySelector<HTMLElement>("input, select, textarea") ?? need(".dialog-foot .primary", dialog);
+  const first: HTMLElement = form.querySelector<HTMLElement>("input, select, textarea") ?? need(".dialog-foot .primary", dialog);
   first.focus();
 }
 
