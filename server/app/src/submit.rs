@@ -11,6 +11,7 @@ use cubeloom_domain::template::TemplateSet;
 use cubeloom_domain::{JsonMap, Problem, RunId};
 use cubeloom_storage::snapshot::{self, Limits, Snapshot};
 use cubeloom_store::{Expected, NewVersion, PutPipeline};
+use cubeloom_web::{Folders, code};
 use serde_json::json;
 
 use crate::audit;
@@ -60,7 +61,9 @@ pub async fn submit(
 /// Keeps a copy of the folder that the file lies in, and says its digest.
 fn keep_folder(platform: &Platform, file: &Path) -> anyhow::Result<String> {
     let snapshot = Snapshot::take(&snapshot::folder_of(file)?, Limits::CODE)?;
-    snapshot.keep(&platform.data.code())?;
+    let data = &platform.data;
+    let folders = Folders { data: data.path().into(), code: data.code(), workspace: data.workspace() };
+    code::keep(&folders, PROJECT, &snapshot)?;
     Ok(snapshot.digest)
 }
 

@@ -3,11 +3,11 @@
 
 mod unpack;
 
-use std::fs;
-use std::io;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use cubeloom_storage::snapshot::{File, Snapshot, files};
+use cubeloom_storage::snapshot::{File, Snapshot, SnapshotError, files};
 
 use crate::error::{ApiError, ApiResult};
 use crate::state::{Folders, Web};
@@ -18,11 +18,12 @@ pub(crate) use unpack::{Scratch, unpack};
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn keep(folders: &Folders, project: &str, snapshot: &Snapshot) -> io::Result<()> {
-    snapshot.keep(&folders.code).map_err(io::Error::other)?;
-    let notes = notes(folders, project);
-    fs::create_dir_all(&notes)?;
-    fs::write(notes.join(&snapshot.digest), [])
+pub fn keep(folders: &Folders, project: &str, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+    snapshot.keep(&folders.code)?;
+    let place = notes(folders, project);
+    let noted = DirBuilder::new().recursive(true).mode(0o700).create(&place);
+    let noted = noted.and_then(|()| fs::write(place.join(&snapshot.digest), []));
+    noted.map_err(|source| SnapshotError::Unwritable { place, source })
 }
 
 /// Whether a project has the folder of this digest.

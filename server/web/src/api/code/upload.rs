@@ -68,7 +68,7 @@ pub(crate) async fn upload(
     Ok(Json(view))
 }
 
-fn cannot_write(source: std::io::Error) -> ApiError {
+fn cannot_write(source: impl std::error::Error + Send + Sync + 'static) -> ApiError {
     ApiError::unavailable("the server cannot keep the folder at present").caused_by(source)
 }
 
