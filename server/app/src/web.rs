@@ -45,6 +45,11 @@ pub async fn start(
     templates: watch::Receiver<Arc<TemplateSet>>,
 ) -> anyhow::Result<RunningWeb> {
     let server = &platform.config.settings.server;
+    if !cubeloom_web::pages_are_there() {
+        tracing::warn!(
+            "this program was built without its pages, only the API answers: build it with `make`"
+        );
+    }
     let listener = listen(&platform.config).await?;
     let address = listener.local_addr()?;
     let url = server.url.clone().unwrap_or_else(|| format!("http://{address}"));

@@ -36,5 +36,6 @@ mod texts;
 pub mod time;
 mod volumes;
 
+pub use assets::are_there as pages_are_there;
 pub use router::router;
 pub use state::{Folders, Keys, Parts, Settings, Web};

@@ -44,16 +44,13 @@ pub async fn serve(args: cli::Serve, config: Config, output: Output) -> anyhow::
         show::line(format!("sign in: {link}"));
     }
     let first = async {
-        match &source {
-            Some(source) => {
-                let set = TemplateSet::clone(&templates_now.borrow());
-                let exit = run_first(&platform, source, set, engine.handle.events(), output).await?;
-                if args.once {
-                    return anyhow::Ok(exit);
-                }
-                show::line(format!("The server goes on at {}; Ctrl-C stops it.", web.url));
+        if let Some(source) = &source {
+            let set = TemplateSet::clone(&templates_now.borrow());
+            let exit = run_first(&platform, source, set, engine.handle.events(), output).await?;
+            if args.once {
+                return anyhow::Ok(exit);
             }
-            None => {}
+            show::line(format!("The server goes on at {}; Ctrl-C stops it.", web.url));
         }
         pending().await
     };

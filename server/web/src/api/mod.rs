@@ -1,4 +1,8 @@
 //! The REST API, `/api/v1`. docs/API-DESIGN.md states its conventions; one endpoint a file.
+#![allow(
+    unused_qualifications,
+    reason = "utoipa::path repeats the types of parameters with a path of its own"
+)]
 
 pub mod artifacts;
 pub(crate) mod audit;

@@ -83,7 +83,7 @@ mod tests {
         let side = |without: HunkKind| -> String {
             found.hunks.iter().filter(|hunk| hunk.kind != without).map(|hunk| hunk.text.as_str()).collect()
         };
-        assert_eq!((side(HunkKind::Added).as_str(), side(HunkKind::Removed).as_str()), (old, new));
+        assert_eq!((side(Added).as_str(), side(Removed).as_str()), (old, new));
         let places: Vec<_> =
             found.hunks.iter().map(|hunk| (hunk.kind, hunk.old_line, hunk.new_line)).collect();
         use HunkKind::{Added, Equal, Removed};

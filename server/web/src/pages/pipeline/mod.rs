@@ -22,7 +22,6 @@ use crate::error::{ApiError, ApiResult, ProblemView};
 use crate::extract::{Path, Query};
 use crate::page::Page;
 use crate::state::Web;
-use crate::time::Time;
 
 #[derive(Template)]
 #[template(path = "pipeline.html")]
