@@ -5,6 +5,7 @@ mod architecture;
 mod cli;
 mod crash;
 mod e2e;
+mod guide;
 mod support;
 mod templates;
 mod texts;

@@ -11,7 +11,7 @@ mod ledger;
 mod mpi;
 mod python;
 mod pytorch;
-mod rig;
+pub mod rig;
 mod transfer;
 mod web;
 mod xgboost;

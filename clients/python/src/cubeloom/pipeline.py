@@ -40,18 +40,27 @@ class Pipeline:
         return loaded, etag
 
     def put(
-        self, document: str, *, message: str = "", folder: str | Path | None = None, etag: str | None = None
+        self,
+        document: str,
+        *,
+        message: str = "",
+        folder: str | Path | None = None,
+        code: str | None = None,
+        etag: str | None = None,
     ) -> dict[str, Any]:
         """Stores a document as the newest version; makes the pipeline when there is none.
 
         :param message: what was changed, for the list of versions.
         :param folder: a folder with the programs that the pipeline runs; it is uploaded.
+        :param code: or the digest of a folder that is there already.
         :param etag: the state that was read and is changed (see `etag`); without it, the present one is replaced,
             whoever wrote it. With it, `Stale` is raised when somebody else was faster.
         """
         body: dict[str, Any] = {"document": document, "message": message}
         if folder is not None:
-            body["code"] = self.upload(folder)
+            code = self.upload(folder)
+        if code is not None:
+            body["code"] = code
         if etag is None:
             try:
                 etag = self.etag()

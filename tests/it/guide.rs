@@ -1,0 +1,80 @@
+//! docs/guide.md, done as it is written.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::api::support::client::send;
+use crate::api::support::{Client, Server, Who};
+use crate::support::{program, python};
+use crate::templates::rig;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// The blocks of the guide in one language, in their order.
+fn blocks(language: &str) -> Vec<String> {
+    let text = fs::read_to_string(Path::new(ROOT).join("docs/guide.md")).unwrap();
+    let blocks = text.split(&format!("\n```{language}\n")).skip(1);
+    blocks.map(|block| block.split("\n```").next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_guide_does_what_it_says() {
+    let server = Server::start_in(rig::app());
+    server.user("ada", &["--admin"]);
+    let administrator = server.as_(Who::Administrator);
+    make_run(&server, &administrator);
+
+    let shell = blocks("sh").join("\n");
+    assert!(shell.contains("CUBELOOM_TOKEN"), "the guide has commands");
+    let shell = shell.replace("http://127.0.0.1:8080", &server.url());
+    let program = program::cubeloom();
+    let shell = shell.replace("target/release/cubeloom", program.to_str().unwrap());
+    let mut bash = Command::new("bash");
+    bash.args(["-euo", "pipefail", "-c", &shell]).current_dir(server.path(""));
+    bash.env("CUBELOOM_DATA", server.data());
+    let said = done_well(&mut bash);
+    assert!(said.contains("succeeded"), "{said}");
+    assert!(said.contains("accuracy"), "{said}");
+    let versions = administrator.get("/projects/default/pipelines/digits/versions").expect(200).json();
+    assert_eq!(versions["items"].as_array().unwrap().len(), 2, "{versions}");
+
+    let mut client = python::command(&format!("{ROOT}/clients/python/requirements-test.txt"), "python");
+    client.args(["-c", &blocks("python").join("\n")]).env("PYTHONPATH", format!("{ROOT}/clients/python/src"));
+    client.env("CUBELOOM_URL", server.url()).env("CUBELOOM_TOKEN", administrator.token().unwrap());
+    let accuracy: f64 = done_well(&mut client).trim().lines().last().unwrap().parse().unwrap();
+    assert!(accuracy > 0.95, "{accuracy}");
+}
+
+/// What `make run` leaves: the example is stored, and has run once.
+fn make_run(server: &Server, administrator: &Client) {
+    let folder = Path::new(ROOT).join("examples/digits");
+    let archive = Command::new("tar").arg("-cz").arg("-C").arg(&folder).arg(".").output().unwrap().stdout;
+    let upload = administrator.request(reqwest::Method::PUT, "/projects/default/code");
+    let code = send(upload.header("content-type", "application/gzip").body(archive)).expect(200).json();
+    let document = fs::read_to_string(folder.join("pipeline.yaml")).unwrap();
+    let body = json!({"document": document, "message": "the example", "code": code["digest"]});
+    administrator.post("/projects/default/pipelines", &body).expect(201);
+    let run = administrator.post("/projects/default/runs", &json!({"pipeline": "digits"})).expect(201).json();
+    let path = format!("/runs/{}", run["run"]["id"].as_str().unwrap());
+    // The first run on a machine fetches packages.
+    let deadline = Instant::now() + Duration::from_secs(240);
+    while !administrator.get(&path).json()["ended_at"].is_string() {
+        assert!(Instant::now() < deadline, "the example goes on for too long");
+        sleep(Duration::from_millis(200));
+    }
+    assert_eq!(administrator.get(&path).json()["state"], "succeeded", "{}", server.log());
+}
+
+fn done_well(command: &mut Command) -> String {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    said
+}
