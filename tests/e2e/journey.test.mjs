@@ -63,7 +63,7 @@ test("the first administrator makes an account, runs a pipeline, watches it, rea
 
   await page.goto(`/runs/${run}?tab=metrics`);
   await settled(page);
-  await page.getByText("loss").first().waitFor();
+  await page.locator("main").getByText("loss").filter({ visible: true }).first().waitFor();
   await page.goto(`/runs/${run}`);
   await page.getByRole("link", { name: /compare/i }).click();
   await page.waitForURL(/compare\?with=/);

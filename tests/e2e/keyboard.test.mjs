@@ -58,7 +58,7 @@ test("signing in, starting a run and moving in its graph need no mouse", async (
   await page.keyboard.press("Enter");
   await page.waitForURL(/pipelines\/count/);
   await settled(page);
-  await reach(page, /^(run|start)/i);
+  await reach(page, /^(run|start|run …|start a run)$/i);
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog");
   await dialog.waitFor();
@@ -67,7 +67,7 @@ test("signing in, starting a run and moving in its graph need no mouse", async (
   await dialog.waitFor({ state: "hidden" });
   await page.keyboard.press("Enter");
   await dialog.waitFor();
-  await reach(page, /^(run|start)/i);
+  await reach(page, /^(run|start|run …|start a run)$/i);
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/runs\//);
   await settled(page);
