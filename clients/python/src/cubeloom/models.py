@@ -5,6 +5,25 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
+class AmountView(TypedDict):
+    """
+    An amount of resources.
+    """
+
+    cpu: float
+    """
+    Processing power, in cores.
+    """
+    memory: int
+    """
+    Memory, in bytes.
+    """
+    gpus: int
+    """
+    Graphics cards.
+    """
+
+
 class ArtifactView(TypedDict):
     """
     A file worth showing.
@@ -220,33 +239,6 @@ EdgeView = TypedDict(
         'kind': str,
     },
 )
-
-
-class EntryView(TypedDict):
-    """
-    Something in a folder.
-    """
-
-    name: str
-    """
-    Its name.
-    """
-    kind: str
-    """
-    `folder`, `file`, or `other` for what is not opened: devices, pipes, links that lead out.
-    """
-    link: bool
-    """
-    Whether it is a link.
-    """
-    size: int
-    """
-    Its length in bytes; 0 of a folder.
-    """
-    modified_at: NotRequired[str | None]
-    """
-    When it was last changed.
-    """
 
 
 class FailureView(TypedDict):
@@ -550,6 +542,17 @@ class NewDocument(TypedDict):
     """
 
 
+class NewFolder(TypedDict):
+    """
+    A folder that is to be.
+    """
+
+    path: str
+    """
+    Its path in the volume.
+    """
+
+
 class NewHook(TypedDict):
     """
     A hook that is to be.
@@ -596,6 +599,29 @@ class NewProject(TypedDict):
     description: NotRequired[str]
     """
     What it is for.
+    """
+
+
+class NewRegistry(TypedDict):
+    """
+    A registry that is to be.
+    """
+
+    name: str
+    """
+    What it is called here: lower-case letters, digits and `-`, at most 63.
+    """
+    host: str
+    """
+    Its host, with a port perhaps: `registry.example.org:5000`.
+    """
+    user: NotRequired[str]
+    """
+    The account there; empty for a registry that is open to all.
+    """
+    secret: NotRequired[str | None]
+    """
+    The name of the project's secret that holds the password.
     """
 
 
@@ -805,7 +831,7 @@ class PageArtifactView(TypedDict):
 
 class Item3(TypedDict):
     """
-    Something in a folder.
+    A cluster.
     """
 
     name: str
@@ -814,23 +840,35 @@ class Item3(TypedDict):
     """
     kind: str
     """
-    `folder`, `file`, or `other` for what is not opened: devices, pipes, links that lead out.
+    Its kind: `local` is the server's own machine.
     """
-    link: bool
+    capacity: AmountView
     """
-    Whether it is a link.
+    What all nodes have together.
     """
-    size: int
+    used: AmountView
     """
-    Its length in bytes; 0 of a folder.
+    What attempts that have not ended hold.
     """
-    modified_at: NotRequired[str | None]
+    attempts: int
     """
-    When it was last changed.
+    How many attempts that is.
+    """
+    nodes: list[NodeView]
+    """
+    Its nodes.
+    """
+    node_groups: list[str]
+    """
+    Node groups that a placement may name.
+    """
+    problems: list[str]
+    """
+    What is not as it should be, each as a sentence.
     """
 
 
-class PageEntryView(TypedDict):
+class PageClusterView(TypedDict):
     """
     One page of a list.
     """
@@ -845,7 +883,7 @@ class PageEntryView(TypedDict):
     """
 
 
-class Item9(TypedDict):
+class Item10(TypedDict):
     """
     What a task reported.
     """
@@ -869,7 +907,7 @@ class PageOutputsView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item9]
+    items: list[Item10]
     """
     The items, in the list's order.
     """
@@ -1110,6 +1148,25 @@ class ProjectChange(TypedDict):
     """
 
 
+class RegistryChange(TypedDict):
+    """
+    What a registry becomes.
+    """
+
+    host: str
+    """
+    Its host, with a port perhaps.
+    """
+    user: NotRequired[str]
+    """
+    The account there; empty for a registry that is open to all.
+    """
+    secret: NotRequired[str | None]
+    """
+    The name of the project's secret that holds the password.
+    """
+
+
 RerunFrom = TypedDict(
     'RerunFrom',
     {
@@ -1140,6 +1197,68 @@ class RoleView(TypedDict):
     Memory of each, in bytes.
     """
     gpu: NotRequired[GpuView | None]
+
+
+class RunnableView(TypedDict):
+    """
+    Whether a task template can run on a cluster.
+    """
+
+    name: str
+    """
+    The template's name.
+    """
+    framework: str
+    """
+    How its workers learn who they are.
+    """
+    missing: list[str]
+    """
+    What it lacks there; empty when it can run.
+    """
+
+
+class RunningView(TypedDict):
+    """
+    An attempt that holds something.
+    """
+
+    run: str
+    """
+    The run.
+    """
+    project: str
+    """
+    Its project.
+    """
+    pipeline: str
+    """
+    Its pipeline.
+    """
+    task: str
+    """
+    The task.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    attempt: int
+    """
+    The attempt.
+    """
+    state: str
+    """
+    `submitting`, `running` or `stopping`.
+    """
+    workers: int
+    """
+    How many workers it has.
+    """
+    amount: AmountView
+    """
+    What it holds.
+    """
 
 
 class SecretChange(TypedDict):
@@ -1529,6 +1648,53 @@ class VersionView(TypedDict):
     """
 
 
+class VolumeChange(TypedDict):
+    """
+    What changes of a volume; what is absent stays.
+    """
+
+    description: NotRequired[str | None]
+    """
+    What it is for.
+    """
+    place: NotRequired[Place | None]
+
+
+class VolumeView(TypedDict):
+    """
+    A volume.
+    """
+
+    name: str
+    """
+    The name that tasks use.
+    """
+    description: str
+    """
+    What it is for.
+    """
+    place: Place
+    """
+    Where it is.
+    """
+    built_in: bool
+    """
+    Whether every project has it; it can be neither changed nor deleted.
+    """
+    browsable: bool
+    """
+    Whether its files can be looked at here.
+    """
+    created_at: str
+    """
+    Since when there is one.
+    """
+    revision: int
+    """
+    Counts its changes; in quotes it is the ETag.
+    """
+
+
 class WaitView(TypedDict):
     """
     Why something waits.
@@ -1767,6 +1933,45 @@ class CheckedView(TypedDict):
     """
 
 
+class ClusterView(TypedDict):
+    """
+    A cluster.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    kind: str
+    """
+    Its kind: `local` is the server's own machine.
+    """
+    capacity: AmountView
+    """
+    What all nodes have together.
+    """
+    used: AmountView
+    """
+    What attempts that have not ended hold.
+    """
+    attempts: int
+    """
+    How many attempts that is.
+    """
+    nodes: list[NodeView]
+    """
+    Its nodes.
+    """
+    node_groups: list[str]
+    """
+    Node groups that a placement may name.
+    """
+    problems: list[str]
+    """
+    What is not as it should be, each as a sentence.
+    """
+
+
 class CompiledTaskView(TypedDict):
     """
     A compiled task.
@@ -1858,6 +2063,30 @@ class CreatedUser(UserView):
     """
     The one-time link with which they set a password, when none was given; shown only now.
     """
+
+
+class EntryView(TypedDict):
+    """
+    Something in a folder.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    kind: str
+    """
+    `folder`, `file`, or `other` for what is not opened: devices, pipes, links that lead out.
+    """
+    link: bool
+    """
+    Whether it is a link.
+    """
+    size: int
+    """
+    Its length in bytes; 0 of a folder.
+    """
+    modified_at: NotRequired[str | None]
 
 
 class Example(TypedDict):
@@ -2154,6 +2383,25 @@ class MetricsView(TypedDict):
     """
 
 
+class NewVolume(TypedDict):
+    """
+    A volume that is to be.
+    """
+
+    name: str
+    """
+    The name that tasks use: lower-case letters, digits and `-`, at most 63.
+    """
+    description: NotRequired[str]
+    """
+    What it is for.
+    """
+    place: Place
+    """
+    Where it is.
+    """
+
+
 class Item1(TypedDict):
     """
     One try at one instance.
@@ -2296,6 +2544,45 @@ class PageAuditView(TypedDict):
 
 class Item4(TypedDict):
     """
+    Something in a folder.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    kind: str
+    """
+    `folder`, `file`, or `other` for what is not opened: devices, pipes, links that lead out.
+    """
+    link: bool
+    """
+    Whether it is a link.
+    """
+    size: int
+    """
+    Its length in bytes; 0 of a folder.
+    """
+    modified_at: NotRequired[str | None]
+
+
+class PageEntryView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item4]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item5(TypedDict):
+    """
     An attempt of an earlier or this run.
     """
 
@@ -2340,7 +2627,7 @@ class PageHistoryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item4]
+    items: list[Item5]
     """
     The items, in the list's order.
     """
@@ -2350,7 +2637,7 @@ class PageHistoryView(TypedDict):
     """
 
 
-class Item5(TypedDict):
+class Item6(TypedDict):
     """
     A URL that starts a pipeline.
     """
@@ -2395,7 +2682,7 @@ class PageHookView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item5]
+    items: list[Item6]
     """
     The items, in the list's order.
     """
@@ -2405,7 +2692,7 @@ class PageHookView(TypedDict):
     """
 
 
-class Item7(TypedDict):
+class Item8(TypedDict):
     """
     A link that was not used yet, without its secret.
     """
@@ -2453,7 +2740,7 @@ class PageLinkView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item7]
+    items: list[Item8]
     """
     The items, in the list's order.
     """
@@ -2463,7 +2750,7 @@ class PageLinkView(TypedDict):
     """
 
 
-class Item8(TypedDict):
+class Item9(TypedDict):
     """
     Somebody's place in a project.
     """
@@ -2503,7 +2790,7 @@ class PageMemberView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item8]
+    items: list[Item9]
     """
     The items, in the list's order.
     """
@@ -2513,7 +2800,7 @@ class PageMemberView(TypedDict):
     """
 
 
-class Item11(TypedDict):
+class Item12(TypedDict):
     """
     A project.
     """
@@ -2549,7 +2836,7 @@ class PageProjectView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item11]
+    items: list[Item12]
     """
     The items, in the list's order.
     """
@@ -2559,7 +2846,53 @@ class PageProjectView(TypedDict):
     """
 
 
-class Item12(TypedDict):
+class Item13(TypedDict):
+    """
+    A registry of container images.
+    """
+
+    name: str
+    """
+    What it is called here.
+    """
+    host: str
+    """
+    Its host, with a port perhaps.
+    """
+    user: str
+    """
+    The account there.
+    """
+    secret: NotRequired[str | None]
+    """
+    The name of the project's secret that holds the password.
+    """
+    created_at: str
+    """
+    Since when there is one.
+    """
+    revision: int
+    """
+    Counts its changes; in quotes it is the ETag.
+    """
+
+
+class PageRegistryView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item13]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item14(TypedDict):
     """
     A run.
     """
@@ -2621,7 +2954,7 @@ class PageRunView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item12]
+    items: list[Item14]
     """
     The items, in the list's order.
     """
@@ -2631,7 +2964,7 @@ class PageRunView(TypedDict):
     """
 
 
-class Item13(TypedDict):
+class Item15(TypedDict):
     """
     A secret, without its value: that is never shown.
     """
@@ -2667,7 +3000,7 @@ class PageSecretView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item13]
+    items: list[Item15]
     """
     The items, in the list's order.
     """
@@ -2677,7 +3010,7 @@ class PageSecretView(TypedDict):
     """
 
 
-class Item14(TypedDict):
+class Item16(TypedDict):
     """
     A browser in which you are signed in.
     """
@@ -2717,7 +3050,7 @@ class PageSessionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item14]
+    items: list[Item16]
     """
     The items, in the list's order.
     """
@@ -2727,7 +3060,7 @@ class PageSessionView(TypedDict):
     """
 
 
-class Item16(TypedDict):
+class Item18(TypedDict):
     """
     A template in a list.
     """
@@ -2767,7 +3100,7 @@ class PageTemplateSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item16]
+    items: list[Item18]
     """
     The items, in the list's order.
     """
@@ -2777,7 +3110,7 @@ class PageTemplateSummaryView(TypedDict):
     """
 
 
-class Item17(TypedDict):
+class Item19(TypedDict):
     """
     A token, without its secret part.
     """
@@ -2811,7 +3144,7 @@ class PageTokenView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item17]
+    items: list[Item19]
     """
     The items, in the list's order.
     """
@@ -2821,7 +3154,7 @@ class PageTokenView(TypedDict):
     """
 
 
-class Item18(TypedDict):
+class Item20(TypedDict):
     """
     A person.
     """
@@ -2870,7 +3203,7 @@ class PageUserView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item18]
+    items: list[Item20]
     """
     The items, in the list's order.
     """
@@ -2880,7 +3213,7 @@ class PageUserView(TypedDict):
     """
 
 
-class Item19(TypedDict):
+class Item21(TypedDict):
     """
     One version of a pipeline.
     """
@@ -2920,7 +3253,57 @@ class PageVersionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item19]
+    items: list[Item21]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item22(TypedDict):
+    """
+    A volume.
+    """
+
+    name: str
+    """
+    The name that tasks use.
+    """
+    description: str
+    """
+    What it is for.
+    """
+    place: Place
+    """
+    Where it is.
+    """
+    built_in: bool
+    """
+    Whether every project has it; it can be neither changed nor deleted.
+    """
+    browsable: bool
+    """
+    Whether its files can be looked at here.
+    """
+    created_at: str
+    """
+    Since when there is one.
+    """
+    revision: int
+    """
+    Counts its changes; in quotes it is the ETag.
+    """
+
+
+class PageVolumeView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item22]
     """
     The items, in the list's order.
     """
@@ -3024,6 +3407,37 @@ class ProjectView(TypedDict):
     revision: int
     """
     Counts its changes, from 1: its ETag.
+    """
+
+
+class RegistryView(TypedDict):
+    """
+    A registry of container images.
+    """
+
+    name: str
+    """
+    What it is called here.
+    """
+    host: str
+    """
+    Its host, with a port perhaps.
+    """
+    user: str
+    """
+    The account there.
+    """
+    secret: NotRequired[str | None]
+    """
+    The name of the project's secret that holds the password.
+    """
+    created_at: str
+    """
+    Since when there is one.
+    """
+    revision: int
+    """
+    Counts its changes; in quotes it is the ETag.
     """
 
 
@@ -3423,6 +3837,25 @@ class TemplateView(TemplateSummaryView):
     before_after: NotRequired[BeforeAfter | None]
 
 
+class ClusterDetail(ClusterView):
+    """
+    One cluster, with what runs there and what could.
+    """
+
+    running: list[RunningView]
+    """
+    The attempts that hold something there, of runs that the caller may see, the newest first.
+    """
+    others: int
+    """
+    How many others there are, of projects that the caller is no member of.
+    """
+    templates: list[RunnableView]
+    """
+    The newest version of each task template, and whether it can run there.
+    """
+
+
 class CreatedLink(LinkView):
     """
     A new link.
@@ -3536,7 +3969,7 @@ class LiveEvent3(TypedDict):
     kind: Literal['task']
 
 
-class Item6(TypedDict):
+class Item7(TypedDict):
     """
     One instance of a task.
     """
@@ -3596,7 +4029,7 @@ class PageInstanceView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item6]
+    items: list[Item7]
     """
     The items, in the list's order.
     """
@@ -3606,7 +4039,7 @@ class PageInstanceView(TypedDict):
     """
 
 
-class Item10(TypedDict):
+class Item11(TypedDict):
     """
     A pipeline in a list.
     """
@@ -3654,7 +4087,7 @@ class PagePipelineSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item10]
+    items: list[Item11]
     """
     The items, in the list's order.
     """
@@ -3664,7 +4097,7 @@ class PagePipelineSummaryView(TypedDict):
     """
 
 
-class Item15(TypedDict):
+class Item17(TypedDict):
     """
     A task of a run.
     """
@@ -3746,7 +4179,7 @@ class PageTaskView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item15]
+    items: list[Item17]
     """
     The items, in the list's order.
     """
