@@ -20,8 +20,8 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// The blocks of the guide in one language, in their order.
 fn blocks(language: &str) -> Vec<String> {
     let text = fs::read_to_string(Path::new(ROOT).join("docs/guide.md")).unwrap();
-    let blocks = text.split(&format!("\n```{language}\n")).skip(1);
-    blocks.map(|block| block.split("\n```").next().unwrap().to_owned()).collect()
+    let fence = format!("\n```{language}\n");
+    text.split(&fence).skip(1).map(|block| block.split("\n```").next().unwrap().to_owned()).collect()
 }
 
 #[test]

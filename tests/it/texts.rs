@@ -44,7 +44,7 @@ fn texts() -> BTreeMap<String, [String; 2]> {
 }
 
 /// Files of these kinds below a folder, without what is made or downloaded.
-fn files(folder: &Path, kinds: &[&str]) -> Vec<PathBuf> {
+pub fn files(folder: &Path, kinds: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();

@@ -1,11 +1,14 @@
 //! The OpenAPI document: what the program says, what docs/openapi.json says, and whether each endpoint is documented.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
+use regex::Regex;
 use serde_json::Value;
 
 use super::support::{Server, Who};
+use crate::texts::files;
 
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/openapi.json");
 
@@ -103,4 +106,22 @@ fn collect(value: &Value, references: &mut BTreeSet<String>) {
         Value::Array(items) => items.iter().for_each(|item| collect(item, references)),
         _ => {}
     }
+}
+
+#[test]
+fn no_two_shapes_have_one_name() {
+    let pattern = r"#\[derive\([^)]*ToSchema[^)]*\)\]\s*((?:#\[[^\n]*\]\s*|///[^\n]*\s*)*)pub(?:\([a-z]+\))? (?:struct|enum) (\w+)";
+    let shape = Regex::new(pattern).unwrap();
+    let other_name = Regex::new(r"schema\(as = (\w+)").unwrap();
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for path in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/web/src"), &["rs"]) {
+        let text = fs::read_to_string(&path).unwrap();
+        for found in shape.captures_iter(&text) {
+            let name = other_name.captures(&found[1]).map_or(found[2].to_owned(), |told| told[1].to_owned());
+            places.entry(name).or_default().push(path.display().to_string());
+        }
+    }
+    assert!(places.len() > 20, "the scan finds shapes: {places:?}");
+    let twice: Vec<_> = places.iter().filter(|(_, places)| places.len() > 1).collect();
+    assert!(twice.is_empty(), "one would stand for the other; write #[schema(as = OtherName)]: {twice:#?}");
 }

@@ -101,6 +101,83 @@ class CheckedTask(TypedDict):
     """
 
 
+class ClusterGpuView(TypedDict):
+    """
+    A graphics card.
+    """
+
+    name: str
+    """
+    Its product name.
+    """
+    memory: int
+    """
+    Its memory, in bytes.
+    """
+    uuid: str
+    """
+    Its UUID.
+    """
+
+
+class ClusterNodeView(TypedDict):
+    """
+    A node of a cluster.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    amount: AmountView
+    """
+    What it has for jobs.
+    """
+    gpus: list[ClusterGpuView]
+    """
+    Its graphics cards.
+    """
+
+
+class ClusterView(TypedDict):
+    """
+    A cluster.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    kind: str
+    """
+    Its kind: `local` is the server's own machine.
+    """
+    capacity: AmountView
+    """
+    What all nodes have together.
+    """
+    used: AmountView
+    """
+    What attempts that have not ended hold.
+    """
+    attempts: int
+    """
+    How many attempts that is.
+    """
+    nodes: list[ClusterNodeView]
+    """
+    Its nodes.
+    """
+    node_groups: list[str]
+    """
+    Node groups that a placement may name.
+    """
+    problems: list[str]
+    """
+    What is not as it should be, each as a sentence.
+    """
+
+
 class CodeFile(TypedDict):
     """
     A file of a folder of code.
@@ -854,7 +931,7 @@ class Item3(TypedDict):
     """
     How many attempts that is.
     """
-    nodes: list[NodeView]
+    nodes: list[ClusterNodeView]
     """
     Its nodes.
     """
@@ -1343,6 +1420,21 @@ class StartRun(TypedDict):
     """
 
 
+class StoreCredentials(TypedDict):
+    """
+    Secrets of the project that open a bucket.
+    """
+
+    id: str
+    """
+    The name of the secret that holds the access key's id.
+    """
+    key: str
+    """
+    The name of the secret that holds the access key's secret.
+    """
+
+
 class TaskChange(TypedDict):
     """
     A task that differs.
@@ -1648,16 +1740,73 @@ class VersionView(TypedDict):
     """
 
 
-class VolumeChange(TypedDict):
+class VolumePlace1(TypedDict):
     """
-    What changes of a volume; what is absent stays.
+    A folder of the project's own storage, made when it is first used.
     """
 
-    description: NotRequired[str | None]
+    path: str
     """
-    What it is for.
+    Below the project's storage, with `/` between its parts.
     """
-    place: NotRequired[Place | None]
+    kind: Literal['workspace']
+
+
+class VolumePlace2(TypedDict):
+    """
+    A folder of the server's machine. Only an administrator may name one.
+    """
+
+    path: str
+    """
+    Absolute.
+    """
+    kind: Literal['folder']
+
+
+class VolumePlace3(TypedDict):
+    """
+    A PersistentVolumeClaim on a Kubernetes cluster.
+    """
+
+    cluster: str
+    """
+    The cluster.
+    """
+    claim: str
+    """
+    The claim's name, in the project's namespace.
+    """
+    kind: Literal['claim']
+
+
+class VolumePlace4(TypedDict):
+    """
+    A bucket of an object store.
+    """
+
+    scheme: str
+    """
+    `s3` for everything that speaks Amazon's protocol, or `cos`.
+    """
+    bucket: str
+    """
+    The bucket.
+    """
+    prefix: NotRequired[str]
+    """
+    Below it.
+    """
+    endpoint: NotRequired[str | None]
+    """
+    The service's address, where it is not the vendor's own.
+    """
+    region: NotRequired[str | None]
+    """
+    The region.
+    """
+    credentials: NotRequired[StoreCredentials | None]
+    kind: Literal['object_store']
 
 
 class VolumeView(TypedDict):
@@ -1673,7 +1822,7 @@ class VolumeView(TypedDict):
     """
     What it is for.
     """
-    place: Place
+    place: VolumePlace1 | VolumePlace2 | VolumePlace3 | VolumePlace4
     """
     Where it is.
     """
@@ -1933,42 +2082,22 @@ class CheckedView(TypedDict):
     """
 
 
-class ClusterView(TypedDict):
+class ClusterDetail(ClusterView):
     """
-    A cluster.
+    One cluster, with what runs there and what could.
     """
 
-    name: str
+    running: list[RunningView]
     """
-    Its name.
+    The attempts that hold something there, of runs that the caller may see, the newest first.
     """
-    kind: str
+    others: int
     """
-    Its kind: `local` is the server's own machine.
+    How many others there are, of projects that the caller is no member of.
     """
-    capacity: AmountView
+    templates: list[RunnableView]
     """
-    What all nodes have together.
-    """
-    used: AmountView
-    """
-    What attempts that have not ended hold.
-    """
-    attempts: int
-    """
-    How many attempts that is.
-    """
-    nodes: list[NodeView]
-    """
-    Its nodes.
-    """
-    node_groups: list[str]
-    """
-    Node groups that a placement may name.
-    """
-    problems: list[str]
-    """
-    What is not as it should be, each as a sentence.
+    The newest version of each task template, and whether it can run there.
     """
 
 
@@ -2396,7 +2525,7 @@ class NewVolume(TypedDict):
     """
     What it is for.
     """
-    place: Place
+    place: VolumePlace1 | VolumePlace2 | VolumePlace3 | VolumePlace4
     """
     Where it is.
     """
@@ -3276,7 +3405,7 @@ class Item22(TypedDict):
     """
     What it is for.
     """
-    place: Place
+    place: VolumePlace1 | VolumePlace2 | VolumePlace3 | VolumePlace4
     """
     Where it is.
     """
@@ -3837,23 +3966,16 @@ class TemplateView(TemplateSummaryView):
     before_after: NotRequired[BeforeAfter | None]
 
 
-class ClusterDetail(ClusterView):
+class VolumeChange(TypedDict):
     """
-    One cluster, with what runs there and what could.
+    What changes of a volume; what is absent stays.
     """
 
-    running: list[RunningView]
+    description: NotRequired[str | None]
     """
-    The attempts that hold something there, of runs that the caller may see, the newest first.
+    What it is for.
     """
-    others: int
-    """
-    How many others there are, of projects that the caller is no member of.
-    """
-    templates: list[RunnableView]
-    """
-    The newest version of each task template, and whether it can run there.
-    """
+    place: NotRequired[VolumePlace1 | VolumePlace2 | VolumePlace3 | VolumePlace4 | None]
 
 
 class CreatedLink(LinkView):
@@ -4288,8 +4410,8 @@ class TaskPair(TypedDict):
     """
 
 
-ComparisonView = TypedDict(
-    'ComparisonView',
+VersionsComparisonView = TypedDict(
+    'VersionsComparisonView',
     {
         'from': VersionView,
         'to': VersionView,
@@ -4298,6 +4420,33 @@ ComparisonView = TypedDict(
         'code_differs': bool,
     },
 )
+
+
+class ComparisonView(TypedDict):
+    """
+    Two runs beside each other.
+    """
+
+    left: RunView
+    """
+    The run of the path.
+    """
+    right: RunView
+    """
+    The run that it is compared with.
+    """
+    parameters: list[ValuePair]
+    """
+    Parameters, by name; equal ones too.
+    """
+    tasks: list[TaskPair]
+    """
+    Tasks, in the order of the left run, then those that only the right one has.
+    """
+    metrics: list[MetricPair]
+    """
+    Metrics, by name, task and instance, those of both runs.
+    """
 
 
 class LiveEvent1(Snapshot):

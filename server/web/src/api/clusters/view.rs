@@ -37,6 +37,7 @@ pub struct AmountView {
 
 /// A node of a cluster.
 #[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = ClusterNodeView)]
 pub struct NodeView {
     /// Its name.
     pub name: String,
@@ -48,6 +49,7 @@ pub struct NodeView {
 
 /// A graphics card.
 #[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = ClusterGpuView)]
 pub struct GpuView {
     /// Its product name.
     pub name: String,

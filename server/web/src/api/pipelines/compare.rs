@@ -23,6 +23,7 @@ pub struct CompareQuery {
 
 /// What differs between two versions.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = VersionsComparisonView)]
 pub struct ComparisonView {
     /// The old one.
     pub from: VersionView,

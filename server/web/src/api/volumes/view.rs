@@ -74,6 +74,7 @@ pub struct VolumeChange {
 
 /// Where a volume is.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = VolumePlace)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Place {
     /// A folder of the project's own storage, made when it is first used.
@@ -116,6 +117,7 @@ pub enum Place {
 
 /// Secrets of the project that open a bucket.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = StoreCredentials)]
 #[serde(deny_unknown_fields)]
 pub struct Credentials {
     /// The name of the secret that holds the access key's id.
