@@ -15,7 +15,7 @@ pub mod document;
 pub mod events;
 mod health;
 pub(crate) mod hooks;
-mod links;
+pub(crate) mod links;
 pub mod logs;
 pub(crate) mod me;
 pub(crate) mod members;

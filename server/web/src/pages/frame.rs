@@ -81,6 +81,25 @@ impl Frame {
         self.t(&format!("common.state-{state}")).to_owned()
     }
 
+    /// What a token's scope allows.
+    pub fn scope(&self, scope: &str) -> &str {
+        self.t(match scope {
+            "read" => "people.scope-read",
+            "run" => "people.scope-run",
+            "write" => "people.scope-write",
+            _ => "people.scope-admin",
+        })
+    }
+
+    /// The word for a role in a project.
+    pub fn role(&self, role: &str) -> &str {
+        self.t(match role {
+            "viewer" => "people.role-viewer",
+            "editor" => "people.role-editor",
+            _ => "people.role-owner",
+        })
+    }
+
     /// `page` on the navigation's link to this page, for `aria-current`.
     pub fn at(&self, section: &str) -> &'static str {
         if self.section() == section { "page" } else { "false" }

@@ -2,10 +2,12 @@
 
 mod api_docs;
 mod clusters;
+mod audit;
 mod error;
 mod frame;
 mod home;
 mod link;
+mod me;
 mod new_pipeline;
 mod pipeline;
 mod pipeline_compare;
@@ -21,6 +23,7 @@ mod sign_in;
 mod storage;
 mod template;
 mod templates;
+mod users;
 
 use axum::Router;
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -47,6 +50,9 @@ pub(crate) fn router() -> Router<Web> {
         .route("/projects/{project}/secrets", get(secrets::page))
         .route("/projects/{project}/storage", get(storage::page))
         .route("/clusters", get(clusters::page))
+        .route("/me", get(me::show))
+        .route("/users", get(users::show))
+        .route("/audit", get(audit::show))
         .route("/preferences", post(preferences::set))
         .route("/runs/{run}/compare", get(run_compare::page))
         .route("/projects", get(projects::show))
@@ -75,4 +81,12 @@ pub(crate) fn carried(value: &impl serde::Serialize) -> Result<String, ApiError>
 pub(crate) fn to_sign_in(here: &str) -> Response {
     let next = percent_encoding::utf8_percent_encode(here, percent_encoding::NON_ALPHANUMERIC);
     Redirect::to(&format!("/sign-in?next={next}")).into_response()
+}
+
+/// A path with a query; pairs without a value are left out.
+pub(crate) fn with_query(path: &str, pairs: &[(&str, &str)]) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(pairs.iter().filter(|(_, value)| !value.is_empty()));
+    let query = query.finish();
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
 }
