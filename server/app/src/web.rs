@@ -11,6 +11,7 @@ use std::sync::{Arc, Weak};
 use anyhow::Context;
 use cubeloom_domain::template::TemplateSet;
 use cubeloom_engine::Handle;
+use cubeloom_web::auth::oidc;
 use cubeloom_web::{Folders, Keys, Parts, Settings, Web};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -130,14 +131,42 @@ fn parts(
         }),
         folders: Folders { data: data.path().into(), code: data.code(), workspace: data.workspace() },
         keys: Keys { signing: key(&keys, "signing")?, sealing: platform.keyring()? },
-        settings: settings(platform, url),
+        settings: settings(platform, url)?,
     })
 }
 
-fn settings(platform: &Platform, url: String) -> Settings {
+fn settings(platform: &Platform, url: String) -> anyhow::Result<Settings> {
     let server = &platform.config.settings.server;
-    let upload = server.upload.0;
-    Settings { url, proxies: server.proxies, rate: server.rate, upload }
+    let (proxies, rate, upload) = (server.proxies, server.rate, server.upload.0);
+    Ok(Settings { url, proxies, rate, upload, oidc: oidc(&platform.config)? })
+}
+
+/// The OpenID Connect provider, when one is configured.
+fn oidc(config: &Config) -> anyhow::Result<Option<oidc::Settings>> {
+    let section = &config.settings.oidc;
+    let Some(issuer) = section.issuer.clone() else { return Ok(None) };
+    let client_secret = match section.client_secret.as_deref().map(|text| (text, text.split_once(':'))) {
+        None => None,
+        Some((_, Some(("file", path)))) => {
+            let text = fs::read_to_string(path);
+            let text = text.with_context(|| format!("[oidc] client_secret: {path} cannot be read"))?;
+            Some(text.trim_end().to_owned())
+        }
+        Some((_, Some(("env", name)))) => {
+            let text = std::env::var(name);
+            Some(text.with_context(|| format!("[oidc] client_secret: the variable {name} is not set"))?)
+        }
+        Some((text, _)) => Some(text.to_owned()),
+    };
+    let domains = section.allowed_domains.split(',').map(str::trim).filter(|domain| !domain.is_empty());
+    Ok(Some(oidc::Settings {
+        name: if section.name.is_empty() { issuer.clone() } else { section.name.clone() },
+        issuer,
+        client_id: section.client_id.clone(),
+        client_secret,
+        allowed_domains: domains.map(ToOwned::to_owned).collect(),
+        auto_create: section.auto_create,
+    }))
 }
 
 /// A key of 32 bytes, in a file that only the server's user may read; made when it is not there.

@@ -73,6 +73,12 @@ impl<'s> Act<'s> {
         Self { store: web.store(), now: web.now(), actor }
     }
 
+    /// The same, by somebody of this name who has no account yet.
+    pub(crate) fn named(mut self, name: &str) -> Self {
+        self.actor.user_name = name.into();
+        self
+    }
+
     /// The entry for it: `entry("member.put", "ada")`.
     #[must_use]
     pub fn entry(&self, action: &str, subject: impl Into<String>) -> Entry {

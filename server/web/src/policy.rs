@@ -212,6 +212,8 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/clusters", Person, Read),
     row("GET", "/sign-in", Anyone, Read),
     row("POST", "/sign-in", Anyone, Write),
+    row("GET", "/sign-in/oidc", Anyone, Read),
+    row("GET", "/sign-in/oidc/callback", Anyone, Read),
     row("GET", "/welcome", Anyone, Read),
     row("POST", "/welcome", Anyone, Write),
     row("GET", "/link", Anyone, Read),

@@ -11,7 +11,7 @@ use cubeloom_domain::{Clock, Timestamp};
 use cubeloom_store::Store;
 use tokio::sync::{broadcast, watch};
 
-use crate::auth::{People, Throttle, secret};
+use crate::auth::{People, Throttle, oidc, secret};
 use crate::limits::Rates;
 use crate::live::Hub;
 use crate::runs::Runs;
@@ -37,6 +37,7 @@ struct Inner {
     runs: Runs,
     throttle: Throttle,
     rates: Rates,
+    oidc: Option<oidc::Provider>,
     live: Hub,
 }
 
@@ -95,6 +96,8 @@ pub struct Settings {
     pub rate: u32,
     /// The largest file that is taken into a volume, in bytes.
     pub upload: u64,
+    /// The OpenID Connect provider at which people may sign in.
+    pub oidc: Option<oidc::Settings>,
 }
 
 impl Web {
@@ -102,9 +105,11 @@ impl Web {
     #[must_use]
     pub fn new(parts: Parts) -> Self {
         let rates = Rates::new(parts.settings.rate);
+        let oidc = parts.settings.oidc.clone().map(oidc::Provider::new);
         Self(Arc::new(Inner {
             parts,
             rates,
+            oidc,
             people: People::new(),
             throttle: Throttle::new(),
             runs: Runs::default(),
@@ -179,6 +184,11 @@ impl Web {
     /// What is kept in memory of runs.
     pub(crate) fn runs(&self) -> &Runs {
         &self.0.runs
+    }
+
+    /// The OpenID Connect provider at which people may sign in.
+    pub(crate) fn oidc(&self) -> Option<&oidc::Provider> {
+        self.0.oidc.as_ref()
     }
 
     /// How many requests callers may send.

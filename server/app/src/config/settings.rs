@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use cubeloom_domain::{Bytes, Cpu, Span};
 use cubeloom_executor_local::{LocalConfig, SecretSource};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Everything that can be set.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 pub struct Settings {
     /// Where things lie.
     pub server: Server,
+    /// The OpenID Connect provider at which people may sign in.
+    pub oidc: Oidc,
     /// The database.
     pub database: Database,
     /// Jobs on this machine.
@@ -69,6 +71,33 @@ impl Default for Server {
             templates: None,
         }
     }
+}
+
+/// `[oidc]`; without an issuer people sign in here only.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Oidc {
+    /// The provider's issuer URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
+    /// The name of this server there.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub client_id: String,
+    /// This server's password there: `env:NAME`, `file:/path`, or the password itself. It is never printed.
+    #[serde(serialize_with = "hidden", skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<String>,
+    /// What people call the provider.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Only people with an address of one of these domains, separated by commas.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub allowed_domains: String,
+    /// Whether somebody who comes for the first time is given an account.
+    pub auto_create: bool,
+}
+
+fn hidden<S: Serializer>(_: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str("***")
 }
 
 /// `[database]`

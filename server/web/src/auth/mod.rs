@@ -8,6 +8,7 @@ pub(crate) mod csrf;
 mod fresh;
 mod identify;
 pub mod links;
+pub mod oidc;
 pub(crate) mod password;
 mod people;
 mod rights;

@@ -1,14 +1,15 @@
 //! The pages: askama templates from `/templates`, one page a file.
 
 mod api_docs;
-mod clusters;
 mod audit;
+mod clusters;
 mod error;
 mod frame;
 mod home;
 mod link;
 mod me;
 mod new_pipeline;
+mod oidc;
 mod pipeline;
 mod pipeline_compare;
 mod pipelines;
@@ -39,6 +40,8 @@ use crate::state::Web;
 pub(crate) fn router() -> Router<Web> {
     Router::new()
         .route("/sign-in", get(sign_in::show).post(sign_in::submit))
+        .route("/sign-in/oidc", get(oidc::begin))
+        .route("/sign-in/oidc/callback", get(oidc::finish))
         .route("/welcome", get(link::show).post(link::submit))
         .route("/link", get(link::show).post(link::submit))
         .route("/projects/{project}/runs", get(runs::page))

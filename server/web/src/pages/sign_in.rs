@@ -23,12 +23,18 @@ struct SignInPage {
     problem: Option<String>,
     /// Whether nobody has an account yet.
     nobody: bool,
+    /// What people call the provider at which they may sign in instead.
+    provider: Option<String>,
+}
+
+fn provider(web: &Web) -> Option<String> {
+    web.oidc().map(|provider| provider.settings.name.clone())
 }
 
 /// Where somebody wants to go.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Next {
-    next: Option<String>,
+    pub(super) next: Option<String>,
 }
 
 /// The form.
@@ -43,7 +49,8 @@ pub(crate) async fn show(
         return Ok(Redirect::to(&next).into_response());
     }
     let nobody = web.store().count_users().await? == 0;
-    html(&SignInPage { frame, next, name: String::new(), problem: None, nobody })
+    let provider = provider(&web);
+    html(&SignInPage { frame, next, name: String::new(), problem: None, nobody, provider })
 }
 
 /// What the form sends.
@@ -72,7 +79,8 @@ pub(crate) async fn submit(
         Kind::TooMany => frame.t_with("sign-in.wait", [("seconds", wait(&error))]),
         _ => return Err(error),
     };
-    let page = SignInPage { frame, next, name: filled.name, problem: Some(problem), nobody: false };
+    let (name, problem, provider) = (filled.name, Some(problem), provider(&web));
+    let page = SignInPage { frame, next, name, problem, nobody: false, provider };
     let mut response = html(&page)?;
     *response.status_mut() = error.kind().status();
     for (name, value) in error.headers() {

@@ -1,0 +1,62 @@
+//! How the provider is asked.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use openidconnect::{AsyncHttpClient, HttpRequest, HttpResponse};
+use thiserror::Error;
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes of an answer, at most.
+const LONGEST: usize = 1 << 20;
+
+/// A client that follows nobody elsewhere.
+pub(super) struct Http(reqwest::Client);
+
+/// Why there is no answer.
+#[derive(Debug, Error)]
+pub(super) enum Failure {
+    #[error("the provider cannot be reached")]
+    Request(#[from] reqwest::Error),
+    #[error("the provider's answer is longer than {LONGEST} bytes")]
+    TooLong,
+    #[error("the provider's answer cannot be read")]
+    Unreadable(#[from] axum::http::Error),
+}
+
+impl Http {
+    pub(super) fn new() -> reqwest::Result<Self> {
+        // A second call fails because the first one's provider is in place, which is what is wanted.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let begin =
+            || reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).timeout(PATIENCE);
+        // Minimal machines have no certificates of authorities; plain HTTP must work there all the same.
+        begin().build().or_else(|_| begin().tls_certs_only([]).build()).map(Self)
+    }
+
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Failure> {
+        let mut answer = self.0.execute(request.try_into()?).await?;
+        let mut response = axum::http::Response::builder().status(answer.status());
+        if let Some(headers) = response.headers_mut() {
+            headers.clone_from(answer.headers());
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) = answer.chunk().await? {
+            body.extend_from_slice(&chunk);
+            if body.len() > LONGEST {
+                return Err(Failure::TooLong);
+            }
+        }
+        Ok(response.body(body)?)
+    }
+}
+
+impl<'c> AsyncHttpClient<'c> for Http {
+    type Error = Failure;
+    type Future = Pin<Box<dyn Future<Output = Result<HttpResponse, Failure>> + Send + 'c>>;
+
+    fn call(&'c self, request: HttpRequest) -> Self::Future {
+        Box::pin(self.send(request))
+    }
+}

@@ -1,0 +1,52 @@
+//! `GET /sign-in/oidc` and `GET /sign-in/oidc/callback`: to the OpenID Connect provider, and back.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
+
+use super::Frame;
+use super::preferences::local;
+use super::sign_in::Next;
+use crate::auth::{Visitor, oidc, sign_in};
+use crate::error::{ApiError, ApiResult, Kind};
+use crate::extract::Query;
+use crate::state::Web;
+
+/// To the provider's page.
+pub(crate) async fn begin(
+    State(web): State<Web>,
+    frame: Frame,
+    Query(next): Query<Next>,
+) -> ApiResult<Response> {
+    let next = local(next.next.as_deref().unwrap_or("/")).to_owned();
+    let (url, cookie) = oidc::begin(&web, &next).await.map_err(|error| say(&frame, error))?;
+    Ok((AppendHeaders([(header::SET_COOKIE, cookie)]), Redirect::to(&url)).into_response())
+}
+
+/// Back with its answer.
+pub(crate) async fn finish(
+    State(web): State<Web>,
+    frame: Frame,
+    visitor: Visitor,
+    headers: HeaderMap,
+    Query(answer): Query<oidc::Answer>,
+) -> ApiResult<Response> {
+    let found = oidc::finish(&web, &visitor, &headers, answer).await;
+    let (user, next) = found.map_err(|error| say(&frame, error))?;
+    let (_, cookie) = sign_in::enter(&web, &visitor, &user).await?;
+    let cookies = [(header::SET_COOKIE, cookie), (header::SET_COOKIE, oidc::done(&web)?)];
+    Ok((AppendHeaders(cookies), Redirect::to(&next)).into_response())
+}
+
+/// In the reader's language; what exactly went wrong is for the log.
+fn say(frame: &Frame, error: ApiError) -> ApiError {
+    let text = match error.kind() {
+        Kind::Unavailable => "sign-in.provider-away",
+        Kind::Forbidden => "sign-in.provider-refused",
+        Kind::Malformed => "sign-in.provider-failed",
+        _ => return error,
+    };
+    let why = error.chain().unwrap_or_default();
+    tracing::info!(why, "{}", error.detail());
+    ApiError::new(error.kind(), frame.t(text))
+}
