@@ -10,6 +10,7 @@ use super::{Caller, Via, secret};
 use crate::audit::Act;
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::state::Web;
+use crate::time::maybe;
 
 /// What every token begins with, so that scanners find those that were published by mistake.
 const PREFIX: &str = "clt_";
@@ -91,7 +92,7 @@ fn about(token: &ApiToken, user: &User) -> serde_json::Value {
         "user": user.name,
         "scope": token.scope.as_str(),
         "project": token.project,
-        "expires_at": token.expires_at,
+        "expires_at": maybe(token.expires_at),
     })
 }
 
