@@ -10,6 +10,7 @@ mod openapi;
 mod pipelines;
 mod policy;
 mod python;
+mod rights;
 mod runs;
 mod schemathesis;
 mod server;

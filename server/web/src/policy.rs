@@ -97,7 +97,8 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/versions", Viewer, Read),
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/versions/{version}", Viewer, Read),
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/compare", Viewer, Read),
-    row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/hooks", Editor, Read),
+    // A hook's URL starts runs: a token that may only look does not see it.
+    row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/hooks", Editor, Run),
     row("POST", "/api/v1/projects/{project}/pipelines/{pipeline}/hooks", Editor, Write),
     row("PATCH", "/api/v1/projects/{project}/pipelines/{pipeline}/hooks/{hook}", Editor, Write),
     row("DELETE", "/api/v1/projects/{project}/pipelines/{pipeline}/hooks/{hook}", Editor, Write),

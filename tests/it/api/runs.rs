@@ -3,7 +3,7 @@
 mod away;
 mod control;
 mod files;
-mod help;
+pub mod help;
 mod lists;
 mod live;
 mod logs;

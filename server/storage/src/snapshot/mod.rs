@@ -10,6 +10,7 @@ use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cubeloom_domain::failpoint::hit;
 use sha2::{Digest, Sha256};
@@ -17,6 +18,9 @@ use sha2::{Digest, Sha256};
 pub use error::SnapshotError;
 use walk::walk;
 pub use walk::{File, Limits};
+
+/// Counts the copies that this process has made.
+static TURNS: AtomicU64 = AtomicU64::new(0);
 
 /// A folder's files, read and weighed but not yet copied.
 #[derive(Debug)]
@@ -53,7 +57,9 @@ impl Snapshot {
         if place.is_dir() {
             return Ok(place);
         }
-        let aside = parent.join(format!(".{}.{}", self.digest, std::process::id()));
+        // Of its own: two who send the same folder at once must not write into each other's copy.
+        let turn = TURNS.fetch_add(1, Ordering::Relaxed);
+        let aside = parent.join(format!(".{}.{}.{turn}", self.digest, std::process::id()));
         let _ = fs::remove_dir_all(&aside);
         let copied = self.copy_to(&aside).and_then(|()| {
             hit("storage.snapshot.before");

@@ -66,3 +66,28 @@ fn links_stay_inside() {
     symlink("/etc/passwd", source.path().join("c")).unwrap();
     assert!(take(&source).unwrap_err().to_string().contains("is a link to /etc/passwd"));
 }
+
+#[test]
+fn copies_of_one_folder_that_are_made_at_once_are_whole() {
+    let files: Vec<(String, String)> =
+        (0..40).map(|n| (format!("f{n}"), n.to_string().repeat(2000))).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let source = folder(&files);
+    let limits = Limits { bytes: 1 << 20, files: 100 };
+    for _ in 0..20 {
+        let parent = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            let copies: Vec<_> = (0..4)
+                .map(|_| {
+                    scope
+                        .spawn(|| Snapshot::take(source.path(), limits).unwrap().keep(parent.path()).unwrap())
+                })
+                .collect();
+            for copy in copies {
+                let copy = copy.join().unwrap();
+                assert_eq!(fs::read_dir(&copy).unwrap().count(), files.len());
+            }
+        });
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1, "nothing is left beside the copy");
+    }
+}

@@ -56,7 +56,7 @@ pub(crate) async fn visible(web: &Web, caller: &Caller) -> ApiResult<Vec<Project
 }
 
 /// Whether a caller may go on: their session or token still holds, they are not disabled, and they still are what
-/// they were in the project of their request. Streams ask every few seconds.
+/// they were: administrators, and in the project of their request. Streams ask every few seconds.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -67,6 +67,9 @@ pub async fn still_valid(web: &Web, caller: &Caller) -> ApiResult<bool> {
     };
     let person = web.people().person(web.store(), &caller.user.id).await?;
     let Some(person) = person.filter(|person| holds && !person.user.disabled) else { return Ok(false) };
+    if caller.user.admin && !person.user.admin {
+        return Ok(false);
+    }
     let Some(project) = &caller.project else { return Ok(true) };
     let now = Caller { user: person.user.clone(), ..caller.clone() };
     Ok(role_in(web, &now, project).await? >= caller.role)

@@ -107,7 +107,11 @@ pub(crate) fn media_type(name: &str) -> String {
         Some("jsonl" | "ndjson" | "log" | "out" | "err" | "rs" | "ts" | "toml" | "cfg" | "conf" | "ini") => {
             "text/plain"
         }
-        _ => return mime_guess::from_path(lower).first_or_octet_stream().essence_str().to_owned(),
+        _ => match mime_guess::from_path(&lower).first_raw().unwrap_or("application/octet-stream") {
+            // Our pages may load scripts from this server: what tasks write must never be one.
+            script if script.ends_with("/javascript") => "text/plain",
+            other => other,
+        },
     };
     known.to_owned()
 }
@@ -187,6 +191,14 @@ mod tests {
             assert_eq!(range(text, 10), asked, "{text}");
         }
         assert_eq!(range("bytes=0-", 0), Asked::Beyond);
+    }
+
+    #[test]
+    fn what_tasks_write_is_no_script_of_ours() {
+        for name in ["a.js", "A.MJS", "a.es", "a.ecma", "a.jsm", "a.jsx", "a.ts", "a.cjs"] {
+            assert!(!media_type(name).contains("script"), "{name}: {}", media_type(name));
+        }
+        assert_eq!((media_type("a.html"), media_type("a.png")), ("text/html".into(), "image/png".into()));
     }
 
     #[test]

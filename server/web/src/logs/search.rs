@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use cubeloom_domain::logs::LogName;
 use regex::bytes::{Regex, RegexBuilder};
+use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
 use super::Chosen;
@@ -59,26 +61,52 @@ pub(crate) async fn search(chosen: &Chosen, pattern: &Pattern, limit: usize) -> 
             }
             let piece = chosen.read(&log.name, next, BLOCK).await?;
             let last = piece.bytes.is_empty();
-            found.searched += piece.bytes.len() as u64;
             next = piece.next;
-            lines.rest.extend_from_slice(&piece.bytes);
-            lines.each(last, |offset, line, text| {
-                if found.matches.len() < limit && pattern.0.is_match(text) {
-                    found.matches.push(LogMatch {
-                        worker: log.name.worker.to_string(),
-                        stream: log.name.stream.as_str().into(),
-                        offset,
-                        line,
-                        text: String::from_utf8_lossy(text).chars().take(SHOWN).collect(),
-                    });
-                }
-            });
+            let wanted = Wanted { pattern: pattern.0.clone(), limit, until, log: log.name.clone() };
+            let work = move || {
+                wanted.in_block(&mut lines, &piece.bytes, &mut found);
+                (lines, found)
+            };
+            // An expression can be slow on a block, which must not hold up other requests.
+            (lines, found) = spawn_blocking(work).await.map_err(ApiError::internal)?;
             if last {
                 break;
             }
         }
     }
     Ok(found)
+}
+
+/// What is looked for in one log.
+struct Wanted {
+    pattern: Regex,
+    limit: usize,
+    until: Instant,
+    log: LogName,
+}
+
+impl Wanted {
+    /// Looks through the block that comes next; an empty one is the end.
+    fn in_block(&self, lines: &mut Lines, block: &[u8], found: &mut LogMatches) {
+        found.searched += block.len() as u64;
+        lines.rest.extend_from_slice(block);
+        lines.each(block.is_empty(), |offset, line, text| {
+            if found.matches.len() >= self.limit {
+                return;
+            }
+            if Instant::now() >= self.until {
+                found.complete = false;
+            } else if self.pattern.is_match(text) {
+                found.matches.push(LogMatch {
+                    worker: self.log.worker.to_string(),
+                    stream: self.log.stream.as_str().into(),
+                    offset,
+                    line,
+                    text: String::from_utf8_lossy(text).chars().take(SHOWN).collect(),
+                });
+            }
+        });
+    }
 }
 
 /// Bytes being taken apart into lines.

@@ -7,7 +7,7 @@ use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
 use axum_extra::extract::CookieJar;
-use cubeloom_domain::identity::{Project, Role};
+use cubeloom_domain::identity::{Project, Role, Scope};
 
 use crate::assets;
 use crate::auth::{Caller, visible};
@@ -52,7 +52,7 @@ impl Frame {
         self.caller.as_ref().is_some_and(|caller| caller.user.admin)
     }
 
-    /// Whether the reader may do what editors of this page's project may.
+    /// Whether the reader may do what editors of this page's project may; with a token that only looks, nobody may.
     pub fn may_edit(&self) -> bool {
         self.has(Role::Editor)
     }
@@ -63,7 +63,8 @@ impl Frame {
     }
 
     fn has(&self, least: Role) -> bool {
-        self.caller.as_ref().and_then(|caller| caller.role).is_some_and(|role| role >= least)
+        let caller = self.caller.as_ref().filter(|caller| caller.scope >= Scope::Write);
+        caller.and_then(|caller| caller.role).is_some_and(|role| role >= least)
     }
 
     /// The URL of the script.

@@ -47,6 +47,31 @@ fn kept(name: &'static str, value: &'static str) -> Cookie<'static> {
 
 /// A path of this server only: nobody is sent elsewhere by a link that begins here.
 pub(crate) fn local(path: &str) -> &str {
-    let plain = path.starts_with('/') && !path.starts_with("//") && !path.contains(['\\', '\r', '\n']);
+    // Browsers take a backslash for a slash, and leave tabs and ends of lines out before they look.
+    let odd = |character: char| character == '\\' || character.is_control();
+    let plain = path.starts_with('/') && !path.starts_with("//") && !path.contains(odd);
     if plain { path } else { "/" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::local;
+
+    #[test]
+    fn nobody_is_sent_to_another_server() {
+        for path in ["/", "/runs/1?tab=logs", "/projects/a/pipelines?q=%09//b"] {
+            assert_eq!(local(path), path);
+        }
+        for path in [
+            "",
+            "runs",
+            "//evil.example",
+            "/\\evil.example",
+            "/\t/evil.example",
+            "/\r\n/evil.example",
+            "https://evil.example",
+        ] {
+            assert_eq!(local(path), "/", "{path:?}");
+        }
+    }
 }

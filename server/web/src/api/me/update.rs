@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::api::users::{self, UserView};
 use crate::auth::Caller;
-use crate::error::{ApiResult, ProblemDocument};
+use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::etag::{IfMatch, Tagged};
 use crate::extract::Json;
 use crate::state::Web;
@@ -42,7 +42,9 @@ pub(crate) async fn update(
     IfMatch(expected): IfMatch,
     Json(profile): Json<Profile>,
 ) -> ApiResult<Tagged<UserView>> {
-    let before = User::clone(&caller.user);
+    // What is known of the caller may be a moment old.
+    let missing = || ApiError::not_found("person", &caller.user.name);
+    let before = web.store().user(&caller.user.id).await?.ok_or_else(missing)?;
     let after = User {
         display_name: profile.display_name.unwrap_or_else(|| before.display_name.clone()),
         email: profile.email.or_else(|| before.email.clone()),

@@ -10,6 +10,9 @@ use crate::pipelines::difference;
 use crate::state::Web;
 use crate::time::Time;
 
+/// Longer documents, in lines, are not merged: it would take too long where they have little in common.
+const MERGED: usize = 5_000;
+
 /// The refusal, with the newest version and who stored it, and the differences: what changed since the version that
 /// the writer started from, what saving over it would change, and both changes together.
 ///
@@ -25,9 +28,11 @@ pub(super) async fn stale(web: &Web, sent: &NewVersion, base: Option<u32>) -> Ap
     };
     let what = format!("the pipeline `{name}` (version {} by {})", present.version, present.user);
     let error = ApiError::stale(&what, etag(u64::from(present.version)));
-    let error =
-        error.with("present", shown(&present)).with("difference", differences(sent, &present, base.as_ref()));
-    Ok(error)
+    let (document, now) = (sent.document.clone(), present.clone());
+    // Long documents take a while to compare, which must not hold up other requests.
+    let compared = tokio::task::spawn_blocking(move || differences(&document, &now, base.as_ref())).await;
+    let difference = compared.map_err(ApiError::internal)?;
+    Ok(error.with("present", shown(&present)).with("difference", difference))
 }
 
 fn shown(version: &PipelineVersion) -> serde_json::Value {
@@ -40,17 +45,17 @@ fn shown(version: &PipelineVersion) -> serde_json::Value {
     })
 }
 
-fn differences(
-    sent: &NewVersion,
-    present: &PipelineVersion,
-    base: Option<&PipelineVersion>,
-) -> serde_json::Value {
+fn differences(sent: &str, present: &PipelineVersion, base: Option<&PipelineVersion>) -> serde_json::Value {
     let now = format!("version {}", present.version);
-    let yours = difference(&present.document, &sent.document, (&now, "yours"));
+    let yours = difference(&present.document, sent, (&now, "yours"));
     let Some(base) = base else { return json!({"yours": yours}) };
+    let long = |text: &str| text.lines().count() > MERGED;
     let was = format!("version {}", base.version);
     let theirs = difference(&base.document, &present.document, (&was, &now));
-    let mut merged = TextMerge::from_lines(&base.document, &sent.document, &present.document);
+    if [&base.document, sent, &present.document].into_iter().any(long) {
+        return json!({"theirs": theirs, "yours": yours});
+    }
+    let mut merged = TextMerge::from_lines(&base.document, sent, &present.document);
     merged.labels(&was, "yours", &now);
     json!({
         "theirs": theirs,

@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 use crate::audit;
 use crate::auth::{Caller, accounts};
 use crate::error::{ApiError, ApiResult};
-use crate::etag::{Tagged, changed};
+use crate::etag::{Tagged, changed, etag};
 use crate::state::Web;
 
 pub(crate) use view::UserView;
@@ -34,7 +34,8 @@ pub(crate) async fn person(web: &Web, text: &str) -> ApiResult<User> {
     web.store().user(text).await?.ok_or_else(|| ApiError::not_found("person", text))
 }
 
-/// Changes an account, if it still is as it was seen.
+/// Changes an account, if it still is as it was seen, and as `before` has it: what of it is kept may be who administers
+/// the platform, which somebody else may just have changed.
 pub(crate) async fn change(
     web: &Web,
     caller: &Caller,
@@ -49,7 +50,11 @@ pub(crate) async fn change(
     accounts::tidy(&mut after);
     let entry = audit::entry(web, caller, "user.update", &after.name);
     let entry = entry.before(accounts::about(before)).after(accounts::about(&after));
-    let change = web.store().update_user(&after, expected, &entry).await?;
+    let seen = expected.unwrap_or(before.revision);
+    if seen != before.revision {
+        return Err(ApiError::stale(&format!("the account of `{}`", after.name), etag(before.revision)));
+    }
+    let change = web.store().update_user(&after, Some(seen), &entry).await?;
     after.revision = changed(change, "account of", &after.name)?;
     Ok(Tagged(after.revision, after.into()))
 }

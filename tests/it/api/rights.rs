@@ -1,0 +1,65 @@
+//! Rights that are taken away, and rights that are smaller than a person's own.
+
+use serde_json::json;
+
+use super::runs::help::{Events, document, task};
+use super::support::{Server, Who};
+
+#[test]
+fn who_administers_no_more_hears_of_other_projects_no_more() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    server.user("eve", &["--admin"]);
+    let eve = server.with_token(Some(server.token("eve", &["--scope", "read"])));
+    let events = Events::open(&eve, "/events", None);
+    assert_eq!(events.next().name, "snapshot");
+    let etag = ada.get("/users/eve").expect(200).etag();
+    ada.patch("/users/eve", &etag, &json!({"admin": false})).expect(200);
+    events.find(|event| event.name == "revoked");
+    // What she sees from now on is hers alone.
+    assert_eq!(eve.get("/projects").expect(200).json()["items"], json!([]));
+}
+
+#[test]
+fn a_token_that_only_looks_does_not_learn_what_starts_runs() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let text = document("hooked", &format!("tasks:\n{}", task("say", "echo one", "")));
+    editor.post("/projects/default/pipelines", &json!({"document": text})).expect(201);
+    let path = "/projects/default/pipelines/hooked/hooks";
+    editor.post(path, &json!({"name": "nightly"})).expect(201);
+    let with = |scope| server.with_token(Some(server.token(Who::Editor.name(), &["--scope", scope])));
+    let page = "page:/projects/default/pipelines/hooked?tab=hooks";
+    assert!(editor.get(page).expect(200).text().contains("signature="));
+    let reader = with("read");
+    reader.get(path).expect(403).problem("forbidden");
+    assert!(!reader.get(page).expect(200).text().contains("signature="));
+    assert!(with("run").get(path).expect(200).text().contains("signature="));
+}
+
+#[test]
+fn a_change_of_what_is_no_longer_so_is_refused() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    server.as_(Who::Editor);
+    let etag = ada.get("/users/emil").expect(200).etag();
+    ada.patch("/users/emil", &etag, &json!({"display_name": "Emil"})).expect(200);
+    // A revision that there is not yet says nothing about what was read.
+    for seen in [etag.as_str(), "\"99\""] {
+        ada.patch("/users/emil", seen, &json!({"email": "emil@example.org"})).expect(412).problem("stale");
+    }
+    let kept = ada.patch("/users/emil", "*", &json!({"email": "emil@example.org"})).expect(200).json();
+    assert_eq!(kept["display_name"], "Emil");
+}
+
+#[test]
+fn nobody_is_led_to_another_server_by_a_link_to_this_one() {
+    let server = Server::start();
+    let viewer = server.as_(Who::Viewer);
+    for next in ["//evil.example", "/%09/evil.example", "/%5Cevil.example", "https:%2F%2Fevil.example"] {
+        let answer = viewer.get(&format!("page:/sign-in?next={next}")).expect(303);
+        assert_eq!(answer.header("location"), "/", "{next}");
+    }
+    let answer = viewer.get("page:/sign-in?next=%2Fruns%3Fa%3Db").expect(303);
+    assert_eq!(answer.header("location"), "/runs?a=b");
+}
