@@ -63,3 +63,31 @@ fn nobody_is_led_to_another_server_by_a_link_to_this_one() {
     let answer = viewer.get("page:/sign-in?next=%2Fruns%3Fa%3Db").expect(303);
     assert_eq!(answer.header("location"), "/runs?a=b");
 }
+
+#[test]
+fn a_hook_does_not_give_its_makers_own_secrets_to_who_changes_the_pipeline() {
+    let server = Server::start();
+    let (owner, editor) = (server.as_(Who::Owner), server.as_(Who::Editor));
+    owner.post("/me/secrets", &json!({"name": "olgas", "value": "tops3cret-of-olga"})).expect(201);
+    owner.post("/projects/default/secrets", &json!({"name": "ours", "value": "s3cret-of-all"})).expect(201);
+    let said = |secret: &str| {
+        let secrets = if secret.is_empty() { String::new() } else { format!("    secrets: [{secret}]\n") };
+        document("nightly", &format!("tasks:\n{}", task("t", "true", &secrets)))
+    };
+    let path = "/projects/default/pipelines/nightly";
+    owner.post("/projects/default/pipelines", &json!({"document": said("")})).expect(201);
+    let hook = owner.post(&format!("{path}/hooks"), &json!({"name": "nightly"})).expect(201).json();
+    let url = hook["url"].as_str().and_then(|url| url.split_once("/api/v1")).map(|(_, path)| path.to_owned());
+    let fire = || server.as_(Who::Anonymous).post(url.as_deref().unwrap(), &json!({}));
+    let change = |secret: &str| {
+        let etag = editor.get(path).expect(200).etag();
+        editor.put(path, &etag, &json!({"document": said(secret)})).expect(200);
+    };
+    change("olgas");
+    let refused = fire().expect(422).problem("invalid");
+    assert_eq!(refused["problems"][0]["path"], "/tasks/0/secrets/0", "{refused}");
+    // She may use them herself, and the project's are everybody's.
+    owner.post("/projects/default/runs", &json!({"pipeline": "nightly"})).expect(201);
+    change("ours");
+    fire().expect(201);
+}

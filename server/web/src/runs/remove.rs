@@ -1,9 +1,11 @@
 //! Deleting a run that has ended: its rows, and then its files.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use cubeloom_domain::RunId;
 use cubeloom_domain::record::RunRecord;
+use cubeloom_storage::browse::{BrowseError, Folder};
 use cubeloom_store::Deleted;
 use serde_json::json;
 
@@ -27,36 +29,76 @@ pub(crate) async fn remove(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRe
         }
         Deleted::Done => {}
     }
-    let (folders, id) = (folders(web, run), run.id.clone());
-    let checkpoints = web.folders().workspace.join(&run.project).join("checkpoints");
+    let own = web.folders().data.join("runs").join(run.id.as_str());
+    let (project, id) = (web.folders().workspace.join(&run.project), run.id.clone());
     tokio::task::spawn_blocking(move || {
-        let prefix = format!("{id}.");
-        for folder in folders.into_iter().chain(with_prefix(&checkpoints, &prefix)) {
-            if let Err(error) = remove_all(&folder) {
-                tracing::warn!(folder = %folder.display(), %error, "files of a deleted run are left");
-            }
+        if let Err(error) = remove_all(&own) {
+            tracing::warn!(folder = %own.display(), %error, "files of a deleted run are left");
+        }
+        if let Err(error) = remove_shared(&project, &id) {
+            tracing::warn!(folder = %project.display(), %error, "files of a deleted run are left");
         }
     });
     Ok(())
 }
 
-/// The run's own folders: its attempts', and the one that its tasks share.
-fn folders(web: &Web, run: &RunRecord) -> [PathBuf; 2] {
-    let folders = web.folders();
-    let shared = folders.workspace.join(&run.project).join("runs").join(run.id.as_str());
-    [folders.data.join("runs").join(run.id.as_str()), shared]
-}
-
-fn with_prefix(folder: &Path, prefix: &str) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mine = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix));
-    mine.map(|entry| entry.path()).collect()
-}
-
-/// Links in it are removed, never followed.
+/// The attempts' own folders. Links in them are removed, never followed.
 fn remove_all(folder: &Path) -> io::Result<()> {
     match std::fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
+    }
+}
+
+/// The folder that the run's tasks shared, and its checkpoints. Tasks own what lies around them: a link that one of
+/// them put in the way leads nowhere out of the project.
+fn remove_shared(project: &Path, run: &RunId) -> Result<(), BrowseError> {
+    let Some(folder) = Folder::open(project, None)? else { return Ok(()) };
+    let prefix = format!("{run}.");
+    let checkpoints = present(folder.list("checkpoints", None, usize::MAX))?.unwrap_or_default();
+    let mine = checkpoints.into_iter().filter(|entry| entry.name.starts_with(&prefix));
+    let places = mine.map(|entry| format!("checkpoints/{}", entry.name));
+    for place in places.chain([format!("runs/{run}")]) {
+        present(folder.remove(&place))?;
+    }
+    Ok(())
+}
+
+/// What is not there need not be removed.
+fn present<T>(found: Result<T, BrowseError>) -> Result<Option<T>, BrowseError> {
+    match found {
+        Err(BrowseError::NotFound(_)) => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_link_in_the_way_leads_nowhere() {
+        let place = tempfile::tempdir().unwrap();
+        let run = RunId::new(cubeloom_domain::Timestamp(1_700_000_000_000_000), 7);
+        let (project, other) = (place.path().join("project"), place.path().join("other"));
+        let theirs = [other.join(run.as_str()), other.join(format!("{run}.t.0"))];
+        theirs.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
+        std::fs::create_dir(&project).unwrap();
+        for name in ["runs", "checkpoints"] {
+            symlink(&other, project.join(name)).unwrap();
+        }
+        assert!(remove_shared(&project, &run).is_err());
+        assert!(theirs.iter().all(|folder| folder.is_dir()));
+        for name in ["runs", "checkpoints"] {
+            std::fs::remove_file(project.join(name)).unwrap();
+        }
+        let mine = [format!("runs/{run}/a"), format!("checkpoints/{run}.t.0"), "checkpoints/z.t.0".into()];
+        mine.iter().for_each(|name| std::fs::create_dir_all(project.join(name)).unwrap());
+        remove_shared(&project, &run).unwrap();
+        let left = mine.iter().filter(|name| project.join(name).exists()).count();
+        assert_eq!(left, 1, "another run's");
+        remove_shared(&project, &run).unwrap();
     }
 }

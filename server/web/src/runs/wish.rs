@@ -64,6 +64,7 @@ pub(crate) async fn again(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRes
     let wanted = Wanted {
         project: run.project.clone(),
         user: caller.user.name.clone(),
+        instead_of_user: None,
         source: Source::Stored { pipeline: run.pipeline.clone(), version: run.version },
         parameters: run.parameters.clone(),
     };

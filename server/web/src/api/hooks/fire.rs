@@ -45,7 +45,8 @@ pub struct FiredView {
     pub warnings: Vec<ProblemView>,
 }
 
-/// Starts the hook's pipeline in its newest version. Nobody signs in for this: the signature in the URL is enough.
+/// Starts the hook's pipeline in its newest version. Nobody signs in for this: the signature in the URL is enough. Its
+/// tasks may use the project's secrets, not the own ones of whoever made the hook.
 #[utoipa::path(
     post,
     path = "/hooks/{hook}",
@@ -77,6 +78,7 @@ pub(crate) async fn fire(
     let wanted = Wanted {
         project: hook.project.clone(),
         user: user.name.clone(),
+        instead_of_user: Some(format!("hook:{}", hook.id)),
         source: Source::Stored { pipeline: hook.pipeline.clone(), version: None },
         parameters,
     };

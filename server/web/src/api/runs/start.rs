@@ -33,7 +33,8 @@ pub(crate) async fn start(
     Json(body): Json<StartRun>,
 ) -> ApiResult<Response> {
     let parameters = body.parameters.clone();
-    let wanted = Wanted { project, user: caller.user.name.clone(), source: source(body)?, parameters };
+    let user = caller.user.name.clone();
+    let wanted = Wanted { project, user, instead_of_user: None, source: source(body)?, parameters };
     let entry = audit::entry(&web, &caller, "run.start", "").clone();
     let started = start_run(&web, wanted, entry).await?;
     let place = format!("/api/v1/runs/{}", started.record.id);
