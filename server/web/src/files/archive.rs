@@ -8,17 +8,22 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use cubeloom_storage::browse::{self, Folder};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::blocking;
 use super::serve::{Show, headers};
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 
 /// How many pieces may wait for a reader that is slow.
 const WAITING: usize = 8;
 /// The size of a piece, in bytes.
 const PIECE: usize = 64 << 10;
+
+/// How many archives are made at once. Each keeps a thread for as long as its reader takes, and threads are few.
+static AT_ONCE: Semaphore = Semaphore::const_new(16);
+/// When to come back if there are that many, in seconds.
+const LATER: u64 = 10;
 
 /// Sends the folder at `path`; the whole is called `name`.
 ///
@@ -27,6 +32,9 @@ const PIECE: usize = 64 << 10;
 pub(crate) async fn archive(folder: Arc<Folder>, path: &str, name: &str) -> ApiResult<Response> {
     let (inside, checked) = (path.to_owned(), Arc::clone(&folder));
     blocking(move || checked.sub(&inside)).await?;
+    let turn = AT_ONCE.try_acquire().map_err(|_| {
+        ApiError::too_many("several folders are being packed already: try again in a moment", LATER)
+    })?;
     let (sender, receiver) = mpsc::channel(WAITING);
     let inside = path.to_owned();
     tokio::task::spawn_blocking(move || {
@@ -34,6 +42,7 @@ pub(crate) async fn archive(folder: Arc<Folder>, path: &str, name: &str) -> ApiR
         if let Err(error) = browse::archive(&folder, &inside, out) {
             let _ = sender.blocking_send(Err(io::Error::other(error)));
         }
+        drop(turn);
     });
     let last = path.trim_end_matches('/').rsplit('/').next().filter(|last| !last.is_empty());
     let mut headers = headers(&format!("{}.tar.gz", last.unwrap_or(name)), Show::Download);
