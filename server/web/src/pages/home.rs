@@ -3,21 +3,27 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use cubeloom_domain::Timestamp;
 use cubeloom_domain::state::InstanceState;
+use cubeloom_domain::{RunId, Timestamp};
 use cubeloom_store::Waiting;
 
 use super::{Frame, html};
 use crate::api::runs::list::{self, RunsQuery};
 use crate::api::runs::view::RunView;
 use crate::auth::{self, Caller};
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::page::PageQuery;
 use crate::state::Web;
 use crate::time::Time;
 
-/// Rows of each list.
+/// Rows of what runs and of what waits.
 const ROWS: usize = 20;
+
+/// Rows of what has ended.
+const ENDED: usize = 8;
+
+/// Of a failed task, so many instances are looked at for the first that failed.
+const LOOKED_AT: usize = 200;
 
 /// Failures are shown for a week, in microseconds.
 const LATELY: i64 = 7 * 24 * 3_600_000_000;
@@ -28,8 +34,17 @@ struct HomePage {
     frame: Frame,
     running: Vec<RunView>,
     waits: Vec<Wait>,
-    failed: Vec<RunView>,
+    failed: Vec<Failed>,
     ended: Vec<RunView>,
+}
+
+/// A run that failed, with the first of its tasks that did.
+struct Failed {
+    run: RunView,
+    /// The task's name.
+    task: Option<String>,
+    /// The sentence of its first failed instance, or what is known of the run.
+    why: Option<String>,
 }
 
 /// Something that waits, and why.
@@ -51,19 +66,21 @@ struct Wait {
 /// `GET /`
 pub(super) async fn show(State(web): State<Web>, caller: Caller, frame: Frame) -> ApiResult<Response> {
     let projects = auth::projects_of(&web, &caller).await?;
-    let of_state = async |state: &str, since: Option<Time>| {
+    let of_state = async |state: &str, since: Option<Time>, limit: usize| {
         let query = RunsQuery { state: Some(state.to_owned()), since, ..RunsQuery::default() };
-        let page = PageQuery { limit: Some(ROWS), cursor: None };
+        let page = PageQuery { limit: Some(limit), cursor: None };
         list::find(&web, projects.clone(), &query, &page).await.map(|page| page.items)
     };
-    let live = of_state("live", None).await?;
+    let live = of_state("live", None, ROWS).await?;
     let lately = Time(Timestamp(web.now().0 - LATELY));
-    let failed = of_state("failed", Some(lately)).await?;
-    let ended = of_state("succeeded,cancelled", None).await?;
+    let mut failed = Vec::new();
+    for run in of_state("failed", Some(lately), ENDED).await? {
+        failed.push(with_cause(&web, run).await?);
+    }
+    let ended = of_state("succeeded,cancelled", None, ENDED).await?;
     let (queued, running): (Vec<_>, Vec<_>) = live.into_iter().partition(|run| run.state == "queued");
     let mut waits: Vec<Wait> = queued.into_iter().map(of_run).collect();
     waits.extend(web.store().waiting(projects.as_deref(), ROWS).await?.into_iter().map(of_instance));
-    let ended = ended.into_iter().take(8).collect();
     html(&HomePage { frame, running, waits, failed, ended })
 }
 
@@ -80,6 +97,21 @@ impl RunView {
         const ENDED: [&str; 6] = ["succeeded", "reused", "failed", "upstream_failed", "skipped", "cancelled"];
         ENDED.iter().filter_map(|state| self.tasks.states.get(*state)).sum()
     }
+}
+
+async fn with_cause(web: &Web, run: RunView) -> ApiResult<Failed> {
+    let id: RunId = run.id.parse().map_err(ApiError::internal)?;
+    let counts = web.store().task_counts(&id).await?;
+    let Some(first) = counts.iter().find(|count| count.state == "failed") else {
+        return Ok(Failed { task: None, why: run.message.clone(), run });
+    };
+    let task = web.store().planned_task(&id, first.task).await?.map(|task| task.name);
+    let instances = web.store().instances_of(&id, first.task, None, LOOKED_AT).await?;
+    let why = instances.into_iter().find_map(|instance| match instance.state {
+        InstanceState::Failed { failure } => Some(failure.message),
+        _ => None,
+    });
+    Ok(Failed { task, why: why.or_else(|| run.message.clone()), run })
 }
 
 fn of_run(run: RunView) -> Wait {
