@@ -17,6 +17,9 @@ use tempfile::TempDir;
 pub mod processes;
 pub mod program;
 pub mod python;
+pub mod s3;
+
+pub use s3::S3;
 
 /// How long anything may take.
 pub const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,1 +1,9 @@
 //! Secrets, volumes, registries, clusters.
+
+mod bucket;
+mod clusters;
+mod files;
+mod masks;
+mod registries;
+mod secrets;
+mod volumes;

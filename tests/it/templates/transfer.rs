@@ -1,14 +1,10 @@
 //! The `transfer` template: local files, a web server, a real S3 server.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
 
-use serde_json::Value;
-
-use super::rig::{folder, run, shipped};
+use super::rig::{folder, run};
 use super::web::Web;
-use crate::support::{TestApp, instance, outputs};
+use crate::support::{S3, TestApp, instance, outputs};
 
 /// The sum of `content()`.
 const SUM: &str = "07df1203cb40935e896dfe90feec56b49591a6ba7f70b20537165122234bc9c0";
@@ -89,29 +85,4 @@ fn transfer_writes_to_and_reads_from_s3() {
     let back = folder(&run).join("back");
     assert!(fs::read(back.join("big.bin")).unwrap() == content());
     assert_eq!(fs::read_to_string(back.join("small.csv")).unwrap(), "digit\n7\n");
-}
-
-/// An S3 server with the bucket `data`; it ends when its standard input is closed.
-struct S3 {
-    child: Child,
-    said: Value,
-}
-
-impl S3 {
-    fn start() -> Self {
-        let mut command = Command::new("/usr/bin/python3");
-        command.arg(shipped("tests/support/s3/gateway.py")).args(["--bucket", "data"]);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
-        let said = serde_json::from_str(&line).expect("the S3 server starts; its reason is above");
-        Self { child, said }
-    }
-}
-
-impl Drop for S3 {
-    fn drop(&mut self) {
-        drop(self.child.stdin.take());
-        let _ = self.child.wait();
-    }
 }

@@ -1,0 +1,125 @@
+//! Volumes: what a project names, and what tasks are given of it.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::api::runs::help::{document, of_task, start, task, until};
+use crate::api::support::client::send;
+use crate::api::support::{Server, Who};
+
+const LIST: &str = "/projects/default/volumes";
+
+#[test]
+fn a_folder_of_the_project_is_made_for_the_tasks_that_name_it() {
+    let server = Server::start();
+    let owner = server.as_(Who::Owner);
+    let body =
+        json!({"name": "sets", "description": "data", "place": {"kind": "workspace", "path": "data/sets"}});
+    let made = owner.post(LIST, &body).expect(201);
+    assert_eq!(made.json()["place"]["path"], "data/sets");
+    let line = "echo written > $CUBELOOM_VOLUME_SETS/file";
+    let run = start(
+        &owner,
+        &document("writes", &format!("tasks:\n{}", task("write", line, "    volumes: [sets]\n"))),
+    );
+    until(&owner, &run, "succeeded");
+    assert_eq!(owner.get(&format!("{LIST}/sets/file?path=file")).expect(200).text(), "written\n");
+    assert_eq!(
+        owner.get(&format!("{LIST}/workspace/file?path=data/sets/file")).expect(200).text(),
+        "written\n"
+    );
+    let names: Vec<String> = owner.get(LIST).expect(200).json()["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|volume| volume["name"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(names, ["sets", "workspace"]);
+}
+
+#[test]
+fn a_volume_that_is_not_there_or_no_folder_is_a_mistake_of_the_document() {
+    let server = Server::start();
+    let owner = server.as_(Who::Owner);
+    let bucket = json!({"kind": "object_store", "scheme": "s3", "bucket": "b"});
+    owner.post(LIST, &json!({"name": "far", "place": bucket})).expect(201);
+    let claim = json!({"kind": "claim", "cluster": "k8s", "claim": "data"});
+    owner.post(LIST, &json!({"name": "claimed", "place": claim})).expect(201);
+    for (name, told) in [
+        ("none", "there is no volume `none` here"),
+        ("far", "is a bucket"),
+        ("claimed", "on Kubernetes clusters only"),
+    ] {
+        let text =
+            document("names", &format!("tasks:\n{}", task("t", "true", &format!("    volumes: [{name}]\n"))));
+        let refused =
+            owner.post("/projects/default/runs", &json!({"document": text})).expect(422).problem("invalid");
+        assert_eq!(refused["problems"][0]["path"], "/tasks/0/volumes/0", "{refused}");
+        assert!(refused.to_string().contains(told), "{refused}");
+    }
+    owner.get(&format!("{LIST}/claimed/files")).expect(409).problem("conflict");
+}
+
+#[test]
+fn a_folder_of_the_machine_is_an_administrators_to_name_and_never_the_servers_own() {
+    let server = Server::start();
+    let (owner, admin) = (server.as_(Who::Owner), server.as_(Who::Administrator));
+    let folder = server.path("shared");
+    fs::create_dir(&folder).unwrap();
+    let body = |path: &str| json!({"name": "shared", "place": {"kind": "folder", "path": path}});
+    owner.post(LIST, &body(folder.to_str().unwrap())).expect(403).problem("forbidden");
+    for own in [server.data(), server.data().join("keys"), "/".into(), server.path("shared/..")] {
+        let refused = admin.post(LIST, &body(own.to_str().unwrap())).expect(422).problem("invalid");
+        assert_eq!(refused["problems"][0]["path"], "/place/path", "{refused}");
+    }
+    admin.post(LIST, &body(folder.to_str().unwrap())).expect(201);
+    let file = format!("{LIST}/shared/file?path=a/b.txt");
+    send(owner.request(Method::PUT, &file).body("x")).expect(204);
+    assert_eq!(fs::read_to_string(folder.join("a/b.txt")).unwrap(), "x");
+    let change = json!({"place": {"kind": "folder", "path": "/srv"}});
+    owner.patch(&format!("{LIST}/shared"), "\"1\"", &change).expect(403);
+}
+
+#[test]
+fn volumes_are_changed_and_taken_away_but_the_built_in_one() {
+    let server = Server::start();
+    let owner = server.as_(Who::Owner);
+    let place = |path: &str| json!({"kind": "workspace", "path": path});
+    owner.post(LIST, &json!({"name": "sets", "place": place("a")})).expect(201);
+    owner.post(LIST, &json!({"name": "sets", "place": place("a")})).expect(409);
+    owner.post(LIST, &json!({"name": "workspace", "place": place("a")})).expect(409);
+    owner.post(LIST, &json!({"name": "out", "place": place("../other")})).expect(422);
+    let path = format!("{LIST}/sets");
+    let changed =
+        owner.patch(&path, "\"1\"", &json!({"description": "new", "place": place("b")})).expect(200);
+    assert_eq!((changed.etag(), &changed.json()["place"]["path"]), ("\"2\"".into(), &json!("b")));
+    owner.patch(&path, "\"1\"", &json!({"description": "late"})).expect(412).problem("stale");
+    owner.delete(&format!("{LIST}/workspace"), "*").expect(409);
+    owner.delete(&path, "\"2\"").expect(204);
+    owner.get(&path).expect(404);
+}
+
+#[test]
+fn a_link_that_a_task_left_does_not_turn_a_volume_elsewhere() {
+    let server = Server::start();
+    let owner = server.as_(Who::Owner);
+    let elsewhere = server.path("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    send(owner.request(Method::PUT, &format!("{LIST}/workspace/file?path=x")).body("x")).expect(204);
+    symlink(&elsewhere, server.data().join("workspace/default/turned")).unwrap();
+    let body = json!({"name": "turned", "place": {"kind": "workspace", "path": "turned/in"}});
+    owner.post(LIST, &body).expect(201);
+    owner.get(&format!("{LIST}/turned/files")).expect(422).problem("invalid");
+    send(owner.request(Method::PUT, &format!("{LIST}/turned/file?path=y")).body("y")).expect(422);
+    let run = start(
+        &owner,
+        &document("turns", &format!("tasks:\n{}", task("t", "true", "    volumes: [turned]\n"))),
+    );
+    until(&owner, &run, "failed");
+    let told = of_task(&owner, &run, "t").to_string();
+    assert!(told.contains("cannot be made"), "{told}");
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+}
