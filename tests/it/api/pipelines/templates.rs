@@ -22,7 +22,7 @@ fn templates_are_found_and_explained() {
     let first = stranger.get("/templates?limit=1").expect(200).json();
     let next = first["next_cursor"].as_str().unwrap();
     let second = stranger.get(&format!("/templates?limit=1&cursor={next}")).expect(200).json();
-    assert_eq!(vec![names(&first), names(&second)].concat(), names(&all)[..2]);
+    assert_eq!([names(&first), names(&second)].concat(), names(&all)[..2]);
 
     let one = stranger.get("/templates/pytorch").expect(200).json();
     assert_eq!(one["parameters"]["required"], json!(["script"]));

@@ -57,16 +57,16 @@ fn filters_choose_runs() {
     until(&editor, &good, "succeeded");
     let failed = until(&editor, &bad, "failed");
     let list = |query: &str| ids(&editor.get(&format!("/projects/default/runs?{query}")).expect(200).json());
-    assert_eq!(list("state=failed"), [bad.clone()]);
+    assert_eq!(list("state=failed"), std::slice::from_ref(&bad));
     assert_eq!(list("state=failed,succeeded"), [bad.clone(), good.clone()]);
     assert!(list("state=live").is_empty());
-    assert_eq!(list("pipeline=apple"), [good.clone()]);
-    assert_eq!(list("user=olga"), [bad.clone()]);
-    assert_eq!(list("text=EAR"), [bad.clone()]);
-    assert_eq!(list(&format!("text={}", &good[10..])), [good.clone()]);
+    assert_eq!(list("pipeline=apple"), std::slice::from_ref(&good));
+    assert_eq!(list("user=olga"), std::slice::from_ref(&bad));
+    assert_eq!(list("text=EAR"), std::slice::from_ref(&bad));
+    assert_eq!(list(&format!("text={}", &good[10..])), std::slice::from_ref(&good));
     let created = failed["created_at"].as_str().unwrap();
-    assert_eq!(list(&format!("since={created}")), [bad.clone()]);
-    assert_eq!(list(&format!("until={created}")), [good.clone()]);
+    assert_eq!(list(&format!("since={created}")), std::slice::from_ref(&bad));
+    assert_eq!(list(&format!("until={created}")), std::slice::from_ref(&good));
     for (query, path) in [("state=odd", "/state"), ("since=yesterday", "/since"), ("sort=name", "/sort")] {
         let refused = editor.get(&format!("/runs?{query}")).expect(422).problem("invalid");
         assert_eq!(refused["problems"][0]["path"], path, "{refused}");
