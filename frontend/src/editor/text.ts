@@ -52,6 +52,7 @@ function basics(parts: EditorParts): Extension[] {
   const windows = parts.document.includes("\r\n");
   return [
     theme(),
+    EditorView.contentAttributes.of({ tabindex: "0" }),
     windows ? EditorState.lineSeparator.of("\r\n") : [],
     lineNumbers(), foldGutter(), lintGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(),
     highlightActiveLine(), highlightActiveLineGutter(), highlightSelectionMatches(),

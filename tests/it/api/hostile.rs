@@ -39,8 +39,6 @@ fn a_body_that_cannot_be_read_is_told_so() {
     let deep = format!("{{\"document\": {}1{}}}", "[".repeat(50_000), "]".repeat(50_000));
     let answer = post(deep.into_bytes());
     assert!(matches!(answer.status, 400 | 422), "{} {}", answer.status, answer.text());
-    let large = serde_json::to_vec(&json!({"document": "x".repeat(64 << 20)})).unwrap();
-    post(large).expect(413).problem("too-large");
     // And it goes on.
     editor.get("/health").expect(200);
 }

@@ -14,6 +14,8 @@ static CLEAN: LazyLock<Builder<'static>> = LazyLock::new(|| {
         .rm_tags(["img"])
         .url_schemes(HashSet::from(["http", "https", "mailto"]));
     builder.add_allowed_classes("code", ["language-yaml", "language-python", "language-sh", "language-diff"]);
+    // Long lines scroll, also for those who have no mouse.
+    builder.set_tag_attribute_value("pre", "tabindex", "0");
     builder
 });
 
