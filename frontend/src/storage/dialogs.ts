@@ -59,11 +59,12 @@ function fieldsOf(kind: string, secrets: string[]): HTMLElement[] {
       return [
         h("div", { class: "form-row" },
           field("scheme", t("storage.scheme"), h("select", { class: "input", id: "f-scheme", name: "scheme" }, h("option", { value: "s3" }, "S3"), h("option", { value: "cos" }, "COS"))),
-          field("bucket", t("storage.bucket"), input("bucket", true)),
-          field("prefix", t("storage.prefix"), input("prefix"))),
+          field("bucket", t("storage.bucket"), input("bucket", true))),
+        h("div", { class: "form-row" },
+          field("prefix", t("storage.prefix"), input("prefix")),
+          field("region", t("storage.region"), input("region"))),
         field("endpoint", t("storage.endpoint"), input("endpoint")),
         h("div", { class: "form-row" },
-          field("region", t("storage.region"), input("region")),
           field("id", t("storage.key-id"), choice("id", secrets)),
           field("key", t("storage.key-secret"), choice("key", secrets))),
       ];
