@@ -27,7 +27,7 @@ fn header(name: &[u8], kind: EntryType, size: u64) -> Header {
     header
 }
 
-fn archive(entries: &[(&[u8], EntryType, &[u8])]) -> Vec<u8> {
+pub(super) fn archive(entries: &[(&[u8], EntryType, &[u8])]) -> Vec<u8> {
     let mut builder = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
     for (name, kind, content) in entries {
         builder.append(&header(name, *kind, content.len() as u64), *content).unwrap();
@@ -35,7 +35,7 @@ fn archive(entries: &[(&[u8], EntryType, &[u8])]) -> Vec<u8> {
     builder.into_inner().unwrap().finish().unwrap()
 }
 
-fn upload(client: &Client, body: Vec<u8>) -> Answer {
+pub(super) fn upload(client: &Client, body: Vec<u8>) -> Answer {
     send(client.request(Method::PUT, CODE).header("content-type", "application/gzip").body(body))
 }
 
