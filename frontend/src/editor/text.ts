@@ -3,7 +3,7 @@
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
-import { bracketMatching, foldGutter, foldKeymap, indentOnInput, indentUnit } from "@codemirror/language";
+import { bracketMatching, foldGutter, foldKeymap, indentOnInput, indentService, indentUnit } from "@codemirror/language";
 import { lintGutter, lintKeymap } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState, type Extension } from "@codemirror/state";
@@ -43,6 +43,12 @@ export function openEditor(parts: EditorParts): EditorView {
   return view;
 }
 
+/** Behind a key without a value its content is one level deeper; everywhere else the language knows best. */
+function deeper(line: string): number | undefined {
+  if (!/(:|:\s+[|>][+-]?)\s*$/.test(line) || /^\s*#/.test(line)) return undefined;
+  return line.length - line.replace(/^\s*(-\s+)*/, "").length + 2;
+}
+
 function basics(parts: EditorParts): Extension[] {
   const save = () => {
     parts.onSave();
@@ -57,6 +63,7 @@ function basics(parts: EditorParts): Extension[] {
     lineNumbers(), foldGutter(), lintGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(),
     highlightActiveLine(), highlightActiveLineGutter(), highlightSelectionMatches(),
     indentUnit.of("  "),
+    indentService.of((context, position) => deeper(context.lineAt(position, -1).text)),
     EditorState.tabSize.of(2),
     yaml(),
     EditorState.readOnly.of(parts.readOnly),
