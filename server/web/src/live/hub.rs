@@ -41,7 +41,7 @@ pub(super) struct Dirty {
 }
 
 /// What has to be looked at again.
-#[derive(Default)]
+#[derive(Default, PartialEq, Eq)]
 pub(super) struct What {
     /// Everything: something was missed.
     pub(super) all: bool,
@@ -53,6 +53,13 @@ pub(super) struct What {
     pub(super) names: BTreeSet<String>,
     /// Runs, in the room of all.
     pub(super) runs: BTreeSet<RunId>,
+}
+
+impl What {
+    /// Whether there is nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Dirty {

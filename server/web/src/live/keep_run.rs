@@ -90,7 +90,8 @@ impl Keeper {
                 return;
             }
             let mut what = self.dirty.take();
-            if !told && web.store().backend() != Backend::Postgres {
+            // Something may have been marked just when the time was up.
+            if !told && what.is_empty() && web.store().backend() != Backend::Postgres {
                 continue;
             }
             what.all |= !told;

@@ -73,7 +73,8 @@ async fn keep(web: WeakWeb, room: Arc<RunsRoom>, dirty: Arc<Dirty>) {
         let Some(web) = web.upgrade() else { return };
         let what = dirty.take();
         let alone = room.listeners() == 0;
-        if alone || (!told && web.store().backend() != Backend::Postgres) {
+        // Something may have been marked just when the time was up.
+        if alone || (!told && what.is_empty() && web.store().backend() != Backend::Postgres) {
             continue;
         }
         let began = Instant::now();
