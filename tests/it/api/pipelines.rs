@@ -20,7 +20,7 @@ fn document(name: &str, greeting: &str) -> String {
         "# kept byte for byte: é\r\napiVersion: cubeloom/v1\nkind: Pipeline\nname: {name}\ndescription: Says {greeting}.\n\
          labels: {{team: Ops}}\nparameters:\n  n: {{type: integer, default: 1, minimum: 0}}\n\
          tasks:\n  - name: hello\n    template: command\n    arguments: {{command: [echo, {greeting}]}}\n\
-         \x20 - {{name: after, template: command, needs: [hello], arguments: {{command: [echo, \"{{{{ params.n }}}}\"]}}}}\n"
+         \x20 - {{name: after, template: command, needs: [hello], arguments: {{command: [echo, \"n={{{{ params.n }}}}\"]}}}}\n"
     )
 }
 

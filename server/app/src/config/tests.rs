@@ -62,7 +62,8 @@ fn every_key_is_one_of_the_settings() {
     for key in KEYS {
         let value = match (key.name, key.kind) {
             ("cpu", _) => "2".into(),
-            ("memory", _) => "2Gi".into(),
+            ("memory" | "upload", _) => "2Gi".into(),
+            ("listen", _) => "127.0.0.1:0".into(),
             ("grace" | "lease" | "period", _) => "2s".into(),
             (_, keys::Kind::Text) => "x".into(),
             (_, keys::Kind::Number) => toml::Value::Integer(1),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use cubeloom_compiler::{PlanInputs, Planned, parse_pipeline, parse_template, plan};
+use cubeloom_domain::belongings::VolumePlace;
 use cubeloom_domain::executor::{Facts, NodeFacts};
 use cubeloom_domain::plan::RunContext;
 use cubeloom_domain::template::{InstalledTemplate, TemplateSet};
@@ -50,6 +51,7 @@ pub fn machine() -> Facts {
             gpus: Vec::new(),
         }],
         secrets: vec!["s3-key".into()],
+        volumes: [("big-disk".into(), VolumePlace::Folder { path: "/mnt/big-disk".into() })].into(),
         ..Facts::default()
     }
 }

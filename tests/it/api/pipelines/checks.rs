@@ -72,7 +72,7 @@ fn compilation_is_what_the_command_says() {
     let (server, editor) = editor();
     let text = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: both\nparameters: {n: {type: integer, default: 2}}\n\
                 tasks:\n  - {name: a, template: indexed, arguments: {script: x.py, workers: \"{{ params.n }}\"}}\n\
-                \x20 - {name: b, template: command, needs: [a], for_each: {list: [1, 2, 3]}, arguments: {command: [echo, \"{{ item }}\"]}}\n";
+                \x20 - {name: b, template: command, needs: [a], for_each: {list: [1, 2, 3]}, arguments: {command: [echo, \"no. {{ item }}\"]}}\n";
     let folder = server.path("both");
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("pipeline.yaml"), text).unwrap();

@@ -1,7 +1,5 @@
-//! Live events: snapshots, changes, coming back, those who may not listen any more, those who read slowly.
+//! Live events: snapshots, changes, coming back, those who may not listen any more.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -138,64 +136,6 @@ fn a_stream_ends_when_its_token_is_revoked() {
     reader.get(&format!("/runs/{run}")).expect(401);
     std::fs::remove_file(&file).unwrap();
     until(&editor, &run, "succeeded");
-}
-
-#[test]
-fn a_slow_reader_costs_nothing_and_gets_a_snapshot() {
-    let server = Server::start();
-    let editor = server.as_(Who::Editor);
-    let (file, line) = held(&server, "held");
-    // Each task tells 50 kB when it ends: together more than the server keeps, after a while.
-    let tasks: String = (0..40)
-        .map(|n| {
-            let report = r#"x=$(head -c 50000 /dev/zero | tr '\0' x); echo "{\"output\": {\"long\": \"$x\"}}" >> $CUBELOOM_OUTPUTS"#;
-            task(&format!("t{n}"), report, "")
-        })
-        .collect();
-    let tasks = tasks + &task("hold", &line, "");
-    let run = start(&editor, &document("slow", &format!("tasks:\n{tasks}")));
-    let address = server.url().trim_start_matches("http://").to_owned();
-    let mut slow = TcpStream::connect(&address).unwrap();
-    // The kernel does not keep much for it either.
-    rustix::net::sockopt::set_socket_recv_buffer_size(&slow, 4096).unwrap();
-    let token = editor.token().unwrap();
-    write!(
-        slow,
-        "GET /api/v1/runs/{run}/events HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\r\n"
-    )
-    .unwrap();
-    let mut head = [0; 15];
-    slow.read_exact(&mut head).unwrap();
-    assert_eq!(&head, b"HTTP/1.1 200 OK");
-    // It reads nothing while the run goes on and is run again, several times.
-    std::fs::remove_file(&file).unwrap();
-    let began = Instant::now();
-    until(&editor, &run, "succeeded");
-    for _ in 0..4 {
-        let from: Vec<String> = (0..40).map(|n| format!("t{n}")).collect();
-        editor.post(&format!("/runs/{run}/rerun"), &json!({"from": from})).expect(202);
-        until(&editor, &run, "succeeded");
-    }
-    assert!(began.elapsed() < Duration::from_secs(120));
-    // Another reader is not held up.
-    let fast = Events::open(&editor, &format!("/runs/{run}/events"), None);
-    fast.find(|event| {
-        event.data["runs"][0]["state"] == "succeeded" || event.data["run"]["state"] == "succeeded"
-    });
-    // What the slow one reads at last: what was still on its way, then a snapshot in place of what it had missed.
-    rustix::net::sockopt::set_socket_recv_buffer_size(&slow, 1 << 20).unwrap();
-    slow.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    let (mut snapshots, mut length) = (0, 0);
-    for line in BufReader::new(slow).lines() {
-        let line = line.expect("a snapshot");
-        length += line.len();
-        snapshots += usize::from(line == "event: snapshot");
-        if snapshots == 2 {
-            break;
-        }
-    }
-    assert_eq!(snapshots, 2, "no snapshot brought it up to date: {length} bytes");
-    assert!(length < 24 << 20, "what it had missed was not kept for it: {length}");
 }
 
 #[test]
