@@ -41,6 +41,7 @@ async function reach(page, name, most = 80) {
 test("signing in, starting a run and moving in its graph need no mouse", async () => {
   const page = await open(browser, server);
   await page.goto("/sign-in");
+  await page.waitForFunction(() => document.activeElement?.getAttribute("name") === "name");
   await page.keyboard.type("emil");
   await page.keyboard.press("Tab");
   await page.keyboard.type(PASSWORD);

@@ -51,7 +51,7 @@ async function through(page, person) {
   await page.waitForURL((url) => url.origin === server.url);
 }
 
-const me = (page) => page.evaluate(async () => (await fetch("/api/v1/me")).json());
+const me = (page) => page.evaluate(async () => (await (await fetch("/api/v1/me")).json()).user);
 
 test("somebody new is given an account, and the same one the next time", async () => {
   const page = await open(browser, server);

@@ -27,7 +27,7 @@ fn blocks(language: &str) -> Vec<String> {
 #[test]
 fn the_guide_does_what_it_says() {
     let server = Server::start_in(rig::app());
-    server.user("ada", &["--admin"]);
+    // The tests' administrator has the name that the guide gives its reader.
     let administrator = server.as_(Who::Administrator);
     make_run(&server, &administrator);
 

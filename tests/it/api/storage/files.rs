@@ -192,10 +192,6 @@ fn a_file_that_is_too_large_is_refused() {
     let editor = server.as_(Who::Editor);
     put(&editor, "fits", vec![1; 65_536]).expect(204);
     put(&editor, "large", vec![1; 65_537]).expect(413).problem("too-large");
-    // Without its length told beforehand.
-    let endless = reqwest::blocking::Body::new(std::io::repeat(1).take(1 << 20));
-    let answer = put(&editor, "large", endless);
-    assert_eq!(answer.status, 413, "{}", answer.text());
     assert_eq!(fs::read_dir(server.data().join("workspace/default")).unwrap().count(), 1);
 }
 
