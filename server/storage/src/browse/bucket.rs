@@ -90,12 +90,15 @@ impl Bucket {
             if after.is_some_and(|after| name <= after) {
                 continue;
             }
-            found.push(described(name, entry.metadata()));
-            if found.len() == limit {
+            found.push((name.to_owned(), described(name, entry.metadata())));
+            // The whole of one answer of the store: in it, folders come before all files.
+            if found.len() > limit {
                 break;
             }
         }
-        Ok(found)
+        found.sort_by(|(one, _), (other, _)| one.cmp(other));
+        found.truncate(limit);
+        Ok(found.into_iter().map(|(_, entry)| entry).collect())
     }
 
     /// What is known of an object.
