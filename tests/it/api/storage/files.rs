@@ -1,7 +1,7 @@
 //! The files of a volume: brought, listed, looked at, taken, deleted; nothing outside is reached.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 use std::os::unix::fs::{MetadataExt, symlink};
 
