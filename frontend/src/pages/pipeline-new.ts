@@ -9,7 +9,7 @@ import { toastLater } from "../core/toast";
 export async function start(): Promise<void> {
   const box = need("#editor");
   const project = box.dataset["project"] ?? "";
-  const { mountEditor } = await import("../editor/page");
+  const { mountEditor } = await import("../text/page");
   mountEditor({
     box, project, document: String(carried("carried")), readOnly: false, problems: [], version: null, action: t("pipeline.create"),
     save: async (document, message) => {

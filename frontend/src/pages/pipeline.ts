@@ -60,7 +60,7 @@ async function remove({ project, pipeline, newest }: Carried): Promise<void> {
 }
 
 async function openText(page: Carried, box: HTMLElement): Promise<void> {
-  const { mountEditor, put } = await import("../editor/page");
+  const { mountEditor, put } = await import("../text/page");
   mountEditor({
     box, project: page.project, document: page.document, problems: page.problems, version: page.version, action: t("pipeline.save"),
     readOnly: box.dataset["readOnly"] !== undefined,

@@ -9,7 +9,7 @@ import { t } from "../core/texts";
 import { toast } from "../core/toast";
 import { askConflict, staleOf, type Stale } from "./conflict";
 import { Checker, type Checked } from "./problems";
-import { openEditor } from "./text";
+import { openEditor } from "./view";
 
 /** What the page is made with. */
 export interface PageParts {

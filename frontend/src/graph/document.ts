@@ -1,0 +1,84 @@
+//! The pipeline document as the editor holds it: the words of docs/pipeline-document.md as plain, immutable data. Keys
+//! that the editor does not know are kept as they are.
+
+import type { Point } from "./types";
+
+/** A value of the document. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** A mapping of the document. */
+export type JsonObject = Readonly<Record<string, Json>>;
+
+/** One task. `name` is unique in the pipeline and is how everything refers to it. */
+export interface Task {
+  readonly name: string;
+  readonly template: string;
+  readonly description?: string;
+  readonly arguments?: JsonObject;
+  readonly needs?: readonly string[];
+  readonly [key: string]: Json | undefined;
+}
+
+/** Tasks that are drawn with a border and a title around them. A task is in one frame at most. */
+export interface Frame {
+  readonly title: string;
+  readonly tasks: readonly string[];
+}
+
+/** A text on the canvas. `at` is its left upper corner, `size` its width and height, in pixels. */
+export interface Note {
+  readonly text: string;
+  readonly at: Point;
+  readonly size: Point;
+}
+
+/** What only the drawing needs; no plan depends on it. Frames and notes have ids (`f1`, `n2`), unique in their mapping. */
+export interface Canvas {
+  readonly direction?: "right" | "down";
+  /** The left upper corner of each task's node, in pixels. A task without one is laid out. */
+  readonly positions?: Readonly<Record<string, Point>>;
+  readonly frames?: Readonly<Record<string, Frame>>;
+  readonly notes?: Readonly<Record<string, Note>>;
+}
+
+/** The whole document. */
+export interface PipelineDocument {
+  readonly apiVersion: "cubeloom/v1";
+  readonly kind: "Pipeline";
+  readonly name: string;
+  readonly description?: string;
+  readonly parameters?: JsonObject;
+  readonly tasks: readonly Task[];
+  readonly canvas?: Canvas;
+  readonly [key: string]: unknown;
+}
+
+/** What can be selected: `task:pull`, `frame:f1`, `note:n2`, `edge:pull>train`. */
+export type ItemId = `task:${string}` | `frame:${string}` | `note:${string}` | `edge:${string}>${string}`;
+
+/** An item's kind and its name or id. */
+export function itemOf(id: ItemId): { kind: "task" | "frame" | "note" | "edge"; name: string } {
+  const colon = id.indexOf(":");
+  return { kind: id.slice(0, colon) as "task", name: id.slice(colon + 1) };
+}
+
+/** The names of the selected tasks. */
+export function tasksIn(selection: Iterable<ItemId>): string[] {
+  return [...selection].map(itemOf).filter(({ kind }) => kind === "task").map(({ name }) => name);
+}
+
+/** The edges of the document: one for each need of a task that is there. */
+export function edgesOf(document: PipelineDocument): { from: string; to: string }[] {
+  const names = new Set(document.tasks.map((task) => task.name));
+  return document.tasks.flatMap((task) => (task.needs ?? []).filter((need) => names.has(need)).map((from) => ({ from, to: task.name })));
+}
+
+/** A task by its name. */
+export function taskOf(document: PipelineDocument, name: string): Task | undefined {
+  return document.tasks.find((task) => task.name === name);
+}
+
+/** A document without tasks. */
+export function emptyDocument(name: string): PipelineDocument {
+  return { apiVersion: "cubeloom/v1", kind: "Pipeline", name, tasks: [] };
+}

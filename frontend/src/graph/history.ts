@@ -1,0 +1,65 @@
+//! Undo and redo: the states of something immutable, with what led to each.
+
+/** A state, and the name of the step that led to it. */
+interface Step<T> {
+  readonly state: T;
+  readonly label: string;
+}
+
+const LIMIT = 500;
+
+/** A line of states with a present one. Immutable: every method gives a new history. */
+export class History<T> {
+  private constructor(
+    private readonly past: readonly Step<T>[],
+    private readonly now: Step<T> & { readonly merge?: string | undefined },
+    private readonly future: readonly Step<T>[],
+  ) {}
+
+  /** A history that begins here. */
+  static of<T>(state: T): History<T> {
+    return new History([], { state, label: "" }, []);
+  }
+
+  get present(): T {
+    return this.now.state;
+  }
+
+  /** What undo would take back; `null` when nothing. */
+  get undoLabel(): string | null {
+    return this.past.length > 0 ? this.now.label : null;
+  }
+
+  /** What redo would do again; `null` when nothing. */
+  get redoLabel(): string | null {
+    return this.future[0]?.label ?? null;
+  }
+
+  /**
+   * Goes on to a new state; what had been undone is gone. Steps that follow each other with the same `merge` become one
+   * (a drag, the typing in one field). An unchanged state is no step.
+   */
+  push(state: T, label: string, merge?: string): History<T> {
+    if (state === this.now.state) return this;
+    const joins = merge !== undefined && merge === this.now.merge;
+    const past = joins ? this.past : [...this.past, { state: this.now.state, label: this.now.label }].slice(-LIMIT);
+    return new History(past, { state, label, merge }, []);
+  }
+
+  /** Ends a step: what comes is a step of its own. */
+  seal(): History<T> {
+    return this.now.merge === undefined ? this : new History(this.past, { state: this.now.state, label: this.now.label }, this.future);
+  }
+
+  undo(): History<T> {
+    const before = this.past.at(-1);
+    if (!before) return this;
+    return new History(this.past.slice(0, -1), before, [{ state: this.now.state, label: this.now.label }, ...this.future]);
+  }
+
+  redo(): History<T> {
+    const [next, ...rest] = this.future;
+    if (!next) return this;
+    return new History([...this.past, { state: this.now.state, label: this.now.label }], next, rest);
+  }
+}
