@@ -3,6 +3,9 @@
 
 import type { Point } from "./types";
 
+/** The size of every node, in pixels: it is given, never measured. */
+export const NODE = { width: 224, height: 72 } as const;
+
 /** A value of the document. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -76,6 +79,13 @@ export function edgesOf(document: PipelineDocument): { from: string; to: string 
 /** A task by its name. */
 export function taskOf(document: PipelineDocument, name: string): Task | undefined {
   return document.tasks.find((task) => task.name === name);
+}
+
+/** The place of a task's node, when it has one. */
+export function positionOf(document: PipelineDocument, name: string): Point | undefined {
+  const positions = document.canvas?.positions;
+  // A task may be called `constructor`.
+  return positions && Object.hasOwn(positions, name) ? positions[name] : undefined;
 }
 
 /** A document without tasks. */

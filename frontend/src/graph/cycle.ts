@@ -1,0 +1,52 @@
+//! Who comes before and after whom: what may be connected without closing a cycle.
+
+import type { PipelineDocument } from "./document";
+
+/** The tasks that come after a task, however many lie between. Without itself, unless it lies on a cycle. */
+export function descendants(document: PipelineDocument, name: string): Set<string> {
+  const after = new Map<string, string[]>();
+  for (const task of document.tasks) {
+    for (const need of task.needs ?? []) {
+      const known = after.get(need);
+      if (known) known.push(task.name);
+      else after.set(need, [task.name]);
+    }
+  }
+  return reached(name, (one) => after.get(one) ?? []);
+}
+
+/** The tasks that come before a task, however many lie between. */
+export function ancestors(document: PipelineDocument, name: string): Set<string> {
+  const needs = new Map(document.tasks.toReversed().map((task) => [task.name, task.needs ?? []]));
+  const found = reached(name, (one) => needs.get(one) ?? []);
+  return new Set([...found].filter((one) => needs.has(one)));
+}
+
+/**
+ * The tasks that an edge from this one may not lead to: itself and all that come before it. Worked out once when a drag
+ * begins; `has` then answers each move.
+ */
+export function forbiddenTargets(document: PipelineDocument, from: string): Set<string> {
+  return ancestors(document, from).add(from);
+}
+
+/** The tasks that an edge to this one may not come from: itself and all that come after it. */
+export function forbiddenSources(document: PipelineDocument, to: string): Set<string> {
+  return descendants(document, to).add(to);
+}
+
+/** Whether an edge would close a cycle. */
+export function closesCycle(document: PipelineDocument, from: string, to: string): boolean {
+  return from === to || ancestors(document, from).has(to);
+}
+
+function reached(start: string, next: (name: string) => readonly string[]): Set<string> {
+  const found = new Set<string>();
+  const left = [...next(start)];
+  for (let name = left.pop(); name !== undefined; name = left.pop()) {
+    if (found.has(name)) continue;
+    found.add(name);
+    left.push(...next(name));
+  }
+  return found;
+}

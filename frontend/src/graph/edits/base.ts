@@ -1,0 +1,77 @@
+//! The small changes that the others are made of.
+
+import type { Canvas, Json, PipelineDocument, Task } from "../document";
+import type { Point } from "../types";
+
+/** Changes one task: the first of that name. `name` is not changed here: see `renameTask`. */
+export function changeTask(document: PipelineDocument, name: string, change: (task: Task) => Task): PipelineDocument {
+  const at = document.tasks.findIndex((task) => task.name === name);
+  const task = document.tasks[at];
+  return task ? withTasks(document, document.tasks.with(at, change(task))) : document;
+}
+
+/** Sets one field of a task, or takes it away (`undefined`). */
+export function setField(document: PipelineDocument, name: string, field: string, value: Json | undefined): PipelineDocument {
+  return changeTask(document, name, (task) => (task[field] === value ? task : (without({ ...task, [field]: value }) as Task)));
+}
+
+/** A task is added at a place. Its name must be free: see `freeName`. */
+export function addTask(document: PipelineDocument, task: Task, at?: Point): PipelineDocument {
+  const added = { ...document, tasks: [...document.tasks, task] };
+  return at ? place(added, { [task.name]: at }) : added;
+}
+
+/** Puts nodes at places; those that are not named stay. */
+export function place(document: PipelineDocument, positions: Readonly<Record<string, Point>>): PipelineDocument {
+  const before = document.canvas?.positions ?? {};
+  const moved = Object.entries(positions).filter(([name, at]) => !Object.hasOwn(before, name) || !samePoint(before[name], at));
+  return moved.length === 0 ? document : withCanvas(document, { positions: { ...before, ...Object.fromEntries(moved) } });
+}
+
+/** `to` needs `from`. Already there, or a loop: unchanged. Whether it closes a cycle is asked before: see `closesCycle`. */
+export function connect(document: PipelineDocument, from: string, to: string): PipelineDocument {
+  if (from === to) return document;
+  return changeTask(document, to, (task) => (task.needs?.includes(from) ? task : { ...task, needs: [...(task.needs ?? []), from] }));
+}
+
+/** `to` needs `from` no longer. */
+export function disconnect(document: PipelineDocument, from: string, to: string): PipelineDocument {
+  return changeTask(document, to, (task) => (task.needs?.includes(from) ? withNeeds(task, task.needs.filter((need) => need !== from)) : task));
+}
+
+/** A task with these needs; the key goes when there are none. */
+export function withNeeds(task: Task, needs: readonly string[]): Task {
+  return without({ ...task, needs: needs.length > 0 ? needs : undefined }) as Task;
+}
+
+/** A name that no task has: `wanted`, or `wanted-2`, `wanted-3`, ...; at most 63 letters, as names are. */
+export function freeName(taken: ReadonlySet<string>, wanted: string): string {
+  if (!taken.has(wanted)) return wanted;
+  const stem = wanted.replace(/-\d{1,6}$/, "");
+  for (let number = 2; ; number += 1) {
+    const name = `${stem.slice(0, 55).replace(/-+$/, "")}-${number}`;
+    if (!taken.has(name)) return name;
+  }
+}
+
+/** Replaces parts of the canvas; `undefined`, and what is empty, goes, and at last the canvas itself. */
+export function withCanvas(document: PipelineDocument, parts: { [K in keyof Canvas]?: Canvas[K] | undefined }): PipelineDocument {
+  const canvas = without({ ...document.canvas, ...parts });
+  const filled = Object.entries(canvas).filter(([, part]) => typeof part !== "object" || part === null || Object.keys(part).length > 0);
+  return without({ ...document, canvas: filled.length > 0 ? Object.fromEntries(filled) : undefined }) as unknown as PipelineDocument;
+}
+
+/** A document with these tasks; itself when they are the same. */
+export function withTasks(document: PipelineDocument, tasks: readonly Task[]): PipelineDocument {
+  const same = tasks.length === document.tasks.length && tasks.every((task, index) => task === document.tasks[index]);
+  return same ? document : { ...document, tasks };
+}
+
+/** A mapping without the keys that have no value. */
+export function without(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined));
+}
+
+function samePoint(a: Point | undefined, b: Point): boolean {
+  return a?.[0] === b[0] && a[1] === b[1];
+}

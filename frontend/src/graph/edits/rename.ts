@@ -1,0 +1,48 @@
+//! Other names for tasks: everything that refers to them follows.
+
+import type { PipelineDocument, Task } from "../document";
+import { renameTasksIn } from "../expression";
+import { isBare, mapStrings } from "../strings";
+import { freeName, withCanvas, withNeeds, withTasks } from "./base";
+
+/**
+ * Gives a task another name: needs, frames, its place and the expressions of all tasks follow. A name that another task
+ * has is refused (unchanged). Of several tasks of that name, the first is renamed.
+ */
+export function renameTask(document: PipelineDocument, name: string, next: string): PipelineDocument {
+  if (name === next || document.tasks.some((task) => task.name === next)) return document;
+  const at = document.tasks.findIndex((task) => task.name === name);
+  const task = document.tasks[at];
+  if (!task) return document;
+  const names = new Map([[name, next]]);
+  const tasks = document.tasks.with(at, { ...task, name: next }).map((one) => withNames(one, names));
+  return renameOnCanvas(withTasks(document, tasks), name, next);
+}
+
+/** A task whose needs and expressions name others. Its own name stays. */
+export function withNames(task: Task, names: ReadonlyMap<string, string>): Task {
+  const renamed = mapStrings(task, (text, path) => renameTasksIn(text, names, isBare(path)));
+  if (!task.needs?.some((need) => names.has(need))) return renamed;
+  return withNeeds(renamed, [...new Set(task.needs.map((need) => names.get(need) ?? need))]);
+}
+
+function renameOnCanvas(document: PipelineDocument, name: string, next: string): PipelineDocument {
+  const { positions, frames } = document.canvas ?? {};
+  const placed = positions && Object.hasOwn(positions, name);
+  const framed = Object.values(frames ?? {}).some((frame) => frame.tasks.includes(name));
+  if (!placed && !framed) return document;
+  return withCanvas(document, {
+    positions: positions && Object.fromEntries(Object.entries(positions).map(([task, at]) => [task === name ? next : task, at])),
+    frames: frames && Object.fromEntries(Object.entries(frames).map(([id, frame]) => [id, { ...frame, tasks: frame.tasks.map((task) => (task === name ? next : task)) }])),
+  });
+}
+
+/** For each of these names one that the document does not have, the name itself where it is free. */
+export function freshNames(document: PipelineDocument, wanted: readonly string[]): Map<string, string> {
+  const taken = new Set(document.tasks.map((task) => task.name));
+  return new Map(wanted.map((name) => {
+    const fresh = freeName(taken, name);
+    taken.add(fresh);
+    return [name, fresh];
+  }));
+}

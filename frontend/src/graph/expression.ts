@@ -1,0 +1,137 @@
+//! Finds the expressions of a text and the tasks that they read, as the server does: only `{{ ... }}` is special.
+
+/** A piece of a text, by its offsets. `closed` is false when `}}` is missing; the piece then goes to the end. */
+export interface Expression {
+  readonly source: string;
+  readonly from: number;
+  readonly to: number;
+  readonly closed: boolean;
+}
+
+/** A task that an expression reads, where its name stands, and the output unless all are read together. */
+export interface Read {
+  readonly task: string;
+  readonly output: string | undefined;
+  /** Offsets of `.name` or `['name']` behind `tasks`. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What stands between `{{` and `}}`, each with the offsets of its inside. */
+export function expressionsIn(text: string): Expression[] {
+  const found: Expression[] = [];
+  for (let start = text.indexOf("{{"); start >= 0; ) {
+    const from = start + 2;
+    const end = endOf(text, from);
+    const to = end ?? text.length;
+    found.push({ source: text.slice(from, to), from, to, closed: end !== undefined });
+    start = end === undefined ? -1 : text.indexOf("{{", end + 2);
+  }
+  return found;
+}
+
+/** Where the `}}` is that ends an expression: not in quotes, not in brackets. */
+function endOf(text: string, from: number): number | undefined {
+  let depth = 0;
+  for (let at = from; at < text.length; at += 1) {
+    const sign = text.charAt(at);
+    if (sign === '"' || sign === "'") at = endOfString(text, at);
+    else if ("{[(".includes(sign)) depth += 1;
+    else if (sign === "}" && depth === 0 && text.charAt(at + 1) === "}") return at;
+    else if ("}])".includes(sign)) depth = Math.max(0, depth - 1);
+  }
+  return undefined;
+}
+
+/** The offset of the quote that ends the string beginning at `start`, or beyond the end of the text. */
+export function endOfString(text: string, start: number): number {
+  const quote = text.charAt(start);
+  let at = start + 1;
+  while (at < text.length && text.charAt(at) !== quote) at += text.charAt(at) === "\\" ? 2 : 1;
+  return at;
+}
+
+/** The tasks that one expression reads. */
+export function readsOf(expression: string): Read[] {
+  const found: Read[] = [];
+  let afterDot = false;
+  for (let at = 0; at < expression.length; ) {
+    const sign = expression.charAt(at);
+    if (sign === '"' || sign === "'") at = endOfString(expression, at) + 1;
+    else if (isWord(sign)) {
+      const end = endOfWord(expression, at);
+      const read = expression.slice(at, end) === "tasks" && !afterDot ? readAt(expression, end) : undefined;
+      if (read) found.push(read);
+      at = read?.to ?? end;
+    } else at += 1;
+    if (sign.trim() !== "") afterDot = sign === ".";
+  }
+  return found;
+}
+
+function readAt(expression: string, at: number): Read | undefined {
+  const task = member(expression, at, true);
+  const outputs = task && member(expression, task.to, false);
+  if (outputs?.name !== "outputs") return undefined;
+  const output = member(expression, outputs.to, false);
+  return { task: task?.name ?? "", output: output?.name, from: at, to: task?.to ?? at };
+}
+
+/** The member that is taken at an offset by a constant name, and where that ends. */
+function member(expression: string, from: number, dashes: boolean): { name: string; to: number } | undefined {
+  const skip = (at: number) => at + (/^[ \t\n\r\f]*/.exec(expression.slice(at))?.[0].length ?? 0);
+  const at = skip(from);
+  const start = skip(at + 1);
+  if (expression.charAt(at) === ".") {
+    let to = start;
+    while (isWord(expression.charAt(to)) || (dashes && expression.charAt(to) === "-")) to += 1;
+    return to > start ? { name: expression.slice(start, to), to } : undefined;
+  }
+  if (expression.charAt(at) !== "[" || !/["']/.test(expression.charAt(start))) return undefined;
+  const end = endOfString(expression, start);
+  const name = expression.slice(start + 1, end);
+  const close = skip(end + 1);
+  return /[\\"]/.test(name) || expression.charAt(close) !== "]" ? undefined : { name, to: close + 1 };
+}
+
+function isWord(sign: string): boolean {
+  return /^[A-Za-z0-9_\u0080-\uffff]/.test(sign);
+}
+
+function endOfWord(text: string, from: number): number {
+  let at = from;
+  while (isWord(text.charAt(at))) at += 1;
+  return at;
+}
+
+/** An expression in which other names stand for tasks. A name that no expression can hold is not put in. */
+function renamedIn(expression: string, names: ReadonlyMap<string, string>): string {
+  let text = "";
+  let done = 0;
+  for (const { task, from, to } of readsOf(expression)) {
+    const name = names.get(task);
+    if (name === undefined || /[\\"]/.test(name)) continue;
+    const dotted = expression.slice(from, to).trimStart().startsWith(".");
+    text += expression.slice(done, from) + (dotted && /^[\w-]+$/.test(name) ? `.${name}` : quoted(name, expression.slice(from, to)));
+    done = to;
+  }
+  return done === 0 ? expression : text + expression.slice(done);
+}
+
+function quoted(name: string, before: string): string {
+  const quote = before.includes("'") && !name.includes("'") ? "'" : '"';
+  return `[${quote}${name}${quote}]`;
+}
+
+/** A text in which other names stand for tasks. With `bare`, a text without braces is an expression itself. */
+export function renameTasksIn(text: string, names: ReadonlyMap<string, string>, bare = false): string {
+  if (!text.includes("tasks")) return text;
+  if (bare && !text.includes("{{")) return renamedIn(text, names);
+  let renamed = "";
+  let done = 0;
+  for (const { source, from, to } of expressionsIn(text)) {
+    renamed += text.slice(done, from) + renamedIn(source, names);
+    done = to;
+  }
+  return renamed + text.slice(done);
+}
