@@ -1,20 +1,68 @@
-//! Places for the nodes of a DAG: dagre up to some hundreds, our own fast layout above.
+//! Places for the nodes of a DAG: layers along the edges, few crossings, long edges straight. 5,000 nodes take well
+//! under two seconds, so there is one way for all sizes.
 
-import { Graph, layout as dagre } from "@dagrejs/dagre";
-import { layersOf, neighbours } from "./layers";
-import { placeLarge } from "./large";
+import { draw, type Drawing, type Given } from "./layout/drawing";
+import { netOf } from "./layout/net";
+import { packed, partsOf } from "./layout/parts";
 import type { Box, Direction, Edge, Layout, Placed, Point, Routed } from "./types";
 
-/** Above this many nodes and edges dagre takes longer than a person waits. */
-const DAGRE_LIMIT = 700;
+const GAP = { layer: 48, node: 20, part: 32 };
 
-const GAP = { layer: 48, node: 20 };
+/** Above this many nodes only one direction is tried. */
+const TWO_WAYS = 1000;
 
-/** Lays a graph out. Edges whose ends are not there are left out. */
-export function layOut(boxes: readonly Box[], edges: readonly Edge[], direction: Direction): Layout {
-  const known = new Set(boxes.map((box) => box.id));
+/** What a layout may know. */
+export interface LayoutOptions {
+  /** Where nodes were: they keep their order, and the drawing stays where it was. */
+  previous?: ReadonlyMap<string, Point> | undefined;
+}
+
+/** Lays a graph out. Edges whose ends are not there are left out. The same input gives the same layout. */
+export function layOut(boxes: readonly Box[], edges: readonly Edge[], direction: Direction, { previous }: LayoutOptions = {}): Layout {
+  const right = direction === "right";
+  const given = boxes.map(({ id, width, height }): Given => {
+    const was = previous?.get(id);
+    return { id, along: right ? width : height, across: right ? height : width, before: was && (right ? was[1] : was[0]) };
+  });
+  const known = new Set(boxes.map(({ id }) => id));
   const real = edges.filter(({ from, to }) => from !== to && known.has(from) && known.has(to));
-  return boxes.length + real.length > DAGRE_LIMIT ? large(boxes, real, direction) : small(boxes, real, direction);
+  const nodes = new Map<string, Placed>();
+  const bends = new Map<string, Point[]>();
+  const point = ({ along, across }: { along: number; across: number }): Point => (right ? [along, across] : [across, along]);
+  const put = (drawing: Drawing, members: readonly number[], corner: { along: number; across: number }, layer: number) => {
+    const moved = (at: { along: number; across: number }) => point({ along: at.along + corner.along, across: at.across + corner.across });
+    members.forEach((member, index) => {
+      const [box, at] = [boxes[member], drawing.places[index]];
+      if (!box || !at) return;
+      const [x, y] = moved(at);
+      nodes.set(box.id, { ...box, x, y, layer: at.layer + layer });
+    });
+    for (const [edge, points] of drawing.bends) bends.set(edge, points.map(moved));
+  };
+  drawParts(given, real, put);
+  const layout = sized(direction, nodes, real.map((edge) => route(edge, nodes, direction, bends.get(`${edge.from}>${edge.to}`) ?? [])));
+  return previous ? movedTo(layout, previous) : layout;
+}
+
+type Put = (drawing: Drawing, members: readonly number[], corner: { along: number; across: number }, layer: number) => void;
+
+// Single nodes come last, close together.
+function drawParts(given: readonly Given[], edges: readonly Edge[], put: Put): void {
+  const parts = partsOf(netOf(given.map(({ id }) => id), edges));
+  const inOrder = [...parts.filter((part) => part.length > 1), ...parts.filter((part) => part.length === 1)];
+  const partOf = new Map(inOrder.flatMap((part, index) => part.map((node) => [given[node]?.id ?? "", index] as const)));
+  const own = inOrder.map((): Edge[] => []);
+  for (const edge of edges) own[partOf.get(edge.from) ?? 0]?.push(edge);
+  const drawings = inOrder.map((part, index) => draw(part.flatMap((node) => given[node] ?? []), own[index] ?? [], GAP));
+  const corners = packed(drawings.map(({ size }) => size), GAP.part);
+  let layer = 0;
+  corners.forEach((corner, index) => {
+    const drawing = drawings[index];
+    if (!drawing) return;
+    layer = corner.column === 0 ? 0 : layer;
+    put(drawing, inOrder[index] ?? [], corner, layer);
+    layer += drawing.layers;
+  });
 }
 
 /**
@@ -24,40 +72,9 @@ export function layOut(boxes: readonly Box[], edges: readonly Edge[], direction:
 export function layOutFor(boxes: readonly Box[], edges: readonly Edge[], room: { width: number; height: number }): Layout {
   const right = layOut(boxes, edges, "right");
   const scale = ({ width, height }: Layout) => Math.min(1, room.width / width, room.height / height);
-  if (scale(right) > 0.9 || boxes.length > DAGRE_LIMIT) return right;
+  if (scale(right) > 0.9 || boxes.length > TWO_WAYS) return right;
   const down = layOut(boxes, edges, "down");
   return scale(down) > 1.15 * scale(right) ? down : right;
-}
-
-function small(boxes: readonly Box[], edges: readonly Edge[], direction: Direction): Layout {
-  const graph = new Graph();
-  graph.setGraph({ rankdir: direction === "right" ? "LR" : "TB", ranksep: GAP.layer, nodesep: GAP.node, edgesep: 12 });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const { id, width, height } of boxes) graph.setNode(id, { width, height });
-  for (const { from, to } of edges) graph.setEdge(from, to);
-  dagre(graph);
-  const ids = boxes.map((box) => box.id);
-  const layer = layersOf(ids, neighbours(ids, edges));
-  const nodes = new Map<string, Placed>();
-  for (const box of boxes) {
-    const { x, y } = graph.node(box.id) as { x: number; y: number };
-    nodes.set(box.id, { ...box, x: x - box.width / 2, y: y - box.height / 2, layer: layer.get(box.id) ?? 0 });
-  }
-  const routed = edges.map((edge) => {
-    const { points } = graph.edge(edge.from, edge.to) as { points: { x: number; y: number }[] };
-    return route(edge, nodes, direction, points.slice(1, -1).map(({ x, y }): Point => [x, y]));
-  });
-  return sized(direction, nodes, routed);
-}
-
-function large(boxes: readonly Box[], edges: readonly Edge[], direction: Direction): Layout {
-  const turn = (box: Box): Box => (direction === "right" ? box : { id: box.id, width: box.height, height: box.width });
-  const placed = placeLarge(boxes.map(turn), edges, GAP);
-  const nodes = new Map<string, Placed>();
-  for (const [id, { x, y, layer, ...box }] of placed) {
-    nodes.set(id, direction === "right" ? { ...box, x, y, layer } : { ...turn(box), x: y, y: x, layer });
-  }
-  return sized(direction, nodes, edges.map((edge) => route(edge, nodes, direction, [])));
 }
 
 function route(edge: Edge, nodes: Map<string, Placed>, direction: Direction, between: Point[]): Routed {
@@ -74,9 +91,23 @@ function sized(direction: Direction, nodes: Map<string, Placed>, edges: Routed[]
     width = Math.max(width, node.x + node.width);
     height = Math.max(height, node.y + node.height);
   }
+  for (const [x, y] of edges.flatMap((edge) => edge.points)) [width, height] = [Math.max(width, x), Math.max(height, y)];
   return { direction, nodes, edges, width, height };
 }
 
+// The drawing is moved by the median of what its nodes would have moved: most stay where they were.
+function movedTo(layout: Layout, previous: ReadonlyMap<string, Point>): Layout {
+  const stayed = [...layout.nodes.values()].flatMap((node) => {
+    const was = previous.get(node.id);
+    return was ? [[was[0] - node.x, was[1] - node.y] as const] : [];
+  });
+  if (stayed.length === 0) return layout;
+  const median = (axis: 0 | 1) => stayed.map((by) => by[axis]).sort((a, b) => a - b)[Math.floor(stayed.length / 2)] ?? 0;
+  const [dx, dy] = [median(0), median(1)];
+  const nodes = new Map([...layout.nodes].map(([id, node]) => [id, { ...node, x: node.x + dx, y: node.y + dy }]));
+  const edges = layout.edges.map((edge) => ({ ...edge, points: edge.points.map(([x, y]): Point => [x + dx, y + dy]) }));
+  return { ...layout, nodes, edges };
+}
 /** An SVG path through an edge's points, leaving and arriving straight. */
 export function curve({ points }: Routed, direction: Direction): string {
   const [first, ...rest] = points;
