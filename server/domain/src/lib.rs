@@ -4,6 +4,7 @@
 //! crate; it depends on nothing of ours.
 
 pub mod belongings;
+pub mod canvas;
 pub mod clock;
 pub mod event;
 pub mod executor;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::JsonMap;
+use crate::canvas::Canvas;
 use crate::outcome::FailureKind;
 use crate::quantity::Span;
 use crate::resources::ResourceRequest;
@@ -57,6 +58,9 @@ pub struct Pipeline {
     pub placement: Option<Placement>,
     /// The tasks.
     pub tasks: Vec<Task>,
+    /// How it is drawn; nothing that runs depends on it.
+    #[serde(skip_serializing_if = "Canvas::is_empty", default)]
+    pub canvas: Canvas,
 }
 
 /// A typed parameter of a run.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cubeloom_domain::JsonMap;
+use cubeloom_domain::canvas::Canvas;
 use cubeloom_domain::executor::{Facts, NodeFacts};
 use cubeloom_domain::pipeline::{
     API_VERSION, Backoff, ForEach, Parameter, ParameterType, Pipeline, Retry, RetryOn, Task, TriggerRule,
@@ -35,6 +36,7 @@ pub fn pipeline(name: &str) -> PipelineBuilder {
         cluster: None,
         placement: None,
         tasks: Vec::new(),
+        canvas: Canvas::default(),
     })
 }
 

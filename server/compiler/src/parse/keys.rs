@@ -15,7 +15,11 @@ pub const PIPELINE: &[&str] = &[
     "cluster",
     "placement",
     "tasks",
+    "canvas",
 ];
+pub const CANVAS: &[&str] = &["direction", "positions", "frames", "notes"];
+pub const FRAME: &[&str] = &["title", "tasks"];
+pub const NOTE: &[&str] = &["text", "at", "size"];
 pub const TASK: &[&str] = &[
     "name",
     "template",

@@ -1,5 +1,6 @@
 //! Text to typed documents: every mistake is collected, each with its place.
 
+mod canvas;
 mod decode;
 mod json;
 mod keys;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use cubeloom_domain::Code;
 use cubeloom_domain::pipeline::{Parameter, ParameterType, Pipeline, Schedule, Task};
 
+use super::canvas::canvas;
 use super::decode::Decoder;
 use super::keys;
 use super::node::Node;
@@ -34,6 +35,7 @@ pub fn pipeline(d: &mut Decoder, node: &Node<'_>) -> Option<Pipeline> {
         cluster: d.optional(map, "cluster", Decoder::name),
         placement: d.optional(map, "placement", placement),
         tasks: d.required(map, "tasks", tasks).unwrap_or_default(),
+        canvas: d.optional(map, "canvas", canvas).unwrap_or_default(),
     })
 }
 

@@ -1,5 +1,6 @@
 //! What can be checked of a pipeline alone, without templates: names, edges, schedule, expressions, conflicts.
 
+mod canvas;
 mod expressions;
 mod graph;
 mod parameters;
@@ -31,6 +32,7 @@ pub fn document(pipeline: &Pipeline) -> Vec<Problem> {
         tasks::check(at, task, &mut problems);
     }
     expressions::check(pipeline, &edges, &mut problems);
+    canvas::check(&pipeline.canvas, &edges, &mut problems);
     problems
 }
 

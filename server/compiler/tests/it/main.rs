@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod caching;
+mod canvas;
 mod documents;
 mod expressions;
 mod hostile;

@@ -79,6 +79,9 @@ fn the_decoder_knows_no_other_keys_than_the_schema() {
     for (text, path, name) in [
         (unknown.to_owned(), "", "Pipeline"),
         (format!("schedule: {{{unknown}}}"), "/schedule", "Schedule"),
+        (format!("canvas: {{{unknown}}}"), "/canvas", "Canvas"),
+        (format!("canvas: {{frames: {{f: {{{unknown}}}}}}}"), "/canvas/frames/f", "Frame"),
+        (format!("canvas: {{notes: {{n: {{{unknown}}}}}}}"), "/canvas/notes/n", "Note"),
         (format!("placement: {{{unknown}}}"), "/placement", "Placement"),
         (format!("placement: {{tolerations: [{{{unknown}}}]}}"), "/placement/tolerations/0", "Toleration"),
         (format!("parameters: {{x: {{{unknown}}}}}"), "/parameters/x", "Parameter"),
@@ -107,6 +110,6 @@ fn the_decoder_knows_no_other_keys_than_the_schema() {
     ] {
         assert_eq!(known(&text, true, &format!("{path}/zzzzzzzzzzzz")), templates[name], "{name}");
     }
-    assert_eq!(pipelines.len(), 15, "a new struct needs a line above: {:?}", pipelines.keys());
+    assert_eq!(pipelines.len(), 18, "a new struct needs a line above: {:?}", pipelines.keys());
     assert_eq!(templates.len(), 7, "a new struct needs a line above: {:?}", templates.keys());
 }
