@@ -23,7 +23,7 @@ function all(folder: string): Texts {
 function used(folder: string): Set<string> {
   const keys = new Set<string>();
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || !entry.name.endsWith(".ts") || entry.name.endsWith(".test.ts")) continue;
+    if (!entry.isFile() || !/\.tsx?$/.test(entry.name) || entry.name.endsWith(".test.ts")) continue;
     const source = readFileSync(join(entry.parentPath, entry.name), "utf8");
     for (const [, key] of source.matchAll(USED)) if (key) keys.add(key);
   }

@@ -60,8 +60,9 @@ pub fn files(folder: &Path, kinds: &[&str]) -> Vec<PathBuf> {
 
 /// What uses texts: pages, templates and scripts; tests use none.
 fn sources() -> Vec<(String, String)> {
-    let folders = [("server/web/src", "rs"), ("templates", "html"), ("frontend/src", "ts")];
-    let all = folders.iter().flat_map(|(folder, kind)| files(&Path::new(ROOT).join(folder), &[kind]));
+    let folders: [(&str, &[&str]); 3] =
+        [("server/web/src", &["rs"]), ("templates", &["html"]), ("frontend/src", &["ts", "tsx"])];
+    let all = folders.iter().flat_map(|(folder, kinds)| files(&Path::new(ROOT).join(folder), kinds));
     let own = all.filter(|path| !path.to_string_lossy().ends_with(".test.ts"));
     own.map(|path| {
         let text = fs::read_to_string(&path).unwrap();
@@ -137,7 +138,7 @@ fn is_something_else(name: &str) -> bool {
     let rest = name.split_once('.').map_or("", |(_, rest)| rest);
     let actions =
         ["create", "update", "delete", "put", "remove", "start", "cancel", "resume", "rerun", "add"];
-    actions.contains(&rest) || ["rs", "html", "json", "ts", "yaml", "tar", "rotate", "use"].contains(&rest)
+    actions.contains(&rest) || ["rs", "html", "css", "json", "ts", "tsx", "yaml", "tar", "rotate", "use"].contains(&rest)
 }
 
 #[test]
@@ -187,7 +188,8 @@ fn no_script_shows_a_text_of_its_own() {
     )
     .unwrap();
     let mut found = Vec::new();
-    for (path, text) in sources().into_iter().filter(|(path, _)| path.ends_with(".ts")) {
+    let scripts = |path: &str| path.ends_with(".ts") || path.ends_with(".tsx");
+    for (path, text) in sources().into_iter().filter(|(path, _)| scripts(path)) {
         for one in shown.captures_iter(&text).filter(|one| !is_sign(&one[1])) {
             found.push(format!("{path}: {}", &one[1]));
         }

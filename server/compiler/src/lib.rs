@@ -19,7 +19,7 @@ mod validate;
 
 pub use cache::cache_key;
 pub use job::{condition, expand, job};
-pub use parse::{Document, is_label, parse_pipeline, parse_template};
+pub use parse::{Document, is_label, parse_pipeline, parse_template, plain};
 pub use plan::{PlanInputs, Planned, check_pipeline, newest_template, plan, validate};
 pub use template::check_template;
 

@@ -22,6 +22,9 @@ struct Entry {
     file: String,
     #[serde(default)]
     css: Vec<String>,
+    /// Other entries that are loaded before this one.
+    #[serde(default)]
+    imports: Vec<String>,
 }
 
 static MANIFEST: LazyLock<HashMap<String, Entry>> = LazyLock::new(|| {
@@ -46,6 +49,33 @@ pub fn script(entry: &str) -> String {
 pub fn styles(entry: &str) -> Vec<String> {
     let css = MANIFEST.get(entry).map(|entry| entry.css.clone()).unwrap_or_default();
     css.into_iter().map(|file| format!("/assets/{file}")).collect()
+}
+
+/// What a page's module needs besides the entry of every page, for pages that ask for it before their script does.
+#[derive(Debug, Default)]
+pub struct Ahead {
+    /// URLs of scripts: the module, and what it imports.
+    pub scripts: Vec<String>,
+    /// URLs of style sheets.
+    pub styles: Vec<String>,
+}
+
+/// All that `entry` imports, itself included.
+#[must_use]
+pub fn ahead(entry: &str) -> Ahead {
+    let mut names = vec![entry];
+    let mut at = 0;
+    while let Some(name) = names.get(at).copied() {
+        let imports = MANIFEST.get(name).map(|entry| entry.imports.as_slice()).unwrap_or_default();
+        for import in imports.iter().filter(|import| *import != "src/main.ts") {
+            if !names.contains(&import.as_str()) {
+                names.push(import);
+            }
+        }
+        at += 1;
+    }
+    let scripts = names.iter().map(|name| script(name)).filter(|url| !url.is_empty()).collect();
+    Ahead { scripts, styles: names.iter().flat_map(|name| styles(name)).collect() }
 }
 
 /// `GET /assets/{path}`

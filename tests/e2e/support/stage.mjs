@@ -71,6 +71,8 @@ export const PAGES = (there) => [
   { name: "api", route: "/docs/api", path: "/docs/api" },
   { name: "api-operation", route: "/docs/api/{operation}", path: "/docs/api/health" },
   { name: "new-pipeline", route: "/projects/{project}/new-pipeline", path: "/projects/default/new-pipeline" },
+  { name: "new-canvas", route: "/projects/{project}/new-pipeline/canvas", path: "/projects/default/new-pipeline/canvas" },
+  { name: "editor", route: "/projects/{project}/pipelines/{pipeline}/edit", path: "/projects/default/pipelines/count/edit" },
   { name: "sign-in", route: "/sign-in", path: "/sign-in", signedIn: false },
   { name: "not-found", route: undefined, path: "/no/such/page", missing: true },
 ];

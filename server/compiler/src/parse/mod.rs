@@ -71,6 +71,14 @@ pub(crate) fn read_pipeline(text: &str) -> (Option<Document>, Vec<Problem>) {
     (pipeline.map(|pipeline| Document { pipeline, warnings: Vec::new(), text: text.to_owned() }), problems)
 }
 
+/// A document as plain data, unchecked, for who shows or edits it; `None` when its text cannot be read.
+#[must_use]
+pub fn plain(text: &str) -> Option<serde_json::Value> {
+    let mut problems = Vec::new();
+    let root = tree(text, &mut problems).ok()?;
+    problems.is_empty().then(|| root.to_json())
+}
+
 /// Reads a task template, YAML or JSON.
 ///
 /// # Errors

@@ -130,6 +130,11 @@ impl Frame {
         self.project.as_deref() == Some(name)
     }
 
+    /// The name of the reader's account; empty for nobody.
+    pub fn user_name(&self) -> &str {
+        self.caller.as_ref().map_or("", |caller| caller.user.name.as_str())
+    }
+
     /// Up to two letters that stand for the reader.
     pub fn initials(&self) -> String {
         let name = self.caller.as_ref().map_or("", |caller| caller.user.display_name.as_str());

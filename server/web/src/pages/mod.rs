@@ -12,6 +12,7 @@ mod new_pipeline;
 mod oidc;
 mod pipeline;
 mod pipeline_compare;
+mod pipeline_editor;
 mod pipelines;
 mod preferences;
 mod project;
@@ -62,7 +63,9 @@ pub(crate) fn router() -> Router<Web> {
         .route("/projects/{project}", get(project::show))
         .route("/projects/{project}/pipelines", get(pipelines::show))
         .route("/projects/{project}/new-pipeline", get(new_pipeline::show))
+        .route("/projects/{project}/new-pipeline/canvas", get(pipeline_editor::empty))
         .route("/projects/{project}/pipelines/{pipeline}", get(pipeline::show))
+        .route("/projects/{project}/pipelines/{pipeline}/edit", get(pipeline_editor::show))
         .route("/projects/{project}/pipelines/{pipeline}/compare", get(pipeline_compare::show))
         .route("/templates", get(templates::show))
         .route("/templates/{template}", get(template::show))

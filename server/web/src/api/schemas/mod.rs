@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::api::templates::TemplateRoleView;
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::state::Web;
@@ -38,7 +39,8 @@ async fn get(State(web): State<Web>, Path(name): Path<String>) -> ApiResult<Json
 
 fn arguments(web: &Web) -> Value {
     let mut all = Map::new();
-    for installed in web.templates().values().filter_map(newest_template) {
+    for versions in web.templates().values() {
+        let Some(installed) = newest_template(versions) else { continue };
         let template = &installed.template;
         let about = json!({
             "version": template.version,
@@ -47,7 +49,9 @@ fn arguments(web: &Web) -> Value {
             "framework": template.framework,
             "parameters": template.parameters,
             "outputs": template.outputs,
-            "roles": template.roles.iter().map(|role| &role.name).collect::<Vec<_>>(),
+            "group": template.group,
+            "versions": versions.values().map(|one| &one.template.version).collect::<Vec<_>>(),
+            "roles": template.roles.iter().map(TemplateRoleView::from).collect::<Vec<_>>(),
         });
         all.insert(template.name.clone(), about);
     }

@@ -12,7 +12,7 @@ use crate::state::Web;
 
 pub(crate) use list::{TemplateQuery, found};
 pub(crate) use version::detail;
-pub(crate) use view::{TemplateSummaryView, TemplateView, TextView};
+pub(crate) use view::{TemplateRoleView, TemplateSummaryView, TemplateView, TextView};
 
 /// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {

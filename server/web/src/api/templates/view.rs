@@ -1,7 +1,7 @@
 //! Task templates, as the API shows them.
 
 use cubeloom_compiler::newest_template;
-use cubeloom_domain::template::{InstalledTemplate, Localized};
+use cubeloom_domain::template::{InstalledTemplate, Localized, RoleTemplate};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -143,7 +143,7 @@ impl TemplateView {
             help_html: TextView::rendered(&template.help),
             readme_html: beside.readme.as_deref().map(html),
             parameters: template.parameters.clone(),
-            roles: template.roles.iter().map(role).collect(),
+            roles: template.roles.iter().map(TemplateRoleView::from).collect(),
             command: template.command.clone(),
             outputs: template.outputs.iter().map(output).collect(),
             elastic: template.elastic.is_some(),
@@ -153,11 +153,9 @@ impl TemplateView {
     }
 }
 
-fn role(role: &cubeloom_domain::template::RoleTemplate) -> TemplateRoleView {
-    TemplateRoleView {
-        name: role.name.clone(),
-        replicas: role.replicas.clone(),
-        resources: role.resources.clone(),
+impl From<&RoleTemplate> for TemplateRoleView {
+    fn from(role: &RoleTemplate) -> Self {
+        Self { name: role.name.clone(), replicas: role.replicas.clone(), resources: role.resources.clone() }
     }
 }
 
