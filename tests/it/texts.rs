@@ -138,7 +138,8 @@ fn is_something_else(name: &str) -> bool {
     let rest = name.split_once('.').map_or("", |(_, rest)| rest);
     let actions =
         ["create", "update", "delete", "put", "remove", "start", "cancel", "resume", "rerun", "add"];
-    actions.contains(&rest) || ["rs", "html", "css", "json", "ts", "tsx", "yaml", "tar", "rotate", "use"].contains(&rest)
+    actions.contains(&rest)
+        || ["rs", "html", "css", "json", "ts", "tsx", "yaml", "tar", "rotate", "use"].contains(&rest)
 }
 
 #[test]

@@ -8,10 +8,13 @@ import { at, type Schema } from "./schema";
 /** An installed template, as `/schemas/arguments` has it. */
 export interface KnownTemplate {
   version: string;
+  versions: string[];
+  group: string;
   label: { en: string; zh: string };
   help: { en: string; zh: string };
   framework: string;
   parameters: Schema;
+  roles: { name: string; replicas: number | string; resources?: Record<string, unknown> }[];
   outputs?: { name: string; description?: string }[];
 }
 

@@ -47,10 +47,15 @@ export class Checker {
 
   /** Marks problems and lists them. */
   show(view: EditorView, checked: Checked): void {
-    view.dispatch(setDiagnostics(view.state, checked.problems.map((problem) => mark(view, problem))));
+    markProblems(view, checked.problems);
     this.list.replaceChildren(...checked.problems.map((problem) => row(view, problem)));
     this.onChecked(checked);
   }
+}
+
+/** Marks problems in the text. */
+export function markProblems(view: EditorView, problems: readonly Problem[]): void {
+  view.dispatch(setDiagnostics(view.state, problems.map((problem) => mark(view, problem))));
 }
 
 /** The place of a problem: from its column to the end of its line. */

@@ -1,0 +1,54 @@
+//! What the editor asks the server for when it opens: templates, places to run, names of secrets and volumes.
+
+import { request } from "../api/client";
+import { ApiProblem } from "../api/problem";
+import { learn } from "../text/knowledge";
+import { templatesOf, type Templates } from "./templates";
+
+/** A cluster, as much of it as the form tells. Cores, bytes, cards. */
+export interface Place {
+  readonly name: string;
+  readonly nodes: readonly {
+    readonly name: string;
+    readonly amount: { readonly cpu: number; readonly memory: number; readonly gpus: number };
+    readonly gpus: readonly { readonly name: string; readonly memory: number }[];
+  }[];
+  readonly node_groups: readonly string[];
+}
+
+/** What the project has. */
+export interface Surroundings {
+  readonly templates: Templates;
+  readonly places: readonly Place[];
+  /** Names of secrets; null for who may not see them. */
+  readonly secrets: readonly string[] | null;
+  readonly volumes: readonly string[];
+}
+
+/** Before the answers are there. */
+export const NOTHING_YET: Surroundings = { templates: new Map(), places: [], secrets: null, volumes: [] };
+
+interface Named {
+  items: { name: string }[];
+}
+
+/** Asks for all of it. */
+export async function look(project: string): Promise<Surroundings> {
+  const [knowledge, places, secrets, volumes] = await Promise.all([
+    learn(),
+    request<{ items: Place[] }>("GET", "/clusters?limit=200"),
+    names(`/projects/${project}/secrets?limit=200`),
+    names(`/projects/${project}/volumes?limit=200`),
+  ]);
+  return { templates: templatesOf(knowledge), places: places.data.items, secrets, volumes: volumes ?? [] };
+}
+
+async function names(path: string): Promise<string[] | null> {
+  try {
+    return (await request<Named>("GET", path)).data.items.map((one) => one.name);
+  } catch (error) {
+    // A viewer may not see them.
+    if (error instanceof ApiProblem && error.status === 403) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,75 @@
+//! Saving: each save is a version with a message.
+
+import { request } from "../api/client";
+import { ApiProblem } from "../api/problem";
+import { h, icon } from "../core/dom";
+import { openDialog } from "../core/dialog";
+import { t } from "../core/texts";
+import { toast } from "../core/toast";
+import type { Session, Stored } from "./session";
+
+/** Saves what is not saved yet, and asks what was changed. False when nothing was stored. */
+export async function save(session: Session): Promise<boolean> {
+  if (session.readOnly || session.state.saving) return false;
+  if (!session.dirty && session.state.stored) {
+    toast(t("editor.nothing-changed"));
+    return false;
+  }
+  const message = await askMessage(session);
+  return message === null ? false : store(session, message);
+}
+
+/** Stores the present text. */
+export async function store(session: Session, message: string): Promise<boolean> {
+  session.store.seal();
+  const { document } = session.store.state;
+  session.cell.set({ saving: true });
+  try {
+    const text = await session.text();
+    const stored = await put(session, text, message);
+    session.cell.set({ stored, base: document, baseText: text });
+    toast(t("editor.saved", { version: stored.version }));
+    return true;
+  } catch (error) {
+    refused(session, error);
+    return false;
+  } finally {
+    session.cell.set({ saving: false });
+  }
+}
+
+async function put(session: Session, document: string, message: string): Promise<Stored> {
+  const { stored } = session.state;
+  const all = `/projects/${session.project}/pipelines`;
+  const body = { document, message };
+  const { data } = stored
+    ? await request<{ name: string; version: number }>("PUT", `${all}/${stored.pipeline}`, body, { etag: `"${stored.version}"` })
+    : await request<{ name: string; version: number }>("POST", all, body);
+  if (!stored) history.replaceState(null, "", `${all}/${data.name}/edit`);
+  return { pipeline: data.name, version: data.version };
+}
+
+function refused(session: Session, error: unknown): void {
+  if (error instanceof ApiProblem && error.problems.length > 0) session.store.set({ problems: error.problems });
+  toast(error instanceof Error ? error.message : String(error), "error");
+}
+
+/** Asks what was changed; empty is an answer, null is none. */
+function askMessage(session: Session): Promise<string | null> {
+  return new Promise((resolve) => {
+    const input = h("input", { class: "input", id: "f-message", maxlength: 2000, autocomplete: "off", placeholder: t("editor.message-hint") });
+    const label = h("label", { for: "f-message" }, t("editor.message"));
+    const form = h("form", { class: "form", id: "save-form" }, h("div", { class: "field" }, label, input));
+    const go = h("button", { class: "button primary", type: "submit", form: "save-form" }, icon("check"), t("editor.save"));
+    const cancel = h("button", { class: "button", type: "button" }, t("common.cancel"));
+    const next = (session.state.stored?.version ?? 0) + 1;
+    const dialog = openDialog({ title: t("editor.save-title", { version: next }), body: [form], actions: [cancel, go] });
+    cancel.addEventListener("click", () => { dialog.close(); });
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      dialog.close("save");
+    });
+    dialog.addEventListener("close", () => { resolve(dialog.returnValue === "save" ? input.value : null); });
+    input.focus();
+  });
+}

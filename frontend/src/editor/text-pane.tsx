@@ -1,0 +1,106 @@
+//! The document as text, beside the canvas or in its place. CodeMirror is loaded when it is shown first.
+
+import { useEffect, useRef } from "react";
+import type { EditorView } from "@codemirror/view";
+import type { Problem } from "../api/problem";
+import { t } from "../core/texts";
+import { save } from "./save";
+import type { Session } from "./session";
+
+const WAIT_MS = 250;
+
+/** The text, edited either way. */
+export function TextPane({ session }: { session: Session }) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const parent = box.current;
+    if (!parent) return undefined;
+    const pane = new Pane(session, parent);
+    void pane.open();
+    return () => { pane.close(); };
+  }, [session]);
+  return <div className="ed-text" ref={box} />;
+}
+
+class Pane {
+  #view: EditorView | undefined;
+  #marking: ((view: EditorView, problems: readonly Problem[]) => void) | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #closed = false;
+  #problems: readonly Problem[] | undefined;
+  readonly #stop: () => void;
+
+  constructor(
+    private readonly session: Session,
+    private readonly parent: HTMLElement,
+  ) {
+    this.#stop = session.store.subscribe(() => void this.#follow());
+  }
+
+  async open(): Promise<void> {
+    const [{ openEditor }, { markProblems }, text] = await Promise.all([import("../text/view"), import("../text/problems"), this.session.text()]);
+    if (this.#closed) return;
+    this.#marking = markProblems;
+    this.#view = openEditor({
+      parent: this.parent,
+      document: text,
+      readOnly: this.session.store.state.readOnly,
+      label: t("editor.text-label"),
+      onChange: () => { this.#typed(); },
+      onSave: () => {
+        void this.#take().then(() => save(this.session));
+      },
+    });
+    await this.#follow();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#stop();
+    void this.#take();
+    this.#view?.destroy();
+  }
+
+  #typed(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#take(), WAIT_MS);
+  }
+
+  /** What was typed becomes the document, if it can be read. */
+  async #take(): Promise<void> {
+    if (!this.#view || this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    await this.session.take(this.#view.state.sliceDoc());
+  }
+
+  /** What was changed elsewhere is written into the text; nobody types at this moment. */
+  async #follow(): Promise<void> {
+    const text = await this.session.text();
+    const view = this.#view;
+    if (!view || this.#closed || this.#timer !== undefined) return;
+    const present = view.state.doc.toString();
+    const wanted = text.replaceAll("\r\n", "\n");
+    if (present !== wanted) {
+      const { from, to, insert } = difference(present, wanted);
+      view.dispatch({ changes: { from, to, insert: insert.replaceAll("\n", view.state.lineBreak) } });
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    }
+    const { problems } = this.session.store.state;
+    if (problems !== this.#problems) {
+      this.#problems = problems;
+      this.#marking?.(view, problems);
+    }
+  }
+}
+
+/** The part that differs, so that the cursor and the scroll position stay. */
+function difference(before: string, after: string): { from: number; to: number; insert: string } {
+  const most = Math.min(before.length, after.length);
+  let from = 0;
+  while (from < most && before[from] === after[from]) from += 1;
+  let end = 0;
+  while (end < most - from && before[before.length - 1 - end] === after[after.length - 1 - end]) end += 1;
+  return { from, to: before.length - end, insert: after.slice(from, after.length - end) };
+}

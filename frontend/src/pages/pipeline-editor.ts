@@ -1,0 +1,18 @@
+//! The editor's page. All of React is loaded with it, and on no other page.
+
+import "../styles/editor.css";
+import { createElement } from "react";
+import { createRoot } from "react-dom/client";
+import { carried, need } from "../core/dom";
+import { App } from "../editor/app";
+import { Session, type Start } from "../editor/session";
+
+/** Starts the page. */
+export function start(): void {
+  const box = need("#editor-app");
+  const back = need<HTMLAnchorElement>(".ed-bar a", box).getAttribute("href") ?? "/";
+  const session = new Session(carried("carried") as Start);
+  box.className = "ed-root";
+  createRoot(box).render(createElement(App, { session, back }));
+  box.ariaBusy = null;
+}
