@@ -56,7 +56,9 @@ impl Platform {
         let data = DataFolder::open(&config.data)?;
         let url = config.settings.database.url.clone().unwrap_or_else(|| data.database_url());
         let store = Store::open(&Options::new(url)).await?;
-        Ok(Self { config, data, store, clock: Arc::new(MachineClock::start()), executor: Mutex::default() })
+        let clock = Arc::new(MachineClock::start());
+        store.date_first_project(clock.now()).await?;
+        Ok(Self { config, data, store, clock, executor: Mutex::default() })
     }
 
     /// The present moment.

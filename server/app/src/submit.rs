@@ -83,6 +83,7 @@ async fn store(platform: &Platform, request: &Request<'_>, plan: &RunPlan) -> an
         message: None,
         version: Some(version),
         parameters: request.parameters.clone(),
+        acting: None,
     };
     let about = json!({ "pipeline": record.pipeline, "version": version });
     let audit = audit::entry(platform, "run.create", record.id.as_str(), Some(about))?;

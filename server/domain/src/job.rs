@@ -20,7 +20,7 @@ pub struct Job {
     pub project: String,
     /// The pipeline.
     pub pipeline: String,
-    /// Who started the run.
+    /// Whom it runs for, and whose own secrets it may use: who started the run or, since then, wanted it to go on.
     pub user: String,
     /// SHA-256 of the pipeline's folder, if the run came with one.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -42,6 +42,10 @@ pub struct RunRecord {
     /// The parameters as they were given, without the pipeline's own defaults.
     #[serde(default)]
     pub parameters: JsonMap,
+    /// Who last wanted it to go on, or parts of it again. From then on it is theirs: their own secrets are what its
+    /// workers get. `None` as long as it runs as its plan says.
+    #[serde(default)]
+    pub acting: Option<String>,
 }
 
 /// The elements of a task's `for_each`, stored once, when it becomes ready.

@@ -80,6 +80,9 @@ pub enum StoreError {
     /// A project that does not exist.
     #[error("there is no project {0}")]
     NoSuchProject(String),
+    /// A name that a project had which was deleted.
+    #[error("there was a project {0}, and its history is kept under that name: choose another name")]
+    NameWasUsed(String),
     /// What it would belong to (a project, a person) has just been deleted.
     #[error("what this would belong to does not exist any more; nothing was stored")]
     OwnerGone(#[source] sqlx::Error),

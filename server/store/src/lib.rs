@@ -7,6 +7,7 @@ mod audit;
 mod backend;
 mod cache;
 mod checkpoint;
+mod code;
 mod commit;
 mod conditions;
 mod error;

@@ -1,5 +1,6 @@
 //! Projects. Everything that belongs to one goes with it.
 
+use cubeloom_domain::Timestamp;
 use cubeloom_domain::identity::{AuditEntry, Project};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
@@ -15,9 +16,15 @@ impl Store {
     /// Stores a new project, at revision 1.
     ///
     /// # Errors
-    /// When the database refuses.
+    /// [`StoreError::NameWasUsed`] when there was one of this name; otherwise when the database refuses.
     pub async fn create_project(&self, project: &Project, audit: &AuditEntry) -> Result<Created, StoreError> {
         self.transact(async |connection| {
+            if had_history(connection, &project.name).await? {
+                return match hold(self.backend(), connection, &project.name).await? {
+                    true => Ok(Created::Exists),
+                    false => Err(StoreError::NameWasUsed(project.name.clone())),
+                };
+            }
             let mut values =
                 Values::texts("project", &[&project.name, &project.label, &project.description])?;
             values.int(project.created_at.0)?;
@@ -33,6 +40,24 @@ impl Store {
                 audit::write(connection, audit).await?;
             }
             Ok(created)
+        })
+        .await
+    }
+
+    /// Says since when there is the project that every new database has, unless that is known.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn date_first_project(&self, now: Timestamp) -> Result<(), StoreError> {
+        let dated = |project: Project| project.created_at.0 > 0;
+        if self.project("default").await?.is_none_or(dated) {
+            return Ok(());
+        }
+        self.transact(async |connection| {
+            let mut values = Values::new("project", 1);
+            values.int(now.0)?;
+            let sql = "UPDATE projects SET created_at = $1 WHERE name = 'default' AND created_at = 0";
+            execute(connection, sql, values).await.map(|_| ())
         })
         .await
     }
@@ -140,6 +165,15 @@ async fn refuse_in_use(connection: &mut AnyConnection, name: &str) -> Result<(),
         [0, 0] => Ok(()),
         [runs, pipelines] => Err(StoreError::ProjectInUse { name: name.into(), runs, pipelines }),
     }
+}
+
+/// Whether a project of this name has left something behind, or is there: its runs, versions and audit entries would
+/// be shown as those of a new one.
+async fn had_history(connection: &mut AnyConnection, name: &str) -> Result<bool, StoreError> {
+    let sql = "SELECT 1 FROM audit WHERE project = $1 UNION ALL SELECT 1 FROM runs WHERE project = $1 \
+               UNION ALL SELECT 1 FROM pipeline_versions WHERE project = $1 LIMIT 1";
+    let values = Values::texts("project", &[name])?;
+    Ok(sqlx::query_with(sql, values.arguments).fetch_optional(connection).await?.is_some())
 }
 
 /// Whether there is such a project; there is until the transaction ends.

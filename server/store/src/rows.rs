@@ -27,18 +27,19 @@ pub(crate) static RUNS: Upsert = Upsert::new(
         "message",
         "version",
         "parameters_json",
+        "acting_user",
     ],
     1,
 );
 
 /// Stores a run that must not be there.
 pub(crate) async fn insert_run(connection: &mut AnyConnection, run: &RunRecord) -> Result<(), StoreError> {
-    let mut values = Values::new("run", 13);
+    let mut values = Values::new("run", 14);
     run.bind(&mut values)?;
     sqlx::query_with(
         "INSERT INTO runs (id, project, pipeline, user_name, state, live, created_at, started_at, ended_at, \
-         tasks, message, version, parameters_json) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+         tasks, message, version, parameters_json, acting_user) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
         values.arguments,
     )
     .execute(connection)
@@ -48,7 +49,7 @@ pub(crate) async fn insert_run(connection: &mut AnyConnection, run: &RunRecord) 
 
 /// The columns of [`run`].
 pub(crate) const RUN_COLUMNS: &str = "id, project, pipeline, user_name, state, created_at, started_at, \
-     ended_at, tasks, message, version, parameters_json";
+     ended_at, tasks, message, version, parameters_json, acting_user";
 
 impl Row for RunRecord {
     type Key<'a> = &'a RunId;
@@ -65,7 +66,7 @@ impl Row for RunRecord {
             .maybe_int(micros(self.started_at))?
             .maybe_int(micros(self.ended_at))?;
         values.int(self.tasks)?.maybe_text(self.message.as_deref())?;
-        values.maybe_int(self.version)?.json(&self.parameters)?;
+        values.maybe_int(self.version)?.json(&self.parameters)?.maybe_text(self.acting.as_deref())?;
         Ok(())
     }
 }
@@ -86,6 +87,7 @@ pub(crate) fn run(row: &AnyRow) -> Result<RunRecord, StoreError> {
         message: columns.maybe_text()?,
         version: columns.maybe_int()?,
         parameters: columns.json()?,
+        acting: columns.maybe_text()?,
     })
 }
 

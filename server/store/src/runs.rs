@@ -12,7 +12,7 @@ use crate::lease::run_id;
 use crate::query::{collect, execute};
 use crate::rows::{self, ATTEMPT_COLUMNS, EXPANSION_COLUMNS, INSTANCE_COLUMNS, RUN_COLUMNS};
 use crate::values::{Columns, Values};
-use crate::{Store, audit, listen, plans, projects};
+use crate::{Store, audit, code, listen, plans, projects};
 
 /// The most ids that [`Store::find_run`] returns: more than one is a question to the person anyway.
 const MATCHES: i64 = 20;
@@ -50,6 +50,7 @@ impl Store {
         }
         rows::insert_run(&mut transaction, record).await?;
         plans::insert(&mut transaction, &record.id, parts).await?;
+        code::note(&mut transaction, &record.id, &record.project, plan.context.code.as_deref()).await?;
         listen::notify(self.backend(), &mut transaction).await?;
         failpoint::hit("store.create_run.before");
         transaction.commit().await?;
@@ -187,5 +188,6 @@ const OF_RUN: &[&str] = &[
     "DELETE FROM plans WHERE run_id = $1",
     "DELETE FROM wishes WHERE run_id = $1",
     "DELETE FROM cache WHERE run_id = $1",
+    "DELETE FROM run_code WHERE run_id = $1",
     "DELETE FROM runs WHERE id = $1",
 ];

@@ -10,6 +10,7 @@ use crate::error::StoreError;
 const MIGRATIONS: &[(i64, &str)] = &[
     (1, include_str!("../../../migrations/0001_start.sql")),
     (2, include_str!("../../../migrations/0002_people.sql")),
+    (3, include_str!("../../../migrations/0003_runs.sql")),
 ];
 
 /// Makes two programs that start together take turns; the transaction's end lets go of it.

@@ -53,6 +53,7 @@ fn run() -> RunRecord {
         message: None,
         version: None,
         parameters: JsonMap::new(),
+        acting: None,
     }
 }
 

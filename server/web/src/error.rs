@@ -333,6 +333,7 @@ impl From<StoreError> for ApiError {
             StoreError::ProjectInUse { .. }
             | StoreError::LastOwner(_)
             | StoreError::LastAdministrator
+            | StoreError::NameWasUsed(_)
             | StoreError::OwnerGone(_) => Self::conflict(error.to_string()),
             StoreError::LinkUsed => Self::new(Kind::Gone, error.to_string()),
             StoreError::Database(_) | StoreError::CannotOpen { .. } | StoreError::Locked(_) => {

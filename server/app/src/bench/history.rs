@@ -77,6 +77,7 @@ async fn finished_run(rig: &mut Rig) -> anyhow::Result<()> {
         message: None,
         version: None,
         parameters: JsonMap::new(),
+        acting: None,
     };
     rig.store.create_run(&RunRecord { state: RunState::Running, ..record.clone() }, &plan, None).await?;
     rig.store.acquire(&lease.owner, now, Duration::from_secs(600), 1).await?;

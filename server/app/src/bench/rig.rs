@@ -119,6 +119,7 @@ impl Rig {
             message: None,
             version: None,
             parameters: JsonMap::new(),
+            acting: None,
         };
         self.store.create_run(&record, plan, None).await?;
         Ok(record)

@@ -49,6 +49,7 @@ fn view(tasks: &[&str]) -> View {
         message: None,
         version: None,
         parameters: JsonMap::new(),
+        acting: None,
     };
     View::new(run, plan)
 }

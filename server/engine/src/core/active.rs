@@ -191,6 +191,11 @@ impl ActiveRun {
 
     fn job(&self, task: TaskIx, instance: InstanceIx, n: u32, workers: Option<u32>) -> Result<Job, Failure> {
         let item = self.tasks[task.index()].items.as_ref().and_then(|items| items.get(instance as usize));
-        cubeloom_compiler::job(&self.plan, task, instance, item, n, workers, &self.outputs_for(task))
+        let outputs = self.outputs_for(task);
+        let job = cubeloom_compiler::job(&self.plan, task, instance, item, n, workers, &outputs)?;
+        Ok(match &self.record.acting {
+            Some(user) => Job { user: user.clone(), ..job },
+            None => job,
+        })
     }
 }

@@ -19,16 +19,28 @@ impl Core {
         let ended = run.record.state.is_final();
         match wish.wish {
             Wish::Cancel if !ended => self.cancel(slot, now),
-            Wish::Resume if ended => self.run_again(slot, &failed_tasks(run), false, now),
+            Wish::Resume if ended => {
+                let failed = failed_tasks(run);
+                self.act_for(slot, wish.user);
+                self.run_again(slot, &failed, false, now);
+            }
             Wish::Rerun { from } if ended => {
                 let roots: Vec<u32> =
                     from.iter().filter_map(|name| run.plan.find(name)).map(|ix| ix.0).collect();
                 let after = run.graph.with_descendants(&roots);
+                self.act_for(slot, wish.user);
                 self.run_again(slot, &after, true, now);
             }
             Wish::Cancel | Wish::Resume | Wish::Rerun { .. } => {}
         }
         self.drop_if_final(slot);
+    }
+
+    /// What the run does from now on, it does for this person.
+    fn act_for(&mut self, slot: Slot, user: String) {
+        if let Some(run) = self.run_mut(slot) {
+            run.record.acting = Some(user);
+        }
     }
 
     fn cancel(&mut self, slot: Slot, now: Timestamp) {

@@ -149,6 +149,7 @@ impl Server {
             message: None,
             version: None,
             parameters: JsonMap::new(),
+            acting: None,
         };
         self.store.create_run(&record, plan, None).await.expect("the run is stored");
         record.id

@@ -32,6 +32,7 @@ pub fn run(n: u64) -> RunRecord {
         message: None,
         version: None,
         parameters: JsonMap::new(),
+        acting: None,
     }
 }
 

@@ -24,6 +24,7 @@ pub(crate) fn run(run: &RunRecord, tasks: TaskCounts) -> RunView {
         pipeline: run.pipeline.clone(),
         version: run.version,
         user: run.user.clone(),
+        acting_user: run.acting.clone(),
         state: run.state.as_str().into(),
         created_at: Time(run.created_at),
         started_at: maybe(run.started_at),

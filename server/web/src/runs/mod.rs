@@ -9,6 +9,7 @@ mod plans;
 pub(crate) mod reader;
 pub(crate) mod remove;
 pub(crate) mod reported;
+mod secrets;
 pub(crate) mod series;
 pub(crate) mod start;
 mod task;

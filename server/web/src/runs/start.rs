@@ -89,6 +89,7 @@ pub(crate) async fn start(web: &Web, wanted: Wanted, mut entry: AuditEntry) -> A
         message: None,
         version,
         parameters,
+        acting: None,
     };
     entry.subject = record.id.to_string();
     entry.project = Some(project);

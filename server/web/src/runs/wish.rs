@@ -6,8 +6,8 @@ use cubeloom_domain::record::{RunRecord, Wish};
 use cubeloom_domain::state::RunState;
 use serde_json::json;
 
-use super::reader;
 use super::start::{self, Source, Started, Wanted};
+use super::{reader, secrets};
 use crate::audit;
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult};
@@ -36,6 +36,8 @@ pub(crate) async fn resume(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRe
         let message = format!("run {} has succeeded: nothing of it is left to do", run.id);
         return Err(ApiError::conflict(message));
     }
+    let plan = reader::plan(web, &run.id).await?;
+    secrets::demand(web, caller, run, &plan, &Wish::Resume).await?;
     add(web, caller, run, &Wish::Resume, "run.resume").await
 }
 
@@ -52,7 +54,9 @@ pub(crate) async fn rerun(web: &Web, caller: &Caller, run: &RunRecord, from: Vec
             format!("run {} has no task `{unknown}`", run.id),
         ));
     }
-    add(web, caller, run, &Wish::Rerun { from }, "run.rerun").await
+    let wish = Wish::Rerun { from };
+    secrets::demand(web, caller, run, &plan, &wish).await?;
+    add(web, caller, run, &wish, "run.rerun").await
 }
 
 /// Starts a new run of the same version with the same parameters.

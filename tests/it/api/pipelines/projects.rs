@@ -32,6 +32,9 @@ fn a_project_from_its_beginning_to_its_end() {
     admin.delete("/projects/vision", "\"2\"").expect(204);
     stranger.get("/projects/vision").expect(404);
     let log = admin.get("/audit?project=vision").expect(200).json();
+    // Another of that name would be shown with this one's history.
+    let again = admin.post("/projects", &json!({"name": "vision"})).expect(409).problem("conflict");
+    assert!(again["detail"].as_str().unwrap().contains("there was a project vision"), "{again}");
     let actions: Vec<_> =
         log["items"].as_array().unwrap().iter().map(|one| one["action"].as_str().unwrap()).collect();
     assert_eq!(actions, ["project.delete", "project.update", "member.put", "member.put", "project.create"]);
@@ -41,6 +44,8 @@ fn a_project_from_its_beginning_to_its_end() {
 fn a_project_in_use_and_its_last_owner_stay() {
     let server = Server::start();
     let owner = server.as_(Who::Owner);
+    let since = owner.get("/projects/default").expect(200).json()["created_at"].clone();
+    assert!(since.as_str().is_some_and(|since| since > "2020"), "{since}");
     let told = owner.delete("/projects/default/members/olga", "*").expect(409).problem("conflict");
     assert!(told["detail"].as_str().unwrap().contains("last owner"), "{told}");
     owner.put("/projects/default/members/olga", "\"1\"", &json!({"role": "viewer"})).expect(409);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::api::runs::help::{document, of_task, start, task, until};
+use crate::api::runs::help::{document, id, of_task, start, task, until};
 use crate::api::support::{Server, Who};
 use crate::support::TestApp;
 
@@ -94,6 +94,50 @@ fn ones_own_secret_goes_over_the_projects_in_ones_own_runs_only() {
     let refused = editor.post("/projects/default/runs", &json!({"document": mine})).expect(422);
     assert!(refused.text().contains("there is no secret `mine` here"), "{}", refused.text());
     until(&owner, &start(&owner, &mine), "succeeded");
+}
+
+#[test]
+fn who_runs_a_run_of_another_again_does_so_with_their_own_secrets() {
+    let server = Server::start();
+    let (owner, editor) = (server.as_(Who::Owner), server.as_(Who::Editor));
+    owner.post("/me/secrets", &json!({"name": "token", "value": OWN})).expect(201);
+    // The task says how long the value is that it got, then fails once and waits to be told to go on.
+    let line = "printf %s \"$TOKEN\" | wc -c; test -e \"$CUBELOOM_WORKSPACE/go\"";
+    let tasks = format!("tasks:\n{}", task("use", line, "    secrets: [token]\n"));
+    let stored = json!({"document": document("others", &tasks)});
+    owner.post("/projects/default/pipelines", &stored).expect(201);
+    let started = owner.post("/projects/default/runs", &json!({"pipeline": "others"})).expect(201).json();
+    let run = id(&started["run"]);
+    until(&owner, &run, "failed");
+    let said = |attempt: u32| {
+        let path = format!("/runs/{run}/logs/text?task=use&stream=stdout&attempt={attempt}");
+        let text = owner.get(&path).expect(200).json()["chunks"][0]["text"].clone();
+        text.as_str().unwrap_or_default().trim().to_owned()
+    };
+    assert_eq!(said(1), OWN.len().to_string());
+
+    // Nobody but the owner has such a secret: to run it again is refused, and nothing happens.
+    for (verb, body) in [("resume", json!(null)), ("rerun", json!({"from": ["use"]}))] {
+        let refused = editor.post(&format!("/runs/{run}/{verb}"), &body).expect(409).problem("conflict");
+        let detail = refused["detail"].as_str().unwrap();
+        assert!(detail.contains("task `use` needs the secret `token`"), "{detail}");
+    }
+    let refused = editor.post(&format!("/runs/{run}/again"), &json!(null)).expect(422).problem("invalid");
+    assert_eq!(refused["problems"][0]["code"], "unknown_secret", "{refused}");
+
+    // With their own of that name, it is theirs that is used; the owner's run with the owner's again.
+    editor.post("/me/secrets", &json!({"name": "token", "value": VALUE})).expect(201);
+    let view = editor.post(&format!("/runs/{run}/resume"), &json!(null)).expect(202).json();
+    assert_eq!((view["user"].clone(), view["acting_user"].clone()), (json!("olga"), json!("emil")), "{view}");
+    until(&editor, &run, "failed");
+    assert_eq!(said(2), VALUE.len().to_string());
+    owner.post(&format!("/runs/{run}/rerun"), &json!({"from": ["use"]})).expect(202);
+    until(&owner, &run, "failed");
+    assert_eq!(said(3), OWN.len().to_string());
+    let go = "/projects/default/volumes/workspace/file?path=go";
+    crate::api::support::client::send(owner.request(reqwest::Method::PUT, go).body("")).expect(204);
+    owner.post(&format!("/runs/{run}/resume"), &json!(null)).expect(202);
+    until(&owner, &run, "succeeded");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::extract::Path;
 use crate::state::Web;
 
 /// Deletes a project with its members, secrets, volumes, registries and hooks. Refused while it has pipelines, or
-/// runs that have not ended.
+/// runs that have not ended. Its history stays under its name, which no other project can have.
 #[utoipa::path(
     delete,
     path = "/projects/{project}",

@@ -23,6 +23,9 @@ pub struct RunView {
     pub version: Option<u32>,
     /// The name of who started it.
     pub user: String,
+    /// The name of who last resumed it or ran a part of it again: what it does since, it does for them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub acting_user: Option<String>,
     /// `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
     pub state: String,
     /// When it was asked for.

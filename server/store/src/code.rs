@@ -1,0 +1,47 @@
+//! Which folders of code are named by versions of pipelines and by runs. The folders themselves are files.
+
+use std::collections::BTreeSet;
+
+use cubeloom_domain::RunId;
+use sqlx::AnyConnection;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::query::execute;
+use crate::values::{Columns, Values};
+
+impl Store {
+    /// The digests of the folders that versions and runs of a project name.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn code_in_use(&self, project: &str) -> Result<BTreeSet<String>, StoreError> {
+        let sql = "SELECT code FROM pipeline_versions WHERE project = $1 AND code IS NOT NULL \
+                   UNION SELECT code FROM run_code WHERE project = $1";
+        let read = |row: &_| Ok(Columns::of("code", row).text()?.to_owned());
+        Ok(self.all(sql, Values::texts("code", &[project])?, read).await?.into_iter().collect())
+    }
+
+    /// Whether a version or a run of any project names the folder of this digest.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn names_code(&self, digest: &str) -> Result<bool, StoreError> {
+        let sql = "SELECT code FROM pipeline_versions WHERE code = $1 \
+                   UNION SELECT code FROM run_code WHERE code = $1 LIMIT 1";
+        Ok(self.one(sql, Values::texts("code", &[digest])?, |_| Ok(())).await?.is_some())
+    }
+}
+
+/// Notes which folder of code a new run has.
+pub(crate) async fn note(
+    connection: &mut AnyConnection,
+    run: &RunId,
+    project: &str,
+    code: Option<&str>,
+) -> Result<(), StoreError> {
+    let Some(code) = code else { return Ok(()) };
+    let sql = "INSERT INTO run_code (run_id, project, code) VALUES ($1, $2, $3)";
+    execute(connection, sql, Values::texts("code", &[run.as_str(), project, code])?).await?;
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! The secrets of a run that somebody else wants more of: what a person asks for is given their own secrets and the
+//! project's, never those of whoever started the run.
+
+use cubeloom_domain::graph::Graph;
+use cubeloom_domain::plan::{PlannedTask, RunPlan};
+use cubeloom_domain::record::{RunRecord, Wish};
+
+use super::counts::by_task;
+use crate::auth::Caller;
+use crate::error::{ApiError, ApiResult};
+use crate::plan::facts;
+use crate::state::Web;
+
+/// Refuses a wish whose tasks name a secret that the caller does not have here.
+///
+/// # Errors
+/// The first such task and secret, or what the server lacks.
+pub(super) async fn demand(
+    web: &Web,
+    caller: &Caller,
+    run: &RunRecord,
+    plan: &RunPlan,
+    wish: &Wish,
+) -> ApiResult<()> {
+    let again = run_again(web, run, plan, wish).await?;
+    let with_secrets =
+        || plan.tasks.iter().zip(&again).filter(|(task, again)| **again && !task.secrets.is_empty());
+    if with_secrets().next().is_none() {
+        return Ok(());
+    }
+    let user = &caller.user.name;
+    let known = facts(web, &run.project, user, Some(&plan.cluster)).await?.secrets;
+    let lacks = |task: &PlannedTask| {
+        let name = task.secrets.iter().map(|secret| &secret.name).find(|name| !known.contains(name));
+        name.map(|name| refused(&task.name, name, &run.user))
+    };
+    with_secrets().find_map(|(task, _)| lacks(task)).map_or(Ok(()), Err)
+}
+
+fn refused(task: &str, secret: &str, starter: &str) -> ApiError {
+    ApiError::conflict(format!(
+        "the task `{task}` needs the secret `{secret}`, and neither the project nor you have one: add it, or ask \
+         {starter}, who started the run"
+    ))
+}
+
+/// For each task, whether it may run again.
+async fn run_again(web: &Web, run: &RunRecord, plan: &RunPlan, wish: &Wish) -> ApiResult<Vec<bool>> {
+    match wish {
+        Wish::Cancel => Ok(vec![false; plan.tasks.len()]),
+        Wish::Rerun { from } => {
+            let roots: Vec<u32> = from.iter().filter_map(|name| plan.find(name)).map(|ix| ix.0).collect();
+            let edges: Vec<(u32, u32)> = (0u32..)
+                .zip(&plan.tasks)
+                .flat_map(|(ix, task)| task.needs.iter().chain(&task.reads).map(move |need| (need.0, ix)))
+                .collect();
+            Ok(Graph::new(plan.tasks.len(), &edges).with_descendants(&roots))
+        }
+        // What has all succeeded is kept; of everything else, only the engine knows what follows.
+        Wish::Resume => {
+            let mut again = vec![true; plan.tasks.len()];
+            for (task, states) in by_task(&web.store().task_counts(&run.id).await?) {
+                if let Some(flag) = again.get_mut(task as usize) {
+                    *flag = states.keys().any(|state| *state != "succeeded");
+                }
+            }
+            Ok(again)
+        }
+    }
+}
