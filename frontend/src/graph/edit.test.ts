@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { clipOf, clipText, duplicate, paste } from "./clipboard";
 import { closesCycle, forbiddenTargets } from "./cycle";
+import { clipFrom } from "./paste-text";
 import type { PipelineDocument, Task } from "./document";
 import { addToFrame, align, distribute, frameBounds, insertOnEdge, makeFrame, move, removeItems, renameTask, setPath, setPipelinePath } from "./edit";
 
@@ -106,4 +107,13 @@ canvas:
       title: A
       tasks: [pull, clean-up]
 `);
+});
+
+test("what was copied, a document, a list of tasks and one task can be pasted; other text cannot", () => {
+  const clip = clipOf(chain, ["frame:f1", "note:n1"]);
+  expect(clipFrom(clipText(clip))).toEqual(clip);
+  expect(clipFrom(JSON.stringify(chain))).toEqual({ tasks: chain.tasks, canvas: chain.canvas });
+  expect(clipFrom("- name: a\n  template: echo\n")?.tasks).toEqual([task("a")]);
+  expect(clipFrom("name: a\ntemplate: echo")?.tasks).toEqual([task("a")]);
+  for (const other of ["hello", "a: [", "name: a", "- 1", "", "tasks: 1"]) expect(clipFrom(other)).toBeUndefined();
 });

@@ -62,8 +62,8 @@ export function flow(value: Json): string {
 }
 
 // What YAML would read as something else than text, in version 1.1 or 1.2.
-const RESERVED = /^(?:~|null|true|false|yes|no|on|off|y|n|\.inf|\.nan|<<|=)$/i;
-const NUMBER_LIKE = /^[-+.]?\d/;
+const RESERVED = /^(?:~|null|true|false|yes|no|on|off|y|n|\.inf|\.nan|\.\.\..*)$/i;
+const NUMBER_LIKE = /^[\d.][\d_.]*(?:e[-+]?\d+)?$|^0[xob][\da-f_]*$|^\d{4}-\d\d?-\d/i;
 
 /** A text as a scalar in one line: plain where that is safe everywhere, else in double quotes. */
 export function scalar(text: string, inFlow = false): string {
@@ -78,9 +78,9 @@ export function quoted(text: string): string {
   return JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Whether a text is written as a literal block: it has lines, and nothing that a block cannot hold. */
-export function isText(text: string): boolean {
-  return /\n./.test(text) && !/[^\P{C}\n\t]|[\u2028\u2029\u0085\ufeff]|[ \t]\n|^[ \t\n]|[ \t]$/u.test(text);
+/** Whether a text is written as a literal block: it has lines (or may have one only), and nothing that a block cannot hold. */
+export function isText(text: string, oneLine = false): boolean {
+  return (/\n./.test(text) || (oneLine && text !== "")) && !/[^\P{C}\n\t]|[\u2028\u2029\u0085\ufeff]|[ \t]\n|^[ \t\n]|[ \t]$/u.test(text);
 }
 
 /** `|` with what keeps the line breaks at the end as they are. */

@@ -1,0 +1,24 @@
+//! Reads pasted text: a whole document, what was copied (`tasks:` and `canvas:`), a list of tasks, or one task. Loads the
+//! package `yaml`: import it when something is pasted.
+
+import type { Clip } from "./clipboard";
+import type { Json, JsonObject } from "./document";
+import { isMapping } from "./equal";
+import { readTree } from "./source/read";
+import { documentOf } from "./source/shape";
+
+/** The piece that a text is, or nothing when it is no part of a pipeline. */
+export function clipFrom(text: string): Clip | undefined {
+  const { tree } = readTree(text);
+  const whole = tree && asDocument(tree.plain);
+  const { document } = whole ? documentOf(whole) : {};
+  if (!document) return undefined;
+  return document.canvas ? { tasks: document.tasks, canvas: document.canvas } : { tasks: document.tasks };
+}
+
+function asDocument(value: Json): JsonObject | undefined {
+  if (Array.isArray(value)) return { tasks: value as readonly Json[] };
+  if (!isMapping(value)) return undefined;
+  if ("tasks" in value || isMapping(value["canvas"])) return { tasks: [], ...value };
+  return typeof value["name"] === "string" && typeof value["template"] === "string" ? { tasks: [value] } : undefined;
+}
