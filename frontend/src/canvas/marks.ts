@@ -1,0 +1,59 @@
+//! What is known of each task beside the document: its problems, what it does in a run, how it differs from a version.
+
+import type { Problem } from "../api/problem";
+import type { EditorState, LiveTask } from "../editor/store";
+import type { PipelineDocument } from "../graph/document";
+
+/** How a task differs from the version that it is compared with. */
+export type Difference = "added" | "changed";
+
+/** The problems of one task, and how bad the worst is. */
+export interface TaskProblems {
+  readonly worst: "error" | "warning";
+  readonly problems: readonly Problem[];
+}
+
+/** Marks by task, computed when what they come from changes. */
+export class Marks {
+  #from: Pick<EditorState, "problems" | "document" | "against"> | null = null;
+  problems: ReadonlyMap<string, TaskProblems> = new Map();
+  differences: ReadonlyMap<string, Difference> = new Map();
+  live: ReadonlyMap<string, LiveTask> | null = null;
+
+  /** Brings them up to date; tells whether anything is another one now. */
+  update({ problems, document, against, live }: EditorState): boolean {
+    const before = this.#from;
+    const changed = live !== this.live || !before || before.problems !== problems || before.document !== document || before.against !== against;
+    this.live = live;
+    if (!before || before.problems !== problems) this.problems = problemsByTask(problems, document);
+    if (!before || before.against !== against || (against && before.document !== document)) {
+      this.differences = against ? differences(against, document) : new Map();
+    }
+    this.#from = { problems, document, against };
+    return changed;
+  }
+}
+
+function problemsByTask(problems: readonly Problem[], document: PipelineDocument): Map<string, TaskProblems> {
+  const found = new Map<string, TaskProblems>();
+  for (const problem of problems) {
+    const index = /^\/tasks\/(\d+)(?:\/|$)/.exec(problem.path)?.[1];
+    const name = index === undefined ? undefined : document.tasks[Number(index)]?.name;
+    if (name === undefined) continue;
+    const before = found.get(name);
+    const worst = problem.severity === "error" || before?.worst === "error" ? "error" : "warning";
+    found.set(name, { worst, problems: [...(before?.problems ?? []), problem] });
+  }
+  return found;
+}
+
+function differences(before: PipelineDocument, now: PipelineDocument): Map<string, Difference> {
+  const old = new Map(before.tasks.map((task) => [task.name, task]));
+  const found = new Map<string, Difference>();
+  for (const task of now.tasks) {
+    const was = old.get(task.name);
+    if (!was) found.set(task.name, "added");
+    else if (was !== task && JSON.stringify(was) !== JSON.stringify(task)) found.set(task.name, "changed");
+  }
+  return found;
+}

@@ -1,0 +1,86 @@
+//! A task's node, from near: what it is, what it takes, how it does, what is wrong with it.
+
+import { memo, type CSSProperties } from "react";
+import { duration } from "../../core/time";
+import { stateIcon } from "../../core/state";
+import { stateWord, t } from "../../core/texts";
+import { Icon } from "../../editor/icon";
+import { useEditor, type LiveTask } from "../../editor/store";
+import { templateOfTask } from "../../editor/templates";
+import { useStage } from "../context";
+import { groupColour, groupIcon } from "../groups";
+import type { Difference } from "../marks";
+import { instancesOf, resourcesOf, spoken, templateLabel } from "../summary";
+import { useUi } from "../ui";
+
+const MARKS: Readonly<Record<Difference, string>> = {
+  added: /* text */ "canvas.mark-added",
+  changed: /* text */ "canvas.mark-changed",
+};
+
+/** The node of the task that `data` names. */
+export const TaskNode = memo(function TaskNode({ data: { name } }: { data: { name: string } }) {
+  const stage = useStage();
+  const { store, ui, marks } = stage;
+  const task = useEditor(store, () => stage.task(name));
+  const selected = useEditor(store, (state) => state.selection.has(`task:${name}`));
+  const live = useEditor(store, (state) => state.live?.get(name));
+  const problems = useEditor(store, () => marks.problems.get(name));
+  const difference = useEditor(store, () => marks.differences.get(name));
+  const faint = useUi(ui, (state) => state.connecting?.forbidden.has(name) ?? false);
+  const aimed = useUi(ui, (state) => state.connecting?.to === name);
+  if (!task) return null;
+  const template = templateOfTask(stage.templates, task);
+  const instances = instancesOf(task);
+  const colour = { "--group": `var(--${groupColour(template)})` } as CSSProperties;
+  return (
+    <div
+      className="cv-task"
+      id={`task-${name}`}
+      role="group"
+      aria-label={spoken(task, template, live, problems)}
+      style={colour}
+      data-state={live?.state}
+      data-selected={selected || undefined}
+      data-faint={faint || undefined}
+      data-aimed={aimed || undefined}
+      data-difference={difference}
+      data-problem={problems?.worst}
+    >
+      <span className="cv-task-sign"><Icon name={groupIcon(template)} /></span>
+      <div className="cv-task-words">
+        <div className="cv-task-name">
+          <span className="clip">{name}</span>
+          {instances === null ? null : <span className="cv-times" title={t("canvas.instances", { n: instances })}>× {instances}</span>}
+        </div>
+        <div className="cv-task-template clip">{templateLabel(task, template)}</div>
+        {live ? <Live live={live} /> : <div className="cv-task-sub clip">{resourcesOf(task, template)}</div>}
+      </div>
+      {difference ? <span className="cv-mark">{t(MARKS[difference])}</span> : null}
+      {problems ? (
+        <span className="cv-problem" title={problems.problems.map(({ message }) => message).join("\n")}>
+          <Icon name={problems.worst === "error" ? "error" : "warning"} />
+        </span>
+      ) : null}
+      {live?.progress ? <progress className="progress cv-progress" max={Math.max(1, live.progress.total)} value={live.progress.done} /> : null}
+      <span className="cv-port" data-side="in" />
+      <span className="cv-port" data-side="out" />
+    </div>
+  );
+});
+
+function Live({ live }: { live: LiveTask }) {
+  const { state, startedAt, endedAt, attempts = 1, reason } = live;
+  return (
+    <div className="cv-task-sub cv-live" title={reason}>
+      <span className="state" data-state={state}><Icon name={stateIcon(state)} /><span>{stateWord(state)}</span></span>
+      {startedAt === undefined ? null : endedAt === undefined ? (
+        <span className="number" data-since={new Date(startedAt).toISOString()} />
+      ) : (
+        <span className="number">{duration((endedAt - startedAt) / 1000)}</span>
+      )}
+      {attempts > 1 ? <span title={t("canvas.attempts", { n: attempts })}>↻ {attempts}</span> : null}
+      {reason && endedAt !== undefined ? <span className="clip">{reason}</span> : null}
+    </div>
+  );
+}

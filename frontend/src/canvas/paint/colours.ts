@@ -1,0 +1,66 @@
+//! The page's colours for a surface that knows no style sheet: read once, and again when the theme changes.
+
+const NAMES = [
+  "bg", "surface", "raised", "border", "border-strong", "control-border", "text", "text-muted", "text-faint", "accent", "accent-text",
+  "danger-text", "warning-text", "good-text", "info-text",
+  "series-1", "series-2", "series-3", "series-4", "series-5", "series-6",
+  "state-succeeded", "state-running", "state-waiting", "state-queued", "state-failed", "state-upstream-failed", "state-backoff",
+  "state-cancelled", "state-skipped", "state-reused", "state-pending",
+] as const;
+
+/** A colour's name in styles/tokens.css, without the dashes. */
+export type ColourName = (typeof NAMES)[number];
+
+/** Every colour as a surface takes it, and the font. */
+export interface Colours extends Readonly<Record<ColourName, string>> {
+  readonly font: string;
+}
+
+/** The colours as they are inside an element. */
+export function coloursIn(element: HTMLElement): Colours {
+  const probe = document.createElement("span");
+  probe.hidden = true;
+  element.append(probe);
+  const style = getComputedStyle(probe);
+  const read = (name: string) => {
+    probe.style.color = `var(--${name})`;
+    return style.color;
+  };
+  const colours = Object.fromEntries(NAMES.map((name) => [name, read(name)])) as Record<ColourName, string>;
+  const font = style.fontFamily;
+  probe.remove();
+  return { ...colours, font };
+}
+
+/** Calls when the theme may have changed; returns how to stop. */
+export function onTheme(changed: () => void): () => void {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  dark.addEventListener("change", changed);
+  const watch = new MutationObserver(changed);
+  watch.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+  return () => {
+    dark.removeEventListener("change", changed);
+    watch.disconnect();
+  };
+}
+
+const STATES: Readonly<Record<string, ColourName>> = {
+  succeeded: "state-succeeded",
+  running: "state-running",
+  submitting: "state-running",
+  waiting: "state-waiting",
+  queued: "state-queued",
+  failed: "state-failed",
+  upstream_failed: "state-upstream-failed",
+  backoff: "state-backoff",
+  cancelled: "state-cancelled",
+  cancelling: "state-cancelled",
+  stopping: "state-cancelled",
+  skipped: "state-skipped",
+  reused: "state-reused",
+};
+
+/** The colour of a state. */
+export function stateColour(state: string): ColourName {
+  return STATES[state] ?? "state-pending";
+}

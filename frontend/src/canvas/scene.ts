@@ -1,0 +1,205 @@
+//! What is drawn, by place: nodes, edges, frames and notes, taken from the document and moved while somebody drags.
+//! Changed in place, so that a move of the pointer makes no garbage; the document stays the truth.
+
+import { NODE, positionOf, type Frame, type Note, type PipelineDocument, type Task } from "../graph/document";
+import { FRAME_ROOM } from "../graph/edits/frames";
+import type { Direction, Point } from "../graph/types";
+import { boundsOf, curveOf, source, target, type Curve } from "./curve";
+import { Grid } from "./grid";
+import { placeBeside } from "./beside";
+import { around, type Rect } from "./view";
+
+/** A task's node. `x` and `y` are where it is shown now. */
+export interface SceneNode {
+  readonly name: string;
+  task: Task;
+  x: number;
+  y: number;
+  readonly width: number;
+  readonly height: number;
+  readonly before: SceneEdge[];
+  readonly after: SceneEdge[];
+}
+
+/** An edge between two nodes. The curve is computed when it is asked for, and after its ends have moved. */
+export interface SceneEdge {
+  readonly id: `edge:${string}>${string}`;
+  readonly from: SceneNode;
+  readonly to: SceneNode;
+  curve: Curve | null;
+  bounds: Rect;
+}
+
+/** A frame, as large as its tasks need. */
+export interface SceneFrame extends Rect {
+  readonly id: string;
+  readonly frame: Frame;
+}
+
+/** A note. */
+export interface SceneNote extends Rect {
+  readonly id: string;
+  readonly note: Note;
+}
+
+const NOWHERE: Rect = { x: 0, y: 0, width: 0, height: 0 };
+
+/** Everything that is drawn. */
+export class Scene {
+  readonly nodes = new Map<string, SceneNode>();
+  edges: SceneEdge[] = [];
+  frames: SceneFrame[] = [];
+  notes: SceneNote[] = [];
+  direction: Direction = "right";
+  readonly grid = new Grid<SceneNode>();
+  #document: PipelineDocument | null = null;
+  #places: ReadonlyMap<string, Point> = new Map();
+
+  /**
+   * Shows a document. `places` are for tasks that have no position in it; a task that is in neither is put beside what
+   * it needs, and nowhere as long as no task has a place.
+   */
+  show(document: PipelineDocument, places: ReadonlyMap<string, Point>): void {
+    if (document === this.#document && places === this.#places) return;
+    const before = this.#document;
+    const sameGraph = before !== null && places === this.#places && before.canvas === document.canvas && sameEdges(before.tasks, document.tasks);
+    this.#document = document;
+    this.#places = places;
+    if (sameGraph) {
+      for (const task of document.tasks) {
+        const node = this.nodes.get(task.name);
+        if (node) node.task = task;
+      }
+      return;
+    }
+    this.direction = document.canvas?.direction ?? "right";
+    this.#showNodes(document, places);
+    this.#showEdges();
+    this.notes = Object.entries(document.canvas?.notes ?? {}).map(([id, note]) => ({
+      id, note, x: note.at[0], y: note.at[1], width: note.size[0], height: note.size[1],
+    }));
+    this.frames = Object.entries(document.canvas?.frames ?? {}).map(([id, frame]) => ({ id, frame, ...NOWHERE }));
+    this.refreshFrames();
+  }
+
+  /** Whether tasks have no place yet, because the whole has to be laid out first. */
+  get needsLayout(): boolean {
+    return (this.#document?.tasks.length ?? 0) > 0 && this.nodes.size === 0;
+  }
+
+  /** Where everything is that has no position in the document. */
+  get unwritten(): Record<string, Point> {
+    const document = this.#document;
+    const missing = [...this.nodes.values()].filter(({ name }) => !document || !positionOf(document, name));
+    return Object.fromEntries(missing.map(({ name, x, y }): [string, Point] => [name, [Math.round(x), Math.round(y)]]));
+  }
+
+  /** Puts a node elsewhere for now; its edges follow. */
+  move(node: SceneNode, x: number, y: number): void {
+    node.x = x;
+    node.y = y;
+    for (const edge of node.before) edge.curve = null;
+    for (const edge of node.after) edge.curve = null;
+  }
+
+  /** Puts everything back to where the document has it. */
+  reset(): void {
+    const [document, places] = [this.#document, this.#places];
+    this.#document = null;
+    if (document) this.show(document, places);
+  }
+
+  /** Tells the index that nodes have moved. */
+  settle(nodes: Iterable<SceneNode>): void {
+    for (const node of nodes) this.grid.moved(node);
+  }
+
+  /** The line of an edge as its ends are now. */
+  curve(edge: SceneEdge): Curve {
+    if (edge.curve === null) {
+      edge.curve = curveOf(source(edge.from, this.direction), target(edge.to, this.direction), this.direction);
+      edge.bounds = boundsOf(edge.curve);
+    }
+    return edge.curve;
+  }
+
+  /** Brings the borders of the frames up to date with their tasks. */
+  refreshFrames(): void {
+    for (const one of this.frames) {
+      const inside = around(one.frame.tasks.map((name) => this.nodes.get(name)).filter((node) => node !== undefined)) ?? NOWHERE;
+      Object.assign(one, frameAround(inside));
+    }
+  }
+
+  /** A rectangle around everything; `null` when there is nothing. */
+  bounds(): Rect | null {
+    return around([...this.nodes.values(), ...this.frames.filter(({ width }) => width > 0), ...this.notes]);
+  }
+
+  #showNodes(document: PipelineDocument, places: ReadonlyMap<string, Point>): void {
+    const known = new Set(document.tasks.map((task) => task.name));
+    for (const [name, node] of this.nodes) {
+      if (known.has(name)) continue;
+      this.nodes.delete(name);
+      this.grid.remove(node);
+    }
+    const homeless: Task[] = [];
+    for (const task of document.tasks) {
+      const at = positionOf(document, task.name) ?? places.get(task.name);
+      if (at) this.#put(task, at[0], at[1]);
+      else homeless.push(task);
+    }
+    if (homeless.length === document.tasks.length) return;
+    for (const task of homeless) {
+      const at = placeBeside(this, task.needs ?? [], document.canvas?.direction ?? "right");
+      this.#put(task, at.x, at.y);
+    }
+  }
+
+  #put(task: Task, x: number, y: number): void {
+    const node = this.nodes.get(task.name);
+    if (node) {
+      node.task = task;
+      node.x = x;
+      node.y = y;
+      this.grid.moved(node);
+      return;
+    }
+    const added: SceneNode = { name: task.name, task, x, y, ...NODE, before: [], after: [] };
+    this.nodes.set(task.name, added);
+    this.grid.add(added);
+  }
+
+  #showEdges(): void {
+    this.edges = [];
+    for (const node of this.nodes.values()) node.before.length = node.after.length = 0;
+    for (const to of this.nodes.values()) {
+      for (const need of new Set(to.task.needs ?? [])) {
+        const from = this.nodes.get(need);
+        if (!from) continue;
+        const edge: SceneEdge = { id: `edge:${need}>${to.name}`, from, to, curve: null, bounds: NOWHERE };
+        this.edges.push(edge);
+        from.after.push(edge);
+        to.before.push(edge);
+      }
+    }
+  }
+}
+
+/** The border of a frame around what is in it. */
+export function frameAround(inside: Rect): Rect {
+  if (inside.width === 0) return NOWHERE;
+  return {
+    x: inside.x - FRAME_ROOM.side,
+    y: inside.y - FRAME_ROOM.top,
+    width: inside.width + 2 * FRAME_ROOM.side,
+    height: inside.height + FRAME_ROOM.top + FRAME_ROOM.bottom,
+  };
+}
+
+function sameEdges(before: readonly Task[], now: readonly Task[]): boolean {
+  return before.length === now.length && now.every((task, index) => {
+    const old = before[index];
+    return old === task || (old?.name === task.name && old.needs === task.needs);
+  });
+}

@@ -1,0 +1,300 @@
+//! The canvas without React: what is drawn, what is in sight, what is marked. Gestures and commands work on it; it brings
+//! the surfaces and the list of nodes up to date when the store changes.
+
+import type { ReactFlowInstance } from "@xyflow/react";
+import { templateOfTask, type Templates } from "../editor/templates";
+import type { EditorState, EditorStore } from "../editor/store";
+import { itemOf, type ItemId, type PipelineDocument, type Task } from "../graph/document";
+import { place } from "../graph/edit";
+import type { Point } from "../graph/types";
+import { groupColour } from "./groups";
+import { requestLayout } from "./layout";
+import { covered, detailOf, isCovered } from "./lod";
+import { Marks } from "./marks";
+import { Mounts, type FlowNode } from "./mounts";
+import { onTheme, stateColour } from "./paint/colours";
+import type { NodeLook } from "./paint/nodes";
+import type { Overlay } from "./paint/overlay";
+import { Painter, type Painted } from "./paint/painter";
+import { Scene, type SceneEdge, type SceneNode } from "./scene";
+import { ZOOM } from "./size";
+import { Ui } from "./ui";
+import { fitted, inSight, revealed, toDrawing, type Rect, type Size, type View } from "./view";
+
+/** What the page does when the canvas asks. */
+export interface Doors {
+  onOpen: (task: string) => void;
+  onLogs?: ((task: string) => void) | undefined;
+}
+
+const NONE: ReadonlyMap<string, Point> = new Map();
+
+/** Views change in this many milliseconds, unless somebody wants less motion. */
+const MOTION = 220;
+
+/** With more selected tasks than this their edges do not stand out: all would. */
+const BRIGHT = 200;
+
+/** Opened at this scale when the whole could not be read. */
+const READABLE = 0.7;
+
+/** The stage. One canvas has one. */
+export class Stage implements Painted {
+  readonly store: EditorStore;
+  readonly ui = new Ui();
+  readonly scene = new Scene();
+  readonly mounts = new Mounts();
+  readonly marks = new Marks();
+  readonly moving = new Set<SceneNode>();
+  templates: Templates;
+  doors: Doors;
+  view: View = { x: 0, y: 0, zoom: 1 };
+  size: Size = { width: 0, height: 0 };
+  overlay: Overlay = {};
+  /** The edge under the pointer, or the one that would take what is dragged. */
+  hovered: SceneEdge | null = null;
+  root: HTMLElement | null = null;
+  #painter: Painter | null = null;
+  #flow: ReactFlowInstance<FlowNode> | null = null;
+  #covered: Rect | null = null;
+  #shown: EditorState;
+  #places = NONE;
+
+  constructor(store: EditorStore, templates: Templates, doors: Doors) {
+    this.store = store;
+    this.templates = templates;
+    this.doors = doors;
+    this.#shown = store.state;
+    this.scene.show(store.state.document, this.#places);
+    this.marks.update(store.state);
+  }
+
+  get document(): PipelineDocument {
+    return this.store.state.document;
+  }
+
+  get readOnly(): boolean {
+    return this.store.state.readOnly;
+  }
+
+  get far(): boolean {
+    return this.ui.state.detail === "far";
+  }
+
+  /** Comes to life in its elements; returns how to end. */
+  attach(root: HTMLElement, base: HTMLCanvasElement, top: HTMLCanvasElement): () => void {
+    this.root = root;
+    this.#measure();
+    this.#painter = new Painter(this, base, top);
+    this.view = this.#firstView();
+    const resize = new ResizeObserver(() => { this.#resized(); });
+    resize.observe(root);
+    const theme = onTheme(() => { this.#painter?.recolour(); });
+    const unsubscribe = this.store.subscribe(() => { this.#changed(); });
+    this.#arrange();
+    this.#refresh(true);
+    return () => {
+      unsubscribe();
+      theme();
+      resize.disconnect();
+      this.mounts.stop();
+      this.#painter?.stop();
+      this.#painter = null;
+    };
+  }
+
+  /** xyflow is there. */
+  ready(flow: ReactFlowInstance<FlowNode>): void {
+    this.#flow = flow;
+  }
+
+  // Painted
+
+  has(node: SceneNode): boolean {
+    return this.mounts.has(`task:${node.name}`);
+  }
+
+  look(node: SceneNode): NodeLook {
+    const state = this.marks.live?.get(node.name)?.state;
+    const difference = this.marks.differences.get(node.name);
+    const marked = difference ? ({ added: "good-text", changed: "warning-text" } as const)[difference] : null;
+    return {
+      colour: state !== undefined ? stateColour(state) : (marked ?? groupColour(templateOfTask(this.templates, node.task))),
+      full: state !== undefined || marked !== null,
+      problem: this.marks.problems.get(node.name)?.worst ?? null,
+      selected: this.store.state.selection.has(`task:${node.name}`),
+      faint: this.ui.state.connecting?.forbidden.has(node.name) ?? false,
+    };
+  }
+
+  *bright(): Iterable<SceneEdge> {
+    const { selection } = this.store.state;
+    if (this.hovered) yield this.hovered;
+    if (selection.size > BRIGHT) return;
+    for (const id of selection) {
+      const { kind, name } = itemOf(id);
+      const node = kind === "task" ? this.scene.nodes.get(name) : undefined;
+      if (node) yield* [...node.before, ...node.after];
+      const to = kind === "edge" ? this.scene.nodes.get(name.split(">")[1] ?? "") : undefined;
+      const edge = to?.before.find((one) => one.id === id);
+      if (edge) yield edge;
+    }
+  }
+
+  /** Paints what changed with the next frame: what a gesture shows, or everything. */
+  paint(what: "top" | "all" = "all"): void {
+    if (what === "all") this.#painter?.all();
+    else this.#painter?.top();
+  }
+
+  /** Shows what a gesture needs. */
+  show(overlay: Overlay): void {
+    this.overlay = overlay;
+    this.paint("top");
+  }
+
+  /** The element of a task, a frame or a note, while it has one. */
+  element(id: ItemId): HTMLElement | null {
+    return this.root?.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`) ?? null;
+  }
+
+  /** The point of the drawing under a pointer. */
+  point(event: { clientX: number; clientY: number }): { x: number; y: number } {
+    const box = this.root?.getBoundingClientRect();
+    return toDrawing(this.view, event.clientX - (box?.left ?? 0), event.clientY - (box?.top ?? 0));
+  }
+
+  // The view
+
+  /** xyflow shows another part now. */
+  viewed(view: View): void {
+    this.view = view;
+    this.#refresh(false);
+  }
+
+  /** Shows another part. */
+  setView(view: View, motion = false): void {
+    const still = !motion || matchMedia("(prefers-reduced-motion: reduce)").matches;
+    void this.#flow?.setViewport(view, still ? {} : { duration: MOTION });
+  }
+
+  panBy(x: number, y: number): void {
+    this.setView({ ...this.view, x: this.view.x + x, y: this.view.y + y });
+  }
+
+  /** Zooms about the middle. */
+  zoomBy(factor: number): void {
+    const zoom = Math.min(ZOOM.most, Math.max(ZOOM.least, this.view.zoom * factor));
+    const [x, y] = [this.size.width / 2, this.size.height / 2];
+    const by = zoom / this.view.zoom;
+    this.setView({ zoom, x: x - (x - this.view.x) * by, y: y - (y - this.view.y) * by }, true);
+  }
+
+  /** Shows a part, or everything. */
+  fit(part: Rect | null = this.scene.bounds()): void {
+    if (part) this.setView(fitted(part, this.size), true);
+  }
+
+  /** Moves the view as little as needed to have a part in sight. */
+  reveal(part: Rect): void {
+    const view = revealed(this.view, part, this.size);
+    if (view.x !== this.view.x || view.y !== this.view.y) this.setView(view, true);
+  }
+
+  // Changes
+
+  /**
+   * Changes the document as one step. Nodes whose places are not in it yet get the ones that they are shown at, so that
+   * nothing else moves.
+   */
+  apply(label: string, change: (document: PipelineDocument) => PipelineDocument, options: { merge?: string; select?: Iterable<ItemId> } = {}): void {
+    const unwritten = this.scene.unwritten;
+    this.store.apply(label, (document) => {
+      const written = place(document, unwritten);
+      const changed = change(written);
+      return changed === written ? document : changed;
+    }, options);
+  }
+
+  /** Says something to those who do not see the canvas. */
+  say(text: string): void {
+    this.ui.set({ said: text });
+  }
+
+  task(name: string): Task | undefined {
+    return this.scene.nodes.get(name)?.task;
+  }
+
+  /** A gesture has ended without a change: nodes go back to where the document has them. */
+  restore(): void {
+    this.moving.clear();
+    this.scene.reset();
+    this.#refresh(true);
+  }
+
+  #changed(): void {
+    const state = this.store.state;
+    const before = this.#shown;
+    this.#shown = state;
+    const marked = this.marks.update(state);
+    if (state.document !== before.document) {
+      this.scene.show(state.document, this.#places);
+      this.hovered = null;
+      this.#arrange();
+      this.#refresh(true);
+    }
+    if (marked || state.selection !== before.selection) this.paint();
+    if (state.selection !== before.selection) this.#follow();
+  }
+
+  // The keyboard is at what is selected alone.
+  #follow(): void {
+    const [only, ...more] = this.store.state.selection;
+    if (only !== undefined && more.length === 0) this.ui.set({ cursor: only });
+    else if (only === undefined) this.ui.set({ cursor: null });
+  }
+
+  #arrange(): void {
+    if (!this.scene.needsLayout || this.ui.state.layingOut) return;
+    this.ui.set({ layingOut: true });
+    const { document } = this;
+    void requestLayout(document, document.canvas?.direction ?? "right").then((places) => {
+      this.ui.set({ layingOut: false });
+      this.#places = new Map(Object.entries(places));
+      this.scene.show(this.document, this.#places);
+      this.setView(this.#firstView());
+      this.#refresh(true);
+    });
+  }
+
+  #refresh(changed: boolean): void {
+    const { view, size, ui } = this;
+    const count = this.scene.grid.within(inSight(view, size)).size;
+    const detail = detailOf(ui.state.detail, view.zoom, count);
+    if (changed || detail !== ui.state.detail || (detail === "near" && (!this.#covered || !isCovered(this.#covered, view, size)))) {
+      ui.set({ detail });
+      this.#covered = detail === "near" ? covered(view, size) : null;
+      this.mounts.want(this.scene, this.#covered, changed);
+    }
+    this.paint();
+  }
+
+  #firstView(): View {
+    const all = this.scene.bounds();
+    if (!all) return { x: this.size.width / 2, y: this.size.height / 2, zoom: 1 };
+    const whole = fitted(all, this.size);
+    if (whole.zoom >= READABLE * 0.7) return whole;
+    const first = { ...all, width: Math.min(all.width, this.size.width / READABLE), height: Math.min(all.height, this.size.height / READABLE) };
+    return fitted({ ...first, y: all.y + (all.height - first.height) / 2 }, this.size, READABLE);
+  }
+
+  #measure(): void {
+    this.size = { width: this.root?.clientWidth ?? 0, height: this.root?.clientHeight ?? 0 };
+  }
+
+  #resized(): void {
+    this.#measure();
+    this.#covered = null;
+    this.#refresh(false);
+  }
+}

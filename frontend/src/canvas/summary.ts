@@ -1,0 +1,81 @@
+//! What a node says in a few words: how many workers with how much, and what is special about it.
+
+import { local } from "../text/knowledge";
+import { duration } from "../core/time";
+import { stateWord, t } from "../core/texts";
+import type { TemplateInfo, TemplateRole } from "../editor/templates";
+import type { LiveTask } from "../editor/store";
+import type { Json, JsonObject, Task } from "../graph/document";
+import type { TaskProblems } from "./marks";
+
+/** The template's name in the reader's language; the name that the task has, when it is not installed. */
+export function templateLabel(task: Task, template: TemplateInfo | undefined): string {
+  return template ? local(template.label) : task.template;
+}
+
+/** Workers and what each gets: `2 × 4 CPU, 8Gi, 1 H100`. Empty when it depends on expressions only. */
+export function resourcesOf(task: Task, template: TemplateInfo | undefined): string {
+  const roles = template?.roles ?? [];
+  const largest = roles.at(-1);
+  const resources = { ...largest?.resources, ...(largest ? ownOf(task, largest) : {}), ...mapping(task["resources"]) };
+  const amounts = [amount(resources["cpu"], "CPU"), amount(resources["memory"]), gpus(resources["gpu"])].filter(Boolean).join(", ");
+  const workers = roles.reduce<number | null>((sum, role) => add(sum, replicas(task, template, role)), 0);
+  return [workers !== null && workers > 1 ? `${workers} ×` : "", amounts].filter(Boolean).join(" ");
+}
+
+/** How many instances `for_each` makes, as far as the document says; `null` when it makes none. */
+export function instancesOf(task: Task): string | null {
+  const each = mapping(task["for_each"]);
+  if (Object.keys(each).length === 0) return null;
+  if (Array.isArray(each["list"])) return String(each["list"].length);
+  const matrix = Object.values(mapping(each["matrix"]));
+  if (matrix.length > 0 && matrix.every((axis) => Array.isArray(axis))) return String(matrix.reduce<number>((product, axis) => product * (axis as Json[]).length, 1));
+  return "n";
+}
+
+/** Everything that a node shows, in one sentence for those who do not see it. */
+export function spoken(task: Task, template: TemplateInfo | undefined, live: LiveTask | undefined, problems: TaskProblems | undefined): string {
+  const needs = task.needs ?? [];
+  return [
+    task.name,
+    templateLabel(task, template),
+    live ? stateWord(live.state) : "",
+    live?.progress ? `${live.progress.done}/${live.progress.total}` : "",
+    live?.startedAt !== undefined && live.endedAt !== undefined ? duration((live.endedAt - live.startedAt) / 1000) : "",
+    live?.reason ?? "",
+    resourcesOf(task, template),
+    needs.length > 0 ? t("canvas.said-needs", { tasks: needs.join(", ") }) : t("canvas.said-first"),
+    problems ? t("canvas.said-problems", { n: problems.problems.length, first: problems.problems[0]?.message ?? "" }) : "",
+  ].filter(Boolean).join(", ");
+}
+
+function replicas(task: Task, template: TemplateInfo | undefined, role: TemplateRole): number | null {
+  if (typeof role.replicas === "number") return role.replicas;
+  const argument = /^\{\{\s*args\.([a-z0-9_]+)\s*\}\}$/.exec(role.replicas)?.[1];
+  if (argument === undefined) return null;
+  const given = task.arguments?.[argument] ?? template?.parameters.properties?.[argument]?.default;
+  return typeof given === "number" ? given : null;
+}
+
+function ownOf(task: Task, role: TemplateRole): JsonObject {
+  return mapping(mapping(task["role_resources"])[role.name]);
+}
+
+function add(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}
+
+function mapping(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+}
+
+function amount(value: unknown, unit = ""): string {
+  if (typeof value !== "string" && typeof value !== "number") return "";
+  return String(value).includes("{{") ? "" : [value, unit].filter(Boolean).join(" ");
+}
+
+function gpus(value: unknown): string {
+  const { count, fraction, memory, type } = mapping(value);
+  const much = amount(count ?? fraction ?? memory);
+  return much === "" ? "" : `${much} ${typeof type === "string" ? type : "GPU"}`;
+}
