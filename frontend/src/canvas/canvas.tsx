@@ -3,7 +3,7 @@
 import "../styles/canvas.css";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { t } from "../core/texts";
-import type { EditorStore } from "../editor/store";
+import { useEditor, type EditorStore } from "../editor/store";
 import type { Templates } from "../editor/templates";
 import { StageContext } from "./context";
 import { Controls } from "./controls";
@@ -24,7 +24,7 @@ export interface CanvasProps extends Doors {
 export function Canvas({ store, templates, onOpen, onLogs }: CanvasProps) {
   const [stage] = useState(() => new Stage(store, templates, { onOpen, onLogs }));
   useEffect(() => {
-    stage.templates = templates;
+    stage.ui.set({ templates });
     stage.doors = { onOpen, onLogs };
     stage.paint();
   }, [stage, templates, onOpen, onLogs]);
@@ -53,6 +53,7 @@ function Drawing({ stage }: { stage: Stage }) {
   const cursor = useUi(stage.ui, (state) => state.cursor);
   const connecting = useUi(stage.ui, (state) => state.connecting !== null);
   const dragging = useUi(stage.ui, (state) => state.dragging);
+  const direction = useEditor(stage.store, (state) => state.document.canvas?.direction ?? "right");
   const said = useUi(stage.ui, (state) => state.said);
   return (
     <>
@@ -67,7 +68,7 @@ function Drawing({ stage }: { stage: Stage }) {
         data-detail={detail}
         data-connecting={connecting || undefined}
         data-dragging={dragging || undefined}
-        data-direction={stage.scene.direction}
+        data-direction={direction}
       >
         <canvas className="cv-surface" ref={base} aria-hidden="true" />
         <canvas className="cv-surface" ref={top} aria-hidden="true" />

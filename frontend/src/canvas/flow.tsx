@@ -20,7 +20,7 @@ const BUTTONS = [0, 1];
 export const Flow = memo(function Flow() {
   const stage = useStage();
   const nodes = useSyncExternalStore(stage.mounts.subscribe, () => stage.mounts.nodes);
-  const ready = useCallback((flow: ReactFlowInstance<FlowNode>) => { stage.ready(flow); }, [stage]);
+  const ready = useCallback((flow: ReactFlowInstance<FlowNode>) => { stage.camera.ready(flow); }, [stage]);
   const moved = useCallback((_: unknown, view: View) => { stage.viewed(view); }, [stage]);
   return (
     <ReactFlow

@@ -38,6 +38,8 @@ export interface SceneFrame extends Rect {
 
 /** A note. */
 export interface SceneNote extends Rect {
+  x: number;
+  y: number;
   readonly id: string;
   readonly note: Note;
 }

@@ -1,25 +1,24 @@
 //! The canvas without React: what is drawn, what is in sight, what is marked. Gestures and commands work on it; it brings
 //! the surfaces and the list of nodes up to date when the store changes.
 
-import type { ReactFlowInstance } from "@xyflow/react";
 import { templateOfTask, type Templates } from "../editor/templates";
 import type { EditorState, EditorStore } from "../editor/store";
 import { itemOf, type ItemId, type PipelineDocument, type Task } from "../graph/document";
 import { place } from "../graph/edit";
 import type { Point } from "../graph/types";
+import { Camera } from "./camera";
 import { groupColour } from "./groups";
 import { requestLayout } from "./layout";
 import { covered, detailOf, isCovered } from "./lod";
 import { Marks } from "./marks";
-import { Mounts, type FlowNode } from "./mounts";
+import { Mounts } from "./mounts";
 import { onTheme, stateColour } from "./paint/colours";
 import type { NodeLook } from "./paint/nodes";
 import type { Overlay } from "./paint/overlay";
 import { Painter, type Painted } from "./paint/painter";
 import { Scene, type SceneEdge, type SceneNode } from "./scene";
-import { ZOOM } from "./size";
 import { Ui } from "./ui";
-import { fitted, inSight, revealed, toDrawing, type Rect, type Size, type View } from "./view";
+import { inSight, toDrawing, type Rect, type Size, type View } from "./view";
 
 /** What the page does when the canvas asks. */
 export interface Doors {
@@ -29,40 +28,32 @@ export interface Doors {
 
 const NONE: ReadonlyMap<string, Point> = new Map();
 
-/** Views change in this many milliseconds, unless somebody wants less motion. */
-const MOTION = 220;
-
 /** With more selected tasks than this their edges do not stand out: all would. */
 const BRIGHT = 200;
-
-/** Opened at this scale when the whole could not be read. */
-const READABLE = 0.7;
 
 /** The stage. One canvas has one. */
 export class Stage implements Painted {
   readonly store: EditorStore;
   readonly ui = new Ui();
   readonly scene = new Scene();
+  readonly camera = new Camera(() => this.scene.bounds());
   readonly mounts = new Mounts();
   readonly marks = new Marks();
   readonly moving = new Set<SceneNode>();
-  templates: Templates;
   doors: Doors;
-  view: View = { x: 0, y: 0, zoom: 1 };
-  size: Size = { width: 0, height: 0 };
   overlay: Overlay = {};
   /** The edge under the pointer, or the one that would take what is dragged. */
   hovered: SceneEdge | null = null;
   root: HTMLElement | null = null;
   #painter: Painter | null = null;
-  #flow: ReactFlowInstance<FlowNode> | null = null;
   #covered: Rect | null = null;
   #shown: EditorState;
   #places = NONE;
+  readonly #onScene = new Set<() => void>();
 
   constructor(store: EditorStore, templates: Templates, doors: Doors) {
     this.store = store;
-    this.templates = templates;
+    this.ui.set({ templates });
     this.doors = doors;
     this.#shown = store.state;
     this.scene.show(store.state.document, this.#places);
@@ -71,6 +62,18 @@ export class Stage implements Painted {
 
   get document(): PipelineDocument {
     return this.store.state.document;
+  }
+
+  get templates(): Templates {
+    return this.ui.state.templates;
+  }
+
+  get view(): View {
+    return this.camera.view;
+  }
+
+  get size(): Size {
+    return this.camera.size;
   }
 
   get readOnly(): boolean {
@@ -86,7 +89,8 @@ export class Stage implements Painted {
     this.root = root;
     this.#measure();
     this.#painter = new Painter(this, base, top);
-    this.view = this.#firstView();
+    this.camera.view = this.camera.first();
+    this.ui.set({ zoom: this.view.zoom });
     const resize = new ResizeObserver(() => { this.#resized(); });
     resize.observe(root);
     const theme = onTheme(() => { this.#painter?.recolour(); });
@@ -101,11 +105,6 @@ export class Stage implements Painted {
       this.#painter?.stop();
       this.#painter = null;
     };
-  }
-
-  /** xyflow is there. */
-  ready(flow: ReactFlowInstance<FlowNode>): void {
-    this.#flow = flow;
   }
 
   // Painted
@@ -164,41 +163,18 @@ export class Stage implements Painted {
     return toDrawing(this.view, event.clientX - (box?.left ?? 0), event.clientY - (box?.top ?? 0));
   }
 
-  // The view
-
   /** xyflow shows another part now. */
   viewed(view: View): void {
-    this.view = view;
+    const zoomed = view.zoom !== this.view.zoom;
+    this.camera.viewed(view);
+    if (zoomed) this.ui.set({ zoom: view.zoom });
     this.#refresh(false);
   }
 
-  /** Shows another part. */
-  setView(view: View, motion = false): void {
-    const still = !motion || matchMedia("(prefers-reduced-motion: reduce)").matches;
-    void this.#flow?.setViewport(view, still ? {} : { duration: MOTION });
-  }
-
-  panBy(x: number, y: number): void {
-    this.setView({ ...this.view, x: this.view.x + x, y: this.view.y + y });
-  }
-
-  /** Zooms about the middle. */
-  zoomBy(factor: number): void {
-    const zoom = Math.min(ZOOM.most, Math.max(ZOOM.least, this.view.zoom * factor));
-    const [x, y] = [this.size.width / 2, this.size.height / 2];
-    const by = zoom / this.view.zoom;
-    this.setView({ zoom, x: x - (x - this.view.x) * by, y: y - (y - this.view.y) * by }, true);
-  }
-
-  /** Shows a part, or everything. */
-  fit(part: Rect | null = this.scene.bounds()): void {
-    if (part) this.setView(fitted(part, this.size), true);
-  }
-
-  /** Moves the view as little as needed to have a part in sight. */
-  reveal(part: Rect): void {
-    const view = revealed(this.view, part, this.size);
-    if (view.x !== this.view.x || view.y !== this.view.y) this.setView(view, true);
+  /** Calls when things lie elsewhere without a change of the document: a layout has come. */
+  onScene(listener: () => void): () => void {
+    this.#onScene.add(listener);
+    return () => this.#onScene.delete(listener);
   }
 
   // Changes
@@ -262,8 +238,9 @@ export class Stage implements Painted {
       this.ui.set({ layingOut: false });
       this.#places = new Map(Object.entries(places));
       this.scene.show(this.document, this.#places);
-      this.setView(this.#firstView());
+      this.camera.show(this.camera.first());
       this.#refresh(true);
+      for (const listener of this.#onScene) listener();
     });
   }
 
@@ -279,17 +256,8 @@ export class Stage implements Painted {
     this.paint();
   }
 
-  #firstView(): View {
-    const all = this.scene.bounds();
-    if (!all) return { x: this.size.width / 2, y: this.size.height / 2, zoom: 1 };
-    const whole = fitted(all, this.size);
-    if (whole.zoom >= READABLE * 0.7) return whole;
-    const first = { ...all, width: Math.min(all.width, this.size.width / READABLE), height: Math.min(all.height, this.size.height / READABLE) };
-    return fitted({ ...first, y: all.y + (all.height - first.height) / 2 }, this.size, READABLE);
-  }
-
   #measure(): void {
-    this.size = { width: this.root?.clientWidth ?? 0, height: this.root?.clientHeight ?? 0 };
+    this.camera.size = { width: this.root?.clientWidth ?? 0, height: this.root?.clientHeight ?? 0 };
   }
 
   #resized(): void {

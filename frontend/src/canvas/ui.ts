@@ -2,6 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 import type { ItemId } from "../graph/document";
+import type { Templates } from "../editor/templates";
 import type { Detail } from "./lod";
 
 /** An edge that is being made. */
@@ -36,6 +37,7 @@ export interface UiState {
   readonly dragging: boolean;
   readonly layingOut: boolean;
   readonly zoom: number;
+  readonly templates: Templates;
 }
 
 const FIRST: UiState = {
@@ -48,6 +50,7 @@ const FIRST: UiState = {
   dragging: false,
   layingOut: false,
   zoom: 1,
+  templates: new Map(),
 };
 
 /** A small store. */

@@ -12,7 +12,7 @@ export function autoPan(stage: Stage, moved: () => void): { at: (event: PointerE
   const step = () => {
     frame = 0;
     if (speed.x === 0 && speed.y === 0) return;
-    stage.panBy(speed.x, speed.y);
+    stage.camera.panBy(speed.x, speed.y);
     moved();
     frame = requestAnimationFrame(step);
   };

@@ -28,9 +28,10 @@ export const TaskNode = memo(function TaskNode({ data: { name } }: { data: { nam
   const problems = useEditor(store, () => marks.problems.get(name));
   const difference = useEditor(store, () => marks.differences.get(name));
   const faint = useUi(ui, (state) => state.connecting?.forbidden.has(name) ?? false);
+  const templates = useUi(ui, (state) => state.templates);
   const aimed = useUi(ui, (state) => state.connecting?.to === name);
   if (!task) return null;
-  const template = templateOfTask(stage.templates, task);
+  const template = templateOfTask(templates, task);
   const instances = instancesOf(task);
   const colour = { "--group": `var(--${groupColour(template)})` } as CSSProperties;
   return (

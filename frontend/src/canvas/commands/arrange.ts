@@ -1,0 +1,92 @@
+//! Putting in order: layouts, alignment, frames.
+
+import { t } from "../../core/texts";
+import { tasksIn } from "../../graph/document";
+import { align, dissolveFrame, distribute, makeFrame, place, withCanvas, type Alignment } from "../../graph/edit";
+import type { Direction } from "../../graph/types";
+import { requestLayout } from "../layout";
+import { glide } from "../glide";
+import type { Stage } from "../stage";
+import type { Command } from "./command";
+import { fewer, first, locked } from "./refusals";
+
+const empty = (stage: Stage) => (stage.document.tasks.length === 0 ? t("canvas.refused-empty") : null);
+
+async function layOut(stage: Stage, direction: Direction): Promise<void> {
+  const before = stage.document;
+  stage.ui.set({ layingOut: true });
+  const places = await requestLayout(before, direction);
+  stage.ui.set({ layingOut: false });
+  // Somebody went on working: what was laid out is no longer there.
+  if (stage.document.tasks !== before.tasks && stage.document !== before) {
+    stage.say(t("canvas.said-layout-stale"));
+    return;
+  }
+  glide(stage, () => {
+    stage.apply(t("canvas.step-layout"), (document) => withCanvas(place(document, places), { direction: direction === "down" ? direction : undefined }));
+  });
+  stage.camera.fit();
+  stage.say(t("canvas.said-layout"));
+}
+
+function aligning(id: Alignment, label: string): Command {
+  return {
+    id: `align-${id}`,
+    group: "arrange",
+    label,
+    refusal: first(locked, (stage) => fewer(stage, 2)),
+    perform: (stage) => { stage.apply(t("canvas.step-align"), (document) => align(document, stage.store.state.selection, id)); },
+  };
+}
+
+function distributing(direction: "horizontal" | "vertical", label: string): Command {
+  return {
+    id: `distribute-${direction}`,
+    group: "arrange",
+    label,
+    refusal: first(locked, (stage) => fewer(stage, 3)),
+    perform: (stage) => { stage.apply(t("canvas.step-align"), (document) => distribute(document, stage.store.state.selection, direction)); },
+  };
+}
+
+/** The commands. */
+export const ARRANGE: readonly Command[] = [
+  { id: "layout-right", group: "arrange", label: /* text */ "canvas.layout-right", keys: ["Shift+L"], refusal: first(locked, empty), perform: (stage) => void layOut(stage, "right") },
+  { id: "layout-down", group: "arrange", label: /* text */ "canvas.layout-down", refusal: first(locked, empty), perform: (stage) => void layOut(stage, "down") },
+  aligning("left", /* text */ "canvas.align-left"),
+  aligning("centre", /* text */ "canvas.align-centre"),
+  aligning("right", /* text */ "canvas.align-right"),
+  aligning("top", /* text */ "canvas.align-top"),
+  aligning("middle", /* text */ "canvas.align-middle"),
+  aligning("bottom", /* text */ "canvas.align-bottom"),
+  distributing("horizontal", /* text */ "canvas.distribute-horizontal"),
+  distributing("vertical", /* text */ "canvas.distribute-vertical"),
+  {
+    id: "frame",
+    group: "arrange",
+    label: /* text */ "canvas.frame",
+    keys: ["Mod+g"],
+    refusal: first(locked, (stage) => (tasksIn(stage.store.state.selection).length === 0 ? t("canvas.refused-nothing") : null)),
+    perform: (stage) => {
+      let id = "";
+      stage.apply(t("canvas.step-frame"), (document) => {
+        const made = makeFrame(document, tasksIn(stage.store.state.selection), t("canvas.frame-new"));
+        id = made.id;
+        return made.document;
+      });
+      stage.store.select([`frame:${id}`]);
+      stage.ui.set({ editing: `frame:${id}` });
+    },
+  },
+  {
+    id: "unframe",
+    group: "arrange",
+    label: /* text */ "canvas.unframe",
+    keys: ["Mod+Shift+g"],
+    refusal: first(locked, ({ store }) => ([...store.state.selection].some((id) => id.startsWith("frame:")) ? null : t("canvas.refused-frame"))),
+    perform: (stage) => {
+      const frames = [...stage.store.state.selection].filter((id) => id.startsWith("frame:")).map((id) => id.slice("frame:".length));
+      stage.apply(t("canvas.step-unframe"), (document) => frames.reduce(dissolveFrame, document));
+    },
+  },
+];

@@ -1,0 +1,52 @@
+//! The corner of the canvas: scale, everything in sight, the way to all commands.
+
+import { useSyncExternalStore } from "react";
+import { t } from "../core/texts";
+import { Icon } from "../editor/icon";
+import { COMMANDS, commandOf } from "./commands/all";
+import type { Command } from "./commands/command";
+import { useStage } from "./context";
+import { keysOf } from "./shortcut";
+import { Minimap } from "./minimap";
+
+const BUTTONS: readonly [id: string, icon: string][] = [["zoom-out", "minus"], ["zoom-in", "plus"], ["fit", "fit"], ["shortcuts", "info"]];
+
+/** The controls. */
+export function Controls() {
+  const stage = useStage();
+  const zoom = useSyncExternalStore(stage.ui.subscribe, () => stage.ui.state.zoom);
+  return (
+    <div className="cv-corner">
+      <Minimap />
+      <div className="cv-controls" role="group" aria-label={t("canvas.controls")}>
+        {BUTTONS.map(([id, icon]) => <CommandButton key={id} command={commandOf(id)} icon={icon} />)}
+        <output className="cv-zoom number" aria-label={t("canvas.zoom")}>{Math.round(zoom * 100)}%</output>
+      </div>
+    </div>
+  );
+}
+
+/** A button of a command: a picture, the name and the key as its title. */
+export function CommandButton({ command, icon }: { command: Command; icon: string }) {
+  const stage = useStage();
+  const name = t(command.label);
+  const key = command.keys?.[0];
+  const title = key === undefined ? name : `${name} (${keysOf(key, isMac()).join("+")})`;
+  return (
+    <button className="button quiet icon-only small" type="button" aria-label={name} title={title} onClick={() => { command.perform(stage); }}>
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+/** Whether the keys are a Mac's. */
+export function isMac(): boolean {
+  return /Mac OS|iPhone|iPad/.test(navigator.userAgent);
+}
+
+/** Every command with the reason why it cannot be done now. */
+export function useCommands(): { command: Command; refusal: string | null }[] {
+  const stage = useStage();
+  useSyncExternalStore(stage.store.subscribe, () => stage.store.state);
+  return COMMANDS.map((command) => ({ command, refusal: command.refusal?.(stage) ?? null }));
+}

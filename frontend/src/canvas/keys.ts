@@ -1,0 +1,135 @@
+//! Keys on the canvas: commands by their shortcuts; arrows walk along the edges; with Ctrl they move what is selected.
+
+import { t } from "../core/texts";
+import { move } from "../graph/edit";
+import { watchClipboard } from "./clipboard";
+import { COMMANDS } from "./commands/all";
+import { finishConnecting, whyNot } from "./connect";
+import type { Pointer } from "./gestures/pointer";
+import { matches } from "./shortcut";
+import { GRID } from "./size";
+import type { Stage } from "./stage";
+import { spoken } from "./summary";
+import { templateOfTask } from "../editor/templates";
+import { next, stepOf, walk, type Arrow } from "./walk";
+import { source, target } from "./curve";
+
+/** Listens in an element; returns how to stop. */
+export function watchKeys(stage: Stage, root: HTMLElement, pointer: Pointer): () => void {
+  const listen = (event: KeyboardEvent) => {
+    if (event.target !== root || event.isComposing) return;
+    if (handle(stage, event, pointer)) event.preventDefault();
+  };
+  root.addEventListener("keydown", listen);
+  const clipboard = watchClipboard(stage, root);
+  return () => {
+    root.removeEventListener("keydown", listen);
+    clipboard();
+  };
+}
+
+function handle(stage: Stage, event: KeyboardEvent, pointer: Pointer): boolean {
+  if (pointer.busy) {
+    if (event.key === "Escape") pointer.cancel();
+    return event.key === "Escape";
+  }
+  const arrow = event.key.startsWith("Arrow") ? (event.key as Arrow) : null;
+  if (stage.ui.state.connecting) return connecting(stage, event, arrow);
+  if (arrow && (event.ctrlKey || event.metaKey)) return shift(stage, arrow, event.shiftKey);
+  if (arrow) return go(stage, arrow, event.shiftKey);
+  if (event.key === "Tab") return tab(stage, event.shiftKey);
+  if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) return menu(stage);
+  const command = COMMANDS.find(({ keys = [] }) => keys.some((key) => matches(key, event)));
+  if (!command) return false;
+  const refusal = command.refusal?.(stage) ?? null;
+  if (refusal === null) command.perform(stage);
+  else stage.say(refusal);
+  return true;
+}
+
+/** Goes to a task: it is selected, comes into sight and is read out. */
+export function goTo(stage: Stage, name: string, more = false): void {
+  const node = stage.scene.nodes.get(name);
+  if (!node) return;
+  stage.store.select(more ? [...stage.store.state.selection, `task:${name}`] : [`task:${name}`]);
+  stage.ui.set({ cursor: `task:${name}` });
+  stage.camera.reveal(node);
+  const { marks, templates } = stage;
+  stage.say(spoken(node.task, templateOfTask(templates, node.task), marks.live?.get(name), marks.problems.get(name)));
+}
+
+function cursorOf(stage: Stage): string | null {
+  const { cursor } = stage.ui.state;
+  return cursor?.startsWith("task:") ? cursor.slice("task:".length) : null;
+}
+
+function go(stage: Stage, arrow: Arrow, more: boolean): boolean {
+  const from = cursorOf(stage);
+  const to = from === null ? next(stage.scene, null, 1) : walk(stage.scene, from, stepOf(arrow, stage.scene.direction));
+  if (to !== null) goTo(stage, to, more);
+  return true;
+}
+
+// Without a task at hand, Tab leaves the canvas; so it does after the last.
+function tab(stage: Stage, back: boolean): boolean {
+  const from = cursorOf(stage);
+  const to = from === null ? null : next(stage.scene, from, back ? -1 : 1);
+  if (to === null) return false;
+  goTo(stage, to);
+  return true;
+}
+
+function shift(stage: Stage, arrow: Arrow, far: boolean): boolean {
+  if (stage.readOnly || stage.store.state.selection.size === 0) return true;
+  const by = far ? 8 * GRID : GRID;
+  const [x, y] = { ArrowLeft: [-by, 0], ArrowRight: [by, 0], ArrowUp: [0, -by], ArrowDown: [0, by] }[arrow] as [number, number];
+  const { selection } = stage.store.state;
+  stage.apply(t("canvas.step-move"), (document) => move(document, selection, [x, y]), { merge: "canvas.keys" });
+  const node = stage.scene.nodes.get(cursorOf(stage) ?? "");
+  if (node) {
+    stage.camera.reveal(node);
+    stage.say(t("canvas.said-moved", { x: node.x, y: node.y }));
+  }
+  return true;
+}
+
+function connecting(stage: Stage, event: KeyboardEvent, arrow: Arrow | null): boolean {
+  const state = stage.ui.state.connecting;
+  if (!state) return false;
+  if (event.key === "Escape") {
+    stage.ui.set({ connecting: null });
+    stage.show({});
+    stage.paint();
+    stage.say(t("canvas.said-connecting-ended"));
+    return true;
+  }
+  if (event.key === "Enter" || event.key === " ") {
+    if (state.to !== null) finishConnecting(stage, state.to);
+    return true;
+  }
+  if (!arrow && event.key !== "Tab") return false;
+  aim(stage, state.to ?? state.from, arrow, event.shiftKey);
+  return true;
+}
+
+// Arrows go to the nearest task that way, Tab to the next of all, also to those that are refused: why is said.
+function aim(stage: Stage, from: string, arrow: Arrow | null, back: boolean): void {
+  const state = stage.ui.state.connecting;
+  const own = stage.scene.nodes.get(state?.from ?? "");
+  const to = arrow ? walk(stage.scene, from, arrow) : (next(stage.scene, from, back ? -1 : 1) ?? next(stage.scene, null, back ? -1 : 1));
+  const node = stage.scene.nodes.get(to ?? "");
+  if (!state || !own || !node) return;
+  const refusal = whyNot(stage, node.name);
+  stage.ui.set({ connecting: { ...state, to: node.name } });
+  stage.camera.reveal(node);
+  stage.show({ wire: { from: source(own, stage.scene.direction), to: target(node, stage.scene.direction), allowed: refusal === null } });
+  stage.say(refusal ?? t("canvas.said-aimed", { to: node.name }));
+}
+
+function menu(stage: Stage): boolean {
+  const node = stage.scene.nodes.get(cursorOf(stage) ?? "");
+  const { x, y, zoom } = stage.view;
+  const at = node ? { x: (node.x + 40) * zoom + x, y: (node.y + node.height) * zoom + y } : { x: stage.size.width / 2, y: stage.size.height / 2 };
+  stage.ui.set({ open: { kind: "menu", at } });
+  return true;
+}
