@@ -49,7 +49,8 @@ function paintHeads(to: CanvasRenderingContext2D, scene: Scene, edges: readonly 
   to.beginPath();
   for (const edge of edges) {
     const curve = scene.curve(edge);
-    const [x, y] = [curve[6], curve[7]];
+    // The head ends where the port begins.
+    const [x, y] = [curve[6] - (down ? 0 : 5), curve[7] - (down ? 5 : 0)];
     to.moveTo(x, y);
     to.lineTo(down ? x - 4.5 : x - 8, down ? y - 8 : y - 4.5);
     to.lineTo(down ? x + 4.5 : x - 8, down ? y - 8 : y + 4.5);
