@@ -11,6 +11,7 @@ import { Flow } from "./flow";
 import { Pointer } from "./gestures/pointer";
 import { watchMouse } from "./gestures/mouse";
 import { watchKeys } from "./keys";
+import { Over, Side } from "./over/over";
 import { Stage, type Doors } from "./stage";
 import { useUi } from "./ui";
 
@@ -31,8 +32,12 @@ export function Canvas({ store, templates, onOpen, onLogs }: CanvasProps) {
   return (
     <StageContext value={stage}>
       <div className="cv">
-        <Drawing stage={stage} />
-        <Controls />
+        <Side />
+        <div className="cv-room">
+          <Drawing stage={stage} />
+          <Over />
+          <Controls />
+        </div>
       </div>
     </StageContext>
   );

@@ -3,13 +3,14 @@
 import { useSyncExternalStore } from "react";
 import { t } from "../core/texts";
 import { Icon } from "../editor/icon";
-import { COMMANDS, commandOf } from "./commands/all";
+import { commandOf } from "./commands/all";
 import type { Command } from "./commands/command";
 import { useStage } from "./context";
 import { keysOf } from "./shortcut";
 import { Minimap } from "./minimap";
+import { isMac } from "./system";
 
-const BUTTONS: readonly [id: string, icon: string][] = [["zoom-out", "minus"], ["zoom-in", "plus"], ["fit", "fit"], ["shortcuts", "info"]];
+const BUTTONS: readonly [id: string, icon: string][] = [["zoom-out", "minus"], ["zoom-in", "plus"], ["fit", "fit"], ["shortcuts", "keyboard"]];
 
 /** The controls. */
 export function Controls() {
@@ -37,16 +38,4 @@ export function CommandButton({ command, icon }: { command: Command; icon: strin
       <Icon name={icon} />
     </button>
   );
-}
-
-/** Whether the keys are a Mac's. */
-export function isMac(): boolean {
-  return /Mac OS|iPhone|iPad/.test(navigator.userAgent);
-}
-
-/** Every command with the reason why it cannot be done now. */
-export function useCommands(): { command: Command; refusal: string | null }[] {
-  const stage = useStage();
-  useSyncExternalStore(stage.store.subscribe, () => stage.store.state);
-  return COMMANDS.map((command) => ({ command, refusal: command.refusal?.(stage) ?? null }));
 }

@@ -84,7 +84,7 @@ function shift(stage: Stage, arrow: Arrow, far: boolean): boolean {
   const by = far ? 8 * GRID : GRID;
   const [x, y] = { ArrowLeft: [-by, 0], ArrowRight: [by, 0], ArrowUp: [0, -by], ArrowDown: [0, by] }[arrow] as [number, number];
   const { selection } = stage.store.state;
-  stage.apply(t("canvas.step-move"), (document) => move(document, selection, [x, y]), { merge: "canvas.keys" });
+  stage.apply(t("canvas.step-move"), (document) => move(document, selection, [x, y]), { merge: "keys:move" });
   const node = stage.scene.nodes.get(cursorOf(stage) ?? "");
   if (node) {
     stage.camera.reveal(node);

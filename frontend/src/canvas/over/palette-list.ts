@@ -1,0 +1,26 @@
+//! Templates by group, as the palette lists them.
+
+import { t } from "../../core/texts";
+import type { TemplateInfo, Templates } from "../../editor/templates";
+
+const NAMES: Readonly<Record<string, string>> = {
+  basics: /* text */ "canvas.group-basics",
+  data: /* text */ "canvas.group-data",
+  training: /* text */ "canvas.group-training",
+  distributed: /* text */ "canvas.group-distributed",
+};
+
+/** A group's name in the reader's language; a group of one's own is called as it is written. */
+export function groupName(group: string): string {
+  const key = NAMES[group];
+  return key === undefined ? group.replaceAll("-", " ") : t(key);
+}
+
+/** The groups with their templates: those that are always there first, then by name. */
+export function grouped(templates: Templates): [group: string, templates: TemplateInfo[]][] {
+  const groups = new Map<string, TemplateInfo[]>();
+  for (const template of templates.values()) groups.set(template.group, [...(groups.get(template.group) ?? []), template]);
+  const known = Object.keys(NAMES);
+  const rank = (group: string) => (known.includes(group) ? known.indexOf(group) : known.length);
+  return [...groups].sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b));
+}

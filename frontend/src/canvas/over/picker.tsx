@@ -1,0 +1,94 @@
+//! A list to choose from by typing: arrows move, Enter takes.
+
+import { useId, useRef, useState, type KeyboardEvent } from "react";
+import { t } from "../../core/texts";
+import { Icon } from "../../editor/icon";
+
+/** One line of the list. */
+export interface Choice {
+  readonly id: string;
+  readonly label: string;
+  readonly detail?: string | undefined;
+  readonly icon?: string | undefined;
+  readonly keys?: readonly string[] | undefined;
+  /** Why it cannot be taken now. */
+  readonly refusal?: string | null;
+  /** What is searched beside the label. */
+  readonly words?: string;
+}
+
+/** The lines whose words begin like all that was typed, better ones first. */
+export function found(choices: readonly Choice[], typed: string): Choice[] {
+  const wanted = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  const rank = ({ label, words = "" }: Choice) => {
+    const text = `${label} ${words}`.toLowerCase();
+    if (!wanted.every((word) => text.includes(word))) return -1;
+    return wanted.every((word) => label.toLowerCase().startsWith(word)) ? 2 : 1;
+  };
+  return choices.map((choice) => ({ choice, rank: rank(choice) })).filter(({ rank }) => rank > 0).sort((a, b) => b.rank - a.rank).map(({ choice }) => choice);
+}
+
+/** The list with its field. `onTake` gets the line that was chosen. */
+export function Picker({ label, choices, onTake }: { label: string; choices: readonly Choice[]; onTake: (choice: Choice) => void }) {
+  const [typed, setTyped] = useState("");
+  const [at, setAt] = useState(0);
+  const list = useRef<HTMLUListElement>(null);
+  const id = useId();
+  const shown = found(choices, typed);
+  const go = (to: number) => {
+    const next = (to + shown.length) % Math.max(1, shown.length);
+    setAt(next);
+    list.current?.children[next]?.scrollIntoView({ block: "nearest" });
+  };
+  const take = (choice: Choice | undefined) => { if (choice && !choice.refusal) onTake(choice); };
+  const key = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === "ArrowDown") go(at + 1);
+    else if (event.key === "ArrowUp") go(at - 1);
+    else if (event.key === "Enter") take(shown[at]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <>
+      <input
+        className="input cv-pick-field"
+        role="combobox"
+        aria-label={label}
+        aria-expanded="true"
+        aria-controls={id}
+        aria-activedescendant={shown[at] ? `${id}-${at}` : undefined}
+        placeholder={label}
+        autoFocus
+        autoComplete="off"
+        spellCheck={false}
+        value={typed}
+        onKeyDown={key}
+        onChange={(event) => {
+          setTyped(event.currentTarget.value);
+          setAt(0);
+        }}
+      />
+      <ul className="cv-pick" id={id} role="listbox" aria-label={label} ref={list}>
+        {shown.map((choice, index) => (
+          <Line key={choice.id} id={`${id}-${index}`} choice={choice} chosen={index === at} onTake={() => { take(choice); }} onAim={() => { setAt(index); }} />
+        ))}
+      </ul>
+      {shown.length === 0 ? <p className="cv-pick-none">{t("canvas.nothing-found")}</p> : null}
+    </>
+  );
+}
+
+function Line({ id, choice, chosen, onTake, onAim }: { id: string; choice: Choice; chosen: boolean; onTake: () => void; onAim: () => void }) {
+  const { label, detail, icon, keys, refusal } = choice;
+  return (
+    <li id={id} className="cv-pick-line" role="option" aria-selected={chosen} aria-disabled={Boolean(refusal)} onClick={onTake} onPointerMove={onAim}>
+      {icon === undefined ? null : <Icon name={icon} />}
+      <span className="cv-pick-words">
+        <span>{label}</span>
+        {(refusal ?? detail) ? <span className="cv-pick-detail">{refusal ?? detail}</span> : null}
+      </span>
+      {keys ? <span className="cv-keys">{keys.map((key) => <kbd key={key}>{key}</kbd>)}</span> : null}
+    </li>
+  );
+}
