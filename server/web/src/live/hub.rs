@@ -12,7 +12,7 @@ use tokio::sync::{OnceCell, watch};
 
 use super::keep_run::{self, RunRoom};
 use super::keep_runs::{self, RunsRoom};
-use crate::api::events::view::LiveEvent;
+use crate::api::events::view::{LiveEvent, SavedPipeline};
 use crate::error::ApiResult;
 use crate::state::{WeakWeb, Web};
 
@@ -163,6 +163,14 @@ impl Hub {
                 known.remove(&run.id);
                 event()
             });
+        }
+    }
+
+    /// A pipeline has a new version.
+    pub(crate) fn saved(&self, pipeline: SavedPipeline) {
+        if let Some(room) = self.all.get() {
+            let project: Arc<str> = pipeline.project.as_str().into();
+            room.tell(Some(&project), |_| LiveEvent::Pipeline(pipeline));
         }
     }
 

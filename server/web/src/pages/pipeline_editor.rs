@@ -45,6 +45,7 @@ pub(crate) async fn show(
         "version": newest.version,
         "document": newest.document,
         "value": plain(&newest.document),
+        "code": newest.code,
         "readOnly": !frame.may_edit(),
         "user": frame.user_name(),
     });

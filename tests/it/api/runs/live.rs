@@ -114,6 +114,30 @@ fn lists_hear_of_new_and_changed_runs_of_their_projects_only() {
 }
 
 #[test]
+fn members_hear_at_once_that_somebody_has_saved_a_pipeline() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let viewer = Events::open(&server.as_(Who::Viewer), "/projects/default/events", None);
+    let stranger = Events::open(&server.as_(Who::Stranger), "/events", None);
+    for events in [&viewer, &stranger] {
+        assert_eq!(events.next().name, "snapshot");
+    }
+    let text = document("told", &format!("tasks:\n{}", task("a", "true", "")));
+    editor.post("/projects/default/pipelines", &json!({"document": text})).expect(201);
+    let first = viewer.find(|event| event.name == "pipeline").data;
+    assert_eq!((&first["name"], &first["version"]), (&json!("told"), &json!(1)));
+    let path = "/projects/default/pipelines/told";
+    let put = |text: &str| editor.put(path, &json!({"document": text, "message": "a remark"}), "*").expect(200);
+    // The same text is no new version.
+    put(&text);
+    put(&format!("{text}# more\n"));
+    let second = viewer.find(|event| event.name == "pipeline").data;
+    assert_eq!((&second["version"], &second["message"]), (&json!(2), &json!("a remark")));
+    assert_eq!(second["user"], "emil");
+    stranger.quiet(Duration::from_secs(1));
+}
+
+#[test]
 fn a_stream_ends_when_its_token_is_revoked() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);

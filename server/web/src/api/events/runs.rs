@@ -12,8 +12,8 @@ use crate::live::OfRuns;
 use crate::live::stream::{Events, ResumeQuery, answer};
 use crate::state::Web;
 
-/// What happens to the runs of all projects that the caller sees, as server-sent events: `snapshot`, `run`, `deleted`,
-/// `revoked`.
+/// What happens in all projects that the caller sees, as server-sent events: `snapshot` (of the runs), `run`, `deleted`,
+/// `pipeline` (somebody has saved one), `revoked`.
 #[utoipa::path(
     get,
     path = "/events",
@@ -34,7 +34,8 @@ pub(crate) async fn of_all(
     Ok(answer(&web, caller, Events::Runs(events)))
 }
 
-/// What happens to the runs of a project, as server-sent events: `snapshot`, `run`, `deleted`, `revoked`.
+/// What happens in a project, as server-sent events: `snapshot` (of its runs), `run`, `deleted`, `pipeline` (somebody
+/// has saved one), `revoked`.
 #[utoipa::path(
     get,
     path = "/projects/{project}/events",

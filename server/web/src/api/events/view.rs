@@ -32,6 +32,25 @@ pub enum LiveEvent {
     },
     /// The session or the token that opened this stream does not hold any more; the stream ends.
     Revoked {},
+    /// A pipeline has a new version; told on the streams of projects.
+    Pipeline(SavedPipeline),
+}
+
+/// A pipeline that somebody has saved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SavedPipeline {
+    /// The project.
+    pub project: String,
+    /// The pipeline.
+    pub name: String,
+    /// The version that is the newest now.
+    pub version: u32,
+    /// The name of who saved it.
+    pub user: String,
+    /// What they said of the change.
+    pub message: String,
+    /// When.
+    pub created_at: Time,
 }
 
 /// The whole present state of what a stream is about.

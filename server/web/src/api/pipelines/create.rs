@@ -5,7 +5,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use cubeloom_store::{Expected, PutPipeline};
 
-use super::put::{entry, view};
+use super::put::{entry, saved, view};
 use super::view::{NewDocument, PipelineView};
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, ProblemDocument};
@@ -41,6 +41,7 @@ pub(crate) async fn create(
     let entry = entry(&web, &caller, "pipeline.create", &accepted);
     match web.store().put_pipeline(&accepted.new, Expected::New, &entry).await? {
         PutPipeline::Stored(version) | PutPipeline::Same(version) => {
+            web.live().saved(saved(&accepted, version));
             let place = format!("/api/v1/projects/{project}/pipelines/{name}");
             let view = Tagged(u64::from(version), view(accepted, version));
             Ok((StatusCode::CREATED, [(header::LOCATION, place)], view).into_response())

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::stale::stale;
 use super::view::{NewDocument, PipelineView, VersionView};
+use crate::api::events::view::SavedPipeline;
 use crate::audit;
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, ProblemDocument};
@@ -50,9 +51,11 @@ pub(crate) async fn put(
         entry(&web, &caller, "pipeline.update", &accepted).before(json!({"version": present.version}));
     let expecting = Expected::Version(expected.unwrap_or(present.version));
     match web.store().put_pipeline(&accepted.new, expecting, &entry).await? {
-        PutPipeline::Stored(version) | PutPipeline::Same(version) => {
+        PutPipeline::Stored(version) => {
+            web.live().saved(saved(&accepted, version));
             Ok(Tagged(u64::from(version), view(accepted, version)))
         }
+        PutPipeline::Same(version) => Ok(Tagged(u64::from(version), view(accepted, version))),
         PutPipeline::Stale(_) => Err(stale(&web, &accepted.new, expected).await?),
         PutPipeline::Missing | PutPipeline::Exists => Err(missing()),
     }
@@ -63,6 +66,19 @@ pub(super) fn entry(web: &Web, caller: &Caller, action: &str, accepted: &Accepte
     let new = &accepted.new;
     let after = json!({"digest": new.digest, "code": new.code, "message": new.message});
     audit::entry(web, caller, action, &new.name).project(&new.project).after(after)
+}
+
+/// What listeners to the project are told.
+pub(super) fn saved(accepted: &Accepted, version: u32) -> SavedPipeline {
+    let new = &accepted.new;
+    SavedPipeline {
+        project: new.project.clone(),
+        name: new.name.clone(),
+        version,
+        user: new.user.clone(),
+        message: new.message.clone(),
+        created_at: Time(new.now),
+    }
 }
 
 /// What was stored, as the API shows it.
