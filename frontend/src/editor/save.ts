@@ -6,6 +6,8 @@ import { h, icon } from "../core/dom";
 import { openDialog } from "../core/dialog";
 import { t } from "../core/texts";
 import { toast } from "../core/toast";
+import { staleOf } from "../text/conflict";
+import { noteNewer } from "./peers";
 import type { Session, Stored } from "./session";
 
 /** Saves what is not saved yet, and asks what was changed. False when nothing was stored. */
@@ -50,6 +52,12 @@ async function put(session: Session, document: string, message: string): Promise
 }
 
 function refused(session: Session, error: unknown): void {
+  const stale = error instanceof ApiProblem ? staleOf(error) : null;
+  if (stale) {
+    // The banner says who, and asks what to do.
+    noteNewer(session, stale.present);
+    return;
+  }
   if (error instanceof ApiProblem && error.problems.length > 0) session.store.set({ problems: error.problems });
   toast(error instanceof Error ? error.message : String(error), "error");
 }

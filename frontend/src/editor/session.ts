@@ -5,9 +5,13 @@ import type { PipelineDocument } from "../graph/document";
 import { emptyDocument } from "../graph/document";
 import { t } from "../core/texts";
 import { Cell } from "./cell";
+import type { Draft } from "./drafts";
 import { NOTHING_YET, type Surroundings } from "./load";
+import type { Run } from "./live";
+import type { Newer } from "./peers";
 import { Source } from "./source";
 import { EditorStore } from "./store";
+import type { ReadVersion } from "./versions";
 
 /** What the page carries. */
 export interface Start {
@@ -44,6 +48,18 @@ export interface SessionState {
   readonly look: Look;
   /** What the text says that cannot be read, and why: the canvas shows the last that could. */
   readonly broken: { readonly text: string; readonly problems: readonly Problem[] } | null;
+  /** The newest version that somebody else has saved; see `unseen`. */
+  readonly newer: Newer | null;
+  /** Unsaved work of an earlier visit, while it is offered. */
+  readonly draft: Draft | null;
+  /** What the panel on the right shows. */
+  readonly panel: "form" | "versions";
+  /** The version whose difference is shown. */
+  readonly chosen: ReadVersion | null;
+  /** The run whose states are shown. */
+  readonly run: Run | null;
+  /** The task whose log is open. */
+  readonly log: string | null;
 }
 
 /** The session of the page. */
@@ -72,6 +88,12 @@ export class Session {
       saving: false,
       look: start.value ? "canvas" : "text",
       broken: start.value ? null : { text: start.document, problems: [] },
+      newer: null,
+      draft: null,
+      panel: "form",
+      chosen: null,
+      run: null,
+      log: null,
     });
   }
 
@@ -104,14 +126,19 @@ export class Session {
       this.mend();
       return;
     }
-    const read = await this.source.read(text);
+    const read = await this.source.peek(text);
     if (!read.document) {
       this.store.set({ readOnly: true });
       this.cell.set({ broken: { text, problems: read.problems } });
       return;
     }
-    const { document } = read;
+    this.replace(t("editor.step-text"), read.document, text, "text");
+  }
+
+  /** Another document in the place of the present one, with the text that says it: one step. */
+  replace(label: string, document: PipelineDocument, text: string, merge?: string): void {
     this.mend();
-    this.store.apply(t("editor.step-text"), () => document, { merge: "text" });
+    this.source.follow(document, text);
+    this.store.apply(label, () => document, merge === undefined ? {} : { merge });
   }
 }

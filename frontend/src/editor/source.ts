@@ -2,7 +2,9 @@
 //! it is needed first.
 
 import type { Problem } from "../api/problem";
+import { t } from "../core/texts";
 import type { PipelineDocument } from "../graph/document";
+import { worded } from "../graph/finding";
 
 /** What was read of a text: a document, or why there is none. */
 export type Read = { document: PipelineDocument; problems?: never } | { document?: never; problems: Problem[] };
@@ -27,21 +29,27 @@ export class Source {
   /** The text of a document. */
   async text(document: PipelineDocument): Promise<string> {
     const known = this.#texts.get(document);
-    if (known !== undefined) return known;
-    const { written } = await import("./yaml");
-    const text = written(this.#last, document);
+    if (known !== undefined) {
+      this.#last = known;
+      return known;
+    }
+    const { SourceText } = await import("../graph/text");
+    const { text } = SourceText.parse(this.#last).write(document);
     this.#texts.set(document, text);
+    this.#last = text;
     return text;
   }
 
-  /** Reads a text that somebody wrote; later changes of the document are written into it. */
-  async read(text: string): Promise<Read> {
-    const { read } = await import("./yaml");
-    const found = read(text);
-    if (found.document) {
-      this.#texts.set(found.document, text);
-      this.#last = text;
-    }
-    return found;
+  /** Later changes of the document are written into this text. */
+  follow(document: PipelineDocument, text: string): void {
+    this.#texts.set(document, text);
+    this.#last = text;
+  }
+
+  /** Reads a text, and leaves everything as it is. */
+  async peek(text: string): Promise<Read> {
+    const { SourceText } = await import("../graph/text");
+    const { document, problems } = SourceText.parse(text);
+    return document ? { document } : { problems: problems.map((finding) => worded(finding, t)) };
   }
 }

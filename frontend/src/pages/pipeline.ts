@@ -47,7 +47,7 @@ function watchHead(page: Carried): void {
 
 function run(page: Carried): void {
   const older = page.version === page.newest ? undefined : page.version;
-  if (page.parameters) askStart(page.project, page.pipeline, page.parameters, older);
+  if (page.parameters) askStart(page.project, page.pipeline, page.parameters, older === undefined ? {} : { version: older });
   else void askStartOf(page.project, page.pipeline);
 }
 

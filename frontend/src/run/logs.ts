@@ -28,6 +28,11 @@ export function open(run: string): Tab {
   return { refreshed: begin };
 }
 
+/** Shows the log that a box's `data-` attributes name; the keys work until it is closed. */
+export function openLog(box: HTMLElement, run: string): { close: () => void } {
+  return new LogPanel(box, run);
+}
+
 class LogPanel {
   readonly #lines = new Lines();
   readonly #finder = new Finder(this.#lines);
@@ -40,6 +45,9 @@ class LogPanel {
   readonly #wrap = toggle(t("run.log-wrap"), t("run.log-wrap"), localStorage.getItem(WRAP) === "on");
   readonly #status = h("span", { class: "log-status number" });
   readonly #note = h("p", { class: "log-note", role: "status", hidden: true });
+  readonly #stopKeys: () => void;
+  #reader: LogReader | undefined;
+  #closed = false;
   #goesOn = true;
   /** Lines that arrived since the last drawing. */
   #fresh: number | undefined;
@@ -63,7 +71,7 @@ class LogPanel {
     this.#view.dress({ named: data["named"] !== undefined, wanted: undefined });
     this.#view.wrap(isOn(this.#wrap));
     this.#setFollow(true);
-    this.#keys();
+    this.#stopKeys = this.#keys();
     void this.#begin();
   }
 
@@ -92,8 +100,15 @@ class LogPanel {
     );
   }
 
-  #keys(): void {
-    onKeys({
+  /** Ends reading and listening. */
+  close(): void {
+    this.#closed = true;
+    this.#stopKeys();
+    this.#reader?.close();
+  }
+
+  #keys(): () => void {
+    return onKeys({
       "/": () => { this.#find.focus(); },
       n: () => { this.#step(1); },
       p: () => { this.#step(-1); },
@@ -125,6 +140,9 @@ class LogPanel {
   async #begin(): Promise<void> {
     let reader = this.#read();
     const long = (await reader.length().catch(() => 0)) > LONG;
+    this.#reader = reader;
+    // It may have been closed meanwhile, which the compiler cannot see.
+    if (this.#closed) return;
     if (long) {
       const whole = h("button", { class: "button small", type: "button" }, t("run.log-from-start"));
       whole.addEventListener("click", () => {
@@ -134,6 +152,7 @@ class LogPanel {
         this.#view.clear();
         this.#setFollow(false);
         reader = this.#read();
+        this.#reader = reader;
         void reader.start();
       });
       this.#note.replaceChildren(t("run.log-cut"), " ", whole);

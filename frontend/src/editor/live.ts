@@ -1,0 +1,81 @@
+//! A run on the canvas: the states of its tasks, as they change.
+
+import { request } from "../api/client";
+import { live, type Live } from "../core/live";
+import type { components } from "../api/schema";
+import type { EditorStore, LiveTask } from "./store";
+
+/** A run, as the API has it. */
+export type Run = components["schemas"]["RunView"];
+type TaskView = components["schemas"]["TaskView"];
+
+/** Whether a run has come to its end. */
+export function hasEnded(run: Run): boolean {
+  return ["succeeded", "failed", "cancelled"].includes(run.state);
+}
+
+/** Follows one run. Changes that come together are shown together. */
+export class RunWatch {
+  readonly #live: Live;
+  readonly #tasks = new Map<string, LiveTask>();
+  #frame = 0;
+
+  /** `told` gets the run whenever it has changed; `null` when it is deleted. */
+  constructor(private readonly store: EditorStore, run: string, told: (run: Run | null) => void) {
+    this.#live = live(`/api/v1/runs/${run}/events`, {
+      on: {
+        snapshot: (data) => {
+          const { runs, tasks, truncated } = data as { runs: Run[]; tasks: TaskView[]; truncated: boolean };
+          this.#tasks.clear();
+          for (const task of tasks) this.#take(task);
+          if (truncated) void this.#rest(run);
+          if (runs[0]) told(runs[0]);
+        },
+        task: (data) => { this.#take((data as { task: TaskView }).task); },
+        run: (data) => { told((data as { run: Run }).run); },
+        deleted: () => { told(null); },
+      },
+    });
+  }
+
+  close(): void {
+    this.#live.close();
+    cancelAnimationFrame(this.#frame);
+    this.store.set({ live: null });
+  }
+
+  #take(task: TaskView): void {
+    this.#tasks.set(task.name, liveOf(task));
+    if (this.#frame === 0) this.#frame = requestAnimationFrame(() => { this.#show(); });
+  }
+
+  #show(): void {
+    this.#frame = 0;
+    this.store.set({ live: new Map(this.#tasks) });
+  }
+
+  /** Of large runs the stream's beginning has only the first tasks. */
+  async #rest(run: string): Promise<void> {
+    let cursor: string | undefined = "";
+    while (cursor !== undefined) {
+      const after: string = cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+      const { data }: { data: { items: TaskView[]; next_cursor?: string } } = await request("GET", `/runs/${run}/tasks?limit=200${after}`);
+      for (const task of data.items) if (!this.#tasks.has(task.name)) this.#take(task);
+      cursor = data.next_cursor;
+    }
+  }
+}
+
+/** A task of a run, as the canvas shows it. */
+export function liveOf(task: TaskView): LiveTask {
+  const { step, total } = task.progress ?? {};
+  const reason = task.failure?.message ?? task.wait?.message ?? task.preparing ?? task.note;
+  return {
+    state: task.state,
+    attempts: task.attempts,
+    ...(step !== undefined && total !== undefined && total !== null ? { progress: { done: step, total } } : {}),
+    ...(task.started_at ? { startedAt: Date.parse(task.started_at) } : {}),
+    ...(task.ended_at ? { endedAt: Date.parse(task.ended_at) } : {}),
+    ...(reason ? { reason } : {}),
+  };
+}

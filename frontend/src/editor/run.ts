@@ -1,0 +1,75 @@
+//! Running from the editor: what is not saved is saved first, then the canvas shows the run.
+
+import { request } from "../api/client";
+import { confirm } from "../core/dialog";
+import { trying } from "../core/form";
+import { t } from "../core/texts";
+import { toast } from "../core/toast";
+import { askStartOf, type StartOptions } from "../pipelines/start";
+import { RunWatch, type Run } from "./live";
+import { save } from "./save";
+import type { Session } from "./session";
+
+const HASH = "#run/";
+const watches = new WeakMap<Session, RunWatch>();
+
+/** Which part of the pipeline runs. */
+export type Part = { from: string } | { only: string } | null;
+
+/** Asks what has to be asked, and starts a run that the canvas shows. */
+export async function start(session: Session, part: Part): Promise<void> {
+  if (session.dirty || !session.state.stored) {
+    const question = { title: t("editor.run-save"), text: t("editor.run-save-text"), action: t("editor.run-save-action") };
+    if (!(await confirm(question)) || !(await save(session))) return;
+  }
+  const { stored } = session.state;
+  if (!stored) return;
+  const options: StartOptions = {
+    ...(part ? { tasks: part } : {}),
+    title: titleOf(stored.pipeline, part),
+    onStarted: (run, warnings) => {
+      for (const { message } of warnings.slice(0, 3)) toast(message);
+      show(session, run);
+    },
+  };
+  await askStartOf(session.project, stored.pipeline, options);
+}
+
+function titleOf(pipeline: string, part: Part): string {
+  if (part === null) return t("pipeline.run-title", { name: pipeline });
+  return "from" in part ? t("editor.run-title-from", { task: part.from }) : t("editor.run-title-only", { task: part.only });
+}
+
+/** Shows a run's states on the canvas; `null`: of none. The address remembers it. */
+export function show(session: Session, run: string | null): void {
+  watches.get(session)?.close();
+  watches.delete(session);
+  session.cell.set({ run: null, log: null });
+  history.replaceState(null, "", run === null ? location.pathname + location.search : HASH + run);
+  if (run === null) return;
+  watches.set(session, new RunWatch(session.store, run, (known) => {
+    if (known === null) show(session, null);
+    else session.cell.set({ run: known });
+  }));
+}
+
+/** Shows the run that the address names. Returns how to stop. */
+export function followAddress(session: Session): () => void {
+  if (location.hash.startsWith(HASH)) show(session, location.hash.slice(HASH.length));
+  return () => { watches.get(session)?.close(); };
+}
+
+/** The last runs of the pipeline, the newest first. */
+export async function lastRuns(session: Session): Promise<Run[]> {
+  const { stored } = session.state;
+  if (!stored) return [];
+  const { data } = await request<{ items: Run[] }>("GET", `/projects/${session.project}/runs?pipeline=${stored.pipeline}&limit=8`);
+  return data.items;
+}
+
+/** Cancels the run that is shown. */
+export async function cancel(session: Session): Promise<void> {
+  const { run } = session.state;
+  if (!run) return;
+  await trying(async () => { await request("POST", `/runs/${run.id}/cancel`); });
+}

@@ -1,0 +1,64 @@
+//! The stored versions of the pipeline: read, compared with on the canvas, brought back.
+
+import { request } from "../api/client";
+import type { PipelineDocument } from "../graph/document";
+import { t } from "../core/texts";
+import type { Session } from "./session";
+
+/** A version, without its document. */
+export interface VersionInfo {
+  readonly version: number;
+  readonly user: string;
+  readonly message: string;
+  readonly created_at: string;
+}
+
+/** A version that was read. */
+export interface ReadVersion extends VersionInfo {
+  readonly text: string;
+  readonly document: PipelineDocument;
+}
+
+/** A part of the list, the newest first. */
+export interface VersionPage {
+  items: VersionInfo[];
+  next_cursor?: string;
+}
+
+function pathOf(session: Session): string {
+  return `/projects/${session.project}/pipelines/${session.state.stored?.pipeline ?? ""}/versions`;
+}
+
+/** A part of the list; `cursor` is that of the part before. */
+export async function listVersions(session: Session, cursor?: string): Promise<VersionPage> {
+  const after = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+  return (await request<VersionPage>("GET", `${pathOf(session)}?limit=50${after}`)).data;
+}
+
+/** Reads one version. Throws when its text cannot be read. */
+export async function readVersion(session: Session, version: number): Promise<ReadVersion> {
+  const { data } = await request<VersionInfo & { document: string }>("GET", `${pathOf(session)}/${version}`);
+  const read = await session.source.peek(data.document);
+  if (!read.document) throw new Error(t("editor.version-unreadable", { version }));
+  return { ...data, text: data.document, document: read.document };
+}
+
+/** Makes a version's document the present one: a step that can be taken back. */
+export function restore(session: Session, version: ReadVersion): void {
+  session.store.set({ against: null });
+  session.cell.set({ chosen: null });
+  session.replace(t("editor.step-restore", { version: version.version }), version.document, version.text);
+}
+
+/** Takes over what somebody else has saved: from now on it is what is stored. */
+export function takeOver(session: Session, version: ReadVersion, label: string): void {
+  session.replace(label, version.document, version.text);
+  rebase(session, version);
+}
+
+/** What is stored is another version now; the present document stays. */
+export function rebase(session: Session, version: ReadVersion): void {
+  const { stored } = session.state;
+  if (!stored) return;
+  session.cell.set({ stored: { ...stored, version: version.version }, base: version.document, baseText: version.text });
+}
