@@ -1,52 +1,50 @@
 //! The editor's page: a bar above, and below it the canvas or the text between two panels.
 
 import { useEffect } from "react";
-import { t } from "../core/texts";
+import { toast } from "../core/toast";
+import { Banners } from "./banners";
 import { Bar } from "./bar";
-import { useCell } from "./cell";
-import { Icon } from "./icon";
+import { draftOf, keepDrafts } from "./drafts";
 import { look } from "./load";
+import { LogDrawer } from "./log-drawer";
 import { Middle } from "./middle";
+import { watchPeers } from "./peers";
+import { Right } from "./right";
+import { followAddress } from "./run";
 import { save } from "./save";
 import type { Session } from "./session";
-import { toast } from "../core/toast";
+import { watchDrops } from "./transfer";
 import { watchProblems } from "./validator";
 
 /** The whole page. */
 export function App({ session, back }: { session: Session; back: string }) {
-  useEffect(() => watchProblems(session), [session]);
-  useEffect(() => watchLeaving(session), [session]);
-  useEffect(() => watchKeys(session), [session]);
   useEffect(() => {
-    look(session.project).then(
-      (surroundings) => { session.cell.set({ surroundings }); },
-      (error: unknown) => { toast(error instanceof Error ? error.message : String(error), "error"); },
-    );
+    const stops = [watchProblems, watchLeaving, watchKeys, watchPeers, watchDrops, keepDrafts, followAddress].map((watch) => watch(session));
+    session.cell.set({ draft: draftOf(session) });
+    void surroundings(session);
+    return () => { for (const stop of stops) stop(); };
   }, [session]);
   return (
     <div className="ed">
       <Bar session={session} back={back} />
-      <Broken session={session} />
+      <Banners session={session} />
       <div className="ed-body">
-        <Middle session={session} />
+        <div className="ed-center">
+          <Middle session={session} />
+          <LogDrawer session={session} />
+        </div>
+        <Right session={session} />
       </div>
     </div>
   );
 }
 
-/** Says that the canvas shows an older state than the text. */
-function Broken({ session }: { session: Session }) {
-  const broken = useCell(session.cell, (state) => state.broken);
-  if (!broken) return null;
-  const first = broken.problems[0];
-  const where = first?.line === undefined ? "" : `${t("pipeline.line", { line: first.line })}: `;
-  return (
-    <div className="ed-banner" data-kind="error" role="status">
-      <Icon name="error" />
-      <p>{t("editor.broken")} <span className="muted">{where}{first?.message}</span></p>
-      <button className="button small" type="button" onClick={() => { session.mend(); }}>{t("editor.broken-back")}</button>
-    </div>
-  );
+async function surroundings(session: Session): Promise<void> {
+  try {
+    session.cell.set({ surroundings: await look(session.project) });
+  } catch (error) {
+    toast(error instanceof Error ? error.message : String(error), "error");
+  }
 }
 
 /** Leaving with unsaved work asks. */

@@ -1,18 +1,21 @@
-//! The bar above: where one is, whether it is saved, undo and redo, problems, saving.
+//! The bar above: where one is, whether it is saved, undo and redo, problems, the panels, running, saving.
 
 import { t } from "../core/texts";
 import { useCell } from "./cell";
 import { Icon } from "./icon";
+import { MoreMenu } from "./more-menu";
 import { Problems } from "./problems";
+import { toggle } from "./right";
+import { RunMenu } from "./run-menu";
 import { save } from "./save";
-import type { Session } from "./session";
+import type { Look, Session } from "./session";
 import { useEditor } from "./store";
 
 /** The bar. */
 export function Bar({ session, back }: { session: Session; back: string }) {
   const readOnly = session.readOnly;
   return (
-    <div className="ed-bar">
+    <div className="ed-bar" role="toolbar" aria-label={t("editor.bar")}>
       <a className="button quiet icon-only" href={back} aria-label={t("editor.back")} title={t("editor.back")}>
         <Icon name="arrow-left" />
       </a>
@@ -20,6 +23,10 @@ export function Bar({ session, back }: { session: Session; back: string }) {
       {readOnly ? <span className="tag">{t("editor.read-only")}</span> : <Steps session={session} />}
       <span className="ed-space" />
       <Problems session={session} />
+      <Looks session={session} />
+      <Panels session={session} />
+      <MoreMenu session={session} />
+      <RunMenu session={session} />
       {readOnly ? null : <SaveButton session={session} />}
     </div>
   );
@@ -39,7 +46,7 @@ function Name({ session }: { session: Session }) {
 }
 
 function Saved({ session }: { session: Session }) {
-  // The document, the base and the text decide together.
+  // The document, what is stored and the text decide together.
   useEditor(session.store, (state) => state.document);
   const { stored, saving } = useCell(session.cell, (state) => state);
   const version = stored ? t("editor.version", { version: stored.version }) : t("editor.not-stored");
@@ -60,13 +67,37 @@ function Steps({ session }: { session: Session }) {
   const undoTitle = undo === null ? t("editor.undo") : t("editor.undo-what", { what: undo });
   const redoTitle = redo === null ? t("editor.redo") : t("editor.redo-what", { what: redo });
   return (
-    <div className="row" role="group" aria-label={t("editor.steps")}>
-      <button className="button quiet icon-only" type="button" disabled={undo === null} aria-label={undoTitle} title={undoTitle} onClick={() => { store.undo(); }}>
-        <Icon name="undo" />
-      </button>
-      <button className="button quiet icon-only" type="button" disabled={redo === null} aria-label={redoTitle} title={redoTitle} onClick={() => { store.redo(); }}>
-        <Icon name="redo" />
-      </button>
+    <div className="ed-steps" role="group" aria-label={t("editor.steps")}>
+      <IconButton icon="undo" label={undoTitle} disabled={undo === null} onClick={() => { store.undo(); }} />
+      <IconButton icon="redo" label={redoTitle} disabled={redo === null} onClick={() => { store.redo(); }} />
+    </div>
+  );
+}
+
+const LOOKS: readonly [Look, string][] = [
+  ["canvas", /* text */ "editor.look-canvas"],
+  ["split", /* text */ "editor.look-split"],
+  ["text", /* text */ "editor.look-text"],
+];
+
+/** The canvas, the text, or both. */
+function Looks({ session }: { session: Session }) {
+  const look = useCell(session.cell, (state) => state.look);
+  return (
+    <div className="segments ed-looks" role="group" aria-label={t("editor.look")}>
+      {LOOKS.map(([one, word]) => (
+        <button key={one} type="button" data-look={one} aria-pressed={look === one} onClick={() => { session.cell.set({ look: one }); }}>{t(word)}</button>
+      ))}
+    </div>
+  );
+}
+
+function Panels({ session }: { session: Session }) {
+  const panel = useCell(session.cell, (state) => state.panel);
+  return (
+    <div className="ed-panels" role="group" aria-label={t("editor.panels")}>
+      <IconButton icon="edit" label={t("editor.form")} pressed={panel === "form"} onClick={() => { toggle(session, "form"); }} />
+      <IconButton icon="clock" label={t("editor.versions")} pressed={panel === "versions"} onClick={() => { toggle(session, "versions"); }} />
     </div>
   );
 }
@@ -76,6 +107,22 @@ function SaveButton({ session }: { session: Session }) {
   return (
     <button className="button primary" type="button" aria-busy={saving || undefined} title={t("editor.save-key")} onClick={() => void save(session)}>
       <Icon name="check" />{t("editor.save")}
+    </button>
+  );
+}
+
+interface IconButtonProps {
+  icon: string;
+  label: string;
+  disabled?: boolean;
+  pressed?: boolean;
+  onClick: () => void;
+}
+
+function IconButton({ icon, label, disabled = false, pressed, onClick }: IconButtonProps) {
+  return (
+    <button className="button quiet icon-only" type="button" disabled={disabled} aria-pressed={pressed} aria-label={label} title={label} onClick={onClick}>
+      <Icon name={icon} />
     </button>
   );
 }

@@ -52,8 +52,8 @@ export interface SessionState {
   readonly newer: Newer | null;
   /** Unsaved work of an earlier visit, while it is offered. */
   readonly draft: Draft | null;
-  /** What the panel on the right shows. */
-  readonly panel: "form" | "versions";
+  /** What the panel on the right shows; null while it is folded away. */
+  readonly panel: "form" | "versions" | null;
   /** The version whose difference is shown. */
   readonly chosen: ReadVersion | null;
   /** The run whose states are shown. */

@@ -34,7 +34,7 @@ export class Source {
       return known;
     }
     const { SourceText } = await import("../graph/text");
-    const { text } = SourceText.parse(this.#last).write(document);
+    const { text } = SourceText.parse(this.#last).with(document);
     this.#texts.set(document, text);
     this.#last = text;
     return text;
