@@ -1,5 +1,10 @@
-//! Between the panels: the canvas, the text, or both.
+//! Between the panels: the canvas, the text, or both. The canvas stays when the text takes its place, and so does what
+//! it shows.
 
+import { useMemo, useRef } from "react";
+import { Canvas } from "../canvas/canvas";
+import { toast } from "../core/toast";
+import { t } from "../core/texts";
 import { useCell } from "./cell";
 import type { Session } from "./session";
 import { TextPane } from "./text-pane";
@@ -7,9 +12,29 @@ import { TextPane } from "./text-pane";
 /** What is in the middle. */
 export function Middle({ session }: { session: Session }) {
   const look = useCell(session.cell, (state) => state.look);
+  const templates = useCell(session.cell, (state) => state.surroundings.templates);
+  const seen = useRef(false);
+  if (look !== "text") seen.current = true;
+  const doors = useMemo(
+    () => ({
+      onOpen: () => { session.cell.set({ panel: "form" }); },
+      onLogs: (task: string) => { openLog(session, task); },
+    }),
+    [session],
+  );
   return (
     <div className="ed-middle" data-look={look}>
-      <TextPane session={session} />
+      {seen.current ? (
+        <div className="ed-canvas" hidden={look === "text"}>
+          <Canvas store={session.store} templates={templates} onOpen={doors.onOpen} onLogs={doors.onLogs} />
+        </div>
+      ) : null}
+      {look === "canvas" ? null : <TextPane session={session} />}
     </div>
   );
+}
+
+function openLog(session: Session, task: string): void {
+  if (session.state.run) session.cell.set({ log: task });
+  else toast(t("editor.no-run-shown"));
 }
