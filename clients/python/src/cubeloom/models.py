@@ -3669,6 +3669,37 @@ class RunView(TypedDict):
     """
 
 
+class SavedPipeline(TypedDict):
+    """
+    A pipeline that somebody has saved.
+    """
+
+    project: str
+    """
+    The project.
+    """
+    name: str
+    """
+    The pipeline.
+    """
+    version: int
+    """
+    The version that is the newest now.
+    """
+    user: str
+    """
+    The name of who saved it.
+    """
+    message: str
+    """
+    What they said of the change.
+    """
+    created_at: str
+    """
+    When.
+    """
+
+
 class SecretView(TypedDict):
     """
     A secret, without its value: that is never shown.
@@ -4091,6 +4122,14 @@ class LiveEvent3(TypedDict):
     kind: Literal['task']
 
 
+class LiveEvent6(SavedPipeline):
+    """
+    A pipeline has a new version; told on the streams of projects.
+    """
+
+    kind: Literal['pipeline']
+
+
 class Item7(TypedDict):
     """
     One instance of a task.
@@ -4457,7 +4496,7 @@ class LiveEvent1(Snapshot):
     kind: Literal['snapshot']
 
 
-LiveEvent: TypeAlias = LiveEvent1 | LiveEvent2 | LiveEvent3 | LiveEvent4 | LiveEvent5
+LiveEvent: TypeAlias = LiveEvent1 | LiveEvent2 | LiveEvent3 | LiveEvent4 | LiveEvent5 | LiveEvent6
 """
 Something that happened.
 """
