@@ -127,7 +127,8 @@ fn members_hear_at_once_that_somebody_has_saved_a_pipeline() {
     let first = viewer.find(|event| event.name == "pipeline").data;
     assert_eq!((&first["name"], &first["version"]), (&json!("told"), &json!(1)));
     let path = "/projects/default/pipelines/told";
-    let put = |text: &str| editor.put(path, "*", &json!({"document": text, "message": "a remark"})).expect(200);
+    let put =
+        |text: &str| editor.put(path, "*", &json!({"document": text, "message": "a remark"})).expect(200);
     // The same text is no new version.
     put(&text);
     put(&format!("{text}# more\n"));
