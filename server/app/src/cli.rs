@@ -138,6 +138,15 @@ pub struct Run {
     pub file: PathBuf,
     #[command(flatten)]
     pub parameters: Parameters,
+    /// Run this task and everything after it; what the tasks before left is taken over from an earlier run
+    #[arg(long, value_name = "TASK")]
+    pub from: Option<String>,
+    /// Run this task alone, in the same way
+    #[arg(long, value_name = "TASK", conflicts_with = "from")]
+    pub only: Option<String>,
+    /// The run to take over from: an id, its beginning or end, or `latest` [default: the newest that can be used]
+    #[arg(long, value_name = "RUN")]
+    pub of: Option<String>,
     /// Show progress, and a table at the end
     #[arg(long)]
     pub watch: bool,

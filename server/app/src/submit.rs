@@ -5,12 +5,13 @@ use std::path::Path;
 use cubeloom_compiler::Document;
 use cubeloom_domain::executor::Facts;
 use cubeloom_domain::plan::RunPlan;
-use cubeloom_domain::record::RunRecord;
+use cubeloom_domain::record::{RunRecord, TakenOver};
 use cubeloom_domain::state::RunState;
 use cubeloom_domain::template::TemplateSet;
 use cubeloom_domain::{JsonMap, Problem, RunId};
 use cubeloom_storage::snapshot::{self, Limits, Snapshot};
 use cubeloom_store::{Expected, NewVersion, PutPipeline};
+use cubeloom_web::part::{self, PartError, WantedPart};
 use cubeloom_web::{Folders, code};
 use serde_json::json;
 
@@ -35,6 +36,8 @@ pub struct Request<'a> {
     pub document: &'a Document,
     /// The parameters that were given.
     pub parameters: JsonMap,
+    /// Which tasks, when not all.
+    pub part: Option<WantedPart>,
 }
 
 /// Stores the pipeline and a run of it.
@@ -54,21 +57,48 @@ pub async fn submit(
         Ok(planned) => planned,
         Err(problems) => return Ok(Err(problems)),
     };
-    store(platform, &request, &planned.plan).await?;
-    Ok(Ok(Submitted { run: planned.plan.context.id, warnings: planned.warnings }))
+    let (plan, mut warnings) = (planned.plan, planned.warnings);
+    let (plan, taken, message) = match &request.part {
+        None => (plan, TakenOver::default(), None),
+        Some(wanted) => {
+            let begun = part::begin(&platform.store, &folders(platform), plan, wanted).await;
+            let mut begun = begun.map_err(refused)?;
+            request.document.locate(&mut begun.warnings);
+            warnings.append(&mut begun.warnings);
+            (begun.plan, begun.taken, Some(begun.message))
+        }
+    };
+    store(platform, &request, &plan, &taken, message).await?;
+    Ok(Ok(Submitted { run: plan.context.id, warnings }))
+}
+
+fn refused(error: PartError) -> anyhow::Error {
+    match error {
+        PartError::Refused { message, .. } => Invalid::error(message),
+        PartError::Store(error) => error.into(),
+    }
 }
 
 /// Keeps a copy of the folder that the file lies in, and says its digest.
 fn keep_folder(platform: &Platform, file: &Path) -> anyhow::Result<String> {
     let snapshot = Snapshot::take(&snapshot::folder_of(file)?, Limits::CODE)?;
-    let data = &platform.data;
-    let folders = Folders { data: data.path().into(), code: data.code(), workspace: data.workspace() };
-    code::keep(&folders, PROJECT, &snapshot)?;
+    code::keep(&folders(platform), PROJECT, &snapshot)?;
     Ok(snapshot.digest)
 }
 
+fn folders(platform: &Platform) -> Folders {
+    let data = &platform.data;
+    Folders { data: data.path().into(), code: data.code(), workspace: data.workspace() }
+}
+
 /// Stores the document as a version of its pipeline, and a run of that.
-async fn store(platform: &Platform, request: &Request<'_>, plan: &RunPlan) -> anyhow::Result<()> {
+async fn store(
+    platform: &Platform,
+    request: &Request<'_>,
+    plan: &RunPlan,
+    taken: &TakenOver,
+    message: Option<String>,
+) -> anyhow::Result<()> {
     let version = store_version(platform, request, plan).await?;
     let record = RunRecord {
         id: plan.context.id.clone(),
@@ -80,14 +110,14 @@ async fn store(platform: &Platform, request: &Request<'_>, plan: &RunPlan) -> an
         started_at: None,
         ended_at: None,
         tasks: u32::try_from(plan.tasks.len()).unwrap_or(u32::MAX),
-        message: None,
+        message,
         version: Some(version),
         parameters: request.parameters.clone(),
         acting: None,
     };
-    let about = json!({ "pipeline": record.pipeline, "version": version });
+    let about = json!({ "pipeline": record.pipeline, "version": version, "part": plan.part });
     let audit = audit::entry(platform, "run.create", record.id.as_str(), Some(about))?;
-    Ok(platform.store.create_run(&record, plan, Some(&audit)).await?)
+    Ok(platform.store.create_run_with(&record, plan, taken, Some(&audit)).await?)
 }
 
 async fn store_version(platform: &Platform, request: &Request<'_>, plan: &RunPlan) -> anyhow::Result<u32> {

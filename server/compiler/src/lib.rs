@@ -10,6 +10,7 @@ mod job;
 pub mod lower;
 mod nearest;
 mod parse;
+pub mod part;
 mod path;
 mod plan;
 pub mod preview;

@@ -50,10 +50,48 @@ pub struct RunPlan {
     /// How many runs of the pipeline may be active at the same time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_active_runs: Option<u32>,
+    /// Which part of the pipeline it is, where it is not the whole.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub part: Option<PlannedPart>,
     /// The templates that its tasks use, each once.
     pub templates: Vec<PlannedTemplate>,
     /// The tasks, in the document's order.
     pub tasks: Vec<PlannedTask>,
+}
+
+/// Which tasks of a pipeline a run is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Choice {
+    /// This task alone.
+    Only(String),
+    /// This task and everything after it.
+    From(String),
+}
+
+impl Choice {
+    /// The task that is named.
+    #[must_use]
+    pub fn task(&self) -> &str {
+        match self {
+            Self::Only(task) | Self::From(task) => task,
+        }
+    }
+}
+
+/// A run of a part of a pipeline. Its plan has the chosen tasks and all before them; what those before left is taken
+/// over from an earlier run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedPart {
+    /// What was chosen.
+    #[serde(flatten)]
+    pub choice: Choice,
+    /// The run that the tasks before were taken over from; none where there are none before.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub of: Option<RunId>,
+    /// Whether that run has a folder, whose files must be in this run's before any task starts.
+    #[serde(default)]
+    pub folder: bool,
 }
 
 /// A template's part of the plan.

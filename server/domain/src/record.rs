@@ -171,6 +171,15 @@ pub struct LoadedRun {
     pub attempts: Vec<AttemptRecord>,
 }
 
+/// What a new run begins with, where it takes results over from an earlier one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TakenOver {
+    /// The elements of the tasks that are taken over.
+    pub expansions: Vec<ExpansionRecord>,
+    /// Their instances, which have ended.
+    pub instances: Vec<InstanceRecord>,
+}
+
 /// Everything that one pass writes, in one transaction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {

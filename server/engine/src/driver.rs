@@ -22,6 +22,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::cache::{self, Roots};
 use crate::core::{Action, Answer, Core, Demand};
+use crate::prepare;
 
 /// How many reports one pass takes at the most; more would delay what the first of them lead to.
 const REPORTS_A_PASS: usize = 4096;
@@ -100,6 +101,7 @@ impl Handle {
 enum Message {
     Observed(Observation),
     Answered(Box<Answer>),
+    Prepared(RunId, Result<(), String>),
     Look,
 }
 
@@ -297,6 +299,7 @@ impl Engine {
                     self.core.observe(observation, now);
                 }
                 Message::Answered(answer) => self.core.answer(*answer, now),
+                Message::Prepared(run, result) => self.core.prepared(&run, result, now),
                 Message::Look => {}
             }
         }
@@ -428,6 +431,14 @@ impl Engine {
                     let _ = sender.send(Message::Answered(Box::new(answer)));
                 });
             }
+            Action::Prepare(preparation) => {
+                let (sender, workspace) = (self.sender.clone(), self.config.workspace.clone());
+                tokio::spawn(async move {
+                    let run = preparation.run.clone();
+                    let result = prepare::fill(&workspace, preparation).await;
+                    let _ = sender.send(Message::Prepared(run, result));
+                });
+            }
             Action::Finished(run) => {
                 let (store, owner) = (self.store.clone(), self.config.owner.clone());
                 tokio::spawn(async move { store.release(&owner, &[run]).await });
@@ -453,7 +464,11 @@ fn withhold(actions: &mut Vec<Action>, run: &RunId) {
         }
         Action::Adopt(_, submission, _) => submission.job.key.run != *run,
         Action::Cancel(_, key, _) => key.run != *run,
-        Action::Submit(..) | Action::Release(..) | Action::LookUp(_) | Action::Finished(_) => true,
+        Action::Submit(..)
+        | Action::Release(..)
+        | Action::LookUp(_)
+        | Action::Prepare(_)
+        | Action::Finished(_) => true,
     });
 }
 

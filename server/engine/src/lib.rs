@@ -7,5 +7,6 @@ mod cache;
 mod core;
 mod decide;
 mod driver;
+mod prepare;
 
 pub use driver::{Engine, EngineConfig, EngineError, Handle};

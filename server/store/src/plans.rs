@@ -78,6 +78,7 @@ pub(crate) fn parts(plan: &RunPlan) -> Result<Vec<String>, StoreError> {
         cluster: plan.cluster.clone(),
         parallelism: plan.parallelism,
         max_active_runs: plan.max_active_runs,
+        part: plan.part.clone(),
         templates: plan.templates.clone(),
         tasks: Vec::new(),
     };

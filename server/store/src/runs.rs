@@ -4,13 +4,15 @@ use cubeloom_domain::RunId;
 use cubeloom_domain::failpoint;
 use cubeloom_domain::identity::AuditEntry;
 use cubeloom_domain::plan::RunPlan;
-use cubeloom_domain::record::{AttemptRecord, ExpansionRecord, InstanceRecord, RunRecord};
+use cubeloom_domain::record::{AttemptRecord, ExpansionRecord, InstanceRecord, RunRecord, TakenOver};
 use sqlx::{AssertSqlSafe, Row};
 
 use crate::error::StoreError;
 use crate::lease::run_id;
 use crate::query::{collect, execute};
-use crate::rows::{self, ATTEMPT_COLUMNS, EXPANSION_COLUMNS, INSTANCE_COLUMNS, RUN_COLUMNS};
+use crate::rows::{
+    self, ATTEMPT_COLUMNS, EXPANSION_COLUMNS, EXPANSIONS, INSTANCE_COLUMNS, INSTANCES, RUN_COLUMNS,
+};
 use crate::values::{Columns, Values};
 use crate::{Store, audit, code, listen, plans, projects};
 
@@ -39,6 +41,20 @@ impl Store {
         plan: &RunPlan,
         audit: Option<&AuditEntry>,
     ) -> Result<(), StoreError> {
+        self.create_run_with(record, plan, &TakenOver::default(), audit).await
+    }
+
+    /// Stores a new run, its plan, and what it takes over from an earlier one: all of it, or nothing.
+    ///
+    /// # Errors
+    /// As [`Self::create_run`].
+    pub async fn create_run_with(
+        &self,
+        record: &RunRecord,
+        plan: &RunPlan,
+        taken: &TakenOver,
+        audit: Option<&AuditEntry>,
+    ) -> Result<(), StoreError> {
         let parts = plans::parts(plan)?;
         let mut writer = self.writer().await?;
         let mut transaction = writer.begin(self.backend()).await?;
@@ -51,13 +67,15 @@ impl Store {
         rows::insert_run(&mut transaction, record).await?;
         plans::insert(&mut transaction, &record.id, parts).await?;
         code::note(&mut transaction, &record.id, &record.project, plan.context.code.as_deref()).await?;
+        EXPANSIONS.write(self.backend(), &mut transaction, &taken.expansions).await?;
+        INSTANCES.write(self.backend(), &mut transaction, &taken.instances).await?;
         listen::notify(self.backend(), &mut transaction).await?;
         failpoint::hit("store.create_run.before");
         transaction.commit().await?;
         writer.ended();
         failpoint::hit("store.create_run.after");
         drop(writer);
-        self.inner.checkpoints.wrote(plan.tasks.len());
+        self.inner.checkpoints.wrote(plan.tasks.len() + taken.instances.len());
         self.wake();
         Ok(())
     }

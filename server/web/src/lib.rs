@@ -23,6 +23,7 @@ pub mod live;
 mod logs;
 mod page;
 mod pages;
+pub mod part;
 mod pipelines;
 mod plan;
 pub mod policy;

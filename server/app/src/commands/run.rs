@@ -1,6 +1,8 @@
 //! `cubeloom run FILE`
 
+use cubeloom_domain::plan::Choice;
 use cubeloom_domain::{Problem, RunId};
+use cubeloom_web::part::WantedPart;
 use serde_json::json;
 
 use crate::cli;
@@ -29,7 +31,8 @@ pub async fn run(args: cli::Run, config: Config, output: Output) -> anyhow::Resu
     }
     let templates = platform.templates().await?;
     let facts = platform.facts_for(&machine::user()).await?;
-    let request = Request { source: &source, document: &document, parameters };
+    let part = part(&platform, &args).await?;
+    let request = Request { source: &source, document: &document, parameters, part };
     let submitted = match submit(&platform, request, templates, facts).await? {
         Ok(submitted) => submitted,
         Err(found) => return refuse(&source, &found, output),
@@ -42,6 +45,22 @@ pub async fn run(args: cli::Run, config: Config, output: Output) -> anyhow::Resu
         return Ok(Exit::Ok);
     }
     await_run(&platform, &run, Wait { watch: args.watch, output }).await
+}
+
+/// Which tasks are meant, when not all.
+async fn part(platform: &Platform, args: &cli::Run) -> anyhow::Result<Option<WantedPart>> {
+    let only = args.only.clone().map(Choice::Only);
+    let Some(choice) = only.or_else(|| args.from.clone().map(Choice::From)) else {
+        return match args.of {
+            Some(_) => Err(Invalid::error("--of is about a part of a pipeline: give --from or --only, too")),
+            None => Ok(None),
+        };
+    };
+    let of = match &args.of {
+        Some(text) => Some(platform.find_run(text).await?),
+        None => None,
+    };
+    Ok(Some(WantedPart { choice, of }))
 }
 
 fn refuse(source: &Source, found: &[Problem], output: Output) -> anyhow::Result<Exit> {

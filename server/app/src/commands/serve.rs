@@ -85,7 +85,7 @@ async fn run_first(
         Ok(document) => document,
         Err(problems) => return refused(problems),
     };
-    let request = Request { source, document: &document, parameters: Default::default() };
+    let request = Request { source, document: &document, parameters: Default::default(), part: None };
     let facts = platform.facts_for(&crate::machine::user()).await?;
     let submitted = match submit(platform, request, templates, facts).await? {
         Ok(submitted) => submitted,

@@ -205,6 +205,7 @@ impl<'a> Planner<'a> {
             cluster: pipeline.cluster.clone().unwrap_or_else(|| self.facts.cluster.clone()),
             parallelism: pipeline.parallelism,
             max_active_runs: pipeline.max_active_runs,
+            part: None,
             templates: self.templates.take_planned(),
             tasks,
         }

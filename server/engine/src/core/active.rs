@@ -31,6 +31,10 @@ pub struct ActiveRun {
     pub active: u32,
     /// Instances that stand in the cluster's queue.
     pub queued: u32,
+    /// Whether its folder is as its first task must find it.
+    pub prepared: bool,
+    /// Why it cannot be: every task that would start fails with this.
+    pub refused: Option<Failure>,
     /// Instances that the run's parallelism keeps out of the queue.
     pub backlog: BTreeSet<QueueKey>,
 }

@@ -12,7 +12,7 @@ use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
 use cubeloom_domain::{TaskIx, Timestamp};
 
 use super::active::{ActiveRun, Instance, LiveAttempt, TaskCell};
-use super::{Action, At, Core, Slot, Timer};
+use super::{Action, At, Core, Slot, Timer, prepare};
 use crate::decide::finish;
 use crate::decide::trigger::Needs;
 
@@ -42,6 +42,9 @@ impl Core {
         let Some(run) = self.run_mut(slot) else { return };
         if run.record.state == RunState::Queued {
             return;
+        }
+        if run.record.state == RunState::Running && !run.prepared {
+            return self.prepare(slot);
         }
         let cells = run.tasks.iter().enumerate().filter(|(_, cell)| cell.begun && cell.end.is_none());
         let begun: Vec<(TaskIx, usize)> =
@@ -172,8 +175,20 @@ pub fn build(
         tasks[ix].needs = needs_of(&graph, &tasks, ix as u32);
     }
     let tasks_may_exclude = plan.tasks.iter().any(|task| task.placement.spread == Some(Spread::Required));
-    let backlog = BTreeSet::new();
-    ActiveRun { record, plan, graph, tasks, tasks_may_exclude, open, active: 0, queued: 0, backlog }
+    let prepared = prepare::is_prepared(&plan, &tasks);
+    ActiveRun {
+        record,
+        plan,
+        graph,
+        tasks,
+        tasks_may_exclude,
+        open,
+        active: 0,
+        queued: 0,
+        prepared,
+        refused: None,
+        backlog: BTreeSet::new(),
+    }
 }
 
 /// Whether a task has begun or ended, by the instances that are stored.

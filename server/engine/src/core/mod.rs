@@ -10,6 +10,7 @@ mod ends;
 mod load;
 mod observe;
 mod output;
+mod prepare;
 mod ready;
 mod wishes;
 
@@ -72,6 +73,8 @@ pub enum Action {
     Release(Arc<dyn Executor>, AttemptKey),
     /// Look whether an equal earlier result can be reused.
     LookUp(LookUp),
+    /// Fill the folder of a new run with what an earlier one left in its own.
+    Prepare(Preparation),
     /// The run has ended; its lease can go.
     Finished(RunId),
 }
@@ -90,6 +93,16 @@ pub struct LookUp {
     pub job: Arc<Job>,
 }
 
+/// A run whose folder must be filled before its first task.
+pub struct Preparation {
+    /// The run.
+    pub run: RunId,
+    /// Its project.
+    pub project: String,
+    /// The run that it takes over from.
+    pub of: RunId,
+}
+
 /// The leased runs.
 pub struct Core {
     places: BTreeMap<String, Place>,
@@ -98,6 +111,8 @@ pub struct Core {
     slots: HashMap<RunId, Slot>,
     live: HashMap<AttemptKey, At>,
     timers: BTreeSet<(Timestamp, Timer)>,
+    /// Runs whose folders are being filled.
+    preparing: BTreeSet<RunId>,
     output: Output,
     /// Tasks whose needs have changed in this pass.
     to_consider: VecDeque<(Slot, TaskIx)>,
@@ -126,6 +141,7 @@ impl Core {
             slots: HashMap::new(),
             live: HashMap::new(),
             timers: BTreeSet::new(),
+            preparing: BTreeSet::new(),
             output: Output::default(),
             to_consider: VecDeque::new(),
             considering: false,

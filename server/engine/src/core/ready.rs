@@ -98,6 +98,10 @@ impl Core {
 
     /// Expands a task and makes its instances ready.
     fn begin(&mut self, slot: Slot, task: TaskIx, now: Timestamp) {
+        let refused = self.run_mut(slot).and_then(|run| run.refused.clone());
+        if let Some(failure) = refused {
+            return self.end_unbegun(slot, task, InstanceState::Failed { failure }, now);
+        }
         if let Err(failure) = self.expand(slot, task) {
             return self.end_unbegun(slot, task, InstanceState::Failed { failure }, now);
         }

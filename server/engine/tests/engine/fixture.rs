@@ -8,7 +8,7 @@ use std::time::Duration;
 use cubeloom_compiler::PlanInputs;
 use cubeloom_domain::executor::{Executor, Facts};
 use cubeloom_domain::plan::{RunContext, RunPlan};
-use cubeloom_domain::record::{InstanceRecord, RunRecord, Wish};
+use cubeloom_domain::record::{InstanceRecord, RunRecord, TakenOver, Wish};
 use cubeloom_domain::state::{InstanceState, RunState};
 use cubeloom_domain::{AttemptKey, Clock, JsonMap, RunId, Timestamp};
 use cubeloom_engine::{Engine, EngineConfig, Handle};
@@ -136,6 +136,11 @@ impl Server {
 
     /// Asks for a run of a plan.
     pub async fn run_plan(&self, plan: &RunPlan) -> RunId {
+        self.run_with(plan, &TakenOver::default()).await
+    }
+
+    /// Asks for a run of a plan that takes results over.
+    pub async fn run_with(&self, plan: &RunPlan, taken: &TakenOver) -> RunId {
         let record = RunRecord {
             id: plan.context.id.clone(),
             project: "default".into(),
@@ -151,7 +156,7 @@ impl Server {
             parameters: JsonMap::new(),
             acting: None,
         };
-        self.store.create_run(&record, plan, None).await.expect("the run is stored");
+        self.store.create_run_with(&record, plan, taken, None).await.expect("the run is stored");
         record.id
     }
 

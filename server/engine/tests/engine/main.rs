@@ -6,5 +6,6 @@ mod admission;
 mod crash;
 mod fixture;
 mod flow;
+mod parts;
 mod retries;
 mod wishes;

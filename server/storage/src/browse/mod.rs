@@ -2,6 +2,7 @@
 
 mod archive;
 mod bucket;
+mod copy;
 mod entry;
 mod error;
 mod folder;

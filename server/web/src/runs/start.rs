@@ -1,7 +1,9 @@
 //! Starting a run: from a stored pipeline, or from a document that comes along.
 
+use cubeloom_compiler::{Document, Planned};
 use cubeloom_domain::identity::AuditEntry;
-use cubeloom_domain::record::RunRecord;
+use cubeloom_domain::plan::RunPlan;
+use cubeloom_domain::record::{RunRecord, TakenOver};
 use cubeloom_domain::state::RunState;
 use cubeloom_domain::{JsonMap, Problem};
 use cubeloom_store::{PipelineVersion, StoreError};
@@ -9,6 +11,7 @@ use serde_json::json;
 
 use crate::code;
 use crate::error::{ApiError, ApiResult};
+use crate::part::{self, PartError, WantedPart};
 use crate::plan::{self, Order};
 use crate::state::Web;
 
@@ -26,6 +29,8 @@ pub(crate) struct Wanted {
     pub source: Source,
     /// The parameters that were given; texts are read by the declared types.
     pub parameters: JsonMap,
+    /// Which tasks, when not all.
+    pub part: Option<WantedPart>,
 }
 
 /// What a run is made from.
@@ -61,7 +66,7 @@ pub(crate) struct Started {
 /// # Errors
 /// Every mistake in the document and its parameters, or what is not there.
 pub(crate) async fn start(web: &Web, wanted: Wanted, mut entry: AuditEntry) -> ApiResult<Started> {
-    let Wanted { project, user, instead_of_user, source, parameters } = wanted;
+    let Wanted { project, user, instead_of_user, source, parameters, part } = wanted;
     let (text, code, version) = match source {
         Source::Stored { pipeline, version } => {
             let stored = stored(web, &project, &pipeline, version).await?;
@@ -74,8 +79,9 @@ pub(crate) async fn start(web: &Web, wanted: Wanted, mut entry: AuditEntry) -> A
     };
     let acting = instead_of_user.unwrap_or_else(|| user.clone());
     let order = Order { project: project.clone(), user: acting, parameters: parameters.clone(), code };
-    let (_, planned) = plan::plan(web, text, order).await?;
-    let plan = planned.plan;
+    let (document, planned) = plan::plan(web, text, order).await?;
+    let begun = begin(web, planned, part.as_ref(), &document).await?;
+    let Begun { plan, taken, warnings, message } = begun;
     let record = RunRecord {
         id: plan.context.id.clone(),
         project: project.clone(),
@@ -86,7 +92,7 @@ pub(crate) async fn start(web: &Web, wanted: Wanted, mut entry: AuditEntry) -> A
         started_at: None,
         ended_at: None,
         tasks: u32::try_from(plan.tasks.len()).unwrap_or(u32::MAX),
-        message: None,
+        message,
         version,
         parameters,
         acting: None,
@@ -94,11 +100,46 @@ pub(crate) async fn start(web: &Web, wanted: Wanted, mut entry: AuditEntry) -> A
     entry.subject = record.id.to_string();
     entry.project = Some(project);
     let (pipeline, parameters) = (&record.pipeline, &record.parameters);
-    entry.after = Some(json!({"pipeline": pipeline, "version": version, "parameters": parameters}));
-    web.store().create_run(&record, &plan, Some(&entry)).await.map_err(refused)?;
+    entry.after =
+        Some(json!({"pipeline": pipeline, "version": version, "parameters": parameters, "part": plan.part}));
+    web.store().create_run_with(&record, &plan, &taken, Some(&entry)).await.map_err(refused)?;
     web.wake();
     web.live().touched(&record.id);
-    Ok(Started { record, warnings: planned.warnings })
+    Ok(Started { record, warnings })
+}
+
+/// What a run begins with.
+struct Begun {
+    plan: RunPlan,
+    taken: TakenOver,
+    warnings: Vec<Problem>,
+    message: Option<String>,
+}
+
+/// The whole pipeline, or the part of it that is wanted with what it takes over.
+async fn begin(
+    web: &Web,
+    planned: Planned,
+    part: Option<&WantedPart>,
+    document: &Document,
+) -> ApiResult<Begun> {
+    let Planned { plan, mut warnings } = planned;
+    let Some(wanted) = part else {
+        return Ok(Begun { plan, taken: TakenOver::default(), warnings, message: None });
+    };
+    let mut begun = part::begin(web.store(), web.folders(), plan, wanted).await?;
+    document.locate(&mut begun.warnings);
+    warnings.append(&mut begun.warnings);
+    Ok(Begun { plan: begun.plan, taken: begun.taken, warnings, message: Some(begun.message) })
+}
+
+impl From<PartError> for ApiError {
+    fn from(error: PartError) -> Self {
+        match error {
+            PartError::Refused { path, message } => Self::field(path, message),
+            PartError::Store(error) => error.into(),
+        }
+    }
 }
 
 fn refused(error: StoreError) -> ApiError {

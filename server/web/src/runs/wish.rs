@@ -11,6 +11,7 @@ use super::{reader, secrets};
 use crate::audit;
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult};
+use crate::part::WantedPart;
 use crate::state::Web;
 
 /// How often, and how many times, it is looked whether a wish was taken up.
@@ -59,18 +60,21 @@ pub(crate) async fn rerun(web: &Web, caller: &Caller, run: &RunRecord, from: Vec
     add(web, caller, run, &wish, "run.rerun").await
 }
 
-/// Starts a new run of the same version with the same parameters.
+/// Starts a new run of the same version, or of the same part of it, with the same parameters.
 pub(crate) async fn again(web: &Web, caller: &Caller, run: &RunRecord) -> ApiResult<Started> {
     if run.version.is_none() {
         let message = format!("run {} was started from a document that is not stored: post it again", run.id);
         return Err(ApiError::conflict(message));
     }
+    let plan = reader::plan(web, &run.id).await?;
+    let part = plan.part.as_ref();
     let wanted = Wanted {
         project: run.project.clone(),
         user: caller.user.name.clone(),
         instead_of_user: None,
         source: Source::Stored { pipeline: run.pipeline.clone(), version: run.version },
         parameters: run.parameters.clone(),
+        part: part.map(|part| WantedPart { choice: part.choice.clone(), of: part.of.clone() }),
     };
     start::start(web, wanted, audit::entry(web, caller, "run.start", "").clone()).await
 }

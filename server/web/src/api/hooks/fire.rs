@@ -76,6 +76,7 @@ pub(crate) async fn fire(
     let mut parameters = hook.parameters.clone();
     parameters.extend(call(&body)?.parameters);
     let wanted = Wanted {
+        part: None,
         project: hook.project.clone(),
         user: user.name.clone(),
         instead_of_user: Some(format!("hook:{}", hook.id)),

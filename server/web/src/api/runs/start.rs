@@ -3,12 +3,14 @@
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use cubeloom_domain::plan::Choice;
 
-use super::view::{StartRun, StartedView};
+use super::view::{PartOfRun, StartRun, StartedView};
 use crate::audit;
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, ProblemDocument, ProblemView};
 use crate::extract::{Json, Path};
+use crate::part::WantedPart;
 use crate::runs::reader;
 use crate::runs::start::{Source, Wanted, start as start_run};
 use crate::state::Web;
@@ -34,7 +36,8 @@ pub(crate) async fn start(
 ) -> ApiResult<Response> {
     let parameters = body.parameters.clone();
     let user = caller.user.name.clone();
-    let wanted = Wanted { project, user, instead_of_user: None, source: source(body)?, parameters };
+    let part = part(body.tasks.as_ref())?;
+    let wanted = Wanted { project, user, instead_of_user: None, source: source(body)?, parameters, part };
     let entry = audit::entry(&web, &caller, "run.start", "").clone();
     let started = start_run(&web, wanted, entry).await?;
     let place = format!("/api/v1/runs/{}", started.record.id);
@@ -43,6 +46,23 @@ pub(crate) async fn start(
         warnings: started.warnings.iter().map(ProblemView::from).collect(),
     };
     Ok((StatusCode::CREATED, [(header::LOCATION, place)], Json(view)).into_response())
+}
+
+/// Which tasks are meant, when not all.
+fn part(tasks: Option<&PartOfRun>) -> ApiResult<Option<WantedPart>> {
+    let Some(tasks) = tasks else { return Ok(None) };
+    let choice = match (&tasks.only, &tasks.from) {
+        (Some(task), None) => Choice::Only(task.clone()),
+        (None, Some(task)) => Choice::From(task.clone()),
+        (Some(_), Some(_)) => {
+            return Err(ApiError::field("/tasks/from", "send `only` or `from`, not both"));
+        }
+        (None, None) => return Err(ApiError::field("/tasks", "name a task, as `only` or as `from`")),
+    };
+    let of = tasks.of.as_deref().map(|run| {
+        run.parse().map_err(|_| ApiError::field("/tasks/of", format!("`{run}` is not the id of a run")))
+    });
+    Ok(Some(WantedPart { choice, of: of.transpose()? }))
 }
 
 /// What is meant: a pipeline or a document, not both.

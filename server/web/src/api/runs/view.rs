@@ -92,6 +92,26 @@ pub struct StartRun {
     #[serde(default)]
     #[schema(value_type = Object)]
     pub parameters: JsonMap,
+    /// Only these tasks; all of them when absent.
+    #[serde(default)]
+    pub tasks: Option<PartOfRun>,
+}
+
+/// A part of a pipeline: `only` one task, or everything `from` one on. What the tasks before would leave is taken over
+/// from an earlier run: their outputs, and a copy of that run's folder.
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PartOfRun {
+    /// This task alone.
+    #[serde(default)]
+    pub only: Option<String>,
+    /// This task and everything after it.
+    #[serde(default)]
+    pub from: Option<String>,
+    /// The run that the tasks before are taken over from: one of the same pipeline that has ended. When absent, the
+    /// newest in which all of them have succeeded.
+    #[serde(default)]
+    pub of: Option<String>,
 }
 
 /// Which tasks are run again.

@@ -1,0 +1,78 @@
+//! Cutting a plan down to a part of its pipeline, and telling what changed in the tasks that are not run again.
+
+use cubeloom_domain::TaskIx;
+use cubeloom_domain::graph::Graph;
+use cubeloom_domain::plan::{Choice, PlannedTask, RunPlan};
+use serde_json::{Map, Value};
+
+/// A plan of a part of a pipeline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// The chosen tasks and all before them, in the document's order.
+    pub plan: RunPlan,
+    /// Those that are not run but taken over from an earlier run.
+    pub taken: Vec<TaskIx>,
+    /// Where each task of the plan stands in the document.
+    pub places: Vec<usize>,
+}
+
+/// Cuts a plan down to the chosen tasks and those before them. What was chosen is run, never answered from the
+/// cache. `None` when there is no such task.
+#[must_use]
+pub fn cut(plan: RunPlan, choice: &Choice) -> Option<Part> {
+    let named = plan.find(choice.task())?.0;
+    let edges: Vec<(u32, u32)> = (0u32..)
+        .zip(&plan.tasks)
+        .flat_map(|(after, task)| task.needs.iter().map(move |before| (before.0, after)))
+        .collect();
+    let graph = Graph::new(plan.tasks.len(), &edges);
+    let chosen: Vec<u32> = match choice {
+        Choice::Only(_) => vec![named],
+        Choice::From(_) => numbers(&graph.with_descendants(&[named])),
+    };
+    let kept = numbers(&graph.with_ancestors(&chosen));
+    let mut new_place = vec![None; plan.tasks.len()];
+    for (at, old) in (0u32..).zip(&kept) {
+        new_place[*old as usize] = Some(TaskIx(at));
+    }
+    let is_chosen = |old: &u32| chosen.binary_search(old).is_ok();
+    let moved = |old: &Vec<TaskIx>| old.iter().filter_map(|ix| new_place[ix.index()]).collect();
+    let task = |old: &u32| {
+        let task = &plan.tasks[*old as usize];
+        let cache = task.cache.clone().filter(|_| !is_chosen(old));
+        PlannedTask { needs: moved(&task.needs), reads: moved(&task.reads), cache, ..task.clone() }
+    };
+    let tasks = kept.iter().map(task).collect();
+    let taken = (0u32..).zip(&kept).filter(|(_, old)| !is_chosen(old)).map(|(at, _)| TaskIx(at)).collect();
+    let places = kept.iter().map(|old| *old as usize).collect();
+    Some(Part { plan: RunPlan { tasks, ..plan }, taken, places })
+}
+
+fn numbers(flags: &[bool]) -> Vec<u32> {
+    (0u32..).zip(flags).filter(|(_, flag)| **flag).map(|(at, _)| at).collect()
+}
+
+/// What of a task is not as it was in an earlier plan, by the names of fields; empty when it would do the same.
+#[must_use]
+pub fn changed(now: (&RunPlan, &PlannedTask), then: (&RunPlan, &PlannedTask)) -> Vec<String> {
+    let (new, old) = (described(now), described(then));
+    let names: std::collections::BTreeSet<&String> = new.keys().chain(old.keys()).collect();
+    names.into_iter().filter(|name| new.get(*name) != old.get(*name)).cloned().collect()
+}
+
+/// A task without what differs between equal tasks of two plans: places, and the run's own id.
+fn described((plan, task): (&RunPlan, &PlannedTask)) -> Map<String, Value> {
+    let text = serde_json::to_string(task).unwrap_or_default().replace(plan.context.id.as_str(), "");
+    let mut fields: Map<String, Value> = serde_json::from_str(&text).unwrap_or_default();
+    for name in ["reads", "cache", "priority", "retry", "placement", "timeout"] {
+        fields.remove(name);
+    }
+    let names: Vec<&str> = task.needs.iter().map(|ix| plan.task(*ix).name.as_str()).collect();
+    fields.insert("needs".into(), names.into());
+    let template = plan.template_of(task);
+    fields.insert(
+        "template".into(),
+        format!("{}@{} {}", template.name, template.version, template.digest).into(),
+    );
+    fields
+}

@@ -1,0 +1,271 @@
+//! Copying a folder: whole or not at all, never through a link, and with the owners that its files have.
+
+use std::collections::BTreeSet;
+use std::ffi::CStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use cubeloom_domain::failpoint;
+use rustix::fs::{
+    AtFlags, Dir, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, Uid, mkdirat, openat,
+};
+use rustix::io::Errno;
+
+use super::path::{clean, split};
+use super::upload::PART;
+use super::{BrowseError, Folder};
+
+/// How deep folders may lie in each other.
+const MAX_DEPTH: usize = 128;
+/// The bits of a mode that a copy gets: neither setuid nor setgid.
+const MODE: u32 = 0o777;
+
+/// Copies that this process has begun: each gets a name of its own.
+static COPIES: AtomicU64 = AtomicU64::new(0);
+
+/// What links to absolute paths are changed by: into the old folder, as it is called from outside, and into the new.
+struct Names {
+    old: String,
+    new: String,
+}
+
+impl Folder {
+    /// Copies the folder `from`, with all that is below it, to `to`, which appears when it is whole; nothing is done
+    /// when it is there already. What is neither file, folder nor link is left out. Links stay links; those that lead
+    /// into the old folder by its whole path lead into the new one, where `outside` is the path of this folder.
+    /// Blocking. What a process that died has left of an earlier try is removed.
+    ///
+    /// # Errors
+    /// When `from` is not there, or the disk is full or fails.
+    pub fn copy_folder(&self, from: &str, to: &str, outside: &Path) -> Result<(), BrowseError> {
+        let (from, to) = (clean(from)?, clean(to)?);
+        if matches!(self.stat(&to), Ok(found) if is_folder(&found)) {
+            return Ok(());
+        }
+        let (above, name) = split(&to)?;
+        let source = self.beneath(&from, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let parent = self.beneath(above, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let begun = format!("{PART}{name}-");
+        self.forget_tries(above, &parent, &begun);
+        let part = Try::begin(&begun);
+        let names = Names {
+            old: outside.join(&from).to_string_lossy().into_owned(),
+            new: outside.join(&to).to_string_lossy().into_owned(),
+        };
+        let copied = copy_aside(&source, &parent, &part.0, &names);
+        let placed = copied.and_then(|()| {
+            match rustix::fs::renameat_with(&parent, part.0.as_str(), &parent, name, RenameFlags::NOREPLACE) {
+                // Another try was faster.
+                Err(Errno::EXIST) => Ok(false),
+                other => Ok(other.map(|()| true)?),
+            }
+        });
+        drop(part);
+        if !matches!(placed, Ok(true)) {
+            self.forget_tries(above, &parent, &begun);
+        }
+        placed.map(|_| ()).map_err(BrowseError::of_io(&from))
+    }
+
+    /// Removes what earlier tries have left. What cannot be removed now is removed with the next.
+    fn forget_tries(&self, above: &str, parent: &OwnedFd, begun: &str) {
+        let Ok(entries) = Dir::read_from(parent) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_string_lossy();
+            if name.starts_with(begun) && !Try::is_live(&name) {
+                let place = if above.is_empty() { name.into_owned() } else { format!("{above}/{name}") };
+                if let Err(error) = self.remove(&place) {
+                    tracing::warn!(%place, %error, "a copy that was not finished is left");
+                }
+            }
+        }
+    }
+}
+
+/// The name of a copy that this process is making.
+struct Try(String);
+
+impl Try {
+    fn begin(begun: &str) -> Self {
+        let name = format!("{begun}{}-{}", std::process::id(), COPIES.fetch_add(1, Ordering::Relaxed));
+        live().insert(name.clone());
+        Self(name)
+    }
+
+    fn is_live(name: &str) -> bool {
+        live().contains(name)
+    }
+}
+
+impl Drop for Try {
+    fn drop(&mut self) {
+        live().remove(&self.0);
+    }
+}
+
+fn live() -> MutexGuard<'static, BTreeSet<String>> {
+    static LIVE: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Copies a folder to a name that nobody looks for.
+fn copy_aside(source: &OwnedFd, parent: &OwnedFd, part: &str, names: &Names) -> io::Result<()> {
+    let target = make_like(source, parent, part)?;
+    copy_into(source, &target, names, 0)?;
+    // The name must not be on the disk before what it stands for.
+    rustix::fs::syncfs(&target)?;
+    failpoint::hit("engine.prepare.copied");
+    Ok(())
+}
+
+fn is_folder(found: &Stat) -> bool {
+    FileType::from_raw_mode(found.st_mode) == FileType::Directory
+}
+
+/// Copies what is in a folder into another.
+fn copy_into(source: &OwnedFd, target: &OwnedFd, names: &Names, depth: usize) -> io::Result<()> {
+    if depth > MAX_DEPTH {
+        return Err(io::Error::other(format!("folders lie more than {MAX_DEPTH} deep in each other")));
+    }
+    for entry in Dir::read_from(source)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if matches!(name.to_bytes(), b"." | b"..") {
+            continue;
+        }
+        // What a task left running removes meanwhile is not there.
+        let Some(found) = there(rustix::fs::statat(source, name, AtFlags::SYMLINK_NOFOLLOW))? else {
+            continue;
+        };
+        match FileType::from_raw_mode(found.st_mode) {
+            FileType::Directory => {
+                let Some(inner) = there(open_folder(source, name))? else { continue };
+                copy_into(&inner, &make_like(&inner, target, name)?, names, depth + 1)?;
+            }
+            FileType::RegularFile => copy_file(source, target, name)?,
+            FileType::Symlink => copy_link(source, target, name, &found, names)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn there<T>(result: Result<T, Errno>) -> io::Result<Option<T>> {
+    match result {
+        Err(Errno::NOENT) => Ok(None),
+        other => Ok(Some(other?)),
+    }
+}
+
+fn open_folder(parent: &OwnedFd, name: impl rustix::path::Arg) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(parent, name, flags, Mode::empty())
+}
+
+/// Makes a folder that belongs to whom the other one belongs to.
+fn make_like(
+    like: &OwnedFd,
+    parent: &OwnedFd,
+    name: impl rustix::path::Arg + Copy,
+) -> Result<OwnedFd, Errno> {
+    mkdirat(parent, name, Mode::from_raw_mode(0o700))?;
+    let made = open_folder(parent, name)?;
+    give(&made, &rustix::fs::fstat(like)?)?;
+    Ok(made)
+}
+
+/// Owner, group and mode of another file, as far as this process may give them.
+fn give(file: &OwnedFd, like: &Stat) -> Result<(), Errno> {
+    let own = rustix::fs::fstat(file)?;
+    if (own.st_uid, own.st_gid) != (like.st_uid, like.st_gid) {
+        rustix::fs::fchown(file, Some(Uid::from_raw(like.st_uid)), Some(Gid::from_raw(like.st_gid)))?;
+    }
+    rustix::fs::fchmod(file, Mode::from_raw_mode(like.st_mode & MODE))
+}
+
+fn copy_file(source: &OwnedFd, target: &OwnedFd, name: &CStr) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let Some(old) = there(openat(source, name, flags, Mode::empty()))? else { return Ok(()) };
+    let found = rustix::fs::fstat(&old)?;
+    // Exchanged for something else since it was looked at.
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+        return Ok(());
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let new = openat(target, name, flags, Mode::from_raw_mode(0o600))?;
+    // The kernel copies, and shares blocks where the file system can.
+    let (mut reader, mut writer) = (File::from(old), File::from(new));
+    io::copy(&mut reader, &mut writer)?;
+    let new = OwnedFd::from(writer);
+    give(&new, &found)?;
+    Ok(rustix::fs::futimens(&new, &times(&found))?)
+}
+
+/// Build tools and caches go by them.
+fn times(found: &Stat) -> Timestamps {
+    let moment = |seconds, nanoseconds: u64| Timespec {
+        tv_sec: seconds,
+        tv_nsec: i64::try_from(nanoseconds).unwrap_or(0),
+    };
+    Timestamps {
+        last_access: moment(found.st_atime, found.st_atime_nsec),
+        last_modification: moment(found.st_mtime, found.st_mtime_nsec),
+    }
+}
+
+fn copy_link(source: &OwnedFd, target: &OwnedFd, name: &CStr, found: &Stat, names: &Names) -> io::Result<()> {
+    let Some(leads) = there(rustix::fs::readlinkat(source, name, Vec::new()))? else { return Ok(()) };
+    let leads = leads.to_string_lossy().into_owned();
+    let inside = leads.strip_prefix(&names.old).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    let leads = inside.map_or(leads.clone(), |rest| format!("{}{rest}", names.new));
+    rustix::fs::symlinkat(leads.as_str(), target, name)?;
+    if rustix::process::geteuid().is_root() {
+        let (uid, gid) = (Some(Uid::from_raw(found.st_uid)), Some(Gid::from_raw(found.st_gid)));
+        rustix::fs::chownat(target, name, uid, gid, AtFlags::SYMLINK_NOFOLLOW)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_folder_is_copied_whole_and_nothing_is_shared() {
+        let place = tempfile::tempdir().unwrap();
+        let runs = place.path().join("runs");
+        fs::create_dir_all(runs.join("old/deep")).unwrap();
+        fs::create_dir_all(runs.join(format!("{PART}new-1-0/left"))).unwrap();
+        fs::write(runs.join("old/deep/program"), "text").unwrap();
+        fs::set_permissions(runs.join("old/deep/program"), fs::Permissions::from_mode(0o4751)).unwrap();
+        fs::write(place.path().join("secret"), "not to be copied").unwrap();
+        symlink(runs.join("old/deep"), runs.join("old/inside")).unwrap();
+        symlink("../../secret", runs.join("old/out")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, runs.join("old/pipe"), Mode::from_raw_mode(0o600)).unwrap();
+
+        let folder = Folder::open(place.path(), None).unwrap().unwrap();
+        folder.copy_folder("runs/old", "runs/new", place.path()).unwrap();
+        let found = fs::metadata(runs.join("new/deep/program")).unwrap();
+        let old = fs::metadata(runs.join("old/deep/program")).unwrap();
+        assert_eq!((found.mode() & 0o7777, found.mtime()), (0o751, old.mtime()));
+        assert_ne!(found.ino(), old.ino());
+        assert_eq!(fs::read_link(runs.join("new/inside")).unwrap(), runs.join("new/deep"));
+        assert_eq!(fs::read_link(runs.join("new/out")).unwrap(), Path::new("../../secret"));
+        let names: Vec<_> = fs::read_dir(&runs).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names.len(), 2, "the earlier try is gone: {names:?}");
+        assert!(!runs.join("new/pipe").exists());
+
+        fs::write(runs.join("new/mark"), "").unwrap();
+        folder.copy_folder("runs/old", "runs/new", place.path()).unwrap();
+        assert!(runs.join("new/mark").exists(), "what is there is left alone");
+        let missing = folder.copy_folder("runs/none", "runs/other", place.path());
+        assert!(matches!(missing, Err(BrowseError::NotFound(_))));
+    }
+}

@@ -1,0 +1,53 @@
+//! Tasks whose results are taken over though they would be others today.
+
+use std::path::Path;
+
+use cubeloom_compiler::part::{Part, changed};
+use cubeloom_domain::plan::{Late, PlannedTask, RunPlan};
+use cubeloom_domain::{Code, Problem};
+use serde_json::Value;
+
+use super::earlier::Earlier;
+
+/// What has changed since the earlier run, a warning for each task. `code` has the copies of pipelines' folders.
+pub(super) async fn of(part: &Part, earlier: &Earlier, code: &Path) -> Vec<Problem> {
+    let mut warnings = Vec::new();
+    for ix in &part.taken {
+        let task = part.plan.task(*ix);
+        let Some(old) = earlier.plan.find(&task.name) else { continue };
+        let mut what = changed((&part.plan, task), (&earlier.plan, earlier.plan.task(old)));
+        what.extend(changed_files(&part.plan, task, &earlier.plan, code).await);
+        if what.is_empty() {
+            continue;
+        }
+        let (name, run) = (&task.name, &earlier.record.id);
+        let message = format!(
+            "`{name}` has changed since run {run}, whose result is taken over: {}; run from `{name}` on to use what \
+             it is now",
+            what.join(", ")
+        );
+        let path = format!("/tasks/{}", part.places[ix.index()]);
+        warnings.push(Problem::warning(Code::Suspicious, path, message));
+    }
+    warnings
+}
+
+/// The files of the pipeline's folder that a task's arguments name, and that have another content now.
+async fn changed_files(now: &RunPlan, task: &PlannedTask, then: &RunPlan, code: &Path) -> Vec<String> {
+    let (Some(new), Some(old)) = (&now.context.code, &then.context.code) else { return Vec::new() };
+    let mut changed = Vec::new();
+    if new == old {
+        return changed;
+    }
+    for name in &now.template_of(task).path_arguments {
+        let Some(Late::Value(Value::String(path))) = task.arguments.get(name) else { continue };
+        let content = |digest: &String| tokio::fs::read(code.join(digest).join(path));
+        // What cannot be read is told when the task runs.
+        if let (Ok(new), Ok(old)) = (content(new).await, content(old).await)
+            && new != old
+        {
+            changed.push(format!("the file {path}"));
+        }
+    }
+    changed
+}
