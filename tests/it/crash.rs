@@ -12,6 +12,7 @@ mod document;
 mod figures;
 mod ledger;
 mod moments;
+mod part;
 mod points;
 mod site;
 mod verdict;
@@ -36,6 +37,7 @@ fn at_every_failpoint() {
     points::kill_the_client(&mut site, &baseline, &mut figures);
     points::kill(&mut site, &baseline, 12, 3, &mut numbers(), &mut figures);
     points::kill_while_cancelling(&mut site, &mut figures);
+    points::kill_while_preparing(&mut site, &mut figures);
     points::find_unreached(&mut figures);
     tell(&figures);
 }
@@ -76,6 +78,7 @@ fn at_every_failpoint_in_a_run_of_its_own() {
     points::kill(&mut site, &baseline, 1, 1, &mut numbers, &mut figures);
     points::kill(&mut site, &baseline, 10, 20, &mut numbers, &mut figures);
     points::kill_while_cancelling(&mut site, &mut figures);
+    points::kill_while_preparing(&mut site, &mut figures);
     points::find_unreached(&mut figures);
     tell(&figures);
 }

@@ -8,4 +8,5 @@ mod lists;
 mod live;
 mod logs;
 mod pages;
+mod parts;
 mod start;

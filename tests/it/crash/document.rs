@@ -39,6 +39,14 @@ impl Document {
         document
     }
 
+    /// One task and another after it.
+    pub fn pair() -> Self {
+        let mut document = Self { name: "pair", tasks: Vec::new(), sums: BTreeMap::new() };
+        document.add("start", "0", "plain", 1, &[]);
+        document.add("end", "0", "plain", 1, &["start"]);
+        document
+    }
+
     fn with_layers(name: &'static str, layers: usize, reduces: usize) -> Self {
         let mut document = Self { name, tasks: Vec::new(), sums: BTreeMap::new() };
         document.add("start", "0.01", "plain", 1, &[]);

@@ -11,11 +11,12 @@ use super::baseline::Baseline;
 use super::document::Document;
 use super::figures::Figures;
 use super::moments::Numbers;
+use super::part;
 use super::site::Site;
 use super::watch::{Came, Watch};
 
 /// The variable that names the point to die at.
-const POINT: &str = "CUBELOOM_FAILPOINT";
+pub const POINT: &str = "CUBELOOM_FAILPOINT";
 /// Points in the program that asks for a run; all others are reached in the server or in a shim.
 const OF_THE_CLIENT: [&str; 2] = ["store.create_run.before", "store.create_run.after"];
 /// Points that are reached once on a new data folder, while the server starts.
@@ -77,7 +78,9 @@ pub fn kill(
 ) {
     figures.declared = declared();
     let elsewhere = |point: &str| {
-        [&OF_THE_CLIENT[..], &OF_THE_FIRST_START, &OF_THE_FIRST_TASKS].concat().contains(&point)
+        [&OF_THE_CLIENT[..], &OF_THE_FIRST_START, &OF_THE_FIRST_TASKS, &part::POINTS]
+            .concat()
+            .contains(&point)
     };
     let ordinary = figures.declared.iter().filter(|point| !elsewhere(point));
     let mut points: VecDeque<Armed> = ordinary
@@ -193,6 +196,12 @@ pub fn kill_while_cancelling(site: &mut Site, figures: &mut Figures) {
         site.start(&[]);
         super::cancel::check(site, &run, figures);
     }
+    figures.reached.extend(reached(site));
+}
+
+/// Kills the server while it fills the folder of a run of a part.
+pub fn kill_while_preparing(site: &mut Site, figures: &mut Figures) {
+    part::kill(site, figures);
     figures.reached.extend(reached(site));
 }
 

@@ -161,10 +161,19 @@ impl Site {
 
     /// Asks for a run as a person does, and returns before it has begun. The server must be ready.
     pub fn submit(&self, document: &Document, variables: Variables<'_>) -> Result<RunId, Output> {
+        self.submit_with(document, &[], variables)
+    }
+
+    fn submit_with(
+        &self,
+        document: &Document,
+        words: &[&str],
+        variables: Variables<'_>,
+    ) -> Result<RunId, Output> {
         let path = document.write(&self.beside("pipeline"), self.ledger.path());
         let path = path.display().to_string();
-        let output =
-            self.command(&["run", &path, "--detach"], variables).output().expect("the program starts");
+        let words = [&["run", &path, "--detach"], words].concat();
+        let output = self.command(&words, variables).output().expect("the program starts");
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         let id = said.split(|c: char| !c.is_ascii_alphanumeric()).find_map(|word| word.parse().ok());
         match id {
@@ -175,7 +184,12 @@ impl Site {
 
     /// Asks for a run, which must be accepted.
     pub fn run(&self, document: &Document) -> RunId {
-        self.submit(document, &[]).unwrap_or_else(|output| {
+        self.run_with(document, &[])
+    }
+
+    /// The same, with more words on the command line.
+    pub fn run_with(&self, document: &Document, words: &[&str]) -> RunId {
+        self.submit_with(document, words, &[]).unwrap_or_else(|output| {
             panic!("{}\n{}", String::from_utf8_lossy(&output.stderr), self.last_log())
         })
     }

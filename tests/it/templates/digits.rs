@@ -30,6 +30,31 @@ fn digits_are_read_with_an_accuracy_over_95_percent() {
     assert!(fs::metadata(result.join(best)).unwrap().len() > 10_000);
 }
 
+#[test]
+fn a_part_of_digits_runs_on_what_an_earlier_run_left() {
+    let app = app();
+    let pipeline = shipped("examples/digits/pipeline.yaml");
+    let whole = run(&app, 0, &pipeline, &[]);
+    let report = |run: &Value| fs::read(folder(run).join("result/report.json")).unwrap();
+    let before = report(&whole);
+    let part = run(&app, 0, &pipeline, &["--from", "boost", "-p", "rounds=30"]);
+    let expected = [
+        ("locate", "reused"),
+        ("pull", "reused"),
+        ("features", "reused"),
+        ("boost", "succeeded"),
+        ("net", "reused"),
+        ("evaluate", "succeeded"),
+    ];
+    assert_eq!(states(&part), expected);
+    let judged = outputs(&part, "evaluate");
+    assert!(judged["accuracy"].as_f64() > Some(0.95), "{judged}");
+    assert_ne!(folder(&part), folder(&whole));
+    assert_eq!(report(&whole), before, "the earlier run keeps what it had");
+    let models = folder(&part).join("models");
+    assert!(outputs(&part, "net")["model"].as_str().unwrap().starts_with(models.to_str().unwrap()));
+}
+
 /// How many images a confusion matrix says were read rightly.
 fn diagonal(counts: &Value) -> f64 {
     (0..10).map(|digit| counts[digit][digit].as_f64().expect("well formed")).sum()

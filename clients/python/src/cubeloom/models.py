@@ -994,6 +994,16 @@ class PageOutputsView(TypedDict):
     """
 
 
+PartOfRun = TypedDict(
+    'PartOfRun',
+    {
+        'only': NotRequired[str | None],
+        'from': NotRequired[str | None],
+        'of': NotRequired[str | None],
+    },
+)
+
+
 class Place(TypedDict):
     """
     Somebody's place.
@@ -1418,6 +1428,7 @@ class StartRun(TypedDict):
     """
     The parameters; texts are read by the declared types.
     """
+    tasks: NotRequired[PartOfRun | None]
 
 
 class StoreCredentials(TypedDict):
@@ -3046,6 +3057,10 @@ class Item14(TypedDict):
     """
     The name of who started it.
     """
+    acting_user: NotRequired[str | None]
+    """
+    The name of who last resumed it or ran a part of it again: what it does since, it does for them.
+    """
     state: str
     """
     `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
@@ -3636,6 +3651,10 @@ class RunView(TypedDict):
     user: str
     """
     The name of who started it.
+    """
+    acting_user: NotRequired[str | None]
+    """
+    The name of who last resumed it or ran a part of it again: what it does since, it does for them.
     """
     state: str
     """
