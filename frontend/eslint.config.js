@@ -5,7 +5,7 @@ import tseslint from "typescript-eslint";
 const asMarkup = ["innerHTML", "outerHTML", "insertAdjacentHTML", "setHTMLUnsafe", "write", "writeln"];
 
 export default defineConfig(
-  { ignores: ["dist", "node_modules", "src/api/schema.ts"] },
+  { ignores: ["dist", "bench/dist", "node_modules", "src/api/schema.ts"] },
   tseslint.configs.strictTypeChecked,
   { languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } } },
   {
@@ -23,5 +23,5 @@ export default defineConfig(
     },
   },
   { files: ["**/*.test.ts"], rules: { "max-lines-per-function": "off" } },
-  { files: ["*.js", "*.ts", "build/*.ts"], extends: [tseslint.configs.disableTypeChecked] },
+  { files: ["*.js", "*.ts", "build/*.ts", "bench/*.mjs", "bench/vite.config.ts"], extends: [tseslint.configs.disableTypeChecked] },
 );

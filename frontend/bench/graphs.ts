@@ -1,8 +1,6 @@
 //! Pipelines of a given size, the same on every call: layers of tasks that need one to three of the layers before.
 
-import type { PipelineDocument, Task } from "../src/graph/document";
-import { NODE } from "../src/graph/document";
-import { edgesOf } from "../src/graph/document";
+import { edgesOf, NODE, type PipelineDocument, type Task } from "../src/graph/document";
 import { layOut } from "../src/graph/layout";
 
 /** A pipeline with `count` tasks that all have a place. */

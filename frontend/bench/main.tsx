@@ -21,7 +21,8 @@ async function begin(): Promise<void> {
   // Lets everything before it settle, so that only the opening is measured.
   await new Promise((done) => setTimeout(done, 300));
   const started = performance.now();
-  root.render(kind === "ours" ? <Canvas store={store} templates={new Map()} onOpen={() => undefined} /> : <Bare document={document} culled={kind === "culled"} />);
+  const keep = (stage: unknown) => { Object.assign(window, { stage }); };
+  root.render(kind === "ours" ? <Canvas store={store} templates={new Map()} onOpen={() => undefined} onStage={keep} /> : <Bare document={document} culled={kind === "culled"} />);
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   await new Promise((done) => setTimeout(done, 0));
   Object.assign(window, { opened: performance.now() - started, store });

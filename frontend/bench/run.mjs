@@ -14,7 +14,7 @@ import { build } from "vite";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const ROUNDS = Number(process.argv[2] ?? 3);
 const MOVES = 60;
-const SIZES = [1000, 2122, 5000];
+const SIZES = (process.argv[3] ?? "1000,2122,5000").split(",").map(Number);
 const KINDS = ["bare", "culled", "ours"];
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 
@@ -73,7 +73,7 @@ async function look(page, kind, zoom) {
       ? { zoom: scale, x: view.width / 2 - (x + 112) * scale, y: view.height / 2 - (y + 36) * scale }
       : { zoom: scale, x: (view.width - width * scale) / 2, y: (view.height - height * scale) / 2 };
     window.spot = { x: to.x + (x + 112) * scale, y: to.y + (y + 36) * scale };
-    if (kind === "ours") window.stage.setView(to);
+    if (kind === "ours") window.stage.camera.show(to);
     else window.flow.setViewport(to);
   }, [kind, zoom, VIEW]);
   await page.waitForTimeout(400);
@@ -122,7 +122,7 @@ async function measure(browser, url, kind, nodes) {
 const at = (values, part) => values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))];
 const told = (values) => (values.length <= ROUNDS ? at(values, 0.5).toFixed(values[0] > 100 ? 0 : 1) : `${at(values, 0.5).toFixed(1)} / ${at(values, 0.95).toFixed(1)}`);
 
-await build({ configFile: join(here, "vite.config.ts"), logLevel: "warn" });
+await build({ configFile: join(here, "vite.config.ts"), logLevel: "error" });
 const { server, url } = await serve();
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"] });
 console.log(`${cpus().length} x ${cpus()[0].model}, Chromium ${browser.version()}, headless, ${ROUNDS} rounds in turns; milliseconds of the main thread, median / P95\n`);

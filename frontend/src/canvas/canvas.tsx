@@ -19,16 +19,19 @@ import { useUi } from "./ui";
 export interface CanvasProps extends Doors {
   store: EditorStore;
   templates: Templates;
+  /** The stage, for who drives the canvas from outside. */
+  onStage?: (stage: Stage) => void;
 }
 
 /** Fills the element that it is in. */
-export function Canvas({ store, templates, onOpen, onLogs }: CanvasProps) {
+export function Canvas({ store, templates, onOpen, onLogs, onStage }: CanvasProps) {
   const [stage] = useState(() => new Stage(store, templates, { onOpen, onLogs }));
   useEffect(() => {
     stage.ui.set({ templates });
     stage.doors = { onOpen, onLogs };
     stage.paint();
   }, [stage, templates, onOpen, onLogs]);
+  useEffect(() => { onStage?.(stage); }, [stage, onStage]);
   return (
     <StageContext value={stage}>
       <div className="cv">
