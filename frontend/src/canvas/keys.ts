@@ -4,6 +4,7 @@ import { t } from "../core/texts";
 import { move } from "../graph/edit";
 import { watchClipboard } from "./clipboard";
 import { COMMANDS } from "./commands/all";
+import { cancelLayout } from "./commands/arrange";
 import { finishConnecting, whyNot } from "./connect";
 import type { Pointer } from "./gestures/pointer";
 import { matches } from "./shortcut";
@@ -33,6 +34,7 @@ function handle(stage: Stage, event: KeyboardEvent, pointer: Pointer): boolean {
     if (event.key === "Escape") pointer.cancel();
     return event.key === "Escape";
   }
+  if (event.key === "Escape" && cancelLayout()) return true;
   const arrow = event.key.startsWith("Arrow") ? (event.key as Arrow) : null;
   if (stage.ui.state.connecting) return connecting(stage, event, arrow);
   if (arrow && (event.ctrlKey || event.metaKey)) return shift(stage, arrow, event.shiftKey);

@@ -4,27 +4,49 @@ import { NODE, edgesOf, type PipelineDocument } from "../graph/document";
 import type { Direction, Point } from "../graph/types";
 import type { LayoutJob, LayoutResult } from "./layout-worker";
 
-let worker: Worker | null = null;
-let count = 0;
+/** Where tasks go, by name: left upper corners. */
+export type Places = Record<string, Point>;
 
-/** Places for all tasks, by name. A later request makes an earlier one's answer come too, but nobody needs it. */
-export function requestLayout(document: PipelineDocument, direction: Direction): Promise<Record<string, Point>> {
-  worker ??= new Worker(new URL("./layout-worker.ts", import.meta.url), { type: "module" });
-  const engine = worker;
-  count += 1;
+/** What may be said about a layout. */
+export interface LayoutWish {
+  /** Where tasks are: those keep their order. */
+  previous?: Readonly<Record<string, Point>> | undefined;
+  /** Ends it; the answer is `null` then. */
+  signal?: AbortSignal;
+}
+
+let idle: Worker | null = null;
+
+/** Places for all tasks; `null` when it was ended before. */
+export function requestLayout(document: PipelineDocument, direction: Direction, { previous, signal }: LayoutWish = {}): Promise<Places | null> {
+  const worker = idle ?? new Worker(new URL("./layout-worker.ts", import.meta.url), { type: "module" });
+  idle = null;
   const job: LayoutJob = {
-    number: count,
     boxes: document.tasks.map(({ name }) => ({ id: name, ...NODE })),
     edges: edgesOf(document),
     direction,
+    previous: previous && Object.entries(previous),
   };
-  return new Promise((resolve) => {
-    const listen = ({ data }: MessageEvent<LayoutResult>) => {
-      if (data.number !== job.number) return;
-      engine.removeEventListener("message", listen);
-      resolve(data.places);
+  return new Promise((resolve, reject) => {
+    // A worker that computes hears nothing: only its end stops it.
+    const end = () => {
+      worker.terminate();
+      resolve(null);
     };
-    engine.addEventListener("message", listen);
-    engine.postMessage(job);
+    const settle = (how: () => void) => {
+      signal?.removeEventListener("abort", end);
+      how();
+    };
+    worker.onmessage = ({ data }: MessageEvent<LayoutResult>) => {
+      settle(() => {
+        idle?.terminate();
+        idle = worker;
+        resolve(data.places);
+      });
+    };
+    worker.onerror = (event) => { settle(() => { reject(new Error(event.message)); }); };
+    if (signal?.aborted) end();
+    else signal?.addEventListener("abort", end, { once: true });
+    worker.postMessage(job);
   });
 }

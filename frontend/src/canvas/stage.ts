@@ -230,17 +230,19 @@ export class Stage implements Painted {
     else if (only === undefined) this.ui.set({ cursor: null });
   }
 
+  // Tasks without a place get one, near to where the others are.
   #arrange(): void {
     if (!this.scene.needsLayout || this.ui.state.layingOut) return;
     this.ui.set({ layingOut: true });
     const { document } = this;
-    void requestLayout(document, document.canvas?.direction ?? "right").then((places) => {
+    void requestLayout(document, document.canvas?.direction ?? "right", { previous: document.canvas?.positions }).then((places) => {
       this.ui.set({ layingOut: false });
-      this.#places = new Map(Object.entries(places));
+      if (places) this.#places = new Map(Object.entries(places));
       this.scene.show(this.document, this.#places);
       this.camera.show(this.camera.first());
       this.#refresh(true);
       for (const listener of this.#onScene) listener();
+      if (this.document !== document) this.#arrange();
     });
   }
 

@@ -1,10 +1,10 @@
 //! Putting in order: layouts, alignment, frames.
 
 import { t } from "../../core/texts";
-import { tasksIn } from "../../graph/document";
+import { tasksIn, type PipelineDocument } from "../../graph/document";
 import { align, dissolveFrame, distribute, makeFrame, place, withCanvas, type Alignment } from "../../graph/edit";
 import type { Direction } from "../../graph/types";
-import { requestLayout } from "../layout";
+import { requestLayout, type Places } from "../layout";
 import { glide } from "../glide";
 import type { Stage } from "../stage";
 import type { Command } from "./command";
@@ -12,11 +12,26 @@ import { fewer, first, locked } from "./refusals";
 
 const empty = (stage: Stage) => (stage.document.tasks.length === 0 ? t("canvas.refused-empty") : null);
 
+let going: AbortController | null = null;
+
+/** Ends a layout that is being made; whether there was one. */
+export function cancelLayout(): boolean {
+  going?.abort();
+  return going !== null;
+}
+
 async function layOut(stage: Stage, direction: Direction): Promise<void> {
+  going?.abort();
+  const own = new AbortController();
+  going = own;
   const before = stage.document;
   stage.ui.set({ layingOut: true });
-  const places = await requestLayout(before, direction);
-  stage.ui.set({ layingOut: false });
+  const places = await placesFor(before, direction, own.signal);
+  if (going === own) {
+    going = null;
+    stage.ui.set({ layingOut: false });
+  }
+  if (!places) return;
   // Somebody went on working: what was laid out is no longer there.
   if (stage.document.tasks !== before.tasks && stage.document !== before) {
     stage.say(t("canvas.said-layout-stale"));
@@ -27,6 +42,16 @@ async function layOut(stage: Stage, direction: Direction): Promise<void> {
   });
   stage.camera.fit();
   stage.say(t("canvas.said-layout"));
+}
+
+// Tasks keep their order, so that one more task does not turn everything around. Where that changes nothing, somebody
+// who asks again wants another drawing.
+async function placesFor(document: PipelineDocument, direction: Direction, signal: AbortSignal): Promise<Places | null> {
+  const { positions = {}, direction: present = "right" } = document.canvas ?? {};
+  const kept = direction === present ? await requestLayout(document, direction, { previous: positions, signal }) : null;
+  if (signal.aborted) return null;
+  const moves = kept && Object.entries(kept).some(([name, [x, y]]) => positions[name]?.[0] !== x || positions[name][1] !== y);
+  return moves ? kept : await requestLayout(document, direction, { signal });
 }
 
 function aligning(id: Alignment, label: string): Command {
