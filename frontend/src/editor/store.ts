@@ -29,6 +29,8 @@ export interface EditorState {
   readonly live: ReadonlyMap<string, LiveTask> | null;
   /** A version that the canvas shows the document's difference to; `null` when none. */
   readonly against: PipelineDocument | null;
+  /** A field that somebody asked for, by its JSON pointer: the form shows and focuses it. A new object asks again. */
+  readonly wanted: { readonly pointer: string } | null;
 }
 
 /** How a change becomes a step. */
@@ -47,7 +49,7 @@ export class EditorStore {
 
   constructor(document: PipelineDocument, readOnly: boolean) {
     this.#history = History.of(document);
-    this.#state = { document, selection: new Set(), problems: [], readOnly, live: null, against: null };
+    this.#state = { document, selection: new Set(), problems: [], readOnly, live: null, against: null, wanted: null };
   }
 
   get state(): EditorState {

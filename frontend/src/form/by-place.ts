@@ -1,0 +1,34 @@
+//! Which problems belong where. Pure.
+
+import type { Problem } from "../api/problem";
+import type { PipelineDocument } from "../graph/document";
+import { isWithin } from "./path";
+
+/** The problems of a place; with `deep`, also of what lies in it. */
+export function problemsAt(problems: readonly Problem[], pointer: string, deep: boolean): Problem[] {
+  return problems.filter(({ path }) => (deep ? isWithin(path, pointer) : path === pointer));
+}
+
+/** The index of the task that a problem's path leads into; null when it is one of the pipeline. */
+export function taskIndex(path: string): number | null {
+  const found = /^\/tasks\/(\d+)(?:\/|$)/.exec(path);
+  return found ? Number(found[1]) : null;
+}
+
+/** Problems by the task that they belong to, in the order of the document; those of the pipeline come first. */
+export function grouped(problems: readonly Problem[], document: PipelineDocument): { task: string | null; problems: Problem[] }[] {
+  const groups = new Map<string | null, Problem[]>();
+  const index = ({ path }: Problem) => taskIndex(path) ?? -1;
+  const inOrder = problems.map((problem, at) => ({ problem, at })).sort((a, b) => index(a.problem) - index(b.problem) || a.at - b.at);
+  for (const { problem } of inOrder) {
+    const task = document.tasks[index(problem)]?.name ?? null;
+    groups.set(task, [...(groups.get(task) ?? []), problem]);
+  }
+  return [...groups].map(([task, found]) => ({ task, problems: found }));
+}
+
+/** What of a path lies in the task or pipeline, in words: `arguments › args › 2`. */
+export function placeWords(path: string): string {
+  const own = path.replace(/^\/tasks\/\d+(?=\/|$)/, "");
+  return own.split("/").slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~")).join(" › ");
+}

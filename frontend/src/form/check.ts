@@ -1,0 +1,29 @@
+//! What a field can say at once, before the server has: bounds of numbers, and amounts that are none.
+
+import { t } from "../core/texts";
+import type { Json } from "../graph/document";
+import { amount, type Measure } from "./quantity";
+import { isExpression } from "./schema/fits";
+import type { Kind } from "./schema/kinds";
+
+/** What is wrong with a value of a kind; null when nothing is. */
+export function wrongWith(kind: Kind, value: Json | undefined): string | null {
+  if (kind.type !== "number" || value === undefined || value === null || isExpression(value)) return null;
+  if (typeof value !== "number") return t("form.not-a-number");
+  if (kind.integer && !Number.isInteger(value)) return t("form.not-whole");
+  if (kind.minimum !== undefined && value < kind.minimum) return t("form.too-small", { n: kind.minimum });
+  if (kind.maximum !== undefined && value > kind.maximum) return t("form.too-large", { n: kind.maximum });
+  return null;
+}
+
+const FORMS: Readonly<Record<Measure, string>> = {
+  cpu: /* text */ "form.not-cpu",
+  bytes: /* text */ "form.not-bytes",
+  span: /* text */ "form.not-span",
+};
+
+/** What is wrong with an amount; null when nothing is. */
+export function wrongAmount(measure: Measure, value: Json | undefined): string | null {
+  if (value === undefined || value === null || isExpression(value)) return null;
+  return amount(measure, String(value)) === null ? t(FORMS[measure]) : null;
+}

@@ -1,0 +1,68 @@
+//! What every part of the form reads: the store, what is selected, and what is known; and how a field is bound to it.
+
+import { createContext, useContext } from "react";
+import type { Problem } from "../api/problem";
+import { t } from "../core/texts";
+import type { EditorStore } from "../editor/store";
+import type { Json, PipelineDocument, Task } from "../graph/document";
+import type { FormTemplate, Knowledge, Place } from "./knowledge";
+import { pointer, type Path } from "./path";
+import { MIXED, orDefault, readAt, writeAt } from "./write";
+
+/** What the form shows now. `tasks` are the selected ones; without one it shows the pipeline. */
+export interface FormState {
+  readonly store: EditorStore;
+  readonly document: PipelineDocument;
+  readonly tasks: readonly Task[];
+  readonly templates: ReadonlyMap<string, FormTemplate>;
+  readonly knowledge: Knowledge;
+  readonly places: readonly Place[];
+  readonly problems: readonly Problem[];
+  readonly readOnly: boolean;
+}
+
+export const FormContext = createContext<FormState | null>(null);
+
+/** The form around a component. */
+export function useForm(): FormState {
+  const form = useContext(FormContext);
+  if (!form) throw new Error("a field stands outside of a form");
+  return form;
+}
+
+/** A field's place in the document, and what lies there. */
+export interface Bound {
+  readonly value: Json | undefined;
+  /** The selected tasks have different values. */
+  readonly mixed: boolean;
+  /** The JSON pointer that problems of this place have; of several tasks, that of the first. */
+  readonly pointer: string;
+  readonly readOnly: boolean;
+  readonly set: (value: Json | undefined) => void;
+  /** Ends the step: what is changed next is a step of its own. */
+  readonly seal: () => void;
+}
+
+/** Binds a field. `label` names it in undo; what equals `usual` is not written. */
+export function useBound(path: Path, label: string, usual?: Json): Bound {
+  const form = useForm();
+  const names = form.tasks.map((task) => task.name);
+  const value = readAt(form.document, form.tasks, path);
+  return {
+    value: value === MIXED ? undefined : value,
+    mixed: value === MIXED,
+    pointer: basePointer(form) + pointer(path),
+    readOnly: form.readOnly,
+    set: (to) => {
+      const merge = `form:${names.join(",")}:${pointer(path)}`;
+      form.store.apply(t("form.changed", { field: label }), (document) => writeAt(document, names, path, orDefault(to, usual)), { merge });
+    },
+    seal: () => { form.store.seal(); },
+  };
+}
+
+/** Where the selected task stands in the document, as the beginning of its problems' paths; empty for the pipeline. */
+export function basePointer({ document, tasks }: FormState): string {
+  const [first] = tasks;
+  return first ? `/tasks/${document.tasks.findIndex((task) => task.name === first.name)}` : "";
+}

@@ -1,0 +1,46 @@
+//! An amount of cores, memory or time, with what there is of it.
+
+import { useId } from "react";
+import { t } from "../../core/texts";
+import type { Json } from "../../graph/document";
+import { wrongAmount } from "../check";
+import { useBound } from "../context";
+import { shown, useDraft } from "../draft";
+import type { Path } from "../path";
+import type { Measure } from "../quantity";
+import { Frame } from "./frame";
+import { TextField } from "./text";
+
+interface AmountParts {
+  readonly path: Path;
+  readonly measure: Measure;
+  readonly title: string;
+  readonly help?: string;
+  readonly placeholder?: string;
+  /** Why the amount cannot be had, although it is one; null when it can. */
+  readonly tooMuch?: string | null;
+}
+
+/** The field. What is no amount is said while it is written, and kept. */
+export function AmountField({ path, measure, title, help, placeholder = "", tooMuch = null }: AmountParts) {
+  const id = useId();
+  const bound = useBound(path, title);
+  const draft = useDraft(bound, readAmount, shown);
+  return (
+    <Frame id={id} pointer={bound.pointer} title={title} help={help} wrong={wrongAmount(measure, bound.value) ?? tooMuch}>
+      {(ties) => (
+        <TextField
+          id={ties.id} text={draft.text} onText={draft.change} onLeave={draft.leave} describedBy={ties.describedBy} invalid={ties.invalid} readOnly={bound.readOnly}
+          placeholder={bound.mixed ? t("form.mixed") : placeholder} plain
+        />
+      )}
+    </Frame>
+  );
+}
+
+// `2` is a number in the document, as people write it there; `500m` is text.
+function readAmount(text: string): Json | undefined {
+  const trimmed = text.trim();
+  if (trimmed === "") return undefined;
+  return String(Number(trimmed)) === trimmed ? Number(trimmed) : trimmed;
+}

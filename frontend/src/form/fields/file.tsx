@@ -1,0 +1,33 @@
+//! The path of a file, written or chosen from what there is.
+
+import { t } from "../../core/texts";
+import { useForm } from "../context";
+import { readText, shown, useDraft } from "../draft";
+import { Icon } from "../icon";
+import type { ControlParts } from "./control";
+import { TextField } from "./text";
+
+/** The path, and a button that opens the files of the pipeline's folder. */
+export function FileField({ bound, ties, title, labelled, placeholder, plain }: ControlParts) {
+  const { knowledge } = useForm();
+  const draft = useDraft(bound, readText, shown);
+  const choose = async () => {
+    const { chooseFile } = await import("./file-dialog");
+    const path = await chooseFile(knowledge, title);
+    if (path === null) return;
+    bound.seal();
+    bound.set(path);
+    bound.seal();
+  };
+  return (
+    <div className="form-beside">
+      <TextField
+        id={ties.id} text={draft.text} onText={draft.change} onLeave={draft.leave} label={labelled ? title : undefined} describedBy={ties.describedBy}
+        invalid={ties.invalid} readOnly={bound.readOnly} mono placeholder={bound.mixed ? t("form.mixed") : placeholder} plain={plain ?? false}
+      />
+      {bound.readOnly ? null : (
+        <button type="button" className="button icon-only" aria-label={t("form.choose-file", { field: title })} title={t("form.choose-file", { field: title })} onClick={() => void choose()}><Icon name="folder" /></button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+//! Completion of a text field: what can be named where the caret is, and the keys that choose it.
+
+import { useLayoutEffect, useRef, useState, type KeyboardEvent, type RefObject } from "react";
+import { useForm } from "../context";
+import { suggest, type Suggestion, type Suggestions } from "../suggest";
+
+type Field = HTMLInputElement | HTMLTextAreaElement;
+
+interface Parts {
+  readonly text: string;
+  readonly bare: boolean;
+  readonly off: boolean;
+  readonly change: (text: string) => void;
+}
+
+/** State and handlers of a field's completion. */
+export function useSuggestions(field: RefObject<Field | null>, { text, bare, off, change }: Parts) {
+  const form = useForm();
+  const [found, setFound] = useState<Suggestions | null>(null);
+  const [chosen, setChosen] = useState(0);
+  const caret = useRef<number | null>(null);
+  // After the text was put in, the caret goes behind it.
+  useLayoutEffect(() => {
+    if (caret.current === null) return;
+    field.current?.setSelectionRange(caret.current, caret.current);
+    caret.current = null;
+  });
+  const close = () => { setFound(null); };
+  const look = (now: string, at: number, asked = false) => {
+    setFound(off ? null : suggest(form, now, at, bare, asked));
+    setChosen(0);
+  };
+  const accept = (suggestion: Suggestion) => {
+    if (!found || !field.current) return;
+    const end = field.current.selectionStart ?? text.length;
+    caret.current = found.from + suggestion.label.length;
+    change(text.slice(0, found.from) + suggestion.label + text.slice(end));
+    close();
+  };
+  const key = (event: KeyboardEvent<Field>): boolean => {
+    if (event.key === " " && event.ctrlKey) look(text, event.currentTarget.selectionStart ?? text.length, true);
+    else if (!found) return false;
+    else if (event.key === "ArrowDown") setChosen((chosen + 1) % found.options.length);
+    else if (event.key === "ArrowUp") setChosen((chosen + found.options.length - 1) % found.options.length);
+    else if (event.key === "Escape") close();
+    else if (event.key === "Enter" || event.key === "Tab") accept(found.options[chosen] ?? { label: "" });
+    else return false;
+    event.preventDefault();
+    event.stopPropagation();
+    return true;
+  };
+  const attributes = (id: string) => ({
+    role: "combobox", "aria-autocomplete": "list" as const, "aria-expanded": found !== null,
+    "aria-controls": found ? `${id}-list` : undefined,
+    "aria-activedescendant": found ? `${id}-option-${chosen}` : undefined,
+  });
+  return { look, key, close, attributes, list: { options: found?.options ?? [], chosen, accept } };
+}

@@ -1,0 +1,64 @@
+//! A line or some lines of text that may hold expressions, with completion inside of them.
+
+import { useRef } from "react";
+import { isExpression } from "../schema/fits";
+import { useSuggestions } from "./suggest";
+import { SuggestionList } from "./suggestion-list";
+
+/** What a text field is made of. Either its label has `id` as target, or `label` names it. */
+export interface TextParts {
+  readonly id: string;
+  readonly text: string;
+  readonly onText: (text: string) => void;
+  readonly onLeave: () => void;
+  readonly label?: string | undefined;
+  readonly describedBy?: string | undefined;
+  readonly invalid?: boolean;
+  readonly readOnly?: boolean;
+  readonly placeholder?: string | undefined;
+  readonly long?: boolean;
+  readonly mono?: boolean;
+  readonly inputMode?: "numeric" | "decimal" | undefined;
+  /** The whole text is an expression, without braces around it. */
+  readonly bare?: boolean;
+  /** Whether expressions mean something here. */
+  readonly plain?: boolean;
+  readonly onKeyDown?: (event: React.KeyboardEvent<HTMLInputElement | HTMLTextAreaElement>) => void;
+  readonly onPaste?: (event: React.ClipboardEvent<HTMLInputElement | HTMLTextAreaElement>) => void;
+}
+
+/** The field. It is a text area when it is long, or when its text has several lines. */
+export function TextField(parts: TextParts) {
+  const { id, text, long = false, bare = false, plain = false } = parts;
+  const input = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
+  const suggestions = useSuggestions(input, { text, bare, off: plain || parts.readOnly === true, change: parts.onText });
+  const lines = text.split("\n").length;
+  const shared = {
+    id, ref: input, value: text,
+    className: parts.mono || bare ? "input mono" : "input",
+    placeholder: parts.placeholder ?? "",
+    readOnly: parts.readOnly ?? false,
+    autoComplete: "off", spellCheck: false,
+    "aria-label": parts.label, "aria-describedby": parts.describedBy, "aria-invalid": parts.invalid ? true : undefined,
+    "data-expression": !plain && (bare ? text !== "" : isExpression(text)) ? "" : undefined,
+    ...(plain ? {} : suggestions.attributes(id)),
+    onChange: (event: React.ChangeEvent<HTMLInputElement & HTMLTextAreaElement>) => {
+      parts.onText(event.target.value);
+      suggestions.look(event.target.value, event.target.selectionStart ?? event.target.value.length);
+    },
+    onKeyDown: (event: React.KeyboardEvent<HTMLInputElement & HTMLTextAreaElement>) => {
+      if (!suggestions.key(event)) parts.onKeyDown?.(event);
+    },
+    onPaste: parts.onPaste,
+    onBlur: () => {
+      suggestions.close();
+      parts.onLeave();
+    },
+  };
+  return (
+    <div className="suggest-box">
+      {long || lines > 1 ? <textarea {...shared} rows={Math.min(14, Math.max(lines, long ? 3 : 2))} /> : <input {...shared} type="text" inputMode={parts.inputMode} />}
+      <SuggestionList id={id} {...suggestions.list} />
+    </div>
+  );
+}

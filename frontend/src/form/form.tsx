@@ -1,0 +1,39 @@
+//! The side panel: the form of the selected task, of what several selected tasks have in common, or of the pipeline.
+
+import "../styles/form.css";
+import { useRef } from "react";
+import { t } from "../core/texts";
+import { useEditor, type EditorStore } from "../editor/store";
+import { taskOf, tasksIn } from "../graph/document";
+import { FormContext } from "./context";
+import { useJumps } from "./jump";
+import type { FormTemplate, Knowledge, Place } from "./knowledge";
+import { ManyForm } from "./task/many";
+import { PipelineForm } from "./pipeline/pipeline";
+import { TaskForm } from "./task/task";
+
+interface FormParts {
+  readonly store: EditorStore;
+  readonly templates: ReadonlyMap<string, FormTemplate>;
+  readonly knowledge: Knowledge;
+  readonly places: readonly Place[];
+}
+
+/** The form. It is another one for another selection, so that nothing half written goes from one task to the next. */
+export function Form({ store, templates, knowledge, places }: FormParts) {
+  const root = useRef<HTMLDivElement>(null);
+  const document = useEditor(store, (state) => state.document);
+  const selection = useEditor(store, (state) => state.selection);
+  const problems = useEditor(store, (state) => state.problems);
+  const readOnly = useEditor(store, (state) => state.readOnly);
+  useJumps(store, root);
+  const tasks = tasksIn(selection).flatMap((name) => taskOf(document, name) ?? []);
+  const [only] = tasks;
+  return (
+    <FormContext value={{ store, document, tasks, templates, knowledge, places, problems, readOnly }}>
+      <div className="task-form" ref={root} role="region" aria-label={t("form.title")}>
+        {!only ? <PipelineForm key="pipeline" /> : tasks.length === 1 ? <TaskForm key={only.name} task={only} /> : <ManyForm key="many" />}
+      </div>
+    </FormContext>
+  );
+}

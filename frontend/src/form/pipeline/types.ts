@@ -1,0 +1,23 @@
+//! The types of parameters, and how values of each are edited. Pure.
+
+import type { JsonObject } from "../../graph/document";
+import type { Kind } from "../schema/kinds";
+
+/** Every type that a parameter can have. */
+export const TYPES = ["string", "integer", "number", "boolean", "date", "list", "object"] as const;
+
+/** The field of one value of a type. */
+export function elementKind(type: string): Kind {
+  if (type === "integer" || type === "number") return { type: "number", integer: type === "integer" };
+  if (type === "boolean") return { type: "boolean" };
+  return type === "list" || type === "object" ? { type: "yaml" } : { type: "text", long: false };
+}
+
+/** The field of a parameter's default: of its type, within its bounds, among its choices. */
+export function defaultKind(parameter: JsonObject): Kind {
+  const { enum: choices, minimum, maximum, type } = parameter;
+  if (Array.isArray(choices) && choices.length > 0) return { type: "choice", options: choices };
+  const kind = elementKind(String(type ?? ""));
+  if (kind.type !== "number") return kind;
+  return { ...kind, ...(typeof minimum === "number" ? { minimum } : {}), ...(typeof maximum === "number" ? { maximum } : {}) };
+}

@@ -1,0 +1,36 @@
+//! The list of all problems, by task; each leads to its task and field.
+
+import { t } from "../core/texts";
+import { useEditor, type EditorStore } from "../editor/store";
+import { goTo } from "./jump";
+import { grouped } from "./by-place";
+import { ProblemButton } from "./problem-items";
+
+/** The list. `onGo` is called when somebody chose one, e.g. to close what the list lies in. */
+export function Problems({ store, onGo }: { store: EditorStore; onGo?: () => void }) {
+  const problems = useEditor(store, (state) => state.problems);
+  const document = useEditor(store, (state) => state.document);
+  if (problems.length === 0) return <p className="muted small">{t("form.no-problems")}</p>;
+  return (
+    <div className="problems">
+      {grouped(problems, document).map(({ task, problems: found }) => (
+        <section key={task ?? ""} aria-label={task ?? t("form.pipeline")}>
+          <h3 className={task === null ? "problems-of" : "problems-of mono"}>{task ?? t("form.pipeline")}</h3>
+          <ul className="problem-items">
+            {found.map((problem, index) => (
+              <li key={index}>
+                <ProblemButton
+                  problem={problem}
+                  go={() => {
+                    goTo(store, problem.path);
+                    onGo?.();
+                  }}
+                />
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  );
+}

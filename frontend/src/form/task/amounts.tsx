@@ -1,0 +1,82 @@
+//! CPU, memory and the rest of what one worker gets.
+
+import { useState } from "react";
+import { t } from "../../core/texts";
+import type { Json } from "../../graph/document";
+import { useBound, useForm } from "../context";
+import { shown } from "../draft";
+import { AmountField } from "../fields/amount";
+import { Field } from "../fields/field";
+import { Segments } from "../fields/segments";
+import { isMapping, type Path } from "../path";
+import { amount, bytesShown, rounded } from "../quantity";
+import { roomOf, type Room } from "../room";
+
+interface AmountsParts {
+  readonly path: Path;
+  /** What counts where nothing is written: the template's amounts. */
+  readonly usual: Readonly<Record<string, unknown>>;
+}
+
+/** The fields. What no node has is said at once. */
+export function Amounts({ path, usual }: AmountsParts) {
+  const { document, places } = useForm();
+  const room = roomOf(places, document["cluster"]);
+  const cpu = useBound([...path, "cpu"], "").value;
+  const memory = useBound([...path, "memory"], "").value;
+  const tooMuch = (value: Json | undefined, measure: "cpu" | "bytes", most: number | undefined) => {
+    const asked = value === undefined || value === null ? null : amount(measure, String(value));
+    return asked !== null && most !== undefined && asked > most ? t("form.too-much") : null;
+  };
+  return (
+    <>
+      <div className="form-row">
+        <AmountField path={[...path, "cpu"]} measure="cpu" title={t("form.cpu")} placeholder={shown(usual["cpu"] as Json) || "1"} help={room ? t("form.of-cores", { n: rounded(room.cpu) }) : ""} tooMuch={tooMuch(cpu, "cpu", room?.cpu)} />
+        <AmountField path={[...path, "memory"]} measure="bytes" title={t("form.memory")} placeholder={shown(usual["memory"] as Json) || "1Gi"} help={room ? t("form.of-memory", { amount: bytesShown(room.memory) }) : ""} tooMuch={tooMuch(memory, "bytes", room?.memory)} />
+      </div>
+      <Gpu path={[...path, "gpu"]} room={room} />
+      <div className="form-row">
+        <AmountField path={[...path, "shm"]} measure="bytes" title={t("form.shm")} placeholder="64Mi" />
+        <Field path={[...path, "rdma"]} kind={{ type: "number", integer: true, minimum: 0 }} title={t("form.rdma")} placeholder="0" plain />
+      </div>
+      <Field path={[...path, "cpu_exclusive"]} kind={{ type: "boolean" }} title={t("form.cpu-exclusive")} help={t("form.cpu-exclusive-help")} usual={false} plain />
+    </>
+  );
+}
+
+const GPU = ["count", "fraction", "memory"] as const;
+
+/** Graphics cards: whole ones, a part of one, or some of its memory. */
+function Gpu({ path, room }: { path: Path; room: Room | null }) {
+  const title = t("form.gpu");
+  const bound = useBound(path, title);
+  const [wanted, setWanted] = useState(-1);
+  const value = isMapping(bound.value) ? bound.value : null;
+  const written = GPU.findIndex((way) => value?.[way] !== undefined);
+  const way = written >= 0 ? written : wanted;
+  const choose = (index: number) => {
+    const next = GPU[index - 1];
+    setWanted(index - 1);
+    const type = value?.["type"];
+    const kept = type === undefined ? {} : { type };
+    bound.seal();
+    bound.set(next === undefined ? undefined : next === "count" ? { count: 1, ...kept } : next === "fraction" ? { fraction: 0.5, ...kept } : type === undefined ? undefined : kept);
+    bound.seal();
+  };
+  const help = room === null ? "" : room.gpus > 0 ? t("form.of-gpus", { n: room.gpus, types: room.types.join(", ") }) : t("form.no-gpus");
+  return (
+    <div className="field form-field" role="group" aria-label={title} data-pointer={bound.pointer}>
+      <span className="field-label">{title}</span>
+      <Segments label={title} options={[t("form.gpu-none"), t("form.gpu-count"), t("form.gpu-fraction"), t("form.gpu-memory")]} chosen={way + 1} disabled={bound.readOnly} choose={choose} />
+      {help ? <p className="field-help">{help}</p> : null}
+      {way < 0 ? null : (
+        <div className="form-row">
+          {way === 0 ? <Field path={[...path, "count"]} kind={{ type: "number", integer: true, minimum: 1 }} title={t("form.gpu-cards")} wrong={room && typeof value?.["count"] === "number" && value["count"] > room.gpus ? t("form.too-much") : null} plain /> : null}
+          {way === 1 ? <Field path={[...path, "fraction"]} kind={{ type: "number", integer: false, minimum: 0, maximum: 1 }} title={t("form.gpu-part")} plain /> : null}
+          {way === 2 ? <AmountField path={[...path, "memory"]} measure="bytes" title={t("form.memory")} placeholder="8Gi" /> : null}
+          <Field path={[...path, "type"]} kind={{ type: "text", long: false }} title={t("form.gpu-type")} placeholder={room?.types[0] ?? "H100"} plain />
+        </div>
+      )}
+    </div>
+  );
+}

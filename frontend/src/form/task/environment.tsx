@@ -1,0 +1,25 @@
+//! What a task's programs find: variables, secrets, volumes, and what runs before them.
+
+import { t } from "../../core/texts";
+import { useForm } from "../context";
+import { Field } from "../fields/field";
+import { Fold } from "../fold";
+import { at } from "../path";
+import { environmentInWords } from "../summary";
+import { SecretsField } from "./secrets";
+import { VolumesField } from "./volumes";
+
+/** The part. */
+export function EnvironmentPart() {
+  const { tasks } = useForm();
+  const [task] = tasks;
+  const summary = environmentInWords(at(task, ["env"]), at(task, ["secrets"]), at(task, ["volumes"]), at(task, ["setup"]));
+  return (
+    <Fold name="environment" title={t("form.environment")} keys={["env", "secrets", "volumes", "setup"]} summary={summary}>
+      <Field path={["env"]} kind={{ type: "map", value: { type: "text", long: false } }} title={t("form.env")} help={t("form.env-help")} plain />
+      <SecretsField />
+      <VolumesField />
+      <Field path={["setup"]} kind={{ type: "list", item: { type: "text", long: false }, placeholder: "" }} title={t("form.setup")} help={t("form.setup-help")} plain />
+    </Fold>
+  );
+}

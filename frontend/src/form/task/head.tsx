@@ -1,0 +1,28 @@
+//! The head of a task's form: its name, its template, what it does, and what is wrong with it.
+
+import { t } from "../../core/texts";
+import type { Task } from "../../graph/document";
+import { basePointer, useForm } from "../context";
+import { Field } from "../fields/field";
+import { problemsAt } from "../by-place";
+import { ProblemItems } from "../problem-items";
+import { NameField } from "./name";
+import { TemplateField } from "./template";
+import { local, templateOf } from "./template-of";
+
+/** The head. */
+export function TaskHead({ task }: { task: Task }) {
+  const form = useForm();
+  const found = problemsAt(form.problems, basePointer(form), true);
+  const template = templateOf(form.templates, task);
+  const help = template && local(template.help).split("\n\n")[0];
+  return (
+    <header className="form-head">
+      <NameField task={task} />
+      <TemplateField task={task} />
+      {help ? <p className="field-help">{help}</p> : null}
+      <Field path={["description"]} kind={{ type: "text", long: false }} title={t("form.description")} plain />
+      {found.length > 0 ? <ProblemItems problems={found} label={t("form.problems-of", { task: task.name })} /> : null}
+    </header>
+  );
+}

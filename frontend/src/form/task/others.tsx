@@ -1,0 +1,22 @@
+//! What a task has that no part of the form knows: nothing is out of reach.
+
+import { t } from "../../core/texts";
+import type { Task } from "../../graph/document";
+import { Field } from "../fields/field";
+import { Fold } from "../fold";
+
+const KNOWN = new Set([
+  "name", "template", "description", "arguments", "needs", "trigger", "when", "for_each", "resources", "role_resources", "setup", "env", "secrets",
+  "volumes", "retry", "timeout", "priority", "elastic", "outputs", "cache", "sizing", "placement",
+]);
+
+/** The part; nothing when there is nothing. */
+export function OthersPart({ task }: { task: Task }) {
+  const names = Object.keys(task).filter((name) => !KNOWN.has(name));
+  if (names.length === 0) return null;
+  return (
+    <Fold name="others" title={t("form.others")} keys={names} summary={names.join(", ")} open>
+      {names.map((name) => <Field key={name} path={[name]} kind={{ type: "yaml" }} title={name} plain />)}
+    </Fold>
+  );
+}

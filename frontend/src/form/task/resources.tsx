@@ -1,0 +1,40 @@
+//! What each worker gets, beside what there is.
+
+import { t } from "../../core/texts";
+import { useForm } from "../context";
+import { Field } from "../fields/field";
+import { Fold } from "../fold";
+import { at } from "../path";
+import { amountsInWords } from "../summary";
+import { Amounts } from "./amounts";
+import { templateOf } from "./template-of";
+
+/** The part: amounts of every worker, of single roles where there are several, and how few and how many workers. */
+export function ResourcesPart() {
+  const { tasks, templates } = useForm();
+  const [task] = tasks;
+  const template = task && templateOf(templates, task);
+  const roles = template?.roles ?? [];
+  const main = roles.at(-1)?.resources ?? {};
+  const several = tasks.length === 1 && roles.length > 1;
+  return (
+    <Fold name="resources" title={t("form.resources")} keys={["resources", "role_resources", "elastic"]} summary={tasks.length === 1 ? amountsInWords(at(task, ["resources"])) : ""}>
+      <p className="field-help">{t("form.resources-help")}</p>
+      <Amounts path={["resources"]} usual={main} />
+      {several ? roles.map((role) => (
+        <div key={role.name} className="form-group" role="group" aria-label={t("form.role", { role: role.name })}>
+          <h4>{t("form.role", { role: role.name })}</h4>
+          <Amounts path={["role_resources", role.name]} usual={{ ...role.resources, ...(at(task, ["resources"]) as object | undefined) }} />
+        </div>
+      )) : null}
+      <div className="form-group" role="group" aria-label={t("form.elastic")}>
+        <h4>{t("form.elastic")}</h4>
+        <p className="field-help">{t("form.elastic-help")}</p>
+        <div className="form-row">
+          <Field path={["elastic", "min"]} kind={{ type: "number", integer: true, minimum: 1 }} title={t("form.elastic-min")} plain />
+          <Field path={["elastic", "max"]} kind={{ type: "number", integer: true, minimum: 1 }} title={t("form.elastic-max")} plain />
+        </div>
+      </div>
+    </Fold>
+  );
+}

@@ -1,0 +1,66 @@
+//! Which template a task is made from. Another one takes the arguments that fit, and it is said which do not.
+
+import { useId, useState } from "react";
+import { language, t } from "../../core/texts";
+import { changeTask } from "../../graph/edit";
+import type { JsonObject, Task } from "../../graph/document";
+import { basePointer, useForm } from "../context";
+import { Frame } from "../fields/frame";
+import type { FormTemplate } from "../knowledge";
+import { carryOver } from "../schema/fits";
+import { fieldsOf } from "../schema/read";
+import { schemaOf } from "../schema/of-template";
+import { local, reference } from "./template-of";
+
+/** The field. */
+export function TemplateField({ task }: { task: Task }) {
+  const id = useId();
+  const form = useForm();
+  const [left, setLeft] = useState<readonly string[]>([]);
+  const { name, version } = reference(task.template);
+  const template = form.templates.get(name);
+  const choose = (next: string, wanted: string) => {
+    const other = form.templates.get(next);
+    const carried = carryOver(task.arguments ?? {}, other ? fieldsOf(schemaOf(other)) : []);
+    const takesAll = !other || next === name;
+    setLeft(takesAll ? [] : carried.left);
+    form.store.apply(t("form.template-changed", { task: task.name }), (document) => changeTask(document, task.name, (one) => made(one, wanted ? `${next}@${wanted}` : next, takesAll ? null : carried.kept)));
+  };
+  return (
+    <Frame id={id} pointer={`${basePointer(form)}/template`} title={t("form.template")}>
+      {(ties) => (
+        <>
+          <div className="form-beside">
+            <select className="input" id={ties.id} value={name} disabled={form.readOnly} aria-describedby={ties.describedBy} aria-invalid={ties.invalid ? true : undefined} onChange={(event) => { choose(event.target.value, ""); }}>
+              {template ? null : <option value={name}>{name}</option>}
+              <Options templates={form.templates} />
+            </select>
+            {template && (template.versions.length > 1 || version) ? (
+              <select className="input form-version" value={version} disabled={form.readOnly} aria-label={t("form.version")} onChange={(event) => { choose(name, event.target.value); }}>
+                <option value="">{t("form.newest", { version: template.version })}</option>
+                {[...new Set([...template.versions, ...(version ? [version] : [])])].map((one) => <option key={one}>{one}</option>)}
+              </select>
+            ) : null}
+          </div>
+          <div role="status">{left.length > 0 ? <p className="form-note">{t("form.arguments-left", { names: left.join(", ") })}</p> : null}</div>
+        </>
+      )}
+    </Frame>
+  );
+}
+
+function made(task: Task, template: string, kept: JsonObject | null): Task {
+  if (!kept) return { ...task, template };
+  const { arguments: _, ...rest } = task;
+  return (Object.keys(kept).length > 0 ? { ...rest, template, arguments: kept } : { ...rest, template }) as Task;
+}
+
+function Options({ templates }: { templates: ReadonlyMap<string, FormTemplate> }) {
+  const groups = Map.groupBy([...templates.values()], (template) => template.group);
+  const inOrder = (all: readonly FormTemplate[]) => all.toSorted((a, b) => local(a.label).localeCompare(local(b.label), language()));
+  return [...groups].sort(([a], [b]) => a.localeCompare(b)).map(([group, all]) => (
+    <optgroup key={group} label={group}>
+      {inOrder(all).map((template) => <option key={template.name} value={template.name}>{local(template.label)} ({template.name})</option>)}
+    </optgroup>
+  ));
+}

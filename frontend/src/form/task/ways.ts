@@ -1,0 +1,29 @@
+//! Going from one way of giving arguments to another. What was written for the former comes back with it.
+
+import { useRef } from "react";
+import { t } from "../../core/texts";
+import { changeTask } from "../../graph/edit";
+import type { JsonObject, Task } from "../../graph/document";
+import { useForm } from "../context";
+import { isMapping } from "../path";
+import { foreign, type Choice } from "../schema/choose";
+
+/** A function that leaves one way for another, as one step. */
+export function useWays(choice: Choice): (from: number, to: number) => void {
+  const { store, tasks } = useForm();
+  const kept = useRef(new Map<string, JsonObject>());
+  return (from, to) => {
+    const leaving = new Set(foreign(choice, to));
+    store.apply(t("form.way-changed"), (document) => tasks.reduce((now, { name }) => changeTask(now, name, (task) => {
+      const given = isMapping(task.arguments) ? task.arguments : {};
+      kept.current.set(`${name}/${from}`, pick(given, leaving, true));
+      const next = { ...pick(given, leaving, false), ...kept.current.get(`${name}/${to}`) };
+      const { arguments: _, ...rest } = task;
+      return (Object.keys(next).length > 0 ? { ...rest, arguments: next } : rest) as Task;
+    }), document));
+  };
+}
+
+function pick(given: JsonObject, names: ReadonlySet<string>, wanted: boolean): JsonObject {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => names.has(name) === wanted));
+}

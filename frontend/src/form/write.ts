@@ -1,0 +1,28 @@
+//! What a form writes: one field of one task, of several, or of the pipeline. Pure.
+
+import { changeTask } from "../graph/edit";
+import type { Json, PipelineDocument, Task } from "../graph/document";
+import { at, put, same, type Path } from "./path";
+
+/** The selected tasks do not agree. */
+export const MIXED = Symbol("mixed");
+
+/** What lies at a path of the tasks, or of the pipeline when there are none. */
+export function readAt(document: PipelineDocument, tasks: readonly Task[], path: Path): Json | undefined | typeof MIXED {
+  const [first, ...others] = tasks;
+  if (!first) return at(document, path);
+  const value = at(first, path);
+  return others.every((task) => same(at(task, path), value)) ? value : MIXED;
+}
+
+/** Writes at a path of the named tasks, or of the pipeline when no name is given. */
+export function writeAt(document: PipelineDocument, tasks: readonly string[], path: Path, value: Json | undefined): PipelineDocument {
+  if (tasks.length === 0) return put(document as unknown as Json, path, value) as unknown as PipelineDocument;
+  return tasks.reduce((now, name) => changeTask(now, name, (task) => put(task as Json, path, value) as unknown as Task), document);
+}
+
+/** What is written for a value: nothing when it is what counts anyway. */
+export function orDefault(value: Json | undefined, usual: Json | undefined): Json | undefined {
+  if (value === undefined || (usual !== undefined && same(value, usual))) return undefined;
+  return value;
+}
