@@ -2,6 +2,7 @@
 
 import { t } from "../core/texts";
 import type { Json } from "../graph/document";
+import { shown } from "./draft";
 import { amount, type Measure } from "./quantity";
 import { isExpression } from "./schema/fits";
 import type { Kind } from "./schema/kinds";
@@ -25,5 +26,5 @@ const FORMS: Readonly<Record<Measure, string>> = {
 /** What is wrong with an amount; null when nothing is. */
 export function wrongAmount(measure: Measure, value: Json | undefined): string | null {
   if (value === undefined || value === null || isExpression(value)) return null;
-  return amount(measure, String(value)) === null ? t(FORMS[measure]) : null;
+  return amount(measure, shown(value)) === null ? t(FORMS[measure]) : null;
 }

@@ -44,7 +44,7 @@ export function TextField(parts: TextParts) {
     ...(plain ? {} : suggestions.attributes(id)),
     onChange: (event: React.ChangeEvent<HTMLInputElement & HTMLTextAreaElement>) => {
       parts.onText(event.target.value);
-      suggestions.look(event.target.value, event.target.selectionStart ?? event.target.value.length);
+      suggestions.look(event.target.value, event.target.selectionStart);
     },
     onKeyDown: (event: React.KeyboardEvent<HTMLInputElement & HTMLTextAreaElement>) => {
       if (!suggestions.key(event)) parts.onKeyDown?.(event);

@@ -4,6 +4,7 @@ import { useId, useState } from "react";
 import { t } from "../../core/texts";
 import type { Json, JsonObject } from "../../graph/document";
 import { useBound, useForm } from "../context";
+import { shown } from "../draft";
 import { Field } from "../fields/field";
 import { Icon } from "../icon";
 import { isVariable } from "../names";
@@ -62,7 +63,7 @@ function Parameter({ name, parameter, taken, rename, remove }: ParameterParts) {
   const { readOnly } = useForm();
   const [more, setMore] = useState(["description", "enum", "minimum", "maximum"].some((key) => parameter[key] !== undefined));
   const path = ["parameters", name];
-  const type = String(parameter["type"] ?? "");
+  const type = shown(parameter["type"]);
   const numeric = type === "integer" || type === "number";
   const bound = useBound([...path, "type"], t("form.type"));
   return (

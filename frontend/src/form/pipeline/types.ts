@@ -1,6 +1,7 @@
 //! The types of parameters, and how values of each are edited. Pure.
 
 import type { JsonObject } from "../../graph/document";
+import { shown } from "../draft";
 import type { Kind } from "../schema/kinds";
 
 /** Every type that a parameter can have. */
@@ -17,7 +18,7 @@ export function elementKind(type: string): Kind {
 export function defaultKind(parameter: JsonObject): Kind {
   const { enum: choices, minimum, maximum, type } = parameter;
   if (Array.isArray(choices) && choices.length > 0) return { type: "choice", options: choices };
-  const kind = elementKind(String(type ?? ""));
+  const kind = elementKind(shown(type));
   if (kind.type !== "number") return kind;
   return { ...kind, ...(typeof minimum === "number" ? { minimum } : {}), ...(typeof maximum === "number" ? { maximum } : {}) };
 }

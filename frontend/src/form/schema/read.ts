@@ -85,7 +85,7 @@ function single(type: string, schema: ParameterSchema): Kind {
     return { type: "list", item: kindOf(schema.items), placeholder: schema["x-form"]?.placeholder ?? "" };
   }
   if (type === "object" && schema.properties) return { type: "object", fields: fieldsOf(schema) };
-  if (type === "object" && isMapping(schema.additionalProperties)) return { type: "map", value: kindOf(schema.additionalProperties as ParameterSchema) };
+  if (type === "object" && isMapping(schema.additionalProperties)) return { type: "map", value: kindOf(schema.additionalProperties) };
   return { type: "yaml" };
 }
 

@@ -25,7 +25,7 @@ export function Amounts({ path, usual }: AmountsParts) {
   const cpu = useBound([...path, "cpu"], "").value;
   const memory = useBound([...path, "memory"], "").value;
   const tooMuch = (value: Json | undefined, measure: "cpu" | "bytes", most: number | undefined) => {
-    const asked = value === undefined || value === null ? null : amount(measure, String(value));
+    const asked = value === undefined || value === null ? null : amount(measure, shown(value));
     return asked !== null && most !== undefined && asked > most ? t("form.too-much") : null;
   };
   return (

@@ -4,6 +4,7 @@ import { useId } from "react";
 import { t } from "../../core/texts";
 import type { Json } from "../../graph/document";
 import { useBound, useForm } from "../context";
+import { shown } from "../draft";
 import { ChoiceField } from "../fields/choice";
 import { Field } from "../fields/field";
 import { Frame } from "../fields/frame";
@@ -57,8 +58,8 @@ export function WordField({ path, title, options }: { path: Path; title: string;
   const id = useId();
   const bound = useBound(path, title);
   const wordOf = (option: Json) => {
-    const key = path[0] === "cluster" ? undefined : WORDS[String(option)];
-    return key ? t(key) : String(option);
+    const key = path[0] === "cluster" ? undefined : WORDS[shown(option)];
+    return key ? t(key) : shown(option);
   };
   return (
     <Frame id={id} pointer={bound.pointer} title={title}>

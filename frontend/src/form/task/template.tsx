@@ -7,6 +7,7 @@ import type { JsonObject, Task } from "../../graph/document";
 import { basePointer, useForm } from "../context";
 import { Frame } from "../fields/frame";
 import type { FormTemplate } from "../knowledge";
+import { put } from "../path";
 import { carryOver } from "../schema/fits";
 import { fieldsOf } from "../schema/read";
 import { schemaOf } from "../schema/of-template";
@@ -51,12 +52,12 @@ export function TemplateField({ task }: { task: Task }) {
 
 function made(task: Task, template: string, kept: JsonObject | null): Task {
   if (!kept) return { ...task, template };
-  const { arguments: _, ...rest } = task;
-  return (Object.keys(kept).length > 0 ? { ...rest, template, arguments: kept } : { ...rest, template }) as Task;
+  return put({ ...task, template }, ["arguments"], Object.keys(kept).length > 0 ? kept : undefined) as unknown as Task;
 }
 
 function Options({ templates }: { templates: ReadonlyMap<string, FormTemplate> }) {
-  const groups = Map.groupBy([...templates.values()], (template) => template.group);
+  const groups = new Map<string, FormTemplate[]>();
+  for (const template of templates.values()) groups.set(template.group, [...(groups.get(template.group) ?? []), template]);
   const inOrder = (all: readonly FormTemplate[]) => all.toSorted((a, b) => local(a.label).localeCompare(local(b.label), language()));
   return [...groups].sort(([a], [b]) => a.localeCompare(b)).map(([group, all]) => (
     <optgroup key={group} label={group}>

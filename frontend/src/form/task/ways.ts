@@ -3,9 +3,9 @@
 import { useRef } from "react";
 import { t } from "../../core/texts";
 import { changeTask } from "../../graph/edit";
-import type { JsonObject, Task } from "../../graph/document";
+import type { Json, JsonObject, Task } from "../../graph/document";
 import { useForm } from "../context";
-import { isMapping } from "../path";
+import { isMapping, put } from "../path";
 import { foreign, type Choice } from "../schema/choose";
 
 /** A function that leaves one way for another, as one step. */
@@ -18,8 +18,7 @@ export function useWays(choice: Choice): (from: number, to: number) => void {
       const given = isMapping(task.arguments) ? task.arguments : {};
       kept.current.set(`${name}/${from}`, pick(given, leaving, true));
       const next = { ...pick(given, leaving, false), ...kept.current.get(`${name}/${to}`) };
-      const { arguments: _, ...rest } = task;
-      return (Object.keys(next).length > 0 ? { ...rest, arguments: next } : rest) as Task;
+      return put(task as Json, ["arguments"], Object.keys(next).length > 0 ? next : undefined) as unknown as Task;
     }), document));
   };
 }
