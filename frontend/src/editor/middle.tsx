@@ -5,6 +5,7 @@ import { useMemo, useRef } from "react";
 import { Canvas } from "../canvas/canvas";
 import { toast } from "../core/toast";
 import { t } from "../core/texts";
+import { goTo } from "../form/jump";
 import { useCell } from "./cell";
 import type { Session } from "./session";
 import { TextPane } from "./text-pane";
@@ -17,7 +18,7 @@ export function Middle({ session }: { session: Session }) {
   if (look !== "text") seen.current = true;
   const doors = useMemo(
     () => ({
-      onOpen: () => { session.cell.set({ panel: "form" }); },
+      onOpen: (task: string) => { goTo(session.store, `/tasks/${session.store.state.document.tasks.findIndex((one) => one.name === task)}/arguments`); },
       onLogs: (task: string) => { openLog(session, task); },
     }),
     [session],

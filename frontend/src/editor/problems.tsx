@@ -1,8 +1,7 @@
 //! How many problems there are; the list leads to each.
 
-import type { Problem } from "../api/problem";
 import { t } from "../core/texts";
-import { taskOfPath } from "./jump";
+import { Problems as ProblemList } from "../form/problems";
 import { Icon } from "./icon";
 import type { Session } from "./session";
 import { useEditor } from "./store";
@@ -21,26 +20,8 @@ export function Problems({ session }: { session: Session }) {
         <span className="number">{problems.length}</span>
       </summary>
       <div className="menu-panel ed-problem-panel">
-        {problems.length === 0 ? <p className="menu-title">{t("pipeline.valid")}</p> : null}
-        <ul aria-label={t("pipeline.problems")}>
-          {problems.map((problem, at) => <Row key={`${problem.code} ${problem.path} ${at}`} session={session} problem={problem} />)}
-        </ul>
+        <ProblemList store={session.store} onGo={() => { document.querySelector(".ed-problems")?.removeAttribute("open"); }} />
       </div>
     </details>
-  );
-}
-
-function Row({ session, problem }: { session: Session; problem: Problem }) {
-  const task = taskOfPath(session.store.state.document, problem.path);
-  const go = () => {
-    if (task !== null) session.store.select([`task:${task}`]);
-  };
-  return (
-    <li data-severity={problem.severity}>
-      <button className="menu-item" type="button" onClick={go}>
-        <Icon name={problem.severity} />
-        <span>{task === null ? null : <strong className="mono">{task}</strong>} {problem.message}</span>
-      </button>
-    </li>
   );
 }

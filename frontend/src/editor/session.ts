@@ -66,6 +66,8 @@ export interface SessionState {
 export class Session {
   readonly project: string;
   readonly user: string;
+  /** The digest of the pipeline's folder of code; null when it has none. */
+  readonly code: string | null;
   /** Whether this person may not change it. */
   readonly readOnly: boolean;
   readonly store: EditorStore;
@@ -77,6 +79,7 @@ export class Session {
     const stored = start.pipeline !== undefined && start.version !== undefined ? { pipeline: start.pipeline, version: start.version } : null;
     this.project = start.project;
     this.user = start.user;
+    this.code = start.code ?? null;
     this.readOnly = start.readOnly;
     this.store = new EditorStore(document, start.readOnly);
     this.source = new Source(start.document, start.value);

@@ -5,8 +5,11 @@ import type { Problem } from "../api/problem";
 import { t } from "../core/texts";
 import type { EditorStore } from "../editor/store";
 import type { Json, PipelineDocument, Task } from "../graph/document";
-import type { FormTemplate, Knowledge, Place } from "./knowledge";
-import { pointer, type Path } from "./path";
+import type { Place } from "../editor/load";
+import type { Templates } from "../editor/templates";
+import type { Knowledge } from "./knowledge";
+import type { Path } from "../graph/edit";
+import { pointer } from "./path";
 import { MIXED, orDefault, readAt, writeAt } from "./write";
 
 /** What the form shows now. `tasks` are the selected ones; without one it shows the pipeline. */
@@ -14,7 +17,7 @@ export interface FormState {
   readonly store: EditorStore;
   readonly document: PipelineDocument;
   readonly tasks: readonly Task[];
-  readonly templates: ReadonlyMap<string, FormTemplate>;
+  readonly templates: Templates;
   readonly knowledge: Knowledge;
   readonly places: readonly Place[];
   readonly problems: readonly Problem[];

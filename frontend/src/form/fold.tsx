@@ -4,7 +4,7 @@ import { useEffect, useId, useState, type ReactNode } from "react";
 import { t } from "../core/texts";
 import { useEditor } from "../editor/store";
 import { basePointer, useForm } from "./context";
-import { Icon } from "./icon";
+import { Icon } from "../editor/icon";
 import { isWithin } from "./path";
 import { problemsAt } from "./by-place";
 

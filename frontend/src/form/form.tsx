@@ -7,14 +7,16 @@ import { useEditor, type EditorStore } from "../editor/store";
 import { taskOf, tasksIn } from "../graph/document";
 import { FormContext } from "./context";
 import { useJumps } from "./jump";
-import type { FormTemplate, Knowledge, Place } from "./knowledge";
+import type { Place } from "../editor/load";
+import type { Templates } from "../editor/templates";
+import type { Knowledge } from "./knowledge";
 import { ManyForm } from "./task/many";
 import { PipelineForm } from "./pipeline/pipeline";
 import { TaskForm } from "./task/task";
 
 interface FormParts {
   readonly store: EditorStore;
-  readonly templates: ReadonlyMap<string, FormTemplate>;
+  readonly templates: Templates;
   readonly knowledge: Knowledge;
   readonly places: readonly Place[];
 }

@@ -13,7 +13,7 @@ export function goTo(store: EditorStore, pointer: string): void {
   store.set({ wanted: { pointer } });
 }
 
-/** Shows and focuses the field that is asked for: the innermost one around its pointer that has a control. */
+/** Shows and focuses the field that is asked for: the innermost one around its pointer, else the first one in it. */
 export function useJumps(store: EditorStore, form: RefObject<HTMLElement | null>): void {
   const wanted = useEditor(store, (state) => state.wanted);
   useEffect(() => {
@@ -32,9 +32,11 @@ export function useJumps(store: EditorStore, form: RefObject<HTMLElement | null>
 
 function nearest(form: HTMLElement, pointer: string): HTMLElement | null {
   let best: HTMLElement | null = null;
+  let first: HTMLElement | null = null;
   for (const element of form.querySelectorAll<HTMLElement>("[data-pointer]")) {
     const own = element.dataset["pointer"] ?? "";
     if (isWithin(pointer, own) && own.length >= (best?.dataset["pointer"]?.length ?? 0)) best = element;
+    else if (isWithin(own, pointer)) first ??= element;
   }
-  return best;
+  return best ?? first;
 }

@@ -1,9 +1,7 @@
-//! Paths into the document: the JSON pointers that problems have, and reading and writing at one. Pure.
+//! Paths as the JSON pointers that problems have, and values at them. Pure.
 
-import type { Json, JsonObject } from "../graph/document";
-
-/** Keys of mappings and numbers of list elements, from outside in. */
-export type Path = readonly (string | number)[];
+import type { JsonObject } from "../graph/document";
+import type { Path } from "../graph/edit";
 
 /** A path as a JSON pointer (RFC 6901): `/tasks/0/arguments/script`. */
 export function pointer(path: Path): string {
@@ -18,40 +16,6 @@ export function isWithin(inner: string, outer: string): boolean {
 /** Whether a value is a mapping. */
 export function isMapping(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** What lies at a path; undefined when nothing does. */
-export function at(value: unknown, path: Path): Json | undefined {
-  let found = value;
-  for (const part of path) {
-    if (Array.isArray(found) && typeof part === "number") found = found[part];
-    else if (isMapping(found)) found = Object.hasOwn(found, part) ? found[part] : undefined;
-    else return undefined;
-  }
-  return found as Json | undefined;
-}
-
-/**
- * The same with another value at a path. `undefined` takes it away, and with it the mappings around it that become
- * empty; elements of a list stay where they are. What does not change is the same object as before.
- */
-export function put(value: Json | undefined, path: Path, to: Json | undefined): Json | undefined {
-  const [part, ...rest] = path;
-  if (part === undefined) return to;
-  if (typeof part === "number") return putElement(Array.isArray(value) ? value : [], part, rest, to);
-  const mapping = isMapping(value) ? value : {};
-  const before = Object.hasOwn(mapping, part) ? mapping[part] : undefined;
-  const after = put(before, rest, to);
-  if (after !== undefined) return after === before ? value : { ...mapping, [part]: after };
-  if (before === undefined) return value;
-  const left = Object.entries(mapping).filter(([key]) => key !== part);
-  return left.length > 0 ? Object.fromEntries(left) : undefined;
-}
-
-function putElement(list: readonly Json[], index: number, rest: Path, to: Json | undefined): Json {
-  const before = list[index];
-  const after = put(before, rest, to) ?? (isMapping(before) ? {} : "");
-  return after === before ? list : list.toSpliced(index, 1, after);
 }
 
 /** Whether two values are equal, in whatever order their keys are. */

@@ -3,7 +3,7 @@
 import type { Problem } from "../api/problem";
 import { t } from "../core/texts";
 import { useForm } from "./context";
-import { Icon } from "./icon";
+import { Icon } from "../editor/icon";
 import { goTo } from "./jump";
 import { placeWords } from "./by-place";
 

@@ -1,6 +1,6 @@
 //! What the nodes have that a task may run on. Pure.
 
-import type { Place } from "./knowledge";
+import type { Place } from "../editor/load";
 
 /** The most that one worker can get. Cores, bytes, cards; the names of the cards. */
 export interface Room {

@@ -1,8 +1,8 @@
 //! What a form writes: one field of one task, of several, or of the pipeline. Pure.
 
-import { changeTask } from "../graph/edit";
 import type { Json, PipelineDocument, Task } from "../graph/document";
-import { at, put, same, type Path } from "./path";
+import { setPath, setPipelinePath, valueAt, type Path } from "../graph/edit";
+import { same } from "./path";
 
 /** The selected tasks do not agree. */
 export const MIXED = Symbol("mixed");
@@ -10,15 +10,15 @@ export const MIXED = Symbol("mixed");
 /** What lies at a path of the tasks, or of the pipeline when there are none. */
 export function readAt(document: PipelineDocument, tasks: readonly Task[], path: Path): Json | undefined | typeof MIXED {
   const [first, ...others] = tasks;
-  if (!first) return at(document, path);
-  const value = at(first, path);
-  return others.every((task) => same(at(task, path), value)) ? value : MIXED;
+  if (!first) return valueAt(document, path);
+  const value = valueAt(first, path);
+  return others.every((task) => same(valueAt(task, path), value)) ? value : MIXED;
 }
 
 /** Writes at a path of the named tasks, or of the pipeline when no name is given. */
 export function writeAt(document: PipelineDocument, tasks: readonly string[], path: Path, value: Json | undefined): PipelineDocument {
-  if (tasks.length === 0) return put(document as unknown as Json, path, value) as unknown as PipelineDocument;
-  return tasks.reduce((now, name) => changeTask(now, name, (task) => put(task as Json, path, value) as unknown as Task), document);
+  if (tasks.length === 0) return setPipelinePath(document, path, value);
+  return tasks.reduce((now, name) => setPath(now, name, path, value), document);
 }
 
 /** What is written for a value: nothing when it is what counts anyway. */

@@ -6,7 +6,7 @@ import type { Json } from "../../graph/document";
 import { wrongAmount } from "../check";
 import { useBound } from "../context";
 import { shown, useDraft } from "../draft";
-import type { Path } from "../path";
+import type { Path } from "../../graph/edit";
 import type { Measure } from "../quantity";
 import { Frame } from "./frame";
 import { TextField } from "./text";

@@ -3,7 +3,7 @@
 import { useId } from "react";
 import type { Json } from "../../graph/document";
 import { useBound } from "../context";
-import type { Path } from "../path";
+import type { Path } from "../../graph/edit";
 import { Frame } from "./frame";
 
 interface ChecksParts {

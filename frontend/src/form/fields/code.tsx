@@ -2,7 +2,7 @@
 
 import { t } from "../../core/texts";
 import { readText, shown, useDraft } from "../draft";
-import { Icon } from "../icon";
+import { Icon } from "../../editor/icon";
 import type { ControlParts } from "./control";
 
 /** The lines, and a button that opens them large. */

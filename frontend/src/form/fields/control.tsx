@@ -4,7 +4,7 @@ import { t } from "../../core/texts";
 import type { Json } from "../../graph/document";
 import type { Bound } from "../context";
 import { readNumber, readScalar, readText, shown, useDraft } from "../draft";
-import type { Path } from "../path";
+import type { Path } from "../../graph/edit";
 import type { Kind } from "../schema/kinds";
 import { CodeField } from "./code";
 import { BooleanField, ChoiceField } from "./choice";

@@ -5,7 +5,7 @@ import type { Json } from "../../graph/document";
 import { wrongWith } from "../check";
 import { useBound, useForm, type Bound } from "../context";
 import { readNumber, readScalar, shown, useDraft } from "../draft";
-import type { Path } from "../path";
+import type { Path } from "../../graph/edit";
 import { problemsAt } from "../by-place";
 import { fits } from "../schema/fits";
 import type { Kind } from "../schema/kinds";

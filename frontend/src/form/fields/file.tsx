@@ -3,7 +3,7 @@
 import { t } from "../../core/texts";
 import { useForm } from "../context";
 import { readText, shown, useDraft } from "../draft";
-import { Icon } from "../icon";
+import { Icon } from "../../editor/icon";
 import type { ControlParts } from "./control";
 import { TextField } from "./text";
 

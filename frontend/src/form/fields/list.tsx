@@ -3,7 +3,7 @@
 import { useId, useLayoutEffect, useRef, type ClipboardEvent, type KeyboardEvent } from "react";
 import { t } from "../../core/texts";
 import type { Json } from "../../graph/document";
-import { Icon } from "../icon";
+import { Icon } from "../../editor/icon";
 import type { Kind } from "../schema/kinds";
 import type { ControlParts } from "./control";
 import { Element, isLine } from "./element";

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "../../graph/document";
 import { useBound, useForm } from "../context";
 import { shown } from "../draft";
 import { Field } from "../fields/field";
-import { Icon } from "../icon";
+import { Icon } from "../../editor/icon";
 import { isVariable } from "../names";
 import { isMapping } from "../path";
 import { ParameterName } from "./parameter-name";

@@ -9,7 +9,8 @@ import { Frame } from "../fields/frame";
 import { TextField } from "../fields/text";
 import { Fold } from "../fold";
 import { isLabel } from "../names";
-import { at, isMapping } from "../path";
+import { valueAt } from "../../graph/edit";
+import { isMapping } from "../path";
 import { PlacementPart } from "../task/placement";
 import { ParametersField } from "./parameters";
 import { SchedulePart } from "./schedule";
@@ -17,9 +18,9 @@ import { SchedulePart } from "./schedule";
 /** Every field of the pipeline, in parts. */
 export function PipelineForm() {
   const { document } = useForm();
-  const labels = at(document, ["labels"]);
-  const env = at(document, ["env"]);
-  const limits = [at(document, ["parallelism"]), at(document, ["max_active_runs"])].filter((one) => one !== undefined);
+  const labels = valueAt(document, ["labels"]);
+  const env = valueAt(document, ["env"]);
+  const limits = [valueAt(document, ["parallelism"]), valueAt(document, ["max_active_runs"])].filter((one) => one !== undefined);
   return (
     <>
       <header className="form-head">

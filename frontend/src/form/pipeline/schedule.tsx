@@ -8,7 +8,8 @@ import { AmountField } from "../fields/amount";
 import { Field } from "../fields/field";
 import { Segments } from "../fields/segments";
 import { Fold } from "../fold";
-import { at, isMapping } from "../path";
+import { valueAt } from "../../graph/edit";
+import { isMapping } from "../path";
 
 const WAYS = ["none", "cron", "every"] as const;
 
@@ -27,7 +28,7 @@ export function SchedulePart() {
     bound.seal();
   };
   return (
-    <Fold name="schedule" title={title} keys={["schedule"]} summary={shown(at(document, ["schedule", "cron"]) ?? at(document, ["schedule", "every"]))}>
+    <Fold name="schedule" title={title} keys={["schedule"]} summary={shown(valueAt(document, ["schedule", "cron"]) ?? valueAt(document, ["schedule", "every"]))}>
       <Segments label={title} options={[t("form.schedule-none"), t("form.schedule-cron"), t("form.schedule-every")]} chosen={WAYS.indexOf(way)} disabled={bound.readOnly} choose={choose} />
       {way === "cron" ? <Field path={["schedule", "cron"]} kind={{ type: "text", long: false }} title={t("form.cron")} help={t("form.cron-help")} placeholder="0 6 * * *" required plain /> : null}
       {way === "every" ? <AmountField path={["schedule", "every"]} measure="span" title={t("form.every")} placeholder="12h" /> : null}

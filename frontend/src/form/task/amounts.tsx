@@ -8,7 +8,8 @@ import { shown } from "../draft";
 import { AmountField } from "../fields/amount";
 import { Field } from "../fields/field";
 import { Segments } from "../fields/segments";
-import { isMapping, type Path } from "../path";
+import type { Path } from "../../graph/edit";
+import { isMapping } from "../path";
 import { amount, bytesShown, rounded } from "../quantity";
 import { roomOf, type Room } from "../room";
 

@@ -9,17 +9,18 @@ import { Fold } from "../fold";
 import { isMapping } from "../path";
 import { choiceOf, foreign, wayOf, type Choice } from "../schema/choose";
 import type { Field as Argument } from "../schema/kinds";
+import { schemaOf } from "../schema/of-template";
 import { fieldsOf } from "../schema/read";
 import { useWays } from "./ways";
-import { templateOf } from "./template-of";
+import { templateOfTask } from "../../editor/templates";
 
 /** The part with the arguments. What the template does not know is edited as YAML below. */
 export function ArgumentsPart() {
   const { tasks, templates } = useForm();
   const [task] = tasks;
-  const template = task && templateOf(templates, task);
-  const fields = useMemo(() => (template ? fieldsOf(template.parameters) : []), [template]);
-  const choice = useMemo(() => (template ? choiceOf(template.parameters) : null), [template]);
+  const template = task && templateOfTask(templates, task);
+  const fields = useMemo(() => (template ? fieldsOf(schemaOf(template)) : []), [template]);
+  const choice = useMemo(() => (template ? choiceOf(schemaOf(template)) : null), [template]);
   if (!task) return null;
   const given = isMapping(task.arguments) ? task.arguments : {};
   const known = new Set(fields.map((field) => field.name));

@@ -4,7 +4,7 @@ import { t } from "../../core/texts";
 import { useForm } from "../context";
 import { Field } from "../fields/field";
 import { Fold } from "../fold";
-import { at } from "../path";
+import { valueAt } from "../../graph/edit";
 import { environmentInWords } from "../summary";
 import { SecretsField } from "./secrets";
 import { VolumesField } from "./volumes";
@@ -13,7 +13,7 @@ import { VolumesField } from "./volumes";
 export function EnvironmentPart() {
   const { tasks } = useForm();
   const [task] = tasks;
-  const summary = environmentInWords(at(task, ["env"]), at(task, ["secrets"]), at(task, ["volumes"]), at(task, ["setup"]));
+  const summary = environmentInWords(valueAt(task, ["env"]), valueAt(task, ["secrets"]), valueAt(task, ["volumes"]), valueAt(task, ["setup"]));
   return (
     <Fold name="environment" title={t("form.environment")} keys={["env", "secrets", "volumes", "setup"]} summary={summary}>
       <Field path={["env"]} kind={{ type: "map", value: { type: "text", long: false } }} title={t("form.env")} help={t("form.env-help")} plain />

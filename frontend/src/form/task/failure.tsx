@@ -6,7 +6,7 @@ import { AmountField } from "../fields/amount";
 import { Field } from "../fields/field";
 import { ChecksField } from "../fields/checks";
 import { Fold } from "../fold";
-import { at } from "../path";
+import { valueAt } from "../../graph/edit";
 import { failureInWords } from "../summary";
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ export function FailurePart() {
   const { tasks } = useForm();
   const attempts = useBound(["retry", "attempts"], "").value;
   const retry = useBound(["retry"], "").value;
-  const summary = tasks.length === 1 ? failureInWords(at(tasks[0], ["retry"]), at(tasks[0], ["timeout"])) : "";
+  const summary = tasks.length === 1 ? failureInWords(valueAt(tasks[0], ["retry"]), valueAt(tasks[0], ["timeout"])) : "";
   return (
     <Fold name="failure" title={t("form.failure")} keys={["retry", "timeout"]} summary={summary}>
       <div className="form-row">

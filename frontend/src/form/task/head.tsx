@@ -8,13 +8,14 @@ import { problemsAt } from "../by-place";
 import { ProblemItems } from "../problem-items";
 import { NameField } from "./name";
 import { TemplateField } from "./template";
-import { local, templateOf } from "./template-of";
+import { local } from "../../text/knowledge";
+import { templateOfTask } from "../../editor/templates";
 
 /** The head. */
 export function TaskHead({ task }: { task: Task }) {
   const form = useForm();
   const found = problemsAt(form.problems, basePointer(form), true);
-  const template = templateOf(form.templates, task);
+  const template = templateOfTask(form.templates, task);
   const help = template && local(template.help).split("\n\n")[0];
   return (
     <header className="form-head">

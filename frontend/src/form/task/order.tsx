@@ -11,7 +11,7 @@ import { Frame } from "../fields/frame";
 import { Picker } from "../fields/picker";
 import { TextField } from "../fields/text";
 import { Fold } from "../fold";
-import { Icon } from "../icon";
+import { Icon } from "../../editor/icon";
 import { candidates } from "./needs";
 
 const TRIGGERS: Readonly<Record<string, string>> = {

@@ -9,8 +9,8 @@ import { ChoiceField } from "../fields/choice";
 import { Field } from "../fields/field";
 import { Frame } from "../fields/frame";
 import { Fold } from "../fold";
-import type { Path } from "../path";
-import { at } from "../path";
+import type { Path } from "../../graph/edit";
+import { valueAt } from "../../graph/edit";
 import type { Field as Member } from "../schema/kinds";
 import { placementInWords } from "../summary";
 
@@ -32,7 +32,7 @@ export function PlacementPart({ name, cluster = false }: { name: string; cluster
   const { tasks, document, places } = useForm();
   const root = tasks[0] ?? document;
   const groups = [...new Set(places.flatMap((place) => place.node_groups))];
-  const summary = tasks.length > 1 ? "" : placementInWords(at(root, ["placement"]), at(root, ["priority"]), cluster ? at(root, ["cluster"]) : undefined);
+  const summary = tasks.length > 1 ? "" : placementInWords(valueAt(root, ["placement"]), valueAt(root, ["priority"]), cluster ? valueAt(root, ["cluster"]) : undefined);
   return (
     <Fold name={name} title={t("form.placement")} keys={["placement", "priority", "sizing", ...(cluster ? ["cluster"] : [])]} summary={summary}>
       {cluster ? <WordField path={["cluster"]} title={t("form.cluster")} options={places.map((place) => place.name)} /> : null}

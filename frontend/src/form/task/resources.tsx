@@ -4,27 +4,27 @@ import { t } from "../../core/texts";
 import { useForm } from "../context";
 import { Field } from "../fields/field";
 import { Fold } from "../fold";
-import { at } from "../path";
+import { valueAt } from "../../graph/edit";
 import { amountsInWords } from "../summary";
 import { Amounts } from "./amounts";
-import { templateOf } from "./template-of";
+import { templateOfTask } from "../../editor/templates";
 
 /** The part: amounts of every worker, of single roles where there are several, and how few and how many workers. */
 export function ResourcesPart() {
   const { tasks, templates } = useForm();
   const [task] = tasks;
-  const template = task && templateOf(templates, task);
+  const template = task && templateOfTask(templates, task);
   const roles = template?.roles ?? [];
   const main = roles.at(-1)?.resources ?? {};
   const several = tasks.length === 1 && roles.length > 1;
   return (
-    <Fold name="resources" title={t("form.resources")} keys={["resources", "role_resources", "elastic"]} summary={tasks.length === 1 ? amountsInWords(at(task, ["resources"])) : ""}>
+    <Fold name="resources" title={t("form.resources")} keys={["resources", "role_resources", "elastic"]} summary={tasks.length === 1 ? amountsInWords(valueAt(task, ["resources"])) : ""}>
       <p className="field-help">{t("form.resources-help")}</p>
       <Amounts path={["resources"]} usual={main} />
       {several ? roles.map((role) => (
         <div key={role.name} className="form-group" role="group" aria-label={t("form.role", { role: role.name })}>
           <h4>{t("form.role", { role: role.name })}</h4>
-          <Amounts path={["role_resources", role.name]} usual={{ ...role.resources, ...(at(task, ["resources"]) as object | undefined) }} />
+          <Amounts path={["role_resources", role.name]} usual={{ ...role.resources, ...(valueAt(task, ["resources"]) as object | undefined) }} />
         </div>
       )) : null}
       <div className="form-group" role="group" aria-label={t("form.elastic")}>

@@ -6,17 +6,18 @@ import { AmountField } from "../fields/amount";
 import { Field } from "../fields/field";
 import { Segments } from "../fields/segments";
 import { Fold } from "../fold";
-import { at, isMapping } from "../path";
+import { valueAt } from "../../graph/edit";
+import { isMapping } from "../path";
 import { resultsInWords } from "../summary";
-import { templateOf } from "./template-of";
+import { templateOfTask } from "../../editor/templates";
 
 /** The part. */
 export function ResultsPart() {
   const { tasks, templates } = useForm();
   const [task] = tasks;
-  const reported = (task && templateOf(templates, task)?.outputs) ?? [];
+  const reported = (task && templateOfTask(templates, task)?.outputs) ?? [];
   return (
-    <Fold name="results" title={t("form.results")} keys={["outputs", "cache"]} summary={resultsInWords(at(task, ["outputs"]), at(task, ["cache"]))}>
+    <Fold name="results" title={t("form.results")} keys={["outputs", "cache"]} summary={resultsInWords(valueAt(task, ["outputs"]), valueAt(task, ["cache"]))}>
       <Field path={["outputs"]} kind={{ type: "list", item: { type: "text", long: false }, placeholder: "" }} title={t("form.outputs")} help={t("form.outputs-help")} plain />
       {reported.length > 0 ? <p className="field-help">{t("form.outputs-reported")} {reported.map((output) => <code key={output.name} className="mono" title={output.description}>{output.name} </code>)}</p> : null}
       <Cache />

@@ -6,7 +6,7 @@ import { useBound, useForm, type Bound } from "../context";
 import { Frame } from "../fields/frame";
 import { Picker } from "../fields/picker";
 import { TextField } from "../fields/text";
-import { Icon } from "../icon";
+import { Icon } from "../../editor/icon";
 import { readSecret, usualVariable, writeSecret, type SecretUse, type SecretWay } from "./uses";
 
 const WAYS: readonly SecretWay[] = ["variable", "env", "file"];

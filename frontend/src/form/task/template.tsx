@@ -2,16 +2,16 @@
 
 import { useId, useState } from "react";
 import { language, t } from "../../core/texts";
-import { changeTask } from "../../graph/edit";
+import { setPath } from "../../graph/edit";
 import type { JsonObject, Task } from "../../graph/document";
 import { basePointer, useForm } from "../context";
 import { Frame } from "../fields/frame";
-import type { FormTemplate } from "../knowledge";
-import { put } from "../path";
+import type { TemplateInfo, Templates } from "../../editor/templates";
 import { carryOver } from "../schema/fits";
 import { fieldsOf } from "../schema/read";
 import { schemaOf } from "../schema/of-template";
-import { local, reference } from "./template-of";
+import { local } from "../../text/knowledge";
+import { reference } from "./template-of";
 
 /** The field. */
 export function TemplateField({ task }: { task: Task }) {
@@ -25,7 +25,10 @@ export function TemplateField({ task }: { task: Task }) {
     const carried = carryOver(task.arguments ?? {}, other ? fieldsOf(schemaOf(other)) : []);
     const takesAll = !other || next === name;
     setLeft(takesAll ? [] : carried.left);
-    form.store.apply(t("form.template-changed", { task: task.name }), (document) => changeTask(document, task.name, (one) => made(one, wanted ? `${next}@${wanted}` : next, takesAll ? null : carried.kept)));
+    form.store.apply(t("form.template-changed", { task: task.name }), (document) => {
+      const made = setPath(document, task.name, ["template"], wanted ? `${next}@${wanted}` : next);
+      return takesAll ? made : setPath(made, task.name, ["arguments"], orNothing(carried.kept));
+    });
   };
   return (
     <Frame id={id} pointer={`${basePointer(form)}/template`} title={t("form.template")}>
@@ -50,15 +53,14 @@ export function TemplateField({ task }: { task: Task }) {
   );
 }
 
-function made(task: Task, template: string, kept: JsonObject | null): Task {
-  if (!kept) return { ...task, template };
-  return put({ ...task, template }, ["arguments"], Object.keys(kept).length > 0 ? kept : undefined) as unknown as Task;
+function orNothing(kept: JsonObject): JsonObject | undefined {
+  return Object.keys(kept).length > 0 ? kept : undefined;
 }
 
-function Options({ templates }: { templates: ReadonlyMap<string, FormTemplate> }) {
-  const groups = new Map<string, FormTemplate[]>();
+function Options({ templates }: { templates: Templates }) {
+  const groups = new Map<string, TemplateInfo[]>();
   for (const template of templates.values()) groups.set(template.group, [...(groups.get(template.group) ?? []), template]);
-  const inOrder = (all: readonly FormTemplate[]) => all.toSorted((a, b) => local(a.label).localeCompare(local(b.label), language()));
+  const inOrder = (all: readonly TemplateInfo[]) => all.toSorted((a, b) => local(a.label).localeCompare(local(b.label), language()));
   return [...groups].sort(([a], [b]) => a.localeCompare(b)).map(([group, all]) => (
     <optgroup key={group} label={group}>
       {inOrder(all).map((template) => <option key={template.name} value={template.name}>{local(template.label)} ({template.name})</option>)}

@@ -6,7 +6,7 @@ import { useBound, useForm, type Bound } from "../context";
 import { Frame } from "../fields/frame";
 import { Picker } from "../fields/picker";
 import { TextField } from "../fields/text";
-import { Icon } from "../icon";
+import { Icon } from "../../editor/icon";
 import { readVolume, usualVariable, writeVolume, type VolumeUse } from "./uses";
 
 /** The field: a row for each volume, and a way to add one of the project's. */

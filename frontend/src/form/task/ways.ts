@@ -2,10 +2,10 @@
 
 import { useRef } from "react";
 import { t } from "../../core/texts";
-import { changeTask } from "../../graph/edit";
-import type { Json, JsonObject, Task } from "../../graph/document";
+import { setPath } from "../../graph/edit";
+import type { JsonObject } from "../../graph/document";
 import { useForm } from "../context";
-import { isMapping, put } from "../path";
+import { isMapping } from "../path";
 import { foreign, type Choice } from "../schema/choose";
 
 /** A function that leaves one way for another, as one step. */
@@ -14,12 +14,12 @@ export function useWays(choice: Choice): (from: number, to: number) => void {
   const kept = useRef(new Map<string, JsonObject>());
   return (from, to) => {
     const leaving = new Set(foreign(choice, to));
-    store.apply(t("form.way-changed"), (document) => tasks.reduce((now, { name }) => changeTask(now, name, (task) => {
+    store.apply(t("form.way-changed"), (document) => tasks.reduce((now, task) => {
       const given = isMapping(task.arguments) ? task.arguments : {};
-      kept.current.set(`${name}/${from}`, pick(given, leaving, true));
-      const next = { ...pick(given, leaving, false), ...kept.current.get(`${name}/${to}`) };
-      return put(task as Json, ["arguments"], Object.keys(next).length > 0 ? next : undefined) as unknown as Task;
-    }), document));
+      kept.current.set(`${task.name}/${from}`, pick(given, leaving, true));
+      const next = { ...pick(given, leaving, false), ...kept.current.get(`${task.name}/${to}`) };
+      return setPath(now, task.name, ["arguments"], Object.keys(next).length > 0 ? next : undefined);
+    }, document));
   };
 }
 

@@ -35,7 +35,8 @@ function put(whole: unknown, path: Path, value: Json | undefined): unknown {
   if (part === undefined) return value;
   const inner = valueAt(whole, [part]);
   let next = put(inner, rest, value);
-  if (rest.length > 0 && value === undefined && isEmpty(next)) next = undefined;
+  // An element stays, empty, so that those behind it keep their numbers while somebody types.
+  if (rest.length > 0 && value === undefined && isEmpty(next)) next = typeof part === "number" ? {} : undefined;
   if (Object.is(next, inner)) return whole;
   if (typeof part === "number") return element(Array.isArray(whole) ? whole : [], part, next);
   const kept = Object.entries(isMapping(whole) ? whole : {}).filter(([key]) => next !== undefined || key !== part);
