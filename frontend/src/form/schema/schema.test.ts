@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Json } from "../../graph/document";
@@ -7,10 +6,10 @@ import { carryOver, fits, variantOf } from "./fits";
 import type { Field } from "./kinds";
 import { fieldsOf, kindOf, type ParameterSchema } from "./read";
 
-const FOLDER = new URL("../../../../task-templates/", import.meta.url);
-
 // The templates that the platform comes with: what a form must be able to show.
-const parameters = (name: string) => (parse(readFileSync(new URL(`${name}/template.yaml`, FOLDER), "utf8")) as { parameters: ParameterSchema }).parameters;
+const texts = import.meta.glob<string>("../../../../task-templates/*/template.yaml", { query: "?raw", import: "default", eager: true });
+const names = Object.keys(texts).map((path) => path.split("/").at(-2) ?? "");
+const parameters = (name: string) => (parse(texts[`../../../../task-templates/${name}/template.yaml`] ?? "") as { parameters: ParameterSchema }).parameters;
 const fields = (name: string) => fieldsOf(parameters(name));
 const kinds = (all: readonly Field[]) => Object.fromEntries(all.map((field) => [field.name, field.kind]));
 
@@ -50,7 +49,6 @@ describe("the fields of a template", () => {
   });
 
   test("of every installed template can show its defaults and write them back", () => {
-    const names = readdirSync(FOLDER, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map((entry) => entry.name);
     const bad = names.flatMap((name) => fields(name).filter((field) => !fits(field.kind, field.default)).map((field) => `${name}.${field.name}`));
     expect(names.length).toBeGreaterThan(5);
     expect(bad).toEqual([]);
