@@ -6,6 +6,7 @@ mod arguments;
 mod cache;
 mod expression;
 mod frameworks;
+pub mod import;
 mod job;
 pub mod lower;
 mod nearest;
@@ -17,6 +18,7 @@ pub mod preview;
 pub mod schema;
 mod template;
 mod validate;
+pub mod yaml;
 
 pub use cache::cache_key;
 pub use job::{condition, expand, job};

@@ -4,6 +4,7 @@
 
 mod caching;
 mod canvas;
+mod cube_studio;
 mod documents;
 mod expressions;
 mod hostile;

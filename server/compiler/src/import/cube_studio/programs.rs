@@ -1,0 +1,222 @@
+//! What a task runs: Cube Studio's job templates as our native ones where there are such, else as a command.
+
+use serde_json::{Map, Value, json};
+
+use super::context::Context;
+use super::ledger::At;
+use super::recipe::Recipe;
+use crate::import::Fate;
+
+/// Templates that run an image of the user's own.
+const CUSTOM: [&str; 2] = ["自定义镜像", "custom-image"];
+/// Templates that call services of Cube Studio itself.
+const OF_THE_PLATFORM: [&str; 4] = ["dataset", "model-download", "model-register", "deploy-service"];
+/// Launchers, whose pod made another job, and what that job is here.
+const LAUNCHERS: [(&str, Kind); 15] = [
+    ("volcanojob", Kind::Indexed),
+    ("mpi", Kind::Mpi),
+    ("horovod", Kind::Mpi),
+    ("pytorchjob", Kind::Pytorch),
+    ("tfjob", Kind::Missing),
+    ("ray", Kind::Missing),
+    ("ray-sklearn", Kind::Missing),
+    ("paddlejob", Kind::Missing),
+    ("mindspore", Kind::Missing),
+    ("mxnet", Kind::Missing),
+    ("megatron", Kind::Missing),
+    ("deepspeed", Kind::Missing),
+    ("colossalai", Kind::Missing),
+    ("model-offline-predict", Kind::Indexed),
+    ("sparkjob", Kind::Missing),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Indexed,
+    Mpi,
+    Pytorch,
+    Missing,
+}
+
+/// A program as our task has it.
+pub struct Program {
+    /// Our template.
+    pub template: &'static str,
+    /// Its arguments.
+    pub arguments: Map<String, Value>,
+    /// The image that it ran in.
+    pub image: Option<String>,
+}
+
+/// The program of a task whose job template is called `name`.
+pub fn program(context: &Context<'_>, task: &At<'_>, name: &str, recipe: Option<&Recipe>) -> Program {
+    let args = task.get("args");
+    let own = own_command(context, task, recipe);
+    let kind = LAUNCHERS.iter().find(|(launcher, _)| *launcher == name).map(|(_, kind)| *kind);
+    let mut program = match (&args, kind) {
+        _ if own.is_some() => own.unwrap_or_else(|| failing(name)),
+        (Some(args), _) if CUSTOM.contains(&name) => custom(context, args),
+        (Some(args), Some(kind)) if args.first(&["--command", "command"]).is_some() => {
+            launched(context, args, name, kind)
+        }
+        _ if name == "logical" => shell("command", "true".into(), None),
+        (args, _) => plain(context, task, args.as_ref(), name, recipe),
+    };
+    if OF_THE_PLATFORM.contains(&name) {
+        let message =
+            format!("`{name}` calls services of Cube Studio, which are not here: replace this task");
+        task.note(Fate::Problem, message);
+    }
+    program.image = program.image.or_else(|| recipe.and_then(|recipe| recipe.image.clone()));
+    program
+}
+
+/// A task's own command, which goes over its template's.
+fn own_command(context: &Context<'_>, task: &At<'_>, recipe: Option<&Recipe>) -> Option<Program> {
+    let command = task.get("command").map(|at| context.text(&at))?;
+    let folder = task.get("working_dir").map(|at| context.text(&at));
+    let folder = folder.or_else(|| recipe.and_then(|recipe| recipe.folder.clone()));
+    if let Some(args) = task.get("args") {
+        args.tell(Fate::LeftOut, "the task has a command of its own, which does not read the arguments");
+    }
+    Some(shell("command", in_folder(folder.as_deref(), &command), None))
+}
+
+fn custom(context: &Context<'_>, args: &At<'_>) -> Program {
+    let image = args.first(&["images", "image", "--images", "--image"]).and_then(|at| at.text());
+    let folder = args.first(&["workdir", "working_dir", "--workdir"]).map(|at| context.text(&at));
+    let command = args.first(&["command", "--command"]).map(|at| context.text(&at)).unwrap_or_default();
+    shell("command", in_folder(folder.as_deref(), &command), image)
+}
+
+/// What a launcher would have started.
+fn launched(context: &Context<'_>, args: &At<'_>, name: &str, kind: Kind) -> Program {
+    let image = args.first(&["--image", "--images", "images", "image"]).and_then(|at| at.text());
+    let folder =
+        args.first(&["--working_dir", "--workdir", "--work_dir", "workdir"]).map(|at| context.text(&at));
+    let at = args.first(&["--command", "command"]);
+    let command = at.as_ref().map(|at| context.text(at)).unwrap_or_default();
+    let workers = args.first(&["--num_worker", "--num_workers", "--worker_num", "num_worker"]);
+    let count = workers.as_ref().and_then(|at| at.text()?.trim().parse::<u32>().ok()).filter(|n| *n > 0);
+    if let (Some(workers), None) = (&workers, count) {
+        workers.tell(Fate::Problem, "is no number of workers: say it in `arguments.workers`");
+    }
+    if kind == Kind::Missing {
+        let many = count.map(|count| format!(" and not {count} times")).unwrap_or_default();
+        args.note(
+            Fate::Problem,
+            format!(
+                "there is no template for `{name}` here: its program is run once{many}, as a plain command"
+            ),
+        );
+        return shell("command", in_folder(folder.as_deref(), &command), image);
+    }
+    let mut program = match kind {
+        Kind::Pytorch => pytorch(args, &command, folder.as_deref(), image),
+        Kind::Mpi => shell("mpi", in_folder(folder.as_deref(), &command), image),
+        _ => shell("indexed", in_folder(folder.as_deref(), &command), image),
+    };
+    program.arguments.insert("workers".into(), json!(count.unwrap_or(1)));
+    let template = program.template;
+    args.note(Fate::Changed, format!("`{name}` made a job of its own; it is our template `{template}` now"));
+    program
+}
+
+/// Our template runs a Python file of the pipeline's folder.
+fn pytorch(args: &At<'_>, command: &str, folder: Option<&str>, image: Option<String>) -> Program {
+    let mut words = command.split_whitespace();
+    let python = words.next().is_some_and(|word| word == "python" || word == "python3");
+    let script = words.next().filter(|word| python && word.ends_with(".py") && !word.starts_with('/'));
+    let Some(script) =
+        script.filter(|word| !word.contains("..") && !command.contains(['&', '|', ';', '"', '\'', '$']))
+    else {
+        args.note(Fate::Problem, "the command is not one Python file, which `pytorch` takes: its workers do not find each other until it is");
+        return shell("indexed", in_folder(folder, command), image);
+    };
+    let place = folder.map(|folder| format!(" of {folder}")).unwrap_or_default();
+    args.note(
+        Fate::Problem,
+        format!("put `{script}`{place} into the pipeline's folder: `pytorch` runs it from there"),
+    );
+    let rest: Vec<&str> = words.collect();
+    let mut arguments = Map::new();
+    arguments.insert("script".into(), json!(script.trim_start_matches("./")));
+    if !rest.is_empty() {
+        arguments.insert("args".into(), json!(rest));
+    }
+    Program { template: "pytorch", arguments, image }
+}
+
+/// A template's program with its arguments as words.
+fn plain(
+    context: &Context<'_>,
+    task: &At<'_>,
+    args: Option<&At<'_>>,
+    name: &str,
+    recipe: Option<&Recipe>,
+) -> Program {
+    let Some(recipe) = recipe.filter(|recipe| !recipe.command.is_empty()) else {
+        task.note(Fate::Problem, format!("what the job template `{name}` runs is not known: import with its file of templates, or write the command"));
+        if let Some(args) = args {
+            args.tell(Fate::LeftOut, format!("arguments of `{name}`, whose program is not known"));
+        }
+        return failing(name);
+    };
+    let words = recipe.command.iter().map(|word| context.convert(word, task));
+    let mut words: Vec<String> = words.collect();
+    for (key, at) in args.map(At::entries).unwrap_or_default() {
+        words.extend(option(context, &key, &at));
+    }
+    let command = match &recipe.folder {
+        // The words reach the program as they are; the shell only changes the folder.
+        Some(folder) => {
+            let start = ["sh", "-c", "cd \"$0\" && exec \"$@\""].map(str::to_owned);
+            start.into_iter().chain([context.convert(folder, task)]).chain(words).collect()
+        }
+        None => words,
+    };
+    let arguments = [("command".to_owned(), json!(command))].into_iter().collect();
+    Program { template: "command", arguments, image: None }
+}
+
+/// An argument as words, as Cube Studio makes them: nothing of an empty one, the name alone of a true one.
+fn option(context: &Context<'_>, name: &str, at: &At<'_>) -> Vec<String> {
+    let value = match at.value {
+        Value::Bool(true) => {
+            at.used();
+            return vec![name.to_owned()];
+        }
+        Value::Bool(false) | Value::Null => {
+            at.used();
+            return Vec::new();
+        }
+        Value::Array(_) | Value::Object(_) => {
+            at.used();
+            context.convert(&at.value.to_string(), at)
+        }
+        _ => context.text(at),
+    };
+    if value.is_empty() { Vec::new() } else { vec![name.to_owned(), value] }
+}
+
+fn shell(template: &'static str, command: String, image: Option<String>) -> Program {
+    let words = if command == "true" { json!(["true"]) } else { json!(["bash", "-c", command]) };
+    Program { template, arguments: [("command".to_owned(), words)].into_iter().collect(), image }
+}
+
+fn in_folder(folder: Option<&str>, command: &str) -> String {
+    match folder.map(str::trim).filter(|folder| !folder.is_empty()) {
+        Some(folder) => format!("mkdir -p \"{folder}\" && cd \"{folder}\" && {command}"),
+        None => command.to_owned(),
+    }
+}
+
+/// Fails with a sentence: what the task did is not known.
+fn failing(name: &str) -> Program {
+    let name = name.replace(['\'', '{', '}'], "");
+    shell(
+        "command",
+        format!("echo 'import: what the job template {name} runs is not known' >&2; exit 1"),
+        None,
+    )
+}
