@@ -1,12 +1,12 @@
 //! The editor's page: a bar above, and below it the canvas or the text between two panels.
 
-import { useEffect } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import { toast } from "../core/toast";
 import { Banners } from "./banners";
 import { Bar } from "./bar";
+import { useCell } from "./cell";
 import { draftOf, keepDrafts } from "./drafts";
 import { look } from "./load";
-import { LogDrawer } from "./log-drawer";
 import { Middle } from "./middle";
 import { watchPeers } from "./peers";
 import { Right } from "./right";
@@ -15,6 +15,8 @@ import { save } from "./save";
 import type { Session } from "./session";
 import { watchDrops } from "./transfer";
 import { watchProblems } from "./validator";
+
+const LogDrawer = lazy(async () => ({ default: (await import("./log-drawer")).LogDrawer }));
 
 /** The whole page. */
 export function App({ session, back }: { session: Session; back: string }) {
@@ -31,12 +33,18 @@ export function App({ session, back }: { session: Session; back: string }) {
       <div className="ed-body">
         <div className="ed-center">
           <Middle session={session} />
-          <LogDrawer session={session} />
+          <Log session={session} />
         </div>
         <Right session={session} />
       </div>
     </div>
   );
+}
+
+/** The log of a task, while one is open. */
+function Log({ session }: { session: Session }) {
+  const open = useCell(session.cell, (state) => state.log !== null && state.run !== null);
+  return open ? <Suspense><LogDrawer session={session} /></Suspense> : null;
 }
 
 async function surroundings(session: Session): Promise<void> {

@@ -69,6 +69,7 @@ function SavedByOther({ session, newer }: { session: Session; newer: Newer }) {
     actions.push(
       [t("editor.newer-keep"), read((theirs) => { rebase(session, theirs); })],
       [t("editor.newer-take"), take],
+      [t("editor.newer-merge"), () => void trying(async () => { await (await import("./reconcile")).reconcile(session, version); })],
     );
   } else {
     actions.push([t("editor.newer-update"), take]);

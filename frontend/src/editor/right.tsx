@@ -1,13 +1,14 @@
-//! The panel on the right: the form of what is selected, or the history.
+//! The panel on the right: the form of what is selected, or the history. Each is loaded when it is shown first.
 
-import { useEffect } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import { t } from "../core/texts";
-import { Form } from "../form/form";
 import { useCell } from "./cell";
 import type { Session } from "./session";
 import { SidePanel } from "./side-panel";
 import { useEditor } from "./store";
-import { VersionsPanel } from "./versions-panel";
+
+const FormPanel = lazy(async () => ({ default: (await import("./form-panel")).FormPanel }));
+const VersionsPanel = lazy(async () => ({ default: (await import("./versions-panel")).VersionsPanel }));
 
 /** The panel. */
 export function Right({ session }: { session: Session }) {
@@ -19,17 +20,12 @@ export function Right({ session }: { session: Session }) {
   }, [wanted, session]);
   return (
     <SidePanel name="right" side="right" label={panel === "versions" ? t("editor.versions") : t("editor.form")} width={360} open={panel !== null}>
-      {panel === "form" ? <FormPanel session={session} /> : null}
-      {panel === "versions" ? <VersionsPanel session={session} /> : null}
+      <Suspense fallback={<p className="ed-panel-note"><span className="spinner" /></p>}>
+        {panel === "versions" ? <VersionsPanel session={session} /> : null}
+        {panel === "form" ? <FormPanel session={session} /> : null}
+      </Suspense>
     </SidePanel>
   );
-}
-
-function FormPanel({ session }: { session: Session }) {
-  const { templates, places, secrets, volumes } = useCell(session.cell, (state) => state.surroundings);
-  const stored = useCell(session.cell, (state) => state.stored !== null);
-  const knowledge = { project: session.project, secrets, volumes, code: session.code, stored };
-  return <Form store={session.store} templates={templates} knowledge={knowledge} places={places} />;
 }
 
 /** Shows a part of the panel; what is shown already is folded away. */

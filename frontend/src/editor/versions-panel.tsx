@@ -5,6 +5,7 @@ import { trying } from "../core/form";
 import { language, t } from "../core/texts";
 import { exact, relative } from "../core/time";
 import { useCell } from "./cell";
+import { Changes } from "./changes";
 import type { Session } from "./session";
 import { listVersions, readVersion, restore, type VersionInfo, type VersionPage } from "./versions";
 
@@ -54,6 +55,7 @@ function Version({ session, version, present }: { session: Session; version: Ver
         <span className="ed-version-message">{version.message || <span className="faint">{t("editor.no-message")}</span>}</span>
         <span className="muted small" title={exact(when, language())}>{version.user} · {relative((when.getTime() - Date.now()) / 1000, language())}</span>
       </button>
+      {chosen ? <Changes session={session} before={chosen.document} /> : null}
       {chosen && !session.readOnly ? (
         <div className="row">
           <button className="button small" type="button" onClick={() => { restore(session, chosen); }}>{t("editor.restore")}</button>

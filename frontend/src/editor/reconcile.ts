@@ -1,0 +1,61 @@
+//! Two people have changed one pipeline: their changes are joined by task and field, and what both changed is asked.
+
+import { h } from "../core/dom";
+import { openDialog } from "../core/dialog";
+import { t } from "../core/texts";
+import { toast } from "../core/toast";
+import type { Json } from "../graph/document";
+import { merge, type Conflict, type Side } from "../graph/merge";
+import type { Session } from "./session";
+import { readVersion, rebase } from "./versions";
+
+/** Joins what is here with a version of somebody else: one step. It is not saved yet. */
+export async function reconcile(session: Session, version: number): Promise<void> {
+  const theirs = await readVersion(session, version);
+  const mine = session.store.state.document;
+  const { base } = session.state;
+  const { conflicts } = merge(base, mine, theirs.document);
+  const choices = conflicts.length === 0 ? new Map<string, Side>() : await ask(conflicts, theirs.user);
+  // Somebody may have typed on while they thought.
+  if (choices === null || session.store.state.document !== mine) return;
+  const { document } = merge(base, mine, theirs.document, choices);
+  session.store.set({ against: null });
+  session.cell.set({ chosen: null });
+  session.store.apply(t("editor.step-merge", { user: theirs.user, version }), () => document);
+  rebase(session, theirs);
+  toast(t("editor.merged"));
+}
+
+/** Asks about each conflict; null when somebody thinks better of it. */
+function ask(conflicts: readonly Conflict[], user: string): Promise<Map<string, Side> | null> {
+  return new Promise((resolve) => {
+    const form = h("form", { class: "form", id: "merge-form" }, h("p", {}, t("editor.merge-text", { n: conflicts.length, user })));
+    form.append(...conflicts.map((conflict, at) => question(conflict, at, user)));
+    const go = h("button", { class: "button primary", type: "submit", form: "merge-form" }, t("editor.newer-merge"));
+    const cancel = h("button", { class: "button", type: "button" }, t("common.cancel"));
+    const dialog = openDialog({ title: t("editor.merge"), body: [form], actions: [cancel, go], large: true });
+    cancel.addEventListener("click", () => { dialog.close(); });
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      dialog.close("merge");
+    });
+    dialog.addEventListener("close", () => { resolve(dialog.returnValue === "merge" ? chosen(conflicts, new FormData(form)) : null); });
+  });
+}
+
+function chosen(conflicts: readonly Conflict[], data: FormData): Map<string, Side> {
+  return new Map(conflicts.map(({ id }, at) => [id, data.get(`c${at}`) === "theirs" ? "theirs" : "mine"]));
+}
+
+function question({ task, path, mine, theirs }: Conflict, at: number, user: string): HTMLElement {
+  const side = (value: Side, label: string, shown: Json | undefined) =>
+    h("label", { class: "ed-conflict-side" }, h("input", { type: "radio", name: `c${at}`, value, checked: value === "mine" }), h("span", {}, label), h("pre", { class: "value" }, written(shown)));
+  const where = [task ?? t("editor.pipeline"), ...path].join(" · ");
+  return h("fieldset", { class: "ed-conflict" }, h("legend", { class: "mono" }, where), side("mine", t("editor.mine"), mine), side("theirs", t("editor.theirs", { user }), theirs));
+}
+
+/** A value as people read it. */
+export function written(value: Json | undefined): string {
+  if (value === undefined) return t("editor.gone");
+  return typeof value === "string" ? value : JSON.stringify(value, undefined, 1);
+}
