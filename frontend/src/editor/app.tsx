@@ -2,34 +2,31 @@
 
 import { lazy, Suspense, useEffect } from "react";
 import { toast } from "../core/toast";
-import { Banners } from "./banners";
 import { Bar } from "./bar";
 import { useCell } from "./cell";
-import { draftOf, keepDrafts } from "./drafts";
 import { look } from "./load";
 import { Middle } from "./middle";
-import { watchPeers } from "./peers";
 import { Right } from "./right";
-import { followAddress } from "./run";
 import { save } from "./save";
 import type { Session } from "./session";
-import { watchDrops } from "./transfer";
 import { watchProblems } from "./validator";
 
+const Banners = lazy(async () => ({ default: (await import("./banners")).Banners }));
 const LogDrawer = lazy(async () => ({ default: (await import("./log-drawer")).LogDrawer }));
 
 /** The whole page. */
 export function App({ session, back }: { session: Session; back: string }) {
   useEffect(() => {
-    const stops = [watchProblems, watchLeaving, watchKeys, watchPeers, watchDrops, keepDrafts, followAddress].map((watch) => watch(session));
-    session.cell.set({ draft: draftOf(session) });
+    const stops = [watchProblems, watchLeaving, watchKeys].map((watch) => watch(session));
     void surroundings(session);
+    // What nobody waits for comes after what is seen.
+    void import("./background").then(({ watchAll }) => { stops.push(watchAll(session)); });
     return () => { for (const stop of stops) stop(); };
   }, [session]);
   return (
     <div className="ed">
       <Bar session={session} back={back} />
-      <Banners session={session} />
+      <Suspense><Banners session={session} /></Suspense>
       <div className="ed-body">
         <div className="ed-center">
           <Middle session={session} />

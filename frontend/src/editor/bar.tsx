@@ -1,15 +1,16 @@
 //! The bar above: where one is, whether it is saved, undo and redo, problems, the panels, running, saving.
 
+import { lazy, Suspense } from "react";
 import { t } from "../core/texts";
 import { useCell } from "./cell";
 import { Icon } from "./icon";
-import { MoreMenu } from "./more-menu";
 import { Problems } from "./problems";
 import { toggle } from "./right";
-import { RunMenu } from "./run-menu";
 import { save } from "./save";
 import type { Look, Session } from "./session";
 import { useEditor } from "./store";
+
+const Actions = lazy(async () => ({ default: (await import("./actions")).Actions }));
 
 /** The bar. */
 export function Bar({ session, back }: { session: Session; back: string }) {
@@ -25,8 +26,7 @@ export function Bar({ session, back }: { session: Session; back: string }) {
       <Problems session={session} />
       <Looks session={session} />
       <Panels session={session} />
-      <MoreMenu session={session} />
-      <RunMenu session={session} />
+      <Suspense fallback={<span className="ed-actions" />}><Actions session={session} /></Suspense>
       {readOnly ? null : <SaveButton session={session} />}
     </div>
   );
@@ -74,7 +74,7 @@ function Steps({ session }: { session: Session }) {
   );
 }
 
-const LOOKS: readonly [Look, string][] = [
+export const LOOKS: readonly [Look, string][] = [
   ["canvas", /* text */ "editor.look-canvas"],
   ["split", /* text */ "editor.look-split"],
   ["text", /* text */ "editor.look-text"],
@@ -106,7 +106,7 @@ function SaveButton({ session }: { session: Session }) {
   const saving = useCell(session.cell, (state) => state.saving);
   return (
     <button className="button primary" type="button" aria-busy={saving || undefined} title={t("editor.save-key")} onClick={() => void save(session)}>
-      <Icon name="check" />{t("editor.save")}
+      <Icon name="check" /><span className="ed-save-word">{t("editor.save")}</span>
     </button>
   );
 }

@@ -3,6 +3,7 @@
 import { trying } from "../core/form";
 import { t } from "../core/texts";
 import { useCell } from "./cell";
+import { LOOKS } from "./bar";
 import { Icon } from "./icon";
 import { closeMenu } from "./run-menu";
 import type { Session } from "./session";
@@ -18,6 +19,10 @@ export function MoreMenu({ session }: { session: Session }) {
     <details className="menu end" data-menu>
       <summary className="button quiet icon-only" aria-label={t("editor.more")} title={t("editor.more")}><Icon name="more" /></summary>
       <div className="menu-panel">
+        <div className="ed-narrow">
+          {LOOKS.filter(([look]) => look !== "split").map(([look, word]) => <div key={look}>{item(look === "text" ? "code" : "pipeline", t(word), () => { session.cell.set({ look }); })}</div>)}
+          <div className="menu-split" />
+        </div>
         {session.readOnly ? null : item("upload", t("editor.import"), () => { askFile(session); })}
         {item("download", t("editor.export-yaml"), () => void trying(() => download(session, "yaml")))}
         {item("download", t("editor.export-json"), () => void trying(() => download(session, "json")))}

@@ -62,6 +62,9 @@ export interface SessionState {
   readonly log: string | null;
 }
 
+/** Up to this width, in pixels, the panels lie over the canvas, and are closed at first. */
+const NARROW = 800;
+
 /** The session of the page. */
 export class Session {
   readonly project: string;
@@ -93,7 +96,7 @@ export class Session {
       broken: start.value ? null : { text: start.document, problems: [] },
       newer: null,
       draft: null,
-      panel: "form",
+      panel: innerWidth > NARROW ? "form" : null,
       chosen: null,
       run: null,
       log: null,

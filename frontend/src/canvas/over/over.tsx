@@ -1,17 +1,17 @@
 //! Everything that lies over the drawing: the palette at its side, bars, and what is open.
 
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { t } from "../../core/texts";
 import { Icon } from "../../editor/icon";
 import { useEditor } from "../../editor/store";
 import { useStage } from "../context";
 import { useUi } from "../ui";
-import { CommandList } from "./command-list";
-import { Menu } from "./menu";
 import { Palette } from "./palette";
-import { QuickAdd } from "./quick-add";
-import { SelectionBar } from "./selection-bar";
-import { Shortcuts } from "./shortcuts";
+
+// What opens over the drawing is loaded once the canvas stands, and is there before somebody asks for it.
+const opened = () => import("./opened");
+const Opened = lazy(async () => ({ default: (await opened()).Opened }));
+const SelectionBar = lazy(async () => ({ default: (await opened()).SelectionBar }));
 
 /** All of it. */
 export function Over() {
@@ -21,13 +21,10 @@ export function Over() {
   const empty = useEditor(stage.store, (state) => state.document.tasks.length === 0 && !state.document.canvas?.notes);
   return (
     <>
-      <SelectionBar />
+      <Suspense><SelectionBar /></Suspense>
       {empty ? <Empty /> : null}
       {layingOut ? <p className="cv-busy" role="status"><span className="spinner" />{t("canvas.laying-out")}</p> : null}
-      {open?.kind === "add" ? <QuickAdd open={open} /> : null}
-      {open?.kind === "commands" ? <CommandList /> : null}
-      {open?.kind === "shortcuts" ? <Shortcuts /> : null}
-      {open?.kind === "menu" ? <Menu at={open.at} /> : null}
+      {open ? <Suspense><Opened open={open} /></Suspense> : null}
     </>
   );
 }

@@ -1,0 +1,23 @@
+//! What opens over the drawing, one at a time.
+
+import type { Open } from "../ui";
+import { CommandList } from "./command-list";
+import { Menu } from "./menu";
+import { QuickAdd } from "./quick-add";
+import { Shortcuts } from "./shortcuts";
+
+export { SelectionBar } from "./selection-bar";
+
+/** What is open. */
+export function Opened({ open }: { open: Open }) {
+  switch (open.kind) {
+    case "add":
+      return <QuickAdd open={open} />;
+    case "commands":
+      return <CommandList />;
+    case "shortcuts":
+      return <Shortcuts />;
+    case "menu":
+      return <Menu at={open.at} />;
+  }
+}
