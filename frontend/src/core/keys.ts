@@ -1,7 +1,10 @@
 //! Shortcuts of a page. They are silent while somebody types, and with Ctrl, Alt or Meta held.
 
-/** Calls what belongs to a key; returns how to stop. The key is KeyboardEvent.key, e.g. `/` or `g`. */
-export function onKeys(actions: Record<string, (event: KeyboardEvent) => void>): () => void {
+/**
+ * Calls what belongs to a key; returns how to stop. The key is KeyboardEvent.key, e.g. `/` or `g`. With `inside`, only
+ * while the focus is in that element.
+ */
+export function onKeys(actions: Record<string, (event: KeyboardEvent) => void>, inside: Document | HTMLElement = document): () => void {
   const listener = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target)) return;
     const action = actions[event.key];
@@ -9,8 +12,9 @@ export function onKeys(actions: Record<string, (event: KeyboardEvent) => void>):
     event.preventDefault();
     action(event);
   };
-  document.addEventListener("keydown", listener);
-  return () => { document.removeEventListener("keydown", listener); };
+  const root: EventTarget = inside;
+  root.addEventListener("keydown", listener as EventListener);
+  return () => { root.removeEventListener("keydown", listener as EventListener); };
 }
 
 function isTyping(target: EventTarget | null): boolean {

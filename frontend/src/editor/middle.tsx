@@ -18,6 +18,7 @@ export function Middle({ session }: { session: Session }) {
   if (look !== "text") seen.current = true;
   const doors = useMemo(
     () => ({
+      // Escape in the form comes back.
       onOpen: (task: string) => { goTo(session.store, `/tasks/${session.store.state.document.tasks.findIndex((one) => one.name === task)}/arguments`); },
       onLogs: (task: string) => { openLog(session, task); },
     }),

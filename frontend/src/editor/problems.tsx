@@ -1,10 +1,12 @@
 //! How many problems there are; the list leads to each.
 
+import { lazy, Suspense } from "react";
 import { t } from "../core/texts";
-import { Problems as ProblemList } from "../form/problems";
 import { Icon } from "./icon";
 import type { Session } from "./session";
 import { useEditor } from "./store";
+
+const ProblemList = lazy(async () => ({ default: (await import("../form/problems")).Problems }));
 
 /** The count, and the list behind it. */
 export function Problems({ session }: { session: Session }) {
@@ -20,7 +22,9 @@ export function Problems({ session }: { session: Session }) {
         <span className="number">{problems.length}</span>
       </summary>
       <div className="menu-panel ed-problem-panel">
-        <ProblemList store={session.store} onGo={() => { document.querySelector(".ed-problems")?.removeAttribute("open"); }} />
+        <Suspense fallback={<span className="spinner" />}>
+          <ProblemList store={session.store} onGo={() => { document.querySelector(".ed-problems")?.removeAttribute("open"); }} />
+        </Suspense>
       </div>
     </details>
   );

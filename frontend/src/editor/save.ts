@@ -4,6 +4,7 @@ import { request } from "../api/client";
 import { ApiProblem } from "../api/problem";
 import { h, icon } from "../core/dom";
 import { openDialog } from "../core/dialog";
+import { trying } from "../core/form";
 import { t } from "../core/texts";
 import { toast } from "../core/toast";
 import { staleOf } from "../text/conflict";
@@ -54,8 +55,9 @@ async function put(session: Session, document: string, message: string): Promise
 function refused(session: Session, error: unknown): void {
   const stale = error instanceof ApiProblem ? staleOf(error) : null;
   if (stale) {
-    // The banner says who, and asks what to do.
+    const { version } = stale.present;
     noteNewer(session, stale.present);
+    void trying(async () => { await (await import("./reconcile")).reconcile(session, version); });
     return;
   }
   if (error instanceof ApiProblem && error.problems.length > 0) session.store.set({ problems: error.problems });

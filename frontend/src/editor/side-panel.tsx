@@ -35,7 +35,7 @@ export function SidePanel({ name, side, label, width: first, open, children }: P
     set(width + sign * by);
   };
   return (
-    <aside className={`ed-side ed-${side}`} aria-label={label} hidden={!open} style={{ width }}>
+    <aside className={`ed-side ed-${side}`} aria-label={label} hidden={!open} style={{ width }} onKeyDown={leave}>
       <div className="ed-side-body">{children}</div>
       <div
         className="ed-grip"
@@ -51,6 +51,11 @@ export function SidePanel({ name, side, label, width: first, open, children }: P
       />
     </aside>
   );
+}
+
+/** Escape goes back to the canvas. */
+function leave(event: KeyboardEvent): void {
+  if (event.key === "Escape" && !event.defaultPrevented) document.querySelector<HTMLElement>(".cv-stage")?.focus();
 }
 
 function within(width: number): number {

@@ -28,9 +28,11 @@ export function open(run: string): Tab {
   return { refreshed: begin };
 }
 
-/** Shows the log that a box's `data-` attributes name; the keys work until it is closed. */
+/** Shows the log that a box's `data-` attributes name, on a page that has other keys: these work inside of the box. */
 export function openLog(box: HTMLElement, run: string): { close: () => void } {
-  return new LogPanel(box, run);
+  const panel = new LogPanel(box, run, box);
+  box.querySelector<HTMLElement>(".log-box")?.focus();
+  return panel;
 }
 
 class LogPanel {
@@ -52,7 +54,7 @@ class LogPanel {
   /** Lines that arrived since the last drawing. */
   #fresh: number | undefined;
 
-  constructor(panel: HTMLElement, run: string) {
+  constructor(panel: HTMLElement, run: string, inside: Document | HTMLElement = document) {
     const data = panel.dataset;
     const part = (name: string): string => data[name] ?? "";
     this.#choice = {
@@ -71,7 +73,7 @@ class LogPanel {
     this.#view.dress({ named: data["named"] !== undefined, wanted: undefined });
     this.#view.wrap(isOn(this.#wrap));
     this.#setFollow(true);
-    this.#stopKeys = this.#keys();
+    this.#stopKeys = this.#keys(inside);
     void this.#begin();
   }
 
@@ -107,7 +109,7 @@ class LogPanel {
     this.#reader?.close();
   }
 
-  #keys(): () => void {
+  #keys(inside: Document | HTMLElement): () => void {
     return onKeys({
       "/": () => { this.#find.focus(); },
       n: () => { this.#step(1); },
@@ -115,7 +117,7 @@ class LogPanel {
       f: () => { this.#follow.click(); },
       w: () => { this.#wrap.click(); },
       G: () => { this.#setFollow(true); },
-    });
+    }, inside);
   }
 
   #read(): LogReader {

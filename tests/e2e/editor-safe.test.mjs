@@ -1,0 +1,118 @@
+// Nothing is lost in the editor: two people at once, unsaved work, a text that cannot be read; and who may only look.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { flawless, launch, look, session } from "./support/browser.mjs";
+import { field, node, openEditor, save } from "./support/editor.mjs";
+import { Server } from "./support/server.mjs";
+import { stage } from "./support/stage.mjs";
+
+let server;
+let browser;
+let there;
+const states = {};
+
+before(async () => {
+  [server, browser] = await Promise.all([Server.start(), launch()]);
+  there = await stage(server);
+  for (const name of ["ada", "emil", "vera"]) states[name] = await session(browser, server, name);
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const PATH = "/projects/default/pipelines/count/edit";
+const stored = async () => (await there.api("GET", "/projects/default/pipelines/count")).body;
+const description = (page) => field(page, "/description").getByRole("textbox").first();
+
+test("two people on one pipeline: the second is told at once, and merges by task and field", async () => {
+  const ada = await openEditor(browser, server, states.ada, PATH);
+  const emil = await openEditor(browser, server, states.emil, PATH);
+  await description(emil).fill("Emil's words");
+  await node(emil, "judge").click();
+  await field(emil, "/tasks/2/description").getByRole("textbox").first().fill("Judges, says Emil.");
+  await description(ada).fill("Ada's words");
+  await save(ada, "words of Ada's");
+
+  const banner = emil.locator(".ed-banner", { hasText: "ada has just saved version 3" });
+  await banner.waitFor({ timeout: 5000 });
+  await banner.getByText("words of Ada's").waitFor();
+  await banner.getByRole("button", { name: "Merge" }).click();
+  const dialog = emil.getByRole("dialog");
+  // The description is asked about; Emil's other change is joined without a question.
+  assert.equal(await dialog.locator("fieldset").count(), 1);
+  await dialog.getByText("Emil's words").waitFor();
+  await dialog.getByLabel(/^ada's/).check();
+  await dialog.getByRole("button", { name: "Merge" }).click();
+  await banner.waitFor({ state: "detached" });
+  assert.equal((await stored()).version, 3, "a merge is not saved yet");
+  await save(emil, "both");
+  const { document, version } = await stored();
+  assert.equal(version, 4);
+  assert.match(document, /Ada's words/);
+  assert.match(document, /Judges, says Emil\./);
+  assert.doesNotMatch(document, /Emil's words/);
+
+  // Ada, who has changed nothing since, takes it over with one click.
+  await ada.locator(".ed-banner").getByRole("button", { name: "Take it over" }).click();
+  await ada.locator(".ed-saved", { hasText: "Version 4 · saved" }).waitFor();
+  flawless(ada);
+  flawless(emil);
+});
+
+test("unsaved work is offered again after the window was closed, and leaving asks", async () => {
+  const page = await openEditor(browser, server, states.emil, PATH);
+  const asked = [];
+  page.on("dialog", (dialog) => {
+    asked.push(dialog.type());
+    void dialog.accept();
+  });
+  await description(page).fill("never saved");
+  await page.waitForFunction(() => Object.keys(localStorage).some((key) => key.startsWith("cubeloom.draft.") && localStorage.getItem(key).includes("never saved")));
+  await page.reload();
+  assert.deepEqual(asked, ["beforeunload"]);
+  const banner = page.locator(".ed-banner", { hasText: "never saved" });
+  await banner.getByRole("button", { name: "Take them up" }).click();
+  await banner.waitFor({ state: "detached" });
+  assert.equal(await description(page).inputValue(), "never saved");
+  await page.keyboard.press("Control+z");
+  await page.getByRole("button", { name: /^Undo:/ }).click();
+  await page.locator(".ed-saved:not([data-dirty])").waitFor({ state: "attached" });
+  await page.waitForFunction(() => !Object.keys(localStorage).some((key) => key.startsWith("cubeloom.draft.")));
+});
+
+test("while the text cannot be read the canvas shows the last state that could", async () => {
+  const page = await openEditor(browser, server, states.emil, PATH);
+  await page.getByRole("button", { name: "Both" }).click();
+  const text = page.locator(".cm-content");
+  await text.click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type("\n- {[");
+  const banner = page.locator(".ed-banner[data-kind=error]");
+  await banner.waitFor();
+  await node(page, "judge").waitFor();
+  await banner.getByRole("button").click();
+  await banner.waitFor({ state: "detached" });
+  await page.locator(".ed-saved:not([data-dirty])").waitFor({ state: "attached" });
+
+  // What is written becomes the document, and what is drawn becomes text.
+  await page.keyboard.press("Escape");
+  await text.getByText("judge", { exact: true }).last().dblclick();
+  await page.keyboard.type("jury");
+  await node(page, "jury").waitFor();
+  await node(page, "jury").click();
+  await field(page, "/tasks/2/description").getByRole("textbox").first().fill("twelve of them");
+  await text.getByText("twelve of them").waitFor();
+  flawless(page);
+});
+
+test("a viewer looks, and changes nothing; on a narrow screen nothing is wider than it", async () => {
+  const page = await openEditor(browser, server, states.vera, PATH, { size: "narrow", theme: "dark" });
+  assert.equal(await page.getByRole("button", { name: "Save" }).count(), 0);
+  await page.getByRole("button", { name: "Versions" }).click();
+  await page.locator(".ed-version").first().waitFor();
+  assert.deepEqual(await look(page, "en"), []);
+});

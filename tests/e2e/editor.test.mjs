@@ -1,0 +1,140 @@
+// The editor, as somebody uses it who has never seen it: with the mouse, and then with the keyboard alone.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { flawless, launch, look, open, session, settled } from "./support/browser.mjs";
+import { answerMessage, connect, dragTemplate, field, fillList, node, openEditor, problems, ready, save } from "./support/editor.mjs";
+import { Server } from "./support/server.mjs";
+import { stage } from "./support/stage.mjs";
+
+let server;
+let browser;
+let there;
+let state;
+
+before(async () => {
+  [server, browser] = await Promise.all([Server.start(), launch()]);
+  there = await stage(server);
+  state = await session(browser, server, "emil");
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const stored = async (name) => (await there.api("GET", `/projects/default/pipelines/${name}`)).body;
+
+test("a first pipeline with the mouse: drawn, mended, run, watched, and taken back", async () => {
+  const page = await open(browser, server, { state });
+  await page.goto("/projects/default/pipelines");
+  await settled(page);
+  await page.getByRole("link", { name: "New pipeline" }).first().click();
+  await page.waitForURL(/new-pipeline\/canvas/);
+  await ready(page);
+  await field(page, "/name").getByRole("textbox").fill("first");
+
+  await dragTemplate(page, "command", 150, 120);
+  await dragTemplate(page, "python", 450, 240);
+  await dragTemplate(page, "command", 650, 420);
+  await connect(page, "command", "python");
+  await connect(page, "python", "command-2");
+
+  // What is missing is told before anything runs.
+  await problems(page, "error").waitFor();
+  await node(page, "command").click();
+  await fillList(page, "/tasks/0/arguments/command", ["echo", "hello from the canvas"]);
+  await node(page, "python").click();
+  await field(page, "/tasks/1/arguments/code").getByRole("textbox").first().fill("print('learned')");
+  await node(page, "command-2").locator(".cv-problem").waitFor();
+  await problems(page, "error").click();
+  await page.locator(".ed-problem-panel").getByRole("button").first().click();
+  await page.waitForFunction(() => document.activeElement?.closest('[data-pointer^="/tasks/2"]') !== null);
+  await fillList(page, "/tasks/2/arguments/command", ["sleep", "0.3"]);
+  await problems(page, "good").waitFor();
+
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Save, then run" }).click();
+  await page.getByRole("dialog").getByRole("textbox").waitFor();
+  await answerMessage(page, "my first");
+  await page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
+  for (const task of ["command", "python", "command-2"]) await page.locator(`#task-${task}[data-state=succeeded]`).waitFor({ timeout: 30_000 });
+  assert.match(page.url(), /pipelines\/first\/edit#run\//);
+
+  await node(page, "command").click();
+  await page.keyboard.press("l");
+  await page.locator(".ed-drawer").getByText("hello from the canvas").waitFor();
+  await page.locator(".ed-drawer").getByRole("button", { name: "Close" }).click();
+
+  await node(page, "command-2").click();
+  await field(page, "/tasks/2/arguments/command").getByRole("textbox").nth(1).fill("0.4");
+  await save(page, "sleeps longer");
+  await page.getByRole("button", { name: "Versions" }).click();
+  await page.locator(".ed-version", { hasText: "Version 1" }).locator(".ed-version-head").click();
+  await page.locator("#task-command-2[data-difference=changed]").waitFor();
+  await page.locator(".ed-changes").getByText("0.3").waitFor();
+  await page.getByRole("button", { name: "Go back to it" }).click();
+  await save(page, "as it was");
+  const { version, document } = await stored("first");
+  assert.equal(version, 3);
+  assert.match(document, /0\.3/);
+  assert.doesNotMatch(document, /0\.4/);
+  flawless(page);
+});
+
+/** Presses Tab until something with this name has the focus. */
+async function reach(page, name, key = "Tab", most = 80) {
+  for (let i = 0; i < most; i += 1) {
+    await page.keyboard.press(key);
+    const at = await page.evaluate(() => (document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? "").trim());
+    if (name.test(at)) return;
+  }
+  assert.fail(`${key} does not reach ${name}`);
+}
+
+test("the same with the keyboard alone", async () => {
+  const page = await openEditor(browser, server, state, "/projects/default/new-pipeline/canvas");
+  await reach(page, /^Canvas of the pipeline/);
+  const add = async (words) => {
+    await page.keyboard.press("/");
+    await page.getByRole("dialog").getByRole("combobox").waitFor();
+    await page.keyboard.type("command");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.activeElement?.matches(".cv-stage"));
+    // Enter opens the form, Escape leads back.
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.activeElement?.closest(".ed-right") !== null);
+    await reach(page, /^Add.*: Command/);
+    await page.keyboard.press("Enter");
+    for (const [at, word] of words.entries()) {
+      if (at > 0) await page.keyboard.press("Enter");
+      await page.keyboard.type(word);
+    }
+    await page.keyboard.press("Escape");
+    await page.waitForFunction(() => document.activeElement?.matches(".cv-stage"));
+  };
+  await add(["echo", "by keyboard"]);
+  await add(["true"]);
+  await problems(page, "good").waitFor();
+  await page.keyboard.press("Control+s");
+  await answerMessage(page, "without a mouse");
+  await page.waitForURL(/pipelines\/my-pipeline\/edit/);
+  const { document } = await stored("my-pipeline");
+  assert.match(document, /needs: \[command\]/, "what is added comes after what is selected");
+
+  await reach(page, /^Run$/, "Shift+Tab");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  await reach(page, /^Run$/);
+  await page.keyboard.press("Enter");
+  await page.locator("#task-command-2[data-state=succeeded]").waitFor({ timeout: 30_000 });
+  await reach(page, /^Canvas of the pipeline/, "Shift+Tab");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("l");
+  await page.locator(".ed-drawer").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator(".ed-drawer").waitFor({ state: "detached" });
+  assert.deepEqual(await look(page, "en"), []);
+});
