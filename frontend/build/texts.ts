@@ -1,5 +1,5 @@
-// The texts that scripts use, as modules `virtual:texts/en` and `virtual:texts/zh`. The server's pages read the same
-// files; a key that no file has stops the build.
+// The texts that scripts use, as modules `virtual:texts/en` and `virtual:texts/zh`, and those that come later as
+// `virtual:texts/en/editor`. The server's pages read the same files; a key that no file has stops the build.
 
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -30,19 +30,25 @@ function used(folder: string): Set<string> {
   return keys;
 }
 
+// Texts that come with what shows them; all others are there from the beginning.
+const SETS: Record<string, readonly string[]> = { editor: ["editor", "canvas"], form: ["form", "graph"] };
+const LATER = Object.values(SETS).flat();
+
 export function texts(sources: string, folder: string): Plugin {
   return {
     name: "cubeloom-texts",
     resolveId: (id) => (id.startsWith("virtual:texts/") ? `\0${id}` : undefined),
     load(id) {
-      const language = LANGUAGES.indexOf(id.replace("\0virtual:texts/", ""));
-      if (!id.startsWith("\0virtual:texts/") || language < 0) return;
+      const [, name = "", set] = /^\0virtual:texts\/(\w+)(?:\/(\w+))?$/.exec(id) ?? [];
+      const language = LANGUAGES.indexOf(name);
+      if (language < 0) return;
       const known = all(folder);
       const keys = [...used(sources)].sort();
       const unknown = keys.filter((key) => !known[key]);
       if (unknown.length > 0) this.error(`no file in texts/ has ${unknown.join(", ")}`);
-      const own = Object.fromEntries(keys.map((key) => [key, known[key]?.[language]]));
-      return `export default ${JSON.stringify(own)};`;
+      const area = (key: string) => key.slice(0, key.indexOf("."));
+      const own = keys.filter((key) => (set === undefined ? !LATER.includes(area(key)) : SETS[set]?.includes(area(key))));
+      return `export default ${JSON.stringify(Object.fromEntries(own.map((key) => [key, known[key]?.[language]])))};`;
     },
   };
 }

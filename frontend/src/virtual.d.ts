@@ -6,3 +6,19 @@ declare module "virtual:texts/zh" {
   const texts: Record<string, string>;
   export default texts;
 }
+declare module "virtual:texts/en/editor" {
+  const texts: Record<string, string>;
+  export default texts;
+}
+declare module "virtual:texts/en/form" {
+  const texts: Record<string, string>;
+  export default texts;
+}
+declare module "virtual:texts/zh/editor" {
+  const texts: Record<string, string>;
+  export default texts;
+}
+declare module "virtual:texts/zh/form" {
+  const texts: Record<string, string>;
+  export default texts;
+}

@@ -42,6 +42,7 @@ test("two people on one pipeline: the second is told at once, and merges by task
   await banner.getByText("words of Ada's").waitFor();
   await banner.getByRole("button", { name: "Merge" }).click();
   const dialog = emil.getByRole("dialog");
+  await dialog.locator("fieldset").first().waitFor();
   // The description is asked about; Emil's other change is joined without a question.
   assert.equal(await dialog.locator("fieldset").count(), 1);
   await dialog.getByText("Emil's words").waitFor();

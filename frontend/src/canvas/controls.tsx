@@ -1,13 +1,14 @@
 //! The corner of the canvas: scale, everything in sight, the way to all commands.
 
-import { useSyncExternalStore } from "react";
+import { lazy, Suspense, useSyncExternalStore } from "react";
 import { t } from "../core/texts";
 import { Icon } from "../editor/icon";
 import { commandOf } from "./commands/all";
 import type { Command } from "./commands/command";
 import { useStage } from "./context";
 import { keysOf } from "./shortcut";
-import { Minimap } from "./minimap";
+
+const Minimap = lazy(async () => ({ default: (await import("./minimap")).Minimap }));
 import { isMac } from "./system";
 
 const BUTTONS: readonly [id: string, icon: string][] = [["zoom-out", "minus"], ["zoom-in", "plus"], ["fit", "fit"], ["shortcuts", "keyboard"]];
@@ -18,7 +19,7 @@ export function Controls() {
   const zoom = useSyncExternalStore(stage.ui.subscribe, () => stage.ui.state.zoom);
   return (
     <div className="cv-corner">
-      <Minimap />
+      <Suspense><Minimap /></Suspense>
       <div className="cv-controls" role="group" aria-label={t("canvas.controls")}>
         {BUTTONS.map(([id, icon]) => <CommandButton key={id} command={commandOf(id)} icon={icon} />)}
         <output className="cv-zoom number" aria-label={t("canvas.zoom")}>{Math.round(zoom * 100)}%</output>

@@ -13,6 +13,16 @@ export async function loadTexts(): Promise<void> {
   texts = module.default;
 }
 
+const LATER = {
+  editor: { en: () => import("virtual:texts/en/editor"), zh: () => import("virtual:texts/zh/editor") },
+  form: { en: () => import("virtual:texts/en/form"), zh: () => import("virtual:texts/zh/form") },
+};
+
+/** Loads texts that not every page needs; await it before anything is shown that has them. */
+export async function moreTexts(set: keyof typeof LATER): Promise<void> {
+  texts = { ...texts, ...(await LATER[set][language()]()).default };
+}
+
 /**
  * The text of a key, `t(key, {n: 3})`; the key itself when there is none. A key that is not written right
  * behind `t(` must carry the comment `text` before it, which is how the build finds it.

@@ -46,7 +46,7 @@ function Log({ session }: { session: Session }) {
 
 async function surroundings(session: Session): Promise<void> {
   try {
-    session.cell.set({ surroundings: await look(session.project) });
+    session.cell.set({ surroundings: await look(session.project, session.readOnly) });
   } catch (error) {
     toast(error instanceof Error ? error.message : String(error), "error");
   }

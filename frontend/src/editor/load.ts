@@ -1,7 +1,6 @@
 //! What the editor asks the server for when it opens: templates, places to run, names of secrets and volumes.
 
 import { request } from "../api/client";
-import { ApiProblem } from "../api/problem";
 import { learn } from "../text/knowledge";
 import { templatesOf, type Templates } from "./templates";
 
@@ -32,23 +31,17 @@ interface Named {
   items: { name: string }[];
 }
 
-/** Asks for all of it. */
-export async function look(project: string): Promise<Surroundings> {
+/** Asks for all of it; `readOnly`: for somebody who may not see secrets. */
+export async function look(project: string, readOnly: boolean): Promise<Surroundings> {
   const [knowledge, places, secrets, volumes] = await Promise.all([
     learn(),
     request<{ items: Place[] }>("GET", "/clusters?limit=200"),
-    names(`/projects/${project}/secrets?limit=200`),
+    readOnly ? null : names(`/projects/${project}/secrets?limit=200`),
     names(`/projects/${project}/volumes?limit=200`),
   ]);
-  return { templates: templatesOf(knowledge), places: places.data.items, secrets, volumes: volumes ?? [] };
+  return { templates: templatesOf(knowledge), places: places.data.items, secrets, volumes };
 }
 
-async function names(path: string): Promise<string[] | null> {
-  try {
-    return (await request<Named>("GET", path)).data.items.map((one) => one.name);
-  } catch (error) {
-    // A viewer may not see them.
-    if (error instanceof ApiProblem && error.status === 403) return null;
-    throw error;
-  }
+async function names(path: string): Promise<string[]> {
+  return (await request<Named>("GET", path)).data.items.map((one) => one.name);
 }

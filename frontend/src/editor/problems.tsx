@@ -1,12 +1,15 @@
 //! How many problems there are; the list leads to each.
 
 import { lazy, Suspense } from "react";
-import { t } from "../core/texts";
+import { moreTexts, t } from "../core/texts";
 import { Icon } from "./icon";
 import type { Session } from "./session";
 import { useEditor } from "./store";
 
-const ProblemList = lazy(async () => ({ default: (await import("../form/problems")).Problems }));
+const ProblemList = lazy(async () => {
+  const [{ Problems: list }] = await Promise.all([import("../form/problems"), moreTexts("form")]);
+  return { default: list };
+});
 
 /** The count, and the list behind it. */
 export function Problems({ session }: { session: Session }) {
@@ -17,9 +20,10 @@ export function Problems({ session }: { session: Session }) {
   const word = errors > 0 ? t("pipeline.errors", { n: errors }) : warnings > 0 ? t("pipeline.warnings", { n: warnings }) : t("pipeline.valid");
   return (
     <details className="menu end ed-problems" data-menu>
-      <summary className="button quiet" data-kind={kind} aria-label={word} title={word}>
+      <summary className="button quiet" data-kind={kind} title={word}>
         <Icon name={kind === "good" ? "check" : kind} />
-        <span className="number">{problems.length}</span>
+        <span className="number" aria-hidden="true">{problems.length}</span>
+        <span className="visually-hidden">{word}</span>
       </summary>
       <div className="menu-panel ed-problem-panel">
         <Suspense fallback={<span className="spinner" />}>

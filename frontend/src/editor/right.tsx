@@ -1,13 +1,16 @@
 //! The panel on the right: the form of what is selected, or the history. Each is loaded when it is shown first.
 
 import { lazy, Suspense, useEffect } from "react";
-import { t } from "../core/texts";
+import { moreTexts, t } from "../core/texts";
 import { useCell } from "./cell";
 import type { Session } from "./session";
 import { SidePanel } from "./side-panel";
 import { useEditor } from "./store";
 
-const FormPanel = lazy(async () => ({ default: (await import("./form-panel")).FormPanel }));
+const FormPanel = lazy(async () => {
+  const [{ FormPanel: panel }] = await Promise.all([import("./form-panel"), moreTexts("form")]);
+  return { default: panel };
+});
 const VersionsPanel = lazy(async () => ({ default: (await import("./versions-panel")).VersionsPanel }));
 
 /** The panel. */

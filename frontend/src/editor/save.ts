@@ -7,7 +7,7 @@ import { openDialog } from "../core/dialog";
 import { trying } from "../core/form";
 import { t } from "../core/texts";
 import { toast } from "../core/toast";
-import { staleOf } from "../text/conflict";
+import { staleOf } from "../text/stale";
 import { noteNewer } from "./peers";
 import type { Session, Stored } from "./session";
 

@@ -2,7 +2,7 @@
 //! it is needed first.
 
 import type { Problem } from "../api/problem";
-import { t } from "../core/texts";
+import { moreTexts, t } from "../core/texts";
 import type { PipelineDocument } from "../graph/document";
 import { worded } from "../graph/finding";
 
@@ -48,7 +48,7 @@ export class Source {
 
   /** Reads a text, and leaves everything as it is. */
   async peek(text: string): Promise<Read> {
-    const { SourceText } = await import("../graph/text");
+    const [{ SourceText }] = await Promise.all([import("../graph/text"), moreTexts("form")]);
     const { document, problems } = SourceText.parse(text);
     return document ? { document } : { problems: problems.map((finding) => worded(finding, t)) };
   }

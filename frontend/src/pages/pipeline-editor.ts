@@ -4,11 +4,13 @@ import "../styles/editor.css";
 import { createElement } from "react";
 import { createRoot } from "react-dom/client";
 import { carried, need } from "../core/dom";
+import { moreTexts } from "../core/texts";
 import { App } from "../editor/app";
 import { Session, type Start } from "../editor/session";
 
 /** Starts the page. */
-export function start(): void {
+export async function start(): Promise<void> {
+  await moreTexts("editor");
   const box = need("#editor-app");
   const back = need<HTMLAnchorElement>(".ed-bar a", box).getAttribute("href") ?? "/";
   const session = new Session(carried("carried") as Start);

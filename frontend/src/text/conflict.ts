@@ -1,30 +1,13 @@
 //! Somebody else was faster: what they changed, and the three ways on.
 
-import type { ApiProblem } from "../api/problem";
 import { h } from "../core/dom";
 import { openDialog } from "../core/dialog";
 import { language, t } from "../core/texts";
 import { exact } from "../core/time";
-
-/** Lines that follow each other, as the API has them. */
-interface Hunk {
-  kind: "equal" | "removed" | "added";
-  text: string;
-}
-
-/** What a refusal with 412 holds beside the usual. */
-export interface Stale {
-  present: { version: number; user: string; message: string; created_at: string; document: string };
-  difference: { theirs?: { hunks: Hunk[] }; yours: { hunks: Hunk[] }; merged?: { document: string; conflicts: number } };
-}
+import type { Hunk, Stale } from "./stale";
 
 /** What somebody chose. */
 export type Way = "theirs" | "mine" | "merge" | null;
-
-/** What a refusal says, when it is one of this kind. */
-export function staleOf(problem: ApiProblem): Stale | null {
-  return problem.status === 412 && "present" in problem.body ? (problem.body as unknown as Stale) : null;
-}
 
 /** Shows the difference and asks. Null: go on editing, nothing is saved. */
 export function askConflict(stale: Stale): Promise<Way> {

@@ -7,8 +7,9 @@ import { h, icon } from "../core/dom";
 import { busy } from "../core/form";
 import { t } from "../core/texts";
 import { toast } from "../core/toast";
-import { askConflict, staleOf, type Stale } from "./conflict";
+import { askConflict } from "./conflict";
 import { Checker, type Checked } from "./problems";
+import { staleOf, type Stale } from "./stale";
 import { openEditor } from "./view";
 
 /** What the page is made with. */
