@@ -30,7 +30,7 @@ export function placeBeside(placed: Placed, names: readonly string[], direction:
 export function free(placed: Placed, x: number, y: number, direction: Direction): { x: number; y: number } {
   const step = direction === "right" ? NODE.height + GAP.across : NODE.width + GAP.across;
   for (let number = 0; ; number += 1) {
-    const shift = (number % 2 === 0 ? 1 : -1) * Math.ceil(number / 2) * step;
+    const shift = (number % 2 === 0 ? -1 : 1) * Math.ceil(number / 2) * step;
     const at = direction === "right" ? { x: onGrid(x), y: onGrid(y + shift) } : { x: onGrid(x + shift), y: onGrid(y) };
     const room = { x: at.x - GRID, y: at.y - GRID, width: NODE.width + 2 * GRID, height: NODE.height + 2 * GRID };
     if (placed.grid.within(room).size === 0) return at;

@@ -85,8 +85,7 @@ function paint(stage: Stage, surface: HTMLCanvasElement): void {
   to.setTransform(2 * zoom, 0, 0, 2 * zoom, 2 * x, 2 * y);
   const least = 1.5 / zoom;
   for (const node of stage.scene.nodes.values()) {
-    const { colour, selected } = stage.look(node);
-    to.fillStyle = colours[selected ? "accent-text" : colour];
+    to.fillStyle = colours[stage.look(node).colour];
     to.fillRect(node.x, node.y, Math.max(least, node.width), Math.max(least, node.height));
   }
 }

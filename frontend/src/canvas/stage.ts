@@ -3,7 +3,7 @@
 
 import { templateOfTask, type Templates } from "../editor/templates";
 import type { EditorState, EditorStore } from "../editor/store";
-import { itemOf, type ItemId, type PipelineDocument, type Task } from "../graph/document";
+import { itemOf, tasksIn, type ItemId, type PipelineDocument, type Task } from "../graph/document";
 import { place } from "../graph/edit";
 import type { Point } from "../graph/types";
 import { Camera } from "./camera";
@@ -42,6 +42,7 @@ export class Stage implements Painted {
   readonly moving = new Set<SceneNode>();
   doors: Doors;
   overlay: Overlay = {};
+  count = 0;
   /** The edge under the pointer, or the one that would take what is dragged. */
   hovered: SceneEdge | null = null;
   root: HTMLElement | null = null;
@@ -121,9 +122,15 @@ export class Stage implements Painted {
       colour: state !== undefined ? stateColour(state) : (marked ?? groupColour(templateOfTask(this.templates, node.task))),
       full: state !== undefined || marked !== null,
       problem: this.marks.problems.get(node.name)?.worst ?? null,
-      selected: this.store.state.selection.has(`task:${node.name}`),
       faint: this.ui.state.connecting?.forbidden.has(node.name) ?? false,
     };
+  }
+
+  chosen(): Rect[] {
+    const { selection } = this.store.state;
+    const nodes = tasksIn(selection).map((name) => this.scene.nodes.get(name)).filter((node) => node !== undefined);
+    const others = [...this.scene.notes.filter(({ id }) => selection.has(`note:${id}`)), ...this.scene.frames.filter(({ id }) => selection.has(`frame:${id}`))];
+    return [...nodes, ...others];
   }
 
   *bright(): Iterable<SceneEdge> {
@@ -219,8 +226,11 @@ export class Stage implements Painted {
       this.#arrange();
       this.#refresh(true);
     }
-    if (marked || state.selection !== before.selection) this.paint();
-    if (state.selection !== before.selection) this.#follow();
+    if (marked) this.paint();
+    if (state.selection !== before.selection) {
+      this.paint("top");
+      this.#follow();
+    }
   }
 
   // The keyboard is at what is selected alone.
@@ -248,14 +258,16 @@ export class Stage implements Painted {
 
   #refresh(changed: boolean): void {
     const { view, size, ui } = this;
-    const count = this.scene.grid.within(inSight(view, size)).size;
-    const detail = detailOf(ui.state.detail, view.zoom, count);
+    this.count = this.scene.grid.within(inSight(view, size)).size;
+    const detail = detailOf(ui.state.detail, view.zoom, this.count);
+    const other = changed || detail !== ui.state.detail;
     if (changed || detail !== ui.state.detail || (detail === "near" && (!this.#covered || !isCovered(this.#covered, view, size)))) {
       ui.set({ detail });
       this.#covered = detail === "near" ? covered(view, size) : null;
       this.mounts.want(this.scene, this.#covered, changed);
     }
-    this.paint();
+    if (other) this.#painter?.all();
+    else this.#painter?.moved();
   }
 
   #measure(): void {

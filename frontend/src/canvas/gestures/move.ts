@@ -4,6 +4,7 @@ import { t } from "../../core/texts";
 import { itemOf, type ItemId } from "../../graph/document";
 import { insertOnEdge, move } from "../../graph/edit";
 import { edgeAt } from "../hit";
+import { putElement } from "../mounts";
 import type { SceneNode, SceneNote } from "../scene";
 import { snap } from "../snap";
 import type { Stage } from "../stage";
@@ -97,12 +98,12 @@ export class Move implements Gesture {
     const { scene } = this.#stage;
     for (const { thing, x, y, element } of this.#nodes) {
       scene.move(thing, x + this.#by.x, y + this.#by.y);
-      if (element) element.style.transform = `translate(${thing.x}px,${thing.y}px)`;
+      if (element) putElement(element, thing);
     }
     for (const { thing, x, y, element } of this.#notes) {
       thing.x = x + this.#by.x;
       thing.y = y + this.#by.y;
-      if (element) element.style.transform = `translate(${thing.x}px,${thing.y}px)`;
+      if (element) putElement(element, thing);
     }
     this.#frames();
   }
@@ -114,7 +115,7 @@ export class Move implements Gesture {
     for (const frame of scene.frames) {
       const element = this.#stage.element(`frame:${frame.id}`);
       if (!element) continue;
-      element.style.transform = `translate(${frame.x}px,${frame.y}px)`;
+      putElement(element, frame);
       element.style.width = `${frame.width}px`;
       element.style.height = `${frame.height}px`;
     }

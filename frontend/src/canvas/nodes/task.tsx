@@ -1,6 +1,7 @@
 //! A task's node, from near: what it is, what it takes, how it does, what is wrong with it.
 
 import { memo, type CSSProperties } from "react";
+import { clip } from "../../components/dag/clip";
 import { duration } from "../../core/time";
 import { stateIcon } from "../../core/state";
 import { stateWord, t } from "../../core/texts";
@@ -17,6 +18,10 @@ const MARKS: Readonly<Record<Difference, string>> = {
   added: /* text */ "canvas.mark-added",
   changed: /* text */ "canvas.mark-changed",
 };
+
+// The room for words, in pixels. They are cut here and not by the style sheet: a clip for each would cost the browser
+// more at every move than all the rest of the node.
+const ROOM = 156;
 
 /** The node of the task that `data` names. */
 export const TaskNode = memo(function TaskNode({ data: { name } }: { data: { name: string } }) {
@@ -51,11 +56,11 @@ export const TaskNode = memo(function TaskNode({ data: { name } }: { data: { nam
       <span className="cv-task-sign"><Icon name={groupIcon(template)} /></span>
       <div className="cv-task-words">
         <div className="cv-task-name">
-          <span className="clip">{name}</span>
+          <span title={name}>{clip(name, instances === null ? ROOM : ROOM - 40, 14.5)}</span>
           {instances === null ? null : <span className="cv-times" title={t("canvas.instances", { n: instances })}>× {instances}</span>}
         </div>
-        <div className="cv-task-template clip">{templateLabel(task, template)}</div>
-        {live ? <Live live={live} /> : <div className="cv-task-sub clip">{resourcesOf(task, template)}</div>}
+        <div className="cv-task-template">{clip(templateLabel(task, template), ROOM, 12)}</div>
+        {live ? <Live live={live} /> : <div className="cv-task-sub">{clip(resourcesOf(task, template), ROOM, 12)}</div>}
       </div>
       {difference ? <span className="cv-mark">{t(MARKS[difference])}</span> : null}
       {problems ? (
@@ -81,7 +86,7 @@ function Live({ live }: { live: LiveTask }) {
         <span className="number">{duration((endedAt - startedAt) / 1000)}</span>
       )}
       {attempts > 1 ? <span title={t("canvas.attempts", { n: attempts })}>↻ {attempts}</span> : null}
-      {reason && endedAt !== undefined ? <span className="clip">{reason}</span> : null}
+      {reason && endedAt !== undefined ? <span>{clip(reason, attempts > 1 ? 26 : 56, 12)}</span> : null}
     </div>
   );
 }

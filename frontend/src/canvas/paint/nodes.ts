@@ -12,7 +12,6 @@ export interface NodeLook {
   /** Whether it has a state or a difference: the whole box is coloured then. */
   full: boolean;
   problem: "error" | "warning" | null;
-  selected: boolean;
   faint: boolean;
 }
 
@@ -23,15 +22,14 @@ const RADIUS = 8;
 /** Draws boxes. The surface's unit is a pixel of the drawing. */
 export function paintNodes(to: CanvasRenderingContext2D, nodes: readonly SceneNode[], look: (node: SceneNode) => NodeLook, zoom: number, colours: Colours): void {
   const byColour = new Map<string, SceneNode[]>();
-  const [signed, selected]: [[SceneNode, ColourName][], SceneNode[]] = [[], []];
+  const signed: [SceneNode, ColourName][] = [];
   for (const node of nodes) {
-    const { colour, full, problem, selected: chosen, faint } = look(node);
+    const { colour, full, problem, faint } = look(node);
     const key = `${faint ? "-" : ""}${full ? "+" : ""}${colour}`;
     const same = byColour.get(key);
     if (same) same.push(node);
     else byColour.set(key, [node]);
     if (problem) signed.push([node, problem === "error" ? "danger-text" : "warning-text"]);
-    if (chosen) selected.push(node);
   }
   for (const [key, same] of byColour) {
     to.globalAlpha = key.startsWith("-") ? 0.3 : 1;
@@ -43,7 +41,6 @@ export function paintNodes(to: CanvasRenderingContext2D, nodes: readonly SceneNo
   to.globalAlpha = 1;
   if (zoom >= NAMES) names(to, nodes, zoom, colours);
   for (const [node, colour] of signed) sign(to, node, colours[colour], zoom, colours.surface);
-  outlines(to, selected, colours["accent-text"], 2.5 / zoom);
 }
 
 function plain(to: CanvasRenderingContext2D, nodes: readonly SceneNode[], colour: string, full: boolean, colours: Colours): void {
@@ -99,7 +96,8 @@ function sign(to: CanvasRenderingContext2D, { x, y, width }: Rect, colour: strin
   to.stroke();
 }
 
-function outlines(to: CanvasRenderingContext2D, boxes: readonly Rect[], colour: string, width: number): void {
+/** Draws a line around boxes. */
+export function outlines(to: CanvasRenderingContext2D, boxes: readonly Rect[], colour: string, width: number): void {
   if (boxes.length === 0) return;
   to.beginPath();
   for (const box of boxes) to.roundRect(box.x - width, box.y - width, box.width + 2 * width, box.height + 2 * width, RADIUS);
