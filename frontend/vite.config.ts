@@ -18,5 +18,5 @@ export default defineConfig({
     assetsInlineLimit: 0,
     rolldownOptions: { input: here("src/main.ts") },
   },
-  test: { environment: "node", css: true, include: ["src/**/*.test.ts"] },
+  test: { environment: "node", css: true, include: ["src/**/*.test.ts", "build/**/*.test.ts"] },
 });

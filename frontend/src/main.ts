@@ -17,6 +17,8 @@ async function begin(): Promise<void> {
   watchMenus();
   watchSide();
   watchCopies();
+  // On a narrow screen the open tab may lie beyond the edge.
+  document.querySelector(".tabs [aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
   tick();
   showKept();
   await page?.start();

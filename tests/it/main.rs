@@ -6,6 +6,7 @@ mod cli;
 mod crash;
 mod e2e;
 mod guide;
+mod sentences;
 mod support;
 mod templates;
 mod texts;

@@ -32,7 +32,8 @@ const LITERAL: &[&str] = &["Cubeloom", "English", "GET", "POST"];
 /// Every text, by `<area>.<key>`.
 fn texts() -> BTreeMap<String, [String; 2]> {
     let mut all = BTreeMap::new();
-    for path in files(&Path::new(ROOT).join("texts"), &["json"]) {
+    let folder = Path::new(ROOT).join("texts");
+    for path in files(&folder, &["json"]).into_iter().filter(|path| path.parent() == Some(&folder)) {
         let area = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let text = fs::read_to_string(&path).unwrap();
         let both: BTreeMap<String, [String; 2]> =

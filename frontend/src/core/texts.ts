@@ -31,9 +31,14 @@ export function t(key: string, values: Record<string, string | number> = {}): st
   return withValues(texts[key] ?? key, values);
 }
 
-/** Puts values in the places `{name}` of a text. */
+/** Puts values in the places `{name}` of a text; `{name|one|many}` becomes the form that the value takes. */
 export function withValues(text: string, values: Record<string, string | number>): string {
-  return text.replace(/\{([a-z_]+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+  return text.replace(/\{([a-z_]+)(?:\|([^|}]*)\|([^|}]*))?\}/g, (whole, name: string, one?: string, many?: string) => {
+    const value = values[name];
+    if (value === undefined) return whole;
+    if (one === undefined || many === undefined) return String(value);
+    return String(value) === "1" ? one : many;
+  });
 }
 
 const STATES: Record<string, string> = {

@@ -17,6 +17,7 @@ const tabs: Record<string, () => Promise<{ open: (run: string, panel: TaskPanel)
   gantt: () => import("../run/gantt"),
   logs: () => import("../run/logs"),
   outputs: () => import("../run/outputs"),
+  files: () => import("../run/files"),
   metrics: () => import("../run/metrics"),
 };
 

@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::said::said;
+use crate::texts::{Lang, text_with};
+
 /// What handlers return.
 pub type ApiResult<T> = Result<T, ApiError>;
 
@@ -142,14 +145,15 @@ pub struct ProblemView {
     pub column: Option<u32>,
 }
 
-impl From<&Problem> for ProblemView {
-    fn from(problem: &Problem) -> Self {
+impl ProblemView {
+    /// A mistake, with its sentence in the reader's language.
+    pub(crate) fn told(problem: &Problem, lang: Lang) -> Self {
         let word = |value: Value| value.as_str().unwrap_or_default().to_owned();
         Self {
             severity: word(serde_json::json!(problem.severity)),
             code: word(serde_json::json!(problem.code)),
             path: problem.path.clone(),
-            message: problem.message.clone(),
+            message: said(lang, &problem.message),
             line: problem.line,
             column: problem.column,
         }
@@ -185,12 +189,7 @@ impl ApiError {
     /// Mistakes in what was sent, each with its place.
     #[must_use]
     pub fn invalid(problems: Vec<Problem>) -> Self {
-        let detail = match problems.as_slice() {
-            [] => "the request has mistakes".to_owned(),
-            [one] => one.to_string(),
-            [first, others @ ..] => format!("{first} (and {} more)", others.len()),
-        };
-        let mut error = Self::new(Kind::Invalid, detail);
+        let mut error = Self::new(Kind::Invalid, summary(&problems, Lang::En));
         error.0.problems = problems;
         error
     }
@@ -275,6 +274,14 @@ impl ApiError {
         &self.0.detail
     }
 
+    /// The sentence for the person, in their language.
+    pub(crate) fn told(&self, lang: Lang) -> String {
+        match self.0.problems.as_slice() {
+            [] => said(lang, &self.0.detail),
+            problems => summary(problems, lang),
+        }
+    }
+
     /// The mistakes, when it lists them.
     pub(crate) fn problems(&self) -> &[Problem] {
         &self.0.problems
@@ -295,16 +302,16 @@ impl ApiError {
         (!line.is_empty()).then_some(line)
     }
 
-    /// As a problem document, for the request of this id.
-    pub(crate) fn document(&self, request: &str) -> ProblemDocument {
+    /// As a problem document, for the request of this id and a reader of this language.
+    pub(crate) fn document(&self, request: &str, lang: Lang) -> ProblemDocument {
         let (status, word, title) = self.0.kind.parts();
         ProblemDocument {
             kind: format!("urn:cubeloom:problem:{word}"),
-            title: title.into(),
+            title: said(lang, title),
             status: status.as_u16(),
-            detail: self.0.detail.clone(),
+            detail: self.told(lang),
             instance: request.into(),
-            problems: self.0.problems.iter().map(ProblemView::from).collect(),
+            problems: self.0.problems.iter().map(|problem| ProblemView::told(problem, lang)).collect(),
             more: self.0.more.clone(),
         }
     }
@@ -312,6 +319,19 @@ impl ApiError {
     /// The headers that belong to it.
     pub(crate) fn headers(&self) -> &[(HeaderName, HeaderValue)] {
         &self.0.headers
+    }
+}
+
+/// The first mistake, and how many there are besides.
+fn summary(problems: &[Problem], lang: Lang) -> String {
+    let told =
+        |problem: &Problem| Problem { message: said(lang, &problem.message), ..problem.clone() }.to_string();
+    match problems {
+        [] => said(lang, "the request has mistakes"),
+        [one] => told(one),
+        [first, others @ ..] => {
+            text_with(lang, "common.and-more", &[("first", told(first)), ("n", others.len().to_string())])
+        }
     }
 }
 

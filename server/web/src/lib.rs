@@ -27,13 +27,15 @@ pub mod part;
 mod pipelines;
 mod plan;
 pub mod policy;
+mod readable;
 mod router;
 mod runs;
+pub mod said;
 pub mod secrets;
 pub mod show;
 mod state;
 mod templates;
-mod texts;
+pub mod texts;
 pub mod time;
 mod volumes;
 

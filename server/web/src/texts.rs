@@ -1,9 +1,14 @@
 //! What people read, in English and Chinese: `texts/<area>.json`, shared with the scripts.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::fmt::Display;
 use std::sync::LazyLock;
 
+use axum::extract::FromRequestParts;
+use axum::http::header;
+use axum::http::request::Parts;
+use axum_extra::extract::CookieJar;
 use rust_embed::RustEmbed;
 use serde::{Deserialize, Serialize};
 
@@ -53,13 +58,27 @@ impl Lang {
     }
 }
 
+/// The reader's language: what they chose on a page, else what their browser or program asks for.
+impl<S: Sync> FromRequestParts<S> for Lang {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let chosen =
+            CookieJar::from_headers(&parts.headers).get("lang").map(|cookie| cookie.value().to_owned());
+        let accepted = parts.headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+        let lang = chosen.or_else(|| accepted.map(Into::into)).and_then(|text| Self::of(&text));
+        Ok(lang.unwrap_or_default())
+    }
+}
+
 #[derive(RustEmbed)]
 #[folder = "../../texts"]
 struct Files;
 
 static TEXTS: LazyLock<HashMap<String, [String; 2]>> = LazyLock::new(|| {
     let mut all = HashMap::new();
-    for name in Files::iter() {
+    // The folders below hold sentences, not texts.
+    for name in Files::iter().filter(|name| !name.contains('/')) {
         let Some(file) = Files::get(&name) else { continue };
         let area = name.trim_end_matches(".json");
         // A test reads every file; one that cannot be read has no texts here.
@@ -79,12 +98,43 @@ pub fn text(lang: Lang, key: &str) -> &str {
     TEXTS.get(key).map_or(key, |both| both[index].as_str())
 }
 
-/// The same, with `{name}` replaced by values.
+/// The same, with `{name}` replaced by values, and `{name|one|many}` by the form that the value takes.
 #[must_use]
 pub fn text_with<V: Display>(lang: Lang, key: &str, values: &[(&str, V)]) -> String {
-    let mut found = text(lang, key).to_owned();
-    for (name, value) in values {
-        found = found.replace(&format!("{{{name}}}"), &value.to_string());
+    filled(text(lang, key), values)
+}
+
+/// Puts values in the places of a text.
+pub(crate) fn filled<V: Display>(text: &str, values: &[(&str, V)]) -> String {
+    let (mut found, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, after)) = rest.split_once('{') {
+        found.push_str(before);
+        let Some((place, behind)) = after.split_once('}') else { break };
+        let mut parts = place.split('|');
+        let name = parts.next().unwrap_or_default();
+        let value = values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string());
+        match (value, parts.next(), parts.next()) {
+            (Some(value), Some(one), Some(many)) => found.push_str(if value == "1" { one } else { many }),
+            (Some(value), ..) => found.push_str(&value),
+            (None, ..) => found.push_str(&rest[before.len()..=before.len() + 1 + place.len()]),
+        }
+        rest = behind;
     }
+    found.push_str(rest);
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_not_many() {
+        let of = |n: u32| {
+            filled("{n} {n|error|errors} in {file}, {other}", &[("n", n.to_string()), ("file", "a}b".into())])
+        };
+        assert_eq!(of(1), "1 error in a}b, {other}");
+        assert_eq!(of(0), "0 errors in a}b, {other}");
+        assert_eq!(of(21), "21 errors in a}b, {other}");
+    }
 }

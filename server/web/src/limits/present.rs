@@ -12,6 +12,7 @@ use crate::error::{ApiError, Kind};
 use crate::guard::Seen;
 use crate::pages::{self, Frame};
 use crate::state::Web;
+use crate::texts::Lang;
 
 /// The middleware.
 pub(crate) async fn present(State(web): State<Web>, request: Request, next: Next) -> Response {
@@ -20,6 +21,7 @@ pub(crate) async fn present(State(web): State<Web>, request: Request, next: Next
     let api = parts.uri.path().starts_with("/api/") || parts.uri.path().starts_with("/assets/");
     let here = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
     let frame = if api { None } else { parts.extract_with_state::<Frame, _>(&web).await.ok() };
+    let Ok(lang) = parts.extract::<Lang>().await;
     let response = next.run(Request::from_parts(parts, body)).await;
     let Some(error) = response.extensions().get::<ApiError>().cloned().or_else(|| of_axum(&response)) else {
         return response;
@@ -35,7 +37,7 @@ pub(crate) async fn present(State(web): State<Web>, request: Request, next: Next
             };
             pages::error(frame, &error, &id)
         }
-        None => document(&error, &id),
+        None => document(&error, &id, lang),
     };
     for (name, value) in error.headers() {
         shown.headers_mut().insert(name.clone(), value.clone());
@@ -66,8 +68,8 @@ fn log(error: &ApiError, id: &str) {
     }
 }
 
-fn document(error: &ApiError, id: &str) -> Response {
-    let mut response = (error.kind().status(), axum::Json(error.document(id))).into_response();
+fn document(error: &ApiError, id: &str, lang: Lang) -> Response {
+    let mut response = (error.kind().status(), axum::Json(error.document(id, lang))).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
     response
 }

@@ -11,14 +11,14 @@ use crate::error::ApiError;
 struct ErrorPage<'a> {
     frame: Frame,
     title: String,
-    detail: &'a str,
+    detail: String,
     request: &'a str,
 }
 
 /// The page, with the refusal's status.
 pub(crate) fn error(frame: Frame, error: &ApiError, request: &str) -> Response {
     let title = frame.t(&format!("common.error-{}", error.kind().word())).to_owned();
-    let page = ErrorPage { frame, title, detail: error.detail(), request };
+    let page = ErrorPage { detail: error.told(frame.lang), frame, title, request };
     match html(&page) {
         Ok(mut response) => {
             *response.status_mut() = error.kind().status();

@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::fmt::Display;
 
 use axum::extract::FromRequestParts;
-use axum::http::header;
 use axum::http::request::Parts;
 use axum_extra::extract::CookieJar;
 use cubeloom_domain::identity::{Project, Role, Scope};
@@ -12,6 +11,7 @@ use cubeloom_domain::identity::{Project, Role, Scope};
 use crate::assets;
 use crate::auth::{Caller, visible};
 use crate::limits::Nonce;
+use crate::said::said;
 use crate::state::Web;
 use crate::texts::{Lang, text, text_with};
 
@@ -47,6 +47,11 @@ impl Frame {
         text_with(self.lang, key, values.as_ref())
     }
 
+    /// A sentence of the server's in the reader's language.
+    pub fn said(&self, sentence: &str) -> String {
+        said(self.lang, sentence)
+    }
+
     /// Whether the reader administers the platform.
     pub fn is_admin(&self) -> bool {
         self.caller.as_ref().is_some_and(|caller| caller.user.admin)
@@ -80,6 +85,13 @@ impl Frame {
     /// The word for a state of a run, an instance or an attempt.
     pub fn state(&self, state: &str) -> String {
         self.t(&format!("common.state-{state}")).to_owned()
+    }
+
+    /// What a group of templates is called; an installation's own groups have their own names.
+    pub fn group(&self, name: &str) -> String {
+        let key = format!("templates.group-{name}");
+        let known = self.t(&key);
+        if known == key { name.to_owned() } else { known.to_owned() }
     }
 
     /// What a token's scope allows.
@@ -171,15 +183,14 @@ impl FromRequestParts<Web> for Frame {
     async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Infallible> {
         let jar = CookieJar::from_headers(&parts.headers);
         let cookie = |name: &str| jar.get(name).map(|cookie| cookie.value().to_owned());
-        let accepted = parts.headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-        let lang = cookie("lang").or(accepted.map(Into::into)).and_then(|text| Lang::of(&text));
+        let Ok(lang) = Lang::from_request_parts(parts, web).await;
         let theme = match cookie("theme").as_deref() {
             Some("light") => "light",
             Some("dark") => "dark",
             _ => "auto",
         };
         let frame = Self {
-            lang: lang.unwrap_or_default(),
+            lang,
             theme,
             path: parts.uri.path().to_owned(),
             here: parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),

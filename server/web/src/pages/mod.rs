@@ -3,6 +3,8 @@
 mod api_docs;
 mod audit;
 mod clusters;
+mod crumbs;
+mod diff;
 mod error;
 mod frame;
 mod home;

@@ -8,7 +8,7 @@ use cubeloom_store::RunFilter;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::run::value_text;
+use super::diff::{self, Line};
 use super::runs::short;
 use super::{Frame, html};
 use crate::api::compare::get::{self, WithQuery};
@@ -16,6 +16,8 @@ use crate::api::compare::view::{ComparisonView, TaskPair, TaskSide, ValuePair};
 use crate::api::runs::view::RunView;
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::extract::{Path, Query};
+use crate::pipelines::difference;
+use crate::readable;
 use crate::runs::reader;
 use crate::state::Web;
 use crate::time::Time;
@@ -41,6 +43,13 @@ struct Row {
     pair: TaskPair,
     left: f64,
     right: f64,
+}
+
+/// An argument that differs, from the other run to this one.
+struct Changed {
+    task: String,
+    argument: String,
+    lines: Vec<Line>,
 }
 
 impl Row {
@@ -69,6 +78,8 @@ struct ComparePage {
     view: ComparisonView,
     choices: Vec<Choice>,
     rows: Vec<Row>,
+    /// Arguments of tasks that differ.
+    arguments: Vec<Changed>,
     /// Outputs of tasks that differ: the task, the output.
     outputs: Vec<(String, ValuePair)>,
     /// Whether values were reported that can be drawn.
@@ -101,7 +112,7 @@ impl ComparePage {
 
     /// A value as a person reads it; nothing for null.
     fn value(&self, value: &Value) -> String {
-        if value.is_null() { String::new() } else { value_text(value) }
+        if value.is_null() { String::new() } else { readable::value(value) }
     }
 }
 
@@ -126,7 +137,20 @@ pub(crate) async fn page(
         outputs.map(|pair| (task.clone(), pair.clone())).collect::<Vec<_>>()
     };
     let outputs = rows.iter().flat_map(differ).collect();
-    html(&ComparePage { metrics: !view.metrics.is_empty(), frame, view, choices, rows, outputs })
+    let arguments = rows.iter().flat_map(|row| changed(&row.pair)).collect();
+    let metrics = !view.metrics.is_empty();
+    html(&ComparePage { frame, view, choices, rows, arguments, outputs, metrics })
+}
+
+/// The arguments that differ, line by line.
+fn changed(pair: &TaskPair) -> Vec<Changed> {
+    let text = |value: &Value| if value.is_null() { String::new() } else { readable::value(value) };
+    let of_argument = |argument: &ValuePair| {
+        let found = difference(&text(&argument.right), &text(&argument.left), ("", ""));
+        let lines = diff::lines(&found.hunks);
+        Changed { task: pair.name.clone(), argument: argument.name.clone(), lines }
+    };
+    pair.arguments.iter().map(of_argument).collect()
 }
 
 fn alone(run: &RunId) -> ApiError {

@@ -6,9 +6,9 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use cubeloom_domain::belongings::{Registry, Volume, VolumePlace};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 
+use super::crumbs::{Crumb, crumbs, encoded, inside};
 use super::{Frame, html};
 use crate::belongings::WORKSPACE;
 use crate::error::{ApiError, ApiResult, Kind};
@@ -44,12 +44,6 @@ struct StoragePage {
     refused: Option<String>,
     registries: Vec<Registry>,
     secrets: String,
-}
-
-/// A folder on the way to the one that is shown.
-struct Crumb {
-    name: String,
-    path: String,
 }
 
 /// The page.
@@ -95,20 +89,6 @@ async fn secret_names(web: &Web, frame: &Frame, project: &str) -> ApiResult<Stri
     serde_json::to_string(&names).map_err(ApiError::internal)
 }
 
-fn crumbs(path: &str) -> Vec<Crumb> {
-    let mut so_far = String::new();
-    let parts = path.split('/').filter(|part| !part.is_empty());
-    parts
-        .map(|part| {
-            if !so_far.is_empty() {
-                so_far.push('/');
-            }
-            so_far.push_str(part);
-            Crumb { name: part.into(), path: so_far.clone() }
-        })
-        .collect()
-}
-
 impl StoragePage {
     /// Where a folder of the volume is shown.
     fn folder(&self, path: &str) -> String {
@@ -130,7 +110,7 @@ impl StoragePage {
 
     /// The path of something in the folder that is shown.
     fn inside(&self, name: &str) -> String {
-        if self.path.is_empty() { name.into() } else { format!("{}/{name}", self.path) }
+        inside(&self.path, name)
     }
 
     /// Where a volume is, in a word for its table.
@@ -164,8 +144,4 @@ impl StoragePage {
     fn is_bucket(&self) -> bool {
         matches!(self.volume.place, VolumePlace::ObjectStore { .. })
     }
-}
-
-fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }

@@ -5,5 +5,5 @@ mod difference;
 mod structure;
 
 pub(crate) use accept::{Accepted, Sent, accept};
-pub(crate) use difference::{Difference, HunkKind, difference};
+pub(crate) use difference::{Difference, Hunk, HunkKind, difference};
 pub(crate) use structure::{StructureView, structure};

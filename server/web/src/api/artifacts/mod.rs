@@ -1,6 +1,6 @@
 //! What runs left: outputs and files.
 
-mod files;
+pub(crate) mod files;
 pub(crate) mod list;
 pub(crate) mod outputs;
 pub mod view;

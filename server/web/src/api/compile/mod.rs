@@ -16,6 +16,7 @@ use crate::error::{ApiError, ApiResult, ProblemDocument, ProblemView};
 use crate::extract::{Json, Path};
 use crate::plan::{self, Order};
 use crate::state::Web;
+use crate::texts::Lang;
 
 pub(crate) use view::{CompiledTaskView, CompiledView, ToCompile};
 
@@ -44,6 +45,7 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
 async fn compile(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Path(project): Path<String>,
     Json(sent): Json<ToCompile>,
 ) -> ApiResult<Json<CompiledView>> {
@@ -58,7 +60,7 @@ async fn compile(
     let user = caller.user.name.clone();
     let order = Order { project, user, parameters: sent.parameters, code: sent.code };
     let (_, planned) = plan::plan(&web, sent.document, order).await?;
-    let warnings = planned.warnings.iter().map(ProblemView::from).collect();
+    let warnings = planned.warnings.iter().map(|one| ProblemView::told(one, lang)).collect();
     let plan = planned.plan;
     let work = move || view(&plan, warnings);
     tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)?.map(Json).map_err(ApiError::internal)

@@ -17,6 +17,7 @@ use crate::extract::{Json, Path, Query};
 use crate::hooks;
 use crate::runs::start::{Source, Wanted, start};
 use crate::state::Web;
+use crate::texts::Lang;
 
 /// What the URL of a hook carries.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -88,7 +89,10 @@ pub(crate) async fn fire(
     let started = start(&web, wanted, entry).await?;
     let run = started.record.id.to_string();
     let place = format!("/api/v1/runs/{run}");
-    let view = FiredView { run, warnings: started.warnings.iter().map(ProblemView::from).collect() };
+    let view = FiredView {
+        run,
+        warnings: started.warnings.iter().map(|one| ProblemView::told(one, Lang::En)).collect(),
+    };
     Ok((StatusCode::CREATED, [(header::LOCATION, place)], Json(view)).into_response())
 }
 

@@ -13,6 +13,7 @@ use crate::etag::Tagged;
 use crate::extract::{Json, Path};
 use crate::pipelines::{Sent, accept};
 use crate::state::Web;
+use crate::texts::Lang;
 
 /// Makes a pipeline of a document; its name stands in the document. A document whose form is right is stored also
 /// when it could not run here yet: the answer's `problems` say why.
@@ -32,6 +33,7 @@ use crate::state::Web;
 pub(crate) async fn create(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Path(project): Path<String>,
     Json(new): Json<NewDocument>,
 ) -> ApiResult<Response> {
@@ -43,7 +45,7 @@ pub(crate) async fn create(
         PutPipeline::Stored(version) | PutPipeline::Same(version) => {
             web.live().saved(saved(&accepted, version));
             let place = format!("/api/v1/projects/{project}/pipelines/{name}");
-            let view = Tagged(u64::from(version), view(accepted, version));
+            let view = Tagged(u64::from(version), view(accepted, version, lang));
             Ok((StatusCode::CREATED, [(header::LOCATION, place)], view).into_response())
         }
         PutPipeline::Missing => Err(ApiError::not_found("project", &project)),

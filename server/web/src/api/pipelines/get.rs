@@ -10,6 +10,7 @@ use crate::etag::Tagged;
 use crate::extract::Path;
 use crate::plan;
 use crate::state::Web;
+use crate::texts::Lang;
 
 /// A pipeline with its newest document. The ETag is its newest version's number.
 #[utoipa::path(
@@ -25,6 +26,7 @@ use crate::state::Web;
 pub(crate) async fn get(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Path((project, name)): Path<(String, String)>,
 ) -> ApiResult<Tagged<PipelineView>> {
     let missing = || ApiError::not_found("pipeline", &name);
@@ -32,6 +34,6 @@ pub(crate) async fn get(
     let (_, problems) = plan::check(&web, &project, &caller.user.name, newest.document.clone()).await?;
     let document = parse_pipeline(&newest.document).map_err(ApiError::invalid)?;
     let version = newest.version;
-    let view = PipelineView::new(&project, &document.pipeline, VersionView::from(newest), &problems);
+    let view = PipelineView::new(&project, &document.pipeline, VersionView::from(newest), &problems, lang);
     Ok(Tagged(u64::from(version), view))
 }

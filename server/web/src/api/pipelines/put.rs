@@ -14,6 +14,7 @@ use crate::etag::{IfMatch, Tagged};
 use crate::extract::{Json, Path};
 use crate::pipelines::{Accepted, Sent, accept};
 use crate::state::Web;
+use crate::texts::Lang;
 use crate::time::Time;
 
 /// Stores a document as the pipeline's next version. `If-Match` names the version that you started from; when
@@ -35,6 +36,7 @@ use crate::time::Time;
 pub(crate) async fn put(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Path((project, name)): Path<(String, String)>,
     IfMatch(seen): IfMatch,
     Json(new): Json<NewDocument>,
@@ -53,9 +55,9 @@ pub(crate) async fn put(
     match web.store().put_pipeline(&accepted.new, expecting, &entry).await? {
         PutPipeline::Stored(version) => {
             web.live().saved(saved(&accepted, version));
-            Ok(Tagged(u64::from(version), view(accepted, version)))
+            Ok(Tagged(u64::from(version), view(accepted, version, lang)))
         }
-        PutPipeline::Same(version) => Ok(Tagged(u64::from(version), view(accepted, version))),
+        PutPipeline::Same(version) => Ok(Tagged(u64::from(version), view(accepted, version, lang))),
         PutPipeline::Stale(_) => Err(stale(&web, &accepted.new, expected).await?),
         PutPipeline::Missing | PutPipeline::Exists => Err(missing()),
     }
@@ -82,7 +84,7 @@ pub(super) fn saved(accepted: &Accepted, version: u32) -> SavedPipeline {
 }
 
 /// What was stored, as the API shows it.
-pub(super) fn view(accepted: Accepted, version: u32) -> PipelineView {
+pub(super) fn view(accepted: Accepted, version: u32, lang: Lang) -> PipelineView {
     let new = accepted.new;
     let newest = VersionView {
         version,
@@ -93,5 +95,5 @@ pub(super) fn view(accepted: Accepted, version: u32) -> PipelineView {
         user: new.user,
         created_at: Time(new.now),
     };
-    PipelineView::new(&new.project, &accepted.pipeline, newest, &accepted.problems)
+    PipelineView::new(&new.project, &accepted.pipeline, newest, &accepted.problems, lang)
 }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::error::ProblemView;
+use crate::texts::Lang;
 use crate::time::{Time, seconds};
 
 /// A document that is to be stored.
@@ -140,7 +141,13 @@ impl From<RunRecord> for RunMark {
 
 impl PipelineView {
     /// A pipeline as its newest version has it.
-    pub fn new(project: &str, pipeline: &Pipeline, newest: VersionView, problems: &[Problem]) -> Self {
+    pub(crate) fn new(
+        project: &str,
+        pipeline: &Pipeline,
+        newest: VersionView,
+        problems: &[Problem],
+        lang: Lang,
+    ) -> Self {
         Self {
             project: project.into(),
             name: pipeline.name.clone(),
@@ -149,7 +156,7 @@ impl PipelineView {
             parameters: parameters(&pipeline.parameters),
             tasks: pipeline.tasks.len(),
             newest,
-            problems: problems.iter().map(ProblemView::from).collect(),
+            problems: problems.iter().map(|problem| ProblemView::told(problem, lang)).collect(),
         }
     }
 }

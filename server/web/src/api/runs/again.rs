@@ -11,6 +11,7 @@ use crate::error::{ApiResult, ProblemDocument, ProblemView};
 use crate::extract::{Json, Path};
 use crate::runs::{reader, wish};
 use crate::state::Web;
+use crate::texts::Lang;
 
 /// Starts a new run of the same version of the pipeline, with the same parameters.
 #[utoipa::path(
@@ -28,13 +29,14 @@ use crate::state::Web;
 pub(crate) async fn again(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Path(run): Path<RunId>,
 ) -> ApiResult<Response> {
     let started = wish::again(&web, &caller, &reader::record(&web, &run).await?).await?;
     let place = format!("/api/v1/runs/{}", started.record.id);
     let view = StartedView {
         run: reader::listed(&web, &started.record).await?,
-        warnings: started.warnings.iter().map(ProblemView::from).collect(),
+        warnings: started.warnings.iter().map(|one| ProblemView::told(one, lang)).collect(),
     };
     Ok((StatusCode::CREATED, [(header::LOCATION, place)], Json(view)).into_response())
 }

@@ -14,6 +14,7 @@ use crate::part::WantedPart;
 use crate::runs::reader;
 use crate::runs::start::{Source, Wanted, start as start_run};
 use crate::state::Web;
+use crate::texts::Lang;
 
 /// Starts a run of a stored pipeline, or of a document that is sent along.
 #[utoipa::path(
@@ -31,6 +32,7 @@ use crate::state::Web;
 pub(crate) async fn start(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Path(project): Path<String>,
     Json(body): Json<StartRun>,
 ) -> ApiResult<Response> {
@@ -43,7 +45,7 @@ pub(crate) async fn start(
     let place = format!("/api/v1/runs/{}", started.record.id);
     let view = StartedView {
         run: reader::listed(&web, &started.record).await?,
-        warnings: started.warnings.iter().map(ProblemView::from).collect(),
+        warnings: started.warnings.iter().map(|one| ProblemView::told(one, lang)).collect(),
     };
     Ok((StatusCode::CREATED, [(header::LOCATION, place)], Json(view)).into_response())
 }

@@ -14,6 +14,7 @@ use crate::error::{ApiResult, ProblemDocument, ProblemView};
 use crate::extract::{Json, Path};
 use crate::plan;
 use crate::state::Web;
+use crate::texts::Lang;
 
 /// The endpoint.
 pub(super) fn routes() -> OpenApiRouter<Web> {
@@ -79,10 +80,11 @@ pub struct CheckedTask {
 async fn validate(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Path(project): Path<String>,
     Json(sent): Json<DocumentToCheck>,
 ) -> ApiResult<Json<CheckedView>> {
-    Ok(Json(checked(&web, &project, &caller.user.name, sent.document).await?))
+    Ok(Json(checked(&web, &project, &caller.user.name, sent.document, lang).await?))
 }
 
 /// Checks a document.
@@ -94,6 +96,7 @@ pub(crate) async fn checked(
     project: &str,
     user: &str,
     document: String,
+    lang: Lang,
 ) -> ApiResult<CheckedView> {
     let (_, problems) = plan::check(web, project, user, document.clone()).await?;
     let form = parse_pipeline(&document).ok().map(|document| document.pipeline);
@@ -101,7 +104,7 @@ pub(crate) async fn checked(
     let tasks = form.as_ref().map(|pipeline| pipeline.tasks.iter().map(task).collect());
     Ok(CheckedView {
         valid,
-        problems: problems.iter().map(ProblemView::from).collect(),
+        problems: problems.iter().map(|one| ProblemView::told(one, lang)).collect(),
         parameters: form.as_ref().map(|pipeline| json!(pipeline.parameters)),
         name: form.map(|pipeline| pipeline.name),
         tasks,

@@ -104,7 +104,7 @@ pub(crate) async fn show(
         None => newest,
         Some(version) => web.store().pipeline(&project, &name, version).await?.ok_or_else(missing)?,
     };
-    let view = checked(&web, &project, &caller.user.name, version.document.clone()).await?;
+    let view = checked(&web, &project, &caller.user.name, version.document.clone(), frame.lang).await?;
     let tab = tab(&web, &frame, &project, &name, &wanted).await?;
     let carried = carry(&project, &name, &version, number, &view)?;
     let error = serde_json::to_value(Severity::Error).map_err(ApiError::internal)?;

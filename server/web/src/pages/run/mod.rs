@@ -1,6 +1,7 @@
 //! `GET /runs/{run}`: one run, in tabs. What every tab has is [`head::Head`]; each tab is a file here.
 
 pub(crate) mod bar;
+mod files;
 mod gantt;
 mod graph;
 mod head;
@@ -24,7 +25,6 @@ use crate::extract::{Path, Query};
 use crate::runs::Reader;
 use crate::state::Web;
 use head::Head;
-pub(crate) use parameters::value_text;
 
 /// A part of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -43,6 +43,8 @@ pub(crate) enum Tab {
     Parameters,
     /// Outputs and files.
     Outputs,
+    /// The folder of the run.
+    Files,
     /// Measured values.
     Metrics,
     /// What clusters are given.
@@ -51,13 +53,14 @@ pub(crate) enum Tab {
 
 impl Tab {
     /// All of them, from left to right.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Graph,
         Self::Gantt,
         Self::Table,
         Self::Logs,
         Self::Parameters,
         Self::Outputs,
+        Self::Files,
         Self::Metrics,
         Self::Objects,
     ];
@@ -80,6 +83,7 @@ impl Tab {
             Self::Logs => ("logs", "run.tab-logs"),
             Self::Parameters => ("parameters", "run.tab-parameters"),
             Self::Outputs => ("outputs", "run.tab-outputs"),
+            Self::Files => ("files", "run.tab-files"),
             Self::Metrics => ("metrics", "run.tab-metrics"),
             Self::Objects => ("objects", "run.tab-objects"),
         }
@@ -99,6 +103,8 @@ pub(crate) struct Asked {
     attempt: String,
     worker: String,
     stream: String,
+    path: String,
+    cursor: String,
 }
 
 pub(crate) async fn page(
@@ -117,6 +123,7 @@ pub(crate) async fn page(
         Tab::Logs => logs::page(&web, frame, head, &reader, &asked).await,
         Tab::Parameters => parameters::page(frame, head, &reader),
         Tab::Outputs => outputs::page(&web, frame, head, &reader).await,
+        Tab::Files => files::page(&web, frame, head, &reader, &asked).await,
         Tab::Metrics => metrics::page(frame, head),
         Tab::Objects => objects::page(&web, frame, head, &reader, &asked).await,
     }

@@ -6,13 +6,13 @@ use axum::response::Response;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::head::Head;
-use super::parameters::value_text;
 use crate::api::artifacts::view::ArtifactView;
 use crate::api::artifacts::{list, outputs};
 use crate::error::ApiResult;
 use crate::extract::{Path, Query};
 use crate::page::PageQuery;
 use crate::pages::{Frame, html};
+use crate::readable;
 use crate::runs::Reader;
 use crate::runs::reported::OfTask;
 use crate::state::Web;
@@ -68,7 +68,7 @@ pub(super) async fn page(web: &Web, frame: Frame, head: Head, reader: &Reader<'_
             task: task.clone(),
             instance,
             name,
-            value: value_text(&value),
+            value: readable::value(&value),
         })
     };
     let outputs = values.items.into_iter().flat_map(of_instance).collect();

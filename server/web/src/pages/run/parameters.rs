@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::head::Head;
 use crate::error::ApiResult;
 use crate::pages::{Frame, html};
+use crate::readable;
 use crate::runs::Reader;
 use crate::time::Time;
 
@@ -33,7 +34,7 @@ pub(super) fn page(frame: Frame, head: Head, reader: &Reader<'_>) -> ApiResult<R
     let plan = &reader.plan;
     let parameter = |(name, value): (&String, &Value)| Parameter {
         name: name.clone(),
-        value: value_text(value),
+        value: readable::value(value),
         given: reader.record.parameters.contains_key(name),
     };
     html(&ParametersPage {
@@ -44,13 +45,4 @@ pub(super) fn page(frame: Frame, head: Head, reader: &Reader<'_>) -> ApiResult<R
         frame,
         head,
     })
-}
-
-/// A value as a person reads it: texts without quotes, the rest as JSON.
-pub(crate) fn value_text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(_) | Value::Object(_) => serde_json::to_string_pretty(value).unwrap_or_default(),
-        other => other.to_string(),
-    }
 }

@@ -37,12 +37,12 @@ impl Row {
             "waiting" => self.wait(frame),
             "running" => self.running(frame),
             "backoff" => {
-                let why = task.failure.as_ref().map(|failure| failure.message.clone());
+                let why = task.failure.as_ref().map(|failure| frame.said(&failure.message));
                 joined([Some(frame.t("run.tried-again").to_owned()), why], ": ")
             }
             "failed" => {
                 // The sentence names the worker.
-                task.failure.as_ref().map(|failure| failure.message.clone()).unwrap_or_default()
+                task.failure.as_ref().map(|failure| frame.said(&failure.message)).unwrap_or_default()
             }
             "upstream_failed" => frame.t("run.upstream").to_owned(),
             "reused" => {
@@ -51,7 +51,7 @@ impl Row {
                     .unwrap_or_default()
             }
             "pending" => self.needs(frame),
-            _ => task.note.clone().unwrap_or_default(),
+            _ => task.note.as_deref().map(|note| frame.said(note)).unwrap_or_default(),
         }
     }
 
@@ -63,14 +63,14 @@ impl Row {
             "parallelism" => "run.wait-parallelism",
             _ => "run.wait-unknown",
         });
-        joined([Some(rule.to_owned()), Some(wait.message.clone())], ": ")
+        joined([Some(rule.to_owned()), Some(frame.said(&wait.message))], ": ")
     }
 
     fn running(&self, frame: &Frame) -> String {
         let task = &self.task;
         let workers: u32 = task.roles.iter().map(|role| role.replicas).sum();
         let parts = [
-            task.preparing.clone(),
+            task.preparing.as_deref().map(|what| frame.said(what)),
             (workers > 1).then(|| frame.t_with("run.workers", [("n", workers)])),
             (task.attempts > 1 && !task.for_each)
                 .then(|| frame.t_with("run.attempts", [("n", task.attempts)])),

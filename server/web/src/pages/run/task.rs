@@ -8,7 +8,6 @@ use cubeloom_domain::plan::{Late, PlannedTask};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::parameters::value_text;
 use super::row::Row;
 use crate::api;
 use crate::api::tasks::view::{AttemptView, HistoryView, InstanceView, RoleView, TaskView, WorkerView};
@@ -16,6 +15,7 @@ use crate::error::ApiResult;
 use crate::extract::{Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::pages::{Frame, html};
+use crate::readable;
 use crate::runs::{Reader, describe};
 use crate::show;
 use crate::state::Web;
@@ -159,7 +159,7 @@ fn arguments(planned: &PlannedTask) -> Vec<Named> {
 }
 
 fn known(name: &str, value: &Value) -> Named {
-    Named { name: name.into(), value: value_text(value), late: false }
+    Named { name: name.into(), value: readable::value(value), late: false }
 }
 
 /// What earlier runs' attempts of the task took.

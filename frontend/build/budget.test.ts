@@ -1,0 +1,59 @@
+// How much script a page loads before it can be used. `npm run build` comes first.
+
+import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+
+interface Entry {
+  readonly file: string;
+  readonly imports?: string[];
+  readonly dynamicImports?: string[];
+}
+
+const dist = new URL("../dist/", import.meta.url);
+const manifest = JSON.parse(readFileSync(new URL(".vite/manifest.json", dist), "utf8")) as Record<string, Entry>;
+
+/** In bytes, as it goes over the wire. */
+const KB = 1000;
+/** Any page. */
+const PAGE = 100 * KB;
+/** Pages that load more than their own module before they are ready: the module of a tab, an editor. */
+const MORE: Record<string, { most: number; also: string[] }> = {
+  "src/pages/run.ts": { most: PAGE, also: ["src/run/metrics.ts"] },
+};
+
+/** The files of entries and of all that they import statically. */
+function files(entries: readonly string[]): Set<string> {
+  const [seen, waiting] = [new Set<string>(), [...entries]];
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    const entry = manifest[name];
+    if (entry === undefined) throw new Error(`the build has no ${name}`);
+    if (!seen.has(entry.file)) waiting.push(...(entry.imports ?? []));
+    seen.add(entry.file);
+  }
+  return seen;
+}
+
+function size(names: Iterable<string>): number {
+  return [...names].reduce((sum, name) => sum + gzipSync(readFileSync(new URL(name, dist))).length, 0);
+}
+
+// Each page loads the texts of one language, too: the longer one counts.
+const texts = Math.max(...["en", "zh"].map((lang) => {
+  const name = Object.keys(manifest).find((key) => key.includes(`virtual:texts/${lang}`));
+  if (name === undefined) throw new Error(`the build has no texts in ${lang}`);
+  return size(files([name]));
+}));
+const pages = Object.keys(manifest).filter((name) => name.startsWith("src/pages/"));
+
+test("the pages are found", () => {
+  expect(pages.length).toBeGreaterThanOrEqual(15);
+});
+
+for (const page of ["", ...pages]) {
+  const { most, also } = MORE[page] ?? { most: PAGE, also: [] };
+  test(`${page || "a page without a module"} begins with at most ${most / KB} kB of script`, () => {
+    const own = page === "" ? [] : [page];
+    expect(size(files(["src/main.ts", ...own, ...also])) + texts).toBeLessThanOrEqual(most);
+  });
+}

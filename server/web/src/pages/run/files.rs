@@ -1,0 +1,74 @@
+//! The folder that the run's tasks share, as it is now.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+
+use super::Asked;
+use super::head::Head;
+use crate::api::artifacts::files::list_files;
+use crate::error::{ApiResult, Kind};
+use crate::extract::{Path, Query};
+use crate::files::{EntryView, FileQuery};
+use crate::page::{Page, PageQuery};
+use crate::pages::crumbs::{Crumb, crumbs, encoded, inside};
+use crate::pages::{Frame, html};
+use crate::runs::Reader;
+use crate::state::Web;
+
+/// Rows of a page.
+const ROWS: usize = 100;
+
+#[derive(Template)]
+#[template(path = "run/files.html")]
+struct FilesPage {
+    frame: Frame,
+    head: Head,
+    crumbs: Vec<Crumb>,
+    path: String,
+    files: Page<EntryView>,
+    /// Why the folder cannot be shown, where it cannot.
+    refused: Option<String>,
+}
+
+pub(super) async fn page(
+    web: &Web,
+    frame: Frame,
+    head: Head,
+    reader: &Reader<'_>,
+    asked: &Asked,
+) -> ApiResult<Response> {
+    let path = asked.path.trim_matches('/').to_owned();
+    let cursor = Some(asked.cursor.clone()).filter(|cursor| !cursor.is_empty());
+    let (run, query) = (Path(reader.record.id.clone()), Query(FileQuery { path: path.clone() }));
+    let some = Query(PageQuery { limit: Some(ROWS), cursor });
+    let (files, refused) = match list_files(State(web.clone()), run, query, some).await {
+        Ok(files) => (files.0, None),
+        Err(error) if error.kind() == Kind::Internal => return Err(error),
+        Err(error) => (Page { items: Vec::new(), next_cursor: None }, Some(error.detail().to_owned())),
+    };
+    html(&FilesPage { frame, head, crumbs: crumbs(&path), path, files, refused })
+}
+
+impl FilesPage {
+    /// Where a folder of the run is shown.
+    fn folder(&self, path: &str) -> String {
+        format!("/runs/{}?tab=files&path={}", self.head.run.id, encoded(path))
+    }
+
+    /// The next page of this folder.
+    fn next(&self) -> Option<String> {
+        let cursor = self.files.next_cursor.as_ref()?;
+        Some(format!("{}&cursor={cursor}", self.folder(&self.path)))
+    }
+
+    /// Where a file's bytes are.
+    fn file(&self, path: &str) -> String {
+        format!("/api/v1/runs/{}/file?path={}", self.head.run.id, encoded(path))
+    }
+
+    /// The path of something in the folder that is shown.
+    fn inside(&self, name: &str) -> String {
+        inside(&self.path, name)
+    }
+}

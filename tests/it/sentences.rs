@@ -1,0 +1,151 @@
+//! The sentences of the engine, the compiler, the clusters and the API: each has its Chinese in `texts/sentences`.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use cubeloom_web::said::is_known;
+use regex::Regex;
+
+use crate::texts::files;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// Where sentences come from that pages and answers of the API show.
+const SOURCES: &[&str] = &["domain", "compiler", "engine", "executor-local", "storage", "store", "web"];
+
+/// Files whose sentences go elsewhere: into a task's log, to the command line, to the server's own log.
+const ELSEWHERE: &[&str] = &[
+    "server/storage/src/transfer/",
+    "server/storage/src/snapshot/",
+    "server/executor-local/src/check.rs",
+    "server/executor-local/src/cgroup/",
+    "server/executor-local/src/outputs.rs",
+    "server/executor-local/src/python/interpreter.rs",
+    "server/executor-local/src/python/uv.rs",
+    "server/store/",
+    "server/web/src/api/complete.rs",
+    "server/web/src/files/serve.rs",
+];
+
+/// Texts that are no sentences: headers, programs, documents, what a panic would say.
+const OTHERS: &[&str] = &[
+    "one binding a worker",
+    "the engine could not start",
+    "enter its control group",
+    "<folder of the volume {name}>",
+    "curl {}/api/v1",
+    "tasks:\n  - name",
+    "the password cannot be hashed",
+];
+
+#[test]
+fn every_sentence_of_the_server_has_its_chinese() {
+    let mut missing = Vec::new();
+    let mut seen = 0;
+    for source in SOURCES {
+        for path in files(&Path::new(ROOT).join("server").join(source).join("src"), &["rs"]) {
+            let name = path.strip_prefix(ROOT).unwrap().display().to_string();
+            if ELSEWHERE.iter().any(|elsewhere| name.starts_with(elsewhere)) || name.contains("tests") {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let own = text.split("#[cfg(test)]").next().unwrap();
+            for sentence in sentences(own) {
+                seen += 1;
+                if !is_said(&sentence) {
+                    missing.push(format!("{name}: {sentence}"));
+                }
+            }
+        }
+    }
+    assert!(seen > 300, "the sentences are found: {seen}");
+    assert!(missing.is_empty(), "put these into texts/sentences:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn sentences_have_the_same_values_in_both_languages() {
+    let place = Regex::new(r"\{[a-z_]+\}").unwrap();
+    let places = |text: &str| {
+        let mut found: Vec<String> = place.find_iter(text).map(|found| found.as_str().to_owned()).collect();
+        found.sort();
+        found.dedup();
+        found
+    };
+    let folder = Path::new(ROOT).join("texts/sentences");
+    let mut wrong = Vec::new();
+    for path in files(&folder, &["json"]) {
+        let both: BTreeMap<String, String> =
+            serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        for (english, chinese) in both {
+            let is_chinese = chinese.chars().any(|letter| ('\u{4e00}'..='\u{9fff}').contains(&letter));
+            if places(&english) != places(&chinese) || !(is_chinese || english == chinese) {
+                wrong.push(format!("{english}: {chinese}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Whether it is known, alone or as a part of a longer one.
+fn is_said(sentence: &str) -> bool {
+    let place = Regex::new(r"\{[^{}]*\}").unwrap();
+    let mut n = 0;
+    let braces = sentence.replace("{{", "\u{1}").replace("}}", "\u{2}");
+    let sample = place.replace_all(&braces, |_: &regex::Captures<'_>| {
+        n += 1;
+        format!("‹{n}›")
+    });
+    let sample = sample.replace('\u{1}', "{").replace('\u{2}', "}");
+    [
+        sample.clone(),
+        format!("‹a›{sample}"),
+        format!("‹a› {sample}"),
+        format!("{sample}‹z›"),
+        format!("{sample}: ‹z›"),
+    ]
+    .iter()
+    .any(|sample| is_known(sample))
+}
+
+/// The texts of a program that a person may read: three words or more, in small letters.
+fn sentences(program: &str) -> Vec<String> {
+    let words = Regex::new(r"[A-Za-z][a-z']+").unwrap();
+    let spoken = Regex::new(r"[a-z}`)] [a-z{`(]").unwrap();
+    let place = Regex::new(r"\{[^}]*\}").unwrap();
+    let sql = Regex::new(r"^\s*\(?(SELECT|INSERT|UPDATE|DELETE|CREATE|WITH|ALTER|PRAGMA|AND|WHERE|ORDER)\b")
+        .unwrap();
+    let unseen = Regex::new(
+        r"(?s)(?:(?:description|reason|example|summary|tag|path)\s*=\s*|(?:expect|sqlx::query\w*|unreachable!|panic!|assert!|starts_with|ends_with|strip_prefix|contains|split_once|split)\(\s*|(?:debug|info|warn|error|trace)!\([^;]*)$",
+    )
+    .unwrap();
+    let mut found = Vec::new();
+    for (before, text) in literals(program) {
+        let plain = place.replace_all(&text, "x");
+        let is_sentence = words.find_iter(&plain).count() >= 3 && spoken.is_match(&plain);
+        let other = OTHERS.iter().any(|other| text.starts_with(other));
+        if is_sentence && !other && !sql.is_match(&text) && !unseen.is_match(&before) {
+            found.push(text);
+        }
+    }
+    found
+}
+
+/// The text literals of a program, each with what stands before it.
+fn literals(program: &str) -> Vec<(String, String)> {
+    // A comment, a character, a raw text, a text: whatever begins first.
+    let token =
+        Regex::new(r##"(?s)//[^\n]*|b?'(?:[^'\\\n]|\\.[^']*)'|r#+".*?"#+|b?r?"((?:[^"\\]|\\.)*)""##).unwrap();
+    let goes_on = Regex::new(r"\\\n\s*").unwrap();
+    let mut found = Vec::new();
+    for one in token.captures_iter(program) {
+        let Some(text) = one.get(1) else { continue };
+        let start = one.get(0).unwrap().start();
+        let from = (0..=start.saturating_sub(80)).rev().find(|at| program.is_char_boundary(*at)).unwrap_or(0);
+        let text = goes_on.replace_all(text.as_str(), "").replace("\\\"", "\"").replace("\\n", "\n");
+        found.push((program[from..start].to_owned(), text));
+    }
+    found
+}
