@@ -3,16 +3,17 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { flawless, launch, open, settled } from "./support/browser.mjs";
+import { flawless, launch, open, session, settled } from "./support/browser.mjs";
 import { PASSWORD, Server } from "./support/server.mjs";
-import { stage } from "./support/stage.mjs";
+import { PAGES, stage } from "./support/stage.mjs";
 
 let server;
 let browser;
+let there;
 
 before(async () => {
   [server, browser] = await Promise.all([Server.start(), launch()]);
-  await stage(server);
+  there = await stage(server);
 });
 
 after(async () => {
@@ -73,4 +74,58 @@ test("signing in, starting a run and moving in its graph need no mouse", async (
   await page.waitForURL(/\/runs\//);
   await settled(page);
   flawless(page);
+});
+
+/** Numbers what a mouse could use on the page, and says how many there are. */
+function mark() {
+  const usable = "a[href], button, input, select, textarea, summary, [tabindex='0']";
+  const groups = new Set();
+  let count = 0;
+  for (const one of document.querySelectorAll(usable)) {
+    const seen = one.checkVisibility({ visibilityProperty: true }) && !one.closest("[inert]");
+    // Of several that share one tabindex, the arrow keys reach the others; of radio buttons, too.
+    const roving = one.tabIndex < 0 || (one.type === "radio" && groups.has(one.name));
+    if (one.type === "radio") groups.add(one.name);
+    if (!seen || one.disabled || roving) continue;
+    one.dataset.numbered = String(count);
+    count += 1;
+  }
+  return count;
+}
+
+/** The number of what has the focus, its name, and whether that is seen. */
+function focused() {
+  const one = document.activeElement;
+  // A ring, or the thicker line of what is drawn.
+  const lit = [one, one?.parentElement, one?.firstElementChild].some((each) => {
+    const style = each && getComputedStyle(each);
+    if (each instanceof SVGRectElement) return parseFloat(style.strokeWidth) >= 3;
+    return style && ((style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0) || style.boxShadow !== "none");
+  });
+  return { number: one?.closest("[data-numbered]")?.dataset.numbered, name: one?.outerHTML.slice(0, 90), lit };
+}
+
+test("Tab reaches everything on every page, and shows where it is", async () => {
+  const page = await open(browser, server, { state: await session(browser, server, "ada") });
+  const wrong = [];
+  for (const { path, signedIn = true, missing } of PAGES(there)) {
+    if (!signedIn || missing) continue;
+    await page.goto(path);
+    await settled(page);
+    const count = await page.evaluate(mark);
+    const reached = new Set();
+    for (let i = 0; i < count + 20 && reached.size < count; i += 1) {
+      await page.keyboard.press("Tab");
+      const { number, name, lit } = await page.evaluate(focused);
+      if (number === undefined) continue;
+      if (!reached.has(number) && !lit) wrong.push(`${path}: nothing shows that this has the focus: ${name}`);
+      reached.add(number);
+    }
+    const left = await page.evaluate((known) => {
+      const all = [...document.querySelectorAll("[data-numbered]")].filter((one) => !known.includes(one.dataset.numbered));
+      return all.map((one) => one.outerHTML.slice(0, 120));
+    }, [...reached]);
+    wrong.push(...left.map((one) => `${path}: Tab does not reach ${one}`));
+  }
+  assert.deepEqual(wrong, []);
 });

@@ -1,49 +1,104 @@
-// Takes the pictures of docs/screenshots: every page, light and dark, wide; some of them narrow.
-// `make screenshots`. The example must have run: it is started here, and takes a minute or two.
+// Takes the pictures of docs/screenshots: pages in light and dark, wide; some of them narrow, some in Chinese.
+// `make screenshots`. The example `digits` is run for them, which takes a minute or two the first time.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 import { launch, open, session, settled } from "./support/browser.mjs";
-import { root, Server } from "./support/server.mjs";
-import { PAGES, stage } from "./support/stage.mjs";
+import { root, Server, until } from "./support/server.mjs";
+import { PAGES, ended, stage, start } from "./support/stage.mjs";
 
 const folder = join(root, "docs/screenshots");
+const THEMES = ["light", "dark"];
 const NARROW = ["home", "runs", "run", "pipeline"];
+/** Pages that say little as pictures. */
+const DULL = ["api-operation", "not-found", "sign-in", "new-pipeline", "run-task", "run"];
+/** All of them together, in bytes. */
+const MOST = 3_000_000;
 
-const server = await Server.start();
+const server = await Server.start({ CUBELOOM_LOCAL_CPU: "4" }, ["--run", join(root, "examples/digits/pipeline.yaml")]);
 const browser = await launch();
 try {
   const there = await stage(server);
   const state = await session(browser, server, "ada");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  for (const theme of ["light", "dark"]) {
-    const wide = await open(browser, server, { theme, state });
-    const narrow = await open(browser, server, { theme, state, size: "narrow" });
-    for (const { name, path, signedIn = true, missing } of PAGES(there)) {
-      if (missing || !signedIn) continue;
-      await wide.goto(path);
-      await settled(wide);
-      await wide.screenshot({ path: join(folder, `${name}-${theme}.png`) });
-      if (!NARROW.includes(name)) continue;
-      await narrow.goto(path);
-      await settled(narrow);
-      await narrow.screenshot({ path: join(folder, `${name}-${theme}-390.png`) });
-    }
-    const nobody = await open(browser, server, { theme });
-    await nobody.goto("/sign-in");
-    await settled(nobody);
-    await nobody.screenshot({ path: join(folder, `sign-in-${theme}.png`) });
-  }
-  const pictures = readdirSync(folder).map((name) => join(folder, name));
-  const tools = execFileSync(join(root, "tools/venv"), [join(root, "tests/e2e/requirements.txt")], { encoding: "utf8" }).trim();
-  execFileSync(join(tools, "bin/python"), [join(root, "tests/e2e/shrink.py"), ...pictures], { stdio: "inherit" });
-  const large = pictures.filter((path) => statSync(path).size > 150_000);
-  if (large.length > 0) throw new Error(`larger than 150 kB: ${large.join(", ")}`);
-  console.log(`${pictures.length} pictures in docs/screenshots`);
+  const digits = await example(there.api, state);
+  await all(pictures(there, digits), state);
+  shrink();
 } finally {
   await browser.close();
   await server.stop();
+}
+
+/** Runs the example, with a picture while it trains, then again with fewer rounds. */
+async function example(api, state) {
+  const [run] = (await api("GET", "/projects/default/runs?pipeline=digits")).body.items;
+  const watching = [];
+  for (const theme of THEMES) {
+    const page = await open(browser, server, { theme, state });
+    await page.goto(`/runs/${run.id}`);
+    watching.push({ theme, page });
+  }
+  const training = async () => {
+    const { body } = await api("GET", `/runs/${run.id}`);
+    if (body.state === "failed") throw new Error(`the example failed: ${JSON.stringify(body)}`);
+    return (await api("GET", `/runs/${run.id}/tasks/boost`)).body.state === "running";
+  };
+  await until("the example to train", training, () => server.says(), 600);
+  for (const { theme, page } of watching) {
+    await page.locator(".dag-node[data-state=running]").first().waitFor();
+    await page.screenshot({ path: join(folder, `run-live-${theme}.png`) });
+    await page.context().close();
+  }
+  await ended(api, run.id, 300);
+  const second = await start(api, { pipeline: "digits", parameters: { rounds: 30 } });
+  await ended(api, second, 300);
+  return { first: run.id, second };
+}
+
+/** What is taken, by name: most pages, and the tabs of the example's run. */
+function pictures(there, { first, second }) {
+  const own = {
+    pipeline: "/projects/default/pipelines/digits",
+    editor: "/projects/default/pipelines/digits/edit",
+    "run-compare": `/runs/${second}/compare?with=${first}`,
+    template: "/templates/indexed",
+  };
+  const pages = PAGES(there).filter((page) => !DULL.includes(page.name));
+  const tabs = ["graph", "gantt", "table", "logs", "outputs", "files", "metrics"];
+  return [
+    ...pages.map(({ name, path }) => ({ name, path: own[name] ?? path })),
+    ...tabs.map((tab) => ({ name: tab === "graph" ? "run" : `run-${tab}`, path: `/runs/${first}?tab=${tab}&task=features` })),
+  ];
+}
+
+async function all(wanted, state) {
+  for (const theme of THEMES) {
+    const wide = await open(browser, server, { theme, state });
+    const narrow = await open(browser, server, { theme, state, size: "narrow" });
+    for (const { name, path } of wanted) {
+      await take(wide, path, `${name}-${theme}`);
+      if (NARROW.includes(name)) await take(narrow, path, `${name}-${theme}-390`);
+    }
+    await take(await open(browser, server, { theme }), "/sign-in", `sign-in-${theme}`);
+    await take(await open(browser, server, { theme, state, lang: "zh" }), "/", `home-${theme}-zh`);
+  }
+}
+
+async function take(page, path, name) {
+  await page.goto(path);
+  await settled(page);
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
+/** Gives the pictures a palette, and looks how large they are. */
+function shrink() {
+  const files = readdirSync(folder).map((name) => join(folder, name));
+  const tools = execFileSync(join(root, "tools/venv"), [join(root, "tests/e2e/requirements.txt")], { encoding: "utf8" }).trim();
+  execFileSync(join(tools, "bin/python"), [join(root, "tests/e2e/shrink.py"), ...files], { stdio: "inherit" });
+  const size = files.reduce((sum, path) => sum + statSync(path).size, 0);
+  if (size > MOST) throw new Error(`the pictures have ${size} bytes, more than ${MOST}`);
+  console.log(`${files.length} pictures in docs/screenshots, ${Math.round(size / 1000)} kB`);
 }

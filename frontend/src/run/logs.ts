@@ -6,6 +6,7 @@ import { t } from "../core/texts";
 import { Finder } from "./log/finder";
 import { Lines } from "./log/lines";
 import { LogReader, query, type Choice } from "./log/reader";
+import { TIMES, type Times } from "./log/times";
 import { LogView } from "./log/view";
 import type { Tab } from "./tab";
 
@@ -16,6 +17,7 @@ const LONG = 24 << 20;
 /** So many of each stream. */
 const TAIL = 20_000;
 const WRAP = "cubeloom.log-wrap";
+const SHOWN_TIMES = "cubeloom.log-times";
 
 /** Opens the tab; the log may appear only later, with the task's first attempt. */
 export function open(run: string): Tab {
@@ -45,6 +47,7 @@ class LogPanel {
   readonly #found = h("span", { class: "log-found number", role: "status" });
   readonly #follow = toggle(t("run.log-follow"), t("run.log-follow"), true);
   readonly #wrap = toggle(t("run.log-wrap"), t("run.log-wrap"), localStorage.getItem(WRAP) === "on");
+  readonly #times = choice();
   readonly #status = h("span", { class: "log-status number" });
   readonly #note = h("p", { class: "log-note", role: "status", hidden: true });
   readonly #stopKeys: () => void;
@@ -70,7 +73,7 @@ class LogPanel {
     panel.append(this.#bar(), this.#note, box, h("p", { class: "muted small" }, t("run.log-keys")));
     this.#view = new LogView(box, this.#lines);
     this.#view.onFollow = (follows) => { this.#setFollow(follows); };
-    this.#view.dress({ named: data["named"] !== undefined, wanted: undefined });
+    this.#view.dress({ named: data["named"] !== undefined, begin: Date.parse(data["begin"] ?? "") || 0 });
     this.#view.wrap(isOn(this.#wrap));
     this.#setFollow(true);
     this.#stopKeys = this.#keys(inside);
@@ -90,6 +93,10 @@ class LogPanel {
       localStorage.setItem(WRAP, isOn(this.#wrap) ? "on" : "off");
       this.#view.wrap(isOn(this.#wrap));
     });
+    this.#times.addEventListener("change", () => {
+      localStorage.setItem(SHOWN_TIMES, this.#times.value);
+      this.#showTimes();
+    });
     const href = `/api/v1/runs/${this.#choice.run}/logs/download?${query(this.#choice)}`;
     const download = h("a", { class: "button small", href, download: true }, icon("download"), t("run.log-download"));
     return h(
@@ -98,7 +105,7 @@ class LogPanel {
       h("div", { class: "search" }, icon("search"), this.#find),
       this.#pattern, previous, next, this.#found,
       h("span", { class: "log-space" }),
-      this.#status, this.#follow, this.#wrap, download,
+      this.#status, this.#times, this.#follow, this.#wrap, download,
     );
   }
 
@@ -116,13 +123,14 @@ class LogPanel {
       p: () => { this.#step(-1); },
       f: () => { this.#follow.click(); },
       w: () => { this.#wrap.click(); },
+      t: () => { this.#nextTimes(); },
       G: () => { this.#setFollow(true); },
     }, inside);
   }
 
   #read(): LogReader {
     return new LogReader(this.#choice, {
-      text: (source, text) => { this.#take(this.#lines.append(source, text)); },
+      text: (source, text, times) => { this.#take(this.#lines.append(source, text, times)); },
       caughtUp: (goesOn) => {
         this.#goesOn = goesOn;
         this.#draw();
@@ -163,6 +171,17 @@ class LogPanel {
     await reader.start(long ? TAIL : undefined);
   }
 
+  #showTimes(): void {
+    this.#view.dress({ times: this.#times.disabled ? "none" : (this.#times.value as Times) });
+    if (isOn(this.#follow)) this.#view.toEnd();
+  }
+
+  #nextTimes(): void {
+    if (this.#times.disabled) return;
+    this.#times.selectedIndex = (this.#times.selectedIndex + 1) % TIMES.length;
+    this.#times.dispatchEvent(new Event("change"));
+  }
+
   /** Many pieces that arrive at once are drawn once. */
   #take(first: number): void {
     if (this.#fresh === undefined) requestAnimationFrame(() => { this.#draw(); });
@@ -172,6 +191,11 @@ class LogPanel {
   #draw(): void {
     if (this.#fresh !== undefined) {
       this.#finder.grown(this.#fresh);
+      // Logs from before there were times have none to show.
+      if (this.#times.disabled && this.#lines.time(this.#fresh) !== undefined) {
+        this.#times.disabled = false;
+        this.#showTimes();
+      }
       this.#view.appended(this.#fresh);
       this.#fresh = undefined;
       this.#showFound();
@@ -225,6 +249,14 @@ function toggle(label: string, title: string, on: boolean): HTMLButtonElement {
   const button = h("button", { class: "button small toggle", type: "button", title, "aria-label": title, "aria-pressed": String(on) }, label);
   button.addEventListener("click", () => { button.setAttribute("aria-pressed", String(!isOn(button))); });
   return button;
+}
+
+/** How times are shown; nothing can be chosen before a line has one. */
+function choice(): HTMLSelectElement {
+  const words = { none: t("run.log-times-none"), clock: t("run.log-times-clock"), since: t("run.log-times-since") };
+  const kept = localStorage.getItem(SHOWN_TIMES);
+  const options = TIMES.map((value) => h("option", { value, selected: value === kept }, words[value]));
+  return h("select", { class: "input log-times", "aria-label": t("run.log-times"), disabled: true }, ...options);
 }
 
 function small(name: string, label: string, onclick: () => void): HTMLButtonElement {

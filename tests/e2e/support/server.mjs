@@ -14,9 +14,14 @@ export const PASSWORD = "correct horse battery";
 
 export class Server {
   #child;
+  #words;
 
-  /** @param {Record<string, string>} settings variables of every call */
-  constructor(settings = {}) {
+  /**
+   * @param {Record<string, string>} settings variables of every call
+   * @param {string[]} words what stands behind `serve`
+   */
+  constructor(settings = {}, words = []) {
+    this.#words = words;
     // Workers run under a uid of their own and must be able to enter it.
     this.folder = mkdtempSync(join(process.env.CUBELOOM_TEST_FOLDER ?? tmpdir(), "e2e-"));
     chmodSync(this.folder, 0o755);
@@ -35,8 +40,8 @@ export class Server {
     };
   }
 
-  static async start(settings) {
-    const server = new Server(settings);
+  static async start(settings, words) {
+    const server = new Server(settings, words);
     await server.run();
     return server;
   }
@@ -44,7 +49,7 @@ export class Server {
   /** Starts it; after the first time at the address that it had, so that browsers find it again. */
   async run() {
     const out = openSync(this.log, "a");
-    this.#child = spawn(program, ["serve"], { env: this.env, cwd: "/", stdio: ["ignore", out, out] });
+    this.#child = spawn(program, ["serve", ...this.#words], { env: this.env, cwd: "/", stdio: ["ignore", out, out] });
     closeSync(out);
     const file = join(this.data, "server.json");
     const ready = () => {

@@ -35,12 +35,13 @@ export async function start(api, body) {
   return (await api("POST", "/projects/default/runs", body)).body.run.id;
 }
 
-export function ended(api, run) {
+/** Waits for the end of a run, so many seconds at most. */
+export function ended(api, run, seconds = 60) {
   const state = async () => {
     const { body } = await api("GET", `/runs/${run}`);
     return ["succeeded", "failed", "cancelled"].includes(body.state) && body.state;
   };
-  return until(`the run ${run} to end`, state, undefined, 60);
+  return until(`the run ${run} to end`, state, undefined, seconds);
 }
 
 /** Every page, by the route that the policy's table has for it. */

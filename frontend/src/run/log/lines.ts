@@ -8,9 +8,18 @@ export interface Source {
   readonly stream: string;
 }
 
+/** From a line of a piece on, lines came at this moment (RFC 3339), up to where the next one of these begins. */
+export interface LineTime {
+  /** The line in the piece, from 0. */
+  readonly line: number;
+  readonly at: string;
+}
+
 interface Line {
   readonly source: Source;
   text: string;
+  /** When its beginning came, in milliseconds; undefined where nobody knows. */
+  readonly at: number | undefined;
 }
 
 /** Lines in the order in which they were read. */
@@ -34,17 +43,24 @@ export class Lines {
     return this.#lines[index]?.source;
   }
 
+  /** When it came, in milliseconds, where that is known. */
+  time(index: number): number | undefined {
+    return this.#lines[index]?.at;
+  }
+
   /** A piece that follows. Returns the first line that is new or has changed. */
-  append(source: Source, text: string): number {
+  append(source: Source, text: string, times: readonly LineTime[] = []): number {
     const key = `${source.worker} ${source.stream}`;
     const open = this.#open.get(key);
     const parts = text.split("\n");
     const rest = parts.pop() ?? "";
     const first = open ?? this.#lines.length;
     let goesOn = open;
+    const came = clock(times);
     const put = (part: string): number => {
       const line = goesOn === undefined ? undefined : this.#lines[goesOn];
-      if (line === undefined) return this.#lines.push({ source, text: part }) - 1;
+      const at = came();
+      if (line === undefined) return this.#lines.push({ source, text: part, at }) - 1;
       line.text += part;
       return goesOn ?? 0;
     };
@@ -62,4 +78,17 @@ export class Lines {
     this.#lines.length = 0;
     this.#open.clear();
   }
+}
+
+/** Says, line after line of a piece, when each came. */
+function clock(times: readonly LineTime[]): () => number | undefined {
+  let [line, next, at]: [number, number, number | undefined] = [0, 0, undefined];
+  return () => {
+    for (let time = times[next]; time !== undefined && time.line <= line; time = times[next]) {
+      at = Date.parse(time.at);
+      next += 1;
+    }
+    line += 1;
+    return at;
+  };
 }

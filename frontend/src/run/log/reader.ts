@@ -2,7 +2,7 @@
 
 import { request } from "../../api/client";
 import { live, type Live } from "../../core/live";
-import type { Source } from "./lines";
+import type { LineTime, Source } from "./lines";
 
 /** Which log. */
 export interface Choice {
@@ -19,6 +19,8 @@ export interface Choice {
 interface Chunk extends Source {
   readonly offset: number;
   readonly text: string;
+  /** When its lines came; absent of logs from before there were times. */
+  readonly times?: LineTime[];
 }
 
 interface LogText {
@@ -30,7 +32,7 @@ interface LogText {
 /** What a reader tells. */
 export interface Told {
   /** More of a stream. */
-  text: (source: Source, text: string) => void;
+  text: (source: Source, text: string, times: readonly LineTime[]) => void;
   /** Everything that was there has been told; whether more will come. */
   caughtUp: (goesOn: boolean) => void;
   /** It has ended. */
@@ -102,7 +104,7 @@ export class LogReader {
   }
 
   #take(chunks: readonly Chunk[]): void {
-    for (const { worker, stream, text } of chunks) this.#told.text({ worker, stream }, text);
+    for (const { worker, stream, text, times = [] } of chunks) this.#told.text({ worker, stream }, text, times);
   }
 
   #follow(cursor: string): void {

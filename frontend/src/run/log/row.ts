@@ -3,6 +3,7 @@
 import { pieces } from "./ansi";
 import type { Source } from "./lines";
 import { spans, type Span } from "./search";
+import { shown, WIDTH, type Times } from "./times";
 
 /** Longer lines are cut on the screen; the download has them whole. */
 const LONGEST = 20_000;
@@ -15,12 +16,20 @@ export interface Look {
   readonly named: boolean;
   /** What is looked for. */
   readonly wanted: RegExp | undefined;
+  /** How the time stands before a line. */
+  readonly times: Times;
+  /** When the attempt began, in milliseconds. */
+  readonly begin: number;
 }
 
 /** The line's element. */
-export function row(text: string, source: Source | undefined, look: Look): HTMLElement {
+export function row(text: string, source: Source | undefined, at: number | undefined, look: Look): HTMLElement {
   const element = document.createElement("div");
   element.className = source?.stream === "stderr" ? "log-row log-stderr" : "log-row";
+  if (look.times !== "none") {
+    const time = at === undefined ? "" : shown(at, look.times, look.begin);
+    element.append(span(time.padEnd(WIDTH), "log-time"));
+  }
   if (look.named && source !== undefined) {
     element.append(span(source.worker, `log-worker log-worker-${colour(source.worker)}`), " ");
   }

@@ -4,6 +4,7 @@ import { plain } from "./ansi";
 import { Heights } from "./heights";
 import type { Lines } from "./lines";
 import { row, type Look } from "./row";
+import { WIDTH } from "./times";
 
 /** Lines above and below what is in sight that are ready too. */
 const MARGIN = 20;
@@ -16,7 +17,7 @@ export class LogView {
   readonly #lines: Lines;
   readonly #heights = new Heights();
   readonly #drawn = new Map<number, HTMLElement>();
-  #look: Look = { named: false, wanted: undefined };
+  #look: Look = { named: false, wanted: undefined, times: "none", begin: 0 };
   #current = -1;
   #wrap = false;
   #rowHeight = 18;
@@ -50,10 +51,13 @@ export class LogView {
     this.#draw();
   }
 
-  /** Shows lines in this way from now on. */
-  dress(look: Look): void {
-    this.#look = look;
-    this.clear();
+  /** Shows lines in this way from now on; the first line in sight stays. */
+  dress(look: Partial<Look>): void {
+    const first = this.first();
+    this.#look = { ...this.#look, ...look };
+    this.#measureAll();
+    this.#redraw();
+    this.box.scrollTop = this.#heights.top(first) * this.#rowHeight;
   }
 
   /** The lines are others. */
@@ -124,7 +128,8 @@ export class LogView {
   #estimate(line: number): number {
     if (!this.#wrap) return 1;
     const named = this.#look.named ? (this.#lines.source(line)?.worker.length ?? 0) + 1 : 0;
-    return Math.max(1, Math.ceil((plain(this.#lines.at(line)).length + named) / this.#columns));
+    const time = this.#look.times === "none" ? 0 : WIDTH;
+    return Math.max(1, Math.ceil((plain(this.#lines.at(line)).length + named + time) / this.#columns));
   }
 
   #measureAll(): void {
@@ -173,7 +178,7 @@ export class LogView {
   }
 
   #make(at: number): HTMLElement {
-    const element = row(this.#lines.at(at), this.#lines.source(at), this.#look);
+    const element = row(this.#lines.at(at), this.#lines.source(at), this.#lines.time(at), this.#look);
     element.classList.toggle("log-current", at === this.#current);
     this.#drawn.set(at, element);
     return element;

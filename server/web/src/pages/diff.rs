@@ -1,6 +1,8 @@
-//! The lines of a difference as pages show them (`templates/diff.html`): what is far from a change is left out.
+//! The lines of a difference as pages show them: one below another (`templates/diff.html`), where what is far from a
+//! change is left out, or in two columns.
 
-use crate::pipelines::{Hunk, HunkKind};
+use crate::pipelines::{Hunk, HunkKind, difference};
+use crate::templates::BeforeAfter;
 
 /// Equal lines that are shown around a change.
 const CONTEXT: usize = 4;
@@ -40,4 +42,55 @@ pub(super) fn lines(hunks: &[Hunk]) -> Vec<Line> {
         }
     }
     lines
+}
+
+/// A line in one of two columns.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Half {
+    /// `equal`, `removed`, `added`, or `none` where only the other column has a line.
+    pub(super) kind: &'static str,
+    pub(super) text: String,
+}
+
+/// Both programs, so that equal lines stand beside each other.
+pub(super) fn sides(twice: &BeforeAfter) -> [Vec<Half>; 2] {
+    let [mut left, mut right]: [Vec<Half>; 2] = [Vec::new(), Vec::new()];
+    for hunk in &difference(&twice.before, &twice.after, ("", "")).hunks {
+        let halves = |kind| hunk.text.lines().map(move |text| Half { kind, text: text.to_owned() });
+        match hunk.kind {
+            HunkKind::Removed => left.extend(halves("removed")),
+            HunkKind::Added => right.extend(halves("added")),
+            HunkKind::Equal => {
+                level(&mut left, &mut right);
+                left.extend(halves("equal"));
+                right.extend(halves("equal"));
+            }
+        }
+    }
+    level(&mut left, &mut right);
+    [left, right]
+}
+
+/// Makes both columns equally long.
+fn level(left: &mut Vec<Half>, right: &mut Vec<Half>) {
+    let longest = left.len().max(right.len());
+    for side in [left, right] {
+        side.resize_with(longest, || Half { kind: "none", text: String::new() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_lines_stand_beside_each_other() {
+        let twice = BeforeAfter { before: "a\nb\nz\n".into(), after: "new\na\nB\nB2\nz\n".into() };
+        let column = |side: &[Half]| {
+            side.iter().map(|half| format!("{} {}", half.kind, half.text)).collect::<Vec<_>>()
+        };
+        let [left, right] = sides(&twice);
+        assert_eq!(column(&left), ["none ", "equal a", "removed b", "none ", "equal z"]);
+        assert_eq!(column(&right), ["added new", "equal a", "added B", "added B2", "equal z"]);
+    }
 }

@@ -6,6 +6,7 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::diff::{self, Half};
 use super::templates::in_language;
 use super::{Frame, html};
 use crate::api::templates::{TemplateView, TextView, detail};
@@ -19,6 +20,8 @@ struct TemplatePage {
     frame: Frame,
     template: TemplateView,
     fields: Vec<Field>,
+    /// A program before and after, line beside line.
+    sides: Option<[Vec<Half>; 2]>,
 }
 
 /// An argument, as a form would ask for it.
@@ -46,6 +49,11 @@ impl TemplatePage {
     fn text<'t>(&self, text: &'t TextView) -> &'t str {
         in_language(&self.frame, text)
     }
+
+    /// What a column of the program before and after is called.
+    fn side(&self, index: &usize) -> &str {
+        self.frame.t(if *index == 0 { "templates.before" } else { "templates.after" })
+    }
 }
 
 /// Which version.
@@ -62,7 +70,8 @@ pub(crate) async fn show(
 ) -> ApiResult<Response> {
     let template = detail(&web, name, query.version).await?;
     let fields = fields(&template.parameters);
-    html(&TemplatePage { frame, template, fields })
+    let sides = template.before_after.as_ref().map(diff::sides);
+    html(&TemplatePage { frame, template, fields, sides })
 }
 
 /// The arguments in the order that their `x-form` gives.

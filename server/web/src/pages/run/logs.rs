@@ -10,6 +10,7 @@ use crate::error::ApiResult;
 use crate::pages::{Frame, html};
 use crate::runs::{Reader, describe};
 use crate::state::Web;
+use crate::time::Time;
 
 #[derive(Template)]
 #[template(path = "run/logs.html")]
@@ -28,6 +29,8 @@ struct LogsPage {
     workers: Vec<String>,
     worker: String,
     stream: String,
+    /// When the attempt began to run.
+    begin: Option<Time>,
 }
 
 pub(super) async fn page(
@@ -58,6 +61,7 @@ pub(super) async fn page(
         worker: workers.iter().find(|name| **name == asked.worker).cloned().unwrap_or_default(),
         workers,
         stream: asked.stream.clone(),
+        begin: record.and_then(|record| record.state.started_at()).map(Time),
     })
 }
 
