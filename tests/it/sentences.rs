@@ -39,7 +39,13 @@ const OTHERS: &[&str] = &[
     "curl {}/api/v1",
     "tasks:\n  - name",
     "the password cannot be hashed",
+    // Put together with `are free` or `are all there is`.
+    "asks for {} ",
 ];
+
+/// What stands before and after a part of a sentence.
+const BEFORE: &[&str] = &["", "‹a›", "‹a› ", "the path `‹a›` ", "asks for ‹a› CPU, ‹b› "];
+const AFTER: &[&str] = &["", "‹z›", ": ‹z›"];
 
 #[test]
 fn every_sentence_of_the_server_has_its_chinese() {
@@ -99,15 +105,14 @@ fn is_said(sentence: &str) -> bool {
         format!("‹{n}›")
     });
     let sample = sample.replace('\u{1}', "{").replace('\u{2}', "}");
-    [
-        sample.clone(),
-        format!("‹a›{sample}"),
-        format!("‹a› {sample}"),
-        format!("{sample}‹z›"),
-        format!("{sample}: ‹z›"),
-    ]
-    .iter()
-    .any(|sample| is_known(sample))
+    // A value at the end may be empty, one before a word brings its own space.
+    let bare = sample.strip_suffix(&format!("‹{n}›")).map(ToOwned::to_owned);
+    let spaced = Regex::new("›([a-z])").unwrap().replace_all(&sample, "› $1").into_owned();
+    let forms = [Some(sample), bare, Some(spaced)];
+    let around = |form: &String| {
+        BEFORE.iter().any(|before| AFTER.iter().any(|after| is_known(&format!("{before}{form}{after}"))))
+    };
+    forms.iter().flatten().any(around)
 }
 
 /// The texts of a program that a person may read: three words or more, in small letters.
@@ -144,7 +149,8 @@ fn literals(program: &str) -> Vec<(String, String)> {
         let Some(text) = one.get(1) else { continue };
         let start = one.get(0).unwrap().start();
         let from = (0..=start.saturating_sub(80)).rev().find(|at| program.is_char_boundary(*at)).unwrap_or(0);
-        let text = goes_on.replace_all(text.as_str(), "").replace("\\\"", "\"").replace("\\n", "\n");
+        let text = goes_on.replace_all(text.as_str(), "").replace(r"\\", "\u{3}").replace("\\\"", "\"");
+        let text = text.replace("\\n", "\n").replace('\u{3}', "\\");
         found.push((program[from..start].to_owned(), text));
     }
     found
