@@ -41,6 +41,11 @@ const OTHERS: &[&str] = &[
     "the password cannot be hashed",
     // Put together with `are free` or `are all there is`.
     "asks for {} ",
+    "has no name and",
+    " and not {count} times",
+    // Expressions and commands that an import writes.
+    "{{{{ [",
+    "echo 'import",
 ];
 
 /// What stands before and after a part of a sentence.
@@ -105,10 +110,12 @@ fn is_said(sentence: &str) -> bool {
         format!("‹{n}›")
     });
     let sample = sample.replace('\u{1}', "{").replace('\u{2}', "}");
-    // A value at the end may be empty, one before a word brings its own space.
+    // A value right behind a word or at the end may be empty, one before a word brings its own space.
     let bare = sample.strip_suffix(&format!("‹{n}›")).map(ToOwned::to_owned);
     let spaced = Regex::new("›([a-z])").unwrap().replace_all(&sample, "› $1").into_owned();
-    let forms = [Some(sample), bare, Some(spaced)];
+    let tight =
+        Regex::new("([a-z])‹[0-9]+›|(`)‹[0-9]+›( )").unwrap().replace_all(&sample, "$1$2$3").into_owned();
+    let forms = [Some(sample), bare, Some(spaced), Some(tight)];
     let around = |form: &String| {
         BEFORE.iter().any(|before| AFTER.iter().any(|after| is_known(&format!("{before}{form}{after}"))))
     };
