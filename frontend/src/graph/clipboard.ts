@@ -61,6 +61,7 @@ export type Landing = { readonly by: Point } | { readonly at: Point };
  * Needs of tasks that the document has stay: new tasks that come after old ones close no cycle.
  */
 export function paste(document: PipelineDocument, clip: Clip, landing: Landing): Pasted {
+  if (clip.tasks.length === 0 && !clip.canvas) return { document, items: [], dropped: [] };
   const unique = clip.tasks.filter((task, at) => clip.tasks.findIndex((one) => one.name === task.name) === at);
   const names = freshNames(document, unique.map((task) => task.name));
   const known = new Set(document.tasks.map((task) => task.name));

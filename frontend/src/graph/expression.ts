@@ -51,22 +51,55 @@ export function endOfString(text: string, start: number): number {
   return at;
 }
 
-/** The tasks that one expression reads. */
-export function readsOf(expression: string): Read[] {
-  const found: Read[] = [];
+/** What documents' expressions can name. */
+export const ROOTS = ["params", "run", "workspace", "code", "tasks", "item", "task", "args"] as const;
+
+/** A variable that an expression names, and the member that is taken of it by a constant name. */
+export interface Name {
+  readonly root: (typeof ROOTS)[number];
+  readonly member: string | undefined;
+}
+
+/** What one expression names; `wrong` when it multiplies, or names a task in a way that cannot be known before. */
+export interface Scanned {
+  readonly reads: readonly Read[];
+  readonly names: readonly Name[];
+  readonly wrong: "times" | "tasks" | undefined;
+}
+
+/** Scans one expression as the server does. */
+export function scan(expression: string): Scanned {
+  const [reads, names]: [Read[], Name[]] = [[], []];
+  let wrong: Scanned["wrong"];
   let afterDot = false;
   for (let at = 0; at < expression.length; ) {
     const sign = expression.charAt(at);
-    if (sign === '"' || sign === "'") at = endOfString(expression, at) + 1;
+    const start = at;
+    at += 1;
+    if (sign === '"' || sign === "'") at = endOfString(expression, start) + 1;
+    else if (expression.startsWith("**", start)) at += 1;
+    else if (sign === "*") wrong ??= "times";
     else if (isWord(sign)) {
-      const end = endOfWord(expression, at);
-      const read = expression.slice(at, end) === "tasks" && !afterDot ? readAt(expression, end) : undefined;
-      if (read) found.push(read);
-      at = read?.to ?? end;
-    } else at += 1;
+      at = endOfWord(expression, start);
+      const word = expression.slice(start, at);
+      if (!afterDot && isRoot(word)) {
+        const name = member(expression, at, false)?.name;
+        names.push({ root: word, member: name !== undefined && /^[A-Za-z_]\w*$/.test(name) ? name : undefined });
+      }
+      if (!afterDot && word === "tasks") {
+        const read = readAt(expression, at);
+        if (read) reads.push(read);
+        else wrong ??= "tasks";
+        at = read?.to ?? at;
+      }
+    }
     if (sign.trim() !== "") afterDot = sign === ".";
   }
-  return found;
+  return { reads, names, wrong };
+}
+
+function isRoot(word: string): word is Name["root"] {
+  return (ROOTS as readonly string[]).includes(word);
 }
 
 function readAt(expression: string, at: number): Read | undefined {
@@ -108,7 +141,7 @@ function endOfWord(text: string, from: number): number {
 function renamedIn(expression: string, names: ReadonlyMap<string, string>): string {
   let text = "";
   let done = 0;
-  for (const { task, from, to } of readsOf(expression)) {
+  for (const { task, from, to } of scan(expression).reads) {
     const name = names.get(task);
     if (name === undefined || /[\\"]/.test(name)) continue;
     const dotted = expression.slice(from, to).trimStart().startsWith(".");
@@ -134,4 +167,9 @@ export function renameTasksIn(text: string, names: ReadonlyMap<string, string>, 
     done = to;
   }
   return renamed + text.slice(done);
+}
+
+/** Whether a text has an expression at all. */
+export function hasExpression(text: string): boolean {
+  return text.includes("{{");
 }

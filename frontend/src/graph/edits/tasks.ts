@@ -28,7 +28,8 @@ export function removeItems(document: PipelineDocument, ids: Iterable<ItemId>, {
     else changed = dissolveFrame(changed, name);
   }
   changed = withoutEdges(changed, cut);
-  return removeNotes(tasks.size > 0 ? withoutTasks(changed, tasks, join) : changed, notes);
+  const there = changed.tasks.some((task) => tasks.has(task.name));
+  return removeNotes(there ? withoutTasks(changed, tasks, join) : changed, notes);
 }
 
 /** Edges by `from>to`. */

@@ -1,0 +1,158 @@
+//! Expressions: that they end, name what exists, and stand where their values are known. What only an evaluation shows is
+//! left to the server.
+
+import type { Json, PipelineDocument, Task } from "../document";
+import type { Path } from "../edits/fields";
+import { isMapping } from "../equal";
+import { expressionsIn, hasExpression, scan, type Scanned } from "../expression";
+import { mistake, pointer, type Finding } from "../finding";
+import { listing, nearest } from "../nearest";
+import { isBare, visitStrings } from "../strings";
+import type { Edges } from "./edges";
+
+/** What `run.` is followed by. */
+export const RUN_NAMES = ["id", "date", "timestamp", "project", "user", "dir"] as const;
+
+/** Where an expression stands: where only what is known at planning may be read, or in a task's late fields. */
+type Place = "early" | { readonly at: number; readonly item: boolean };
+
+/** Checks all expressions. */
+export function checkExpressions(document: PipelineDocument, edges: Edges, findings: Finding[]): void {
+  new Checker(document, edges, findings).all();
+}
+
+class Checker {
+  readonly #used = new Set<string>();
+  readonly #declared: ReadonlySet<string>;
+
+  constructor(
+    private readonly document: PipelineDocument,
+    private readonly edges: Edges,
+    private readonly findings: Finding[],
+  ) {
+    this.#declared = new Set(Object.keys(document.parameters ?? {}));
+  }
+
+  all(): void {
+    for (const [name, parameter] of Object.entries(this.document.parameters ?? {})) {
+      const text = isMapping(parameter) ? parameter["default"] : undefined;
+      if (typeof text === "string") this.#default(text, `/parameters/${name}/default`);
+    }
+    const env = this.document["env"];
+    for (const [name, text] of Object.entries(isMapping(env) ? env : {})) if (typeof text === "string") this.#text(text, pointer(["env", name]), "early", false);
+    this.document.tasks.forEach((task, at) => {
+      for (const { text, path } of stringsOf(task)) this.#text(text, pointer(["tasks", at, ...path]), placeOf(task, at, path), isBare(path));
+    });
+    for (const name of this.#declared) {
+      if (!this.#used.has(name)) this.findings.push({ ...mistake("suspicious", pointer(["parameters", name]), /* text */ "graph.parameter-unused", { name }), severity: "warning" });
+    }
+  }
+
+  /** A parameter's default may name the run only: parameters have no order. */
+  #default(text: string, path: string): void {
+    for (const scanned of this.#scanned(text, path, false)) {
+      const root = scanned.names.find((name) => name.root !== "run")?.root;
+      if (root) this.findings.push(mistake("undefined_name", path, /* text */ "graph.default-run-only", { root }));
+    }
+  }
+
+  #text(text: string, path: string, place: Place, bare: boolean): void {
+    if (!bare && !hasExpression(text)) return;
+    for (const scanned of this.#scanned(text, path, bare)) this.#expression(scanned, path, place);
+  }
+
+  /** The expressions of a text; none when one of them is wrong, which is said. */
+  #scanned(text: string, path: string, bare: boolean): Scanned[] {
+    const inner = bare && !hasExpression(text) ? [{ source: text, closed: true }] : expressionsIn(text);
+    const open = inner.find((expression) => !expression.closed);
+    if (open) {
+      this.findings.push(mistake("invalid_expression", path, /* text */ "graph.expression-open", { shown: open.source.slice(0, 30) }));
+      return [];
+    }
+    const scanned = inner.map(({ source }) => ({ source, ...scan(source) }));
+    const wrong = scanned.find((one) => one.wrong !== undefined || one.source.trim() === "");
+    if (!wrong) return scanned;
+    const words = wrong.wrong === "times" ? /* text */ "graph.expression-times" : wrong.wrong === "tasks" ? /* text */ "graph.expression-tasks" : /* text */ "graph.expression-empty";
+    this.findings.push(mistake("invalid_expression", path, words));
+    return [];
+  }
+
+  #expression(scanned: Scanned, path: string, place: Place): void {
+    const members = (root: string) => scanned.names.filter((name) => name.root === root).map((name) => name.member);
+    const roots = new Set(scanned.names.map((name) => name.root));
+    for (const root of roots) {
+      const found = this.#root(root, members(root), scanned, place, path);
+      if (found) this.findings.push(found);
+    }
+  }
+
+  #root(root: string, members: readonly (string | undefined)[], scanned: Scanned, place: Place, path: string): Finding | undefined {
+    switch (root) {
+      case "params":
+        return this.#params(members, path);
+      case "run": {
+        const name = members.find((member) => member !== undefined && !(RUN_NAMES as readonly string[]).includes(member));
+        return name === undefined ? undefined : mistake("undefined_name", path, /* text */ "graph.run-name", { name, known: RUN_NAMES.join(", ") });
+      }
+      case "task": {
+        const name = members.find((member) => member !== undefined && member !== "name");
+        return name === undefined ? undefined : mistake("undefined_name", path, /* text */ "graph.task-member", { name });
+      }
+      case "args":
+        return mistake("undefined_name", path, /* text */ "graph.unknown-root", { root });
+      case "item":
+      case "tasks":
+        if (place === "early") return mistake("output_not_available", path, /* text */ "graph.not-known-here", { root });
+        if (root === "tasks") return this.#reads(scanned, place.at, path);
+        return place.item ? undefined : mistake("undefined_name", path, /* text */ "graph.item-alone");
+      default:
+        return undefined;
+    }
+  }
+
+  #params(members: readonly (string | undefined)[], path: string): Finding | undefined {
+    if (members.includes(undefined)) for (const name of this.#declared) this.#used.add(name);
+    let wrong: Finding | undefined;
+    for (const name of members) {
+      if (name === undefined) continue;
+      this.#used.add(name);
+      if (this.#declared.has(name)) continue;
+      const near = nearest(name, this.#declared);
+      wrong ??= near === undefined
+        ? mistake("undefined_name", path, /* text */ "graph.unknown-parameter", { name, known: listing(this.#declared) })
+        : mistake("undefined_name", path, /* text */ "graph.unknown-parameter-near", { name, near });
+    }
+    return wrong;
+  }
+
+  /** What is read of other tasks must come from tasks that have ended by then. */
+  #reads(scanned: Scanned, at: number, path: string): Finding | undefined {
+    for (const { task } of scanned.reads) {
+      const before = this.edges.find(task);
+      if (before === undefined) return this.edges.unknown(task, path);
+      if (before === at || !this.edges.isBefore(before, at)) return mistake("output_not_available", path, /* text */ "graph.output-not-available", { name: task });
+    }
+    return undefined;
+  }
+}
+
+// Most tasks are the same object as at the check before.
+const strings = new WeakMap<Task, { text: string; path: Path }[]>();
+
+/** The strings of a task that hold expressions. */
+function stringsOf(task: Task): readonly { text: string; path: Path }[] {
+  const known = strings.get(task);
+  if (known) return known;
+  const found: { text: string; path: Path }[] = [];
+  visitStrings(task, (text, path) => { if (isBare(path) || hasExpression(text)) found.push({ text, path }); });
+  strings.set(task, found);
+  return found;
+}
+
+/** What a field of a task may read. */
+export function placeOf(task: Task, at: number, path: Path): Place {
+  const [field, part] = path;
+  if (field === "setup" || field === "cache" || (field === "for_each" && part !== "from")) return "early";
+  const each: Json | undefined = task["for_each"];
+  return { at, item: field !== "for_each" && each !== undefined && each !== null };
+}

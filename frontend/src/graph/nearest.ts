@@ -1,0 +1,37 @@
+//! "Did you mean ...?"
+
+/** The candidate most like a text, if one is alike enough to be a slip of the pen. */
+export function nearest(text: string, candidates: Iterable<string>): string | undefined {
+  if (text.length > 64) return undefined;
+  let best: { distance: number; candidate: string } | undefined;
+  for (const candidate of candidates) {
+    const limit = 1 + Math.floor(Math.max(candidate.length, text.length) / 4);
+    if (Math.abs(candidate.length - text.length) > limit) continue;
+    const distance = apart(text.toLowerCase(), candidate.toLowerCase());
+    if (distance <= limit && (!best || distance < best.distance || (distance === best.distance && candidate < best.candidate))) best = { distance, candidate };
+  }
+  return best?.candidate;
+}
+
+/** How many letters must be added, removed, replaced or swapped with the next to make one text of the other. */
+function apart(a: string, b: string): number {
+  let [twoBefore, before]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, at) => at)];
+  for (let row = 1; row <= a.length; row += 1) {
+    const now = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const same = a.charAt(row - 1) === b.charAt(column - 1) ? 0 : 1;
+      let least = Math.min((before[column] ?? 0) + 1, (now[column - 1] ?? 0) + 1, (before[column - 1] ?? 0) + same);
+      const swapped = row > 1 && column > 1 && a.charAt(row - 1) === b.charAt(column - 2) && a.charAt(row - 2) === b.charAt(column - 1);
+      if (swapped) least = Math.min(least, (twoBefore[column - 2] ?? 0) + 1);
+      now.push(least);
+    }
+    [twoBefore, before] = [before, now];
+  }
+  return before[b.length] ?? 0;
+}
+
+/** What exists, for the sentence about something that does not: at most eight names. */
+export function listing(names: Iterable<string>): string {
+  const all = [...names];
+  return all.length > 8 ? `${all.slice(0, 8).join(", ")}, ...` : all.join(", ");
+}
