@@ -10,6 +10,7 @@ mod cli;
 mod clock;
 mod commands;
 mod config;
+mod connections;
 mod exit;
 mod failpoint;
 mod follow;

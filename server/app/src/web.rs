@@ -18,6 +18,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::config::{Config, Origin};
+use crate::connections::{self, Limits};
 use crate::exit;
 use crate::platform::{CLUSTER, Platform};
 
@@ -33,7 +34,7 @@ pub struct RunningWeb {
     /// The link with which the first administrator makes an account, while there is nobody.
     pub first_link: Option<String>,
     stop: watch::Sender<bool>,
-    task: JoinHandle<std::io::Result<()>>,
+    task: JoinHandle<()>,
 }
 
 /// Listens and answers.
@@ -55,15 +56,11 @@ pub async fn start(
     let address = listener.local_addr()?;
     let url = server.url.clone().unwrap_or_else(|| format!("http://{address}"));
     let url = url.trim_end_matches('/').to_owned();
-    let (stop, mut stopped) = watch::channel(false);
+    let (stop, stopped) = watch::channel(false);
     let web = Web::new(parts(platform, engine, templates, stopped.clone(), url.clone())?);
     let first_link = cubeloom_web::auth::first_link(&web).await.map_err(exit::refused)?;
-    let routes = cubeloom_web::router(web).into_make_service_with_connect_info::<SocketAddr>();
-    let signal = async move {
-        let _ = stopped.wait_for(|stop| *stop).await;
-    };
-    let serving = axum::serve(listener, routes).with_graceful_shutdown(signal);
-    let task = tokio::spawn(async move { serving.await });
+    let limits = Limits::of(server.connections, server.proxies);
+    let task = tokio::spawn(connections::serve(listener, cubeloom_web::router(web), limits, stopped));
     Ok(RunningWeb { address, url, first_link, stop, task })
 }
 
@@ -137,8 +134,15 @@ fn parts(
 
 fn settings(platform: &Platform, url: String) -> anyhow::Result<Settings> {
     let server = &platform.config.settings.server;
-    let (proxies, rate, upload) = (server.proxies, server.rate, server.upload.0);
-    Ok(Settings { url, proxies, rate, upload, oidc: oidc(&platform.config)? })
+    Ok(Settings {
+        url,
+        proxies: server.proxies,
+        rate: server.rate,
+        streams: server.streams,
+        upload: server.upload.0,
+        private_endpoints: server.private_endpoints,
+        oidc: oidc(&platform.config)?,
+    })
 }
 
 /// The OpenID Connect provider, when one is configured.
@@ -166,6 +170,9 @@ fn oidc(config: &Config) -> anyhow::Result<Option<oidc::Settings>> {
         client_secret,
         allowed_domains: domains.map(ToOwned::to_owned).collect(),
         auto_create: section.auto_create,
+        admin_group: Some(section.admin_group.clone()).filter(|group| !group.is_empty()),
+        groups_claim: section.groups_claim.clone(),
+        scopes: section.scopes.split_whitespace().map(ToOwned::to_owned).collect(),
     }))
 }
 

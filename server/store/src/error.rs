@@ -86,6 +86,9 @@ pub enum StoreError {
     /// What it would belong to (a project, a person) has just been deleted.
     #[error("what this would belong to does not exist any more; nothing was stored")]
     OwnerGone(#[source] sqlx::Error),
+    /// Somebody who does not administer the platform any more.
+    #[error("only administrators of the platform may do this, which you no longer are; nothing was stored")]
+    NoAdministrator,
     /// A project that something still happens in.
     #[error(
         "project {name} has {runs} runs that have not ended and {pipelines} pipelines: \
@@ -102,6 +105,14 @@ pub enum StoreError {
     /// Nobody would administer the platform.
     #[error("this is the last administrator: make somebody else one first")]
     LastAdministrator,
+    /// Who somebody is at a provider is known as somebody else here.
+    #[error("that account at the provider belongs to somebody here already, or you are connected already")]
+    SubjectTaken,
+    /// They could not sign in any more.
+    #[error(
+        "you have no password here and could not sign in any more: ask an administrator for a link first"
+    )]
+    NoPassword,
     /// Nobody would own the project.
     #[error("this is the last owner of project {0}: make another member an owner first")]
     LastOwner(String),

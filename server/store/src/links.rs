@@ -15,12 +15,18 @@ const COLUMNS: &str =
     "id, hash, kind, user_id, project, role, admin, note, created_by, created_at, expires_at, used_at";
 
 impl Store {
-    /// Stores a new link.
+    /// Stores a new link. One that a person makes is stored only while they administer the platform: they may lose
+    /// that at this very moment, and their other links with it.
     ///
     /// # Errors
-    /// When the database refuses.
+    /// [`StoreError::NoAdministrator`] when they do not; otherwise when the database refuses.
     pub async fn create_link(&self, link: &Link, audit: &AuditEntry) -> Result<(), StoreError> {
         self.transact(async |connection| {
+            if let Some(maker) = &audit.user_id
+                && !self.hold_administrators(connection).await?.contains(maker)
+            {
+                return Err(StoreError::NoAdministrator);
+            }
             insert(connection, link).await?;
             audit::write(connection, audit).await
         })
@@ -157,6 +163,13 @@ async fn mark_used(connection: &mut AnyConnection, id: &str, now: Timestamp) -> 
     values.int(now.0)?;
     let sql = format!("UPDATE links SET used_at = $2 WHERE id = $1 OR {SAME_KIND}");
     execute(connection, AssertSqlSafe(sql), values).await?;
+    Ok(())
+}
+
+/// Ends the open links that somebody has made.
+pub(crate) async fn revoke_all(connection: &mut AnyConnection, maker: &str) -> Result<(), StoreError> {
+    let sql = "DELETE FROM links WHERE created_by = $1 AND used_at IS NULL AND kind <> 'first'";
+    execute(connection, sql, Values::texts("link", &[maker])?).await?;
     Ok(())
 }
 

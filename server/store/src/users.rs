@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::query::{collect, execute};
 use crate::revision::Target;
 use crate::values::{Columns, Values};
-use crate::{Change, Created, PageOf, Store, audit, sessions, tokens};
+use crate::{Change, Created, PageOf, Store, audit, links, sessions, tokens};
 
 /// The columns of [`read`], of a table that is called `u`.
 pub(crate) const COLUMNS: &str = "u.id, u.name, u.display_name, u.email, u.admin, u.disabled, u.issuer, u.subject, \
@@ -124,7 +124,8 @@ impl Store {
     }
 
     /// Changes a person's display name, address, and whether they administer the platform or are disabled.
-    /// Disabling them ends their sessions and tokens.
+    /// Disabling them ends their sessions and tokens; the links of somebody who does not administer the platform any
+    /// more end, too.
     ///
     /// # Errors
     /// [`StoreError::LastAdministrator`] when nobody would administer the platform any more; otherwise when the
@@ -151,6 +152,64 @@ impl Store {
             if user.disabled {
                 sessions::revoke_all(connection, &user.id, audit.at).await?;
                 tokens::revoke_all(connection, &user.id, audit.at).await?;
+            }
+            if user.disabled || !user.admin {
+                links::revoke_all(connection, &user.name).await?;
+            }
+            audit::write(connection, audit).await?;
+            Ok(change)
+        })
+        .await
+    }
+
+    /// Lets a person sign in by who they are at a provider, too.
+    ///
+    /// # Errors
+    /// [`StoreError::SubjectTaken`] when that is somebody else here, or they have a provider already; otherwise when
+    /// the database refuses.
+    pub async fn connect_user(
+        &self,
+        user_id: &str,
+        federated: &Federated,
+        audit: &AuditEntry,
+    ) -> Result<Change, StoreError> {
+        self.transact(async |connection| {
+            let target = Target { table: "users", key: [("id", user_id)], expected: None };
+            let change = target.take(self.backend(), connection).await?;
+            let Change::Done(revision) = change else { return Ok(change) };
+            let mut values = Values::texts("user", &[user_id, &federated.issuer, &federated.subject])?;
+            values.int(revision)?;
+            let sql = "UPDATE users SET issuer = $2, subject = $3, revision = $4 WHERE id = $1 AND subject IS NULL \
+                       AND NOT EXISTS (SELECT 1 FROM users other WHERE other.issuer = $2 AND other.subject = $3)";
+            if execute(connection, sql, values).await? == 0 {
+                return Err(StoreError::SubjectTaken);
+            }
+            audit::write(connection, audit).await?;
+            Ok(change)
+        })
+        .await
+    }
+
+    /// Lets a person sign in by their password only.
+    ///
+    /// # Errors
+    /// [`StoreError::NoPassword`] when they have none; otherwise when the database refuses.
+    pub async fn disconnect_user(
+        &self,
+        user_id: &str,
+        expected: Option<u64>,
+        audit: &AuditEntry,
+    ) -> Result<Change, StoreError> {
+        self.transact(async |connection| {
+            let target = Target { table: "users", key: [("id", user_id)], expected };
+            let change = target.take(self.backend(), connection).await?;
+            let Change::Done(revision) = change else { return Ok(change) };
+            let mut values = Values::texts("user", &[user_id])?;
+            values.int(revision)?;
+            let sql = "UPDATE users SET issuer = NULL, subject = NULL, revision = $2 \
+                       WHERE id = $1 AND password_hash IS NOT NULL";
+            if execute(connection, sql, values).await? == 0 {
+                return Err(StoreError::NoPassword);
             }
             audit::write(connection, audit).await?;
             Ok(change)

@@ -34,6 +34,8 @@ pub enum Kind {
     Gone,
     /// Somebody else has changed it meanwhile.
     Stale,
+    /// What is sent comes too slowly.
+    TooSlow,
     /// The body is too large.
     TooLarge,
     /// The body is of a kind that is not read.
@@ -61,6 +63,7 @@ impl Kind {
             Self::Conflict => (S::CONFLICT, "conflict", "It goes against what is there"),
             Self::Gone => (S::GONE, "gone", "It is no longer there"),
             Self::Stale => (S::PRECONDITION_FAILED, "stale", "Somebody else has changed it meanwhile"),
+            Self::TooSlow => (S::REQUEST_TIMEOUT, "too-slow", "What was sent came too slowly"),
             Self::TooLarge => (S::PAYLOAD_TOO_LARGE, "too-large", "The body is too large"),
             Self::UnsupportedType => {
                 (S::UNSUPPORTED_MEDIA_TYPE, "unsupported-type", "The body is of a kind that is not read")
@@ -354,7 +357,10 @@ impl From<StoreError> for ApiError {
             | StoreError::LastOwner(_)
             | StoreError::LastAdministrator
             | StoreError::NameWasUsed(_)
+            | StoreError::SubjectTaken
+            | StoreError::NoPassword
             | StoreError::OwnerGone(_) => Self::conflict(error.to_string()),
+            StoreError::NoAdministrator => Self::forbidden(error.to_string()),
             StoreError::LinkUsed => Self::new(Kind::Gone, error.to_string()),
             StoreError::Database(_) | StoreError::CannotOpen { .. } | StoreError::Locked(_) => {
                 Self::unavailable("the database does not answer at present; nothing was changed")

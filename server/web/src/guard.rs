@@ -27,7 +27,8 @@ pub(crate) async fn guard(State(web): State<Web>, request: Request, next: Next) 
             }
             parts.extensions.insert(rule);
             let mut response = next.run(Request::from_parts(parts, body)).await;
-            if rule.changes_rights() {
+            // What was refused has changed nothing; of what failed nobody knows.
+            if rule.changes_rights() && !response.status().is_client_error() {
                 web.people().forget();
             }
             // For the page of a refusal.
@@ -92,15 +93,29 @@ async fn check(
 /// Whose request it is, when they have not sent too many.
 async fn identified(web: &Web, parts: &Parts, rule: &Rule, extras: &mut Extras) -> ApiResult<Option<Caller>> {
     let stranger = |changes: bool| web.rates().of_stranger(&auth::of_client(web, parts), changes);
+    // Whoever tries tokens is to be slowed before each of them is looked up.
+    let tried = auth::tokens::sent(&parts.headers).map(auth::secret::hash);
+    let unknown = tried.as_ref().is_some_and(|tried| !web.rates().knows(tried));
+    if unknown {
+        extras.standing = stranger(true)?;
+    }
     let found = match auth::identify(web, parts).await {
         // A cookie that has run out must not keep anybody from signing in again.
         Err(error) if rule.needs == Needs::Anyone && error.kind() == Kind::NotSignedIn => None,
         Err(error) => {
-            extras.standing = stranger(true)?;
+            if !unknown {
+                extras.standing = stranger(true)?;
+            }
+            if let Some(tried) = tried.filter(|_| error.kind() == Kind::NotSignedIn) {
+                web.rates().forget(&tried);
+            }
             return Err(error);
         }
         Ok(found) => found,
     };
+    if let Some(tried) = tried.filter(|_| unknown && found.is_some()) {
+        web.rates().know(tried);
+    }
     let Some((caller, renewed)) = found else {
         extras.standing = stranger(!parts.method.is_safe())?;
         return Ok(None);

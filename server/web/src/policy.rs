@@ -40,23 +40,21 @@ impl Rule {
 
     /// Whether a call may change who may do what, which is remembered for a moment.
     pub(crate) fn changes_rights(&self) -> bool {
-        !self.is_safe() && (self.needs >= Owner || !self.is_in_project())
+        !self.is_safe() && CHANGING_RIGHTS.contains(&self.route)
     }
 
-    /// Whether a call changes something that belongs to no project: a token for one project may not.
+    /// Whether a call changes something that belongs to no project, or shows what is a person's alone: a token for one
+    /// project may not.
     pub(crate) fn reaches_beyond_a_project(&self) -> bool {
-        self.needs == Administrator || (self.needs == Person && !self.is_safe())
+        let own = self.needs == Person && (!self.is_safe() || OF_THE_PERSON.contains(&self.route));
+        own || self.needs == Administrator
     }
 
     /// Whether a call makes something new, which is not to be made twice by mistake.
     pub(crate) fn creates(&self) -> bool {
         let last = self.route.rsplit('/').next().unwrap_or_default();
-        let only_looks = matches!(last, "validate" | "compile" | "session" | "use" | "cancel");
+        let only_looks = matches!(last, "validate" | "compile" | "session" | "use" | "cancel" | "provider");
         self.method == "POST" && self.route.starts_with("/api/") && !only_looks
-    }
-
-    fn is_in_project(&self) -> bool {
-        matches!(self.needs, Viewer | Editor | Owner)
     }
 }
 
@@ -66,6 +64,28 @@ use Scope::{Admin, Read, Run, Write};
 const fn row(method: &'static str, route: &'static str, needs: Needs, scope: Scope) -> Rule {
     Rule { method, route, needs, scope }
 }
+
+/// Routes that show what is a person's alone.
+const OF_THE_PERSON: &[&str] =
+    &["/api/v1/me/secrets", "/api/v1/me/secrets/{secret}", "/api/v1/me/sessions", "/api/v1/tokens", "/me"];
+
+/// Routes whose changes are about people, what they show, and their places in projects.
+const CHANGING_RIGHTS: &[&str] = &[
+    "/api/v1/projects",
+    "/api/v1/projects/{project}",
+    "/api/v1/projects/{project}/members/{user}",
+    "/api/v1/session",
+    "/api/v1/me",
+    "/api/v1/me/password",
+    "/api/v1/me/provider",
+    "/api/v1/me/sessions/{session}",
+    "/api/v1/tokens/{token}",
+    "/api/v1/users",
+    "/api/v1/users/{user}",
+    "/api/v1/links/use",
+    "/link",
+    "/welcome",
+];
 
 /// Every route. The project of a route is its `{project}`, or that of its `{run}`.
 pub const POLICY: &[Rule] = &[
@@ -190,6 +210,8 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/me", Person, Read),
     row("PATCH", "/api/v1/me", Person, Admin),
     row("PUT", "/api/v1/me/password", Person, Admin),
+    row("POST", "/api/v1/me/provider", Person, Admin),
+    row("DELETE", "/api/v1/me/provider", Person, Admin),
     row("GET", "/api/v1/me/sessions", Person, Read),
     row("DELETE", "/api/v1/me/sessions/{session}", Person, Admin),
     row("GET", "/api/v1/tokens", Person, Read),

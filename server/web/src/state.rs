@@ -13,7 +13,7 @@ use tokio::sync::{broadcast, watch};
 
 use crate::auth::{People, Throttle, oidc, secret};
 use crate::limits::Rates;
-use crate::live::Hub;
+use crate::live::{Hub, Seats};
 use crate::runs::Runs;
 use crate::secrets::Keyring;
 
@@ -39,6 +39,7 @@ struct Inner {
     rates: Rates,
     oidc: Option<oidc::Provider>,
     live: Hub,
+    seats: Seats,
 }
 
 /// What the web is made of.
@@ -94,6 +95,10 @@ pub struct Settings {
     pub proxies: usize,
     /// Requests a second that each caller may send, twice as many at once; 0 for no limit.
     pub rate: u32,
+    /// Streams of events that one person may have open; 0 for no limit.
+    pub streams: usize,
+    /// Whether projects' object stores may be at addresses of this machine and at link-local ones.
+    pub private_endpoints: bool,
     /// The largest file that is taken into a volume, in bytes.
     pub upload: u64,
     /// The OpenID Connect provider at which people may sign in.
@@ -106,6 +111,7 @@ impl Web {
     pub fn new(parts: Parts) -> Self {
         let rates = Rates::new(parts.settings.rate);
         let oidc = parts.settings.oidc.clone().map(oidc::Provider::new);
+        let seats = Seats::new(parts.settings.streams);
         Self(Arc::new(Inner {
             parts,
             rates,
@@ -114,6 +120,7 @@ impl Web {
             throttle: Throttle::new(),
             runs: Runs::default(),
             live: Hub::new(u64::from_le_bytes(secret::random())),
+            seats,
         }))
     }
 
@@ -204,6 +211,11 @@ impl Web {
     /// Who listens to what.
     pub(crate) fn live(&self) -> &Hub {
         &self.0.live
+    }
+
+    /// How many streams of events people have open.
+    pub(crate) fn seats(&self) -> &Seats {
+        &self.0.seats
     }
 
     /// Becomes true when the server ends.

@@ -121,5 +121,6 @@ async fn bucket(web: &Web, project: &str, place: VolumePlace) -> ApiResult<Tree>
         )),
         None => None,
     };
-    Ok(Tree::Bucket(Arc::new(Bucket::open(&place, keys).await?)))
+    let inner = web.settings().private_endpoints;
+    Ok(Tree::Bucket(Arc::new(Bucket::open(&place, keys, inner).await?)))
 }

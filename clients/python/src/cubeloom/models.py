@@ -212,6 +212,17 @@ class CodeView(TypedDict):
     """
 
 
+class Confirmation(TypedDict):
+    """
+    That it is really you.
+    """
+
+    current: str
+    """
+    Your present password.
+    """
+
+
 class Content1(TypedDict):
     """
     Text.
@@ -1522,6 +1533,17 @@ class TextView(TypedDict):
     zh: str
     """
     Chinese.
+    """
+
+
+class ThereView(TypedDict):
+    """
+    Where to go.
+    """
+
+    url: str
+    """
+    The provider's page. It sends you back, to this browser, within ten minutes.
     """
 
 

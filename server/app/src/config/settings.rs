@@ -44,6 +44,12 @@ pub struct Server {
     pub proxies: usize,
     /// Requests a second that each caller may send, twice as many at once; 0 for no limit.
     pub rate: u32,
+    /// Connections at once; who comes then waits for one to end.
+    pub connections: usize,
+    /// Streams of events that one person may have open; 0 for no limit.
+    pub streams: usize,
+    /// Whether projects' object stores may be on this machine or on link-local addresses.
+    pub private_endpoints: bool,
     /// Where the key that encrypts secrets is: `env:NAME` or `file:/path`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
@@ -64,6 +70,9 @@ impl Default for Server {
             url: None,
             proxies: 0,
             rate: 300,
+            connections: 4096,
+            streams: 50,
+            private_endpoints: false,
             keys: None,
             key: None,
             upload: Bytes(64 << 30),
@@ -74,7 +83,7 @@ impl Default for Server {
 }
 
 /// `[oidc]`; without an issuer people sign in here only.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Oidc {
     /// The provider's issuer URL.
@@ -94,6 +103,29 @@ pub struct Oidc {
     pub allowed_domains: String,
     /// Whether somebody who comes for the first time is given an account.
     pub auto_create: bool,
+    /// The group whose members administer the platform; nobody does by the provider's word when empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub admin_group: String,
+    /// The claim that lists a person's groups.
+    pub groups_claim: String,
+    /// What the provider is asked for beside who somebody is, separated by spaces.
+    pub scopes: String,
+}
+
+impl Default for Oidc {
+    fn default() -> Self {
+        Self {
+            issuer: None,
+            client_id: String::new(),
+            client_secret: None,
+            name: String::new(),
+            allowed_domains: String::new(),
+            auto_create: false,
+            admin_group: String::new(),
+            groups_claim: "groups".into(),
+            scopes: "profile email".into(),
+        }
+    }
 }
 
 fn hidden<S: Serializer>(_: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {

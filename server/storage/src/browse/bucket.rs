@@ -35,11 +35,16 @@ pub struct Object {
 }
 
 impl Bucket {
-    /// Opens the bucket of a volume; `keys` are the access key's id and its secret. Nothing is asked of the store yet.
+    /// Opens the bucket of a volume; `keys` are the access key's id and its secret, `inner` says whether the store may
+    /// be on this machine. Nothing is asked of the store yet.
     ///
     /// # Errors
     /// When the volume is not in an object store that is spoken to here.
-    pub async fn open(place: &VolumePlace, keys: Option<(String, String)>) -> Result<Self, BrowseError> {
+    pub async fn open(
+        place: &VolumePlace,
+        keys: Option<(String, String)>,
+        inner: bool,
+    ) -> Result<Self, BrowseError> {
         let VolumePlace::ObjectStore { scheme, bucket, prefix, endpoint, region, .. } = place else {
             return Err(BrowseError::Store { message: "this volume is in no object store".into() });
         };
@@ -49,7 +54,8 @@ impl Bucket {
             other => return Err(BrowseError::Store { message: format!("`{other}` is not spoken here") }),
         };
         let url = format!("{scheme}://{bucket}");
-        let stores = Stores::new(environment(kind, endpoint.as_ref(), region.as_ref(), keys));
+        let settings = environment(kind, endpoint.as_ref(), region.as_ref(), keys);
+        let stores = if inner { Stores::new(settings) } else { Stores::walled(settings) };
         let path = StorePath { kind, authority: bucket.clone(), path: String::new() };
         let fault = |error: TransferError| BrowseError::Store { message: error.to_string() };
         let (reading, writing) = (

@@ -21,6 +21,7 @@ mod stop;
 mod stores;
 mod sums;
 mod upload;
+pub mod wall;
 mod web;
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Connections to stores and web servers, made once a transfer from the credentials that were handed in.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use opendal::layers::TimeoutLayer;
@@ -10,6 +10,7 @@ use opendal_http_transport_reqwest::ReqwestTransport;
 
 use super::error::TransferError;
 use super::location::{StoreKind, StorePath};
+use super::wall::{Outside, Walled};
 
 /// Longest silence of a server before a call is given up (and tried again).
 const SILENCE: Duration = Duration::from_secs(60);
@@ -24,12 +25,25 @@ pub struct Stores {
     reader: OnceLock<reqwest::Client>,
     sender: OnceLock<reqwest::Client>,
     operators: Mutex<HashMap<(StoreKind, String), Operator>>,
+    /// Whether stores may only be where [`super::wall`] allows them to be.
+    walled: bool,
 }
 
 impl Stores {
     /// `env` holds the credentials under the names that the vendors' own tools use (see the README of the template).
     pub fn new(env: BTreeMap<String, String>) -> Self {
-        Self { env, reader: OnceLock::new(), sender: OnceLock::new(), operators: Mutex::default() }
+        Self {
+            env,
+            reader: OnceLock::new(),
+            sender: OnceLock::new(),
+            operators: Mutex::default(),
+            walled: false,
+        }
+    }
+
+    /// The same for stores that somebody else has named: none of this machine or of its network alone.
+    pub fn walled(env: BTreeMap<String, String>) -> Self {
+        Self { walled: true, ..Self::new(env) }
     }
 
     /// The client for plain web servers.
@@ -45,7 +59,7 @@ impl Stores {
         match place.get() {
             Some(made) => Ok(made),
             // Made twice at worst, when two files ask at the same moment.
-            None => client(&self.env, silence).map(|made| place.get_or_init(|| made)),
+            None => client(&self.env, silence, self.walled).map(|made| place.get_or_init(|| made)),
         }
     }
 
@@ -75,8 +89,12 @@ impl Stores {
             let url = super::location::Location::Store(path.clone()).to_string();
             TransferError::store(&url, path.kind.credential_names(), &error)
         })?;
-        let transport =
-            HttpTransporter::new(ReqwestTransport::new(self.client(&self.sender, SENDING)?.clone()));
+        let transport = ReqwestTransport::new(self.client(&self.sender, SENDING)?.clone());
+        let transport = if self.walled {
+            HttpTransporter::new(Walled(transport))
+        } else {
+            HttpTransporter::new(transport)
+        };
         let operator = built.with_context(OperationContext::new().with_http_transport(transport));
         operators.insert(key, operator.clone());
         Ok(operator)
@@ -162,7 +180,11 @@ async fn reach(path: &StorePath) -> Result<(), TransferError> {
     Err(TransferError::NoConnection { url: super::location::Location::Store(path.clone()).to_string(), why })
 }
 
-fn client(env: &BTreeMap<String, String>, silence: Duration) -> Result<reqwest::Client, TransferError> {
+fn client(
+    env: &BTreeMap<String, String>,
+    silence: Duration,
+    walled: bool,
+) -> Result<reqwest::Client, TransferError> {
     // A second call fails because the first one's provider is in place, which is what is wanted.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let (proxies, extra) = (proxies(env)?, certificates(env)?);
@@ -172,6 +194,11 @@ fn client(env: &BTreeMap<String, String>, silence: Duration) -> Result<reqwest::
             .connect_timeout(CONNECT)
             .read_timeout(silence)
             .no_proxy();
+        // A redirect may lead to an address, which nobody resolves.
+        let builder = match walled {
+            true => builder.dns_resolver(Arc::new(Outside)).redirect(reqwest::redirect::Policy::none()),
+            false => builder,
+        };
         proxies.iter().cloned().fold(builder, reqwest::ClientBuilder::proxy)
     };
     let built = begin().tls_certs_merge(extra.clone()).build();

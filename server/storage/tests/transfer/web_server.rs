@@ -140,7 +140,7 @@ async fn answer(State(server): State<WebServer>, request: Request) -> Response<B
     if request.uri().path().contains("secret") {
         return StatusCode::FORBIDDEN.into_response();
     }
-    if request.method() == axum::http::Method::HEAD {
+    if request.method() == http::Method::HEAD {
         return head(&behaviour);
     }
     get(server, behaviour, request.headers())

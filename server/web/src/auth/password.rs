@@ -70,9 +70,8 @@ fn compute(password: &str) -> Result<String, argon2::password_hash::Error> {
 /// On a thread that may be kept busy, when it is this one's turn.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> ApiResult<T> {
     let turn = AT_ONCE.acquire().await.map_err(ApiError::internal)?;
-    let done = spawn_blocking(work).await.map_err(ApiError::internal)?;
-    drop(turn);
-    Ok(done)
+    // The turn goes along: whoever asked may be gone before the work is done.
+    spawn_blocking(move || (work(), turn).0).await.map_err(ApiError::internal)
 }
 
 #[derive(Debug, thiserror::Error)]

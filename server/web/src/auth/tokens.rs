@@ -96,6 +96,11 @@ fn about(token: &ApiToken, user: &User) -> serde_json::Value {
     })
 }
 
+/// The token that a request carries, or what stands in its place.
+pub(crate) fn sent(headers: &HeaderMap) -> Option<&str> {
+    headers.get(AUTHORIZATION)?.to_str().ok()
+}
+
 /// Who the request's token says it is. `None` without one.
 pub(crate) async fn caller(web: &Web, headers: &HeaderMap, address: String) -> ApiResult<Option<Caller>> {
     let Some(value) = headers.get(AUTHORIZATION) else { return Ok(None) };

@@ -3,12 +3,14 @@
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use governor::clock::{Clock, DefaultClock};
 use governor::middleware::StateInformationMiddleware;
 use governor::state::keyed::DashMapStateStore;
 use governor::{Quota, RateLimiter};
+use moka::sync::Cache;
 
 use crate::auth::{Caller, Via};
 use crate::error::{ApiError, ApiResult};
@@ -19,6 +21,10 @@ const STANDING: HeaderName = HeaderName::from_static("ratelimit");
 /// After so many requests, buckets that are full again are forgotten.
 const TIDY_AFTER: u32 = 10_000;
 
+/// How long a token that nobody uses is known, and how many are.
+const KNOWN: Duration = Duration::from_secs(3600);
+const MOST: u64 = 100_000;
+
 type Buckets = RateLimiter<String, DashMapStateStore<String>, DefaultClock, StateInformationMiddleware>;
 
 /// The buckets of all callers.
@@ -26,6 +32,8 @@ pub(crate) struct Rates {
     callers: Option<Bucket>,
     strangers: Option<Bucket>,
     taken: AtomicU32,
+    /// Hashes of tokens that were right lately.
+    right: Cache<String, ()>,
 }
 
 struct Bucket {
@@ -53,7 +61,24 @@ impl Rates {
             callers: Bucket::new("caller", rate),
             strangers: Bucket::new("stranger", strangers),
             taken: AtomicU32::new(0),
+            right: Cache::builder().max_capacity(MOST).time_to_idle(KNOWN).build(),
         }
+    }
+
+    /// Whether a token was right lately. What was not counts as a stranger's try before it is looked up: nobody who
+    /// guesses keeps the database busy, and nobody who is known waits for those who guess at the same address.
+    pub(crate) fn knows(&self, hash: &str) -> bool {
+        self.right.get(hash).is_some()
+    }
+
+    /// A token is right.
+    pub(crate) fn know(&self, hash: String) {
+        self.right.insert(hash, ());
+    }
+
+    /// A token holds no more.
+    pub(crate) fn forget(&self, hash: &str) {
+        self.right.invalidate(hash);
     }
 
     /// A request of somebody who has shown who they are.

@@ -1,25 +1,175 @@
 //! No request takes for ever: a handler that has no answer after a minute is given up. Answers that flow for long, such
-//! as events, have begun by then; uploads may take as long as their sender does.
+//! as events, have begun by then. An upload may take longer, for as long as something of it keeps coming.
 
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use axum::body::{Body, BodyDataStream, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures::{Stream, StreamExt};
+use tokio::time::{Instant, sleep_until};
 
-use crate::error::ApiError;
+use crate::error::{ApiError, Kind};
 
 const LONGEST: Duration = Duration::from_secs(60);
 
+/// How an upload must go on.
+const UPLOAD: Pace = Pace { window: LONGEST, least: 64 << 10, after: Duration::from_secs(10 * 60) };
+
+/// How fast a body must come.
+#[derive(Clone, Copy)]
+struct Pace {
+    /// In each such time,
+    window: Duration,
+    /// so many bytes at least, or its end.
+    least: u64,
+    /// How long it may take to answer once all is there: large files are made durable then.
+    after: Duration,
+}
+
 /// The middleware.
 pub(crate) async fn bound(request: Request, next: Next) -> Response {
-    let upload = request.method() == Method::PUT;
-    let work = next.run(request);
-    if upload {
-        return work.await;
+    if request.method() == Method::PUT {
+        let (parts, body) = request.into_parts();
+        let (body, flow) = counted(body);
+        let work = next.run(Request::from_parts(parts, body));
+        return within(work, &flow, UPLOAD).await;
     }
-    tokio::time::timeout(LONGEST, work).await.unwrap_or_else(|_| {
-        ApiError::unavailable("it took longer than a minute and was given up: try again").into_response()
-    })
+    let answer = tokio::time::timeout(LONGEST, next.run(request)).await;
+    answer.unwrap_or_else(|_| too_long("a minute").into_response())
+}
+
+fn too_long(than: &str) -> ApiError {
+    ApiError::unavailable(format!("it took longer than {than} and was given up: try again"))
+}
+
+/// Works, for as long as the body comes fast enough. While nobody reads it, its sender is not to blame.
+async fn within(work: impl Future<Output = Response>, flow: &Flow, pace: Pace) -> Response {
+    tokio::pin!(work);
+    let (mut seen, mut end) = (0, Instant::now() + pace.window);
+    loop {
+        tokio::select! {
+            biased;
+            answer = &mut work => return answer,
+            () = sleep_until(end) => {}
+        }
+        if flow.ended.load(Ordering::Acquire) {
+            break;
+        }
+        let come = flow.bytes.load(Ordering::Acquire);
+        if flow.waiting.load(Ordering::Acquire) && come - seen < pace.least {
+            let detail =
+                "what you send comes too slowly and was given up: nothing was written; send it again";
+            return ApiError::new(Kind::TooSlow, detail).into_response();
+        }
+        (seen, end) = (come, Instant::now() + pace.window);
+    }
+    let answer = tokio::time::timeout(pace.after, work).await;
+    answer.unwrap_or_else(|_| too_long("ten minutes after all was sent").into_response())
+}
+
+/// What has come of a body.
+#[derive(Default)]
+struct Flow {
+    bytes: AtomicU64,
+    /// Whether somebody waits for more.
+    waiting: AtomicBool,
+    ended: AtomicBool,
+}
+
+/// A body that counts what comes of it.
+struct Counted {
+    body: BodyDataStream,
+    flow: Arc<Flow>,
+}
+
+fn counted(body: Body) -> (Body, Arc<Flow>) {
+    let flow = Arc::<Flow>::default();
+    flow.ended.store(body.is_end_stream(), Ordering::Release);
+    let counted = Counted { body: body.into_data_stream(), flow: Arc::clone(&flow) };
+    (Body::from_stream(counted), flow)
+}
+
+impl Stream for Counted {
+    type Item = Result<Bytes, axum::Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let polled = self.body.poll_next_unpin(context);
+        self.flow.waiting.store(polled.is_pending(), Ordering::Release);
+        let found = ready!(polled);
+        match &found {
+            Some(Ok(piece)) => {
+                self.flow.bytes.fetch_add(piece.len() as u64, Ordering::AcqRel);
+            }
+            Some(Err(_)) | None => self.flow.ended.store(true, Ordering::Release),
+        }
+        Poll::Ready(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::StatusCode;
+    use futures::stream;
+
+    use super::*;
+
+    const PACE: Pace = Pace { window: moments(60), least: 1000, after: moments(600) };
+
+    /// A moment stands for a second, and is shorter.
+    const fn moments(count: u64) -> Duration {
+        Duration::from_millis(10 * count)
+    }
+
+    /// A body that brings so many bytes after so many moments, so often.
+    fn flowing(bytes: usize, every: u64, pieces: usize) -> Body {
+        Body::from_stream(stream::unfold(0, move |n| async move {
+            tokio::time::sleep(moments(every)).await;
+            (n < pieces).then(|| (Ok::<_, axum::Error>(Bytes::from(vec![0; bytes])), n + 1))
+        }))
+    }
+
+    /// What a handler answers that reads all, resting so long after each piece, and then works.
+    async fn sent(body: Body, rest: u64, work: u64) -> (StatusCode, Duration) {
+        let start = Instant::now();
+        let (body, flow) = counted(body);
+        let handler = async move {
+            let mut body = body.into_data_stream();
+            while let Some(Ok(_)) = body.next().await {
+                tokio::time::sleep(moments(rest)).await;
+            }
+            tokio::time::sleep(moments(work)).await;
+            StatusCode::NO_CONTENT.into_response()
+        };
+        let answer = within(handler, &flow, PACE).await;
+        (answer.status(), start.elapsed())
+    }
+
+    #[tokio::test]
+    async fn what_keeps_coming_may_take_long() {
+        let (status, took) = sent(flowing(2000, 20, 12), 0, 0).await;
+        assert_eq!(status, StatusCode::NO_CONTENT);
+        assert!(took > moments(180), "{took:?}");
+    }
+
+    #[tokio::test]
+    async fn what_trickles_or_stops_is_given_up() {
+        for body in [flowing(1, 1, 100_000), flowing(5000, 200, 10), flowing(1, 100_000, 1)] {
+            assert_eq!(sent(body, 0, 0).await.0, StatusCode::REQUEST_TIMEOUT);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_sender_is_not_blamed_for_a_slow_reader_nor_for_what_comes_after() {
+        assert_eq!(sent(flowing(1, 0, 2), 100, 0).await.0, StatusCode::NO_CONTENT);
+        assert_eq!(sent(flowing(1, 0, 2), 0, 150).await.0, StatusCode::NO_CONTENT);
+        assert_eq!(sent(Body::empty(), 0, 70).await.0, StatusCode::NO_CONTENT);
+        assert_eq!(sent(Body::empty(), 0, 7000).await.0, StatusCode::SERVICE_UNAVAILABLE);
+    }
 }

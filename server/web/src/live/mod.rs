@@ -12,7 +12,9 @@ mod keep_run;
 mod keep_runs;
 mod listener;
 mod room;
+mod seats;
 pub(crate) mod stream;
 
 pub(crate) use hub::Hub;
 pub(crate) use listener::{OfRun, OfRuns};
+pub(crate) use seats::Seats;

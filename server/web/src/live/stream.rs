@@ -15,6 +15,7 @@ use utoipa::IntoParams;
 
 use super::frame;
 use super::listener::{OfRun, OfRuns};
+use super::seats::Seat;
 use crate::api::events::view::LiveEvent;
 use crate::auth::{self, Caller};
 use crate::error::ApiResult;
@@ -67,9 +68,13 @@ impl ResumeQuery {
 }
 
 /// The answer.
-pub(crate) fn answer(web: &Web, caller: Caller, events: Events) -> Response {
+///
+/// # Errors
+/// When the caller has as many streams open as one person may.
+pub(crate) fn answer(web: &Web, caller: Caller, events: Events) -> ApiResult<Response> {
     let now = Instant::now();
     let listening = Listening {
+        _seat: web.seats().take(&caller.user.id)?,
         web: web.clone(),
         caller,
         events,
@@ -88,10 +93,11 @@ pub(crate) fn answer(web: &Web, caller: Caller, events: Events) -> Response {
         // Proxies that gather an answer before they send it would hold events back.
         (header::HeaderName::from_static("x-accel-buffering"), "no"),
     ];
-    (headers, Body::from_stream(frames)).into_response()
+    Ok((headers, Body::from_stream(frames)).into_response())
 }
 
 struct Listening {
+    _seat: Seat,
     web: Web,
     caller: Caller,
     events: Events,

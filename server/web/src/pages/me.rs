@@ -19,6 +19,8 @@ struct MePage {
     me: UserView,
     /// Whether they have a password here.
     has_password: bool,
+    /// What people call the provider at which they may sign in, where there is one.
+    provider: Option<String>,
     tokens: Vec<TokenView>,
     sessions: Vec<SessionView>,
 }
@@ -30,6 +32,7 @@ pub(crate) async fn show(State(web): State<Web>, frame: Frame, caller: Caller) -
     let sessions = found.map(|found| SessionView::new(found, &caller)).collect();
     let tokens = web.store().tokens(id).await?.into_iter().map(TokenView::from).collect();
     let has_password = web.store().password_hash(id).await?.is_some();
+    let provider = web.oidc().map(|provider| provider.settings.name.clone());
     let me = UserView::from(caller.user.as_ref().clone());
-    html(&MePage { frame, me, has_password, tokens, sessions })
+    html(&MePage { frame, me, has_password, provider, tokens, sessions })
 }

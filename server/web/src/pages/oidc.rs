@@ -7,7 +7,8 @@ use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
 use super::Frame;
 use super::preferences::local;
 use super::sign_in::Next;
-use crate::auth::{Visitor, oidc, sign_in};
+use crate::auth::oidc::Back;
+use crate::auth::{Caller, Visitor, oidc, sign_in};
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::extract::Query;
 use crate::state::Web;
@@ -19,7 +20,7 @@ pub(crate) async fn begin(
     Query(next): Query<Next>,
 ) -> ApiResult<Response> {
     let next = local(next.next.as_deref().unwrap_or("/")).to_owned();
-    let (url, cookie) = oidc::begin(&web, &next).await.map_err(|error| say(&frame, error))?;
+    let (url, cookie) = oidc::begin(&web, &next, None).await.map_err(|error| say(&frame, error))?;
     Ok((AppendHeaders([(header::SET_COOKIE, cookie)]), Redirect::to(&url)).into_response())
 }
 
@@ -28,14 +29,20 @@ pub(crate) async fn finish(
     State(web): State<Web>,
     frame: Frame,
     visitor: Visitor,
+    caller: Option<Caller>,
     headers: HeaderMap,
     Query(answer): Query<oidc::Answer>,
 ) -> ApiResult<Response> {
-    let found = oidc::finish(&web, &visitor, &headers, answer).await;
-    let (user, next) = found.map_err(|error| say(&frame, error))?;
-    let (_, cookie) = sign_in::enter(&web, &visitor, &user).await?;
-    let cookies = [(header::SET_COOKIE, cookie), (header::SET_COOKIE, oidc::done(&web)?)];
-    Ok((AppendHeaders(cookies), Redirect::to(&next)).into_response())
+    let found = oidc::finish(&web, &visitor, caller.as_ref(), &headers, answer).await;
+    let done = (header::SET_COOKIE, oidc::done(&web)?);
+    match found.map_err(|error| say(&frame, error))? {
+        Back::Connected => Ok((AppendHeaders([done]), Redirect::to("/me")).into_response()),
+        Back::SignedIn(user, next) => {
+            let (_, cookie) = sign_in::enter(&web, &visitor, &user).await?;
+            let cookies = [(header::SET_COOKIE, cookie), done];
+            Ok((AppendHeaders(cookies), Redirect::to(&next)).into_response())
+        }
+    }
 }
 
 /// In the reader's language; what exactly went wrong is for the log.
@@ -44,6 +51,7 @@ fn say(frame: &Frame, error: ApiError) -> ApiError {
         Kind::Unavailable => "sign-in.provider-away",
         Kind::Forbidden => "sign-in.provider-refused",
         Kind::Malformed => "sign-in.provider-failed",
+        Kind::Conflict => "sign-in.provider-taken",
         _ => return error,
     };
     let why = error.chain().unwrap_or_default();

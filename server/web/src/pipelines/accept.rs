@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 
-use cubeloom_compiler::parse_pipeline;
 use cubeloom_domain::pipeline::Pipeline;
 use cubeloom_domain::{Code, JsonMap, Problem};
 use cubeloom_storage::snapshot::text_digest;
@@ -59,7 +58,7 @@ pub(crate) async fn accept(web: &Web, caller: &Caller, project: &str, sent: Sent
     }
     found.refuse()?;
     let (_, problems) = plan::check(web, project, &caller.user.name, sent.document.clone()).await?;
-    let Ok(document) = parse_pipeline(&sent.document) else {
+    let Ok(document) = plan::parse(sent.document.clone()).await? else {
         return Err(ApiError::invalid(problems));
     };
     let pipeline = document.pipeline;

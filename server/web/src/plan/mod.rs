@@ -6,11 +6,16 @@ mod facts;
 use cubeloom_compiler::{Document, PlanInputs, Planned, check_pipeline, parse_pipeline};
 use cubeloom_domain::plan::RunContext;
 use cubeloom_domain::{JsonMap, Problem, RunId, Timestamp};
+use tokio::sync::Semaphore;
 
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
 pub(crate) use facts::facts;
+
+/// Characters of a document that takes more than a moment, and how many of those are worked on at once.
+const LARGE: usize = 64 << 10;
+static AT_ONCE: Semaphore = Semaphore::const_new(2);
 
 /// A run that somebody wants, or wants to see the plan of.
 #[derive(Clone, Debug)]
@@ -30,11 +35,12 @@ pub(crate) struct Order {
 /// # Errors
 /// Every mistake in the document and its parameters, each with its place, or what the server lacks.
 pub(crate) async fn plan(web: &Web, text: String, order: Order) -> ApiResult<(Document, Planned)> {
-    let document = compile(move || parse_pipeline(&text)).await?.map_err(ApiError::invalid)?;
+    let length = text.len();
+    let document = parse(text).await?.map_err(ApiError::invalid)?;
     let facts = facts(web, &order.project, &order.user, document.pipeline.cluster.as_deref()).await?;
     let context = context(web, &order);
     let templates = web.templates();
-    compile(move || {
+    compile(length, move || {
         let inputs =
             PlanInputs { context, parameters: order.parameters, templates: &templates, facts: &facts };
         cubeloom_compiler::plan(&document, &inputs).map(|planned| (document, planned))
@@ -54,18 +60,37 @@ pub(crate) async fn check(
     user: &str,
     text: String,
 ) -> ApiResult<(Option<Document>, Vec<Problem>)> {
-    let (cluster, text) = compile(move || {
+    let length = text.len();
+    let (cluster, text) = compile(length, move || {
         let cluster = parse_pipeline(&text).ok().and_then(|document| document.pipeline.cluster);
         (cluster, text)
     })
     .await?;
     let facts = facts(web, project, user, cluster.as_deref()).await?;
     let templates = web.templates();
-    compile(move || check_pipeline(&text, &templates, &facts)).await
+    compile(length, move || check_pipeline(&text, &templates, &facts)).await
 }
 
-/// Large documents take the compiler a while, which must not hold up other requests.
-async fn compile<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> ApiResult<T> {
+/// Reads a document: what it says, or every mistake in its form.
+///
+/// # Errors
+/// What the server lacks.
+pub(crate) async fn parse(text: String) -> ApiResult<Result<Document, Vec<Problem>>> {
+    compile(text.len(), move || parse_pipeline(&text)).await
+}
+
+/// Large documents take the compiler a while, which must hold up neither other requests nor, however many are sent,
+/// all cores.
+async fn compile<T: Send + 'static>(
+    length: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> ApiResult<T> {
+    let turn = match length {
+        LARGE.. => Some(AT_ONCE.acquire().await.map_err(ApiError::internal)?),
+        _ => None,
+    };
+    // The turn goes along: whoever asked may be gone before the work is done.
+    let work = move || (work(), turn).0;
     tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
 }
 

@@ -5,11 +5,14 @@ use serde_json::{Value, json};
 
 use crate::api::support::client::send;
 use crate::api::support::{Server, Who};
-use crate::support::S3;
+use crate::support::{S3, TestApp};
 
 #[test]
 fn a_bucket_is_looked_into_written_and_read() {
-    let (store, server) = (S3::start(), Server::start());
+    let (store, mut app) = (S3::start(), TestApp::new());
+    // The store of this test is on this machine.
+    app.set("CUBELOOM_SERVER_PRIVATE_ENDPOINTS", "true");
+    let server = Server::start_in(app);
     let owner = server.as_(Who::Owner);
     for (name, key) in [("key-id", "access_key"), ("key-secret", "secret_key")] {
         let body = json!({"name": name, "value": store.said[key]});

@@ -134,6 +134,8 @@ impl Drop for Site {
 fn program(folder: &Path) -> anyhow::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command.env("CUBELOOM_DATA", folder.join("data")).env("CUBELOOM_SERVER_LISTEN", "127.0.0.1:0");
-    command.stdin(Stdio::null());
+    // One caller asks for everything here: its limits are counted, and not reached.
+    command.env("CUBELOOM_SERVER_RATE", "100000").env("CUBELOOM_SERVER_STREAMS", "100000");
+    command.env("CUBELOOM_SERVER_CONNECTIONS", "100000").stdin(Stdio::null());
     Ok(command)
 }

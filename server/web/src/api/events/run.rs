@@ -26,7 +26,8 @@ use crate::state::Web;
     ),
     responses(
         (status = 200, body = LiveEvent, content_type = "text/event-stream"),
-        (status = 404, body = ProblemDocument, content_type = "application/problem+json")
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 429, description = "You have too many streams open.", body = ProblemDocument, content_type = "application/problem+json")
     )
 )]
 pub(crate) async fn of_run(
@@ -37,5 +38,5 @@ pub(crate) async fn of_run(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let events = OfRun::new(&web, &run, resume.after(&headers)).await?;
-    Ok(answer(&web, caller, Events::Run(events)))
+    answer(&web, caller, Events::Run(events))
 }

@@ -22,7 +22,10 @@ use crate::state::Web;
         ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was read."),
         ResumeQuery
     ),
-    responses((status = 200, body = LiveEvent, content_type = "text/event-stream"))
+    responses(
+        (status = 200, body = LiveEvent, content_type = "text/event-stream"),
+        (status = 429, description = "You have too many streams open.", body = ProblemDocument, content_type = "application/problem+json")
+    )
 )]
 pub(crate) async fn of_all(
     State(web): State<Web>,
@@ -31,7 +34,7 @@ pub(crate) async fn of_all(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let events = OfRuns::new(&web, caller.clone(), None, resume.after(&headers)).await?;
-    Ok(answer(&web, caller, Events::Runs(events)))
+    answer(&web, caller, Events::Runs(events))
 }
 
 /// What happens in a project, as server-sent events: `snapshot` (of its runs), `run`, `deleted`, `pipeline` (somebody
@@ -47,7 +50,8 @@ pub(crate) async fn of_all(
     ),
     responses(
         (status = 200, body = LiveEvent, content_type = "text/event-stream"),
-        (status = 404, body = ProblemDocument, content_type = "application/problem+json")
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 429, description = "You have too many streams open.", body = ProblemDocument, content_type = "application/problem+json")
     )
 )]
 pub(crate) async fn of_project(
@@ -58,5 +62,5 @@ pub(crate) async fn of_project(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let events = OfRuns::new(&web, caller.clone(), Some(project), resume.after(&headers)).await?;
-    Ok(answer(&web, caller, Events::Runs(events)))
+    answer(&web, caller, Events::Runs(events))
 }

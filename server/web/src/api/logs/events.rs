@@ -31,7 +31,8 @@ use crate::state::Web;
     responses(
         (status = 200, body = LogChunk, content_type = "text/event-stream"),
         (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
-        (status = 422, body = ProblemDocument, content_type = "application/problem+json")
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 429, description = "You have too many streams open.", body = ProblemDocument, content_type = "application/problem+json")
     )
 )]
 pub(crate) async fn events(
@@ -47,5 +48,5 @@ pub(crate) async fn events(
         part.cursor = Some(after.to_owned());
     }
     let (chosen, cursor) = begin(&web, &run, query, &part).await?;
-    Ok(answer(&web, caller, Events::Logs(Box::new(Follow::new(chosen, cursor)))))
+    answer(&web, caller, Events::Logs(Box::new(Follow::new(chosen, cursor))))
 }

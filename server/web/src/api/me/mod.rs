@@ -1,8 +1,9 @@
-//! The person who calls: their account, password and sessions.
+//! The person who calls: their account, password, provider and sessions.
 
 mod end_session;
 mod get;
 mod password;
+mod provider;
 mod sessions;
 mod update;
 mod view;
@@ -19,6 +20,7 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(get::get, update::update))
         .routes(routes!(password::password))
+        .routes(routes!(provider::connect, provider::disconnect))
         .routes(routes!(sessions::sessions))
         .routes(routes!(end_session::end_session))
 }

@@ -1,7 +1,6 @@
 //! `GET /projects/{project}/pipelines/{pipeline}`
 
 use axum::extract::State;
-use cubeloom_compiler::parse_pipeline;
 
 use super::view::{PipelineView, VersionView};
 use crate::auth::Caller;
@@ -32,7 +31,7 @@ pub(crate) async fn get(
     let missing = || ApiError::not_found("pipeline", &name);
     let newest = web.store().newest(&project, &name).await?.ok_or_else(missing)?;
     let (_, problems) = plan::check(&web, &project, &caller.user.name, newest.document.clone()).await?;
-    let document = parse_pipeline(&newest.document).map_err(ApiError::invalid)?;
+    let document = plan::parse(newest.document.clone()).await?.map_err(ApiError::invalid)?;
     let version = newest.version;
     let view = PipelineView::new(&project, &document.pipeline, VersionView::from(newest), &problems, lang);
     Ok(Tagged(u64::from(version), view))

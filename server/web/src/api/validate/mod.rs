@@ -1,7 +1,6 @@
 //! `POST /projects/{project}/validate`
 
 use axum::extract::State;
-use cubeloom_compiler::parse_pipeline;
 use cubeloom_domain::Severity;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -99,7 +98,7 @@ pub(crate) async fn checked(
     lang: Lang,
 ) -> ApiResult<CheckedView> {
     let (_, problems) = plan::check(web, project, user, document.clone()).await?;
-    let form = parse_pipeline(&document).ok().map(|document| document.pipeline);
+    let form = plan::parse(document).await?.ok().map(|document| document.pipeline);
     let valid = form.is_some() && problems.iter().all(|problem| problem.severity < Severity::Error);
     let tasks = form.as_ref().map(|pipeline| pipeline.tasks.iter().map(task).collect());
     Ok(CheckedView {

@@ -2,6 +2,7 @@
 
 use cubeloom_domain::belongings::{Volume, VolumePlace};
 use cubeloom_storage::browse::clean;
+use cubeloom_storage::transfer::wall;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -198,6 +199,10 @@ pub(super) fn check_place(
             };
             if endpoint.as_ref().is_some_and(|text| !web_address(text)) {
                 found.wrong("/place/endpoint", "write an address such as `https://s3.example.org`");
+            }
+            let inner = endpoint.as_deref().is_some_and(wall::names_inner);
+            if inner && !web.settings().private_endpoints {
+                found.wrong("/place/endpoint", wall::REFUSED);
             }
         }
     }

@@ -1,11 +1,15 @@
 //! The account of somebody whom the provider has let in.
 
 use cubeloom_domain::identity::{Federated, User};
+use cubeloom_store::{Change, StoreError};
+use serde_json::json;
 
 use super::Provider;
-use crate::auth::Visitor;
+use crate::audit;
 use crate::auth::accounts::{self, NewAccount};
+use crate::auth::{Caller, Visitor};
 use crate::error::{ApiError, ApiResult, Kind};
+use crate::etag::changed;
 use crate::state::Web;
 
 /// How many names are tried for somebody new.
@@ -20,6 +24,8 @@ pub(super) struct Person {
     pub(super) display_name: Option<String>,
     /// Only when the provider has made sure of it.
     pub(super) email: Option<String>,
+    /// Whether they administer the platform, where the provider's word counts for that.
+    pub(super) admin: Option<bool>,
 }
 
 /// Their account: the one that knows their subject, or a new one. An account of the same name or address that does not
@@ -33,7 +39,11 @@ pub(super) async fn of(
     refuse_domain(provider, person)?;
     if let Some(user) = web.store().user_by_subject(&person.issuer, &person.subject).await? {
         let detail = "you may not sign in here any more: ask an administrator";
-        return if user.disabled { Err(ApiError::forbidden(detail)) } else { Ok(user) };
+        return if user.disabled {
+            Err(ApiError::forbidden(detail))
+        } else {
+            as_said(web, visitor, user, person).await
+        };
     }
     if !provider.settings.auto_create {
         return Err(ApiError::forbidden("you have no account here: ask an administrator for one"));
@@ -46,7 +56,8 @@ pub(super) async fn of(
             name,
             display_name: person.display_name.clone().unwrap_or_default(),
             email: person.email.clone(),
-            federated: Some(Federated { issuer: person.issuer.clone(), subject: person.subject.clone() }),
+            admin: person.admin.unwrap_or(false),
+            federated: Some(federated(person)),
             ..NewAccount::default()
         };
         match accounts::create(&act, wanted).await {
@@ -62,6 +73,55 @@ pub(super) async fn of(
         }
     }
     Err(ApiError::conflict(format!("too many people are called `{base}` here: ask an administrator")))
+}
+
+fn federated(person: &Person) -> Federated {
+    Federated { issuer: person.issuer.clone(), subject: person.subject.clone() }
+}
+
+/// Makes somebody what the provider says they are. Who has a password here is what administrators here have made them:
+/// they need no provider to come in.
+async fn as_said(web: &Web, visitor: &Visitor, user: User, person: &Person) -> ApiResult<User> {
+    let Some(admin) = person.admin.filter(|admin| *admin != user.admin) else { return Ok(user) };
+    if web.store().password_hash(&user.id).await?.is_some() {
+        return Ok(user);
+    }
+    let after = User { admin, ..user.clone() };
+    let entry = visitor.act(web, Some(&user)).entry("user.update", &user.name);
+    let entry = entry.before(accounts::about(&user)).after(accounts::about(&after));
+    match web.store().update_user(&after, Some(user.revision), &entry).await {
+        Ok(Change::Done(revision)) => {
+            web.people().forget();
+            Ok(User { revision, ..after })
+        }
+        // Somebody has changed the account in this moment: the next time, then.
+        Ok(Change::Stale(_) | Change::Missing) => Ok(user),
+        Err(StoreError::LastAdministrator) => {
+            tracing::warn!(
+                user = user.name,
+                "the last administrator is no member of the provider's group any more"
+            );
+            Ok(user)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Lets somebody who is signed in come in by what the provider says of them, too.
+pub(super) async fn connect(
+    web: &Web,
+    provider: &Provider,
+    caller: &Caller,
+    person: Person,
+) -> ApiResult<()> {
+    refuse_domain(provider, &person)?;
+    let user = &caller.user;
+    let entry = audit::entry(web, caller, "user.connect", &user.name);
+    let entry = entry.after(json!({"issuer": person.issuer, "subject": person.subject}));
+    let change = web.store().connect_user(&user.id, &federated(&person), &entry).await?;
+    changed(change, "account of", &user.name)?;
+    web.people().forget();
+    Ok(())
 }
 
 fn refuse_domain(provider: &Provider, person: &Person) -> ApiResult<()> {
@@ -90,7 +150,8 @@ mod tests {
     fn names_are_made_plain() {
         let named = |name: Option<&str>, email: Option<&str>| {
             let (name, email) = (name.map(Into::into), email.map(Into::into));
-            plain(&Person { issuer: String::new(), subject: String::new(), name, display_name: None, email })
+            let (issuer, subject) = (String::new(), String::new());
+            plain(&Person { issuer, subject, name, display_name: None, email, admin: None })
         };
         assert_eq!(named(Some("Erin.E"), None), "erin.e");
         assert_eq!(named(None, Some("erin+x@example.org")), "erinx");

@@ -2,6 +2,7 @@
 //! browser keeps in a signed cookie of ten minutes. People are known by issuer and subject, never by an address.
 
 mod account;
+mod claims;
 mod flow;
 mod http;
 
@@ -13,7 +14,7 @@ use openidconnect::IssuerUrl;
 use openidconnect::core::CoreProviderMetadata;
 use tokio::sync::Mutex;
 
-pub(crate) use flow::{Answer, begin, done, finish};
+pub(crate) use flow::{Answer, Back, begin, done, finish};
 
 use self::http::Http;
 use crate::error::{ApiError, ApiResult};
@@ -36,6 +37,12 @@ pub struct Settings {
     pub allowed_domains: Vec<String>,
     /// Whether somebody who comes for the first time is given an account.
     pub auto_create: bool,
+    /// The group whose members administer the platform; without one the provider says nothing about that.
+    pub admin_group: Option<String>,
+    /// The claim that lists a person's groups.
+    pub groups_claim: String,
+    /// What it is asked for beside `openid`.
+    pub scopes: Vec<String>,
 }
 
 /// The provider, and what is known of it.

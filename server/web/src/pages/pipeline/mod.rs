@@ -21,6 +21,7 @@ use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, ProblemView};
 use crate::extract::{Path, Query};
 use crate::page::Page;
+use crate::plan;
 use crate::state::Web;
 
 #[derive(Template)]
@@ -106,13 +107,14 @@ pub(crate) async fn show(
     };
     let view = checked(&web, &project, &caller.user.name, version.document.clone(), frame.lang).await?;
     let tab = tab(&web, &frame, &project, &name, &wanted).await?;
+    let description = description(&version).await?;
     let carried = carry(&project, &name, &version, number, &view)?;
     let error = serde_json::to_value(Severity::Error).map_err(ApiError::internal)?;
     let errors = view.problems.iter().filter(|problem| error == problem.severity.as_str()).count();
     let page = PipelinePage {
         frame,
         project,
-        description: description(&version),
+        description,
         name,
         newest: number,
         errors,
@@ -125,9 +127,9 @@ pub(crate) async fn show(
     html(&page)
 }
 
-fn description(version: &PipelineVersion) -> String {
-    let document = cubeloom_compiler::parse_pipeline(&version.document).ok();
-    document.and_then(|document| document.pipeline.description).unwrap_or_default()
+async fn description(version: &PipelineVersion) -> ApiResult<String> {
+    let document = plan::parse(version.document.clone()).await?.ok();
+    Ok(document.and_then(|document| document.pipeline.description).unwrap_or_default())
 }
 
 fn carry(

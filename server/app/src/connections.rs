@@ -1,0 +1,297 @@
+//! Connections to the web: how many there may be, and how long each may take to say what it wants. Whoever opens many
+//! and says nothing on them keeps nobody else out.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tower::ServiceExt;
+
+/// How long a request's head may take, and how long a connection is kept on which no request comes.
+const HEAD: Duration = Duration::from_secs(30);
+/// How long is waited after a connection could not be taken, e.g. because too many files are open.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// How many are told at once that they have too many connections, and how much of what each sends is read.
+const GOING: usize = 64;
+const REST: u64 = 64 << 10;
+
+/// What whoever has too many connections is told.
+const TURNED_AWAY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n\
+    content-type: text/plain\r\ncontent-length: 52\r\n\r\nYou have too many connections open: close some first";
+
+/// How many connections there may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// All together.
+    connections: usize,
+    /// From one address; none where all come from a proxy's.
+    each: Option<usize>,
+    /// How long a request's head may take.
+    head: Duration,
+}
+
+impl Limits {
+    /// So many at once; a quarter of them from one address, unless proxies hide who comes.
+    pub fn of(connections: usize, proxies: usize) -> Self {
+        let connections = connections.max(4);
+        Self { connections, each: (proxies == 0).then_some(connections / 4), head: HEAD }
+    }
+}
+
+/// Takes connections until told to stop, then waits until those that are open have got their answers.
+pub async fn serve(
+    listener: TcpListener,
+    routes: Router,
+    limits: Limits,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let (graceful, doors) = (GracefulShutdown::new(), Doors::new(limits));
+    loop {
+        let (stream, peer, place) = tokio::select! {
+            _ = stopped.wait_for(|stop| *stop) => break,
+            guest = doors.next(&listener) => guest,
+        };
+        tokio::spawn(answer(stream, peer, routes.clone(), limits.head, graceful.watcher(), place));
+    }
+    drop(listener);
+    graceful.shutdown().await;
+}
+
+/// Answers the requests of one connection.
+async fn answer(
+    stream: TcpStream,
+    peer: SocketAddr,
+    routes: Router,
+    head: Duration,
+    watcher: Watcher,
+    place: Place,
+) {
+    // Events are small and are to arrive at once.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(peer));
+        let routes = routes.clone();
+        async move { Ok::<_, Infallible>(routes.oneshot(request).await.unwrap_or_else(|never| match never {})) }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(head);
+    let connection = http.serve_connection(TokioIo::new(stream), service);
+    if let Err(error) = watcher.watch(connection).await {
+        tracing::debug!(%error, "a connection has ended");
+    }
+    drop(place);
+}
+
+/// Who comes in.
+struct Doors {
+    all: Arc<Semaphore>,
+    /// How many each address has.
+    taken: Arc<Mutex<HashMap<IpAddr, usize>>>,
+    each: Option<usize>,
+    /// For those who are being told to go.
+    going: Arc<Semaphore>,
+}
+
+/// A connection's place, until it ends.
+struct Place {
+    _of_all: OwnedSemaphorePermit,
+    taken: Arc<Mutex<HashMap<IpAddr, usize>>>,
+    address: IpAddr,
+}
+
+impl Doors {
+    fn new(limits: Limits) -> Self {
+        Self {
+            all: Arc::new(Semaphore::new(limits.connections)),
+            taken: Arc::default(),
+            each: limits.each,
+            going: Arc::new(Semaphore::new(GOING)),
+        }
+    }
+
+    /// The next connection that may come in. While there is no room, others wait in the system's queue.
+    async fn next(&self, listener: &TcpListener) -> (TcpStream, SocketAddr, Place) {
+        loop {
+            let Ok(of_all) = Arc::clone(&self.all).acquire_owned().await else {
+                // Nobody closes the semaphore.
+                std::future::pending::<()>().await;
+                continue;
+            };
+            match listener.accept().await {
+                Ok((stream, peer)) => match self.place(peer.ip(), of_all) {
+                    Some(place) => return (stream, peer, place),
+                    None => self.turn_away(stream),
+                },
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be taken");
+                    tokio::time::sleep(AGAIN).await;
+                }
+            }
+        }
+    }
+
+    /// Says why, if there are not too many to say it to; the connection closes.
+    fn turn_away(&self, mut stream: TcpStream) {
+        let Ok(turn) = Arc::clone(&self.going).try_acquire_owned() else { return };
+        tokio::spawn(async move {
+            // What was sent and not read would cut the answer off.
+            let farewell = async {
+                stream.write_all(TURNED_AWAY).await?;
+                stream.shutdown().await?;
+                tokio::io::copy(&mut (&mut stream).take(REST), &mut tokio::io::sink()).await
+            };
+            let _ = tokio::time::timeout(AGAIN, farewell).await;
+            drop(turn);
+        });
+    }
+
+    /// A place for another connection from an address, if it may have one.
+    fn place(&self, address: IpAddr, of_all: OwnedSemaphorePermit) -> Option<Place> {
+        let address = whose(address);
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = taken.entry(address).or_default();
+        if self.each.is_some_and(|each| *count >= each) {
+            return None;
+        }
+        *count += 1;
+        Some(Place { _of_all: of_all, taken: Arc::clone(&self.taken), address })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = taken.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                taken.remove(&self.address);
+            }
+        }
+    }
+}
+
+/// One customer's addresses of version 6 are the same in their first 64 bits.
+fn whose(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(long) => Ipv6Addr::from_bits(long.to_bits() >> 64 << 64).into(),
+        short => short,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{ErrorKind, Read, Write};
+    use std::net::TcpStream as Plain;
+
+    use axum::routing::get;
+
+    use super::*;
+
+    /// A server that answers `here` under these limits; it ends with the runtime.
+    async fn started(limits: Limits) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = watch::channel(false);
+        let routes = Router::new().route("/", get(async || "here"));
+        tokio::spawn(async move {
+            serve(listener, routes, limits, stopped).await;
+            drop(stop);
+        });
+        address
+    }
+
+    /// Everything that the server says until it closes, or is silent for a while.
+    fn said(stream: &mut Plain, patience: Duration) -> Option<String> {
+        stream.set_read_timeout(Some(patience)).unwrap();
+        let mut text = Vec::new();
+        match stream.read_to_end(&mut text) {
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => None,
+            _ => Some(String::from_utf8_lossy(&text).into_owned()),
+        }
+    }
+
+    fn ask(address: SocketAddr) -> Option<String> {
+        let mut stream = Plain::connect(address).unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+        said(&mut stream, Duration::from_secs(5))
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_head_that_comes_slowly_ends_its_connection() {
+        let limits = Limits { head: Duration::from_millis(300), ..Limits::of(100, 0) };
+        let address = started(limits).await;
+        tokio::task::spawn_blocking(move || {
+            let mut silent = Plain::connect(address).unwrap();
+            let mut slow = Plain::connect(address).unwrap();
+            for piece in ["GET / HTTP/1.1\r\n", "host: x\r\n", "x-one: 1\r\n", "x-two: 2\r\n"] {
+                // The server may have gone by the last of them.
+                let _ = slow.write_all(piece.as_bytes());
+                std::thread::sleep(Duration::from_millis(120));
+            }
+            for stream in [&mut silent, &mut slow] {
+                let text = said(stream, Duration::from_secs(5)).expect("the connection ends");
+                assert!(!text.contains("here"), "{text}");
+            }
+            assert!(ask(address).is_some_and(|text| text.ends_with("here")));
+        })
+        .await
+        .unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn one_address_does_not_take_the_places_of_others() {
+        let address = started(Limits::of(16, 0)).await;
+        tokio::task::spawn_blocking(move || {
+            let held: Vec<Plain> = (0..4).map(|_| Plain::connect(address).unwrap()).collect();
+            let told = ask(address).expect("an answer");
+            assert!(told.starts_with("HTTP/1.1 503") && told.ends_with("close some first"), "{told}");
+            let length: usize = told.split("content-length: ").nth(1).unwrap()[..2].parse().unwrap();
+            assert_eq!(told.split("\r\n\r\n").nth(1).unwrap().len(), length);
+            drop(held);
+            let deadline = std::time::Instant::now() + Duration::from_secs(5);
+            while !ask(address).is_some_and(|text| text.ends_with("here")) {
+                assert!(std::time::Instant::now() < deadline, "places become free again");
+            }
+        })
+        .await
+        .unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn behind_a_proxy_all_wait_for_a_place_of_all() {
+        let address = started(Limits::of(4, 1)).await;
+        tokio::task::spawn_blocking(move || {
+            let held: Vec<Plain> = (0..4).map(|_| Plain::connect(address).unwrap()).collect();
+            let mut waiting = Plain::connect(address).unwrap();
+            waiting.write_all(b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+            assert_eq!(said(&mut waiting, Duration::from_millis(300)), None);
+            drop(held);
+            let text = said(&mut waiting, Duration::from_secs(5));
+            assert!(text.is_some_and(|text| text.ends_with("here")));
+        })
+        .await
+        .unwrap();
+    }
+
+    #[test]
+    fn a_network_of_version_six_counts_as_one() {
+        let of = |text: &str| whose(text.parse().unwrap());
+        assert_eq!(of("2001:db8:1:2:aaaa::1"), of("2001:db8:1:2:bbbb::2"));
+        assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
+        assert_eq!(of("::ffff:10.0.0.1"), of("10.0.0.1"));
+    }
+}

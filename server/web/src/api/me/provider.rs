@@ -1,0 +1,95 @@
+//! `POST /me/provider` and `DELETE /me/provider`
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::audit;
+use crate::auth::{Caller, Via, Visitor, oidc, sign_in};
+use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::etag::{IfMatch, changed};
+use crate::extract::Json;
+use crate::state::Web;
+
+/// That it is really you.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Confirmation {
+    /// Your present password.
+    #[schema(max_length = 1024)]
+    pub current: String,
+}
+
+/// Where to go.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ThereView {
+    /// The provider's page. It sends you back, to this browser, within ten minutes.
+    pub url: String,
+}
+
+/// Begins to connect your account with the OpenID Connect provider, so that you can sign in by either. In a browser
+/// only, which keeps a cookie meanwhile.
+#[utoipa::path(
+    post,
+    path = "/me/provider",
+    tag = "people",
+    request_body = Confirmation,
+    responses(
+        (status = 200, body = ThereView),
+        (status = 404, description = "No provider is configured.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 409, description = "You are connected, have no password, or came with a token.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 429, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn connect(
+    State(web): State<Web>,
+    caller: Caller,
+    visitor: Visitor,
+    Json(sent): Json<Confirmation>,
+) -> ApiResult<Response> {
+    if !matches!(caller.via, Via::Session { .. }) {
+        return Err(ApiError::conflict(
+            "you came with a token: connect in a browser, on the page of your profile",
+        ));
+    }
+    if caller.user.federated.is_some() {
+        return Err(ApiError::conflict("you are connected with a provider already: disconnect first"));
+    }
+    if web.oidc().is_none() {
+        return Err(ApiError::not_found("provider", "here"));
+    }
+    sign_in::confirm(&web, &visitor, &caller.user, sent.current).await?;
+    let (url, cookie) = oidc::begin(&web, "/me", Some(caller.user.id.clone())).await?;
+    Ok(([(header::SET_COOKIE, cookie)], Json(ThereView { url })).into_response())
+}
+
+/// Ends the connection with the OpenID Connect provider: from now on you sign in by your password only.
+#[utoipa::path(
+    delete,
+    path = "/me/provider",
+    tag = "people",
+    params(("If-Match" = String, Header)),
+    responses(
+        (status = 204),
+        (status = 404, description = "You are not connected.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 409, description = "You have no password.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 412, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn disconnect(
+    State(web): State<Web>,
+    caller: Caller,
+    IfMatch(expected): IfMatch,
+) -> ApiResult<StatusCode> {
+    let user = &caller.user;
+    let Some(federated) = &user.federated else {
+        return Err(ApiError::not_found("provider", "you"));
+    };
+    let entry = audit::entry(&web, &caller, "user.disconnect", &user.name);
+    let entry = entry.before(serde_json::json!(federated));
+    let change = web.store().disconnect_user(&user.id, expected, &entry).await?;
+    changed(change, "account of", &user.name)?;
+    Ok(StatusCode::NO_CONTENT)
+}
