@@ -74,13 +74,11 @@ const CHANGING_RIGHTS: &[&str] = &[
     "/api/v1/projects",
     "/api/v1/projects/{project}",
     "/api/v1/projects/{project}/members/{user}",
-    "/api/v1/session",
     "/api/v1/me",
     "/api/v1/me/password",
     "/api/v1/me/provider",
     "/api/v1/me/sessions/{session}",
     "/api/v1/tokens/{token}",
-    "/api/v1/users",
     "/api/v1/users/{user}",
     "/api/v1/links/use",
     "/link",
@@ -265,4 +263,46 @@ pub const POLICY: &[Rule] = &[
 pub fn rule(method: &Method, route: &str) -> Option<&'static Rule> {
     let method = if method == Method::HEAD { "GET" } else { method.as_str() };
     POLICY.iter().find(|rule| rule.method == method && rule.route == route)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(method: &str, route: &str) -> &'static Rule {
+        rule(&method.parse().unwrap(), route).unwrap_or_else(|| panic!("no row {method} {route}"))
+    }
+
+    #[test]
+    fn what_is_remembered_of_people_is_forgotten_when_people_change_and_not_otherwise() {
+        for (method, route) in [
+            ("PUT", "/api/v1/projects/{project}/members/{user}"),
+            ("PATCH", "/api/v1/users/{user}"),
+            ("DELETE", "/api/v1/tokens/{token}"),
+            ("POST", "/link"),
+        ] {
+            assert!(found(method, route).changes_rights(), "{method} {route}");
+        }
+        for (method, route) in [
+            ("GET", "/api/v1/users/{user}"),
+            ("POST", "/preferences"),
+            ("POST", "/sign-in"),
+            ("POST", "/api/v1/hooks/{hook}"),
+            ("POST", "/api/v1/projects/{project}/runs"),
+            ("POST", "/api/v1/projects/{project}/secrets"),
+            ("POST", "/api/v1/tokens"),
+        ] {
+            assert!(!found(method, route).changes_rights(), "{method} {route}");
+        }
+    }
+
+    #[test]
+    fn the_lists_name_routes_that_there_are() {
+        for route in CHANGING_RIGHTS {
+            assert!(POLICY.iter().any(|rule| rule.route == *route && rule.changes_rights()), "{route}");
+        }
+        for route in OF_THE_PERSON {
+            assert!(POLICY.iter().any(|rule| rule.route == *route && rule.method == "GET"), "{route}");
+        }
+    }
 }

@@ -1,1 +1,15 @@
-//! People: sign-in, sessions, tokens, links, what is audited.
+//! People: sign-in, sessions, tokens, links, what is audited; and the walls around all of it.
+
+mod audit;
+mod etags;
+mod guessing;
+mod headers;
+mod help;
+mod links;
+mod locked;
+mod once;
+mod passwords;
+mod rates;
+mod sessions;
+mod sites;
+mod tokens;

@@ -148,8 +148,9 @@ impl Server {
         let file = self.app.data().join("server.json");
         let read = || -> Option<Value> { serde_json::from_str(&fs::read_to_string(&file).ok()?).ok() };
         wait_for("the server to be ready", || read().is_some_and(|said| said["pid"] == pid));
-        let url = read().and_then(|said| said["url"].as_str().map(Into::into)).expect("an address");
-        *self.url.borrow_mut() = url;
+        let listen =
+            read().and_then(|said| said["listen"].as_str().map(ToOwned::to_owned)).expect("an address");
+        *self.url.borrow_mut() = format!("http://{listen}");
         *self.running.borrow_mut() = Some(running);
     }
 

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use reqwest::Method;
+use reqwest::blocking::RequestBuilder;
 use serde_json::{Value, json};
 
 use crate::api::support::Client;
@@ -83,12 +84,18 @@ impl Events {
     /// Opens a stream, which must be let in.
     #[track_caller]
     pub fn open(client: &Client, path: &str, last: Option<&str>) -> Self {
-        let mut request = client.request(Method::GET, path).timeout(PATIENCE * 2);
+        let mut request = client.request(Method::GET, path);
         if let Some(last) = last {
             request = request.header("last-event-id", last);
         }
-        let response = request.send().expect("an answer");
-        assert_eq!(response.status().as_u16(), 200, "{path}");
+        Self::of(request)
+    }
+
+    /// The same, of a request that the test has made itself.
+    #[track_caller]
+    pub fn of(request: RequestBuilder) -> Self {
+        let response = request.timeout(PATIENCE * 2).send().expect("an answer");
+        assert_eq!(response.status().as_u16(), 200, "{}", response.url());
         let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
         assert!(kind.starts_with("text/event-stream"), "{kind}");
         let (sender, receiver) = channel();

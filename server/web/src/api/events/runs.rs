@@ -22,10 +22,7 @@ use crate::state::Web;
         ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was read."),
         ResumeQuery
     ),
-    responses(
-        (status = 200, body = LiveEvent, content_type = "text/event-stream"),
-        (status = 429, description = "You have too many streams open.", body = ProblemDocument, content_type = "application/problem+json")
-    )
+    responses((status = 200, body = LiveEvent, content_type = "text/event-stream"))
 )]
 pub(crate) async fn of_all(
     State(web): State<Web>,
@@ -50,8 +47,7 @@ pub(crate) async fn of_all(
     ),
     responses(
         (status = 200, body = LiveEvent, content_type = "text/event-stream"),
-        (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
-        (status = 429, description = "You have too many streams open.", body = ProblemDocument, content_type = "application/problem+json")
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json")
     )
 )]
 pub(crate) async fn of_project(

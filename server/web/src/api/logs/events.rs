@@ -31,8 +31,7 @@ use crate::state::Web;
     responses(
         (status = 200, body = LogChunk, content_type = "text/event-stream"),
         (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
-        (status = 422, body = ProblemDocument, content_type = "application/problem+json"),
-        (status = 429, description = "You have too many streams open.", body = ProblemDocument, content_type = "application/problem+json")
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json")
     )
 )]
 pub(crate) async fn events(

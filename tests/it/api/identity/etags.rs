@@ -1,0 +1,114 @@
+//! Whoever changes something says what they have read: of two people who change one thing, the second is told.
+
+use serde_json::{Value, json};
+
+use crate::api::runs::help::{document, task};
+use crate::api::support::{Answer, Client, Server, Who};
+
+/// One kind of thing that is changed.
+struct Kind {
+    path: String,
+    method: &'static str,
+    change: Value,
+    /// Whether it can be deleted.
+    goes: bool,
+}
+
+fn send(client: &Client, kind: &Kind, etag: &str) -> Answer {
+    match kind.method {
+        "PUT" => client.put(&kind.path, etag, &kind.change),
+        _ => client.patch(&kind.path, etag, &kind.change),
+    }
+}
+
+fn kinds(ada: &Client) -> Vec<Kind> {
+    let kind = |path: &str, method, change, goes| Kind { path: path.to_owned(), method, change, goes };
+    let text = document("hooked", &format!("tasks:\n{}", task("say", "true", "")));
+    ada.post("/projects", &json!({"name": "vision"})).expect(201);
+    let project = "/projects/vision";
+    ada.post(&format!("{project}/pipelines"), &json!({"document": text})).expect(201);
+    let hooks = format!("{project}/pipelines/hooked/hooks");
+    let hook =
+        ada.post(&hooks, &json!({"name": "nightly"})).expect(201).json()["id"].as_str().unwrap().to_owned();
+    ada.post(&format!("{project}/secrets"), &json!({"name": "pw", "value": "of the hub"})).expect(201);
+    ada.post("/me/secrets", &json!({"name": "own", "value": "of mine"})).expect(201);
+    let place = json!({"kind": "workspace", "path": "data"});
+    ada.post(&format!("{project}/volumes"), &json!({"name": "data", "place": place})).expect(201);
+    let hub = json!({"name": "hub", "host": "registry.example.org", "user": "bot"});
+    ada.post(&format!("{project}/registries"), &hub).expect(201);
+    ada.put(&format!("{project}/members/emil"), "", &json!({"role": "viewer"})).expect(201);
+    vec![
+        kind("/users/emil", "PATCH", json!({"display_name": "Emil"}), false),
+        kind("/me", "PATCH", json!({"display_name": "Ada"}), false),
+        kind(&format!("{project}/members/emil"), "PUT", json!({"role": "editor"}), true),
+        kind(&format!("{project}/secrets/pw"), "PUT", json!({"value": "another"}), true),
+        kind("/me/secrets/own", "PUT", json!({"value": "another"}), true),
+        kind(&format!("{project}/volumes/data"), "PATCH", json!({"description": "rows"}), true),
+        kind(
+            &format!("{project}/registries/hub"),
+            "PUT",
+            json!({"host": "hub.example.org", "user": "bot"}),
+            true,
+        ),
+        kind(&format!("{hooks}/{hook}"), "PATCH", json!({"name": "weekly"}), true),
+        kind(&format!("{project}/pipelines/hooked"), "PUT", json!({"document": text + "# changed\n"}), true),
+        kind(project, "PATCH", json!({"label": "Vision"}), true),
+    ]
+}
+
+#[test]
+fn a_change_without_if_match_or_with_an_old_one_changes_nothing() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    server.as_(Who::Editor);
+    for kind in kinds(&ada) {
+        let path = &kind.path;
+        send(&ada, &kind, "").expect(428).problem("precondition-required");
+        send(&ada, &kind, "nonsense").expect(400).problem("malformed");
+        let made = send(&ada, &kind, "\"1\"").expect(200);
+        let now = made.etag();
+        assert_eq!(now, "\"2\"", "{path}");
+        for old in ["\"1\"", "\"7\""] {
+            let refused = send(&ada, &kind, old).expect(412);
+            assert_eq!(refused.header("etag"), now, "{path}: the present one is told");
+            refused.problem("stale");
+            if kind.goes {
+                ada.delete(path, old).expect(412).problem("stale");
+            }
+        }
+        if kind.goes {
+            ada.delete(path, "").expect(428).problem("precondition-required");
+        }
+        // As proxies that compress write it, and whoever does not care.
+        assert_eq!(send(&ada, &kind, "W/\"2\"").expect(200).etag().len(), 3, "{path}");
+        send(&ada, &kind, "*").expect(200);
+        if kind.goes && *path != "/projects/vision" {
+            ada.delete(path, "*").expect(204);
+            let gone = ada.delete(path, "*");
+            assert_eq!(gone.status, 404, "{path}: {}", gone.text());
+        }
+    }
+    ada.delete("/projects/vision", "*").expect(204);
+}
+
+#[test]
+fn of_two_people_who_change_one_thing_at_once_one_is_told() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    ada.post("/projects", &json!({"name": "vision"})).expect(201);
+    for round in 0..5 {
+        let etag = ada.get("/projects/vision").expect(200).etag();
+        let statuses: Vec<u16> = std::thread::scope(|scope| {
+            let change = |n: u32| json!({"label": format!("round {round} of {n}")});
+            let asked: Vec<_> = (0..4)
+                .map(|n| {
+                    let (ada, etag) = (&ada, &etag);
+                    scope.spawn(move || ada.patch("/projects/vision", etag, &change(n)).status)
+                })
+                .collect();
+            asked.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
+        assert_eq!(statuses.iter().filter(|status| **status == 412).count(), 3, "{statuses:?}");
+    }
+}

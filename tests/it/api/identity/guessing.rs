@@ -1,0 +1,130 @@
+//! Guessing passwords: it becomes slow, and tells nothing about which names there are.
+
+use std::time::{Duration, Instant};
+
+use reqwest::Method;
+use serde_json::json;
+
+use super::help::{Browser, sign_in};
+use crate::api::support::client::send;
+use crate::api::support::{Answer, PASSWORD, Server, Who};
+use crate::support::TestApp;
+
+/// `Retry-After`, in seconds.
+fn wait(answer: &Answer) -> u64 {
+    answer.header("retry-after").parse().unwrap_or_else(|_| panic!("no Retry-After: {:?}", answer.headers))
+}
+
+#[test]
+fn a_name_that_is_unknown_is_answered_as_a_wrong_password_is() {
+    let server = Server::start();
+    for name in ["eve", "bob", "sid"] {
+        server.user(name, &[]);
+    }
+    let nobody = server.as_(Who::Anonymous);
+    let mut took = [Vec::new(), Vec::new()];
+    let mut told = [Vec::new(), Vec::new()];
+    for names in [["eve", "nobody-1"], ["bob", "nobody-2"], ["sid", "nobody-3"], ["eve", "nobody-4"]] {
+        for (kind, name) in names.into_iter().enumerate() {
+            let start = Instant::now();
+            let answer = sign_in(&nobody, name, "not the password").expect(401);
+            took[kind].push(start.elapsed());
+            let mut document = answer.problem("not-signed-in");
+            document["instance"] = json!(null);
+            told[kind].push((document, answer.headers.keys().map(ToString::to_string).collect::<Vec<_>>()));
+        }
+    }
+    assert_eq!(told[0], told[1]);
+    // About the same work: a look-up alone would take a hundredth of it.
+    let [known, unknown] = took.map(|mut all| {
+        *{
+            all.sort();
+            all
+        }
+        .first()
+        .unwrap()
+    });
+    assert!(unknown * 3 > known && known * 3 > unknown, "known {known:?}, unknown {unknown:?}");
+}
+
+#[test]
+fn an_account_is_tried_slower_and_slower_and_opens_to_the_right_password_after_waiting() {
+    let server = Server::start();
+    server.user("eve", &[]);
+    let nobody = server.as_(Who::Anonymous);
+    for _ in 0..5 {
+        sign_in(&nobody, "eve", "not the password").expect(401);
+    }
+    let refused = sign_in(&nobody, "eve", PASSWORD).expect(429);
+    assert!(refused.problem("too-many")["detail"].as_str().unwrap().contains("wait"), "{}", refused.text());
+    assert_eq!(wait(&refused), 1);
+    // Names are the same in capitals.
+    sign_in(&nobody, "EVE", PASSWORD).expect(429);
+    std::thread::sleep(Duration::from_millis(1_100));
+    sign_in(&nobody, "eve", "not the password").expect(401);
+    let refused = sign_in(&nobody, "eve", PASSWORD).expect(429);
+    assert_eq!(wait(&refused), 2, "each try waits twice as long");
+    std::thread::sleep(Duration::from_millis(2_100));
+    Browser::new(&server, "eve");
+    // And it begins anew.
+    for _ in 0..4 {
+        sign_in(&nobody, "eve", "not the password").expect(401);
+    }
+    Browser::new(&server, "eve");
+}
+
+#[test]
+fn the_form_says_the_same_in_words() {
+    let server = Server::start();
+    server.user("eve", &[]);
+    let nobody = server.as_(Who::Anonymous);
+    let form = |password: &str| {
+        let body = format!("name=eve&password={}&next=%2Fme", password.replace(' ', "+"));
+        let request = nobody.request(Method::POST, "page:/sign-in");
+        send(request.header("content-type", "application/x-www-form-urlencoded").body(body))
+    };
+    for _ in 0..5 {
+        let page = form("not the password").expect(401);
+        assert!(page.text().contains("The name or the password is not right"), "{}", page.text());
+        assert!(!page.text().contains("not the password\""), "the password is not sent back");
+    }
+    let page = form(PASSWORD).expect(429);
+    assert!(page.text().contains("Wait 1 seconds") && wait(&page) == 1, "{}", page.text());
+    std::thread::sleep(Duration::from_millis(1_100));
+    let page = form(PASSWORD).expect(303);
+    assert_eq!(page.header("location"), "/me");
+}
+
+#[test]
+fn an_address_that_tries_many_names_is_slowed_and_others_are_not() {
+    let mut app = TestApp::new();
+    app.set("CUBELOOM_SERVER_PROXIES", "1");
+    let server = Server::start_in(app);
+    server.user("eve", &[]);
+    let nobody = server.as_(Who::Anonymous);
+    let from = |address: &str, name: &str, password: &str| {
+        let body = json!({"name": name, "password": password});
+        send(nobody.request(Method::POST, "/session").header("x-forwarded-for", address).json(&body))
+    };
+    for n in 0..20 {
+        from("192.0.2.7", &format!("name-{n}"), "not the password").expect(401);
+    }
+    from("192.0.2.7", "eve", PASSWORD).expect(429).problem("too-many");
+    // What stands before what the proxy has added, anybody may have written.
+    from("198.51.100.1, 192.0.2.7", "eve", PASSWORD).expect(429);
+    from("192.0.2.7, 198.51.100.1", "eve", PASSWORD).expect(201);
+}
+
+#[test]
+fn many_guesses_at_once_count_each() {
+    let server = Server::start();
+    server.user("eve", &[]);
+    let nobody = server.as_(Who::Anonymous);
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let asked: Vec<_> =
+            (0..12).map(|_| scope.spawn(|| sign_in(&nobody, "eve", "not the password").status)).collect();
+        asked.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert_eq!(statuses.iter().filter(|status| **status == 401).count(), 5, "{statuses:?}");
+    assert_eq!(statuses.iter().filter(|status| **status == 429).count(), 7, "{statuses:?}");
+}
