@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { after, before, test } from "node:test";
 
-import { launch, open } from "./support/browser.mjs";
+import { launch, open, signIn } from "./support/browser.mjs";
 import { provider } from "./support/provider.mjs";
-import { Server } from "./support/server.mjs";
+import { PASSWORD, Server } from "./support/server.mjs";
 
 let server;
 let browser;
@@ -32,10 +32,13 @@ before(async () => {
       CUBELOOM_OIDC_CLIENT_SECRET: "a secret of the client's",
       CUBELOOM_OIDC_NAME: "The Example",
       CUBELOOM_OIDC_AUTO_CREATE: "true",
+      CUBELOOM_OIDC_ADMIN_GROUP: "cubeloom-admins",
     }),
     launch(),
   ]);
   server.user("ada", "--admin");
+  server.user("carl");
+  server.user("dora");
 });
 
 after(async () => {
@@ -78,4 +81,89 @@ test("an answer that was not asked for is refused", async () => {
   const answer = await page.goto("/sign-in/oidc/callback?code=stolen&state=made-up");
   assert.ok(answer.status() >= 400 || new URL(page.url()).pathname === "/sign-in", `${answer.status()} ${page.url()}`);
   assert.equal((await page.request.get("/api/v1/me")).status(), 401);
+});
+
+test("whoever is in the provider's group administers, for as long as they are in it", async () => {
+  const page = await open(browser, server);
+  await through(page, "Greta Group");
+  assert.equal((await me(page)).admin, true);
+  assert.equal((await page.goto("/users")).status(), 200);
+  issuer.people["subject-3"].groups = ["staff"];
+  const later = await open(browser, server);
+  await through(later, "Greta Group");
+  assert.equal((await me(later)).admin, false);
+  assert.equal((await later.goto("/users")).status(), 403);
+  const api = server.api(server.token("ada"));
+  const { body } = await api("GET", "/audit?action=user.update&limit=1");
+  assert.deepEqual([body.items[0].before.admin, body.items[0].after.admin], [true, false]);
+});
+
+const connecting = (page) => page.locator("#connect-form");
+
+async function goThere(page, password = PASSWORD) {
+  await page.goto("/me");
+  await connecting(page).locator("[name=current]").fill(password);
+  await connecting(page).locator("button").click();
+}
+
+test("somebody who is signed in connects their account, signs in by either, and disconnects", async () => {
+  const page = await open(browser, server);
+  await signIn(page, "carl");
+  const carl = (await me(page)).id;
+  await goThere(page, "not the password");
+  await page.locator("#connect-form .field-error").waitFor();
+  await goThere(page);
+  await page.getByRole("link", { name: "Carl Connect" }).click();
+  await page.waitForURL((url) => url.origin === server.url && url.pathname === "/me");
+  await page.locator("#disconnect").waitFor();
+  assert.equal((await me(page)).issuer, issuer.issuer);
+
+  const there = await open(browser, server);
+  await through(there, "Carl Connect");
+  assert.equal((await me(there)).id, carl);
+  const here = await open(browser, server);
+  await signIn(here, "carl");
+  assert.equal((await me(here)).id, carl);
+
+  await page.locator("#disconnect").click();
+  await page.locator("dialog[open] button.danger").click();
+  await connecting(page).waitFor();
+  const other = await open(browser, server);
+  await through(other, "Carl Connect");
+  assert.notEqual((await me(other)).id, carl, "the provider's Carl is nobody here any more, and made anew");
+});
+
+test("an account at the provider that is somebody's here is not given to somebody else", async () => {
+  const page = await open(browser, server);
+  await signIn(page, "dora");
+  await goThere(page);
+  const answer = page.waitForResponse((response) => response.url().includes("/sign-in/oidc/callback"));
+  await page.getByRole("link", { name: "Erin Example" }).click();
+  assert.equal((await answer).status(), 409);
+  assert.match(await page.locator("main").innerText(), /belongs to somebody else/);
+  const dora = await me(page);
+  assert.deepEqual([dora.name, dora.issuer], ["dora", undefined]);
+});
+
+test("what somebody else began in another browser connects nobody", async () => {
+  // Dora goes there, and is another person here when she comes back.
+  const page = await open(browser, server);
+  await signIn(page, "dora");
+  await goThere(page);
+  await page.getByRole("link", { name: "Olaf Other" }).waitFor();
+  const back = await page.context().newPage();
+  await back.goto(`${server.url}/me`);
+  await back.evaluate(() => fetch("/api/v1/session", { method: "DELETE" }));
+  await back.goto(`${server.url}/sign-in`);
+  await signIn(back, "carl");
+  const answer = page.waitForResponse((response) => response.url().includes("/sign-in/oidc/callback"));
+  await page.getByRole("link", { name: "Olaf Other" }).click();
+  assert.equal((await answer).status(), 400);
+  for (const name of ["dora", "carl"]) {
+    const { body } = await server.api(server.token("ada"))("GET", `/users/${name}`);
+    assert.equal(body.issuer, undefined);
+  }
+  // A program has no browser to come back to.
+  const token = server.api(server.token("dora"));
+  await assert.rejects(token("POST", "/me/provider", { current: PASSWORD }), /409/);
 });

@@ -82,11 +82,14 @@ async fn check(
     let Some(mut caller) = identified(web, parts, rule, extras).await? else {
         return if rule.needs == Needs::Anyone { Ok((rule, None)) } else { Err(auth::not_signed_in()) };
     };
-    if let Some(project) = project_of(web, parts).await? {
-        caller.role = auth::role_in(web, &caller, &project).await?;
-        caller.project = Some(project);
+    let about = about(web, parts).await?;
+    if let Some(about) = &about {
+        caller.role = auth::role_in(web, &caller, &about.project).await?;
+        caller.project = Some(about.project.clone());
     }
-    allow(rule, &caller)?;
+    // Whoever is no member does not learn whether there is such a project, or such a run.
+    allow(rule, &caller)?
+        .ok_or_else(|| about.map_or_else(|| ApiError::not_found("project", ""), About::missing))?;
     Ok((rule, Some(caller)))
 }
 
@@ -125,16 +128,33 @@ async fn identified(web: &Web, parts: &Parts, rule: &Rule, extras: &mut Extras) 
     Ok(Some(caller))
 }
 
-/// The project that a route is about.
-async fn project_of(web: &Web, parts: &mut Parts) -> ApiResult<Option<String>> {
+/// What a route is about.
+struct About {
+    project: String,
+    /// The run, where the route names one and not its project.
+    run: Option<String>,
+}
+
+impl About {
+    /// As if there were no such thing.
+    fn missing(self) -> ApiError {
+        match self.run {
+            Some(run) => ApiError::not_found("run", run),
+            None => ApiError::not_found("project", self.project),
+        }
+    }
+}
+
+async fn about(web: &Web, parts: &mut Parts) -> ApiResult<Option<About>> {
     let Ok(params) = parts.extract::<RawPathParams>().await else { return Ok(None) };
     for (name, value) in &params {
         match name {
-            "project" => return Ok(Some(value.to_owned())),
+            "project" => return Ok(Some(About { project: value.to_owned(), run: None })),
             "run" => {
                 let missing = || ApiError::not_found("run", value);
                 let id: RunId = value.parse().map_err(|_| missing())?;
-                return Ok(Some(auth::project_of_run(web, &id).await?.ok_or_else(missing)?));
+                let project = auth::project_of_run(web, &id).await?.ok_or_else(missing)?;
+                return Ok(Some(About { project, run: Some(value.to_owned()) }));
             }
             _ => {}
         }
@@ -142,10 +162,11 @@ async fn project_of(web: &Web, parts: &mut Parts) -> ApiResult<Option<String>> {
     Ok(None)
 }
 
-fn allow(rule: &Rule, caller: &Caller) -> ApiResult<()> {
+/// Whether somebody may: `None` when they may not even know of it.
+fn allow(rule: &Rule, caller: &Caller) -> ApiResult<Option<()>> {
     // What everybody may do, nobody loses by showing who they are.
     if rule.needs == Needs::Anyone {
-        return Ok(());
+        return Ok(Some(()));
     }
     if caller.scope < rule.scope {
         let wanted = rule.scope.as_str();
@@ -159,8 +180,8 @@ fn allow(rule: &Rule, caller: &Caller) -> ApiResult<()> {
         ));
     }
     let least = match rule.needs {
-        Needs::Anyone | Needs::Person => return Ok(()),
-        Needs::Administrator if caller.user.admin => return Ok(()),
+        Needs::Anyone | Needs::Person => return Ok(Some(())),
+        Needs::Administrator if caller.user.admin => return Ok(Some(())),
         Needs::Administrator => {
             return Err(ApiError::forbidden("only administrators of the platform may do this"));
         }
@@ -170,13 +191,12 @@ fn allow(rule: &Rule, caller: &Caller) -> ApiResult<()> {
     };
     let project = caller.project.as_deref().unwrap_or_default();
     match caller.role {
-        Some(role) if role >= least => Ok(()),
+        Some(role) if role >= least => Ok(Some(())),
         Some(role) => Err(ApiError::forbidden(format!(
             "you are {} of the project `{project}`: only its {}s may do this; its owners can change that",
             role.as_str(),
             least.as_str()
         ))),
-        // Whoever is no member does not learn whether there is such a project.
-        None => Err(ApiError::not_found("project", project)),
+        None => Ok(None),
     }
 }

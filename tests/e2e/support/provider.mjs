@@ -4,15 +4,18 @@ import { createServer } from "node:http";
 import Provider from "oidc-provider";
 
 /** People of the provider, by their subject. */
-const PEOPLE = {
+const people = () => ({
   "subject-1": { name: "Erin Example", preferred_username: "erin", email: "erin@example.org", email_verified: true },
   "subject-2": { name: "Olaf Other", preferred_username: "ada", email: "ada@example.org", email_verified: true },
-};
+  "subject-3": { name: "Greta Group", preferred_username: "greta", groups: ["staff", "cubeloom-admins"] },
+  "subject-4": { name: "Carl Connect", preferred_username: "carl.c" },
+});
 
 /** Starts one; `address` is where the server under test will be, e.g. `http://127.0.0.1:40123`. */
 export async function provider(address) {
   const listener = createServer();
   await new Promise((done) => listener.listen(0, "127.0.0.1", done));
+  const known = people();
   const issuer = `http://127.0.0.1:${listener.address().port}`;
   const oidc = new Provider(issuer, {
     clients: [
@@ -25,12 +28,12 @@ export async function provider(address) {
       },
     ],
     cookies: { keys: ["only for this test"] },
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "preferred_username"] },
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "preferred_username", "groups"] },
     conformIdTokenClaims: false,
     pkce: { required: () => true },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_, interaction) => `/who/${interaction.uid}` },
-    findAccount: (_, subject) => ({ accountId: subject, claims: () => ({ sub: subject, ...PEOPLE[subject] }) }),
+    findAccount: (_, subject) => ({ accountId: subject, claims: () => ({ sub: subject, ...known[subject] }) }),
     // Whoever signs in agrees to be known.
     async loadExistingGrant(context) {
       const grant = new context.oidc.provider.Grant({
@@ -53,12 +56,13 @@ export async function provider(address) {
     if (subject) {
       return oidc.interactionFinished(request, response, { login: { accountId: subject } }, { mergeWithLastSubmission: false });
     }
-    const links = Object.entries(PEOPLE).map(([id, person]) => `<p><a href="?subject=${id}">${person.name}</a></p>`);
+    const links = Object.entries(known).map(([id, person]) => `<p><a href="?subject=${id}">${person.name}</a></p>`);
     response.setHeader("content-type", "text/html");
     response.end(`<!doctype html><title>Who are you?</title>${links.join("")}`);
   });
   return {
     issuer,
+    people: known,
     seen,
     close: () => {
       listener.closeAllConnections();

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::runs::help::{Events, document, task};
+use super::runs::help::{Events, document, start, task, until};
 use super::support::{Server, Who};
 
 #[test]
@@ -90,4 +90,21 @@ fn a_hook_does_not_give_its_makers_own_secrets_to_who_changes_the_pipeline() {
     owner.post("/projects/default/runs", &json!({"pipeline": "nightly"})).expect(201);
     change("ours");
     fire().expect(201);
+}
+
+#[test]
+fn a_strangers_answer_about_a_run_is_that_about_no_run() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let run = start(&editor, &document("mine", &format!("tasks:\n{}", task("say", "true", ""))));
+    let none = "01arz3ndektsv4rrffq69g5fav";
+    let stranger = server.as_(Who::Stranger);
+    for rest in ["", "/plan", "/logs/text?task=say", "/events"] {
+        let told = |run: &str| {
+            let problem = stranger.get(&format!("/runs/{run}{rest}")).expect(404).problem("not-found");
+            problem["detail"].as_str().unwrap().replace(run, "RUN")
+        };
+        assert_eq!(told(&run), told(none), "{rest}");
+    }
+    until(&editor, &run, "succeeded");
 }

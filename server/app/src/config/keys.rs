@@ -38,7 +38,7 @@ const fn key(
 
 /// All of them but the names of secrets and volumes, which are free.
 pub const KEYS: &[Key] = &[
-    key("server", "data", Kind::Text, "", "the data folder"),
+    key("server", "data", Kind::Text, "see cli.md", "the data folder"),
     key("server", "templates", Kind::Text, "found beside the program", "the folder of the task templates"),
     key("server", "listen", Kind::Text, "", "the address and port of the web; port 0 takes a free one"),
     key(
@@ -87,7 +87,7 @@ pub const KEYS: &[Key] = &[
         "nobody signs in elsewhere",
         "the issuer URL of an OpenID Connect provider",
     ),
-    key("oidc", "client_id", Kind::Text, "", "the name of this server at the provider"),
+    key("oidc", "client_id", Kind::Text, "none", "the name of this server at the provider"),
     key("oidc", "client_secret", Kind::Text, "none", "its password there: env:NAME, file:/path or itself"),
     key("oidc", "name", Kind::Text, "the issuer", "what people call the provider"),
     key(

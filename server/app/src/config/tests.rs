@@ -74,3 +74,36 @@ fn every_key_is_one_of_the_settings() {
         layers.finish().unwrap_or_else(|error| panic!("{}.{}: {error}", key.section, key.name));
     }
 }
+
+#[test]
+fn the_documentation_has_every_key_with_its_default_and_no_other() {
+    let text = include_str!("../../../../docs/configuration.md");
+    let mut section = "";
+    let mut documented = Vec::new();
+    for line in text.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            section = heading.trim_matches(['`', '[', ']']);
+        }
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        if let ["", name, default, meaning, ""] = cells[..]
+            && let Some(name) = name.strip_prefix('`').and_then(|name| name.strip_suffix('`'))
+        {
+            assert!(meaning.ends_with('.'), "{name}: {meaning}");
+            let default = default.split(" [").next().unwrap_or(default).trim_matches('`');
+            documented.push((section.to_owned(), name.to_owned(), default.to_owned()));
+        }
+    }
+    let usual = serde_json::to_value(Settings::default()).unwrap();
+    let expected: Vec<(String, String, String)> = KEYS
+        .iter()
+        .map(|key| {
+            let default = match &usual[key.section][key.name] {
+                serde_json::Value::Null => key.unset.trim_end_matches(" cli.md").to_owned(),
+                serde_json::Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            (key.section.to_owned(), key.name.to_owned(), default)
+        })
+        .collect();
+    assert_eq!(documented, expected);
+}

@@ -10,7 +10,7 @@ use crate::audit::Act;
 use crate::error::{ApiError, ApiResult};
 
 /// Characters of a name that people sign in with.
-const NAME: usize = 64;
+pub(super) const NAME: usize = 64;
 /// Characters of what somebody is called, and of an address.
 const TEXT: usize = 200;
 

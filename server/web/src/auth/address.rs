@@ -1,6 +1,6 @@
 //! Where a request comes from.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::ConnectInfo;
 use axum::http::HeaderMap;
@@ -16,13 +16,24 @@ pub(crate) fn of_client(web: &Web, parts: &Parts) -> String {
     behind(&parts.headers, web.settings().proxies).or(peer).unwrap_or_default()
 }
 
+/// What an address is counted by: of version 6, its network. Whoever has one has all of its 2^64 addresses.
+pub(crate) fn network(address: &str) -> String {
+    match address.parse() {
+        Ok(IpAddr::V6(long)) => {
+            let [one, two, three, four, ..] = long.segments();
+            format!("{one:x}:{two:x}:{three:x}:{four:x}::/64")
+        }
+        _ => address.to_owned(),
+    }
+}
+
 fn behind(headers: &HeaderMap, proxies: usize) -> Option<String> {
     let lines = headers.get_all("x-forwarded-for").iter().filter_map(|line| line.to_str().ok());
     let hops: Vec<&str> = lines.flat_map(|line| line.split(',')).map(str::trim).collect();
     // Behind fewer proxies than it should be, a request comes from the network of the proxies themselves.
     let at = hops.len().checked_sub(proxies.clamp(1, hops.len().max(1)))?;
     let hop = hops.get(at).filter(|_| proxies > 0)?;
-    hop.parse::<std::net::IpAddr>().ok().map(|address| address.to_canonical().to_string())
+    hop.parse::<IpAddr>().ok().map(|address| address.to_canonical().to_string())
 }
 
 #[cfg(test)]
@@ -31,6 +42,14 @@ mod tests {
 
     fn forwarded(text: &'static str) -> HeaderMap {
         HeaderMap::from_iter([("x-forwarded-for".parse().unwrap(), text.parse().unwrap())])
+    }
+
+    #[test]
+    fn a_network_of_version_six_counts_as_one() {
+        assert_eq!(network("2001:db8:1:2:aaaa::1"), network("2001:db8:1:2:bbbb::2"));
+        assert_ne!(network("2001:db8:1:2::1"), network("2001:db8:1:3::1"));
+        assert_eq!(network("192.0.2.7"), "192.0.2.7");
+        assert_eq!(network(""), "");
     }
 
     #[test]

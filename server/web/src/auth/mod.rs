@@ -22,7 +22,7 @@ pub use caller::{Caller, Via};
 pub use links::first_link;
 pub use rights::{projects_of, still_valid};
 
-pub(crate) use address::of_client;
+pub(crate) use address::{network, of_client};
 pub(crate) use identify::identify;
 pub(crate) use people::People;
 pub(crate) use rights::{project_of_run, role_in, visible};

@@ -4,7 +4,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
 use cubeloom_domain::identity::{Session, User};
 
-use super::{of_client, password, session};
+use super::{accounts, network, of_client, password, session};
 use crate::audit::{Act, Actor};
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::state::Web;
@@ -56,7 +56,8 @@ pub(crate) async fn sign_in(
     name: &str,
     password: String,
 ) -> ApiResult<(User, Session, HeaderValue)> {
-    let name = name.trim().to_lowercase();
+    // Nobody has a longer one; what is counted is not to fill the memory.
+    let name: String = name.trim().to_lowercase().chars().take(accounts::NAME + 1).collect();
     slow_down(web, visitor, &name)?;
     let user = web.store().user_by_name(&name).await?;
     let kept = match &user {
@@ -68,7 +69,7 @@ pub(crate) async fn sign_in(
         tracing::info!(address = visitor.address, "somebody gave a wrong name or password");
         return Err(ApiError::new(Kind::NotSignedIn, "the name or the password is not right"));
     };
-    web.throttle().succeeded(&name, &visitor.address);
+    web.throttle().succeeded(&name, &network(&visitor.address));
     let (session, cookie) = enter(web, visitor, &user).await?;
     Ok((user, session, cookie))
 }
@@ -85,12 +86,12 @@ pub(crate) async fn confirm(web: &Web, visitor: &Visitor, user: &User, password:
     if !password::fits(password, kept).await? {
         return Err(ApiError::field("/current", "this is not your present password"));
     }
-    web.throttle().succeeded(&counted, &visitor.address);
+    web.throttle().succeeded(&counted, &network(&visitor.address));
     Ok(())
 }
 
 fn slow_down(web: &Web, visitor: &Visitor, name: &str) -> ApiResult<()> {
-    web.throttle().tries(name, &visitor.address, web.now()).map_err(|wait| {
+    web.throttle().tries(name, &network(&visitor.address), web.now()).map_err(|wait| {
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
         ApiError::too_many(format!("too many tries: wait {seconds} seconds, then try again"), seconds)
     })

@@ -39,6 +39,12 @@ pub(crate) async fn present(State(web): State<Web>, request: Request, next: Next
         }
         None => document(&error, &id, lang),
     };
+    // What goes with any answer: a session's new cookie, what is left of a rate.
+    for (name, value) in response.headers() {
+        if ![header::CONTENT_TYPE, header::CONTENT_LENGTH].contains(name) {
+            shown.headers_mut().append(name.clone(), value.clone());
+        }
+    }
     for (name, value) in error.headers() {
         shown.headers_mut().insert(name.clone(), value.clone());
     }

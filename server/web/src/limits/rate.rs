@@ -12,7 +12,7 @@ use governor::state::keyed::DashMapStateStore;
 use governor::{Quota, RateLimiter};
 use moka::sync::Cache;
 
-use crate::auth::{Caller, Via};
+use crate::auth::{Caller, Via, network};
 use crate::error::{ApiError, ApiResult};
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
@@ -93,7 +93,7 @@ impl Rates {
     /// A request of somebody who has not; `changes` when it may change something, or showed something wrong.
     pub(crate) fn of_stranger(&self, address: &str, changes: bool) -> ApiResult<Option<Standing>> {
         let bucket = if changes { &self.strangers } else { &self.callers };
-        self.take(bucket.as_ref(), format!("address {address}"))
+        self.take(bucket.as_ref(), format!("address {}", network(address)))
     }
 
     fn take(&self, bucket: Option<&Bucket>, key: String) -> ApiResult<Option<Standing>> {

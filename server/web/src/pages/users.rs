@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
+use cubeloom_domain::identity::LinkPurpose;
 use cubeloom_store::PageOf;
 use serde::Deserialize;
 
@@ -46,6 +47,7 @@ pub(crate) async fn show(
     let found = web.store().users(&wanted, Some(text).filter(|text| !text.is_empty())).await?;
     let Page { items, next_cursor } = Page::of(found, limit, |user| user.name.clone()).map(UserView::from);
     let next = next_cursor.map(|cursor| with_query("/users", &[("text", text), ("cursor", &cursor)]));
-    let links = web.store().links(Some(web.now())).await?.into_iter().map(LinkView::from).collect();
+    let open = web.store().links(Some(web.now())).await?.into_iter();
+    let links = open.filter(|link| link.purpose != LinkPurpose::First).map(LinkView::from).collect();
     html(&UsersPage { frame, text: text.to_owned(), users: items, next, links })
 }

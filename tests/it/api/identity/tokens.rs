@@ -1,5 +1,7 @@
 //! API tokens: what they may be used for, where, and until when.
 
+use cubeloom_domain::Timestamp;
+use cubeloom_web::time::Time;
 use serde_json::{Value, json};
 
 use crate::api::runs::help::{document, id, task, until};
@@ -57,17 +59,23 @@ fn a_token_ends_when_its_time_is_over() {
     let until = later(created, 3);
     let short = made(&server, &ada, json!({"name": "short", "scope": "read", "expires_at": until}));
     short.get("/me").expect(200);
+    let admin =
+        made(&server, &ada, json!({"name": "admin", "scope": "admin", "expires_at": later(created, 60)}));
+    for longer in [json!(null), json!(later(created, 61))] {
+        let wanted = json!({"name": "longer", "scope": "read", "expires_at": longer});
+        let refused = admin.post("/tokens", &wanted).expect(422).problem("invalid");
+        assert_eq!(refused["problems"][0]["path"], "/expires_at", "it would outlive what made it: {refused}");
+    }
+    made(&server, &admin, json!({"name": "as long", "scope": "read", "expires_at": later(created, 60)}));
     wait_for("the token to expire", || short.get("/me").status == 401);
     let refused = short.get("/me").expect(401).problem("not-signed-in");
     assert!(refused["detail"].as_str().unwrap().contains("expired"), "{refused}");
 }
 
-/// A moment of the same day so many seconds later; at the day's end the next day's beginning.
-fn later(moment: &str, seconds: u32) -> String {
-    let number = |range: std::ops::Range<usize>| moment[range].parse::<u32>().unwrap();
-    let all = number(11..13) * 3600 + number(14..16) * 60 + number(17..19) + seconds;
-    let all = all.min(86_399);
-    format!("{}T{:02}:{:02}:{:02}{}", &moment[..10], all / 3600, all / 60 % 60, all % 60, &moment[19..])
+/// So many seconds after a moment.
+fn later(moment: &str, seconds: i64) -> String {
+    let moment: Time = moment.parse().unwrap();
+    Time(Timestamp(moment.0.0 + seconds * 1_000_000)).to_string()
 }
 
 #[test]

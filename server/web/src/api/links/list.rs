@@ -1,6 +1,7 @@
 //! `GET /links`
 
 use axum::extract::State;
+use cubeloom_domain::identity::LinkPurpose;
 
 use super::LinkView;
 use crate::error::ApiResult;
@@ -8,7 +9,8 @@ use crate::extract::{Json, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 
-/// The links that nobody has used yet, the newest first.
+/// The links that nobody has used yet, the newest first. That for the first administrator is not among them: there is
+/// one.
 #[utoipa::path(
     get,
     path = "/links",
@@ -22,7 +24,8 @@ pub(crate) async fn list(
 ) -> ApiResult<Json<Page<LinkView>>> {
     let (limit, after) = (query.limit()?, query.after()?);
     let found = web.store().links(Some(web.now())).await?.into_iter();
-    let later = found.filter(|link| after.as_deref().is_none_or(|after| link.id.as_str() < after));
+    let usable = found.filter(|link| link.purpose != LinkPurpose::First);
+    let later = usable.filter(|link| after.as_deref().is_none_or(|after| link.id.as_str() < after));
     let views = later.take(limit + 1).map(LinkView::from).collect();
     Ok(Json(Page::of(views, limit, |view: &LinkView| view.id.clone())))
 }

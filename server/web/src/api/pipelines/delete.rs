@@ -2,10 +2,11 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use serde_json::json;
 
 use crate::audit;
 use crate::auth::Caller;
-use crate::error::{ApiResult, ProblemDocument};
+use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
@@ -31,7 +32,10 @@ pub(crate) async fn delete(
     IfMatch(seen): IfMatch,
 ) -> ApiResult<StatusCode> {
     let expected = seen.map(|seen| u32::try_from(seen).unwrap_or(u32::MAX));
-    let entry = audit::entry(&web, &caller, "pipeline.delete", &name);
+    let newest =
+        web.store().newest(&project, &name).await?.ok_or_else(|| ApiError::not_found("pipeline", &name))?;
+    let before = json!({"version": newest.version, "digest": newest.digest});
+    let entry = audit::entry(&web, &caller, "pipeline.delete", &name).before(before);
     let change = web.store().delete_pipeline(&project, &name, expected, &entry).await?;
     changed(change, "pipeline", &name)?;
     Ok(StatusCode::NO_CONTENT)

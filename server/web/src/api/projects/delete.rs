@@ -2,10 +2,11 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use serde_json::json;
 
 use crate::audit;
 use crate::auth::Caller;
-use crate::error::{ApiResult, ProblemDocument};
+use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
@@ -31,7 +32,9 @@ pub(crate) async fn delete(
     Path(name): Path<String>,
     IfMatch(expected): IfMatch,
 ) -> ApiResult<StatusCode> {
-    let entry = audit::entry(&web, &caller, "project.delete", &name);
+    let project = web.store().project(&name).await?.ok_or_else(|| ApiError::not_found("project", &name))?;
+    let before = json!({"label": project.label, "description": project.description});
+    let entry = audit::entry(&web, &caller, "project.delete", &name).before(before);
     let change = web.store().delete_project(&name, expected, &entry).await?;
     changed(change, "project", &name)?;
     web.people().forget();

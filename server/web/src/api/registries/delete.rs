@@ -3,9 +3,10 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 
+use super::view::audited;
 use crate::audit;
 use crate::auth::Caller;
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
@@ -24,7 +25,9 @@ pub(crate) async fn delete(
     Path((project, name)): Path<(String, String)>,
     IfMatch(expected): IfMatch,
 ) -> ApiResult<StatusCode> {
-    let entry = audit::entry(&web, &caller, "registry.delete", &name);
+    let missing = || ApiError::not_found("registry", &name);
+    let registry = web.store().registry(&project, &name).await?.ok_or_else(missing)?;
+    let entry = audit::entry(&web, &caller, "registry.delete", &name).before(audited(&registry));
     changed(web.store().delete_registry(&project, &name, expected, &entry).await?, "registry", &name)?;
     Ok(StatusCode::NO_CONTENT)
 }

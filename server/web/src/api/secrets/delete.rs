@@ -4,9 +4,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use cubeloom_domain::belongings::Owner;
 
+use super::view::audited;
 use crate::audit;
 use crate::auth::Caller;
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
@@ -61,7 +62,8 @@ async fn delete(
     name: &str,
     IfMatch(expected): IfMatch,
 ) -> ApiResult<StatusCode> {
-    let entry = audit::entry(web, caller, "secret.delete", name);
+    let secret = web.store().secret(owner, name).await?.ok_or_else(|| ApiError::not_found("secret", name))?;
+    let entry = audit::entry(web, caller, "secret.delete", name).before(audited(&secret));
     changed(web.store().delete_secret(owner, name, expected, &entry).await?, "secret", name)?;
     Ok(StatusCode::NO_CONTENT)
 }

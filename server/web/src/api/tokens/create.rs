@@ -8,9 +8,9 @@ use utoipa::ToSchema;
 
 use super::TokenView;
 use crate::audit::Act;
-use crate::auth::Caller;
 use crate::auth::tokens::{self, NewToken};
-use crate::error::{ApiResult, ProblemDocument};
+use crate::auth::{Caller, Via};
+use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::Json;
 use crate::state::Web;
 use crate::time::Time;
@@ -58,6 +58,7 @@ pub(crate) async fn create(
     caller: Caller,
     Json(wanted): Json<WantedToken>,
 ) -> ApiResult<(StatusCode, Json<CreatedToken>)> {
+    outlives(&web, &caller, wanted.expires_at).await?;
     let wanted = NewToken {
         name: wanted.name,
         scope: wanted.scope,
@@ -66,4 +67,16 @@ pub(crate) async fn create(
     };
     let (token, text) = tokens::create(&Act::of(&web, &caller), &caller.user, wanted).await?;
     Ok((StatusCode::CREATED, Json(CreatedToken { token: text, about: token.into() })))
+}
+
+/// A token that is made with a token does not outlive it: whoever finds one has it for no longer than it was made for.
+async fn outlives(web: &Web, caller: &Caller, until: Option<Time>) -> ApiResult<()> {
+    let Via::Token { id, .. } = &caller.via else { return Ok(()) };
+    let made_with = web.store().token(id).await?;
+    let Some(end) = made_with.and_then(|token| token.expires_at) else { return Ok(()) };
+    if until.is_some_and(|until| until.0 <= end) {
+        return Ok(());
+    }
+    let detail = format!("a token that is made with a token ends with it, on {}, at the latest", Time(end));
+    Err(ApiError::field("/expires_at", detail))
 }

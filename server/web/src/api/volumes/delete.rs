@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 
+use super::view::audited;
 use crate::audit;
 use crate::auth::Caller;
 use crate::belongings::WORKSPACE;
@@ -28,7 +29,9 @@ pub(crate) async fn delete(
     if name == WORKSPACE {
         return Err(ApiError::conflict("every project has the volume `workspace`: it cannot be taken away"));
     }
-    let entry = audit::entry(&web, &caller, "volume.delete", &name);
+    let missing = || ApiError::not_found("volume", &name);
+    let volume = web.store().volume(&project, &name).await?.ok_or_else(missing)?;
+    let entry = audit::entry(&web, &caller, "volume.delete", &name).before(audited(&volume));
     changed(web.store().delete_volume(&project, &name, expected, &entry).await?, "volume", &name)?;
     Ok(StatusCode::NO_CONTENT)
 }
