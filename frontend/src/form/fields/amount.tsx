@@ -31,7 +31,7 @@ export function AmountField({ path, measure, title, help, placeholder = "", tooM
       {(ties) => (
         <TextField
           id={ties.id} text={draft.text} onText={draft.change} onLeave={draft.leave} describedBy={ties.describedBy} invalid={ties.invalid} readOnly={bound.readOnly}
-          placeholder={bound.mixed ? t("form.mixed") : placeholder} plain
+          placeholder={bound.mixed ? t("form.mixed") : placeholder}
         />
       )}
     </Frame>

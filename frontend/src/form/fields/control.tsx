@@ -69,7 +69,7 @@ const READ: Partial<Record<Kind["type"], (text: string) => Json | undefined>> = 
   scalar: (text) => (text === "" ? undefined : readScalar(text)),
 };
 
-function LineField({ kind, bound, ties, title, labelled, placeholder, plain }: ControlParts) {
+function LineField({ path, kind, bound, ties, title, labelled, placeholder, plain }: ControlParts) {
   const draft = useDraft(bound, READ[kind.type] ?? readText, shown);
   const inputMode = kind.type === "number" ? (kind.integer ? "numeric" : "decimal") : undefined;
   return (
@@ -77,7 +77,7 @@ function LineField({ kind, bound, ties, title, labelled, placeholder, plain }: C
       id={ties.id} text={draft.text} onText={draft.change} onLeave={draft.leave} label={labelled ? title : undefined}
       describedBy={ties.describedBy} invalid={ties.invalid} readOnly={bound.readOnly} inputMode={inputMode}
       placeholder={bound.mixed ? t("form.mixed") : bound.value === undefined || bound.value === null ? placeholder : ""}
-      long={kind.type === "text" && kind.long} plain={plain ?? false}
+      long={kind.type === "text" && kind.long} path={plain ? undefined : path}
     />
   );
 }

@@ -60,12 +60,12 @@ interface LineParts extends ElementParts {
   readonly invalid: boolean;
 }
 
-function Line({ id, title, placeholder, plain, onKeyDown, onPaste, bound, read, describedBy, invalid }: LineParts) {
+function Line({ id, path, title, placeholder, plain, onKeyDown, onPaste, bound, read, describedBy, invalid }: LineParts) {
   const draft = useDraft(bound, read, shown);
   return (
     <TextField
       id={id} text={draft.text} onText={draft.change} onLeave={draft.leave} label={title} describedBy={describedBy} invalid={invalid}
-      readOnly={bound.readOnly} placeholder={placeholder} plain={plain}
+      readOnly={bound.readOnly} placeholder={placeholder} path={plain ? undefined : path}
       {...(onKeyDown ? { onKeyDown } : {})} {...(onPaste ? { onPaste } : {})}
     />
   );

@@ -1,5 +1,6 @@
 //! An expression where something else than text is expected.
 
+import type { Path } from "../../graph/edit";
 import type { Bound } from "../context";
 import { readText, shown, useDraft } from "../draft";
 import { isExpression } from "../schema/fits";
@@ -7,12 +8,12 @@ import type { Ties } from "./frame";
 import { TextField } from "./text";
 
 /** The field; it starts empty when the value is none yet. */
-export function ExpressionField({ bound, ties }: { bound: Bound; ties: Ties }) {
+export function ExpressionField({ path, bound, ties }: { path: Path; bound: Bound; ties: Ties }) {
   const draft = useDraft(bound, readText, (value) => (isExpression(value) ? shown(value) : ""));
   return (
     <TextField
       id={ties.id} text={draft.text} onText={draft.change} onLeave={draft.leave} describedBy={ties.describedBy}
-      invalid={ties.invalid} readOnly={bound.readOnly} mono placeholder={"{{ params.… }}"}
+      invalid={ties.invalid} readOnly={bound.readOnly} path={path} mono placeholder={"{{ params.… }}"}
     />
   );
 }

@@ -24,8 +24,10 @@ export interface FieldParts {
   /** What counts when nothing is written. */
   readonly usual?: Json | undefined;
   readonly placeholder?: string;
-  /** Whether an expression may stand here. */
+  /** No expression may stand here. */
   readonly plain?: boolean;
+  /** Expressions may stand in its elements, and not in place of all of them. */
+  readonly inElements?: boolean;
   /** What it finds wrong beside what its kind does. */
   readonly wrong?: string | null;
 }
@@ -37,12 +39,12 @@ const COMPOSITE: readonly Kind["type"][] = ["list", "map", "object", "variants"]
 
 /** The field. A value that its kind cannot show is edited as YAML, so that nothing is out of reach. */
 export function Field(parts: FieldParts) {
-  const { path, title, help, required, usual, plain = false } = parts;
+  const { path, title, help, required, usual, plain = false, inElements = false } = parts;
   const id = useId();
   // A list is written while it is changed, even when it happens to equal its default.
   const bound = useBound(path, title, COMPOSITE.includes(parts.kind.type) ? undefined : usual);
   const [byExpression, setByExpression] = useState(false);
-  const expression = !plain && (byExpression || (isExpression(bound.value) && !TEXTUAL.includes(parts.kind.type)));
+  const expression = !plain && !inElements && (byExpression || (isExpression(bound.value) && !TEXTUAL.includes(parts.kind.type)));
   const kind: Kind = fits(parts.kind, bound.value) || parts.kind.type === "number" ? parts.kind : { type: "yaml" };
   const composite = !expression && COMPOSITE.includes(kind.type);
   const toggle = () => {
@@ -52,13 +54,13 @@ export function Field(parts: FieldParts) {
   const actions = bound.readOnly ? null : (
     <>
       {bound.value !== undefined && usual !== undefined && !required ? <Action icon="rerun" label={t("form.to-default", { field: title })} act={() => { setByExpression(false); bound.set(undefined); bound.seal(); }} /> : null}
-      {plain || TEXTUAL.includes(kind.type) ? null : <button type="button" className="button quiet small braces" aria-pressed={expression} aria-label={t("form.as-expression", { field: title })} title={t("form.as-expression", { field: title })} onClick={toggle}>{"{{ }}"}</button>}
+      {plain || inElements || TEXTUAL.includes(kind.type) ? null : <button type="button" className="button quiet small braces" aria-pressed={expression} aria-label={t("form.as-expression", { field: title })} title={t("form.as-expression", { field: title })} onClick={toggle}>{"{{ }}"}</button>}
     </>
   );
   return (
     <Frame id={id} pointer={bound.pointer} title={title} help={help} required={required} group={composite} deep={!composite} wrong={parts.wrong ?? wrongWith(kind, bound.value)} actions={actions}>
       {(ties) => expression
-        ? <ExpressionField bound={bound} ties={ties} />
+        ? <ExpressionField path={path} bound={bound} ties={ties} />
         : <Control path={path} kind={kind} bound={bound} ties={ties} title={title} usual={usual} placeholder={hint(parts)} plain={plain} />}
     </Frame>
   );

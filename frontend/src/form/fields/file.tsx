@@ -8,22 +8,22 @@ import type { ControlParts } from "./control";
 import { TextField } from "./text";
 
 /** The path, and a button that opens the files of the pipeline's folder. */
-export function FileField({ bound, ties, title, labelled, placeholder, plain }: ControlParts) {
+export function FileField({ path, bound, ties, title, labelled, placeholder, plain }: ControlParts) {
   const { knowledge } = useForm();
   const draft = useDraft(bound, readText, shown);
   const choose = async () => {
     const { chooseFile } = await import("./file-dialog");
-    const path = await chooseFile(knowledge, title);
-    if (path === null) return;
+    const chosen = await chooseFile(knowledge, title);
+    if (chosen === null) return;
     bound.seal();
-    bound.set(path);
+    bound.set(chosen);
     bound.seal();
   };
   return (
     <div className="form-beside">
       <TextField
         id={ties.id} text={draft.text} onText={draft.change} onLeave={draft.leave} label={labelled ? title : undefined} describedBy={ties.describedBy}
-        invalid={ties.invalid} readOnly={bound.readOnly} mono placeholder={bound.mixed ? t("form.mixed") : placeholder} plain={plain ?? false}
+        invalid={ties.invalid} readOnly={bound.readOnly} mono placeholder={bound.mixed ? t("form.mixed") : placeholder} path={plain ? undefined : path}
       />
       {bound.readOnly ? null : (
         <button type="button" className="button icon-only" aria-label={t("form.choose-file", { field: title })} title={t("form.choose-file", { field: title })} onClick={() => void choose()}><Icon name="folder" /></button>

@@ -5,6 +5,7 @@ import type { Problem } from "../../api/problem";
 import { t } from "../../core/texts";
 import { useForm } from "../context";
 import { problemsAt } from "../by-place";
+import { Prose } from "./prose";
 
 /** What a control needs to be tied to its label and to its mistakes. */
 export interface Ties {
@@ -43,7 +44,7 @@ export function Frame({ id, pointer, title, help, required, wrong, deep = true, 
         {actions ? <span className="form-field-actions">{actions}</span> : null}
       </div>
       {children({ id, describedBy: described || undefined, invalid })}
-      {help ? <p className="field-help" id={`${id}-help`}>{help}</p> : null}
+      {help ? <p className="field-help" id={`${id}-help`}><Prose text={help} /></p> : null}
       <Wrong id={`${id}-wrong`} own={wrong ?? null} problems={found} />
     </div>
   );

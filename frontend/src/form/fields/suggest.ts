@@ -1,6 +1,7 @@
 //! Completion of a text field: what can be named where the caret is, and the keys that choose it.
 
 import { useLayoutEffect, useRef, useState, type KeyboardEvent, type RefObject } from "react";
+import type { Path } from "../../graph/edit";
 import { useForm } from "../context";
 import { suggest, type Suggestion, type Suggestions } from "../suggest";
 
@@ -8,13 +9,13 @@ type Field = HTMLInputElement | HTMLTextAreaElement;
 
 interface Parts {
   readonly text: string;
-  readonly bare: boolean;
-  readonly off: boolean;
+  /** Where the text lies; absent where nothing can be named. */
+  readonly path: Path | undefined;
   readonly change: (text: string) => void;
 }
 
 /** State and handlers of a field's completion. */
-export function useSuggestions(field: RefObject<Field | null>, { text, bare, off, change }: Parts) {
+export function useSuggestions(field: RefObject<Field | null>, { text, path, change }: Parts) {
   const form = useForm();
   const [found, setFound] = useState<Suggestions | null>(null);
   const [chosen, setChosen] = useState(0);
@@ -27,14 +28,13 @@ export function useSuggestions(field: RefObject<Field | null>, { text, bare, off
   });
   const close = () => { setFound(null); };
   const look = (now: string, at: number, asked = false) => {
-    setFound(off ? null : suggest(form, now, at, bare, asked));
+    setFound(path ? suggest(form, path, now, at, asked) : null);
     setChosen(0);
   };
   const accept = (suggestion: Suggestion) => {
     if (!found || !field.current) return;
-    const end = field.current.selectionStart ?? text.length;
     caret.current = found.from + suggestion.label.length;
-    change(text.slice(0, found.from) + suggestion.label + text.slice(end));
+    change(text.slice(0, found.from) + suggestion.label + text.slice(found.to));
     close();
   };
   const key = (event: KeyboardEvent<Field>): boolean => {

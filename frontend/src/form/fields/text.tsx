@@ -1,6 +1,7 @@
 //! A line or some lines of text that may hold expressions, with completion inside of them.
 
 import { useRef } from "react";
+import type { Path } from "../../graph/edit";
 import { isExpression } from "../schema/fits";
 import { useSuggestions } from "./suggest";
 import { SuggestionList } from "./suggestion-list";
@@ -21,17 +22,17 @@ export interface TextParts {
   readonly inputMode?: "numeric" | "decimal" | undefined;
   /** The whole text is an expression, without braces around it. */
   readonly bare?: boolean;
-  /** Whether expressions mean something here. */
-  readonly plain?: boolean;
+  /** Where the text lies, which decides what expressions can name; absent where expressions mean nothing. */
+  readonly path?: Path | undefined;
   readonly onKeyDown?: (event: React.KeyboardEvent<HTMLInputElement | HTMLTextAreaElement>) => void;
   readonly onPaste?: (event: React.ClipboardEvent<HTMLInputElement | HTMLTextAreaElement>) => void;
 }
 
 /** The field. It is a text area when it is long, or when its text has several lines. */
 export function TextField(parts: TextParts) {
-  const { id, text, long = false, bare = false, plain = false } = parts;
+  const { id, text, long = false, bare = false, path } = parts;
   const input = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
-  const suggestions = useSuggestions(input, { text, bare, off: plain || parts.readOnly === true, change: parts.onText });
+  const suggestions = useSuggestions(input, { text, path: parts.readOnly ? undefined : path, change: parts.onText });
   const lines = text.split("\n").length;
   const shared = {
     id, ref: input, value: text,
@@ -40,8 +41,8 @@ export function TextField(parts: TextParts) {
     readOnly: parts.readOnly ?? false,
     autoComplete: "off", spellCheck: false,
     "aria-label": parts.label, "aria-describedby": parts.describedBy, "aria-invalid": parts.invalid ? true : undefined,
-    "data-expression": !plain && (bare ? text !== "" : isExpression(text)) ? "" : undefined,
-    ...(plain ? {} : suggestions.attributes(id)),
+    "data-expression": path && (bare ? text !== "" : isExpression(text)) ? "" : undefined,
+    ...(path ? suggestions.attributes(id) : {}),
     onChange: (event: React.ChangeEvent<HTMLInputElement & HTMLTextAreaElement>) => {
       parts.onText(event.target.value);
       suggestions.look(event.target.value, event.target.selectionStart);

@@ -33,7 +33,7 @@ export function PipelineForm() {
         <ParametersField />
       </Fold>
       <Fold name="env" title={t("form.env")} keys={["env"]} summary={isMapping(env) ? Object.keys(env).join(", ") : ""}>
-        <Field path={["env"]} kind={{ type: "map", value: { type: "text", long: false } }} title={t("form.env")} help={t("form.env-all-help")} plain />
+        <Field path={["env"]} kind={{ type: "map", value: { type: "text", long: false } }} title={t("form.env")} help={t("form.env-all-help")} inElements />
       </Fold>
       <SchedulePart />
       <Fold name="limits" title={t("form.limits")} keys={["parallelism", "max_active_runs"]} summary={limits.map((one) => shown(one)).join(" · ")}>
@@ -61,7 +61,7 @@ function NameField() {
   const wrong = isLabel(document.name) ? null : t("form.not-a-label");
   return (
     <Frame id={id} pointer={bound.pointer} title={title} wrong={wrong} help={knowledge.stored ? t("form.name-stays") : ""}>
-      {(ties) => <TextField id={ties.id} text={draft.text} onText={draft.change} onLeave={draft.leave} describedBy={ties.describedBy} invalid={ties.invalid} readOnly={bound.readOnly || knowledge.stored} mono plain />}
+      {(ties) => <TextField id={ties.id} text={draft.text} onText={draft.change} onLeave={draft.leave} describedBy={ties.describedBy} invalid={ties.invalid} readOnly={bound.readOnly || knowledge.stored} mono />}
     </Frame>
   );
 }

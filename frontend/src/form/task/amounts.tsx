@@ -7,6 +7,7 @@ import { useBound, useForm } from "../context";
 import { shown } from "../draft";
 import { AmountField } from "../fields/amount";
 import { Field } from "../fields/field";
+import { More } from "../fields/more";
 import { Segments } from "../fields/segments";
 import type { Path } from "../../graph/edit";
 import { isMapping } from "../path";
@@ -25,6 +26,8 @@ export function Amounts({ path, usual }: AmountsParts) {
   const room = roomOf(places, document["cluster"]);
   const cpu = useBound([...path, "cpu"], "").value;
   const memory = useBound([...path, "memory"], "").value;
+  const whole = useBound(path, "").value;
+  const more = isMapping(whole) && ["shm", "rdma", "cpu_exclusive"].some((key) => whole[key] !== undefined);
   const tooMuch = (value: Json | undefined, measure: "cpu" | "bytes", most: number | undefined) => {
     const asked = value === undefined || value === null ? null : amount(measure, shown(value));
     return asked !== null && most !== undefined && asked > most ? t("form.too-much") : null;
@@ -36,11 +39,13 @@ export function Amounts({ path, usual }: AmountsParts) {
         <AmountField path={[...path, "memory"]} measure="bytes" title={t("form.memory")} placeholder={shown(usual["memory"] as Json) || "1Gi"} help={room ? t("form.of-memory", { amount: bytesShown(room.memory) }) : ""} tooMuch={tooMuch(memory, "bytes", room?.memory)} />
       </div>
       <Gpu path={[...path, "gpu"]} room={room} />
-      <div className="form-row">
-        <AmountField path={[...path, "shm"]} measure="bytes" title={t("form.shm")} placeholder="64Mi" />
-        <Field path={[...path, "rdma"]} kind={{ type: "number", integer: true, minimum: 0 }} title={t("form.rdma")} placeholder="0" plain />
-      </div>
-      <Field path={[...path, "cpu_exclusive"]} kind={{ type: "boolean" }} title={t("form.cpu-exclusive")} help={t("form.cpu-exclusive-help")} usual={false} plain />
+      <More label={t("form.more-resources")} open={more}>
+        <div className="form-row">
+          <AmountField path={[...path, "shm"]} measure="bytes" title={t("form.shm")} placeholder="64Mi" />
+          <Field path={[...path, "rdma"]} kind={{ type: "number", integer: true, minimum: 0 }} title={t("form.rdma")} placeholder="0" plain />
+        </div>
+        <Field path={[...path, "cpu_exclusive"]} kind={{ type: "boolean" }} title={t("form.cpu-exclusive")} help={t("form.cpu-exclusive-help")} usual={false} plain />
+      </More>
     </>
   );
 }

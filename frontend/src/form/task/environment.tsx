@@ -16,7 +16,7 @@ export function EnvironmentPart() {
   const summary = environmentInWords(valueAt(task, ["env"]), valueAt(task, ["secrets"]), valueAt(task, ["volumes"]), valueAt(task, ["setup"]));
   return (
     <Fold name="environment" title={t("form.environment")} keys={["env", "secrets", "volumes", "setup"]} summary={summary}>
-      <Field path={["env"]} kind={{ type: "map", value: { type: "text", long: false } }} title={t("form.env")} help={t("form.env-help")} plain />
+      <Field path={["env"]} kind={{ type: "map", value: { type: "text", long: false } }} title={t("form.env")} help={t("form.env-help")} inElements />
       <SecretsField />
       <VolumesField />
       <Field path={["setup"]} kind={{ type: "list", item: { type: "text", long: false }, placeholder: "" }} title={t("form.setup")} help={t("form.setup-help")} plain />

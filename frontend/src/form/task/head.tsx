@@ -4,6 +4,7 @@ import { t } from "../../core/texts";
 import type { Task } from "../../graph/document";
 import { basePointer, useForm } from "../context";
 import { Field } from "../fields/field";
+import { Prose } from "../fields/prose";
 import { problemsAt } from "../by-place";
 import { ProblemItems } from "../problem-items";
 import { NameField } from "./name";
@@ -21,7 +22,7 @@ export function TaskHead({ task }: { task: Task }) {
     <header className="form-head">
       <NameField task={task} />
       <TemplateField task={task} />
-      {help ? <p className="field-help">{help}</p> : null}
+      {help ? <p className="field-help"><Prose text={help} /></p> : null}
       <Field path={["description"]} kind={{ type: "text", long: false }} title={t("form.description")} plain />
       {found.length > 0 ? <ProblemItems problems={found} label={t("form.problems-of", { task: task.name })} /> : null}
     </header>

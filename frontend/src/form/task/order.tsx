@@ -87,7 +87,7 @@ function When() {
   const draft = useDraft(bound, readText, shown);
   return (
     <Frame id={id} pointer={bound.pointer} title={title} help={t("form.when-help")}>
-      {(ties) => <TextField id={ties.id} text={draft.text} onText={draft.change} onLeave={draft.leave} describedBy={ties.describedBy} invalid={ties.invalid} readOnly={bound.readOnly} placeholder="tasks.count.outputs.rows > 0" bare />}
+      {(ties) => <TextField id={ties.id} text={draft.text} onText={draft.change} onLeave={draft.leave} describedBy={ties.describedBy} invalid={ties.invalid} readOnly={bound.readOnly} placeholder="tasks.count.outputs.rows > 0" path={["when"]} bare />}
     </Frame>
   );
 }

@@ -7,6 +7,7 @@ import { useBound } from "../context";
 import { readText, shown, useDraft } from "../draft";
 import { Field } from "../fields/field";
 import { Frame } from "../fields/frame";
+import { Prose } from "../fields/prose";
 import { Segments } from "../fields/segments";
 import { TextField } from "../fields/text";
 import { Fold } from "../fold";
@@ -34,7 +35,7 @@ export function RepeatPart() {
   return (
     <Fold name="repeat" title={title} keys={["for_each"]} summary={value ? counted || shown(value["from"]) : ""}>
       <Segments label={title} options={[t("form.repeat-none"), t("form.repeat-list"), t("form.repeat-matrix"), t("form.repeat-from")]} chosen={1 + waysOfRepeating.indexOf(way as "list")} disabled={bound.readOnly} choose={choose} />
-      <p className="field-help">{t("form.repeat-help")}</p>
+      <p className="field-help"><Prose text={t("form.repeat-help")} /></p>
       {way === "list" ? <Field path={["for_each", "list"]} kind={{ type: "list", item: { type: "scalar" }, placeholder: "" }} title={t("form.elements")} required /> : null}
       {way === "matrix" ? <Field path={["for_each", "matrix"]} kind={{ type: "map", value: { type: "list", item: { type: "scalar" }, placeholder: "" } }} title={t("form.matrix")} help={t("form.matrix-help")} required plain /> : null}
       {way === "from" ? <From /> : null}
@@ -51,7 +52,7 @@ function From() {
   const draft = useDraft(bound, readText, shown);
   return (
     <Frame id={id} pointer={bound.pointer} title={title} help={t("form.from-help")} required>
-      {(ties) => <TextField id={ties.id} text={draft.text} onText={draft.change} onLeave={draft.leave} describedBy={ties.describedBy} invalid={ties.invalid} readOnly={bound.readOnly} placeholder="tasks.list.outputs.files" bare />}
+      {(ties) => <TextField id={ties.id} text={draft.text} onText={draft.change} onLeave={draft.leave} describedBy={ties.describedBy} invalid={ties.invalid} readOnly={bound.readOnly} placeholder="tasks.list.outputs.files" path={["for_each", "from"]} bare />}
     </Frame>
   );
 }

@@ -3,6 +3,7 @@
 import { t } from "../../core/texts";
 import { useForm } from "../context";
 import { Field } from "../fields/field";
+import { More } from "../fields/more";
 import { Fold } from "../fold";
 import { valueAt } from "../../graph/edit";
 import { amountsInWords } from "../summary";
@@ -22,19 +23,19 @@ export function ResourcesPart() {
       <p className="field-help">{t("form.resources-help")}</p>
       <Amounts path={["resources"]} usual={main} />
       {several ? roles.map((role) => (
-        <div key={role.name} className="form-group" role="group" aria-label={t("form.role", { role: role.name })}>
+        <More key={role.name} label={t("form.role-own", { role: role.name })} open={valueAt(task, ["role_resources", role.name]) !== undefined}>
           <h4>{t("form.role", { role: role.name })}</h4>
           <Amounts path={["role_resources", role.name]} usual={{ ...role.resources, ...(valueAt(task, ["resources"]) as object | undefined) }} />
-        </div>
+        </More>
       )) : null}
-      <div className="form-group" role="group" aria-label={t("form.elastic")}>
+      <More label={t("form.elastic-more")} open={tasks.some((one) => one["elastic"] !== undefined)}>
         <h4>{t("form.elastic")}</h4>
         <p className="field-help">{t("form.elastic-help")}</p>
         <div className="form-row">
           <Field path={["elastic", "min"]} kind={{ type: "number", integer: true, minimum: 1 }} title={t("form.elastic-min")} plain />
           <Field path={["elastic", "max"]} kind={{ type: "number", integer: true, minimum: 1 }} title={t("form.elastic-max")} plain />
         </div>
-      </div>
+      </More>
     </Fold>
   );
 }

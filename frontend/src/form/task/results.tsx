@@ -42,7 +42,7 @@ function Cache() {
       <p className="field-help">{t("form.cache-help")}</p>
       {detailed ? (
         <>
-          <Field path={["cache", "inputs"]} kind={{ type: "list", item: { type: "text", long: false }, placeholder: "{{ run.dir }}/data" }} title={t("form.cache-inputs")} help={t("form.cache-inputs-help")} plain required />
+          <Field path={["cache", "inputs"]} kind={{ type: "list", item: { type: "text", long: false }, placeholder: "{{ run.dir }}/data" }} title={t("form.cache-inputs")} help={t("form.cache-inputs-help")} inElements required />
           <AmountField path={["cache", "max_age"]} measure="span" title={t("form.cache-age")} placeholder={t("form.no-limit")} />
         </>
       ) : null}

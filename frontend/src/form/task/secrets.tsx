@@ -60,7 +60,7 @@ function Row({ use, bound, unknown, change, remove }: RowParts) {
         {WAYS.map((way) => <option key={way} value={way}>{words[way]}</option>)}
       </select>
       {use.way === "variable" ? null : (
-        <TextField id={id} text={use.value} onText={(value) => { change({ ...use, value }, false); }} onLeave={bound.seal} label={words[use.way]} readOnly={bound.readOnly} placeholder={use.way === "env" ? usualVariable(use.name) : use.name} mono plain />
+        <TextField id={id} text={use.value} onText={(value) => { change({ ...use, value }, false); }} onLeave={bound.seal} label={words[use.way]} readOnly={bound.readOnly} placeholder={use.way === "env" ? usualVariable(use.name) : use.name} mono />
       )}
       {unknown ? <p className="field-warning">{t("form.secret-unknown", { name: use.name })}</p> : null}
     </li>

@@ -52,7 +52,7 @@ function Row({ use, bound, change, remove }: RowParts) {
     <li className="rows-use">
       <span className="mono rows-name">{use.name}</span>
       {bound.readOnly ? null : <button type="button" className="button quiet small icon-only" aria-label={t("form.remove-name", { name: use.name })} title={t("form.remove-name", { name: use.name })} onClick={remove}><Icon name="close" /></button>}
-      <TextField id={id} text={use.mount} onText={(mount) => { change({ ...use, mount }, false); }} onLeave={bound.seal} label={t("form.mount", { name: use.name })} readOnly={bound.readOnly} placeholder={`CUBELOOM_VOLUME_${usualVariable(use.name)}`} mono plain />
+      <TextField id={id} text={use.mount} onText={(mount) => { change({ ...use, mount }, false); }} onLeave={bound.seal} label={t("form.mount", { name: use.name })} readOnly={bound.readOnly} placeholder={`CUBELOOM_VOLUME_${usualVariable(use.name)}`} mono />
       <label className="check small">
         <input type="checkbox" checked={use.readOnly} disabled={bound.readOnly} onChange={(event) => { change({ ...use, readOnly: event.target.checked }, true); }} />
         <span>{t("form.read-only")}</span>

@@ -1,0 +1,6 @@
+//! A sentence in which words between backticks are code.
+
+/** The sentence; line ends are spaces. */
+export function Prose({ text }: { text: string }) {
+  return text.split("`").map((part, index) => (index % 2 === 1 ? <code key={index} className="mono">{part}</code> : part));
+}
