@@ -1,0 +1,224 @@
+// The form of the editor: fields from a schema, expressions, problems that lead to their field, several tasks at once.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { flawless, launch, look, open, session, settled } from "./support/browser.mjs";
+import { Server, until } from "./support/server.mjs";
+
+const DOCUMENT = `apiVersion: cubeloom/v1
+kind: Pipeline
+name: digits
+parameters:
+  rounds: {type: integer, default: 60}   # how long it learns
+tasks:
+  - name: split
+    template: python
+    arguments: {script: split.py, args: ["--seed", 7]}
+    outputs: [parts]
+  - name: train
+    template: xgboost
+    needs: [split]
+    arguments: {data: "{{ run.dir }}/*.npz", model: m.json, label: "{{ tasks.split.outputs.parts }}"}
+  - name: report
+    template: command
+    needs: [train]
+    arguments: {command: [echo, done]}
+`;
+
+let server;
+let browser;
+let state;
+
+before(async () => {
+  [server, browser] = await Promise.all([Server.start(), launch()]);
+  server.user("ada", "--admin");
+  const api = server.api(server.token("ada"));
+  await api("POST", "/projects/default/pipelines", { document: DOCUMENT, message: "as it began" });
+  await api("POST", "/projects/default/secrets", { name: "api-token", value: "abcdefgh" });
+  state = await session(browser, server, "ada");
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** The editor, with a task selected. */
+async function editor(task, options = {}) {
+  const page = await open(browser, server, { state, ...options });
+  await page.goto("/projects/default/pipelines/digits/edit");
+  await settled(page);
+  if (task) await select(page, task);
+  return page;
+}
+
+async function select(page, task, modifiers = []) {
+  await page.locator(`#task-${task}`).click({ modifiers });
+  if (modifiers.length === 0) await page.getByLabel("Task", { exact: true }).waitFor();
+}
+
+const form = (page) => page.locator(".task-form");
+const part = (page, name) => form(page).locator(`[data-fold="${name}"]`);
+const unfold = async (page, name) => {
+  const button = part(page, name).locator(".fold-head button");
+  if ((await button.getAttribute("aria-expanded")) === "false") await button.click();
+};
+
+/** The document's text, as the text view has it. */
+async function text(page) {
+  await page.locator("button[data-look=text]").click();
+  const lines = page.locator(".ed-text .cm-line");
+  await until("the text", async () => (await lines.count()) > 5);
+  const written = (await lines.allTextContents()).join("\n");
+  await page.locator("button[data-look=canvas]").click();
+  return written;
+}
+
+test("a field is typed into, in the middle too, and undone in one step", async () => {
+  const page = await editor("train");
+  const model = form(page).getByLabel(/^Model file/);
+  await model.focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.type("my-", { delay: 20 });
+  assert.equal(await model.inputValue(), "my-m.json");
+  assert.equal(await model.evaluate((input) => input.selectionStart), 3, "the caret stays where it is typed");
+  // The server's answer comes in the meantime, and takes nothing away.
+  await page.waitForResponse((response) => response.url().endsWith("/validate"));
+  assert.ok(await model.evaluate((input) => input === document.activeElement));
+  // What equals its default is not written: the field shows it as a placeholder.
+  const rounds = form(page).getByLabel("Rounds", { exact: true });
+  assert.equal(await rounds.getAttribute("placeholder"), "100");
+  await rounds.fill("100");
+  await page.keyboard.press("Tab");
+  assert.doesNotMatch(await text(page), /rounds: 100/);
+  assert.match(await text(page), /model: my-m\.json/);
+  assert.match(await text(page), /# how long it learns/, "comments stay");
+  await page.locator(".ed-steps button").first().click();
+  assert.equal(await model.inputValue(), "m.json");
+  flawless(page);
+  await page.context().close();
+});
+
+test("inside of braces names are completed, with the keyboard", async () => {
+  const page = await editor("train");
+  const validation = form(page).getByLabel("Validation data", { exact: true });
+  await validation.focus();
+  await page.keyboard.type("{{ par");
+  const list = page.getByRole("listbox");
+  await list.waitFor();
+  assert.deepEqual(await list.getByRole("option").locator(".mono").allTextContents(), ["params.rounds", "tasks.split.outputs.parts"]);
+  assert.equal(await validation.getAttribute("aria-expanded"), "true");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await list.waitFor({ state: "hidden" });
+  await page.keyboard.type(" }}");
+  assert.equal(await validation.inputValue(), "{{ tasks.split.outputs.parts }}");
+  assert.equal(await validation.getAttribute("data-expression"), "", "an expression has a colour of its own");
+  flawless(page);
+  await page.context().close();
+});
+
+test("a mistake is told at its field, and the list of all leads back to it", async () => {
+  const page = await editor("train");
+  const rounds = form(page).getByLabel("Rounds", { exact: true });
+  await rounds.fill("0");
+  await form(page).getByText("Must be at least 1.").waitFor();
+  assert.equal(await rounds.getAttribute("aria-invalid"), "true");
+  await unfold(page, "resources");
+  const cpu = part(page, "resources").getByLabel("CPU", { exact: true });
+  await cpu.fill("2x");
+  await part(page, "resources").getByText(/Not an amount of CPU/).waitFor();
+  await unfold(page, "failure");
+  await part(page, "failure").getByLabel("Timeout", { exact: true }).fill("5 parsecs");
+  await page.locator("#task-split").click();
+  await page.locator(".ed-problems summary").click();
+  const rows = page.locator(".ed-problem-panel .problem-item");
+  await until("three problems", async () => (await rows.count()) >= 3);
+  await rows.filter({ hasText: "resources" }).first().click();
+  await until("the field to have the focus", () => page.evaluate(() => document.activeElement?.value === "2x"));
+  assert.equal(await form(page).getByLabel("Task", { exact: true }).inputValue(), "train");
+  flawless(page);
+  await page.context().close();
+});
+
+test("another name goes wherever the old one stood", async () => {
+  const page = await editor("split");
+  const name = form(page).getByLabel("Task", { exact: true });
+  await name.fill("My Task");
+  await form(page).getByText(/Use lower-case letters/).waitFor();
+  await name.fill("train");
+  await form(page).getByText("train is taken").waitFor();
+  await name.fill("divide");
+  await page.keyboard.press("Enter");
+  await page.locator("#task-divide").waitFor();
+  await until("the focus to stay", () => page.evaluate(() => document.activeElement?.value === "divide"));
+  const written = await text(page);
+  assert.match(written, /needs: \[divide\]/);
+  assert.match(written, /tasks\.divide\.outputs\.parts/);
+  flawless(page);
+  await page.context().close();
+});
+
+test("a list is written with the keyboard: Enter adds, Alt with an arrow moves, Backspace takes away", async () => {
+  const page = await editor("report");
+  const list = form(page).locator("[data-pointer='/tasks/2/arguments/command']");
+  const values = () => list.locator("input").evaluateAll((inputs) => inputs.map((input) => input.value));
+  await list.locator("input").first().focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("-n");
+  assert.deepEqual(await values(), ["echo", "-n", "done"]);
+  await page.keyboard.press("Alt+ArrowDown");
+  assert.deepEqual(await values(), ["echo", "done", "-n"]);
+  assert.ok(await list.locator("input").nth(2).evaluate((input) => input === document.activeElement), "the focus goes with it");
+  await page.keyboard.press("Backspace");
+  await page.keyboard.press("Backspace");
+  await page.keyboard.press("Backspace");
+  assert.deepEqual(await values(), ["echo", "done"]);
+  flawless(page);
+  await page.context().close();
+});
+
+test("another template takes the arguments that fit, and says which do not", async () => {
+  const page = await editor("split");
+  await form(page).getByLabel("Template", { exact: true }).selectOption("pytorch");
+  assert.equal(await form(page).getByLabel(/^Script/).inputValue(), "split.py");
+  await form(page).getByLabel("Template", { exact: true }).selectOption("command");
+  await form(page).getByText(/were left out: script, args/).waitFor();
+  flawless(page);
+  await page.context().close();
+});
+
+test("several tasks are changed at once", async () => {
+  const page = await editor("split");
+  await select(page, "report", ["Control"]);
+  await form(page).getByRole("heading", { name: "2 tasks" }).waitFor();
+  await unfold(page, "resources");
+  await part(page, "resources").getByLabel("Memory", { exact: true }).fill("2Gi");
+  assert.equal((await text(page)).match(/memory: 2Gi/g)?.length, 2);
+  flawless(page);
+  await page.context().close();
+});
+
+test("without a selection the form is the pipeline's", async () => {
+  const page = await editor(null);
+  const adding = form(page).getByLabel("New parameter");
+  await adding.fill("day");
+  await page.keyboard.press("Enter");
+  await form(page).getByLabel("Type of day").selectOption("date");
+  assert.match(await text(page), /day:\s*\{?\s*type: date/);
+  flawless(page);
+  await page.context().close();
+});
+
+test("every part is legible, light and dark, wide and narrow, in both languages", async () => {
+  for (const options of [{ theme: "dark" }, { lang: "zh" }]) {
+    const page = await editor(null, options);
+    await page.locator("#task-train").click();
+    const folded = form(page).locator(".fold-head button[aria-expanded=false]");
+    while ((await folded.count()) > 0) await folded.first().click();
+    assert.deepEqual(await look(page, options.lang ?? "en"), []);
+    flawless(page);
+    await page.context().close();
+  }
+});
