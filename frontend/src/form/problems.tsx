@@ -4,7 +4,7 @@ import { t } from "../core/texts";
 import { useEditor, type EditorStore } from "../editor/store";
 import { goTo } from "./jump";
 import { grouped } from "./by-place";
-import { ProblemButton } from "./problem-items";
+import { ProblemButton } from "./problem-button";
 
 /** The list. `onGo` is called when somebody chose one, e.g. to close what the list lies in. */
 export function Problems({ store, onGo }: { store: EditorStore; onGo?: () => void }) {

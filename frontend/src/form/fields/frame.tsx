@@ -56,7 +56,7 @@ export function Wrong({ id, own, problems }: { id: string; own: string | null; p
   return (
     <div id={id} className="form-wrong">
       {own ? <p className="field-error">{own}</p> : null}
-      {problems.map((problem, index) => <p key={index} className={problem.severity === "error" ? "field-error" : "field-warning"}>{problem.message}</p>)}
+      {problems.map((problem, index) => <p key={index} className={problem.severity === "error" ? "field-error" : "field-warning"}><span><Prose text={problem.message} /></span></p>)}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 //! The list that opens under a field.
 
-import { useEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef } from "react";
 import { t } from "../../core/texts";
 import type { Suggestion } from "../suggest";
 
@@ -15,6 +15,11 @@ interface ListParts {
 export function SuggestionList({ id, options, chosen, accept }: ListParts) {
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => { list.current?.children[chosen]?.scrollIntoView({ block: "nearest" }); }, [chosen, options]);
+  // It opens upwards where there is no room below.
+  useLayoutEffect(() => {
+    const box = list.current?.getBoundingClientRect();
+    if (list.current && box) list.current.dataset["above"] = String(box.bottom > window.innerHeight && box.top > box.height + 60);
+  }, [options.length > 0]);
   if (options.length === 0) return null;
   return (
     <ul className="suggest-list" role="listbox" id={`${id}-list`} aria-label={t("form.suggestions")} ref={list}>

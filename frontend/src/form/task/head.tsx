@@ -1,12 +1,13 @@
 //! The head of a task's form: its name, its template, what it does, and what is wrong with it.
 
+import { useId } from "react";
 import { t } from "../../core/texts";
 import type { Task } from "../../graph/document";
 import { basePointer, useForm } from "../context";
 import { Field } from "../fields/field";
+import { Wrong } from "../fields/frame";
 import { Prose } from "../fields/prose";
 import { problemsAt } from "../by-place";
-import { ProblemItems } from "../problem-items";
 import { NameField } from "./name";
 import { TemplateField } from "./template";
 import { local } from "../../text/knowledge";
@@ -15,7 +16,9 @@ import { templateOfTask } from "../../editor/templates";
 /** The head. */
 export function TaskHead({ task }: { task: Task }) {
   const form = useForm();
-  const found = problemsAt(form.problems, basePointer(form), true);
+  const id = useId();
+  // What is wrong with a field is told there.
+  const own = problemsAt(form.problems, basePointer(form), false);
   const template = templateOfTask(form.templates, task);
   const help = template && local(template.help).split("\n\n")[0];
   return (
@@ -24,7 +27,7 @@ export function TaskHead({ task }: { task: Task }) {
       <TemplateField task={task} />
       {help ? <p className="field-help"><Prose text={help} /></p> : null}
       <Field path={["description"]} kind={{ type: "text", long: false }} title={t("form.description")} plain />
-      {found.length > 0 ? <ProblemItems problems={found} label={t("form.problems-of", { task: task.name })} /> : null}
+      <Wrong id={`${id}-wrong`} own={null} problems={own} />
     </header>
   );
 }

@@ -7,6 +7,7 @@ import { renameTask } from "../../graph/edit";
 import { basePointer, useForm } from "../context";
 import { Frame } from "../fields/frame";
 import { isLabel } from "../names";
+import { NextProblem } from "./next-problem";
 
 /** The field. */
 export function NameField({ task }: { task: Task }) {
@@ -24,7 +25,7 @@ export function NameField({ task }: { task: Task }) {
     if (stay) form.store.set({ wanted: { pointer } });
   };
   return (
-    <Frame id={id} pointer={pointer} title={t("form.task-name")} wrong={wrong}>
+    <Frame id={id} pointer={pointer} title={t("form.task-name")} wrong={wrong} actions={<NextProblem />}>
       {(ties) => (
         <input
           className="input mono" id={ties.id} value={text} readOnly={form.readOnly} autoComplete="off" spellCheck={false} maxLength={63}

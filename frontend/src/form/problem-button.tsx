@@ -1,25 +1,10 @@
-//! Problems below each other; each leads to its field.
+//! One problem in a list; it leads to its field.
 
 import type { Problem } from "../api/problem";
 import { t } from "../core/texts";
-import { useForm } from "./context";
 import { Icon } from "../editor/icon";
-import { goTo } from "./jump";
+import { Prose } from "./fields/prose";
 import { placeWords } from "./by-place";
-
-/** The list. */
-export function ProblemItems({ problems, label }: { problems: readonly Problem[]; label: string }) {
-  const { store } = useForm();
-  return (
-    <ul className="problem-items" aria-label={label}>
-      {problems.map((problem, index) => (
-        <li key={index}>
-          <ProblemButton problem={problem} go={() => { goTo(store, problem.path); }} />
-        </li>
-      ))}
-    </ul>
-  );
-}
 
 /** One problem: its sign, its sentence, and where it is. */
 export function ProblemButton({ problem, go }: { problem: Problem; go: () => void }) {
@@ -29,7 +14,7 @@ export function ProblemButton({ problem, go }: { problem: Problem; go: () => voi
     <button type="button" className="problem-item" data-severity={problem.severity} onClick={go}>
       <Icon name={isError ? "error" : "warning"} />
       <span className="visually-hidden">{isError ? t("form.error") : t("form.warning")}: </span>
-      <span>{problem.message}{place ? <span className="problem-place mono"> {place}</span> : null}</span>
+      <span><Prose text={problem.message} />{place ? <span className="problem-place mono"> {place}</span> : null}</span>
     </button>
   );
 }
