@@ -21,6 +21,10 @@ export function start(): void {
   watchProfile(need<HTMLFormElement>("#profile-form"));
   const password = document.querySelector<HTMLFormElement>("#password-form");
   if (password) watchPassword(password);
+  const connect = document.querySelector<HTMLFormElement>("#connect-form");
+  if (connect) watchConnect(connect);
+  const disconnecting = document.querySelector<HTMLButtonElement>("#disconnect");
+  disconnecting?.addEventListener("click", () => void trying(() => disconnect(disconnecting)));
   need("#token-new").addEventListener("click", () => void trying(newToken));
   for (const button of all<HTMLButtonElement>("[data-revoke]")) {
     button.addEventListener("click", () => void trying(() => revoke(button)));
@@ -45,6 +49,22 @@ function watchPassword(form: HTMLFormElement): void {
     form.reset();
     toast(t("people.password-changed"));
   });
+}
+
+function watchConnect(form: HTMLFormElement): void {
+  onSubmit(form, async (data) => {
+    const { data: there } = await request<{ url: string }>("POST", "/me/provider", { current: data.get("current") });
+    location.assign(there.url);
+  });
+}
+
+async function disconnect(button: HTMLButtonElement): Promise<void> {
+  const title = t("people.disconnect-title", { name: button.dataset["name"] ?? "" });
+  const action = t("people.disconnect");
+  if (!(await confirm({ title, text: t("people.disconnect-text"), action, danger: true }))) return;
+  await request("DELETE", "/me/provider", undefined, { etag: `"${button.dataset["revision"] ?? ""}"` });
+  toastLater(t("people.disconnected"));
+  location.reload();
 }
 
 async function newToken(): Promise<void> {
