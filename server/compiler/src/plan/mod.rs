@@ -102,9 +102,9 @@ pub fn check_pipeline(
     (usable.then_some(document), problems)
 }
 
-/// Whether an expression that cannot be evaluated was told to be wrong when it was read.
+/// Whether an expression that cannot be evaluated (a parameter's default, too) was told to be wrong when it was read.
 fn is_told(problem: &Problem, known: &[String]) -> bool {
-    matches!(problem.code, Code::InvalidExpression | Code::UndefinedName)
+    matches!(problem.code, Code::InvalidExpression | Code::UndefinedName | Code::InvalidParameter)
         && known.iter().any(|path| path.starts_with(&problem.path))
 }
 

@@ -14,6 +14,7 @@ mod planning;
 mod problems;
 mod repository;
 mod schemas;
+mod shared;
 mod speed;
 mod support;
 mod templates;
