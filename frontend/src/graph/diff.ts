@@ -68,6 +68,9 @@ function taskChanges(before: Task, after: Task): FieldChange[] {
   return fieldChanges(content(before), content(after));
 }
 
+// Each task that is gone is compared with each new one; documents that differ that much are told as removed and added.
+const RENAMES = 250_000;
+
 /**
  * Other names of tasks, by the old ones: a task that is gone and a new one with the same content. The order of tasks and
  * the needs tell alike ones apart.
@@ -77,7 +80,7 @@ export function renames(before: PipelineDocument, after: PipelineDocument): Map<
   const gone = before.tasks.filter((task) => !now.has(task.name));
   const come = new Set(after.tasks.filter((task) => !was.has(task.name)));
   const names = new Map<string, string>();
-  if (gone.length === 0 || come.size === 0) return names;
+  if (gone.length === 0 || come.size === 0 || gone.length * come.size > RENAMES) return names;
   for (let found = true; found; ) {
     found = false;
     for (const task of gone) {
