@@ -3,9 +3,11 @@
 //! A log is one stream of bytes of one worker that only grows, so that a reader needs no more than an offset.
 
 use std::io;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::clock::Timestamp;
 use crate::executor::{BoxFuture, Report};
 use crate::ids::AttemptKey;
 use crate::outcome::WorkerName;
@@ -58,6 +60,17 @@ pub struct LogPiece {
     pub next: u64,
     /// Whether that was the last piece: the worker has ended, and everything that it wrote was read.
     pub ended: bool,
+    /// When its bytes came, in the log's order; fewer marks, or none, where that is not known.
+    pub marks: Vec<LogMark>,
+}
+
+/// When a part of a log came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogMark {
+    /// Where the part ends, in bytes; it begins where the one before it ends.
+    pub end: u64,
+    /// When its end was written; its beginning at most about a second before.
+    pub at: Timestamp,
 }
 
 /// Reads logs.
@@ -81,9 +94,9 @@ pub trait Logs: Send + Sync {
         limit: usize,
     ) -> BoxFuture<'a, io::Result<LogPiece>>;
 
-    /// What the workers of an attempt that has not ended have reported so far.
+    /// What the workers of an attempt that has not ended have reported so far, by rank; without their secrets.
     ///
     /// # Errors
     /// It cannot be read.
-    fn reported<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Report>>;
+    fn reported<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Arc<Report>>>>;
 }

@@ -29,6 +29,7 @@ use crate::notes::Notes;
 use crate::owner::Owners;
 use crate::paths::Layout;
 use crate::python::Pythons;
+use crate::reports::Reports;
 use crate::spares::Spares;
 use crate::spec::{StopWhy, StopWish};
 use crate::token::Tokens;
@@ -61,6 +62,7 @@ impl LocalExecutor {
             tokens: Tokens::load(&layout.top("keys"))?,
             notes: Notes::new().map_err(LocalError::file("a pipe"))?,
             spares: Spares::default(),
+            reports: Reports::default(),
             listening: OnceLock::new(),
             hierarchy: cgroup::detect(),
             observer: OnceLock::new(),

@@ -2,15 +2,16 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::executor::{BoxFuture, Report};
-use cubeloom_domain::logs::{Log, LogName, LogPiece, LogStream, Logs};
+use cubeloom_domain::logs::{Log, LogMark, LogName, LogPiece, LogStream, Logs};
 use cubeloom_domain::outcome::WorkerName;
 
 use crate::executor::{LocalExecutor, worker_name};
 use crate::spec::{EXIT, STDERR, STDOUT};
-use crate::{logs, outputs};
+use crate::{log_times, logs};
 
 /// What a worker reports into, below its folder.
 const OUTPUTS: &str = "outputs.jsonl";
@@ -33,15 +34,13 @@ impl Logs for LocalExecutor {
         Box::pin(blocking(move || read(&folder?, stream, offset, limit)))
     }
 
-    fn reported<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Report>> {
-        let dir = self.machine.layout.attempt(key);
+    fn reported<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Arc<Report>>>> {
+        let (dir, machine) = (self.machine.layout.attempt(key), Arc::clone(&self.machine));
         Box::pin(blocking(move || {
             let workers = workers(&dir)?;
-            let files: Vec<(String, PathBuf)> = workers
-                .iter()
-                .map(|worker| (worker.to_string(), dir.join(worker.to_string()).join(OUTPUTS)))
-                .collect();
-            Ok(outputs::collect(files.iter().map(|(worker, path)| (worker.clone(), path.as_path()))).report)
+            let read =
+                |worker: &WorkerName| machine.reports.read(&dir.join(worker.to_string()).join(OUTPUTS));
+            workers.iter().map(read).collect()
         }))
     }
 }
@@ -104,7 +103,20 @@ fn read(folder: &Path, stream: LogStream, offset: u64, limit: usize) -> io::Resu
     let path = folder.join(file_name(stream));
     let piece = logs::range(&path, offset, limit)?;
     let ended = over && path.exists() && piece.next >= logs::len(&path)?;
-    Ok(LogPiece { bytes: piece.bytes, next: piece.next, ended })
+    let marks = marks(&path, offset, piece.next, over)?;
+    Ok(LogPiece { bytes: piece.bytes, next: piece.next, ended, marks })
+}
+
+/// When a piece came. What was written after the last look of the worker's shim came just now.
+fn marks(path: &Path, from: u64, to: u64, over: bool) -> io::Result<Vec<LogMark>> {
+    if from == to {
+        return Ok(Vec::new());
+    }
+    let mut marks = log_times::between(path, from, to)?;
+    if !over && marks.last().is_none_or(|last| last.end < to) {
+        marks.extend(log_times::present(path).ok().filter(|present| present.end >= to));
+    }
+    Ok(marks)
 }
 
 #[cfg(test)]

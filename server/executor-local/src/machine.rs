@@ -16,6 +16,7 @@ use crate::notes::{self, Notes};
 use crate::owner::Owners;
 use crate::paths::Layout;
 use crate::python::Pythons;
+use crate::reports::Reports;
 use crate::spares::Spares;
 use crate::token::Tokens;
 
@@ -31,6 +32,8 @@ pub(crate) struct Machine {
     pub(crate) tokens: Tokens,
     pub(crate) notes: Notes,
     pub(crate) spares: Spares,
+    /// What live attempts have reported so far.
+    pub(crate) reports: Reports,
     /// Set when the notes are being read.
     pub(crate) listening: OnceLock<()>,
     pub(crate) observer: OnceLock<Arc<dyn Observer>>,

@@ -1,6 +1,6 @@
 //! What workers wrote into `CUBELOOM_OUTPUTS`: JSON lines of outputs, metrics, progress, checkpoints, artefacts.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cubeloom_domain::JsonMap;
 use cubeloom_domain::executor::{Artifact, Metric, Progress, Report};
@@ -11,6 +11,18 @@ use crate::logs;
 
 /// More than this of one worker's file is not read, in bytes.
 pub(crate) const MOST: usize = 16 << 20;
+
+/// Beside the outputs of a worker that has secrets, a copy without them: the outputs themselves are masked only when it
+/// has ended.
+pub(crate) fn masked(outputs: &Path) -> PathBuf {
+    outputs.with_extension("masked.jsonl")
+}
+
+/// The file to read a worker's outputs from. The copy is left where the worker's shim died before it could mask them.
+pub(crate) fn readable(outputs: &Path) -> PathBuf {
+    let copy = masked(outputs);
+    if copy.exists() { copy } else { outputs.to_path_buf() }
+}
 
 /// One line.
 #[derive(Deserialize)]
@@ -36,6 +48,7 @@ pub(crate) struct Reports {
 pub(crate) fn collect<'a>(files: impl Iterator<Item = (String, &'a Path)>) -> Reports {
     let mut reports = Reports::default();
     for (worker, path) in files {
+        let path = &readable(path);
         match logs::range(path, 0, length(path)) {
             Ok(piece) => reports.add(&worker, &piece.bytes),
             Err(error) => reports.warnings.push(format!("{worker}: its outputs cannot be read: {error}")),
@@ -52,7 +65,7 @@ fn length(path: &Path) -> usize {
 }
 
 impl Reports {
-    fn add(&mut self, worker: &str, text: &[u8]) {
+    pub(crate) fn add(&mut self, worker: &str, text: &[u8]) {
         let mut own = JsonMap::new();
         let mut bad = 0usize;
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {

@@ -12,6 +12,7 @@ mod streams;
 mod supervise;
 mod tree;
 mod usage;
+mod watch;
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -108,6 +109,8 @@ fn run(order: &ShimSpec) -> Result<(), Refusal> {
         // Outputs that may hold secrets are worse than none.
         let _ = fs::write(&order.outputs, format!("masking: {error}\n"));
     }
+    // The copy that is read until now goes only when the outputs themselves are masked.
+    drop(supervisor);
     record_file.write(&record);
     if let Some(cgroup) = &order.cgroup {
         cgroup.remove();

@@ -13,6 +13,7 @@ use super::program::{Program, StartError};
 use super::streams::Streams;
 use super::tree;
 use super::usage::Sampler;
+use super::watch::Watch;
 use crate::spec::{End, ExitRecord, ShimSpec, StopWish};
 
 /// How often killing is repeated while something survives it.
@@ -23,6 +24,7 @@ pub(super) struct Supervisor<'a> {
     order: &'a ShimSpec,
     streams: Streams,
     sampler: Sampler<'a>,
+    watch: Watch,
     /// Set by a wish to stop: when KILL follows TERM.
     kill_at: Option<Instant>,
     /// The wish to stop found the worker ending already.
@@ -34,7 +36,8 @@ pub(super) struct Supervisor<'a> {
 impl<'a> Supervisor<'a> {
     pub(super) fn new(order: &'a ShimSpec, streams: Streams) -> Self {
         let sampler = Sampler::new(order);
-        Self { order, streams, sampler, kill_at: None, by_itself: false, out_of_memory: false }
+        let watch = Watch::new(order);
+        Self { order, streams, sampler, watch, kill_at: None, by_itself: false, out_of_memory: false }
     }
 
     /// Starts a program of the worker's.
@@ -61,6 +64,7 @@ impl<'a> Supervisor<'a> {
         let (stopped, ended_at) = (self.was_stopped() || end == End::NeverRan, now());
         self.end_rest();
         self.streams.finish();
+        self.watch.finish();
         let usage = self.sampler.summary();
         ExitRecord { end, stopped, started_at, ended_at, usage }
     }
@@ -107,7 +111,8 @@ impl<'a> Supervisor<'a> {
 
     /// How long nothing is to be done.
     fn pause(&self) -> Duration {
-        let until = self.kill_at.map_or(self.sampler.next(), |kill| kill.min(self.sampler.next()));
+        let due = self.sampler.next().min(self.watch.next());
+        let until = self.kill_at.map_or(due, |kill| kill.min(due));
         until.saturating_duration_since(Instant::now())
     }
 
@@ -120,6 +125,7 @@ impl<'a> Supervisor<'a> {
             hit("shim.kill.after");
             self.kill_at = Some(present + AGAIN);
         }
+        self.watch.tick();
         if self.sampler.next() <= present {
             let over = self.sampler.sample();
             if over && !self.out_of_memory && !self.stopping() {

@@ -34,6 +34,16 @@ pub enum BrowseError {
     /// It is there already.
     #[error("`{0}` is there already")]
     Exists(String),
+    /// A folder that is too large to be listed.
+    #[error(
+        "the folder `{path}` holds more than {most} entries: name a file or a folder in it, or spread them over folders"
+    )]
+    TooMany {
+        /// The path.
+        path: String,
+        /// How many it may hold.
+        most: usize,
+    },
     /// The disk is full.
     #[error("the disk that holds `{0}` is full")]
     NoRoom(String),

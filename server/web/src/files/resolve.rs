@@ -58,7 +58,9 @@ impl From<BrowseError> for ApiError {
         match error {
             E::BadPath { .. } | E::Leaves(_) | E::Special(_) => Self::field("/path", error.to_string()),
             E::NotFound(path) => Self::not_found("file", path),
-            E::NotAFile(_) | E::NotAFolder(_) | E::Exists(_) => Self::conflict(error.to_string()),
+            E::NotAFile(_) | E::NotAFolder(_) | E::Exists(_) | E::TooMany { .. } => {
+                Self::conflict(error.to_string())
+            }
             E::NoRoom(_) => Self::new(Kind::Unavailable, error.to_string()),
             E::Denied(_) => Self::forbidden(error.to_string()),
             E::Store { .. } => Self::new(Kind::Unavailable, error.to_string()),

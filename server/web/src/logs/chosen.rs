@@ -90,7 +90,7 @@ impl Chosen {
     pub(crate) async fn read(&self, name: &LogName, offset: u64, limit: usize) -> ApiResult<LogPiece> {
         match self.executor.logs() {
             Some(logs) => logs.read(&self.key, name, offset, limit).await.map_err(unreadable),
-            None => Ok(LogPiece { bytes: Vec::new(), next: offset, ended: true }),
+            None => Ok(LogPiece { next: offset, ended: true, ..LogPiece::default() }),
         }
     }
 }

@@ -1,13 +1,19 @@
-//! Reads on from a cursor: all streams in turn, so that no worker's log keeps the others' waiting.
+//! Reads on from a cursor: all streams together, in the order in which their lines came. Where that is not known they
+//! take turns, so that no worker's log keeps the others' waiting.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
-use cubeloom_domain::logs::{Log, LogName};
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::logs::{Log, LogMark, LogName};
 
 use super::cut::{LONGEST, cut};
 use super::{Chosen, Cursor};
-use crate::api::logs::view::LogChunk;
+use crate::api::logs::view::{LineTime, LogChunk};
 use crate::error::ApiResult;
+use crate::time::Time;
+
+/// The least that is read of a stream at once, in bytes.
+const LEAST: usize = 4 << 10;
 
 /// A piece that was read.
 #[derive(Debug)]
@@ -31,6 +37,27 @@ pub(crate) struct Read {
     pub full: bool,
 }
 
+/// A stream being read.
+struct Stream {
+    log: Log,
+    /// Where it is read on.
+    next: u64,
+    /// Whole lines that were read and are not told yet.
+    parts: VecDeque<Part>,
+    /// How much of it was told, in bytes.
+    told: usize,
+    /// There is nothing more to be read of it now.
+    dry: bool,
+}
+
+/// Lines that came together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Part {
+    offset: u64,
+    bytes: Vec<u8>,
+    at: Option<Timestamp>,
+}
+
 impl Chosen {
     /// Reads on from a cursor and moves it, at most about `limit` bytes. `all` also tells lines that have not ended, of
     /// the streams that it accepts.
@@ -41,63 +68,173 @@ impl Chosen {
         all: impl Fn(&LogName) -> bool,
     ) -> ApiResult<Read> {
         let mut read = Read::default();
+        let mut streams: Vec<Stream> =
+            self.list().await?.into_iter().filter_map(|log| Stream::open(log, cursor)).collect();
+        let share = (limit / streams.len().max(1)).clamp(LEAST, LONGEST);
         let mut room = limit;
-        let mut open: Vec<Log> = self.list().await?;
-        open.retain(|log| log.length > cursor.offset(&log.name));
-        while !open.is_empty() {
-            let mut still = Vec::new();
-            for log in open {
-                if room == 0 {
-                    read.full = true;
-                    return Ok(read);
-                }
-                let told = self.piece(&log, cursor, room, all(&log.name), &mut read).await?;
-                room = room.saturating_sub(told);
-                if told > 0 && cursor.offset(&log.name) < log.length {
-                    still.push(log);
-                }
+        loop {
+            for stream in streams.iter_mut().filter(|stream| stream.parts.is_empty() && !stream.dry) {
+                let all = all(&stream.log.name);
+                self.fill(stream, share, all, &mut read.left).await?;
             }
-            open = still;
+            let Some(first) = streams.iter_mut().min_by_key(|stream| stream.turn()) else { break };
+            let Some(part) = first.parts.pop_front() else { break };
+            first.told += part.bytes.len();
+            room = room.saturating_sub(part.bytes.len());
+            cursor.offsets.insert(first.log.name.clone(), part.offset + part.bytes.len() as u64);
+            read.tell(&first.log.name, &part);
+            if room == 0 {
+                read.full = streams.iter().any(|stream| !stream.dry || !stream.parts.is_empty());
+                break;
+            }
         }
         Ok(read)
     }
 
-    /// One piece of one log; how many bytes it had.
-    async fn piece(
+    /// Reads the next piece of a stream.
+    async fn fill(
         &self,
-        log: &Log,
-        cursor: &mut Cursor,
-        room: usize,
+        stream: &mut Stream,
+        limit: usize,
         all: bool,
-        read: &mut Read,
-    ) -> ApiResult<usize> {
-        let offset = cursor.offset(&log.name);
-        // A limit must not keep a line back for ever.
-        let limit = room.clamp(1024, LONGEST);
-        let piece = self.read(&log.name, offset, limit).await?;
-        let forced = all || piece.ended || (limit < LONGEST && piece.bytes.len() == limit);
+        left: &mut BTreeMap<LogName, u64>,
+    ) -> ApiResult<()> {
+        let name = &stream.log.name;
+        let mut piece = self.read(name, stream.next, limit).await?;
+        // A limit must not tear a line apart that is shorter than a piece can be.
+        if piece.bytes.len() == limit && limit < LONGEST && !piece.bytes.contains(&b'\n') {
+            piece = self.read(name, stream.next, LONGEST).await?;
+        }
         let told = match cut(&piece.bytes, false) {
-            0 if forced => cut(&piece.bytes, true),
+            0 if all || piece.ended => cut(&piece.bytes, true),
             // The rest of it is read in the next turn.
             told => told,
         };
         let told = if told == 0 && piece.ended { piece.bytes.len() } else { told };
         if told < piece.bytes.len() {
-            read.left.insert(log.name.clone(), offset + piece.bytes.len() as u64);
+            left.insert(name.clone(), stream.next + piece.bytes.len() as u64);
         } else {
-            read.left.remove(&log.name);
+            left.remove(name);
         }
-        if told > 0 {
-            let next = offset + told as u64;
-            let chunk = LogChunk {
-                worker: log.name.worker.to_string(),
-                stream: log.name.stream.as_str().into(),
-                offset,
-                text: String::from_utf8_lossy(&piece.bytes[..told]).into_owned(),
-            };
-            read.told.push(Told { chunk, name: log.name.clone(), next });
-            cursor.offsets.insert(log.name.clone(), next);
+        stream.parts = parts(stream.next, &piece.bytes[..told], &piece.marks);
+        stream.next += told as u64;
+        stream.dry = told == 0 || stream.next >= stream.log.length;
+        Ok(())
+    }
+}
+
+impl Stream {
+    /// A stream that has more than its reader knows.
+    fn open(log: Log, cursor: &Cursor) -> Option<Self> {
+        let next = cursor.offset(&log.name);
+        (log.length > next).then(|| Self { log, next, parts: VecDeque::new(), told: 0, dry: false })
+    }
+
+    /// Who is told next: streams with something to tell, by when it came, and then who was told least of.
+    fn turn(&self) -> (bool, Option<Timestamp>, usize) {
+        let part = self.parts.front();
+        (part.is_none(), part.and_then(|part| part.at), self.told)
+    }
+}
+
+impl Read {
+    /// Adds lines to the last piece if it is of the same stream and has room, or begins another.
+    fn tell(&mut self, name: &LogName, part: &Part) {
+        let text = String::from_utf8_lossy(&part.bytes);
+        let next = part.offset + part.bytes.len() as u64;
+        let goes_on = |last: &&mut Told| {
+            let dated = part.at.is_some() || last.chunk.times.is_empty();
+            last.name == *name && dated && last.next - last.chunk.offset + text.len() as u64 <= LONGEST as u64
+        };
+        if let Some(last) = self.told.last_mut().filter(goes_on) {
+            let line = last.chunk.text.matches('\n').count();
+            last.chunk.times.extend(time(line, part.at));
+            last.chunk.text.push_str(&text);
+            last.next = next;
+            return;
         }
-        Ok(told)
+        let chunk = LogChunk {
+            worker: name.worker.to_string(),
+            stream: name.stream.as_str().into(),
+            offset: part.offset,
+            text: text.into_owned(),
+            times: time(0, part.at).into_iter().collect(),
+        };
+        self.told.push(Told { chunk, name: name.clone(), next });
+    }
+}
+
+fn time(line: usize, at: Option<Timestamp>) -> Option<LineTime> {
+    at.map(|at| LineTime { line: u32::try_from(line).unwrap_or(u32::MAX), at: Time(at) })
+}
+
+/// Takes lines apart by when they came: a line came when its first byte did.
+fn parts(offset: u64, bytes: &[u8], marks: &[LogMark]) -> VecDeque<Part> {
+    let mut parts: VecDeque<Part> = VecDeque::new();
+    let (mut offset, mut marks) = (offset, marks);
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let passed = marks.iter().take_while(|mark| mark.end <= offset).count();
+        marks = &marks[passed..];
+        let at = marks.first().map(|mark| mark.at);
+        match parts.back_mut().filter(|last| last.at == at) {
+            Some(last) => last.bytes.extend_from_slice(line),
+            None => parts.push_back(Part { offset, bytes: line.to_vec(), at }),
+        }
+        offset += line.len() as u64;
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::logs::LogStream;
+    use cubeloom_domain::outcome::WorkerName;
+
+    use super::*;
+
+    fn name(index: u32) -> LogName {
+        LogName { worker: WorkerName { role: "worker".into(), index }, stream: LogStream::Stdout }
+    }
+
+    fn part(offset: u64, text: &str, at: Option<i64>) -> Part {
+        Part { offset, bytes: text.into(), at: at.map(Timestamp) }
+    }
+
+    #[test]
+    fn lines_are_taken_apart_by_when_they_came() {
+        let marks = [(14, 1), (18, 2), (22, 3)].map(|(end, at)| LogMark { end, at: Timestamp(at) });
+        let found = parts(10, b"one\ntwo\nsix\nfour", &marks);
+        // `two` began before the first mark; `four` came after the last one.
+        let expected = [
+            part(10, "one\n", Some(1)),
+            part(14, "two\n", Some(2)),
+            part(18, "six\n", Some(3)),
+            part(22, "four", None),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(parts(0, b"a\nb\n", &[]), [part(0, "a\nb\n", None)]);
+    }
+
+    #[test]
+    fn a_piece_says_from_which_line_on_which_time_holds() {
+        let mut read = Read::default();
+        read.tell(&name(0), &part(0, "one\ntwo\n", Some(1)));
+        read.tell(&name(0), &part(8, "six\n", Some(2)));
+        read.tell(&name(1), &part(0, "other\n", Some(3)));
+        read.tell(&name(0), &part(12, "ten\n", Some(4)));
+        let told: Vec<(&str, Vec<(u32, i64)>)> = read
+            .told
+            .iter()
+            .map(|told| {
+                (
+                    told.chunk.text.as_str(),
+                    told.chunk.times.iter().map(|time| (time.line, time.at.0.0)).collect(),
+                )
+            })
+            .collect();
+        let expected =
+            [("one\ntwo\nsix\n", vec![(0, 1), (2, 2)]), ("other\n", vec![(0, 3)]), ("ten\n", vec![(0, 4)])];
+        assert_eq!(told, expected);
+        assert_eq!(read.told.iter().map(|told| told.next).collect::<Vec<_>>(), [12, 6, 16]);
     }
 }

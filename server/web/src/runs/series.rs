@@ -46,9 +46,10 @@ pub(crate) async fn metrics(
     if let Some(logs) = web.clusters().get(&plan.cluster).and_then(|executor| executor.logs()) {
         for attempt in web.store().live_attempts(run, RUNNING).await? {
             if task.is_none_or(|task| task == attempt.task)
-                && let Ok(report) = logs.reported(&attempt.key).await
+                && let Ok(reports) = logs.reported(&attempt.key).await
             {
-                add(&mut values, attempt.task, attempt.key.instance, report.metrics.iter().filter(wanted));
+                let metrics = reports.iter().flat_map(|report| &report.metrics).filter(wanted);
+                add(&mut values, attempt.task, attempt.key.instance, metrics);
             }
         }
     }

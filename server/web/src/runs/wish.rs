@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cubeloom_domain::RunId;
 use cubeloom_domain::record::{RunRecord, Wish};
 use cubeloom_domain::state::RunState;
 use serde_json::json;
@@ -18,7 +19,7 @@ use crate::state::Web;
 const LOOK: Duration = Duration::from_millis(20);
 const LOOKS: u32 = 100;
 
-/// Stops a run. To stop one that is being stopped changes nothing.
+/// Wants a run stopped; [`settle`] waits for it. To stop one that is being stopped changes nothing.
 pub(crate) async fn cancel(web: &Web, caller: &Caller, run: &RunRecord) -> ApiResult<()> {
     if run.state.is_final() {
         let (id, state) = (&run.id, run.state.as_str());
@@ -39,7 +40,8 @@ pub(crate) async fn resume(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRe
     }
     let plan = reader::plan(web, &run.id).await?;
     secrets::demand(web, caller, run, &plan, &Wish::Resume).await?;
-    add(web, caller, run, &Wish::Resume, "run.resume").await
+    add(web, caller, run, &Wish::Resume, "run.resume").await?;
+    settle(web, std::slice::from_ref(&run.id)).await
 }
 
 /// Runs these tasks, and everything after them, again.
@@ -57,7 +59,8 @@ pub(crate) async fn rerun(web: &Web, caller: &Caller, run: &RunRecord, from: Vec
     }
     let wish = Wish::Rerun { from };
     secrets::demand(web, caller, run, &plan, &wish).await?;
-    add(web, caller, run, &wish, "run.rerun").await
+    add(web, caller, run, &wish, "run.rerun").await?;
+    settle(web, std::slice::from_ref(&run.id)).await
 }
 
 /// Starts a new run of the same version, or of the same part of it, with the same parameters.
@@ -95,14 +98,14 @@ async fn add(web: &Web, caller: &Caller, run: &RunRecord, wish: &Wish, action: &
     };
     web.store().add_wish(&run.id, wish, &caller.user.name, web.now(), Some(&entry)).await?;
     web.wake();
-    settle(web, run).await
+    Ok(())
 }
 
-/// Waits a moment for the engine to take the wish up: whoever looks at the run then sees what came of it, and not that
-/// it had ended before. A server that is busy, or another one that leads the run, may take longer.
-async fn settle(web: &Web, run: &RunRecord) -> ApiResult<()> {
+/// Waits a moment for the engine to take the wishes up: whoever looks at the runs then sees what came of it, and not that
+/// they had ended before. A server that is busy, or another one that leads a run, may take longer.
+pub(crate) async fn settle(web: &Web, runs: &[RunId]) -> ApiResult<()> {
     for _ in 0..LOOKS {
-        if web.store().wishes(std::slice::from_ref(&run.id)).await?.is_empty() {
+        if web.store().wishes(runs).await?.is_empty() {
             return Ok(());
         }
         tokio::time::sleep(LOOK).await;

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use crate::time::Time;
+
 /// Which logs are meant.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -66,6 +68,19 @@ pub struct LogChunk {
     pub offset: u64,
     /// The text, line ends included; what is not UTF-8 shows as U+FFFD.
     pub text: String,
+    /// When its lines came, each to about a tenth of a second while the worker speaks, a second after a silence. Absent of
+    /// logs that were written before there were times.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub times: Vec<LineTime>,
+}
+
+/// From a line on, up to where the next one of these begins, all lines came at this time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LineTime {
+    /// The line in the text, from 0.
+    pub line: u32,
+    /// When it came.
+    pub at: Time,
 }
 
 /// What was found in the logs.

@@ -29,6 +29,7 @@ pub(crate) async fn cancel(
     Path(run): Path<RunId>,
 ) -> ApiResult<(StatusCode, Json<RunView>)> {
     wish::cancel(&web, &caller, &reader::record(&web, &run).await?).await?;
+    wish::settle(&web, std::slice::from_ref(&run)).await?;
     let present = reader::record(&web, &run).await?;
     Ok((StatusCode::ACCEPTED, Json(reader::listed(&web, &present).await?)))
 }

@@ -1,8 +1,11 @@
 //! `POST /projects/{project}/runs/cancel` and `.../rerun`: several runs at once, with a result for each.
 
+use std::time::Duration;
+
 use axum::extract::State;
 use cubeloom_domain::RunId;
 use cubeloom_domain::record::RunRecord;
+use tokio::time::Instant;
 
 use super::view::{ManyResults, ManyRuns, OneResult};
 use crate::auth::Caller;
@@ -13,8 +16,17 @@ use crate::state::Web;
 
 /// Runs in one request.
 const MOST: usize = 200;
+/// How long one request goes on: long before it would be given up half-way, with nobody told how far it came.
+const TIME: Duration = Duration::from_secs(20);
 
-/// Stops several runs of a project.
+/// What is done with each run.
+#[derive(Clone, Copy)]
+enum Deed {
+    Cancel,
+    Again,
+}
+
+/// Stops several runs of a project. What there was no time for is in `left`: send it again.
 #[utoipa::path(
     post,
     path = "/projects/{project}/runs/cancel",
@@ -32,19 +44,15 @@ pub(crate) async fn cancel_many(
     Path(project): Path<String>,
     Json(body): Json<ManyRuns>,
 ) -> ApiResult<Json<ManyResults>> {
-    check(&body)?;
-    let mut results = Vec::with_capacity(body.runs.len());
-    for run in body.runs {
-        let done = match find(&web, &project, &run).await {
-            Ok(record) => wish::cancel(&web, &caller, &record).await.map(|()| None),
-            Err(error) => Err(error),
-        };
-        results.push(result(run, done)?);
-    }
-    Ok(Json(ManyResults { results }))
+    let done = each(&web, &caller, &project, body, Deed::Cancel).await?;
+    let ids: Vec<RunId> =
+        done.results.iter().filter(|one| one.ok).filter_map(|one| one.run.parse().ok()).collect();
+    wish::settle(&web, &ids).await?;
+    Ok(Json(done))
 }
 
-/// Starts several runs of a project again, each with its version and parameters, as new runs.
+/// Starts several runs of a project again, each with its version and parameters, as new runs. What there was no time for
+/// is in `left`: send it again.
 #[utoipa::path(
     post,
     path = "/projects/{project}/runs/rerun",
@@ -62,23 +70,45 @@ pub(crate) async fn rerun_many(
     Path(project): Path<String>,
     Json(body): Json<ManyRuns>,
 ) -> ApiResult<Json<ManyResults>> {
-    check(&body)?;
-    let mut results = Vec::with_capacity(body.runs.len());
-    for run in body.runs {
-        let done = match find(&web, &project, &run).await {
-            Ok(record) => wish::again(&web, &caller, &record).await.map(|started| Some(started.record.id)),
+    Ok(Json(each(&web, &caller, &project, body, Deed::Again).await?))
+}
+
+/// Does it with one run after the other, for as long as there is time.
+async fn each(
+    web: &Web,
+    caller: &Caller,
+    project: &str,
+    body: ManyRuns,
+    deed: Deed,
+) -> ApiResult<ManyResults> {
+    match body.runs.len() {
+        0 => return Err(ApiError::field("/runs", "name at least one run")),
+        count if count > MOST => {
+            return Err(ApiError::field("/runs", format!("{count} runs: name at most {MOST}")));
+        }
+        _ => {}
+    }
+    let until = Instant::now() + TIME;
+    let mut runs = body.runs.into_iter();
+    let mut results = Vec::with_capacity(runs.len());
+    for run in runs.by_ref() {
+        let done = match find(web, project, &run).await {
+            Ok(record) => one(web, caller, &record, deed).await,
             Err(error) => Err(error),
         };
         results.push(result(run, done)?);
+        if Instant::now() >= until {
+            break;
+        }
     }
-    Ok(Json(ManyResults { results }))
+    Ok(ManyResults { results, left: runs.collect() })
 }
 
-fn check(body: &ManyRuns) -> ApiResult<()> {
-    match body.runs.len() {
-        0 => Err(ApiError::field("/runs", "name at least one run")),
-        count if count > MOST => Err(ApiError::field("/runs", format!("{count} runs: name at most {MOST}"))),
-        _ => Ok(()),
+/// Does it with one run; the run that was started by it.
+async fn one(web: &Web, caller: &Caller, record: &RunRecord, deed: Deed) -> ApiResult<Option<RunId>> {
+    match deed {
+        Deed::Cancel => wish::cancel(web, caller, record).await.map(|()| None),
+        Deed::Again => wish::again(web, caller, record).await.map(|started| Some(started.record.id)),
     }
 }
 

@@ -135,8 +135,11 @@ pub struct ManyRuns {
 /// What came of each of several runs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ManyResults {
-    /// One for each run, in the order in which they were named.
+    /// One for each run that was come to, in the order in which they were named.
     pub results: Vec<OneResult>,
+    /// The others, in that order: nothing was done with them yet.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub left: Vec<String>,
 }
 
 /// What came of one of several runs.
