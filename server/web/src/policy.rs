@@ -123,6 +123,7 @@ pub const POLICY: &[Rule] = &[
     // The signature in the URL says that somebody may.
     row("POST", "/api/v1/hooks/{hook}", Anyone, Run),
     row("PUT", "/api/v1/projects/{project}/code", Editor, Write),
+    row("GET", "/api/v1/projects/{project}/code", Viewer, Read),
     row("GET", "/api/v1/projects/{project}/code/{digest}", Viewer, Read),
     row("GET", "/api/v1/projects/{project}/code/{digest}/file", Viewer, Read),
     row("POST", "/api/v1/projects/{project}/validate", Viewer, Read),

@@ -48,6 +48,12 @@ impl Snapshot {
         self.entries.len()
     }
 
+    /// How large they are together, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.entries.iter().map(|entry| entry.bytes).sum()
+    }
+
     /// Copies the files to `<parent>/<digest>`, unless they are there, and returns that folder.
     ///
     /// # Errors

@@ -1,10 +1,11 @@
 //! Folders of code that go with pipelines. Each lies once on the disk, under the SHA-256 of its content; which project
 //! has which is noted beside, so that nobody reads another project's code by its digest.
 
+mod notes;
+mod sweep;
 mod unpack;
 
-use std::fs::{self, DirBuilder};
-use std::os::unix::fs::DirBuilderExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use cubeloom_storage::snapshot::{File, Snapshot, SnapshotError, files};
@@ -12,6 +13,9 @@ use cubeloom_storage::snapshot::{File, Snapshot, SnapshotError, files};
 use crate::error::{ApiError, ApiResult};
 use crate::state::{Folders, Web};
 
+use notes::Noted;
+pub(crate) use notes::all as notes_of;
+pub(crate) use sweep::{AFTER, sweep};
 pub(crate) use unpack::{Scratch, unpack};
 
 /// Copies a folder to where runs find it, for a project.
@@ -19,16 +23,23 @@ pub(crate) use unpack::{Scratch, unpack};
 /// # Errors
 /// When it cannot be written.
 pub fn keep(folders: &Folders, project: &str, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+    let noted = Noted { bytes: snapshot.bytes(), files: snapshot.len() as u64 };
+    let unwritable = |source| SnapshotError::Unwritable { place: notes::place(folders, project), source };
+    // Nothing is removed between the copy and the note.
+    let _lock = notes::lock(folders).map_err(unwritable)?;
     snapshot.keep(&folders.code)?;
-    let place = notes(folders, project);
-    let noted = DirBuilder::new().recursive(true).mode(0o700).create(&place);
-    let noted = noted.and_then(|()| fs::write(place.join(&snapshot.digest), []));
-    noted.map_err(|source| SnapshotError::Unwritable { place, source })
+    notes::write(folders, project, &snapshot.digest, noted).map_err(unwritable)
 }
 
 /// Whether a project has the folder of this digest.
 pub(crate) fn has(web: &Web, project: &str, digest: &str) -> bool {
-    is_digest(digest) && notes(web.folders(), project).join(digest).is_file()
+    is_digest(digest) && notes::place(web.folders(), project).join(digest).is_file()
+}
+
+/// Whether a project has the folder of this digest, which from now on counts as just sent: something is about to name
+/// it.
+pub(crate) fn renew(web: &Web, project: &str, digest: &str) -> bool {
+    is_digest(digest) && notes::renew(web.folders(), project, digest)
 }
 
 /// The folder of this digest, when the project has it.
@@ -59,10 +70,6 @@ pub(crate) fn file_in(folder: &Path, name: &str) -> Option<PathBuf> {
     let path = folder.join(name);
     (plain && !name.is_empty() && !name.contains('\0') && fs::symlink_metadata(&path).ok()?.is_file())
         .then_some(path)
-}
-
-fn notes(folders: &Folders, project: &str) -> PathBuf {
-    folders.data.join("code-of").join(project)
 }
 
 fn is_digest(text: &str) -> bool {

@@ -1,5 +1,6 @@
 //! What surrounds every request: an id, sizes, headers, and the form in which refusals are shown.
 
+mod drain;
 mod headers;
 mod once;
 mod present;
@@ -10,7 +11,7 @@ mod time;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, Request};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
@@ -43,6 +44,7 @@ pub(crate) fn around(routes: Router<Web>, web: &Web) -> Router<Web> {
         .layer(CatchPanicLayer::new())
         .layer(from_fn_with_state(web.clone(), present::present))
         .layer(from_fn_with_state(web.clone(), headers::set))
+        .layer(from_fn(drain::drain))
         .layer(CompressionLayer::new().compress_when(compress))
         .layer(TraceLayer::new_for_http().make_span_with(span))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))

@@ -1,4 +1,5 @@
-//! What has no use any more is deleted once an hour: answers that were kept, sessions that have ended.
+//! What has no use any more is deleted once an hour: answers that were kept, sessions that have ended, code that nothing
+//! names.
 
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ pub(crate) fn start(web: &Web) {
                 web.store().delete_old_idempotency(ago(super::once::KEPT)).await?;
                 web.store().delete_old_sessions(ago(SESSIONS)).await
             };
+            crate::code::sweep(&web).await;
             if let Err(error) = swept.await {
                 tracing::warn!(%error, "old sessions and answers were not deleted; it is tried again in an hour");
             }

@@ -11,10 +11,12 @@ use serde::Deserialize;
 use super::crumbs::{Crumb, crumbs, encoded, inside};
 use super::{Frame, html};
 use crate::belongings::WORKSPACE;
+use crate::code;
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::extract::{Path, Query};
 use crate::files::{self, EntryView};
 use crate::page::{Page, PageQuery};
+use crate::show;
 use crate::state::Web;
 use crate::volumes::{self, Tree};
 
@@ -44,6 +46,13 @@ struct StoragePage {
     refused: Option<String>,
     registries: Vec<Registry>,
     secrets: String,
+    code: Code,
+}
+
+/// How much code was uploaded for the project.
+struct Code {
+    folders: usize,
+    bytes: u64,
 }
 
 /// The page.
@@ -63,8 +72,22 @@ pub(crate) async fn page(
     let volumes = volumes::all(&web, &project).await?;
     let registries = web.store().registries(&project).await?;
     let secrets = secret_names(&web, &frame, &project).await?;
+    let sent = code::notes_of(&web, &project).await?;
+    let code = Code { folders: sent.len(), bytes: sent.iter().map(|one| one.bytes).sum() };
     let (crumbs, path) = (crumbs(&asked.path), asked.path.trim_matches('/').to_owned());
-    html(&StoragePage { frame, project, volumes, volume, crumbs, path, files, refused, registries, secrets })
+    html(&StoragePage {
+        frame,
+        project,
+        volumes,
+        volume,
+        crumbs,
+        path,
+        files,
+        refused,
+        registries,
+        secrets,
+        code,
+    })
 }
 
 async fn listed(web: &Web, project: &str, name: &str, asked: &Asked) -> ApiResult<Page<EntryView>> {
@@ -90,6 +113,12 @@ async fn secret_names(web: &Web, frame: &Frame, project: &str) -> ApiResult<Stri
 }
 
 impl StoragePage {
+    /// A sentence about the code that was uploaded.
+    fn code_text(&self) -> String {
+        let (folders, size) = (self.code.folders.to_string(), show::bytes(self.code.bytes));
+        self.frame.t_with("storage.code-text", &[("folders", &folders), ("size", &size)])
+    }
+
     /// Where a folder of the volume is shown.
     fn folder(&self, path: &str) -> String {
         let (volume, path) = (encoded(&self.volume.name), encoded(path));

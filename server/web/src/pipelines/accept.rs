@@ -49,7 +49,7 @@ pub(crate) async fn accept(web: &Web, caller: &Caller, project: &str, sent: Sent
     let mut found = check::Found::default();
     found.text("/message", &sent.message, 2000);
     if let Some(digest) = &sent.code
-        && !code::has(web, project, digest)
+        && !code::renew(web, project, digest)
     {
         found.wrong(
             "/code",

@@ -165,7 +165,7 @@ async fn stored(web: &Web, project: &str, name: &str, version: Option<u32>) -> A
 /// A folder of code is named by its digest and must be here.
 fn check_code(web: &Web, project: &str, code: Option<&str>) -> ApiResult<()> {
     let Some(digest) = code else { return Ok(()) };
-    if code::has(web, project, digest) {
+    if code::renew(web, project, digest) {
         return Ok(());
     }
     Err(ApiError::field(

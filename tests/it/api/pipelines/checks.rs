@@ -100,9 +100,7 @@ fn compilation_is_what_the_command_says() {
     let wrong = json!({"document": text, "parameters": {"n": "many", "m": 1}});
     let told = editor.post(COMPILE, &wrong).expect(422).problem("invalid");
     let found = problems(&told["problems"]);
-    for path in ["/parameters", "/parameters/n"] {
-        assert!(found.contains(&(path.into(), "invalid_parameter".into())), "{found:?}");
-    }
+    assert_eq!(found, ["/parameters", "/parameters/n"].map(|path| (path.into(), "invalid_parameter".into())));
     let unknown = json!({"document": text, "code": "0".repeat(64)});
     assert_eq!(
         problems(&editor.post(COMPILE, &unknown).expect(422).problem("invalid")["problems"])[0].0,

@@ -10,6 +10,7 @@ use tar::{Builder, EntryType, Header};
 
 use super::super::support::{Answer, Client, Who, client::send};
 use super::{PIPELINES, document, editor};
+use crate::support::wait_for;
 
 const CODE: &str = "/projects/default/code";
 
@@ -83,6 +84,48 @@ fn a_folder_is_uploaded_and_goes_with_a_pipeline() {
     admin.get(&format!("/projects/other/code/{digest}")).expect(404).problem("not-found");
     let sent = json!({"document": text, "code": digest});
     admin.post("/projects/other/pipelines", &sent).expect(422).problem("invalid");
+}
+
+#[test]
+fn code_is_counted_and_goes_when_nothing_names_it_any_more() {
+    let (server, editor) = editor();
+    let sent = |name: &str, text: &str| {
+        let files: [(&[u8], EntryType, &[u8]); 1] = [(name.as_bytes(), EntryType::Regular, text.as_bytes())];
+        upload(&editor, archive(&files)).expect(200).json()["digest"].as_str().unwrap().to_owned()
+    };
+    let [unused, of_version, of_run, young] =
+        [("a.py", "12345"), ("b.py", "1"), ("c.py", "1"), ("d.py", "1")].map(|(name, text)| sent(name, text));
+    let text = document("with-code", "hi");
+    editor.post(PIPELINES, &json!({"document": text, "code": of_version})).expect(201);
+    editor.post("/projects/default/runs", &json!({"document": text, "code": of_run})).expect(201);
+    let listed = server.as_(Who::Viewer).get(&format!("{CODE}?limit=3")).expect(200).json();
+    assert_eq!((&listed["folders"], &listed["bytes"]), (&json!(4), &json!(8)));
+    assert_eq!(listed["items"].as_array().unwrap().len(), 3);
+    let next = listed["next_cursor"].as_str().unwrap();
+    let rest = editor.get(&format!("{CODE}?limit=3&cursor={next}")).expect(200).json();
+    let all: Vec<_> =
+        listed["items"].as_array().unwrap().iter().chain(rest["items"].as_array().unwrap()).collect();
+    for one in &all {
+        let named = [&of_version, &of_run].iter().any(|digest| one["digest"] == digest.as_str());
+        assert_eq!(one["removed_at"].is_string(), !named, "{one}");
+    }
+
+    server.stop();
+    let past = std::time::SystemTime::now() - std::time::Duration::from_secs(31 * 86_400);
+    for digest in [&unused, &of_version, &of_run] {
+        for path in
+            [server.data().join("code-of/default").join(digest), server.data().join("code").join(digest)]
+        {
+            std::fs::File::open(path).unwrap().set_modified(past).unwrap();
+        }
+    }
+    server.run();
+    let here = |digest: &str| server.data().join("code").join(digest).is_dir();
+    wait_for("what nothing names to go", || !here(&unused));
+    assert!([&of_version, &of_run, &young].iter().all(|digest| here(digest)));
+    let editor = server.as_(Who::Editor);
+    editor.get(&format!("{CODE}/{unused}")).expect(404).problem("not-found");
+    assert_eq!(editor.get(CODE).expect(200).json()["folders"], 3);
 }
 
 #[test]

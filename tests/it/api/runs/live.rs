@@ -1,5 +1,7 @@
-//! Live events: snapshots, changes, coming back, those who may not listen any more.
+//! Live events: snapshots, changes, coming back, those who may not listen any more, those who read slowly.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -161,6 +163,67 @@ fn a_stream_ends_when_its_token_is_revoked() {
     reader.get(&format!("/runs/{run}")).expect(401);
     std::fs::remove_file(&file).unwrap();
     until(&editor, &run, "succeeded");
+}
+
+#[test]
+fn who_reads_slowly_is_told_the_present_state_and_holds_up_nobody() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let names: Vec<String> = (0..8).map(|n| format!("t{n}")).collect();
+    // Each says 500 kB when it ends: six rounds are far more than is kept for anybody, here and in the kernel.
+    let say = r#"x=$(head -c 500000 /dev/zero | tr '\0' x); echo "{\"output\": {\"long\": \"$x\"}}" >> $CUBELOOM_OUTPUTS"#;
+    let tasks: String = names.iter().map(|name| task(name, say, "")).collect();
+    let run = start(&editor, &document("slow", &format!("tasks:\n{tasks}")));
+    until(&editor, &run, "succeeded");
+    let path = format!("/runs/{run}/events");
+    let slow = silent(&server, &format!("/api/v1{path}"), editor.token().unwrap());
+    let fast = Events::open(&editor, &path, None);
+    let before = resident(server.pid());
+    for _ in 0..6 {
+        editor.post(&format!("/runs/{run}/rerun"), &json!({"from": names})).expect(202);
+        until(&editor, &run, "succeeded");
+    }
+    let grown = resident(server.pid()).saturating_sub(before);
+    assert!(grown < 96 << 10, "it costs {grown} KiB that somebody does not read");
+    // Who reads hears of every round, all the while.
+    for _ in 0..6 {
+        fast.find(|event| event.data["run"]["state"] == "running");
+        fast.find(|event| event.data["run"]["state"] == "succeeded");
+    }
+    // Who did not gets what was on its way to them, and then the present state in place of what they missed.
+    let (mut snapshots, mut length) = (0, 0);
+    for line in BufReader::new(slow).lines() {
+        let line = line.expect("a snapshot");
+        length += line.len();
+        snapshots += usize::from(line == "event: snapshot");
+        if snapshots == 2 {
+            break;
+        }
+    }
+    assert_eq!(snapshots, 2, "nothing brought it up to date: {length} bytes");
+    assert!(length < 20 << 20, "what it had missed was not kept for it: {length} bytes");
+}
+
+/// A connection that asks for a stream of events, reads the first line of the answer, and then nothing.
+fn silent(server: &Server, path: &str, token: &str) -> TcpStream {
+    let address = server.url().trim_start_matches("http://").to_owned();
+    let mut stream = TcpStream::connect(&address).unwrap();
+    // The kernel does not keep much for it either.
+    rustix::net::sockopt::set_socket_recv_buffer_size(&stream, 4096).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\r\n")
+        .unwrap();
+    let mut head = [0; 15];
+    stream.read_exact(&mut head).unwrap();
+    assert_eq!(&head, b"HTTP/1.1 200 OK");
+    stream
+}
+
+/// The resident memory of a process, in KiB.
+fn resident(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
 #[test]

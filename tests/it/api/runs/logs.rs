@@ -100,6 +100,52 @@ fn the_logs_of_a_gang_are_read_together_and_one_by_one() {
 }
 
 #[test]
+fn lines_have_times_and_all_workers_come_in_their_order() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    // The first worker speaks after half a second and after two and a half, the second a second later each time.
+    let line = "sleep 0.5; sleep $JOB_COMPLETION_INDEX; echo one of $JOB_COMPLETION_INDEX; sleep 2; \
+                echo two of $JOB_COMPLETION_INDEX; echo again";
+    let command = json!(["sh", "-c", line]);
+    let text = document(
+        "timed",
+        &format!(
+            "tasks:\n  - name: talk\n    template: indexed\n    resources: {{cpu: 100m, memory: 64Mi}}\n    \
+             arguments: {{workers: 2, command: {command}}}\n"
+        ),
+    );
+    let run = start(&editor, &text);
+    until(&editor, &run, "succeeded");
+    let told = editor.get(&format!("/runs/{run}/logs/text?task=talk")).expect(200).json();
+    let chunks = told["chunks"].as_array().unwrap();
+    let texts: Vec<&str> = chunks.iter().map(|chunk| chunk["text"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["one of 0\n", "one of 1\n", "two of 0\nagain\n", "two of 1\nagain\n"], "{told}");
+    let times: Vec<f64> = chunks.iter().map(|chunk| seconds(&chunk["times"][0]["at"])).collect();
+    let gaps: Vec<f64> = times.windows(2).map(|two| two[1] - two[0]).collect();
+    assert!(gaps.iter().all(|gap| (0.1..3.0).contains(gap)), "about a second from one to the next: {gaps:?}");
+    assert!(
+        (times[2] - times[0] - 2.0).abs() < 0.9,
+        "about two seconds between one worker's lines: {times:?}"
+    );
+    // Of one worker alone, the same lines in one piece, each with its time.
+    let one = editor
+        .get(&format!("/runs/{run}/logs/text?task=talk&worker=worker-0&stream=stdout"))
+        .expect(200)
+        .json();
+    assert_eq!(one["chunks"].as_array().unwrap().len(), 1, "{one}");
+    let lines: Vec<&Value> =
+        one["chunks"][0]["times"].as_array().unwrap().iter().map(|time| &time["line"]).collect();
+    assert_eq!(lines, [0, 1], "{one}");
+}
+
+/// The seconds of a time within its hour.
+fn seconds(at: &Value) -> f64 {
+    let at = at.as_str().unwrap();
+    let (minutes, seconds): (f64, f64) = (at[14..16].parse().unwrap(), at[17..26].parse().unwrap());
+    minutes * 60.0 + seconds
+}
+
+#[test]
 fn logs_are_searched_in_all_workers() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);

@@ -82,6 +82,8 @@ fn every_mistake_is_told_with_its_place() {
         let refused = post(body.clone()).expect(422).problem("invalid");
         assert_eq!(refused["problems"][0]["path"], path, "{body}: {refused}");
     }
+    // Some clients send all of it before they look at the answer.
+    post(json!({"document": "x".repeat(5 << 20)})).expect(413).problem("too-large");
     assert_eq!(editor.get("/runs").expect(200).json()["items"], json!([]), "nothing was stored");
 }
 

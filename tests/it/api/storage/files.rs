@@ -1,7 +1,7 @@
 //! The files of a volume: brought, listed, looked at, taken, deleted; nothing outside is reached.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::{MetadataExt, symlink};
 
@@ -154,15 +154,28 @@ fn an_upload_that_is_cut_leaves_nothing_and_replaces_nothing() {
     .unwrap();
     cut.write_all(&[7; 100_000]).unwrap();
     let root = server.data().join("workspace/default");
-    let parts = || {
-        let names = fs::read_dir(&root).unwrap().flatten().map(|entry| entry.file_name());
-        names.filter(|name| name.to_string_lossy().starts_with(".cubeloom-part")).count()
+    let names = || -> Vec<String> {
+        let entries = fs::read_dir(&root).unwrap().flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
     };
-    wait_for("the upload to begin", || parts() == 1);
+    wait_for("the upload to begin", || writes_below(server.pid(), &root));
     assert!(!editor.get(&format!("{VOLUME}/files")).text().contains("cubeloom-part"));
+    // Also a server that is killed now leaves nothing of it.
+    assert_eq!(names(), ["big.bin"]);
     drop(cut);
-    wait_for("nothing of it to stay", || parts() == 0);
+    wait_for("the upload to be given up", || !writes_below(server.pid(), &root));
+    assert_eq!(names(), ["big.bin"]);
     assert_eq!(fs::read_to_string(root.join("big.bin")).unwrap(), "before");
+}
+
+/// Whether a process has a file without a name open in a folder.
+fn writes_below(pid: u32, folder: &std::path::Path) -> bool {
+    let folder = folder.canonicalize().unwrap();
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
+    let targets = open.filter_map(|entry| fs::read_link(entry.path()).ok());
+    targets
+        .into_iter()
+        .any(|target| target.starts_with(&folder) && target.to_string_lossy().ends_with("(deleted)"))
 }
 
 #[test]
@@ -192,6 +205,21 @@ fn a_file_that_is_too_large_is_refused() {
     let editor = server.as_(Who::Editor);
     put(&editor, "fits", vec![1; 65_536]).expect(204);
     put(&editor, "large", vec![1; 65_537]).expect(413).problem("too-large");
+    // Without its length told beforehand: what was sent too much is read, so that the answer arrives.
+    for length in [65_537, 1 << 20, 6 << 20] {
+        let endless = reqwest::blocking::Body::new(std::io::repeat(1).take(length));
+        put(&editor, "large", endless).expect(413).problem("too-large");
+    }
+    // Who asks first need not send anything.
+    let (address, token) = (server.url().replace("http://", ""), editor.token().unwrap());
+    let mut asks = TcpStream::connect(&address).unwrap();
+    let head = format!(
+        "PUT /api/v1{VOLUME}/file?path=large HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}"
+    );
+    write!(asks, "{head}\r\ncontent-length: 1000000000\r\nexpect: 100-continue\r\n\r\n").unwrap();
+    let mut answer = [0; 12];
+    asks.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 413");
     assert_eq!(fs::read_dir(server.data().join("workspace/default")).unwrap().count(), 1);
 }
 

@@ -48,6 +48,33 @@ fn a_value_is_masked_whole_in_pieces_and_encoded() {
 }
 
 #[test]
+fn what_a_task_reports_is_masked_while_it_still_runs() {
+    let server = Server::start();
+    let owner = server.as_(Who::Owner);
+    let go = server.path("go");
+    let line = format!(
+        "echo \"{{\\\"metric\\\": {{\\\"name\\\": \\\"loss $TOKEN\\\", \\\"value\\\": 1}}}}\" >> \"$CUBELOOM_OUTPUTS\"; \
+         until test -e {}; do sleep 0.1; done",
+        go.display()
+    );
+    let run = with_secret(&server, &line);
+    let metrics = || owner.get(&format!("/runs/{run}/metrics")).expect(200).json();
+    wait_for("a metric of a task that runs", || {
+        metrics()["series"].as_array().is_some_and(|all| !all.is_empty())
+    });
+    assert_eq!(metrics()["series"][0]["name"], "loss ***");
+    assert_eq!(of_task(&owner, &run, "say")["state"], "running");
+    fs::write(&go, "").unwrap();
+    until(&owner, &run, "succeeded");
+    assert_eq!(metrics()["series"][0]["name"], "loss ***");
+    assert_eq!(
+        file_of(&server, &run, "outputs.masked.jsonl"),
+        "",
+        "the copy goes when the outputs are masked"
+    );
+}
+
+#[test]
 fn a_failures_last_lines_are_masked() {
     let server = Server::start();
     let owner = server.as_(Who::Owner);

@@ -1,6 +1,7 @@
 //! Folders of code that go with pipelines.
 
 mod file;
+mod folders;
 mod list;
 mod upload;
 
@@ -15,6 +16,7 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         // The upload counts for itself, while the body comes in.
         .routes(routes!(upload::upload).layer(DefaultBodyLimit::disable()))
+        .routes(routes!(folders::folders))
         .routes(routes!(list::list))
         .routes(routes!(file::file))
 }
