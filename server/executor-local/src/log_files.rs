@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::executor::{BoxFuture, Report};
-use cubeloom_domain::logs::{Log, LogMark, LogName, LogPiece, LogStream, Logs};
+use cubeloom_domain::logs::{Log, LogName, LogPiece, LogStream, Logs};
 use cubeloom_domain::outcome::WorkerName;
 
 use crate::executor::{LocalExecutor, worker_name};
+use crate::look::exit_record;
 use crate::spec::{EXIT, STDERR, STDOUT};
 use crate::{log_times, logs};
 
@@ -103,20 +104,22 @@ fn read(folder: &Path, stream: LogStream, offset: u64, limit: usize) -> io::Resu
     let path = folder.join(file_name(stream));
     let piece = logs::range(&path, offset, limit)?;
     let ended = over && path.exists() && piece.next >= logs::len(&path)?;
-    let marks = marks(&path, offset, piece.next, over)?;
+    let mut marks =
+        if piece.bytes.is_empty() { Vec::new() } else { log_times::between(&path, offset, piece.next)? };
+    let known = marks.last().is_some_and(|last| last.end >= piece.next);
+    // What was written after the last look of the worker's shim came just now; all that a brief worker wrote came when it
+    // last wrote.
+    if !known && (!over || was_brief(folder)) {
+        marks.extend(log_times::present(&path).ok().filter(|present| present.end >= piece.next));
+    }
     Ok(LogPiece { bytes: piece.bytes, next: piece.next, ended, marks })
 }
 
-/// When a piece came. What was written after the last look of the worker's shim came just now.
-fn marks(path: &Path, from: u64, to: u64, over: bool) -> io::Result<Vec<LogMark>> {
-    if from == to {
-        return Ok(Vec::new());
-    }
-    let mut marks = log_times::between(path, from, to)?;
-    if !over && marks.last().is_none_or(|last| last.end < to) {
-        marks.extend(log_times::present(path).ok().filter(|present| present.end >= to));
-    }
-    Ok(marks)
+/// Whether a worker that has ended left no marks because it was over at once.
+fn was_brief(folder: &Path) -> bool {
+    let exit = exit_record(folder);
+    let ran = exit.and_then(|exit| exit.started_at.map(|began| exit.ended_at.since(began)));
+    ran.is_some_and(|ran| ran < log_times::BRIEF)
 }
 
 #[cfg(test)]

@@ -5,10 +5,14 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::logs::LogMark;
 
+/// Workers that end sooner leave no marks: all they wrote, they wrote when they last wrote, and short tasks are not to
+/// wait for one more file.
+pub(crate) const BRIEF: Duration = Duration::from_secs(1);
 /// A mark's length in bytes: two numbers of eight bytes, the lowest byte first.
 const SIZE: u64 = 16;
 

@@ -77,7 +77,8 @@ fn living(folder: &Path) -> Found {
     }
 }
 
-fn exit_record(folder: &Path) -> Option<ExitRecord> {
+/// How a worker ended, if it has.
+pub(crate) fn exit_record(folder: &Path) -> Option<ExitRecord> {
     serde_json::from_slice(&fs::read(folder.join(EXIT)).ok()?).ok()
 }
 

@@ -21,6 +21,7 @@ mod links;
 mod listen;
 mod load;
 mod members;
+mod named;
 mod open;
 mod pipelines;
 mod plans;

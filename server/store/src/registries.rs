@@ -5,10 +5,9 @@ use cubeloom_domain::identity::AuditEntry;
 use sqlx::any::AnyRow;
 
 use crate::error::StoreError;
-use crate::query::execute;
 use crate::revision::Target;
 use crate::values::{Columns, Values};
-use crate::{Change, Created, Store, audit};
+use crate::{Change, Created, Store};
 
 impl Store {
     /// Stores a new registry, at revision 1.
@@ -20,18 +19,11 @@ impl Store {
         registry: &Registry,
         audit: &AuditEntry,
     ) -> Result<Created, StoreError> {
-        self.transact(async |connection| {
-            let mut values = fields(registry)?;
-            values.int(registry.created_at.0)?;
-            let sql = "INSERT INTO registries (project, name, host, user_name, secret, created_at, revision) \
-                       VALUES ($1, $2, $3, $4, $5, $6, 1) ON CONFLICT (project, name) DO NOTHING";
-            let created = Created::of(execute(connection, sql, values).await?);
-            if created == Created::Yes {
-                audit::write(connection, audit).await?;
-            }
-            Ok(created)
-        })
-        .await
+        let mut values = fields(registry)?;
+        values.int(registry.created_at.0)?;
+        let sql = "INSERT INTO registries (project, name, host, user_name, secret, created_at, revision) \
+                   VALUES ($1, $2, $3, $4, $5, $6, 1) ON CONFLICT (project, name) DO NOTHING";
+        self.create_named(sql, values, audit).await
     }
 
     /// A registry.
@@ -64,19 +56,10 @@ impl Store {
         expected: Option<u64>,
         audit: &AuditEntry,
     ) -> Result<Change, StoreError> {
-        self.transact(async |connection| {
-            let target = target(&registry.project, &registry.name, expected);
-            let change = target.take(self.backend(), connection).await?;
-            let Change::Done(revision) = change else { return Ok(change) };
-            let mut values = fields(registry)?;
-            values.int(revision)?;
-            let sql = "UPDATE registries SET host = $3, user_name = $4, secret = $5, revision = $6 \
-                       WHERE project = $1 AND name = $2";
-            execute(connection, sql, values).await?;
-            audit::write(connection, audit).await?;
-            Ok(change)
-        })
-        .await
+        let sql = "UPDATE registries SET host = $3, user_name = $4, secret = $5, revision = $6 \
+                   WHERE project = $1 AND name = $2";
+        let target = target(&registry.project, &registry.name, expected);
+        self.change_named(target, sql, fields(registry)?, audit).await
     }
 
     /// Deletes a registry.
@@ -90,16 +73,7 @@ impl Store {
         expected: Option<u64>,
         audit: &AuditEntry,
     ) -> Result<Change, StoreError> {
-        self.transact(async |connection| {
-            let change = target(project, name, expected).take(self.backend(), connection).await?;
-            if matches!(change, Change::Done(_)) {
-                let sql = "DELETE FROM registries WHERE project = $1 AND name = $2";
-                execute(connection, sql, Values::texts("registry", &[project, name])?).await?;
-                audit::write(connection, audit).await?;
-            }
-            Ok(change)
-        })
-        .await
+        self.delete_named(target(project, name, expected), audit).await
     }
 }
 

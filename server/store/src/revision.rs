@@ -44,6 +44,17 @@ pub(crate) struct Target<'t, const KEYS: usize> {
 }
 
 impl<const KEYS: usize> Target<'_, KEYS> {
+    /// What follows `WHERE` for the row, and its values.
+    pub(crate) fn conditions(&self) -> Result<(String, Values), StoreError> {
+        let mut values = Values::new(self.table, KEYS);
+        let mut conditions = Vec::new();
+        for (n, (column, value)) in self.key.iter().enumerate() {
+            conditions.push(format!("{column} = ${}", n + 1));
+            values.text(value)?;
+        }
+        Ok((conditions.join(" AND "), values))
+    }
+
     /// Holds the row until the transaction ends, and compares revisions. `Done` carries the revision that the
     /// change leads to; the caller writes it.
     pub(crate) async fn take(
@@ -51,18 +62,9 @@ impl<const KEYS: usize> Target<'_, KEYS> {
         backend: Backend,
         connection: &mut AnyConnection,
     ) -> Result<Change, StoreError> {
-        let mut values = Values::new(self.table, KEYS);
-        let mut conditions = Vec::new();
-        for (n, (column, value)) in self.key.iter().enumerate() {
-            conditions.push(format!("{column} = ${}", n + 1));
-            values.text(value)?;
-        }
-        let sql = format!(
-            "SELECT revision FROM {} WHERE {}{}",
-            self.table,
-            conditions.join(" AND "),
-            backend.pick("", " FOR UPDATE"),
-        );
+        let (conditions, values) = self.conditions()?;
+        let hold = backend.pick("", " FOR UPDATE");
+        let sql = format!("SELECT revision FROM {} WHERE {conditions}{hold}", self.table);
         let row = sqlx::query_with(AssertSqlSafe(sql), values.arguments).fetch_optional(connection).await?;
         let Some(row) = row else { return Ok(Change::Missing) };
         let present: u64 = Columns::of(self.table, &row).int()?;

@@ -97,17 +97,7 @@ impl Store {
         expected: Option<u64>,
         audit: &AuditEntry,
     ) -> Result<Change, StoreError> {
-        self.transact(async |connection| {
-            let change = target(owner, name, expected).take(self.backend(), connection).await?;
-            if matches!(change, Change::Done(_)) {
-                let (kind, whose) = key(owner);
-                let sql = "DELETE FROM secrets WHERE owner_kind = $1 AND owner = $2 AND name = $3";
-                execute(connection, sql, Values::texts("secret", &[kind, whose, name])?).await?;
-                audit::write(connection, audit).await?;
-            }
-            Ok(change)
-        })
-        .await
+        self.delete_named(target(owner, name, expected), audit).await
     }
 }
 

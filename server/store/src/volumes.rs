@@ -5,10 +5,9 @@ use cubeloom_domain::identity::AuditEntry;
 use sqlx::any::AnyRow;
 
 use crate::error::StoreError;
-use crate::query::execute;
 use crate::revision::Target;
 use crate::values::{Columns, Values};
-use crate::{Change, Created, Store, audit};
+use crate::{Change, Created, Store};
 
 impl Store {
     /// Stores a new volume, at revision 1.
@@ -16,19 +15,11 @@ impl Store {
     /// # Errors
     /// [`StoreError::OwnerGone`] when there is no such project; otherwise when the database refuses.
     pub async fn create_volume(&self, volume: &Volume, audit: &AuditEntry) -> Result<Created, StoreError> {
-        self.transact(async |connection| {
-            let texts = [&volume.project, &volume.name, kind(&volume.place), &volume.description];
-            let mut values = Values::texts("volume", &texts)?;
-            values.json(&volume.place)?.int(volume.created_at.0)?;
-            let sql = "INSERT INTO volumes (project, name, kind, description, config_json, created_at, revision) \
-                       VALUES ($1, $2, $3, $4, $5, $6, 1) ON CONFLICT (project, name) DO NOTHING";
-            let created = Created::of(execute(connection, sql, values).await?);
-            if created == Created::Yes {
-                audit::write(connection, audit).await?;
-            }
-            Ok(created)
-        })
-        .await
+        let mut values = fields(volume)?;
+        values.int(volume.created_at.0)?;
+        let sql = "INSERT INTO volumes (project, name, kind, description, config_json, created_at, revision) \
+                   VALUES ($1, $2, $3, $4, $5, $6, 1) ON CONFLICT (project, name) DO NOTHING";
+        self.create_named(sql, values, audit).await
     }
 
     /// A volume.
@@ -61,20 +52,10 @@ impl Store {
         expected: Option<u64>,
         audit: &AuditEntry,
     ) -> Result<Change, StoreError> {
-        self.transact(async |connection| {
-            let target = target(&volume.project, &volume.name, expected);
-            let change = target.take(self.backend(), connection).await?;
-            let Change::Done(revision) = change else { return Ok(change) };
-            let texts = [&volume.project, &volume.name, kind(&volume.place), &volume.description];
-            let mut values = Values::texts("volume", &texts)?;
-            values.json(&volume.place)?.int(revision)?;
-            let sql = "UPDATE volumes SET kind = $3, description = $4, config_json = $5, revision = $6 \
-                       WHERE project = $1 AND name = $2";
-            execute(connection, sql, values).await?;
-            audit::write(connection, audit).await?;
-            Ok(change)
-        })
-        .await
+        let sql = "UPDATE volumes SET kind = $3, description = $4, config_json = $5, revision = $6 \
+                   WHERE project = $1 AND name = $2";
+        let target = target(&volume.project, &volume.name, expected);
+        self.change_named(target, sql, fields(volume)?, audit).await
     }
 
     /// Forgets a volume; what lies in it stays where it is.
@@ -88,17 +69,16 @@ impl Store {
         expected: Option<u64>,
         audit: &AuditEntry,
     ) -> Result<Change, StoreError> {
-        self.transact(async |connection| {
-            let change = target(project, name, expected).take(self.backend(), connection).await?;
-            if matches!(change, Change::Done(_)) {
-                let sql = "DELETE FROM volumes WHERE project = $1 AND name = $2";
-                execute(connection, sql, Values::texts("volume", &[project, name])?).await?;
-                audit::write(connection, audit).await?;
-            }
-            Ok(change)
-        })
-        .await
+        self.delete_named(target(project, name, expected), audit).await
     }
+}
+
+/// What an insertion and a change both write.
+fn fields(volume: &Volume) -> Result<Values, StoreError> {
+    let texts = [&volume.project, &volume.name, kind(&volume.place), &volume.description];
+    let mut values = Values::texts("volume", &texts)?;
+    values.json(&volume.place)?;
+    Ok(values)
 }
 
 fn target<'t>(project: &'t str, name: &'t str, expected: Option<u64>) -> Target<'t, 2> {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 
@@ -19,6 +20,8 @@ class LogLine:
     stream: str
     #: The line, without its end.
     text: str
+    #: When it came, where that is known.
+    at: datetime | None = None
 
     def __str__(self) -> str:
         return f"{self.task} {self.worker}: {self.text}"
@@ -29,20 +32,27 @@ class Lines:
 
     def __init__(self, task: str) -> None:
         self._task = task
-        self._rest: dict[tuple[str, str], str] = {}
+        #: By worker and stream: a line that has not ended, and when it began to come.
+        self._rest: dict[tuple[str, str], tuple[str, datetime | None]] = {}
 
     def of(self, chunks: Iterable[dict[str, Any]]) -> Iterator[LogLine]:
         """The lines that end in these pieces."""
         for chunk in chunks:
             key = (chunk["worker"], chunk["stream"])
-            *lines, rest = (self._rest.pop(key, "") + chunk["text"]).split("\n")
-            if rest:
-                self._rest[key] = rest
-            for line in lines:
-                yield LogLine(self._task, *key, line)
+            times = {each["line"]: datetime.fromisoformat(each["at"]) for each in chunk.get("times", ())}
+            begun, at = self._rest.pop(key, ("", None))
+            parts = chunk["text"].split("\n")
+            present: datetime | None = None
+            for number, part in enumerate(parts):
+                present = times.get(number, present)
+                text, since = (begun + part, at or present) if number == 0 else (part, present)
+                if number < len(parts) - 1:
+                    yield LogLine(self._task, *key, text, since)
+                elif text:
+                    self._rest[key] = (text, since)
 
     def rest(self) -> Iterator[LogLine]:
         """Lines that have no end."""
-        for key, text in self._rest.items():
-            yield LogLine(self._task, *key, text)
+        for key, (text, at) in self._rest.items():
+            yield LogLine(self._task, *key, text, at)
         self._rest.clear()

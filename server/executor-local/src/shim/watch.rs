@@ -24,6 +24,7 @@ const PIECE: usize = 64 << 10;
 pub(super) struct Watch {
     streams: [Marks; 2],
     outputs: Option<MaskedCopy>,
+    began: Instant,
     next: Instant,
     gap: Duration,
 }
@@ -58,7 +59,7 @@ impl Watch {
             last: now,
         });
         let outputs = (!order.masks.is_empty()).then(|| MaskedCopy::new(order));
-        Self { streams, outputs, next: now + SOON, gap: SOON }
+        Self { streams, outputs, began: now, next: now + SOON, gap: SOON }
     }
 
     /// When the next look is due.
@@ -79,7 +80,8 @@ impl Watch {
 
     /// The last look at the streams, when nothing is written any more.
     pub(super) fn finish(&mut self) {
-        for marks in &mut self.streams {
+        let brief = self.began.elapsed() < log_times::BRIEF;
+        for marks in self.streams.iter_mut().filter(|marks| !brief || marks.file.is_some()) {
             marks.look();
         }
     }

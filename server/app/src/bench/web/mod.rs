@@ -18,7 +18,7 @@ use super::figures::{Figure, median, p99, status_mib};
 
 /// Requests a second, and for how long.
 const RATE: u32 = 1000;
-const LONG: Duration = Duration::from_secs(10);
+const LONG: Duration = Duration::from_secs(5);
 /// Listeners to the events of a project.
 const LISTENERS: usize = 1000;
 /// How long a process is left alone before its memory is read.

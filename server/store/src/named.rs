@@ -1,0 +1,69 @@
+//! What has a name of its own among others: made once, changed and deleted by whoever has seen its present revision,
+//! each with its entry in the audit log.
+
+use cubeloom_domain::identity::AuditEntry;
+use sqlx::AssertSqlSafe;
+
+use crate::error::StoreError;
+use crate::query::execute;
+use crate::revision::Target;
+use crate::values::Values;
+use crate::{Change, Created, Store, audit};
+
+impl Store {
+    /// Runs an `INSERT ... ON CONFLICT DO NOTHING`.
+    pub(crate) async fn create_named(
+        &self,
+        sql: &'static str,
+        values: Values,
+        audit: &AuditEntry,
+    ) -> Result<Created, StoreError> {
+        self.transact(async |connection| {
+            let created = Created::of(execute(connection, sql, values).await?);
+            if created == Created::Yes {
+                audit::write(connection, audit).await?;
+            }
+            Ok(created)
+        })
+        .await
+    }
+
+    /// Runs an `UPDATE` of one row; its last value is the revision that this leads to, which is added here.
+    pub(crate) async fn change_named<const KEYS: usize>(
+        &self,
+        target: Target<'_, KEYS>,
+        sql: &'static str,
+        mut values: Values,
+        audit: &AuditEntry,
+    ) -> Result<Change, StoreError> {
+        self.transact(async |connection| {
+            let change = target.take(self.backend(), connection).await?;
+            if let Change::Done(revision) = change {
+                values.int(revision)?;
+                execute(connection, sql, values).await?;
+                audit::write(connection, audit).await?;
+            }
+            Ok(change)
+        })
+        .await
+    }
+
+    /// Deletes one row.
+    pub(crate) async fn delete_named<const KEYS: usize>(
+        &self,
+        target: Target<'_, KEYS>,
+        audit: &AuditEntry,
+    ) -> Result<Change, StoreError> {
+        self.transact(async |connection| {
+            let change = target.take(self.backend(), connection).await?;
+            if matches!(change, Change::Done(_)) {
+                let (conditions, values) = target.conditions()?;
+                let sql = AssertSqlSafe(format!("DELETE FROM {} WHERE {conditions}", target.table));
+                execute(connection, sql, values).await?;
+                audit::write(connection, audit).await?;
+            }
+            Ok(change)
+        })
+        .await
+    }
+}
