@@ -100,7 +100,13 @@ fn compilation_is_what_the_command_says() {
     let wrong = json!({"document": text, "parameters": {"n": "many", "m": 1}});
     let told = editor.post(COMPILE, &wrong).expect(422).problem("invalid");
     let found = problems(&told["problems"]);
-    assert_eq!(found, ["/parameters", "/parameters/n"].map(|path| (path.into(), "invalid_parameter".into())));
+    // The last one follows from the second, and says where the value would have gone.
+    let expected = [
+        ("/parameters", "invalid_parameter"),
+        ("/parameters/n", "invalid_parameter"),
+        ("/tasks/0/arguments/workers", "invalid_argument"),
+    ];
+    assert_eq!(found, expected.map(|(path, code)| (path.into(), code.into())));
     let unknown = json!({"document": text, "code": "0".repeat(64)});
     assert_eq!(
         problems(&editor.post(COMPILE, &unknown).expect(422).problem("invalid")["problems"])[0].0,

@@ -179,17 +179,20 @@ fn who_reads_slowly_is_told_the_present_state_and_holds_up_nobody() {
     let slow = silent(&server, &format!("/api/v1{path}"), editor.token().unwrap());
     let fast = Events::open(&editor, &path, None);
     let before = resident(server.pid());
+    let mut ended = json!(null);
     for _ in 0..6 {
         editor.post(&format!("/runs/{run}/rerun"), &json!({"from": names})).expect(202);
-        until(&editor, &run, "succeeded");
+        ended = until(&editor, &run, "succeeded")["ended_at"].clone();
     }
     let grown = resident(server.pid()).saturating_sub(before);
     assert!(grown < 96 << 10, "it costs {grown} KiB that somebody does not read");
-    // Who reads hears of every round, all the while.
-    for _ in 0..6 {
-        fast.find(|event| event.data["run"]["state"] == "running");
-        fast.find(|event| event.data["run"]["state"] == "succeeded");
-    }
+    // Who reads hears of everything, all the while, and is never told the whole state again.
+    assert_eq!(fast.next().name, "snapshot");
+    let last = fast.find(|event| {
+        assert_ne!(event.name, "snapshot");
+        event.data["run"]["ended_at"] == ended
+    });
+    assert_eq!(last.data["run"]["state"], "succeeded");
     // Who did not gets what was on its way to them, and then the present state in place of what they missed.
     let (mut snapshots, mut length) = (0, 0);
     for line in BufReader::new(slow).lines() {
