@@ -72,6 +72,12 @@ pub enum Command {
         /// The pipeline, YAML or JSON
         file: PathBuf,
     },
+    /// Make documents of another platform's files
+    #[command(subcommand)]
+    Import(Import),
+    /// Write a pipeline as another platform's file
+    #[command(subcommand)]
+    Export(Export),
     /// Say what this machine offers, and what is missing
     Check,
     /// Measure speed and size, each beside its baseline
@@ -184,6 +190,46 @@ pub struct Compile {
     pub target: Target,
     #[command(flatten)]
     pub parameters: Parameters,
+}
+
+/// `import`
+#[derive(Debug, Subcommand)]
+pub enum Import {
+    /// Pipelines and job templates of Cube Studio
+    CubeStudio(CubeStudio),
+}
+
+/// `import cube-studio`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  cubeloom import cube-studio init-pipeline.json --templates init-job-template.json -o imported\n\n\
+Without -o the documents are printed, with `---` between them. What could not be carried over as it was is told on\nstandard error."
+)]
+pub struct CubeStudio {
+    /// The pipelines, or job templates, JSON
+    pub file: PathBuf,
+    /// The job templates that the pipelines use, JSON
+    #[arg(long, value_name = "FILE")]
+    pub templates: Option<PathBuf>,
+    /// What the pipeline is to be called, when the file has one
+    #[arg(long)]
+    pub name: Option<String>,
+    /// A folder for the documents
+    #[arg(short, long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+}
+
+/// `export`
+#[derive(Debug, Subcommand)]
+pub enum Export {
+    /// An Argo Workflow
+    Argo {
+        /// The pipeline, YAML or JSON
+        file: PathBuf,
+        /// Where to write it, instead of printing it
+        #[arg(short, long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
 }
 
 /// A kind of cluster.

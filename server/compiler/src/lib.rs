@@ -4,6 +4,7 @@
 
 mod arguments;
 mod cache;
+pub mod export;
 mod expression;
 mod frameworks;
 pub mod import;

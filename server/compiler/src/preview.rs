@@ -60,6 +60,14 @@ pub fn first(plan: &RunPlan, ix: TaskIx, most: usize) -> TaskPreview {
     TaskPreview { task: planned.name.clone(), needs, jobs }
 }
 
+/// The job of a task's first instance; none where it has no elements.
+///
+/// # Errors
+/// It depends on what earlier tasks will report.
+pub(crate) fn first_job(plan: &RunPlan, ix: TaskIx) -> Result<Option<Job>, Failure> {
+    Ok(jobs(plan, ix, 1)?.into_iter().next())
+}
+
 /// The first attempts of a task's instances.
 fn jobs(plan: &RunPlan, ix: TaskIx, most: usize) -> Result<Vec<Job>, Failure> {
     // An argument may want a list where a placeholder is a text.

@@ -116,7 +116,7 @@ fn is_lines(text: &str) -> bool {
         && !body.ends_with('\n')
         && !body.starts_with([' ', '\n'])
         && body.chars().all(|c| c == '\n' || is_printable(c))
-        && body.lines().all(|line| !line.ends_with(' ') && !(line.is_empty() && body.is_empty()))
+        && body.lines().all(|line| !line.ends_with(' '))
 }
 
 fn lines(out: &mut String, text: &str, depth: usize) {

@@ -53,7 +53,8 @@ impl Rule {
     /// Whether a call makes something new, which is not to be made twice by mistake.
     pub(crate) fn creates(&self) -> bool {
         let last = self.route.rsplit('/').next().unwrap_or_default();
-        let only_looks = matches!(last, "validate" | "compile" | "session" | "use" | "cancel" | "provider");
+        let only_looks =
+            matches!(last, "validate" | "compile" | "import" | "session" | "use" | "cancel" | "provider");
         self.method == "POST" && self.route.starts_with("/api/") && !only_looks
     }
 }
@@ -115,6 +116,7 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/versions", Viewer, Read),
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/versions/{version}", Viewer, Read),
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/compare", Viewer, Read),
+    row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/export", Viewer, Read),
     // A hook's URL starts runs: a token that may only look does not see it.
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/hooks", Editor, Run),
     row("POST", "/api/v1/projects/{project}/pipelines/{pipeline}/hooks", Editor, Write),
@@ -127,6 +129,7 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/projects/{project}/code/{digest}", Viewer, Read),
     row("GET", "/api/v1/projects/{project}/code/{digest}/file", Viewer, Read),
     row("POST", "/api/v1/projects/{project}/validate", Viewer, Read),
+    row("POST", "/api/v1/projects/{project}/import", Viewer, Read),
     row("POST", "/api/v1/projects/{project}/compile", Viewer, Read),
     row("GET", "/api/v1/schemas/{schema}", Person, Read),
     row("GET", "/api/v1/templates", Person, Read),
@@ -251,6 +254,7 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/projects/{project}", Viewer, Read),
     row("GET", "/projects/{project}/pipelines", Viewer, Read),
     row("GET", "/projects/{project}/new-pipeline", Editor, Read),
+    row("GET", "/projects/{project}/import", Editor, Read),
     row("GET", "/projects/{project}/new-pipeline/canvas", Editor, Read),
     row("GET", "/projects/{project}/pipelines/{pipeline}", Viewer, Read),
     row("GET", "/projects/{project}/pipelines/{pipeline}/edit", Viewer, Read),

@@ -71,6 +71,7 @@ export const PAGES = (there) => [
   { name: "me", route: "/me", path: "/me" },
   { name: "api", route: "/docs/api", path: "/docs/api" },
   { name: "api-operation", route: "/docs/api/{operation}", path: "/docs/api/health" },
+  { name: "import", route: "/projects/{project}/import", path: "/projects/default/import" },
   { name: "new-pipeline", route: "/projects/{project}/new-pipeline", path: "/projects/default/new-pipeline" },
   { name: "new-canvas", route: "/projects/{project}/new-pipeline/canvas", path: "/projects/default/new-pipeline/canvas" },
   { name: "editor", route: "/projects/{project}/pipelines/{pipeline}/edit", path: "/projects/default/pipelines/count/edit" },

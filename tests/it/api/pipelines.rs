@@ -2,6 +2,7 @@
 
 mod checks;
 mod code;
+mod foreign;
 mod hooks;
 mod projects;
 mod templates;

@@ -6,6 +6,8 @@ mod check;
 mod compile;
 mod completions;
 mod config;
+mod export;
+mod import;
 mod logs;
 mod rerun;
 mod run;
@@ -34,6 +36,8 @@ pub async fn run(command: Command, config: Config, output: Output) -> anyhow::Re
         Command::Serve(args) => serve::serve(args, config, output).await,
         Command::Compile(args) => compile::compile(&args, &config, output),
         Command::Validate { file } => validate::validate(&file, &config, output),
+        Command::Import(command) => import::import(&command, output),
+        Command::Export(command) => export::export(&command, &config, output),
         Command::Check => check::check(&config, output).await,
         Command::Template(command) => template::template(command, &config, output),
         Command::Runs(args) => runs::runs(args, config, output).await,

@@ -35,6 +35,11 @@ pub struct Document {
 }
 
 impl Document {
+    /// A pipeline that stands in no text.
+    pub(crate) fn of(pipeline: Pipeline) -> Self {
+        Self { pipeline, warnings: Vec::new(), text: String::new() }
+    }
+
     /// Fills in line and column where a problem's path says where it is. The text is read again for that: a
     /// document without problems, the common case, keeps no tree.
     pub fn locate(&self, problems: &mut [Problem]) {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod argo;
 mod caching;
 mod canvas;
 mod cube_studio;

@@ -15,6 +15,7 @@ pub mod document;
 pub mod events;
 mod health;
 pub(crate) mod hooks;
+mod import;
 pub(crate) mod links;
 pub mod logs;
 pub(crate) mod me;
@@ -77,6 +78,7 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(schemas::routes())
         .merge(templates::routes())
         .merge(validate::routes())
+        .merge(import::routes())
         .merge(volumes::routes())
         .merge(registries::routes())
         .merge(clusters::routes())

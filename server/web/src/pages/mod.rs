@@ -8,6 +8,7 @@ mod diff;
 mod error;
 mod frame;
 mod home;
+mod import;
 mod link;
 mod me;
 mod new_pipeline;
@@ -65,6 +66,7 @@ pub(crate) fn router() -> Router<Web> {
         .route("/projects/{project}", get(project::show))
         .route("/projects/{project}/pipelines", get(pipelines::show))
         .route("/projects/{project}/new-pipeline", get(new_pipeline::show))
+        .route("/projects/{project}/import", get(import::show))
         .route("/projects/{project}/new-pipeline/canvas", get(pipeline_editor::empty))
         .route("/projects/{project}/pipelines/{pipeline}", get(pipeline::show))
         .route("/projects/{project}/pipelines/{pipeline}/edit", get(pipeline_editor::show))

@@ -6,10 +6,13 @@ use serde_json::{Map, Value, json};
 use super::ledger::At;
 use crate::import::Fate;
 
+/// Whether a text is an amount of something.
+type IsAmount = fn(&str) -> bool;
+
 /// What a task asks for, as our `resources`; empty when it asks for nothing.
 pub fn resources(task: &At<'_>) -> Map<String, Value> {
     let mut resources = Map::new();
-    let amounts: [(&str, &str, fn(&str) -> bool); 2] =
+    let amounts: [(&str, &str, IsAmount); 2] =
         [("resource_cpu", "cpu", is_cpu), ("resource_memory", "memory", is_memory)];
     for (key, ours, is_amount) in amounts {
         if let Some(at) = task.get(key)
@@ -42,7 +45,7 @@ fn is_memory(text: &str) -> bool {
 }
 
 /// One amount, or the larger end of `2~4`: here a worker has what it may use.
-fn range(at: &At<'_>, is_amount: fn(&str) -> bool) -> Option<String> {
+fn range(at: &At<'_>, is_amount: IsAmount) -> Option<String> {
     let Some(text) = at.text() else {
         at.tell(Fate::Problem, "is no amount: say it in `resources`");
         return None;

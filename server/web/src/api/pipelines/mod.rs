@@ -3,6 +3,7 @@
 mod compare;
 mod create;
 mod delete;
+mod export;
 mod get;
 mod list;
 mod put;
@@ -29,4 +30,5 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(versions::versions))
         .routes(routes!(version::version))
         .routes(routes!(compare::compare))
+        .routes(routes!(export::export))
 }

@@ -1,0 +1,38 @@
+//! `cubeloom export argo FILE`
+
+use std::fs;
+
+use anyhow::Context;
+use cubeloom_compiler::export::argo;
+
+use crate::cli::Export;
+use crate::config::Config;
+use crate::exit::Exit;
+use crate::planning::Source;
+use crate::platform::templates_root;
+use crate::show::{self, Output};
+use crate::{problems, templates};
+
+/// Prints a pipeline as a Workflow; what that cannot say stands at its top.
+pub fn export(command: &Export, config: &Config, output: Output) -> anyhow::Result<Exit> {
+    let Export::Argo { file, out } = command;
+    let source = Source::read(file)?;
+    let (set, refused) = templates::usable(&templates_root(config)?)?;
+    refused.iter().for_each(|sentence| tracing::warn!("{sentence}"));
+    let made = match source.parse().and_then(|document| argo::workflow(&document, &set)) {
+        Ok(made) => made,
+        Err(found) => {
+            problems::print(file, &found, output)?;
+            return Ok(Exit::Invalid);
+        }
+    };
+    if let Some(path) = out {
+        fs::write(path, &made.document).with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    match output {
+        Output::Json => show::json(&made)?,
+        Output::Human if out.is_none() => show::line(made.document.trim_end()),
+        Output::Human => {}
+    }
+    Ok(Exit::Ok)
+}

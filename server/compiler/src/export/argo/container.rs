@@ -1,0 +1,109 @@
+//! What a task's pod is: image, words, variables, amounts, volumes.
+
+use cubeloom_domain::job::Job;
+use cubeloom_domain::resources::Resources;
+use serde_json::{Map, Value, json};
+
+use super::Export;
+use super::marks::Marks;
+
+/// The volume that all tasks share.
+pub fn workspace() -> Value {
+    json!([{
+        "metadata": {"name": "workspace"},
+        "spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "10Gi"}}},
+    }])
+}
+
+/// The container of a job's first role that does the work.
+pub fn container(export: &mut Export, job: &Job, marks: &Marks) -> (Value, Vec<Value>) {
+    let name = &job.key.task;
+    let role = job.roles.iter().find(|role| role.replicas > 0).or(job.roles.first());
+    let workers: u32 = job.roles.iter().map(|role| role.replicas).sum();
+    if workers > 1 {
+        export.say(format!("`{name}` is a job of {workers} workers, which start together: Argo starts one; use an operator's resource for it"));
+    }
+    let mut out = Map::new();
+    match &job.image {
+        Some(image) => _ = out.insert("image".into(), json!(image)),
+        None => export.say(format!("`{name}` has no image: say which one its container runs")),
+    }
+    let words: Vec<String> =
+        role.iter().flat_map(|role| &role.argv).map(|word| marks.written(word)).collect();
+    if let [program, args @ ..] = words.as_slice() {
+        out.insert("command".into(), json!([program]));
+        out.insert("args".into(), json!(args));
+    }
+    let mut volumes = Vec::new();
+    let mut mounts = vec![json!({"name": "workspace", "mountPath": "/workspace"})];
+    out.insert("env".into(), Value::Array(env(export, job, marks)));
+    if let Some(role) = role {
+        out.insert("resources".into(), resources(export, name, &role.resources));
+        if let Some(shm) = role.resources.shm {
+            volumes
+                .push(json!({"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": shm.to_string()}}));
+            mounts.push(json!({"name": "shm", "mountPath": "/dev/shm"}));
+        }
+    }
+    for volume in &job.volumes {
+        let place = volume.mount.clone().unwrap_or_else(|| format!("/volumes/{}", volume.name));
+        volumes.push(json!({"name": volume.name, "persistentVolumeClaim": {"claimName": volume.name}}));
+        mounts.push(json!({"name": volume.name, "mountPath": place, "readOnly": volume.read_only}));
+        export.say(format!("the volume `{}` is taken for a claim of this name", volume.name));
+    }
+    out.insert("volumeMounts".into(), Value::Array(mounts));
+    if !job.setup.is_empty() {
+        export.say(format!("not carried over: `setup` of `{name}`: put it into the image"));
+    }
+    (Value::Object(out), volumes)
+}
+
+fn env(export: &mut Export, job: &Job, marks: &Marks) -> Vec<Value> {
+    let folders = [
+        ("CUBELOOM_WORKSPACE", "/workspace"),
+        ("CUBELOOM_RUN_DIR", "/workspace/runs/{{workflow.name}}"),
+        ("CUBELOOM_CODE", "/workspace/code"),
+    ];
+    let mut env: Vec<Value> =
+        folders.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+    env.extend(job.env.iter().map(|(name, value)| json!({"name": name, "value": marks.written(value)})));
+    for secret in &job.secrets {
+        let Some(variable) = &secret.env else {
+            export.say(format!(
+                "not carried over: the secret `{}` as a file of `{}`",
+                secret.name, job.key.task
+            ));
+            continue;
+        };
+        let key = json!({"name": secret.name, "key": "value"});
+        env.push(json!({"name": variable, "valueFrom": {"secretKeyRef": key}}));
+        export.say(format!(
+            "the secret `{}` is taken for a Secret of this name with the key `value`",
+            secret.name
+        ));
+    }
+    env
+}
+
+fn resources(export: &mut Export, task: &str, resources: &Resources) -> Value {
+    let mut amounts = Map::new();
+    amounts.insert("cpu".into(), json!(resources.cpu.to_string()));
+    amounts.insert("memory".into(), json!(resources.memory.to_string()));
+    if resources.whole_gpus() > 0 {
+        amounts.insert("nvidia.com/gpu".into(), json!(resources.whole_gpus()));
+    }
+    if let Some(gpu) = &resources.gpu {
+        if gpu.count.is_none() {
+            export.say(format!("not carried over: the share of a graphics card of `{task}`"));
+        }
+        if let Some(kind) = &gpu.kind {
+            export.say(format!(
+                "not carried over: the kind of graphics card of `{task}`, {kind}: use a node selector"
+            ));
+        }
+    }
+    if resources.rdma.is_some() || resources.cpu_exclusive {
+        export.say(format!("not carried over: `rdma` and `cpu_exclusive` of `{task}`"));
+    }
+    json!({"requests": amounts, "limits": amounts})
+}

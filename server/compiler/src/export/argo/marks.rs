@@ -1,0 +1,153 @@
+//! Marks that stand for references which Argo has, too, while the compiler works.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use cubeloom_domain::pipeline::Task;
+use regex::Regex;
+use serde_json::Value;
+
+/// Characters of private use, which no document has a reason to hold.
+const OPEN: char = '\u{E010}';
+const CLOSE: char = '\u{E011}';
+
+static OUTPUT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"^tasks(?:\.([\w-]+)|\[['"]([\w-]+)['"]\])\.outputs\.(\w+)$"#).ok());
+static MEMBER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^(params|item)\.(\w+)$").ok());
+
+/// What the marks of one task stand for.
+#[derive(Debug, Default)]
+pub struct Marks {
+    /// By number: what stands in the template's body.
+    texts: Vec<String>,
+    /// The template's inputs by name, and what the DAG gives each.
+    pub inputs: BTreeMap<String, String>,
+    /// Outputs of other tasks that are read: task and output.
+    pub reads: Vec<(String, String)>,
+    /// Expressions that are left to the compiler.
+    pub fixed: BTreeSet<String>,
+}
+
+/// A reference as Argo writes it.
+pub enum Reference {
+    /// Known everywhere.
+    Global(String),
+    /// Known in the DAG only: a name for it as an input, its text there, and whose output it is.
+    Local { input: String, text: String, output: Option<(String, String)> },
+}
+
+/// The reference that an expression is, if Argo has it.
+pub fn reference(expression: &str) -> Option<Reference> {
+    if let Some(found) = OUTPUT.as_ref()?.captures(expression) {
+        let task = found.get(1).or_else(|| found.get(2))?.as_str();
+        let output = found.get(3)?.as_str();
+        return Some(Reference::Local {
+            input: format!("{task}-{output}"),
+            text: format!("{{{{tasks.{task}.outputs.parameters.{output}}}}}"),
+            output: Some((task.to_owned(), output.to_owned())),
+        });
+    }
+    if let Some(found) = MEMBER.as_ref()?.captures(expression) {
+        let name = found.get(2)?.as_str();
+        return Some(match found.get(1)?.as_str() {
+            "params" => Reference::Global(format!("{{{{workflow.parameters.{name}}}}}")),
+            _ => Reference::Local {
+                input: format!("item-{name}"),
+                text: format!("{{{{item.{name}}}}}"),
+                output: None,
+            },
+        });
+    }
+    let global = |text: &str| Some(Reference::Global(text.to_owned()));
+    match expression {
+        "item" => Some(Reference::Local { input: "item".into(), text: "{{item}}".into(), output: None }),
+        "run.id" => global("{{workflow.uid}}"),
+        "run.date" => global(
+            "{{workflow.creationTimestamp.Y}}-{{workflow.creationTimestamp.m}}-{{workflow.creationTimestamp.d}}",
+        ),
+        "run.timestamp" => global("{{workflow.creationTimestamp.RFC3339}}"),
+        _ => None,
+    }
+}
+
+impl Marks {
+    /// Puts marks into a task: into its variables, and into the arguments that may have them.
+    pub fn set(task: &mut Task, may_mark: impl Fn(&str) -> bool) -> Self {
+        let mut marks = Self::default();
+        for (name, value) in task.arguments.iter_mut() {
+            marks.value(value, may_mark(name));
+        }
+        for text in task.env.values_mut() {
+            *text = marks.text(text, true);
+        }
+        marks
+    }
+
+    fn value(&mut self, value: &mut Value, may_mark: bool) {
+        match value {
+            Value::String(text) => *text = self.text(text, may_mark),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item, may_mark)),
+            Value::Object(map) => map.iter_mut().for_each(|(_, value)| self.value(value, may_mark)),
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, text: &str, may_mark: bool) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((start, length)) =
+            rest.find("{{").and_then(|start| Some((start, rest[start..].find("}}")?)))
+        {
+            let expression = rest[start + 2..start + length].trim();
+            out.push_str(&rest[..start]);
+            match reference(expression).filter(|_| may_mark) {
+                Some(found) => self.mark(found, &mut out),
+                None => {
+                    // Folders become variables, which Kubernetes fills in.
+                    let folder = ["run.dir", "workspace", "code", "task.name"].contains(&expression);
+                    if !folder && !expression.starts_with('\'') {
+                        self.fixed.insert(expression.to_owned());
+                    }
+                    out.push_str(&rest[start..start + length + 2]);
+                }
+            }
+            rest = &rest[start + length + 2..];
+        }
+        out.push_str(rest);
+        out
+    }
+
+    fn mark(&mut self, found: Reference, out: &mut String) {
+        let text = match found {
+            Reference::Global(text) => text,
+            Reference::Local { input, text, output } => {
+                self.reads.extend(output);
+                let inside = format!("{{{{inputs.parameters.{input}}}}}");
+                self.inputs.insert(input, text);
+                inside
+            }
+        };
+        out.push(OPEN);
+        out.push_str(&self.texts.len().to_string());
+        out.push(CLOSE);
+        self.texts.push(text);
+    }
+
+    /// A text of the compiler's with Argo's references for the marks.
+    pub fn written(&self, text: &str) -> String {
+        let mut out = String::new();
+        for (at, part) in text.split(OPEN).enumerate() {
+            let marked = part.split_once(CLOSE).filter(|_| at > 0);
+            let text = marked
+                .and_then(|(number, rest)| Some((self.texts.get(number.parse::<usize>().ok()?)?, rest)));
+            match text {
+                Some((text, rest)) => {
+                    out.push_str(text);
+                    out.push_str(rest);
+                }
+                None => out.push_str(part),
+            }
+        }
+        out
+    }
+}

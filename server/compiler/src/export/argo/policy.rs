@@ -1,0 +1,136 @@
+//! When a task runs: what it waits for, its condition, its elements, and what happens after a failure.
+
+use std::sync::LazyLock;
+
+use cubeloom_domain::pipeline::{Task, TriggerRule};
+use cubeloom_domain::plan::{ForEachItems, PlannedTask};
+use regex::{Captures, Regex};
+use serde_json::{Map, Value, json};
+
+use super::Export;
+use super::marks::{Reference, reference};
+
+/// A reference that Argo may have, too.
+const NAME: &str = r#"params\.\w+|tasks(?:\.[\w-]+|\[['"][\w-]+['"]\])\.outputs\.\w+|item(?:\.\w+)?"#;
+const TEXT: &str = r#"'[^']*'|"[^"]*""#;
+
+static REFERENCE: Pattern = LazyLock::new(|| Regex::new(&format!(r"\b(?:{NAME})")).ok());
+static QUOTED: Pattern = LazyLock::new(|| Regex::new(TEXT).ok());
+/// A reference beside a text: Argo puts values in as they are, so that quotes must stand around them.
+static COMPARED: Pattern = LazyLock::new(|| Regex::new(&format!(r"\b({NAME})\s*(==|!=)\s*({TEXT})")).ok());
+
+/// What a task waits for, as Argo's `depends`.
+pub fn depends(task: &Task) -> Option<String> {
+    let each = |ends: &[&str], join: &str| {
+        let one = |need: &String| {
+            let ends: Vec<String> = ends.iter().map(|end| format!("{need}.{end}")).collect();
+            if ends.len() == 1 { ends.join("") } else { format!("({})", ends.join(" || ")) }
+        };
+        task.needs.iter().map(one).collect::<Vec<_>>().join(join)
+    };
+    if task.needs.is_empty() {
+        return None;
+    }
+    const FINE: [&str; 3] = ["Succeeded", "Skipped", "Omitted"];
+    let bad = ["Failed", "Errored"];
+    let any = ["Succeeded", "Failed", "Errored", "Skipped", "Omitted"];
+    Some(match task.trigger.unwrap_or_default() {
+        TriggerRule::AllSuccess => each(&["Succeeded"], " && "),
+        TriggerRule::AllDone => each(&any, " && "),
+        TriggerRule::AllFailed => each(&bad, " && "),
+        TriggerRule::OneFailed => each(&bad, " || "),
+        TriggerRule::OneSuccess => each(&["Succeeded"], " || "),
+        TriggerRule::NoneFailed => each(&FINE, " && "),
+        TriggerRule::NoneFailedMinOneSuccess => {
+            format!("{} && ({})", each(&FINE, " && "), each(&["Succeeded"], " || "))
+        }
+    })
+}
+
+/// The condition, where Argo can say it.
+pub fn when(export: &mut Export, task: &Task) -> Option<String> {
+    let source = task.when.as_ref()?;
+    let bare = source.trim().trim_start_matches("{{").trim_end_matches("}}").trim();
+    // The texts that it compares with say nothing of Argo's.
+    let rest = replaced(&REFERENCE, &replaced(&QUOTED, bare, |_| "0".into()), |_| "0".into());
+    let plain = |c: char| c.is_alphanumeric() || " <>=!().".contains(c);
+    let mut words = rest.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+    let known = rest.chars().all(plain) && words.all(|word| ["and", "or", "true", "false"].contains(&word));
+    if known {
+        return Some(condition(bare));
+    }
+    export.say(format!("the condition of `{}` cannot be said in Argo, and is left out: {bare}", task.name));
+    None
+}
+
+/// A condition with Argo's references and operators.
+fn condition(bare: &str) -> String {
+    let compared = replaced(&COMPARED, bare, |found| {
+        let text = found[3].trim_matches(['\'', '"']);
+        format!("'{}' {} '{text}'", argo(&found[1]), &found[2])
+    });
+    let written = replaced(&REFERENCE, &compared, |found| {
+        let start = found.get(0).map_or(0, |all| all.start());
+        // What is written already stands in braces.
+        if compared[..start].ends_with(['{', '.']) { found[0].to_owned() } else { argo(&found[0]) }
+    });
+    written.replace(" and ", " && ").replace(" or ", " || ")
+}
+
+type Pattern = LazyLock<Option<Regex>>;
+
+fn replaced(pattern: &Pattern, text: &str, with: impl Fn(&Captures<'_>) -> String) -> String {
+    pattern.as_ref().map_or_else(|| text.to_owned(), |pattern| pattern.replace_all(text, with).into_owned())
+}
+
+fn argo(expression: &str) -> String {
+    match reference(expression) {
+        Some(Reference::Global(text) | Reference::Local { text, .. }) => text,
+        None => expression.to_owned(),
+    }
+}
+
+/// The elements of a loop: `withItems` or `withParam`.
+pub fn elements(export: &mut Export, task: &Task, planned: &PlannedTask, out: &mut Map<String, Value>) {
+    let Some(for_each) = &planned.for_each else { return };
+    match &for_each.items {
+        ForEachItems::Known(items) => _ = out.insert("withItems".into(), json!(items)),
+        ForEachItems::Expression(source) => {
+            let bare = source.trim().trim_start_matches("{{").trim_end_matches("}}").trim();
+            match reference(bare) {
+                Some(Reference::Local { text, output: Some((name, output)), .. }) => {
+                    export.read.entry(name).or_default().insert(output);
+                    out.insert("withParam".into(), json!(text));
+                }
+                _ => export.say(format!("the elements of `{}` cannot be said in Argo: {bare}", task.name)),
+            }
+        }
+    }
+    if for_each.parallelism.is_some() {
+        export.say(format!("not carried over: `for_each.parallelism` of `{}`", task.name));
+    }
+}
+
+/// Retries and the time limit of each attempt.
+pub fn failures(export: &mut Export, task: &Task, planned: &PlannedTask, out: &mut Map<String, Value>) {
+    if let Some(limit) = planned.timeout {
+        out.insert("activeDeadlineSeconds".into(), json!(limit.0.as_secs().max(1)));
+    }
+    let Some(retry) = planned.retry.as_ref().filter(|retry| retry.attempts > 1) else { return };
+    let seconds = |span: std::time::Duration| format!("{}s", span.as_secs().max(1));
+    let factor = retry.factor.round().max(1.0) as i64;
+    out.insert(
+        "retryStrategy".into(),
+        json!({
+            "limit": retry.attempts - 1,
+            "retryPolicy": "Always",
+            "backoff": {"duration": seconds(retry.initial.0), "factor": factor, "cap": seconds(retry.max.0)},
+        }),
+    );
+    if task.retry.as_ref().is_some_and(|retry| retry.on.is_some()) {
+        export.say(format!(
+            "not carried over: `retry.on` of `{}`: Argo retries after every failure",
+            task.name
+        ));
+    }
+}
