@@ -32,7 +32,7 @@ export function start(): void {
     if (file === undefined) {
       throw new ApiProblem(422, { problems: [{ severity: "error", code: "missing_key", path: "/file", message: t("import.choose") }] });
     }
-    const name = String(data.get("name") ?? "").trim();
+    const name = need<HTMLInputElement>("#f-name").value.trim();
     const body = { file, templates: await text("templates"), name: name || undefined };
     const { data: made } = await request<{ documents: Made[]; report: Line[] }>("POST", `/projects/${project}/import`, body);
     const place = need("#made");

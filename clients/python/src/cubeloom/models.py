@@ -388,6 +388,17 @@ class FieldChange(TypedDict):
     """
 
 
+FilesToImport = TypedDict(
+    'FilesToImport',
+    {
+        'from': NotRequired[str | None],
+        'file': str,
+        'templates': NotRequired[str | None],
+        'name': NotRequired[str | None],
+    },
+)
+
+
 class GpuView(TypedDict):
     """
     Graphics cards: whole ones, a fraction of one, or an amount of its memory.
@@ -449,6 +460,48 @@ class HookChange(TypedDict):
     """
 
 
+class ImportLine(TypedDict):
+    """
+    What became of one value of the files.
+    """
+
+    fate: str
+    """
+    `changed`, `left_out`, or `problem`: somebody has to do something.
+    """
+    path: str
+    """
+    Where it stands: a JSON pointer, in the second file with `templates:` before it.
+    """
+    message: str
+    """
+    A sentence.
+    """
+
+
+class ImportedView(TypedDict):
+    """
+    A document that was made.
+    """
+
+    kind: str
+    """
+    `pipeline` or `task_template`.
+    """
+    name: str
+    """
+    Its name.
+    """
+    document: str
+    """
+    Its text, YAML.
+    """
+    notes: list[str]
+    """
+    The report's sentences about it.
+    """
+
+
 class LiveEvent4(TypedDict):
     """
     A run was deleted.
@@ -467,6 +520,29 @@ class LiveEvent5(TypedDict):
     """
 
     kind: Literal['revoked']
+
+
+class LogChunk(TypedDict):
+    """
+    A piece of one stream: whole lines, but where a line is longer than 64 KiB or has not ended for a second.
+    """
+
+    worker: str
+    """
+    The worker.
+    """
+    stream: str
+    """
+    `stdout` or `stderr`.
+    """
+    offset: int
+    """
+    Where it begins in the stream, in bytes.
+    """
+    text: str
+    """
+    The text, line ends included; what is not UTF-8 shows as U+FFFD.
+    """
 
 
 class LogMatch(TypedDict):
@@ -550,6 +626,29 @@ class LogStreams(TypedDict):
     streams: list[LogStreamView]
     """
     The streams, by rank.
+    """
+
+
+class LogText(TypedDict):
+    """
+    A part of the logs.
+    """
+
+    attempt: int
+    """
+    The attempt that is meant.
+    """
+    chunks: list[LogChunk]
+    """
+    Pieces of streams, in the order in which they are to be read.
+    """
+    cursor: str
+    """
+    Where to go on: `cursor` of the next question, or `Last-Event-ID` of the stream of events.
+    """
+    ended: bool
+    """
+    Whether that was all, and nothing will be added.
     """
 
 
@@ -2088,53 +2187,6 @@ class ClusterDetail(ClusterView):
     """
 
 
-class CodeFolder(TypedDict):
-    """
-    A folder of code that a project has.
-    """
-
-    digest: str
-    """
-    Its digest.
-    """
-    files: int
-    """
-    How many files it holds.
-    """
-    bytes: int
-    """
-    How large they are together, in bytes.
-    """
-    sent_at: str
-    """
-    When it was last sent, or a version or run began to name it.
-    """
-    removed_at: NotRequired[str | None]
-
-
-class CodeFolders(TypedDict):
-    """
-    The folders of code that a project has.
-    """
-
-    folders: int
-    """
-    How many there are, on all pages.
-    """
-    bytes: int
-    """
-    How large they are together, in bytes.
-    """
-    items: list[CodeFolder]
-    """
-    The folders of this page, by digest.
-    """
-    next_cursor: NotRequired[str | None]
-    """
-    Ask for the next page with this as `cursor`; absent on the last page.
-    """
-
-
 class CompiledTaskView(TypedDict):
     """
     A compiled task.
@@ -2262,6 +2314,25 @@ class Example(TypedDict):
     The document.
     """
     program: NotRequired[Program | None]
+
+
+class ExportView(TypedDict):
+    """
+    A pipeline as a file.
+    """
+
+    format: Literal['yaml', 'json', 'argo']
+    """
+    Its form.
+    """
+    document: str
+    """
+    The text.
+    """
+    report: list[str]
+    """
+    What it could not say: a sentence each.
+    """
 
 
 class FiredView(TypedDict):
@@ -2398,18 +2469,18 @@ class Hunk(TypedDict):
     """
 
 
-class LineTime(TypedDict):
+class ImportView(TypedDict):
     """
-    From a line on, up to where the next one of these begins, all lines came at this time.
+    What became of the files. Nothing is stored.
     """
 
-    line: int
+    documents: list[ImportedView]
     """
-    The line in the text, from 0.
+    The documents that were made.
     """
-    at: str
+    report: list[ImportLine]
     """
-    When it came.
+    What could not be carried over as it was.
     """
 
 
@@ -2456,57 +2527,6 @@ class LinkView(TypedDict):
     """
 
 
-class LogChunk(TypedDict):
-    """
-    A piece of one stream: whole lines, but where a line is longer than 64 KiB or has not ended for a second.
-    """
-
-    worker: str
-    """
-    The worker.
-    """
-    stream: str
-    """
-    `stdout` or `stderr`.
-    """
-    offset: int
-    """
-    Where it begins in the stream, in bytes.
-    """
-    text: str
-    """
-    The text, line ends included; what is not UTF-8 shows as U+FFFD.
-    """
-    times: NotRequired[list[LineTime]]
-    """
-    When its lines came, each to about a tenth of a second while the worker speaks, a second after a silence. Absent of
-    logs that were written before there were times.
-    """
-
-
-class LogText(TypedDict):
-    """
-    A part of the logs.
-    """
-
-    attempt: int
-    """
-    The attempt that is meant.
-    """
-    chunks: list[LogChunk]
-    """
-    Pieces of streams, in the order in which they are to be read.
-    """
-    cursor: str
-    """
-    Where to go on: `cursor` of the next question, or `Last-Event-ID` of the stream of events.
-    """
-    ended: bool
-    """
-    Whether that was all, and nothing will be added.
-    """
-
-
 class ManyResults(TypedDict):
     """
     What came of each of several runs.
@@ -2514,11 +2534,7 @@ class ManyResults(TypedDict):
 
     results: list[OneResult]
     """
-    One for each run that was come to, in the order in which they were named.
-    """
-    left: NotRequired[list[str]]
-    """
-    The others, in that order: nothing was done with them yet.
+    One for each run, in the order in which they were named.
     """
 
 
