@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import type { PipelineDocument } from "../graph/document";
+import { place } from "../graph/edit";
+import { hit, REACH } from "./hit";
+import { Scene } from "./scene";
+import { matches } from "./shortcut";
+import { next, stepOf, walk } from "./walk";
+
+const document: PipelineDocument = {
+  apiVersion: "cubeloom/v1",
+  kind: "Pipeline",
+  name: "p",
+  tasks: [
+    { name: "pull", template: "transfer" },
+    { name: "left", template: "python", needs: ["pull"] },
+    { name: "right", template: "python", needs: ["pull"] },
+    { name: "join", template: "python", needs: ["left", "right", "gone"] },
+  ],
+  canvas: {
+    positions: { pull: [0, 100], left: [400, 0], right: [400, 200], join: [800, 100] },
+    frames: { f1: { title: "Both", tasks: ["left", "right"] } },
+    notes: { n1: { text: "look", at: [0, 400], size: [200, 100] } },
+  },
+};
+
+function shown(one = document): Scene {
+  const scene = new Scene();
+  scene.show(one, new Map());
+  return scene;
+}
+
+const at = (scene: Scene, x: number, y: number) => hit(scene, x, y, 1, true, REACH.mouse);
+
+describe("what is at a point", () => {
+  const scene = shown();
+
+  it("is the port before the node, the node before the edge, the edge before the frame", () => {
+    expect(at(scene, 224, 136)).toMatchObject({ kind: "port", side: "out" });
+    expect(at(scene, 400, 36)).toMatchObject({ kind: "port", side: "in" });
+    expect(at(scene, 500, 36)).toMatchObject({ kind: "task", id: "task:left" });
+    expect(at(scene, 100, 420)).toMatchObject({ kind: "note", corner: false });
+    expect(at(scene, 198, 498)).toMatchObject({ kind: "note", corner: true });
+    expect(at(scene, 500, -30)).toMatchObject({ kind: "frame", id: "frame:f1" });
+    expect(at(scene, 312, 86)).toMatchObject({ kind: "edge", id: "edge:pull>left" });
+    expect(at(scene, 1500, 900)).toBeNull();
+  });
+
+  it("has no ports where nobody could see them", () => {
+    expect(hit(scene, 224, 136, 0.2, false, REACH.mouse)).toMatchObject({ kind: "task" });
+  });
+});
+
+describe("the scene", () => {
+  it("leaves out edges to tasks that are not there", () => {
+    expect(shown().edges.map(({ id }) => id)).toEqual(["edge:pull>left", "edge:pull>right", "edge:left>join", "edge:right>join"]);
+  });
+
+  it("puts a task without a place beside what it needs, where nothing lies", () => {
+    const scene = shown({ ...document, tasks: [...document.tasks, { name: "late", template: "python", needs: ["pull"] }] });
+    const late = scene.nodes.get("late");
+    expect(late?.x).toBeGreaterThan(224);
+    expect([...scene.nodes.values()].filter((node) => node !== late && Math.abs(node.x - (late?.x ?? 0)) < 224 && Math.abs(node.y - (late?.y ?? 0)) < 72)).toEqual([]);
+    expect(Object.keys(scene.unwritten)).toEqual(["late"]);
+  });
+
+  it("asks for a layout when no task has a place", () => {
+    const { canvas: _, ...bare } = document;
+    expect(shown(bare).needsLayout).toBe(true);
+    expect(shown().needsLayout).toBe(false);
+  });
+
+  it("follows a moved task with its edges and its frame, and goes back", () => {
+    const scene = shown();
+    const node = scene.nodes.get("left");
+    const frame = scene.frames[0];
+    if (!node || !frame) throw new Error("not shown");
+    const [before, wide] = [scene.curve(node.after[0] ?? scene.edges[0] ?? expect.fail()), frame.height];
+    scene.move(node, 400, -300);
+    scene.refreshFrames();
+    expect(scene.curve(node.after[0] ?? expect.fail())).not.toEqual(before);
+    expect(frame.height).toBe(wide + 300);
+    scene.reset();
+    expect(scene.nodes.get("left")?.y).toBe(0);
+  });
+
+  it("shows a change of the document", () => {
+    const scene = shown();
+    scene.show(place(document, { pull: [0, 500] }), new Map());
+    expect(scene.nodes.get("pull")?.y).toBe(500);
+    expect(scene.grid.at(10, 510)?.name).toBe("pull");
+  });
+});
+
+describe("walking", () => {
+  const scene = shown();
+
+  it("goes along the edges, and to what is nearest across", () => {
+    expect(walk(scene, "left", stepOf("ArrowRight", "right"))).toBe("join");
+    expect(walk(scene, "left", stepOf("ArrowLeft", "right"))).toBe("pull");
+    expect(walk(scene, "left", stepOf("ArrowDown", "right"))).toBe("right");
+    expect(walk(scene, "left", stepOf("ArrowUp", "right"))).toBeNull();
+  });
+
+  it("reads all tasks in order, and ends", () => {
+    expect([next(scene, null, 1), next(scene, "pull", 1), next(scene, "left", 1), next(scene, "right", 1), next(scene, "join", 1)]).toEqual(["pull", "left", "right", "join", null]);
+    expect(next(scene, null, -1)).toBe("join");
+  });
+});
+
+describe("shortcuts", () => {
+  const press = (key: string, held: { ctrlKey?: boolean; shiftKey?: boolean } = {}) => ({ key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...held });
+
+  it("tell Shift apart where there are letters, and not where a sign needs it", () => {
+    expect(matches("Mod+z", press("z", { ctrlKey: true }))).toBe(true);
+    expect(matches("Mod+z", press("Z", { ctrlKey: true, shiftKey: true }))).toBe(false);
+    expect(matches("Mod+Shift+z", press("Z", { ctrlKey: true, shiftKey: true }))).toBe(true);
+    expect(matches("f", press("F", { shiftKey: true }))).toBe(false);
+    expect(matches("?", press("?", { shiftKey: true }))).toBe(true);
+    expect(matches("+", press("+"))).toBe(true);
+    expect(matches("(Mod+c)", press("c", { ctrlKey: true }))).toBe(false);
+  });
+});
