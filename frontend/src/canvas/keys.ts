@@ -39,6 +39,11 @@ function handle(stage: Stage, event: KeyboardEvent, pointer: Pointer): boolean {
   if (stage.ui.state.connecting) return connecting(stage, event, arrow);
   if (arrow && (event.ctrlKey || event.metaKey)) return shift(stage, arrow, event.shiftKey);
   if (arrow) return go(stage, arrow, event.shiftKey);
+  if (event.key === "Home" || event.key === "End") {
+    const end = next(stage.scene, null, event.key === "Home" ? 1 : -1);
+    if (end !== null) goTo(stage, end, event.shiftKey);
+    return true;
+  }
   if (event.key === "Tab") return tab(stage, event.shiftKey);
   if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) return menu(stage);
   const command = COMMANDS.find(({ keys = [] }) => keys.some((key) => matches(key, event)));

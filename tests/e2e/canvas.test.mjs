@@ -1,0 +1,230 @@
+// The canvas: every gesture with the mouse, and the way to the same by the keyboard.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { flawless, launch, look, session } from "./support/browser.mjs";
+import { connect, dragTemplate, node, openEditor } from "./support/editor.mjs";
+import { Server } from "./support/server.mjs";
+
+const DOCUMENT = `apiVersion: cubeloom/v1
+kind: Pipeline
+name: drawn
+tasks:
+  - {name: a, template: command, arguments: {command: ["true"]}}
+  - {name: b, template: command, arguments: {command: ["true"]}, needs: [a]}
+  - {name: c, template: command, arguments: {command: ["true"]}, needs: [b]}
+  - {name: lone, template: command, arguments: {command: ["true"]}}
+canvas:
+  positions: {a: [0, 0], b: [400, 0], c: [800, 0], lone: [400, 240]}
+`;
+
+let server;
+let browser;
+let api;
+let state;
+
+before(async () => {
+  [server, browser] = await Promise.all([Server.start(), launch()]);
+  server.user("ada", "--admin");
+  api = server.api(server.token("ada"));
+  await api("POST", "/projects/default/pipelines", { document: DOCUMENT });
+  state = await session(browser, server, "ada");
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const editor = (options) => openEditor(browser, server, state, "/projects/default/pipelines/drawn/edit", options);
+const middle = async (page, task) => {
+  const { x, y, width, height } = await node(page, task).boundingBox();
+  return { x: x + width / 2, y: y + height / 2 };
+};
+/** What a task needs, as its node says it. */
+const needs = async (page, task) => /needs ([a-z0-9-]+(?:, [a-z0-9-]+)*?)(?:, \d+ problems|$)/.exec(await node(page, task).getAttribute("aria-label"))?.[1] ?? "";
+const said = (page, words) => page.locator(".cv-room [role=status]", { hasText: words }).waitFor({ state: "attached" });
+const tasks = (page) => page.locator(".cv-task").count();
+
+async function drag(page, from, to, steps = 6) {
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move(to.x, to.y, { steps });
+  await page.mouse.up();
+}
+
+test("with the mouse: move, undo, connect, no cycle, insert on an edge, box, delete", async () => {
+  const page = await editor();
+  const lone = await middle(page, "lone");
+  await drag(page, lone, { x: lone.x + 3, y: lone.y + 150 });
+  const moved = await middle(page, "lone");
+  assert.ok(moved.y > lone.y + 100, "it lies where it was dropped");
+  assert.ok(Math.abs(moved.x - lone.x) < 1, "it stays in line with what is above");
+  await page.keyboard.press("Control+z");
+  assert.deepEqual(await middle(page, "lone"), lone, "one step takes a drag back");
+
+  await connect(page, "a", "lone");
+  assert.equal(await needs(page, "lone"), "a");
+  await connect(page, "c", "a");
+  await said(page, "c and a would wait for each other");
+  assert.equal(await needs(page, "a"), "");
+
+  const [a, b] = [await middle(page, "a"), await middle(page, "b")];
+  const room = await page.locator(".cv-stage").boundingBox();
+  await dragTemplate(page, "python", (a.x + b.x) / 2 - room.x, a.y - room.y);
+  assert.equal(await needs(page, "python"), "a");
+  assert.equal(await needs(page, "b"), "python");
+
+  await page.keyboard.press("Escape");
+  await page.keyboard.down("Shift");
+  await drag(page, { x: b.x - 60, y: b.y - 120 }, { x: b.x + 1200, y: b.y + 60 });
+  await page.keyboard.up("Shift");
+  assert.ok((await page.locator(".cv-task[data-selected]").count()) >= 2, "the box selects");
+  const before = await tasks(page);
+  const chosen = await page.locator(".cv-task[data-selected]").count();
+  await page.keyboard.press("Delete");
+  assert.equal(await tasks(page), before - chosen);
+  await page.keyboard.press("Control+z");
+  assert.equal(await tasks(page), before);
+  flawless(page);
+});
+
+test("with the mouse: an edge that ends nowhere offers what to add; the menu; a double click adds", async () => {
+  const page = await editor();
+  const { x, y, width, height } = await node(page, "c").boundingBox();
+  await drag(page, { x: x + width, y: y + height / 2 }, { x: x + width - 40, y: y + height + 160 });
+  await page.getByRole("dialog").getByRole("combobox").fill("python");
+  await page.keyboard.press("Enter");
+  assert.equal(await needs(page, "python"), "c");
+
+  const b = await middle(page, "b");
+  await page.mouse.click(b.x, b.y, { button: "right" });
+  await page.getByRole("menuitem", { name: "Duplicate" }).click();
+  await node(page, "b-2").waitFor();
+  assert.equal(await needs(page, "b-2"), "a");
+
+  await page.mouse.dblclick(b.x, b.y + 400);
+  await page.getByRole("dialog").getByRole("combobox").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  flawless(page);
+});
+
+test("with the keyboard alone: walk, connect, refuse, move, copy, frame, note, lay out, all commands", async () => {
+  const page = await editor();
+  await page.locator(".cv-stage").focus();
+  await page.keyboard.press("Home");
+  await said(page, /^a, Command/);
+  await page.keyboard.press("ArrowRight");
+  await said(page, /^b, Command/);
+  await page.keyboard.press("Tab");
+  await said(page, /^lone, Command/);
+
+  // From lone to c; then from c to a, which is refused.
+  await page.keyboard.press("c");
+  await page.keyboard.press("ArrowRight");
+  await said(page, "To c");
+  await page.keyboard.press("Enter");
+  assert.equal(await needs(page, "c"), "b, lone");
+  await page.keyboard.press("End");
+  await page.keyboard.press("c");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  await said(page, /wait for each other/);
+  assert.equal(await needs(page, "b"), "a");
+
+  const c = await middle(page, "c");
+  await page.keyboard.press("Control+ArrowDown");
+  await page.keyboard.press("Control+ArrowDown");
+  assert.ok((await middle(page, "c")).y > c.y);
+  await page.keyboard.press("Control+z");
+  assert.deepEqual(await middle(page, "c"), c, "moves in a row are one step");
+
+  await page.keyboard.press("Control+c");
+  await page.keyboard.press("Control+v");
+  await node(page, "c-2").waitFor();
+  assert.equal(await needs(page, "c-2"), "b, lone");
+  await page.keyboard.press("Control+g");
+  await page.getByRole("textbox", { name: "Title of the frame" }).fill("Copies");
+  await page.keyboard.press("Enter");
+  await page.getByRole("group", { name: "Frame Copies around c-2" }).waitFor();
+  await page.keyboard.press("Shift+N");
+  await page.getByRole("textbox", { name: "Text of the note" }).fill("mind the gap");
+  await page.keyboard.press("Escape");
+  await page.getByRole("group", { name: "Note: mind the gap" }).waitFor();
+
+  await page.keyboard.press("Shift+L");
+  await said(page, "Laid out");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("top to bottom");
+  await page.keyboard.press("Enter");
+  await page.locator(".cv-stage[data-direction=down]").waitFor();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+  assert.deepEqual(await look(page, "en"), []);
+  await page.keyboard.press("Escape");
+
+  await page.keyboard.press("Shift+F10");
+  await page.getByRole("menu").waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Delete");
+  assert.equal(await tasks(page), 0);
+  await page.keyboard.press("Control+z");
+  assert.equal(await tasks(page), 5);
+  flawless(page);
+});
+
+test("what is copied is the document's own text, and text can be pasted", async () => {
+  const page = await editor();
+  await page.locator(".cv-stage").focus();
+  await page.keyboard.press("Home");
+  const copied = await page.evaluate(() => {
+    const data = new DataTransfer();
+    document.activeElement.dispatchEvent(new ClipboardEvent("copy", { clipboardData: data, bubbles: true, cancelable: true }));
+    return data.getData("text/plain");
+  });
+  assert.match(copied, /^tasks:\n/);
+  assert.match(copied, /name: a\b/);
+  await page.evaluate(() => {
+    const data = new DataTransfer();
+    data.setData("text/plain", "- {name: from-text, template: command, needs: [nowhere]}");
+    document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+  });
+  await node(page, "from-text").waitFor();
+  await page.locator(".toast", { hasText: "There is no nowhere here" }).waitFor();
+  assert.equal(await needs(page, "from-text"), "");
+});
+
+test("from far away one surface shows everything, and can be worked on", async () => {
+  const page = await editor();
+  await page.locator(".cv-stage").focus();
+  for (let i = 0; i < 6; i += 1) await page.keyboard.press("-");
+  await page.locator(".cv-stage[data-detail=far]").waitFor();
+  assert.equal(await tasks(page), 0);
+  await page.keyboard.press("Home");
+  await said(page, /^a, Command/);
+  await page.keyboard.press("0");
+  await page.locator(".cv-stage[data-detail=near]").waitFor();
+  await node(page, "a").waitFor();
+  assert.equal(await page.locator(".cv-task[data-selected]").count(), 1);
+});
+
+test("on a small screen by touch: a template from its sheet, a tap to select", async () => {
+  const page = await editor({ size: "narrow" });
+  await page.getByRole("button", { name: "Show the templates" }).click();
+  await page.locator("[data-template=python]").click();
+  await node(page, "python").waitFor();
+  assert.deepEqual(await look(page, "en"), []);
+});
+
+test("who may only look changes nothing", async () => {
+  server.user("vera", "--project", "default", "--role", "viewer");
+  const page = await openEditor(browser, server, await session(browser, server, "vera"), "/projects/default/pipelines/drawn/edit");
+  const a = await middle(page, "a");
+  await drag(page, a, { x: a.x, y: a.y + 200 });
+  await page.keyboard.press("Delete");
+  assert.equal(await tasks(page), 4);
+  assert.equal(await page.locator(".cv-palette").count(), 0);
+});
