@@ -25,7 +25,7 @@ export function finishConnecting(stage: Stage, other: string): boolean {
   stage.show({});
   stage.paint();
   if (refusal !== null) {
-    stage.say(refusal);
+    stage.refuse(refusal);
     return false;
   }
   const [from, to] = connecting.side === "out" ? [connecting.from, other] : [other, connecting.from];

@@ -50,7 +50,7 @@ function handle(stage: Stage, event: KeyboardEvent, pointer: Pointer): boolean {
   if (!command) return false;
   const refusal = command.refusal?.(stage) ?? null;
   if (refusal === null) command.perform(stage);
-  else stage.say(refusal);
+  else stage.refuse(refusal);
   return true;
 }
 
@@ -130,6 +130,7 @@ function aim(stage: Stage, from: string, arrow: Arrow | null, back: boolean): vo
   stage.ui.set({ connecting: { ...state, to: node.name } });
   stage.camera.reveal(node);
   stage.show({ wire: { from: source(own, stage.scene.direction), to: target(node, stage.scene.direction), allowed: refusal === null } });
+  stage.ui.set({ hint: refusal });
   stage.say(refusal ?? t("canvas.said-aimed", { to: node.name }));
 }
 

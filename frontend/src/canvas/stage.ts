@@ -204,6 +204,13 @@ export class Stage implements Painted {
     this.ui.set({ said: text });
   }
 
+  /** Says and shows for a while why something cannot be done. */
+  refuse(text: string): void {
+    this.say(text);
+    this.ui.set({ hint: text });
+    setTimeout(() => { if (this.ui.state.hint === text) this.ui.set({ hint: null }); }, 4000);
+  }
+
   task(name: string): Task | undefined {
     return this.scene.nodes.get(name)?.task;
   }

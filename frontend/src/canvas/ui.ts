@@ -34,6 +34,8 @@ export interface UiState {
   readonly open: Open | null;
   /** What is said to those who do not see the canvas. */
   readonly said: string;
+  /** Why something cannot be done, for those who see. */
+  readonly hint: string | null;
   readonly dragging: boolean;
   readonly layingOut: boolean;
   readonly zoom: number;
@@ -47,6 +49,7 @@ const FIRST: UiState = {
   editing: null,
   open: null,
   said: "",
+  hint: null,
   dragging: false,
   layingOut: false,
   zoom: 1,

@@ -1,11 +1,10 @@
 //! Drawing an edge from a port. What it cannot go to is dimmed; let go over nothing, it offers what to add there.
 
-import { closest } from "../connect";
 import { source, target } from "../curve";
 import { REACH } from "../hit";
 import type { SceneNode } from "../scene";
 import type { Stage } from "../stage";
-import { beginConnecting, finishConnecting } from "../connect";
+import { beginConnecting, closest, finishConnecting, whyNot } from "../connect";
 import type { Gesture } from "./gesture";
 
 /** Connects. */
@@ -27,7 +26,7 @@ export class Connect implements Gesture {
     if (!connecting) return;
     const over = closest(this.#stage, x, y, REACH.touch.port / view.zoom);
     const allowed = over !== null && !connecting.forbidden.has(over.name);
-    ui.set({ connecting: { ...connecting, to: allowed ? over.name : null } });
+    ui.set({ connecting: { ...connecting, to: allowed ? over.name : null }, hint: over && !allowed ? whyNot(this.#stage, over.name) : null });
     const own = (this.#side === "out" ? source : target)(this.#node, scene.direction);
     const other: [number, number] = over && allowed ? (this.#side === "out" ? target : source)(over, scene.direction) : [x, y];
     const [from, to] = this.#side === "out" ? [own, other] : [other, own];
@@ -48,7 +47,7 @@ export class Connect implements Gesture {
   }
 
   cancel(): void {
-    this.#stage.ui.set({ connecting: null });
+    this.#stage.ui.set({ connecting: null, hint: null });
     this.#stage.show({});
     this.#stage.paint();
   }

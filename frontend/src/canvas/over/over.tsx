@@ -17,12 +17,14 @@ const SelectionBar = lazy(async () => ({ default: (await opened()).SelectionBar 
 export function Over() {
   const stage = useStage();
   const open = useUi(stage.ui, (state) => state.open);
+  const hint = useUi(stage.ui, (state) => state.hint);
   const layingOut = useUi(stage.ui, (state) => state.layingOut);
   const empty = useEditor(stage.store, (state) => state.document.tasks.length === 0 && !state.document.canvas?.notes);
   return (
     <>
       <Suspense><SelectionBar /></Suspense>
       {empty ? <Empty /> : null}
+      {hint === null ? null : <p className="cv-why"><Icon name="info" />{hint}</p>}
       {layingOut ? <p className="cv-busy" role="status"><span className="spinner" />{t("canvas.laying-out")}</p> : null}
       {open ? <Suspense><Opened open={open} /></Suspense> : null}
     </>
