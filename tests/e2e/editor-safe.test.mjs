@@ -103,8 +103,9 @@ test("while the text cannot be read the canvas shows the last state that could",
   await page.keyboard.press("Escape");
   await text.getByText("judge", { exact: true }).last().dblclick();
   await page.keyboard.type("jury");
-  await node(page, "jury").waitFor();
+  await page.getByRole("button", { name: "Canvas", exact: true }).click();
   await node(page, "jury").click();
+  await page.getByRole("button", { name: "Both" }).click();
   await field(page, "/tasks/2/description").getByRole("textbox").first().fill("twelve of them");
   await text.getByText("twelve of them").waitFor();
   flawless(page);

@@ -46,6 +46,7 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   await node(page, "command").click();
   await fillList(page, "/tasks/0/arguments/command", ["echo", "hello from the canvas"]);
   await node(page, "python").click();
+  await page.locator(".ed-right").getByRole("button", { name: "Code", exact: true }).click();
   await field(page, "/tasks/1/arguments/code").getByRole("textbox").first().fill("print('learned')");
   await node(page, "command-2").locator(".cv-problem").waitFor();
   await problems(page, "error").click();
@@ -67,7 +68,14 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   await page.locator(".ed-drawer").getByText("hello from the canvas").waitFor();
   await page.locator(".ed-drawer").getByRole("button", { name: "Close" }).click();
 
+  // One task again, on what the run before left.
   await node(page, "command-2").click();
+  await page.locator(".ed-actions summary").last().click();
+  await page.getByRole("button", { name: "Run only command-2" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
+  await page.waitForFunction((before) => location.href !== before, page.url());
+  await page.locator("#task-command-2[data-state=succeeded]").waitFor({ timeout: 30_000 });
+
   await field(page, "/tasks/2/arguments/command").getByRole("textbox").nth(1).fill("0.4");
   await save(page, "sleeps longer");
   await page.getByRole("button", { name: "Versions" }).click();
@@ -86,9 +94,9 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
 /** Presses Tab until something with this name has the focus. */
 async function reach(page, name, key = "Tab", most = 80) {
   for (let i = 0; i < most; i += 1) {
-    await page.keyboard.press(key);
     const at = await page.evaluate(() => (document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? "").trim());
     if (name.test(at)) return;
+    await page.keyboard.press(key);
   }
   assert.fail(`${key} does not reach ${name}`);
 }

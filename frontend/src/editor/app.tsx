@@ -7,7 +7,6 @@ import { useCell } from "./cell";
 import { look } from "./load";
 import { Middle } from "./middle";
 import { Right } from "./right";
-import { save } from "./save";
 import type { Session } from "./session";
 import { watchProblems } from "./validator";
 
@@ -66,7 +65,7 @@ function watchKeys(session: Session): () => void {
   const listen = (event: KeyboardEvent) => {
     if (event.key.toLowerCase() !== "s" || !(event.ctrlKey || event.metaKey) || event.altKey || event.defaultPrevented) return;
     event.preventDefault();
-    if (!document.querySelector("dialog[open]")) void save(session);
+    if (!document.querySelector("dialog[open]")) void import("./save").then(({ save }) => save(session));
   };
   document.addEventListener("keydown", listen);
   return () => { document.removeEventListener("keydown", listen); };

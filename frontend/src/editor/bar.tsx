@@ -6,7 +6,6 @@ import { useCell } from "./cell";
 import { Icon } from "./icon";
 import { Problems } from "./problems";
 import { toggle } from "./right";
-import { save } from "./save";
 import type { Look, Session } from "./session";
 import { useEditor } from "./store";
 
@@ -105,8 +104,8 @@ function Panels({ session }: { session: Session }) {
 function SaveButton({ session }: { session: Session }) {
   const saving = useCell(session.cell, (state) => state.saving);
   return (
-    <button className="button primary" type="button" aria-busy={saving || undefined} title={t("editor.save-key")} onClick={() => void save(session)}>
-      <Icon name="check" /><span className="ed-save-word">{t("editor.save")}</span>
+    <button className="button primary" type="button" aria-busy={saving || undefined} title={t("editor.save-key")} onClick={() => void import("./save").then(({ save }) => save(session))}>
+      <Icon name="check" /><span className="ed-word">{t("editor.save")}</span>
     </button>
   );
 }

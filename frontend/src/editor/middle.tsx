@@ -1,14 +1,15 @@
 //! Between the panels: the canvas, the text, or both. The canvas stays when the text takes its place, and so does what
 //! it shows.
 
-import { useMemo, useRef } from "react";
+import { lazy, Suspense, useMemo, useRef } from "react";
 import { Canvas } from "../canvas/canvas";
 import { toast } from "../core/toast";
 import { t } from "../core/texts";
 import { goTo } from "../form/jump";
 import { useCell } from "./cell";
 import type { Session } from "./session";
-import { TextPane } from "./text-pane";
+
+const TextPane = lazy(async () => ({ default: (await import("./text-pane")).TextPane }));
 
 /** What is in the middle. */
 export function Middle({ session }: { session: Session }) {
@@ -31,7 +32,7 @@ export function Middle({ session }: { session: Session }) {
           <Canvas store={session.store} templates={templates} onOpen={doors.onOpen} onLogs={doors.onLogs} />
         </div>
       ) : null}
-      {look === "canvas" ? null : <TextPane session={session} />}
+      {look === "canvas" ? null : <Suspense fallback={<div className="ed-text" />}><TextPane session={session} /></Suspense>}
     </div>
   );
 }
