@@ -1,8 +1,12 @@
-//! Keeps the problems of the document true: the server is asked a moment after each change.
+//! Keeps the problems of the document true. What the browser finds itself is told at once, in the server's codes; the
+//! server, which knows all, is asked a moment after each change. What both find is told once.
 
 import { request } from "../api/client";
 import type { Problem } from "../api/problem";
+import { moreTexts, t } from "../core/texts";
 import type { PipelineDocument } from "../graph/document";
+import { worded } from "../graph/finding";
+import { joined } from "./joined";
 import type { Session } from "./session";
 
 const WAIT_MS = 300;
@@ -28,6 +32,9 @@ class Validator {
   #broken: object | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: AbortController | null = null;
+  /** What the server said last, and what the browser found when it was asked. */
+  #server: readonly Problem[] = [];
+  #ownThen: readonly Problem[] = [];
 
   constructor(private readonly session: Session) {}
 
@@ -39,6 +46,7 @@ class Validator {
     const first = this.#document === null;
     this.#document = document;
     this.#broken = broken;
+    if (!first && !broken) void this.#look(document);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#ask(), first ? 0 : WAIT_MS);
   }
@@ -48,13 +56,30 @@ class Validator {
     this.#running?.abort();
   }
 
+  /** Says what the browser finds, while the server's answer is of an older document. */
+  async #look(document: PipelineDocument): Promise<void> {
+    const own = await this.#own(document);
+    if (document === this.#document && !this.#broken) this.session.store.set({ problems: joined(this.#server, own, this.#ownThen) });
+  }
+
+  async #own(document: PipelineDocument): Promise<Problem[]> {
+    const [{ check }] = await Promise.all([import("../graph/check"), moreTexts("form")]);
+    const { templates } = this.session.state.surroundings;
+    return check(document, templates.size > 0 ? templates : null).map((finding) => worded(finding, t));
+  }
+
   async #ask(): Promise<void> {
     this.#running?.abort();
     const running = new AbortController();
     this.#running = running;
+    const document = this.#document;
     try {
       const { data } = await request<Checked>("POST", `/projects/${this.session.project}/validate`, { document: this.#text() }, { signal: running.signal });
-      if (!running.signal.aborted) this.session.store.set({ problems: data.problems });
+      const own = document && !this.#broken ? await this.#own(document) : [];
+      if (running.signal.aborted) return;
+      this.#server = data.problems;
+      this.#ownThen = own;
+      if (document === this.#document) this.session.store.set({ problems: data.problems });
     } catch {
       // The next change asks again; saving says what is wrong with the connection.
     }
