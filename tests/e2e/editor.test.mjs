@@ -76,7 +76,7 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   await page.waitForFunction((before) => location.href !== before, page.url());
   await page.locator("#task-command-2[data-state=succeeded]").waitFor({ timeout: 30_000 });
 
-  await field(page, "/tasks/2/arguments/command").getByRole("textbox").nth(1).fill("0.4");
+  await field(page, "/tasks/2/arguments/command/1").locator("input").fill("0.4");
   await save(page, "sleeps longer");
   await page.getByRole("button", { name: "Versions" }).click();
   await page.locator(".ed-version", { hasText: "Version 1" }).locator(".ed-version-head").click();

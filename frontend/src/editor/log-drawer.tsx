@@ -26,9 +26,15 @@ function Drawer({ session, run, task }: { session: Session; run: string; task: s
   const attempts = instances[chosen]?.attempt ?? 0;
   const [attempt, setAttempt] = useState(0);
   const shown = attempt === 0 || attempt > attempts ? attempts : attempt;
-  const close = () => { session.cell.set({ log: null }); };
+  const close = () => {
+    session.cell.set({ log: null });
+    document.querySelector<HTMLElement>(".cv-stage")?.focus();
+  };
+  const box = useRef<HTMLElement>(null);
+  // Who asked for the log wants to read it: its keys work at once, and Escape.
+  useEffect(() => { box.current?.focus(); }, []);
   return (
-    <section className="ed-drawer" aria-label={t("run.log-label", { task })} onKeyDown={(event) => { if (event.key === "Escape") close(); }}>
+    <section className="ed-drawer" ref={box} tabIndex={-1} aria-label={t("run.log-label", { task })} onKeyDown={(event) => { if (event.key === "Escape") close(); }}>
       <header className="ed-drawer-head">
         <h2 className="mono">{task}</h2>
         {live ? <span className="state" data-state={live.state}><Icon name={`state-${live.state}`} /><span>{stateWord(live.state)}</span></span> : null}
