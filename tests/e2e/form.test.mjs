@@ -212,9 +212,12 @@ test("without a selection the form is the pipeline's", async () => {
 });
 
 test("every part is legible, light and dark, wide and narrow, in both languages", async () => {
-  for (const options of [{ theme: "dark" }, { lang: "zh" }]) {
+  for (const options of [{ theme: "dark" }, { lang: "zh" }, { size: "narrow" }]) {
     const page = await editor(null, options);
     await page.locator("#task-train").click();
+    // On a narrow screen it is a sheet.
+    if (options.size) await page.locator(".ed-panels button").first().click();
+    await form(page).waitFor();
     const folded = form(page).locator(".fold-head button[aria-expanded=false]");
     while ((await folded.count()) > 0) await folded.first().click();
     assert.deepEqual(await look(page, options.lang ?? "en"), []);
