@@ -37,9 +37,9 @@ export function RunMenu({ session }: { session: Session }) {
 
 function RunButton({ session, goes }: { session: Session; goes: boolean }) {
   if (goes) {
-    return <button className="button" type="button" onClick={() => void cancel(session)}><Icon name="stop" /><span className="ed-word">{t("editor.cancel-run")}</span></button>;
+    return <button className="button" type="button" aria-label={t("editor.cancel-run")} onClick={() => void cancel(session)}><Icon name="stop" /><span className="ed-word">{t("editor.cancel-run")}</span></button>;
   }
-  return <button className="button" type="button" onClick={() => void start(session, null)}><Icon name="run" /><span className="ed-word">{t("pipeline.run")}</span></button>;
+  return <button className="button" type="button" aria-label={t("pipeline.run")} onClick={() => void start(session, null)}><Icon name="run" /><span className="ed-word">{t("pipeline.run")}</span></button>;
 }
 
 function Parts({ session }: { session: Session }) {
