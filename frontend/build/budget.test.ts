@@ -20,6 +20,7 @@ const PAGE = 100 * KB;
 /** Pages that load more than their own module before they are ready: the module of a tab, an editor. */
 const MORE: Record<string, { most: number; also: string[] }> = {
   "src/pages/run.ts": { most: PAGE, also: ["src/run/metrics.ts"] },
+  "src/pages/pipeline-editor.ts": { most: 180 * KB, also: [] },
 };
 
 /** The files of entries and of all that they import statically. */
