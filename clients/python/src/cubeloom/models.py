@@ -522,29 +522,6 @@ class LiveEvent5(TypedDict):
     kind: Literal['revoked']
 
 
-class LogChunk(TypedDict):
-    """
-    A piece of one stream: whole lines, but where a line is longer than 64 KiB or has not ended for a second.
-    """
-
-    worker: str
-    """
-    The worker.
-    """
-    stream: str
-    """
-    `stdout` or `stderr`.
-    """
-    offset: int
-    """
-    Where it begins in the stream, in bytes.
-    """
-    text: str
-    """
-    The text, line ends included; what is not UTF-8 shows as U+FFFD.
-    """
-
-
 class LogMatch(TypedDict):
     """
     A line that was found.
@@ -626,29 +603,6 @@ class LogStreams(TypedDict):
     streams: list[LogStreamView]
     """
     The streams, by rank.
-    """
-
-
-class LogText(TypedDict):
-    """
-    A part of the logs.
-    """
-
-    attempt: int
-    """
-    The attempt that is meant.
-    """
-    chunks: list[LogChunk]
-    """
-    Pieces of streams, in the order in which they are to be read.
-    """
-    cursor: str
-    """
-    Where to go on: `cursor` of the next question, or `Last-Event-ID` of the stream of events.
-    """
-    ended: bool
-    """
-    Whether that was all, and nothing will be added.
     """
 
 
@@ -2187,6 +2141,53 @@ class ClusterDetail(ClusterView):
     """
 
 
+class CodeFolder(TypedDict):
+    """
+    A folder of code that a project has.
+    """
+
+    digest: str
+    """
+    Its digest.
+    """
+    files: int
+    """
+    How many files it holds.
+    """
+    bytes: int
+    """
+    How large they are together, in bytes.
+    """
+    sent_at: str
+    """
+    When it was last sent, or a version or run began to name it.
+    """
+    removed_at: NotRequired[str | None]
+
+
+class CodeFolders(TypedDict):
+    """
+    The folders of code that a project has.
+    """
+
+    folders: int
+    """
+    How many there are, on all pages.
+    """
+    bytes: int
+    """
+    How large they are together, in bytes.
+    """
+    items: list[CodeFolder]
+    """
+    The folders of this page, by digest.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
 class CompiledTaskView(TypedDict):
     """
     A compiled task.
@@ -2484,6 +2485,21 @@ class ImportView(TypedDict):
     """
 
 
+class LineTime(TypedDict):
+    """
+    From a line on, up to where the next one of these begins, all lines came at this time.
+    """
+
+    line: int
+    """
+    The line in the text, from 0.
+    """
+    at: str
+    """
+    When it came.
+    """
+
+
 class LinkView(TypedDict):
     """
     A link that was not used yet, without its secret.
@@ -2527,6 +2543,57 @@ class LinkView(TypedDict):
     """
 
 
+class LogChunk(TypedDict):
+    """
+    A piece of one stream: whole lines, but where a line is longer than 64 KiB or has not ended for a second.
+    """
+
+    worker: str
+    """
+    The worker.
+    """
+    stream: str
+    """
+    `stdout` or `stderr`.
+    """
+    offset: int
+    """
+    Where it begins in the stream, in bytes.
+    """
+    text: str
+    """
+    The text, line ends included; what is not UTF-8 shows as U+FFFD.
+    """
+    times: NotRequired[list[LineTime]]
+    """
+    When its lines came, each to about a tenth of a second while the worker speaks, a second after a silence. Absent of
+    logs that were written before there were times.
+    """
+
+
+class LogText(TypedDict):
+    """
+    A part of the logs.
+    """
+
+    attempt: int
+    """
+    The attempt that is meant.
+    """
+    chunks: list[LogChunk]
+    """
+    Pieces of streams, in the order in which they are to be read.
+    """
+    cursor: str
+    """
+    Where to go on: `cursor` of the next question, or `Last-Event-ID` of the stream of events.
+    """
+    ended: bool
+    """
+    Whether that was all, and nothing will be added.
+    """
+
+
 class ManyResults(TypedDict):
     """
     What came of each of several runs.
@@ -2534,7 +2601,11 @@ class ManyResults(TypedDict):
 
     results: list[OneResult]
     """
-    One for each run, in the order in which they were named.
+    One for each run that was come to, in the order in which they were named.
+    """
+    left: NotRequired[list[str]]
+    """
+    The others, in that order: nothing was done with them yet.
     """
 
 
