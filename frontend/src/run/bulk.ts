@@ -9,6 +9,7 @@ import { toast } from "../core/toast";
 
 interface Results {
   results: { run: string; ok: boolean; message?: string }[];
+  left?: string[];
 }
 
 /** Refusals that are shown one by one. */
@@ -59,21 +60,32 @@ export function watchBulk(table: HTMLElement, project: string, changed: () => vo
 async function cancel(project: string, runs: string[]): Promise<boolean> {
   const text = t("runs.cancel-question", { n: runs.length });
   if (!(await confirm({ title: t("runs.cancel"), text, action: t("runs.cancel"), danger: true }))) return false;
-  const { data } = await request<Results>("POST", `/projects/${project}/runs/cancel`, { runs });
-  say(data, (n) => t("runs.done-cancel", { n }));
+  const results = await inTurns(`/projects/${project}/runs/cancel`, runs);
+  say(results, (n) => t("runs.done-cancel", { n }));
   return true;
 }
 
 async function again(project: string, runs: string[]): Promise<boolean> {
   const text = t("runs.again-question", { n: runs.length });
   if (!(await confirm({ title: t("runs.again"), text, action: t("runs.again") }))) return false;
-  const { data } = await request<Results>("POST", `/projects/${project}/runs/rerun`, { runs });
-  say(data, (n) => t("runs.done-again", { n }));
+  const results = await inTurns(`/projects/${project}/runs/rerun`, runs);
+  say(results, (n) => t("runs.done-again", { n }));
   return true;
 }
 
+/** Sends what the server had no time for again, until all is done. */
+async function inTurns(path: string, runs: string[]): Promise<Results["results"]> {
+  const results: Results["results"] = [];
+  for (let left = runs; left.length > 0; ) {
+    const { data } = await request<Results>("POST", path, { runs: left });
+    results.push(...data.results);
+    left = data.left ?? [];
+  }
+  return results;
+}
+
 /** How many worked, and why others did not. */
-function say({ results }: Results, done: (n: number) => string): void {
+function say(results: Results["results"], done: (n: number) => string): void {
   const well = results.filter((one) => one.ok).length;
   if (well > 0) toast(done(well));
   for (const one of results.filter((result) => !result.ok).slice(0, SHOWN)) {
