@@ -157,7 +157,7 @@ test("with the keyboard alone: walk, connect, refuse, move, copy, frame, note, l
   await page.keyboard.press("Shift+L");
   await said(page, "Laid out");
   await page.keyboard.press("Control+k");
-  await page.keyboard.type("top to bottom");
+  await page.getByRole("dialog").getByRole("combobox").fill("top to bottom");
   await page.keyboard.press("Enter");
   await page.locator(".cv-stage[data-direction=down]").waitFor();
   await page.keyboard.press("?");
