@@ -16,8 +16,10 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// Where sentences come from that pages and answers of the API show.
 const SOURCES: &[&str] = &["domain", "compiler", "engine", "executor-local", "storage", "store", "web"];
 
-/// Files whose sentences go elsewhere: into a task's log, to the command line, to the server's own log.
+/// Files whose sentences go elsewhere: into a task's log or an exported file, to the command line, to the server's own
+/// log.
 const ELSEWHERE: &[&str] = &[
+    "server/compiler/src/export/",
     "server/storage/src/transfer/",
     "server/storage/src/snapshot/",
     "server/executor-local/src/check.rs",
