@@ -11,6 +11,9 @@ import { isMapping } from "../path";
 import { resultsInWords } from "../summary";
 import { templateOfTask } from "../../editor/templates";
 
+// What it looks like; no language has another word for it.
+const FOLDER = "{{ run.dir }}/data";
+
 /** The part. */
 export function ResultsPart() {
   const { tasks, templates } = useForm();
@@ -42,7 +45,7 @@ function Cache() {
       <p className="field-help">{t("form.cache-help")}</p>
       {detailed ? (
         <>
-          <Field path={["cache", "inputs"]} kind={{ type: "list", item: { type: "text", long: false }, placeholder: "{{ run.dir }}/data" }} title={t("form.cache-inputs")} help={t("form.cache-inputs-help")} inElements required />
+          <Field path={["cache", "inputs"]} kind={{ type: "list", item: { type: "text", long: false }, placeholder: FOLDER }} title={t("form.cache-inputs")} help={t("form.cache-inputs-help")} inElements required />
           <AmountField path={["cache", "max_age"]} measure="span" title={t("form.cache-age")} placeholder={t("form.no-limit")} />
         </>
       ) : null}
