@@ -49,7 +49,11 @@ function documents(project: string, made: Made[]): Node[] {
     h("td", { class: "shrink" }, h("div", { class: "actions" }, one.kind === "pipeline" && save(project, one), download(one)))));
   const head = [t("import.document"), t("import.kind"), t("import.notes")].map((text) => h("th", {}, text));
   head.push(h("th", {}, h("span", { class: "visually-hidden" }, t("import.actions"))));
-  return [h("h2", { tabindex: "-1" }, t("import.documents")), table(head, rows)];
+  return [section(h("h2", { tabindex: "-1" }, t("import.documents")), table(head, rows))];
+}
+
+function section(title: Node, body: Node): Node {
+  return h("section", { class: "section" }, h("div", { class: "section-head" }, title), body);
 }
 
 function table(head: Node[], rows: Node[]): Node {
@@ -76,15 +80,16 @@ function download(one: Made): Node {
 
 function report(lines: Line[]): Node[] {
   const title = h("h2", {}, t("import.report"));
-  if (lines.length === 0) return [title, h("p", { class: "muted" }, t("import.report-none"))];
+  if (lines.length === 0) return [section(title, h("p", { class: "muted" }, t("import.report-none")))];
   const words = { changed: t("import.changed"), left_out: t("import.left-out"), problem: t("import.problem") };
   const signs = { changed: "info", left_out: "close", problem: "warning" };
   // What somebody has to do comes first.
   const order = ["problem", "changed", "left_out"];
   const sorted = [...lines].sort((a, b) => order.indexOf(a.fate) - order.indexOf(b.fate));
   const rows = sorted.map((line) => h("tr", {},
-    h("td", { "data-label": t("import.fate"), class: "shrink" }, icon(signs[line.fate]), " ", words[line.fate]),
+    h("td", { "data-label": t("import.fate"), class: "shrink" }, h("span", { class: "state" }, icon(signs[line.fate]), h("span", {}, words[line.fate]))),
     h("td", { "data-label": t("import.where") }, h("code", {}, line.path || "/")),
     h("td", { "data-label": t("import.what") }, line.message)));
-  return [title, table([t("import.fate"), t("import.where"), t("import.what")].map((text) => h("th", {}, text)), rows)];
+  const head = [t("import.fate"), t("import.where"), t("import.what")].map((text) => h("th", {}, text));
+  return [section(title, table(head, rows))];
 }
