@@ -116,7 +116,7 @@ impl StoragePage {
     /// A sentence about the code that was uploaded.
     fn code_text(&self) -> String {
         let (folders, size) = (self.code.folders.to_string(), show::bytes(self.code.bytes));
-        self.frame.t_with("storage.code-text", &[("folders", &folders), ("size", &size)])
+        self.frame.t_with("storage.code-text", [("folders", &folders), ("size", &size)])
     }
 
     /// Where a folder of the volume is shown.

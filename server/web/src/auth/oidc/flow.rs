@@ -44,7 +44,7 @@ pub(crate) struct Answer {
 /// What came of going there.
 pub(crate) enum Back {
     /// Somebody has signed in, and wanted to go here.
-    SignedIn(User, String),
+    SignedIn(Box<User>, String),
     /// Somebody who was signed in is known by what the provider says from now on.
     Connected,
 }
@@ -94,7 +94,10 @@ pub(crate) async fn finish(
     let code = answer.code.ok_or_else(|| failed("the provider did not let you in"))?;
     let person = ask(web, provider, &underway, code).await?;
     let Some(wanted) = underway.connect else {
-        return Ok(Back::SignedIn(account::of(web, visitor, provider, &person).await?, underway.next));
+        return Ok(Back::SignedIn(
+            Box::new(account::of(web, visitor, provider, &person).await?),
+            underway.next,
+        ));
     };
     let same = |caller: &&Caller| caller.user.id == wanted && matches!(caller.via, Via::Session { .. });
     let caller =
