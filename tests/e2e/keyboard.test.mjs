@@ -96,13 +96,18 @@ function mark() {
 /** The number of what has the focus, its name, and whether that is seen. */
 function focused() {
   const one = document.activeElement;
-  // A ring, or the thicker line of what is drawn.
-  const lit = [one, one?.parentElement, one?.firstElementChild].some((each) => {
+  // A ring, the thicker line of what is drawn, or a frame around it.
+  const around = [one, one?.parentElement, one?.closest(".editor-text"), one?.querySelector("rect"), one?.firstElementChild];
+  const lit = around.some((each) => {
     const style = each && getComputedStyle(each);
     if (each instanceof SVGRectElement) return parseFloat(style.strokeWidth) >= 3;
     return style && ((style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0) || style.boxShadow !== "none");
   });
-  return { number: one?.closest("[data-numbered]")?.dataset.numbered, name: one?.outerHTML.slice(0, 90), lit };
+  const frame = one?.parentElement && getComputedStyle(one.parentElement, "::after");
+  const framed = frame && frame.content !== "none" && parseFloat(frame.borderTopWidth) >= 2;
+  // An editor of text keeps Tab for itself until Escape was pressed.
+  const keeps = one?.classList.contains("cm-content") ?? false;
+  return { keeps, number: one?.closest("[data-numbered]")?.dataset.numbered, name: one?.outerHTML.slice(0, 90), lit: lit || framed };
 }
 
 test("Tab reaches everything on every page, and shows where it is", async () => {
@@ -116,7 +121,11 @@ test("Tab reaches everything on every page, and shows where it is", async () => 
     const reached = new Set();
     for (let i = 0; i < count + 20 && reached.size < count; i += 1) {
       await page.keyboard.press("Tab");
-      const { number, name, lit } = await page.evaluate(focused);
+      let at = await page.evaluate(focused);
+      // What is drawn may show it with the next frame only.
+      if (!at.lit) at = await page.waitForTimeout(100).then(() => page.evaluate(focused));
+      const { keeps, number, name, lit } = at;
+      if (keeps) await page.keyboard.press("Escape");
       if (number === undefined) continue;
       if (!reached.has(number) && !lit) wrong.push(`${path}: nothing shows that this has the focus: ${name}`);
       reached.add(number);
