@@ -1,7 +1,7 @@
 // Measures the editor's canvas beside bare xyflow with the same nodes, in headless Chromium, in one run, in turns.
 // For each move of a gesture: what the page's main thread does until the next one, from a trace. Prints Markdown.
 //
-//   npm run bench [-- ROUNDS]
+//   npm run bench [-- ROUNDS [SIZES [KINDS]]], e.g. 3 1000,5000 culled,ours
 
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
@@ -14,8 +14,9 @@ import { build } from "vite";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const ROUNDS = Number(process.argv[2] ?? 3);
 const MOVES = 60;
+const NAMES = { bare: "xyflow", culled: "xyflow, only what is in sight", ours: "Cubeloom" };
 const SIZES = (process.argv[3] ?? "1000,2122,5000").split(",").map(Number);
-const KINDS = ["bare", "culled", "ours"];
+const KINDS = (process.argv[4] ?? "bare,culled,ours").split(",");
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 
 async function serve() {
@@ -133,8 +134,8 @@ for (const nodes of SIZES) {
       for (const [what, values] of Object.entries(await measure(browser, url, kind, nodes))) (all[kind][what] ??= []).push(...values);
     }
   }
-  console.log(`| ${nodes} nodes | ${["xyflow", "xyflow, only what is in sight", "Cubeloom"].join(" | ")} |\n|---|---:|---:|---:|`);
-  for (const what of Object.keys(all.ours)) console.log(`| ${what} | ${KINDS.map((kind) => told(all[kind][what])).join(" | ")} |`);
+  console.log(`| ${nodes} nodes | ${KINDS.map((kind) => NAMES[kind]).join(" | ")} |\n|---|${KINDS.map(() => "---:|").join("")}`);
+  for (const what of Object.keys(all[KINDS[0]])) console.log(`| ${what} | ${KINDS.map((kind) => told(all[kind][what])).join(" | ")} |`);
   console.log();
 }
 await browser.close();
