@@ -62,7 +62,7 @@ export async function pasteFromClipboard(stage: Stage): Promise<void> {
 /** Pastes a text: tasks, or a note with it when it is no piece of a pipeline. */
 export async function pasteText(stage: Stage, text: string): Promise<void> {
   if (text.trim() === "") return;
-  const { clipFrom } = await import("./clip-text");
+  const { clipFrom } = await import("../graph/paste-text");
   const clip = clipFrom(text) ?? noteOf(text);
   let items: readonly ItemId[] = [];
   stage.apply(t("canvas.step-paste"), (document) => {

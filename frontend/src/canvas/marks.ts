@@ -2,6 +2,7 @@
 
 import type { Problem } from "../api/problem";
 import type { EditorState, LiveTask } from "../editor/store";
+import { difference } from "../graph/diff";
 import type { PipelineDocument } from "../graph/document";
 
 /** How a task differs from the version that it is compared with. */
@@ -48,12 +49,9 @@ function problemsByTask(problems: readonly Problem[], document: PipelineDocument
 }
 
 function differences(before: PipelineDocument, now: PipelineDocument): Map<string, Difference> {
-  const old = new Map(before.tasks.map((task) => [task.name, task]));
-  const found = new Map<string, Difference>();
-  for (const task of now.tasks) {
-    const was = old.get(task.name);
-    if (!was) found.set(task.name, "added");
-    else if (was !== task && JSON.stringify(was) !== JSON.stringify(task)) found.set(task.name, "changed");
-  }
-  return found;
+  const { added, changed, renamed } = difference(before, now);
+  return new Map([
+    ...added.map((name): [string, Difference] => [name, "added"]),
+    ...[...changed.keys(), ...renamed.map(({ to }) => to)].map((name): [string, Difference] => [name, "changed"]),
+  ]);
 }

@@ -12,7 +12,7 @@ export function clipFrom(text: string): Clip | undefined {
   const { tree } = readTree(text);
   const whole = tree && asDocument(tree.plain);
   const { document } = whole ? documentOf(whole) : {};
-  if (!document) return undefined;
+  if (!document || (document.tasks.length === 0 && !document.canvas)) return undefined;
   return document.canvas ? { tasks: document.tasks, canvas: document.canvas } : { tasks: document.tasks };
 }
 

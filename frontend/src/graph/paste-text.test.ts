@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clipFrom } from "./clip-text";
+import { clipFrom } from "./paste-text";
 
 describe("a pasted text", () => {
   it("is a piece of a pipeline in every form that a document has", () => {
@@ -11,6 +11,6 @@ describe("a pasted text", () => {
   });
 
   it("is nothing when it is something else", () => {
-    for (const text of ["hello", "tasks: 3", "- 1\n- 2", "name: only", "{", "[]"]) expect(clipFrom(text)).toBeNull();
+    for (const text of ["hello", "tasks: 3", "- 1\n- 2", "name: only", "{", "[]"]) expect(clipFrom(text)).toBeUndefined();
   });
 });
