@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 
 import { flawless, launch, look, session } from "./support/browser.mjs";
 import { connect, dragTemplate, node, openEditor } from "./support/editor.mjs";
+import { eventually } from "./support/eventually.mjs";
 import { Server } from "./support/server.mjs";
 
 const DOCUMENT = `apiVersion: cubeloom/v1
@@ -58,14 +59,16 @@ test("with the mouse: move, undo, connect, no cycle, insert on an edge, box, del
   const page = await editor();
   const lone = await middle(page, "lone");
   await drag(page, lone, { x: lone.x + 3, y: lone.y + 150 });
-  const moved = await middle(page, "lone");
-  assert.ok(moved.y > lone.y + 100, "it lies where it was dropped");
-  assert.ok(Math.abs(moved.x - lone.x) < 1, "it stays in line with what is above");
+  await eventually(async () => {
+    const moved = await middle(page, "lone");
+    assert.ok(moved.y > lone.y + 100, "it lies where it was dropped");
+    assert.ok(Math.abs(moved.x - lone.x) < 1, "it stays in line with what is above");
+  });
   await page.keyboard.press("Control+z");
-  assert.deepEqual(await middle(page, "lone"), lone, "one step takes a drag back");
+  await eventually(async () => assert.deepEqual(await middle(page, "lone"), lone, "one step takes a drag back"));
 
   await connect(page, "a", "lone");
-  assert.equal(await needs(page, "lone"), "a");
+  await eventually(async () => assert.equal(await needs(page, "lone"), "a"));
   await connect(page, "c", "a");
   await said(page, "c and a would wait for each other");
   assert.equal(await needs(page, "a"), "");
@@ -73,20 +76,20 @@ test("with the mouse: move, undo, connect, no cycle, insert on an edge, box, del
   const [a, b] = [await middle(page, "a"), await middle(page, "b")];
   const room = await page.locator(".cv-stage").boundingBox();
   await dragTemplate(page, "python", (a.x + b.x) / 2 - room.x, a.y - room.y);
-  assert.equal(await needs(page, "python"), "a");
-  assert.equal(await needs(page, "b"), "python");
+  await eventually(async () => assert.equal(await needs(page, "python"), "a"));
+  await eventually(async () => assert.equal(await needs(page, "b"), "python"));
 
   await page.keyboard.press("Escape");
   await page.keyboard.down("Shift");
   await drag(page, { x: b.x - 60, y: b.y - 120 }, { x: b.x + 1200, y: b.y + 60 });
   await page.keyboard.up("Shift");
-  assert.ok((await page.locator(".cv-task[data-selected]").count()) >= 2, "the box selects");
+  await eventually(async () => assert.ok((await page.locator(".cv-task[data-selected]").count()) >= 2, "the box selects"));
   const before = await tasks(page);
   const chosen = await page.locator(".cv-task[data-selected]").count();
   await page.keyboard.press("Delete");
-  assert.equal(await tasks(page), before - chosen);
+  await eventually(async () => assert.equal(await tasks(page), before - chosen));
   await page.keyboard.press("Control+z");
-  assert.equal(await tasks(page), before);
+  await eventually(async () => assert.equal(await tasks(page), before));
   flawless(page);
 });
 
@@ -96,13 +99,13 @@ test("with the mouse: an edge that ends nowhere offers what to add; the menu; a 
   await drag(page, { x: x + width, y: y + height / 2 }, { x: x + width - 40, y: y + height + 160 });
   await page.getByRole("dialog").getByRole("combobox").fill("python");
   await page.keyboard.press("Enter");
-  assert.equal(await needs(page, "python"), "c");
+  await eventually(async () => assert.equal(await needs(page, "python"), "c"));
 
   const b = await middle(page, "b");
   await page.mouse.click(b.x, b.y, { button: "right" });
   await page.getByRole("menuitem", { name: "Duplicate" }).click();
   await node(page, "b-2").waitFor();
-  assert.equal(await needs(page, "b-2"), "a");
+  await eventually(async () => assert.equal(await needs(page, "b-2"), "a"));
 
   await page.mouse.dblclick(b.x, b.y + 400);
   await page.getByRole("dialog").getByRole("combobox").waitFor();
@@ -126,7 +129,7 @@ test("with the keyboard alone: walk, connect, refuse, move, copy, frame, note, l
   await page.keyboard.press("ArrowRight");
   await said(page, "To c");
   await page.keyboard.press("Enter");
-  assert.equal(await needs(page, "c"), "b, lone");
+  await eventually(async () => assert.equal(await needs(page, "c"), "b, lone"));
   await page.keyboard.press("End");
   await page.keyboard.press("c");
   await page.keyboard.press("ArrowLeft");
@@ -138,14 +141,14 @@ test("with the keyboard alone: walk, connect, refuse, move, copy, frame, note, l
   await page.keyboard.press("Control+ArrowDown");
   await page.keyboard.press("Control+ArrowDown");
   await said(page, "At 800, 16");
-  assert.equal(await place(), "16px");
+  await eventually(async () => assert.equal(await place(), "16px"));
   await page.keyboard.press("Control+z");
-  assert.equal(await place(), "0px", "moves in a row are one step");
+  await eventually(async () => assert.equal(await place(), "0px", "moves in a row are one step"));
 
   await page.keyboard.press("Control+c");
   await page.keyboard.press("Control+v");
   await node(page, "c-2").waitFor();
-  assert.equal(await needs(page, "c-2"), "b, lone");
+  await eventually(async () => assert.equal(await needs(page, "c-2"), "b, lone"));
   await page.keyboard.press("Control+g");
   await page.getByRole("textbox", { name: "Title of the frame" }).fill("Copies");
   await page.keyboard.press("Enter");
@@ -171,9 +174,9 @@ test("with the keyboard alone: walk, connect, refuse, move, copy, frame, note, l
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+a");
   await page.keyboard.press("Delete");
-  assert.equal(await tasks(page), 0);
+  await eventually(async () => assert.equal(await tasks(page), 0));
   await page.keyboard.press("Control+z");
-  assert.equal(await tasks(page), 5);
+  await eventually(async () => assert.equal(await tasks(page), 5));
   flawless(page);
 });
 
@@ -195,7 +198,7 @@ test("what is copied is the document's own text, and text can be pasted", async 
   });
   await node(page, "from-text").waitFor();
   await page.locator(".toast", { hasText: "There is no nowhere here" }).waitFor();
-  assert.equal(await needs(page, "from-text"), "");
+  await eventually(async () => assert.equal(await needs(page, "from-text"), ""));
 });
 
 test("from far away one surface shows everything, and can be worked on", async () => {
@@ -203,13 +206,13 @@ test("from far away one surface shows everything, and can be worked on", async (
   await page.locator(".cv-stage").focus();
   for (let i = 0; i < 6; i += 1) await page.keyboard.press("-");
   await page.locator(".cv-stage[data-detail=far]").waitFor();
-  assert.equal(await tasks(page), 0);
+  await eventually(async () => assert.equal(await tasks(page), 0));
   await page.keyboard.press("Home");
   await said(page, /^a, Command/);
   await page.keyboard.press("0");
   await page.locator(".cv-stage[data-detail=near]").waitFor();
   await node(page, "a").waitFor();
-  assert.equal(await page.locator(".cv-task[data-selected]").count(), 1);
+  await eventually(async () => assert.equal(await page.locator(".cv-task[data-selected]").count(), 1));
 });
 
 test("on a small screen by touch: a template from its sheet, a tap to select", async () => {

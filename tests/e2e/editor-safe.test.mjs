@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 
 import { flawless, launch, look, session } from "./support/browser.mjs";
 import { field, node, openEditor, save } from "./support/editor.mjs";
+import { eventually } from "./support/eventually.mjs";
 import { Server } from "./support/server.mjs";
 import { stage } from "./support/stage.mjs";
 
@@ -44,7 +45,7 @@ test("two people on one pipeline: the second is told at once, and merges by task
   const dialog = emil.getByRole("dialog");
   await dialog.locator("fieldset").first().waitFor();
   // The description is asked about; Emil's other change is joined without a question.
-  assert.equal(await dialog.locator("fieldset").count(), 1);
+  await eventually(async () => assert.equal(await dialog.locator("fieldset").count(), 1));
   await dialog.getByText("Emil's words").waitFor();
   await dialog.getByLabel(/^ada's/).check();
   await dialog.getByRole("button", { name: "Merge" }).click();
@@ -78,7 +79,7 @@ test("unsaved work is offered again after the window was closed, and leaving ask
   const banner = page.locator(".ed-banner", { hasText: "never saved" });
   await banner.getByRole("button", { name: "Take them up" }).click();
   await banner.waitFor({ state: "detached" });
-  assert.equal(await description(page).inputValue(), "never saved");
+  await eventually(async () => assert.equal(await description(page).inputValue(), "never saved"));
   await page.keyboard.press("Control+z");
   await page.getByRole("button", { name: /^Undo:/ }).click();
   await page.locator(".ed-saved:not([data-dirty])").waitFor({ state: "attached" });

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { flawless, launch, look, open, session, settled } from "./support/browser.mjs";
+import { eventually } from "./support/eventually.mjs";
 import { Server, until } from "./support/server.mjs";
 
 const DOCUMENT = `apiVersion: cubeloom/v1
@@ -81,21 +82,21 @@ test("a field is typed into, in the middle too, and undone in one step", async (
   await model.focus();
   await page.keyboard.press("Home");
   await page.keyboard.type("my-", { delay: 20 });
-  assert.equal(await model.inputValue(), "my-m.json");
-  assert.equal(await model.evaluate((input) => input.selectionStart), 3, "the caret stays where it is typed");
+  await eventually(async () => assert.equal(await model.inputValue(), "my-m.json"));
+  await eventually(async () => assert.equal(await model.evaluate((input) => input.selectionStart), 3, "the caret stays where it is typed"));
   // The server's answer comes in the meantime, and takes nothing away.
   await page.waitForResponse((response) => response.url().endsWith("/validate"));
-  assert.ok(await model.evaluate((input) => input === document.activeElement));
+  await eventually(async () => assert.ok(await model.evaluate((input) => input === document.activeElement)));
   // What equals its default is not written: the field shows it as a placeholder.
   const rounds = form(page).getByLabel("Rounds", { exact: true });
-  assert.equal(await rounds.getAttribute("placeholder"), "100");
+  await eventually(async () => assert.equal(await rounds.getAttribute("placeholder"), "100"));
   await rounds.fill("100");
   await page.keyboard.press("Tab");
   assert.doesNotMatch(await text(page), /rounds: 100/);
-  assert.match(await text(page), /model: my-m\.json/);
-  assert.match(await text(page), /# how long it learns/, "comments stay");
+  await eventually(async () => assert.match(await text(page), /model: my-m\.json/));
+  await eventually(async () => assert.match(await text(page), /# how long it learns/, "comments stay"));
   await page.locator(".ed-steps button").first().click();
-  assert.equal(await model.inputValue(), "m.json");
+  await eventually(async () => assert.equal(await model.inputValue(), "m.json"));
   flawless(page);
   await page.context().close();
 });
@@ -107,14 +108,14 @@ test("inside of braces names are completed, with the keyboard", async () => {
   await page.keyboard.type("{{ par");
   const list = page.getByRole("listbox");
   await list.waitFor();
-  assert.deepEqual(await list.getByRole("option").locator(".mono").allTextContents(), ["params.rounds", "tasks.split.outputs.parts"]);
-  assert.equal(await validation.getAttribute("aria-expanded"), "true");
+  await eventually(async () => assert.deepEqual(await list.getByRole("option").locator(".mono").allTextContents(), ["params.rounds", "tasks.split.outputs.parts"]));
+  await eventually(async () => assert.equal(await validation.getAttribute("aria-expanded"), "true"));
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await list.waitFor({ state: "hidden" });
   await page.keyboard.type(" }}");
-  assert.equal(await validation.inputValue(), "{{ tasks.split.outputs.parts }}");
-  assert.equal(await validation.getAttribute("data-expression"), "", "an expression has a colour of its own");
+  await eventually(async () => assert.equal(await validation.inputValue(), "{{ tasks.split.outputs.parts }}"));
+  await eventually(async () => assert.equal(await validation.getAttribute("data-expression"), "", "an expression has a colour of its own"));
   flawless(page);
   await page.context().close();
 });
@@ -124,7 +125,7 @@ test("a mistake is told at its field, and the list of all leads back to it", asy
   const rounds = form(page).getByLabel("Rounds", { exact: true });
   await rounds.fill("0");
   await form(page).getByText("Must be at least 1.").waitFor();
-  assert.equal(await rounds.getAttribute("aria-invalid"), "true");
+  await eventually(async () => assert.equal(await rounds.getAttribute("aria-invalid"), "true"));
   await unfold(page, "resources");
   const cpu = part(page, "resources").getByLabel("CPU", { exact: true });
   await cpu.fill("2x");
@@ -137,7 +138,7 @@ test("a mistake is told at its field, and the list of all leads back to it", asy
   await until("three problems", async () => (await rows.count()) >= 3);
   await rows.filter({ hasText: "resources" }).first().click();
   await until("the field to have the focus", () => page.evaluate(() => document.activeElement?.value === "2x"));
-  assert.equal(await form(page).getByLabel("Task", { exact: true }).inputValue(), "train");
+  await eventually(async () => assert.equal(await form(page).getByLabel("Task", { exact: true }).inputValue(), "train"));
   flawless(page);
   await page.context().close();
 });
@@ -167,14 +168,14 @@ test("a list is written with the keyboard: Enter adds, Alt with an arrow moves, 
   await list.locator("input").first().focus();
   await page.keyboard.press("Enter");
   await page.keyboard.type("-n");
-  assert.deepEqual(await values(), ["echo", "-n", "done"]);
+  await eventually(async () => assert.deepEqual(await values(), ["echo", "-n", "done"]));
   await page.keyboard.press("Alt+ArrowDown");
-  assert.deepEqual(await values(), ["echo", "done", "-n"]);
-  assert.ok(await list.locator("input").nth(2).evaluate((input) => input === document.activeElement), "the focus goes with it");
+  await eventually(async () => assert.deepEqual(await values(), ["echo", "done", "-n"]));
+  await eventually(async () => assert.ok(await list.locator("input").nth(2).evaluate((input) => input === document.activeElement), "the focus goes with it"));
   await page.keyboard.press("Backspace");
   await page.keyboard.press("Backspace");
   await page.keyboard.press("Backspace");
-  assert.deepEqual(await values(), ["echo", "done"]);
+  await eventually(async () => assert.deepEqual(await values(), ["echo", "done"]));
   flawless(page);
   await page.context().close();
 });
@@ -182,7 +183,7 @@ test("a list is written with the keyboard: Enter adds, Alt with an arrow moves, 
 test("another template takes the arguments that fit, and says which do not", async () => {
   const page = await editor("split");
   await form(page).getByLabel("Template", { exact: true }).selectOption("pytorch");
-  assert.equal(await form(page).getByLabel(/^Script/).inputValue(), "split.py");
+  await eventually(async () => assert.equal(await form(page).getByLabel(/^Script/).inputValue(), "split.py"));
   await form(page).getByLabel("Template", { exact: true }).selectOption("command");
   await form(page).getByText(/were left out: script, args/).waitFor();
   flawless(page);
@@ -195,7 +196,7 @@ test("several tasks are changed at once", async () => {
   await form(page).getByRole("heading", { name: "2 tasks" }).waitFor();
   await unfold(page, "resources");
   await part(page, "resources").getByLabel("Memory", { exact: true }).fill("2Gi");
-  assert.equal((await text(page)).match(/memory: 2Gi/g)?.length, 2);
+  await eventually(async () => assert.equal((await text(page)).match(/memory: 2Gi/g)?.length, 2));
   flawless(page);
   await page.context().close();
 });
@@ -206,7 +207,7 @@ test("without a selection the form is the pipeline's", async () => {
   await adding.fill("day");
   await page.keyboard.press("Enter");
   await form(page).getByLabel("Type of day").selectOption("date");
-  assert.match(await text(page), /day:\s*\{?\s*type: date/);
+  await eventually(async () => assert.match(await text(page), /day:\s*\{?\s*type: date/));
   flawless(page);
   await page.context().close();
 });

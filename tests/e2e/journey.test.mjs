@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { flawless, launch, open, settled } from "./support/browser.mjs";
+import { eventually } from "./support/eventually.mjs";
 import { PASSWORD, Server } from "./support/server.mjs";
 import { count, ended } from "./support/stage.mjs";
 
@@ -68,6 +69,6 @@ test("the first administrator makes an account, runs a pipeline, watches it, rea
   await page.getByRole("link", { name: /compare/i }).click();
   await page.waitForURL(/compare\?with=/);
   await settled(page);
-  assert.match(await page.locator("main").innerText(), /steps/, "the parameter that differs is shown");
+  await eventually(async () => assert.match(await page.locator("main").innerText(), /steps/, "the parameter that differs is shown"));
   flawless(page);
 });

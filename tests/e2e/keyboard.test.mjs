@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { flawless, launch, open, session, settled } from "./support/browser.mjs";
+import { eventually } from "./support/eventually.mjs";
 import { PASSWORD, Server } from "./support/server.mjs";
 import { PAGES, stage } from "./support/stage.mjs";
 
@@ -52,7 +53,7 @@ test("signing in, starting a run and moving in its graph need no mouse", async (
 
   // The first thing is a way past the navigation.
   await page.keyboard.press("Tab");
-  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("href")), "#main");
+  await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("href")), "#main"));
 
   await page.goto("/projects/default/pipelines");
   await settled(page);
@@ -64,7 +65,7 @@ test("signing in, starting a run and moving in its graph need no mouse", async (
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog");
   await dialog.waitFor();
-  assert.ok(await dialog.evaluate((one) => one.contains(document.activeElement)), "the focus is in the dialog");
+  await eventually(async () => assert.ok(await dialog.evaluate((one) => one.contains(document.activeElement)), "the focus is in the dialog"));
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "hidden" });
   await page.keyboard.press("Enter");

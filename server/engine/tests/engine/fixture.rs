@@ -43,7 +43,7 @@ macro_rules! on_both {
 }
 
 /// How long a test waits for what must happen before it gives up.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A server in miniature.
 pub struct Server {

@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use cubeloom_domain::failpoint;
 use rustix::fs::{
@@ -43,6 +43,11 @@ impl Folder {
     /// When `from` is not there, or the disk is full or fails.
     pub fn copy_folder(&self, from: &str, to: &str, outside: &Path) -> Result<(), BrowseError> {
         let (from, to) = (clean(from)?, clean(to)?);
+        let names = Names {
+            old: outside.join(&from).to_string_lossy().into_owned(),
+            new: outside.join(&to).to_string_lossy().into_owned(),
+        };
+        let _turn = Turn::wait(&names.new);
         if matches!(self.stat(&to), Ok(found) if is_folder(&found)) {
             return Ok(());
         }
@@ -51,32 +56,27 @@ impl Folder {
         let parent = self.beneath(above, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let begun = format!("{PART}{name}-");
         self.forget_tries(above, &parent, &begun);
-        let part = Try::begin(&begun);
-        let names = Names {
-            old: outside.join(&from).to_string_lossy().into_owned(),
-            new: outside.join(&to).to_string_lossy().into_owned(),
-        };
-        let copied = copy_aside(&source, &parent, &part.0, &names);
-        let placed = copied.and_then(|()| {
-            match rustix::fs::renameat_with(&parent, part.0.as_str(), &parent, name, RenameFlags::NOREPLACE) {
-                // Another try was faster.
+        // Another server may begin the same copy when this one has lost its lease: each has a name of its own.
+        let part = format!("{begun}{}-{}", std::process::id(), COPIES.fetch_add(1, Ordering::Relaxed));
+        let placed = copy_aside(&source, &parent, &part, &names).and_then(|()| {
+            match rustix::fs::renameat_with(&parent, part.as_str(), &parent, name, RenameFlags::NOREPLACE) {
+                // Another server was faster.
                 Err(Errno::EXIST) => Ok(false),
                 other => Ok(other.map(|()| true)?),
             }
         });
-        drop(part);
         if !matches!(placed, Ok(true)) {
-            self.forget_tries(above, &parent, &begun);
+            self.forget_tries(above, &parent, &part);
         }
         placed.map(|_| ()).map_err(BrowseError::of_io(&from))
     }
 
-    /// Removes what earlier tries have left. What cannot be removed now is removed with the next.
+    /// Removes what tries with this beginning of a name have left. What cannot be removed now is removed with the next.
     fn forget_tries(&self, above: &str, parent: &OwnedFd, begun: &str) {
         let Ok(entries) = Dir::read_from(parent) else { return };
         for entry in entries.flatten() {
             let name = entry.file_name().to_string_lossy();
-            if name.starts_with(begun) && !Try::is_live(&name) {
+            if name.starts_with(begun) {
                 let place = if above.is_empty() { name.into_owned() } else { format!("{above}/{name}") };
                 if let Err(error) = self.remove(&place) {
                     tracing::warn!(%place, %error, "a copy that was not finished is left");
@@ -86,30 +86,30 @@ impl Folder {
     }
 }
 
-/// The name of a copy that this process is making.
-struct Try(String);
+/// The right to fill a folder. An engine that is started again in the same process, as an embedding program may do,
+/// waits here for what its predecessor began, and finds it done.
+struct Turn<'a>(&'a str);
 
-impl Try {
-    fn begin(begun: &str) -> Self {
-        let name = format!("{begun}{}-{}", std::process::id(), COPIES.fetch_add(1, Ordering::Relaxed));
-        live().insert(name.clone());
-        Self(name)
+static TAKEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+static GIVEN_BACK: Condvar = Condvar::new();
+
+impl<'a> Turn<'a> {
+    fn wait(folder: &'a str) -> Self {
+        let taken = GIVEN_BACK.wait_while(Self::taken(), |taken| taken.contains(folder));
+        taken.unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned());
+        Self(folder)
     }
 
-    fn is_live(name: &str) -> bool {
-        live().contains(name)
+    fn taken() -> MutexGuard<'static, BTreeSet<String>> {
+        TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Try {
+impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        live().remove(&self.0);
+        Self::taken().remove(self.0);
+        GIVEN_BACK.notify_all();
     }
-}
-
-fn live() -> MutexGuard<'static, BTreeSet<String>> {
-    static LIVE: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Copies a folder to a name that nobody looks for.
