@@ -199,7 +199,7 @@ impl TestApp {
 
 impl Drop for TestApp {
     fn drop(&mut self) {
-        let deadline = Instant::now() + Duration::from_secs(5);
+        let deadline = Instant::now() + Duration::from_secs(30);
         let mut left = self.left_over();
         while !left.is_empty() && Instant::now() < deadline {
             sleep(Duration::from_millis(20));

@@ -12,7 +12,7 @@ use super::verdict::Stored;
 
 /// How many workers this machine has room for.
 const AT_ONCE: usize = 8;
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits until as many workers hang as there is room for.
 pub fn until_all_hang(site: &Site, run: &RunId) {

@@ -17,7 +17,7 @@ use super::verdict::Stored;
 pub const POINTS: [&str; 3] = ["engine.prepare.before", "engine.prepare.copied", "engine.prepare.after"];
 /// Files that the earlier run leaves.
 const FILES: usize = 200;
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Kills at each point; the run must end as one that nobody disturbed, with every file once.
 pub fn kill(site: &mut Site, figures: &mut Figures) {

@@ -26,7 +26,7 @@ const OF_THE_FIRST_START: [&str; 4] =
 const OF_THE_FIRST_TASKS: [&str; 4] =
     ["local.owner.before", "local.owner.after", "local.python.before", "local.python.after"];
 /// How long a server may take until it dies at a point of its start.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// All points that the sources declare.
 fn declared() -> BTreeSet<String> {

@@ -19,7 +19,7 @@ use super::ledger::Ledger;
 use crate::support::{processes, program};
 
 /// How long the server may take to start.
-const READY_WITHIN: Duration = Duration::from_secs(20);
+const READY_WITHIN: Duration = Duration::from_secs(60);
 
 /// Variables of one program.
 pub type Variables<'a> = &'a [(&'a str, &'a str)];

@@ -16,7 +16,7 @@ use super::site::{Site, exists};
 use crate::support::processes;
 
 /// How long what is stopped may take to be gone.
-const TIDYING: Duration = Duration::from_secs(5);
+const TIDYING: Duration = Duration::from_secs(30);
 
 /// What is to be the same whatever happens to the server.
 #[derive(Debug, Default, PartialEq)]

@@ -140,7 +140,7 @@ fn a_killed_transfer_goes_on_where_it_was() {
         // Long enough for a note to be written, too short for the whole file: it takes 3.8 s at least.
         let note = dir.path().join(".file.cubeloom-part.json");
         let before = std::fs::read(&note).unwrap_or_default();
-        let end = Instant::now() + Duration::from_secs(20);
+        let end = Instant::now() + Duration::from_secs(60);
         while std::fs::read(&note).unwrap_or_default() == before && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(5));
         }
