@@ -42,7 +42,7 @@ function size(names: Iterable<string>): number {
 /** The modules with the texts that a page waits for, in a language. */
 function texts(language: string, page: string): string[] {
   const all = `virtual:texts/${language}`;
-  return page === "src/pages/pipeline-editor.ts" ? [all, `${all}/editor`] : [all];
+  return [all, page === "src/pages/pipeline-editor.ts" ? `${all}/editor` : `${all}/pages`];
 }
 
 const pages = Object.keys(manifest).filter((name) => name.startsWith("src/pages/"));

@@ -4,16 +4,21 @@ import "./styles/main.css";
 import { watchCopies } from "./core/copy";
 import { watchMenus } from "./core/menu";
 import { watchSide } from "./core/side";
-import { loadTexts } from "./core/texts";
+import { loadTexts, moreTexts } from "./core/texts";
 import { tick } from "./core/time";
 import { showKept } from "./core/toast";
 
 // A page has a module `pages/<name>.ts` with `start()`, or none.
 const pages = import.meta.glob<{ start: () => void | Promise<void> }>("./pages/*.ts");
 
+// The editor is large without the words of the other pages; what of it needs them loads them.
+function allTexts(page: string): Promise<unknown> {
+  return Promise.all([loadTexts(), page === "pipeline-editor" ? null : moreTexts("pages")]);
+}
+
 async function begin(): Promise<void> {
   const name = document.body.dataset["page"] ?? "";
-  const [, page] = await Promise.all([loadTexts(), pages[`./pages/${name}.ts`]?.()]);
+  const [, page] = await Promise.all([allTexts(name), pages[`./pages/${name}.ts`]?.()]);
   watchMenus();
   watchSide();
   watchCopies();

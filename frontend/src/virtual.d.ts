@@ -22,3 +22,11 @@ declare module "virtual:texts/zh/form" {
   const texts: Record<string, string>;
   export default texts;
 }
+declare module "virtual:texts/en/pages" {
+  const texts: Record<string, string>;
+  export default texts;
+}
+declare module "virtual:texts/zh/pages" {
+  const texts: Record<string, string>;
+  export default texts;
+}

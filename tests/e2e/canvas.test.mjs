@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { flawless, launch, look, session } from "./support/browser.mjs";
-import { connect, dragTemplate, node, openEditor } from "./support/editor.mjs";
+import { flawless, launch, look, open, session } from "./support/browser.mjs";
+import { connect, dragTemplate, node, openEditor, ready } from "./support/editor.mjs";
 import { eventually } from "./support/eventually.mjs";
 import { Server } from "./support/server.mjs";
 
@@ -180,6 +180,74 @@ test("with the keyboard alone: walk, connect, refuse, move, copy, frame, note, l
   flawless(page);
 });
 
+test("what is typed right after a key that opens something arrives in its field, even before its code is there", async () => {
+  const page = await open(browser, server, { state });
+  let asked;
+  const held = new Promise((resolve) => { asked = resolve; });
+  let go;
+  const later = new Promise((resolve) => { go = resolve; });
+  await page.route("**/opened-*.js", async (route) => {
+    asked();
+    await later;
+    await route.continue();
+  });
+  await page.goto("/projects/default/pipelines/drawn/edit");
+  await ready(page);
+  await held;
+  await page.locator(".cv-stage").focus();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("zoom ouu");
+  await page.keyboard.press("Backspace");
+  go();
+  await page.getByRole("dialog").waitFor();
+  await eventually(async () => assert.equal(await page.getByRole("combobox").inputValue(), "zoom ou"));
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  for (let time = 0; time < 3; time += 1) {
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("select");
+    assert.equal(await page.getByRole("combobox").inputValue(), "select");
+    await page.keyboard.press("Escape");
+  }
+  assert.equal(await page.locator(".cv-task[data-selected]").count(), 0, "no key went to the canvas");
+  flawless(page);
+});
+
+test("the canvas is fitted to its room again when half of it becomes text, unless somebody has moved the view", async () => {
+  const page = await editor();
+  const looks = page.locator(".ed-looks");
+  const shown = () => page.locator(".cv-task").evaluateAll((nodes) => {
+    const room = document.querySelector(".cv-stage").getBoundingClientRect();
+    return nodes.filter((one) => one.getBoundingClientRect().right <= room.right && one.getBoundingClientRect().left >= room.left).length;
+  });
+  await eventually(async () => assert.equal(await shown(), 4));
+  await looks.locator("[data-look=split]").click();
+  await page.locator(".ed-text .cm-content").waitFor();
+  const inSight = () => page.evaluate(() => {
+    const room = document.querySelector(".cv-stage");
+    const mark = document.querySelector(".cv-zoom").textContent;
+    return { width: room.clientWidth, zoom: Number.parseInt(mark, 10) };
+  });
+  await eventually(async () => {
+    const { width, zoom } = await inSight();
+    assert.ok(1024 * zoom / 100 <= width, `the drawing fits: ${width} ${zoom}%`);
+  });
+  await looks.locator("[data-look=canvas]").click();
+  await eventually(async () => assert.equal(await shown(), 4));
+
+  const before = (await inSight()).zoom;
+  await page.keyboard.press("Escape");
+  const room = await page.locator(".cv-stage").boundingBox();
+  await drag(page, { x: room.x + 300, y: room.y + room.height - 120 }, { x: room.x + 260, y: room.y + room.height - 120 });
+  const moved = await middle(page, "a");
+  await looks.locator("[data-look=split]").click();
+  await page.locator(".ed-text .cm-content").waitFor();
+  await eventually(async () => assert.ok((await inSight()).width < room.width - 200));
+  assert.equal((await inSight()).zoom, before);
+  assert.deepEqual(await middle(page, "a"), moved);
+  flawless(page);
+});
+
 test("what is copied is the document's own text, and text can be pasted", async () => {
   const page = await editor();
   await page.locator(".cv-stage").focus();
@@ -219,6 +287,8 @@ test("on a small screen by touch: a template from its sheet, a tap to select", a
   const page = await editor({ size: "narrow" });
   await page.getByRole("button", { name: "Show the templates" }).click();
   await page.locator("[data-template=python]").click();
+  await said(page, /^Added python/);
+  while ((await page.locator(".cv-stage").getAttribute("data-detail")) === "far") await page.getByRole("button", { name: "Zoom in" }).click();
   await node(page, "python").waitFor();
   assert.deepEqual(await look(page, "en"), []);
 });

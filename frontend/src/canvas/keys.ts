@@ -34,6 +34,7 @@ function handle(stage: Stage, event: KeyboardEvent, pointer: Pointer): boolean {
     if (event.key === "Escape") pointer.cancel();
     return event.key === "Escape";
   }
+  if (stage.ui.state.open) return hold(stage, event);
   if (event.key === "Escape" && cancelLayout()) return true;
   const arrow = event.key.startsWith("Arrow") ? (event.key as Arrow) : null;
   if (stage.ui.state.connecting) return connecting(stage, event, arrow);
@@ -51,6 +52,15 @@ function handle(stage: Stage, event: KeyboardEvent, pointer: Pointer): boolean {
   const refusal = command.refusal?.(stage) ?? null;
   if (refusal === null) command.perform(stage);
   else stage.refuse(refusal);
+  return true;
+}
+
+// What is open is still on its way: what is typed is meant for it, and no command of the canvas.
+function hold({ ui }: Stage, event: KeyboardEvent): boolean {
+  if (event.key === "Escape") {
+    ui.held = [];
+    ui.set({ open: null });
+  } else if (!event.ctrlKey && !event.metaKey && !event.altKey) ui.held.push(event.key);
   return true;
 }
 

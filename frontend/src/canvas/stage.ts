@@ -88,9 +88,9 @@ export class Stage implements Painted {
   /** Comes to life in its elements; returns how to end. */
   attach(root: HTMLElement, base: HTMLCanvasElement, top: HTMLCanvasElement): () => void {
     this.root = root;
-    this.#measure();
+    this.camera.size = this.#room();
     this.#painter = new Painter(this, base, top);
-    this.camera.view = this.camera.first();
+    this.camera.begin();
     this.ui.set({ zoom: this.view.zoom });
     const resize = new ResizeObserver(() => { this.#resized(); });
     resize.observe(root);
@@ -256,7 +256,7 @@ export class Stage implements Painted {
       this.ui.set({ layingOut: false });
       if (places) this.#places = new Map(Object.entries(places));
       this.scene.show(this.document, this.#places);
-      this.camera.show(this.camera.first());
+      this.camera.begin();
       this.#refresh(true);
       for (const listener of this.#onScene) listener();
       if (this.document !== document) this.#arrange();
@@ -277,12 +277,13 @@ export class Stage implements Painted {
     else this.#painter?.moved();
   }
 
-  #measure(): void {
-    this.camera.size = { width: this.root?.clientWidth ?? 0, height: this.root?.clientHeight ?? 0 };
+  #room(): Size {
+    return { width: this.root?.clientWidth ?? 0, height: this.root?.clientHeight ?? 0 };
   }
 
   #resized(): void {
-    this.#measure();
+    if (this.moving.size > 0) this.camera.size = this.#room();
+    else this.camera.resized(this.#room());
     this.#covered = null;
     this.#refresh(false);
   }

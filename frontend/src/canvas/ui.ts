@@ -58,6 +58,8 @@ const FIRST: UiState = {
 
 /** A small store. */
 export class Ui {
+  /** Keys that were pressed after something was opened and before it was there: its field takes them over. */
+  held: string[] = [];
   #state = FIRST;
   readonly #listeners = new Set<() => void>();
 

@@ -10,10 +10,11 @@ export function language(): "en" | "zh" {
 /** Loads the texts. main.ts awaits it before a page's module starts, so `t` may be used anywhere but at a module's top level. */
 export async function loadTexts(): Promise<void> {
   const module = language() === "zh" ? await import("virtual:texts/zh") : await import("virtual:texts/en");
-  texts = module.default;
+  texts = { ...texts, ...module.default };
 }
 
 const LATER = {
+  pages: { en: () => import("virtual:texts/en/pages"), zh: () => import("virtual:texts/zh/pages") },
   editor: { en: () => import("virtual:texts/en/editor"), zh: () => import("virtual:texts/zh/editor") },
   form: { en: () => import("virtual:texts/en/form"), zh: () => import("virtual:texts/zh/form") },
 };

@@ -1,6 +1,7 @@
 //! The editor's page: a bar above, and below it the canvas or the text between two panels.
 
 import { lazy, Suspense, useEffect } from "react";
+import { moreTexts } from "../core/texts";
 import { toast } from "../core/toast";
 import { Bar } from "./bar";
 import { useCell } from "./cell";
@@ -11,7 +12,10 @@ import type { Session } from "./session";
 import { watchProblems } from "./validator";
 
 const Banners = lazy(async () => ({ default: (await import("./banners")).Banners }));
-const LogDrawer = lazy(async () => ({ default: (await import("./log-drawer")).LogDrawer }));
+const LogDrawer = lazy(async () => {
+  const [{ LogDrawer: drawer }] = await Promise.all([import("./log-drawer"), moreTexts("pages")]);
+  return { default: drawer };
+});
 
 /** The whole page. */
 export function App({ session, back }: { session: Session; back: string }) {

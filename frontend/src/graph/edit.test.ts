@@ -3,7 +3,7 @@ import { clipOf, clipText, duplicate, paste } from "./clipboard";
 import { closesCycle, forbiddenTargets } from "./cycle";
 import { clipFrom } from "./paste-text";
 import type { PipelineDocument, Task } from "./document";
-import { addToFrame, align, distribute, frameBounds, insertOnEdge, makeFrame, move, removeItems, renameTask, setPath, setPipelinePath } from "./edit";
+import { addToFrame, align, distribute, frameBounds, insertOnEdge, makeFrame, move, removeItems, renameParameter, renameTask, setPath, setPipelinePath } from "./edit";
 
 const task = (name: string, needs: string[] = [], more: Partial<Task> = {}): Task => ({ name, template: "echo", ...(needs.length > 0 ? { needs } : {}), ...more });
 
@@ -40,6 +40,24 @@ test("everything follows another name, and nothing else changes", () => {
   expect(renamed.canvas?.positions).toEqual({ "fetch-1": [0, 0], clean: [300, 10], train: [700, 90] });
   expect(renamed.canvas?.frames?.["f1"]?.tasks).toEqual(["fetch-1", "clean"]);
   expect(renameTask(chain, "pull", "train")).toBe(chain);
+});
+
+test("whoever reads a parameter follows its other name, and only they", () => {
+  const reading: PipelineDocument = {
+    ...chain,
+    parameters: { date: { type: "string" }, rows: { type: "integer" } },
+    tasks: [
+      task("pull", [], { arguments: { words: ["{{ params.date }}-{{ params['date'] | format('%Y') }}", "params.date", "{{ 'params.date' }}"], date: "{{ params.dates }}" } }),
+      task("train", ["pull"], { when: "params.date != '' and task.params.date", for_each: { from: "params.date" }, env: { D: "{{ params . date }}" } }),
+    ],
+  };
+  const renamed = renameParameter(reading, "date", "day");
+  expect(Object.keys(renamed.parameters ?? {})).toEqual(["day", "rows"]);
+  expect(renamed.tasks[0]?.arguments).toEqual({ words: ["{{ params.day }}-{{ params['day'] | format('%Y') }}", "params.date", "{{ 'params.date' }}"], date: "{{ params.dates }}" });
+  expect(renamed.tasks[1]).toMatchObject({ when: "params.day != '' and task.params.date", for_each: { from: "params.day" }, env: { D: "{{ params.day }}" } });
+  expect(renameParameter(renamed, "day", "date")).toEqual({ ...reading, tasks: [reading.tasks[0], { ...reading.tasks[1], env: { D: "{{ params.date }}" } }] });
+  expect(renameParameter(reading, "date", "rows")).toBe(reading);
+  expect(renameParameter(reading, "gone", "there")).toBe(reading);
 });
 
 test("a task goes between two that are connected, and never closes a cycle", () => {

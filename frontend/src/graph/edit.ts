@@ -6,5 +6,5 @@ export { setPath, setPipelinePath, valueAt, type Path } from "./edits/fields";
 export { addToFrame, dissolveFrame, frameBounds, frameOf, makeFrame, removeFromFrame, renameFrame, type Bounds } from "./edits/frames";
 export { addNote, changeNote } from "./edits/notes";
 export { align, distribute, move, type Alignment } from "./edits/places";
-export { freshNames, renameTask } from "./edits/rename";
+export { freshNames, renameParameter, renameTask } from "./edits/rename";
 export { insertOnEdge, removeItems } from "./edits/tasks";

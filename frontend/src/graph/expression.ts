@@ -54,10 +54,12 @@ export function endOfString(text: string, start: number): number {
 /** What documents' expressions can name. */
 export const ROOTS = ["params", "run", "workspace", "code", "tasks", "item", "task", "args"] as const;
 
-/** A variable that an expression names, and the member that is taken of it by a constant name. */
+/** A variable that an expression names, and the member that is taken of it by a constant name: its offsets, as in `Read`. */
 export interface Name {
   readonly root: (typeof ROOTS)[number];
   readonly member: string | undefined;
+  readonly from: number;
+  readonly to: number;
 }
 
 /** What one expression names; `wrong` when it multiplies, or names a task in a way that cannot be known before. */
@@ -83,8 +85,9 @@ export function scan(expression: string): Scanned {
       at = endOfWord(expression, start);
       const word = expression.slice(start, at);
       if (!afterDot && isRoot(word)) {
-        const name = member(expression, at, false)?.name;
-        names.push({ root: word, member: name !== undefined && /^[A-Za-z_]\w*$/.test(name) ? name : undefined });
+        const taken = member(expression, at, false);
+        const name = taken?.name;
+        names.push({ root: word, member: name !== undefined && /^[A-Za-z_]\w*$/.test(name) ? name : undefined, from: at, to: taken?.to ?? at });
       }
       if (!afterDot && word === "tasks") {
         const read = readAt(expression, at);
@@ -137,12 +140,19 @@ function endOfWord(text: string, from: number): number {
   return at;
 }
 
-/** An expression in which other names stand for tasks. A name that no expression can hold is not put in. */
-function renamedIn(expression: string, names: ReadonlyMap<string, string>): string {
+/** What is taken by a name, and where that stands. */
+interface Taken {
+  readonly name: string | undefined;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** An expression in which other names are taken. A name that no expression can hold is not put in. */
+function renamedIn(expression: string, taken: readonly Taken[], names: ReadonlyMap<string, string>): string {
   let text = "";
   let done = 0;
-  for (const { task, from, to } of scan(expression).reads) {
-    const name = names.get(task);
+  for (const { name: before = "", from, to } of taken) {
+    const name = names.get(before);
     if (name === undefined || /[\\"]/.test(name)) continue;
     const dotted = expression.slice(from, to).trimStart().startsWith(".");
     text += expression.slice(done, from) + (dotted && /^[\w-]+$/.test(name) ? `.${name}` : quoted(name, expression.slice(from, to)));
@@ -159,14 +169,25 @@ function quoted(name: string, before: string): string {
 /** A text in which other names stand for tasks. With `bare`, a text without braces is an expression itself. */
 export function renameTasksIn(text: string, names: ReadonlyMap<string, string>, bare = false): string {
   if (!text.includes("tasks")) return text;
-  if (bare && !text.includes("{{")) return renamedIn(text, names);
-  let renamed = "";
+  return mapExpressions(text, bare, (source) => renamedIn(source, scan(source).reads.map((read) => ({ ...read, name: read.task })), names));
+}
+
+/** A text in which other names stand for parameters; `bare` as above. */
+export function renameParametersIn(text: string, names: ReadonlyMap<string, string>, bare = false): string {
+  if (!text.includes("params")) return text;
+  const taken = (source: string) => scan(source).names.filter(({ root }) => root === "params").map((one) => ({ ...one, name: one.member }));
+  return mapExpressions(text, bare, (source) => renamedIn(source, taken(source), names));
+}
+
+function mapExpressions(text: string, bare: boolean, change: (source: string) => string): string {
+  if (bare && !text.includes("{{")) return change(text);
+  let changed = "";
   let done = 0;
   for (const { source, from, to } of expressionsIn(text)) {
-    renamed += text.slice(done, from) + renamedIn(source, names);
+    changed += text.slice(done, from) + change(source);
     done = to;
   }
-  return renamed + text.slice(done);
+  return changed + text.slice(done);
 }
 
 /** Whether a text has an expression at all. */

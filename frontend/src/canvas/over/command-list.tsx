@@ -25,6 +25,7 @@ export function CommandList() {
       <Picker
         label={t("canvas.search-commands")}
         choices={choices}
+        held={stage.ui.held}
         onTake={({ id }) => {
           close();
           commandOf(id).perform(stage);

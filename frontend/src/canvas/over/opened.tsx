@@ -1,5 +1,7 @@
 //! What opens over the drawing, one at a time.
 
+import { useEffect } from "react";
+import { useStage } from "../context";
 import type { Open } from "../ui";
 import { CommandList } from "./command-list";
 import { Menu } from "./menu";
@@ -10,6 +12,9 @@ export { SelectionBar } from "./selection-bar";
 
 /** What is open. */
 export function Opened({ open }: { open: Open }) {
+  const { ui } = useStage();
+  // What no field took over is not for the next one.
+  useEffect(() => { ui.held = []; }, [ui, open]);
   switch (open.kind) {
     case "add":
       return <QuickAdd open={open} />;

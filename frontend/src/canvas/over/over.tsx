@@ -1,6 +1,6 @@
 //! Everything that lies over the drawing: the palette at its side, bars, and what is open.
 
-import { lazy, Suspense, useState } from "react";
+import { useEffect, useState } from "react";
 import { t } from "../../core/texts";
 import { Icon } from "../../editor/icon";
 import { useEditor } from "../../editor/store";
@@ -8,25 +8,31 @@ import { useStage } from "../context";
 import { useUi } from "../ui";
 import { Palette } from "./palette";
 
-// What opens over the drawing is loaded once the canvas stands, and is there before somebody asks for it.
-const opened = () => import("./opened");
-const Opened = lazy(async () => ({ default: (await opened()).Opened }));
-const SelectionBar = lazy(async () => ({ default: (await opened()).SelectionBar }));
+type Opened = typeof import("./opened");
+
+// What opens over the drawing is loaded once the canvas stands, and is there before somebody asks for it. It is no lazy
+// component: that would come a good while after its code, and the keys that are typed meanwhile would go elsewhere.
+function useOpened(): Opened | null {
+  const [opened, setOpened] = useState<Opened | null>(null);
+  useEffect(() => { void import("./opened").then(setOpened); }, []);
+  return opened;
+}
 
 /** All of it. */
 export function Over() {
   const stage = useStage();
+  const opened = useOpened();
   const open = useUi(stage.ui, (state) => state.open);
   const hint = useUi(stage.ui, (state) => state.hint);
   const layingOut = useUi(stage.ui, (state) => state.layingOut);
   const empty = useEditor(stage.store, (state) => state.document.tasks.length === 0 && !state.document.canvas?.notes);
   return (
     <>
-      <Suspense><SelectionBar /></Suspense>
+      {opened ? <opened.SelectionBar /> : null}
       {empty ? <Empty /> : null}
       {hint === null ? null : <p className="cv-why"><Icon name="info" />{hint}</p>}
       {layingOut ? <p className="cv-busy" role="status"><span className="spinner" />{t("canvas.laying-out")}</p> : null}
-      {open ? <Suspense><Opened open={open} /></Suspense> : null}
+      {open && opened ? <opened.Opened open={open} /> : null}
     </>
   );
 }

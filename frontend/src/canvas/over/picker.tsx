@@ -1,6 +1,6 @@
 //! A list to choose from by typing: arrows move, Enter takes.
 
-import { useId, useRef, useState, type KeyboardEvent } from "react";
+import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
 import { t } from "../../core/texts";
 import { Icon } from "../../editor/icon";
 
@@ -28,9 +28,23 @@ export function found(choices: readonly Choice[], typed: string): Choice[] {
   return choices.map((choice) => ({ choice, rank: rank(choice) })).filter(({ rank }) => rank > 0).sort((a, b) => b.rank - a.rank).map(({ choice }) => choice);
 }
 
-/** The list with its field. `onTake` gets the line that was chosen. */
-export function Picker({ label, choices, onTake }: { label: string; choices: readonly Choice[]; onTake: (choice: Choice) => void }) {
-  const [typed, setTyped] = useState("");
+/** What a field holds after some keys. */
+export function textOf(keys: readonly string[]): string {
+  return keys.reduce((text, key) => (key === "Backspace" ? text.slice(0, -1) : key.length === 1 ? text + key : text), "");
+}
+
+interface PickerParts {
+  readonly label: string;
+  readonly choices: readonly Choice[];
+  /** Keys that were pressed before the field was there. */
+  readonly held: readonly string[];
+  /** Gets the line that was chosen. */
+  readonly onTake: (choice: Choice) => void;
+}
+
+/** The list with its field. */
+export function Picker({ label, choices, held, onTake }: PickerParts) {
+  const [typed, setTyped] = useState(() => textOf(held));
   const [at, setAt] = useState(0);
   const list = useRef<HTMLUListElement>(null);
   const id = useId();
@@ -41,6 +55,7 @@ export function Picker({ label, choices, onTake }: { label: string; choices: rea
     list.current?.children[next]?.scrollIntoView({ block: "nearest" });
   };
   const take = (choice: Choice | undefined) => { if (choice && !choice.refusal) onTake(choice); };
+  useEffect(() => { if (held.includes("Enter")) take(shown[at]); }, []);
   const key = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
     if (event.key === "ArrowDown") go(at + 1);

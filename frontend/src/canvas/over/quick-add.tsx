@@ -29,6 +29,7 @@ export function QuickAdd({ open }: { open: Extract<Open, { kind: "add" }> }) {
       <Picker
         label={label}
         choices={choices}
+        held={stage.ui.held}
         onTake={({ id }) => {
           const template = templates.get(id);
           stage.ui.set({ open: null });

@@ -7,6 +7,7 @@ import { useBound, useForm } from "../context";
 import { shown } from "../draft";
 import { Field } from "../fields/field";
 import { Icon } from "../../editor/icon";
+import { renameParameter } from "../../graph/edit";
 import { isVariable } from "../names";
 import { isMapping } from "../path";
 import { ParameterName } from "./parameter-name";
@@ -14,7 +15,7 @@ import { defaultKind, elementKind, TYPES } from "./types";
 
 /** A card for each parameter, and a field that adds one. */
 export function ParametersField() {
-  const { readOnly } = useForm();
+  const { readOnly, store } = useForm();
   const id = useId();
   const title = t("form.parameters");
   const bound = useBound(["parameters"], title);
@@ -27,6 +28,7 @@ export function ParametersField() {
     bound.set(next.length > 0 ? Object.fromEntries(next) : undefined);
     bound.seal();
   };
+  const rename = (from: string, to: string) => { store.apply(t("form.renamed", { from, to }), (document) => renameParameter(document, from, to)); };
   const add = () => {
     if (adding === "" || wrong) return;
     write([...entries, [adding, { type: "string" }]]);
@@ -36,7 +38,7 @@ export function ParametersField() {
     <div className="form-parameters" data-pointer={bound.pointer}>
       <p className="field-help">{t("form.parameters-help")}</p>
       {entries.map(([name, parameter], index) => (
-        <Parameter key={index} name={name} parameter={isMapping(parameter) ? parameter : {}} taken={declared} rename={(to) => { write(entries.with(index, [to, parameter])); }} remove={() => { write(entries.toSpliced(index, 1)); }} />
+        <Parameter key={index} name={name} parameter={isMapping(parameter) ? parameter : {}} taken={declared} rename={(to) => { rename(name, to); }} remove={() => { write(entries.toSpliced(index, 1)); }} />
       ))}
       {readOnly ? null : (
         <>

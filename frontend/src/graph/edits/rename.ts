@@ -1,7 +1,7 @@
-//! Other names for tasks: everything that refers to them follows.
+//! Other names for tasks and parameters: everything that refers to them follows.
 
 import type { PipelineDocument, Task } from "../document";
-import { renameTasksIn } from "../expression";
+import { renameParametersIn, renameTasksIn } from "../expression";
 import { isBare, mapStrings } from "../strings";
 import { freeName, withCanvas, withNeeds, withTasks } from "./base";
 
@@ -17,6 +17,17 @@ export function renameTask(document: PipelineDocument, name: string, next: strin
   const names = new Map([[name, next]]);
   const tasks = document.tasks.with(at, { ...task, name: next }).map((one) => withNames(one, names));
   return renameOnCanvas(withTasks(document, tasks), name, next);
+}
+
+/** Gives a parameter another name: the expressions of all tasks follow. A name that is taken is refused (unchanged). */
+export function renameParameter(document: PipelineDocument, name: string, next: string): PipelineDocument {
+  const before = Object.entries(document.parameters ?? {});
+  const at = before.findIndex(([one]) => one === name);
+  const parameter = before[at]?.[1];
+  if (parameter === undefined || before.some(([one]) => one === next)) return document;
+  const names = new Map([[name, next]]);
+  const tasks = document.tasks.map((task) => mapStrings(task, (text, path) => renameParametersIn(text, names, isBare(path))));
+  return { ...withTasks(document, tasks), parameters: Object.fromEntries(before.with(at, [next, parameter])) };
 }
 
 /** A task whose needs and expressions name others. Its own name stays. */
