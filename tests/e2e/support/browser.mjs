@@ -42,7 +42,7 @@ export async function open(browser, server, { size = "wide", theme = "light", la
     { name: "theme", value: theme, url: server.url },
   ]);
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   collect(page);
   return page;
 }

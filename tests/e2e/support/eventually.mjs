@@ -3,7 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 /** How long something may take on a machine that has a lot to do, in milliseconds. */
-const PATIENCE = 15_000;
+const PATIENCE = 30_000;
 
 /** Repeats a check until it passes, and gives what it returned; when it never does, what it threw last is thrown. */
 export async function eventually(check) {

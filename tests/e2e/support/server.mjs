@@ -53,6 +53,7 @@ export class Server {
     closeSync(out);
     const file = join(this.data, "server.json");
     const ready = () => {
+      if (this.#child.exitCode !== null) throw new Error(`the server ended: ${this.says()}`);
       if (!existsSync(file)) return undefined;
       const said = JSON.parse(readFileSync(file, "utf8"));
       return said.pid === this.#child.pid ? said : undefined;
@@ -129,7 +130,7 @@ export class Server {
 }
 
 /** Waits until `look` answers something. */
-export async function until(what, look, more = () => "", seconds = 30) {
+export async function until(what, look, more = () => "", seconds = 60) {
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
     const found = await look();
