@@ -10,6 +10,9 @@ import { EditorStore } from "../src/editor/store";
 import { Bare } from "./bare";
 import { pipeline } from "./graphs";
 
+// Marks each move in the trace, before anything else hears of it.
+for (const type of ["pointermove", "wheel"]) addEventListener(type, () => performance.mark("bench-move"), { capture: true, passive: true });
+
 const asked = new URLSearchParams(location.search);
 const kind = asked.get("kind") ?? "ours";
 

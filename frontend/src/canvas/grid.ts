@@ -51,12 +51,19 @@ export class Grid<T extends Rect> {
     this.add(item);
   }
 
+  /** How many items touch a rectangle. */
+  count(rect: Rect): number {
+    if (!this.#isMost(cellsOf(rect))) return this.within(rect).size;
+    let count = 0;
+    for (const item of this.#where.keys()) if (touches(item, rect)) count += 1;
+    return count;
+  }
+
   /** Every item that touches a rectangle. */
   within(rect: Rect): Set<T> {
     const found = new Set<T>();
     const wanted = cellsOf(rect);
-    // A rectangle of very many cells is cheaper to ask of every item.
-    if ((wanted.right - wanted.left + 1) * (wanted.bottom - wanted.top + 1) > this.#where.size) {
+    if (this.#isMost(wanted)) {
       for (const item of this.#where.keys()) if (touches(item, rect)) found.add(item);
       return found;
     }
@@ -64,6 +71,11 @@ export class Grid<T extends Rect> {
       for (const item of this.#cells.get(cell) ?? []) if (touches(item, rect)) found.add(item);
     });
     return found;
+  }
+
+  // A rectangle of very many cells is cheaper to ask of every item.
+  #isMost({ left, top, right, bottom }: Cells): boolean {
+    return (right - left + 1) * (bottom - top + 1) > this.#where.size;
   }
 
   /** The item that was added last of those at a point. */

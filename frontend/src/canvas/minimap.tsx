@@ -46,26 +46,28 @@ function mapView(stage: Stage): View {
 // The picture is painted after changes only; the mark follows the view.
 function watch(stage: Stage, surface: HTMLCanvasElement, marker: HTMLElement): () => void {
   let [frame, timer] = [0, 0];
+  let map = mapView(stage);
   const mark = () => {
     frame = 0;
-    const map = mapView(stage);
     const seen = inSight(stage.view, stage.size);
     const [left, top] = [Math.max(0, seen.x * map.zoom + map.x), Math.max(0, seen.y * map.zoom + map.y)];
     const right = Math.min(SIZE.width, (seen.x + seen.width) * map.zoom + map.x);
     const bottom = Math.min(SIZE.height, (seen.y + seen.height) * map.zoom + map.y);
     marker.style.transform = `translate(${left}px,${top}px)`;
-    marker.style.width = `${Math.max(4, right - left)}px`;
-    marker.style.height = `${Math.max(4, bottom - top)}px`;
+    // Rounded: the same size again lays nothing out anew.
+    marker.style.width = `${Math.max(4, right - left).toFixed(1)}px`;
+    marker.style.height = `${Math.max(4, bottom - top).toFixed(1)}px`;
   };
   const soonMark = () => { frame ||= requestAnimationFrame(mark); };
   const soonPaint = () => {
     clearTimeout(timer);
     timer = window.setTimeout(() => {
-      paint(stage, surface);
+      map = mapView(stage);
+      paint(stage, surface, map);
       mark();
     }, 120);
   };
-  paint(stage, surface);
+  paint(stage, surface, map);
   mark();
   const stops = [stage.store.subscribe(soonPaint), stage.camera.onView(soonMark), stage.onScene(soonPaint)];
   return () => {
@@ -75,11 +77,10 @@ function watch(stage: Stage, surface: HTMLCanvasElement, marker: HTMLElement): (
   };
 }
 
-function paint(stage: Stage, surface: HTMLCanvasElement): void {
+function paint(stage: Stage, surface: HTMLCanvasElement, { x, y, zoom }: View): void {
   const to = surface.getContext("2d");
   if (!to) return;
   const colours = coloursIn(surface.parentElement ?? document.body);
-  const { x, y, zoom } = mapView(stage);
   to.setTransform(1, 0, 0, 1, 0, 0);
   to.clearRect(0, 0, surface.width, surface.height);
   to.setTransform(2 * zoom, 0, 0, 2 * zoom, 2 * x, 2 * y);

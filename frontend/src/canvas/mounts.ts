@@ -17,6 +17,12 @@ export class Mounts {
   #made = new Map<string, FlowNode>();
   #frame = 0;
   readonly #listeners = new Set<() => void>();
+  readonly #done: () => void;
+
+  /** `done` is called when everything wanted has its element, after the last of those that came later. */
+  constructor(done: () => void) {
+    this.#done = done;
+  }
 
   /** The list, another one after each change. */
   get nodes(): FlowNode[] {
@@ -62,6 +68,7 @@ export class Mounts {
       for (const [id, one] of missing.slice(0, AT_ONCE)) this.#made.set(id, flowNode(id, one));
       this.#show();
       if (missing.length > AT_ONCE) this.#later(missing.slice(AT_ONCE));
+      else this.#done();
     });
   }
 

@@ -37,7 +37,7 @@ export class Stage implements Painted {
   readonly ui = new Ui();
   readonly scene = new Scene();
   readonly camera = new Camera(() => this.scene.bounds());
-  readonly mounts = new Mounts();
+  readonly mounts = new Mounts(() => { this.paint(); });
   readonly marks = new Marks();
   readonly moving = new Set<SceneNode>();
   doors: Doors;
@@ -265,16 +265,17 @@ export class Stage implements Painted {
 
   #refresh(changed: boolean): void {
     const { view, size, ui } = this;
-    this.count = this.scene.grid.within(inSight(view, size)).size;
+    this.count = this.scene.grid.count(inSight(view, size));
     const detail = detailOf(ui.state.detail, view.zoom, this.count);
-    const other = changed || detail !== ui.state.detail;
-    if (changed || detail !== ui.state.detail || (detail === "near" && (!this.#covered || !isCovered(this.#covered, view, size)))) {
-      ui.set({ detail });
-      this.#covered = detail === "near" ? covered(view, size) : null;
-      this.mounts.want(this.scene, this.#covered, changed);
+    const others = detail === "near" && (!this.#covered || !isCovered(this.#covered, view, size));
+    if (!changed && !others && detail === ui.state.detail) {
+      this.#painter?.moved();
+      return;
     }
-    if (other) this.#painter?.all();
-    else this.#painter?.moved();
+    ui.set({ detail });
+    this.#covered = detail === "near" ? covered(view, size) : null;
+    this.mounts.want(this.scene, this.#covered, changed);
+    this.#painter?.all();
   }
 
   #room(): Size {
@@ -286,5 +287,6 @@ export class Stage implements Painted {
     else this.camera.resized(this.#room());
     this.#covered = null;
     this.#refresh(false);
+    this.#painter?.all();
   }
 }

@@ -123,15 +123,12 @@ export class Move implements Gesture {
 
   // Boxes that it can be in line with: near it, and in sight.
   #others(box: Rect): Rect[] {
-    const { scene, view, size, moving } = this.#stage;
-    const seen = inSight(view, size);
-    const nodes = [...scene.grid.within(seen)].filter((node) => !moving.has(node));
-    const notes = scene.notes.filter((note) => !this.#notes.some(({ thing }) => thing === note));
-    if (nodes.length > LINES) {
-      const reach = 3 * Math.max(box.width, box.height);
-      return [...scene.grid.within({ x: box.x - reach, y: box.y - reach, width: 2 * reach, height: 2 * reach })].filter((node) => !moving.has(node)).slice(0, LINES);
-    }
-    return [...nodes, ...notes];
+    const { scene, view, size, moving, count } = this.#stage;
+    const reach = 3 * Math.max(box.width, box.height);
+    const room = count > LINES ? { x: box.x - reach, y: box.y - reach, width: 2 * reach, height: 2 * reach } : inSight(view, size);
+    const nodes = [...scene.grid.within(room)].filter((node) => !moving.has(node)).slice(0, LINES);
+    if (count > LINES) return nodes;
+    return [...nodes, ...scene.notes.filter((note) => !this.#notes.some(({ thing }) => thing === note))];
   }
 
   // A node without edges comes into the edge that it is dropped on.

@@ -138,8 +138,9 @@ export class Pointer {
   #moved(event: PointerEvent): void {
     this.#last = event;
     if (this.#gesture) {
-      this.#step();
+      // Asks where the canvas is, before the step moves elements: the browser would lay the page out once more.
       this.#pan.at(event);
+      this.#step();
       return;
     }
     const press = this.#press;

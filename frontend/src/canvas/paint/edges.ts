@@ -2,6 +2,7 @@
 
 import type { Scene, SceneEdge } from "../scene";
 import { touches, type Rect } from "../view";
+import type { Drawn } from "./surface";
 
 /** Below this scale a curve looks like a straight line, which is drawn much quicker. */
 const STRAIGHT = 0.16;
@@ -18,7 +19,7 @@ export interface EdgeLook {
 }
 
 /** Draws the edges that can be seen. The surface's unit is a pixel of the drawing. */
-export function paintEdges(to: CanvasRenderingContext2D, scene: Scene, edges: Iterable<SceneEdge>, seen: Rect, zoom: number, look: EdgeLook): void {
+export function paintEdges(to: Drawn, scene: Scene, edges: Iterable<SceneEdge>, seen: Rect, zoom: number, look: EdgeLook): void {
   to.strokeStyle = look.colour;
   to.lineWidth = look.width / zoom;
   to.setLineDash(look.dash?.map((length) => length / zoom) ?? []);
@@ -43,7 +44,7 @@ export function paintEdges(to: CanvasRenderingContext2D, scene: Scene, edges: It
   if (look.heads) paintHeads(to, scene, shown, look.colour);
 }
 
-function paintHeads(to: CanvasRenderingContext2D, scene: Scene, edges: readonly SceneEdge[], colour: string): void {
+function paintHeads(to: Drawn, scene: Scene, edges: readonly SceneEdge[], colour: string): void {
   const down = scene.direction === "down";
   to.fillStyle = colour;
   to.beginPath();

@@ -4,6 +4,7 @@ import type { SceneFrame, SceneNode, SceneNote } from "../scene";
 import type { Rect } from "../view";
 import { touches } from "../view";
 import type { Colours, ColourName } from "./colours";
+import type { Drawn } from "./surface";
 
 /** What of a node is to be seen from far away. */
 export interface NodeLook {
@@ -20,7 +21,7 @@ const NAMES = 0.2;
 const RADIUS = 8;
 
 /** Draws boxes. The surface's unit is a pixel of the drawing. */
-export function paintNodes(to: CanvasRenderingContext2D, nodes: readonly SceneNode[], look: (node: SceneNode) => NodeLook, zoom: number, colours: Colours): void {
+export function paintNodes(to: Drawn, nodes: readonly SceneNode[], look: (node: SceneNode) => NodeLook, zoom: number, colours: Colours): void {
   const byColour = new Map<string, SceneNode[]>();
   const signed: [SceneNode, ColourName][] = [];
   for (const node of nodes) {
@@ -43,7 +44,7 @@ export function paintNodes(to: CanvasRenderingContext2D, nodes: readonly SceneNo
   for (const [node, colour] of signed) sign(to, node, colours[colour], zoom, colours.surface);
 }
 
-function plain(to: CanvasRenderingContext2D, nodes: readonly SceneNode[], colour: string, full: boolean, colours: Colours): void {
+function plain(to: Drawn, nodes: readonly SceneNode[], colour: string, full: boolean, colours: Colours): void {
   to.fillStyle = full ? colour : colours["border-strong"];
   for (const { x, y, width, height } of nodes) to.fillRect(x, y, width, height);
   if (full) return;
@@ -51,7 +52,7 @@ function plain(to: CanvasRenderingContext2D, nodes: readonly SceneNode[], colour
   for (const { x, y, height } of nodes) to.fillRect(x, y, 36, height);
 }
 
-function boxes(to: CanvasRenderingContext2D, nodes: readonly SceneNode[], colour: string, full: boolean, zoom: number, colours: Colours): void {
+function boxes(to: Drawn, nodes: readonly SceneNode[], colour: string, full: boolean, zoom: number, colours: Colours): void {
   to.beginPath();
   for (const { x, y, width, height } of nodes) to.roundRect(x, y, width, height, RADIUS);
   to.fillStyle = colours.raised;
@@ -72,7 +73,7 @@ function boxes(to: CanvasRenderingContext2D, nodes: readonly SceneNode[], colour
   to.fill();
 }
 
-function names(to: CanvasRenderingContext2D, nodes: readonly SceneNode[], zoom: number, colours: Colours): void {
+function names(to: Drawn, nodes: readonly SceneNode[], zoom: number, colours: Colours): void {
   // As large as the box allows, and not larger than in life.
   const size = Math.min(30, 11 / zoom);
   to.font = `500 ${size}px ${colours.font}`;
@@ -85,7 +86,7 @@ function clipped(text: string, letters: number): string {
   return text.length <= letters ? text : `${text.slice(0, Math.max(1, Math.floor(letters) - 1))}…`;
 }
 
-function sign(to: CanvasRenderingContext2D, { x, y, width }: Rect, colour: string, zoom: number, ground: string): void {
+function sign(to: Drawn, { x, y, width }: Rect, colour: string, zoom: number, ground: string): void {
   const radius = Math.min(30, 5 / zoom);
   to.beginPath();
   to.arc(x + width, y, radius, 0, 2 * Math.PI);
@@ -97,7 +98,7 @@ function sign(to: CanvasRenderingContext2D, { x, y, width }: Rect, colour: strin
 }
 
 /** Draws a line around boxes. */
-export function outlines(to: CanvasRenderingContext2D, boxes: readonly Rect[], colour: string, width: number): void {
+export function outlines(to: Drawn, boxes: readonly Rect[], colour: string, width: number): void {
   if (boxes.length === 0) return;
   to.beginPath();
   for (const box of boxes) to.roundRect(box.x - width, box.y - width, box.width + 2 * width, box.height + 2 * width, RADIUS);
@@ -107,7 +108,7 @@ export function outlines(to: CanvasRenderingContext2D, boxes: readonly Rect[], c
 }
 
 /** Draws frames and notes, as far as they can be seen. */
-export function paintGround(to: CanvasRenderingContext2D, frames: readonly SceneFrame[], notes: readonly SceneNote[], seen: Rect, zoom: number, colours: Colours): void {
+export function paintGround(to: Drawn, frames: readonly SceneFrame[], notes: readonly SceneNote[], seen: Rect, zoom: number, colours: Colours): void {
   to.lineWidth = 1 / zoom;
   to.textBaseline = "top";
   for (const { frame, x, y, width, height } of frames.filter((one) => one.width > 0 && touches(one, seen))) {

@@ -7,6 +7,7 @@ import { curveOf } from "../curve";
 import type { Line } from "../snap";
 import type { Rect } from "../view";
 import type { Colours } from "./colours";
+import type { Drawn } from "./surface";
 
 /** What a gesture shows, in pixels of the drawing. */
 export interface Overlay {
@@ -18,15 +19,20 @@ export interface Overlay {
   ghost?: { x: number; y: number };
 }
 
+/** Whether there is nothing to draw. */
+export function isEmpty({ wire, lines, box, ghost }: Overlay): boolean {
+  return !wire && !box && !ghost && (lines?.length ?? 0) === 0;
+}
+
 /** Draws it. The surface's unit is a pixel of the drawing. */
-export function paintOverlay(to: CanvasRenderingContext2D, overlay: Overlay, direction: Direction, zoom: number, colours: Colours): void {
+export function paintOverlay(to: Drawn, overlay: Overlay, direction: Direction, zoom: number, colours: Colours): void {
   if (overlay.lines) paintLines(to, overlay.lines, zoom, colours);
   if (overlay.box) paintBox(to, overlay.box, zoom, colours);
   if (overlay.wire) paintWire(to, overlay.wire, direction, zoom, colours);
   if (overlay.ghost) paintGhost(to, overlay.ghost, zoom, colours);
 }
 
-function paintLines(to: CanvasRenderingContext2D, lines: readonly Line[], zoom: number, colours: Colours): void {
+function paintLines(to: Drawn, lines: readonly Line[], zoom: number, colours: Colours): void {
   to.beginPath();
   for (const { axis, at, from, to: end } of lines) {
     to.moveTo(axis === "x" ? at : from, axis === "x" ? from : at);
@@ -37,7 +43,7 @@ function paintLines(to: CanvasRenderingContext2D, lines: readonly Line[], zoom: 
   to.stroke();
 }
 
-function paintBox(to: CanvasRenderingContext2D, { x, y, width, height }: Rect, zoom: number, colours: Colours): void {
+function paintBox(to: Drawn, { x, y, width, height }: Rect, zoom: number, colours: Colours): void {
   to.globalAlpha = 0.1;
   to.fillStyle = colours["accent-text"];
   to.fillRect(x, y, width, height);
@@ -47,7 +53,7 @@ function paintBox(to: CanvasRenderingContext2D, { x, y, width, height }: Rect, z
   to.strokeRect(x, y, width, height);
 }
 
-function paintWire(to: CanvasRenderingContext2D, wire: NonNullable<Overlay["wire"]>, direction: Direction, zoom: number, colours: Colours): void {
+function paintWire(to: Drawn, wire: NonNullable<Overlay["wire"]>, direction: Direction, zoom: number, colours: Colours): void {
   const curve = curveOf(wire.from, wire.to, direction);
   to.beginPath();
   to.moveTo(curve[0], curve[1]);
@@ -59,7 +65,7 @@ function paintWire(to: CanvasRenderingContext2D, wire: NonNullable<Overlay["wire
   to.setLineDash([]);
 }
 
-function paintGhost(to: CanvasRenderingContext2D, { x, y }: { x: number; y: number }, zoom: number, colours: Colours): void {
+function paintGhost(to: Drawn, { x, y }: { x: number; y: number }, zoom: number, colours: Colours): void {
   to.beginPath();
   to.roundRect(x, y, NODE.width, NODE.height, 8);
   to.globalAlpha = 0.12;
