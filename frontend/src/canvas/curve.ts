@@ -1,10 +1,8 @@
-//! The line of an edge: one cubic curve from the border of a node to the border of another.
+//! The line of an edge: cubic curves from the border of a node to the border of another.
 
+import { pointAt, type Curve } from "../graph/line";
 import type { Direction } from "../graph/types";
 import type { Rect } from "./view";
-
-/** Start, the two control points, end: x and y in turn. */
-export type Curve = readonly [number, number, number, number, number, number, number, number];
 
 /** Where an edge leaves a node. */
 export function source(node: Rect, direction: Direction): [number, number] {
@@ -23,33 +21,32 @@ export function curveOf([x1, y1]: readonly [number, number], [x2, y2]: readonly 
   return direction === "right" ? [x1, y1, x1 + reach, y1, x2 - reach, y2, x2, y2] : [x1, y1, x1, y1 + reach, x2, y2 - reach, x2, y2];
 }
 
-/** A rectangle that has the whole curve in it. */
-export function boundsOf(curve: Curve): Rect {
-  const xs = [curve[0], curve[2], curve[4], curve[6]];
-  const ys = [curve[1], curve[3], curve[5], curve[7]];
-  const [x, y] = [Math.min(...xs), Math.min(...ys)];
-  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
+/** A rectangle that has the whole line in it. */
+export function boundsOf(line: readonly Curve[]): Rect {
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const [x1, y1, x2, y2, x3, y3, x4, y4] of line) {
+    left = Math.min(left, x1, x2, x3, x4);
+    top = Math.min(top, y1, y2, y3, y4);
+    right = Math.max(right, x1, x2, x3, x4);
+    bottom = Math.max(bottom, y1, y2, y3, y4);
+  }
+  return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
 const PIECES = 24;
 
-/** How far a point is from a curve, measured to straight pieces of it. */
-export function distanceTo(curve: Curve, x: number, y: number): number {
+/** How far a point is from a line, measured to straight pieces of it. */
+export function distanceTo(line: readonly Curve[], x: number, y: number): number {
   let nearest = Infinity;
-  let [fromX, fromY] = [curve[0], curve[1]];
-  for (let piece = 1; piece <= PIECES; piece += 1) {
-    const [toX, toY] = pointAt(curve, piece / PIECES);
-    nearest = Math.min(nearest, toPiece(x, y, fromX, fromY, toX, toY));
-    [fromX, fromY] = [toX, toY];
+  for (const curve of line) {
+    let [fromX, fromY] = [curve[0], curve[1]];
+    for (let piece = 1; piece <= PIECES; piece += 1) {
+      const [toX, toY] = pointAt(curve, piece / PIECES);
+      nearest = Math.min(nearest, toPiece(x, y, fromX, fromY, toX, toY));
+      [fromX, fromY] = [toX, toY];
+    }
   }
   return nearest;
-}
-
-/** A point of the curve: 0 is its start, 1 its end. */
-export function pointAt([x1, y1, x2, y2, x3, y3, x4, y4]: Curve, at: number): [number, number] {
-  const rest = 1 - at;
-  const [a, b, c, d] = [rest * rest * rest, 3 * rest * rest * at, 3 * rest * at * at, at * at * at];
-  return [a * x1 + b * x2 + c * x3 + d * x4, a * y1 + b * y2 + c * y3 + d * y4];
 }
 
 function toPiece(x: number, y: number, x1: number, y1: number, x2: number, y2: number): number {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import fc from "fast-check";
-import { curveOf, distanceTo, pointAt } from "./curve";
+import { pointAt } from "../graph/line";
+import { curveOf, distanceTo } from "./curve";
 import { Grid } from "./grid";
 import { detailOf, covered, isCovered } from "./lod";
 import { snap } from "./snap";
@@ -98,7 +99,7 @@ describe("the line of an edge", () => {
       expect(curve.slice(6)).toEqual([x + width, y - height]);
       const [onX, onY] = pointAt(curve, at);
       // The curve is measured to straight pieces.
-      expect(distanceTo(curve, onX, onY)).toBeLessThan(12);
+      expect(distanceTo([curve], onX, onY)).toBeLessThan(12);
     }));
   });
 });

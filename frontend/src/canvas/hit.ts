@@ -41,10 +41,11 @@ export function hit(scene: Scene, x: number, y: number, zoom: number, ports: boo
 export function edgeAt(scene: Scene, x: number, y: number, reach: number): SceneEdge | null {
   let [best, found]: [number, SceneEdge | null] = [reach, null];
   for (const edge of scene.edges) {
-    const curve = scene.curve(edge);
+    if (!scene.near(edge, { x: x - reach, y: y - reach, width: 2 * reach, height: 2 * reach })) continue;
+    const line = scene.line(edge);
     const { bounds } = edge;
     if (x < bounds.x - reach || y < bounds.y - reach || x > bounds.x + bounds.width + reach || y > bounds.y + bounds.height + reach) continue;
-    const distance = distanceTo(curve, x, y);
+    const distance = distanceTo(line, x, y);
     if (distance < best) [best, found] = [distance, edge];
   }
   return found;

@@ -51,6 +51,22 @@ describe("what is at a point", () => {
 });
 
 describe("the scene", () => {
+  it("leads an edge round the nodes between its ends, but for as long as somebody drags one of these", () => {
+    const tasks = [...document.tasks, { name: "far", template: "python", needs: ["left"] }];
+    const scene = shown({ ...document, tasks, canvas: { positions: { ...document.canvas?.positions, left: [400, 100], far: [1200, 100] } } });
+    const edge = scene.edges.find(({ id }) => id === "edge:left>far") ?? expect.fail();
+    expect(scene.line(edge)).toHaveLength(3);
+    expect(scene.line(edge, false)).toHaveLength(3);
+    expect(hit(scene, 912, 136, 1, false, REACH.mouse)).toMatchObject({ kind: "task" });
+    expect(hit(scene, 912, 92, 1, false, REACH.mouse)).toMatchObject({ kind: "edge", id: "edge:left>far" });
+    scene.move(edge.to, 1240, 140);
+    expect(scene.line(edge)).toHaveLength(1);
+    scene.reset();
+    const again = scene.edges.find(({ id }) => id === "edge:left>far") ?? expect.fail();
+    expect(scene.line(again, false)).toHaveLength(1);
+    expect(scene.line(again)).toHaveLength(3);
+  });
+
   it("leaves out edges to tasks that are not there", () => {
     expect(shown().edges.map(({ id }) => id)).toEqual(["edge:pull>left", "edge:pull>right", "edge:left>join", "edge:right>join"]);
   });
@@ -74,10 +90,10 @@ describe("the scene", () => {
     const node = scene.nodes.get("left");
     const frame = scene.frames[0];
     if (!node || !frame) throw new Error("not shown");
-    const [before, wide] = [scene.curve(node.after[0] ?? scene.edges[0] ?? expect.fail()), frame.height];
+    const [before, wide] = [scene.line(node.after[0] ?? scene.edges[0] ?? expect.fail()), frame.height];
     scene.move(node, 400, -300);
     scene.refreshFrames();
-    expect(scene.curve(node.after[0] ?? expect.fail())).not.toEqual(before);
+    expect(scene.line(node.after[0] ?? expect.fail())).not.toEqual(before);
     expect(frame.height).toBe(wide + 300);
     scene.reset();
     expect(scene.nodes.get("left")?.y).toBe(0);

@@ -3,11 +3,13 @@
 
 import { NODE, positionOf, type Frame, type Note, type PipelineDocument, type Task } from "../graph/document";
 import { FRAME_ROOM } from "../graph/edits/frames";
+import { routed } from "../graph/detour";
+import type { Curve } from "../graph/line";
 import type { Direction, Point } from "../graph/types";
-import { boundsOf, curveOf, source, target, type Curve } from "./curve";
+import { boundsOf, curveOf, source, target } from "./curve";
 import { Grid } from "./grid";
 import { placeBeside } from "./beside";
-import { around, type Rect } from "./view";
+import { around, touches, type Rect } from "./view";
 
 /** A task's node. `x` and `y` are where it is shown now. */
 export interface SceneNode {
@@ -21,12 +23,15 @@ export interface SceneNode {
   readonly after: SceneEdge[];
 }
 
-/** An edge between two nodes. The curve is computed when it is asked for, and after its ends have moved. */
+/** An edge between two nodes. The line is computed when it is asked for, and after its ends have moved. */
 export interface SceneEdge {
   readonly id: `edge:${string}>${string}`;
   readonly from: SceneNode;
   readonly to: SceneNode;
-  curve: Curve | null;
+  line: readonly Curve[] | null;
+  /** Whether the line goes round nodes where it has to. While its ends are dragged it does not. */
+  exact: boolean;
+  dragged: boolean;
   bounds: Rect;
 }
 
@@ -43,6 +48,12 @@ export interface SceneNote extends Rect {
   readonly id: string;
   readonly note: Note;
 }
+
+/** How far beside its ends an edge may go to pass nodes, in pixels. */
+const ASIDE = 400;
+
+/** An edge that is longer or wider, in pixels, is drawn plainly: nobody follows it with the eye, and it passes too much. */
+const LONG = 3000;
 
 const NOWHERE: Rect = { x: 0, y: 0, width: 0, height: 0 };
 
@@ -100,8 +111,8 @@ export class Scene {
   move(node: SceneNode, x: number, y: number): void {
     node.x = x;
     node.y = y;
-    for (const edge of node.before) edge.curve = null;
-    for (const edge of node.after) edge.curve = null;
+    for (const edge of node.before) drag(edge);
+    for (const edge of node.after) drag(edge);
   }
 
   /** Puts everything back to where the document has it. */
@@ -116,13 +127,34 @@ export class Scene {
     for (const node of nodes) this.grid.moved(node);
   }
 
-  /** The line of an edge as its ends are now. */
-  curve(edge: SceneEdge): Curve {
-    if (edge.curve === null) {
-      edge.curve = curveOf(source(edge.from, this.direction), target(edge.to, this.direction), this.direction);
-      edge.bounds = boundsOf(edge.curve);
+  /** The line of an edge as its ends are now. Where nobody sees which way it takes, it need not be `exact`. */
+  line(edge: SceneEdge, exact = true): readonly Curve[] {
+    if (edge.line === null || (exact && !edge.exact)) {
+      const [start, end] = [source(edge.from, this.direction), target(edge.to, this.direction)];
+      const plain = curveOf(start, end, this.direction);
+      edge.line = exact && !edge.dragged ? routed(start, end, plain, this.#between(edge), this.direction) : [plain];
+      edge.exact = exact;
+      edge.bounds = boundsOf(edge.line);
     }
-    return edge.curve;
+    return edge.line;
+  }
+
+  /** Whether an edge may touch a rectangle: cheap where its line is not known yet. */
+  near({ line, bounds, from, to }: SceneEdge, part: Rect): boolean {
+    if (line !== null) return touches(bounds, part);
+    const [left, top] = [Math.min(from.x, to.x) - ASIDE, Math.min(from.y, to.y) - ASIDE];
+    const [right, bottom] = [Math.max(from.x + from.width, to.x + to.width) + ASIDE, Math.max(from.y + from.height, to.y + to.height) + ASIDE];
+    return left <= part.x + part.width && right >= part.x && top <= part.y + part.height && bottom >= part.y;
+  }
+
+  // The nodes that lie between the ends of an edge, or beside what does.
+  *#between({ from, to }: SceneEdge): Iterable<SceneNode> {
+    const ends = around([from, to]) ?? NOWHERE;
+    if (ends.width > LONG || ends.height > LONG) return;
+    const right = this.direction === "right";
+    const [x, y] = right ? [0, ASIDE] : [ASIDE, 0];
+    const part = { x: ends.x - x, y: ends.y - y, width: ends.width + 2 * x, height: ends.height + 2 * y };
+    for (const node of this.grid.within(part)) if (node !== from && node !== to) yield node;
   }
 
   /** Brings the borders of the frames up to date with their tasks. */
@@ -179,13 +211,18 @@ export class Scene {
       for (const need of new Set(to.task.needs ?? [])) {
         const from = this.nodes.get(need);
         if (!from) continue;
-        const edge: SceneEdge = { id: `edge:${need}>${to.name}`, from, to, curve: null, bounds: NOWHERE };
+        const edge: SceneEdge = { id: `edge:${need}>${to.name}`, from, to, line: null, exact: false, dragged: false, bounds: NOWHERE };
         this.edges.push(edge);
         from.after.push(edge);
         to.before.push(edge);
       }
     }
   }
+}
+
+function drag(edge: SceneEdge): void {
+  edge.line = null;
+  edge.dragged = true;
 }
 
 /** The border of a frame around what is in it. */

@@ -3,7 +3,8 @@
 
 import { h, icon, s } from "../core/dom";
 import { t } from "../core/texts";
-import { curve, head, layOut, layOutFor } from "../graph/layout";
+import { layOut, layOutFor } from "../graph/layout";
+import { curve, head } from "../graph/line";
 import type { Direction, Edge, Layout, Placed } from "../graph/types";
 import { stepOf, walk } from "../graph/walk";
 import { drawNode, fillNode, NODE, type DagNode } from "./dag/node";

@@ -108,31 +108,3 @@ function movedTo(layout: Layout, previous: ReadonlyMap<string, Point>): Layout {
   const edges = layout.edges.map((edge) => ({ ...edge, points: edge.points.map(([x, y]): Point => [x + dx, y + dy]) }));
   return { ...layout, nodes, edges };
 }
-/** An SVG path through an edge's points, leaving and arriving straight. */
-export function curve({ points }: Routed, direction: Direction): string {
-  const [first, ...rest] = points;
-  if (!first) return "";
-  let [x, y] = first;
-  let path = `M${round(x)} ${round(y)}`;
-  for (const [toX, toY] of rest) {
-    const [middleX, middleY] = [(x + toX) / 2, (y + toY) / 2];
-    path +=
-      direction === "right"
-        ? `C${round(middleX)} ${round(y)} ${round(middleX)} ${round(toY)} ${round(toX)} ${round(toY)}`
-        : `C${round(x)} ${round(middleY)} ${round(toX)} ${round(middleY)} ${round(toX)} ${round(toY)}`;
-    [x, y] = [toX, toY];
-  }
-  return path;
-}
-
-/** The arrow's head at the end of an edge. */
-export function head({ points }: Routed, direction: Direction): string {
-  const end = points.at(-1);
-  if (!end) return "";
-  const [x, y] = [round(end[0]), round(end[1])];
-  return direction === "right" ? `M${x} ${y}l-7 -4v8z` : `M${x} ${y}l-4 -7h8z`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
-}

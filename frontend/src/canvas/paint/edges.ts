@@ -1,5 +1,6 @@
 //! Edges on a surface, many in one stroke.
 
+import type { Curve } from "../../graph/line";
 import type { Scene, SceneEdge } from "../scene";
 import { touches, type Rect } from "../view";
 import type { Drawn } from "./surface";
@@ -27,11 +28,10 @@ export function paintEdges(to: Drawn, scene: Scene, edges: Iterable<SceneEdge>, 
   let pending = 0;
   to.beginPath();
   for (const edge of edges) {
-    const curve = scene.curve(edge);
+    if (!scene.near(edge, seen)) continue;
+    const line = scene.line(edge, zoom >= STRAIGHT);
     if (!touches(edge.bounds, seen)) continue;
-    to.moveTo(curve[0], curve[1]);
-    if (zoom < STRAIGHT) to.lineTo(curve[6], curve[7]);
-    else to.bezierCurveTo(curve[2], curve[3], curve[4], curve[5], curve[6], curve[7]);
+    trace(to, line, zoom < STRAIGHT);
     if (look.heads) shown.push(edge);
     pending += 1;
     if (pending < TOGETHER) continue;
@@ -44,14 +44,24 @@ export function paintEdges(to: Drawn, scene: Scene, edges: Iterable<SceneEdge>, 
   if (look.heads) paintHeads(to, scene, shown, look.colour);
 }
 
+function trace(to: Drawn, line: readonly Curve[], straight: boolean): void {
+  const [first] = line;
+  if (first) to.moveTo(first[0], first[1]);
+  for (const piece of line) {
+    if (straight) to.lineTo(piece[6], piece[7]);
+    else to.bezierCurveTo(piece[2], piece[3], piece[4], piece[5], piece[6], piece[7]);
+  }
+}
+
 function paintHeads(to: Drawn, scene: Scene, edges: readonly SceneEdge[], colour: string): void {
   const down = scene.direction === "down";
   to.fillStyle = colour;
   to.beginPath();
   for (const edge of edges) {
-    const curve = scene.curve(edge);
+    const end = scene.line(edge).at(-1);
+    if (!end) continue;
     // The head ends where the port begins.
-    const [x, y] = [curve[6] - (down ? 0 : 5), curve[7] - (down ? 5 : 0)];
+    const [x, y] = [end[6] - (down ? 0 : 5), end[7] - (down ? 5 : 0)];
     to.moveTo(x, y);
     to.lineTo(down ? x - 4.5 : x - 8, down ? y - 8 : y - 4.5);
     to.lineTo(down ? x + 4.5 : x - 8, down ? y - 8 : y + 4.5);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { curve, layOut, layOutFor } from "../layout";
+import { layOut, layOutFor } from "../layout";
+import { curve } from "../line";
 import type { Edge, Layout } from "../types";
 import { walk } from "../walk";
 

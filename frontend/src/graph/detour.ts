@@ -1,0 +1,107 @@
+//! Bends for an edge that would run over boxes which are not its own: between its ends it passes each column of boxes
+//! through the free gap that is nearest to the straight way, as a layout's long edges do.
+
+import { pointAt, through, type Curve } from "./line";
+import type { Direction, Point } from "./types";
+
+/** A box on the drawing. */
+interface Block {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What an edge keeps from a box, in pixels: beside it, and where it begins to turn. */
+const CLEAR = { beside: 8, before: 12 } as const;
+
+/** A gap that is narrower than this is passed in its middle. */
+const NARROW = 40;
+
+/** A curve is looked at in so many points: it runs on between two for less than a box is wide. */
+const STEPS = 48;
+
+/** A box by its place along the edge and across it. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The line of an edge: its plain curve, or round the boxes that this would run over. Its own ends are not given. */
+export function routed(start: Point, end: Point, plain: Curve, boxes: Iterable<Block>, direction: Direction): readonly Curve[] {
+  const points = detour(start, end, plain, boxes, direction);
+  return points ? through(points, direction) : [plain];
+}
+
+// Null when there is nothing to go round, and for an edge that leads back.
+function detour(start: Point, end: Point, plain: Curve, boxes: Iterable<Block>, direction: Direction): Point[] | null {
+  const turned = ([x, y]: Point): Point => (direction === "right" ? [x, y] : [y, x]);
+  const [[from, low], [to, high]] = [turned(start), turned(end)];
+  if (to - from < 2 * CLEAR.before) return null;
+  const between = [...boxes].filter(({ x, y, width, height }) => {
+    const [first, last] = direction === "right" ? [x, x + width] : [y, y + height];
+    return last > from + 1 && first < to - 1;
+  });
+  const bounds = boundsOf(plain);
+  if (!between.some((box) => box.y < bounds.bottom && box.y + box.height > bounds.top && crosses(plain, box))) return null;
+  const spans = between.map((box) => spanOf(box, direction));
+  const bends: Point[] = [];
+  let [at, across] = [from, low];
+  for (const column of columnsOf(spans, from, to)) {
+    const middle = (column.from + column.to) / 2;
+    const wish = across + ((high - across) * (middle - at)) / Math.max(1, to - at);
+    const free = nearestGap(column.spans, wish);
+    bends.push([column.from, free], [column.to, free]);
+    [at, across] = [column.to, free];
+  }
+  return [start, ...bends.map(turned), end];
+}
+
+function spanOf({ x, y, width, height }: Block, direction: Direction): Span {
+  return direction === "right"
+    ? { from: x, to: x + width, low: y - CLEAR.beside, high: y + height + CLEAR.beside }
+    : { from: y, to: y + height, low: x - CLEAR.beside, high: x + width + CLEAR.beside };
+}
+
+interface Column {
+  from: number;
+  to: number;
+  readonly spans: Span[];
+}
+
+// Boxes that share a part of the way are passed together.
+function columnsOf(spans: readonly Span[], from: number, to: number): Column[] {
+  const columns: Column[] = [];
+  for (const span of spans.toSorted((a, b) => a.from - b.from)) {
+    const [begin, end] = [Math.max(from + CLEAR.before, span.from), Math.min(to - CLEAR.before, span.to)];
+    const last = columns.at(-1);
+    if (last && begin < last.to + CLEAR.before) {
+      last.to = Math.max(last.to, end);
+      last.spans.push(span);
+    } else columns.push({ from: begin, to: Math.max(begin, end), spans: [span] });
+  }
+  return columns;
+}
+
+// Beyond the outermost box everything is free, so there is always one. In the middle of what is narrow.
+function nearestGap(spans: readonly Span[], wish: number): number {
+  const edges = spans.flatMap(({ low, high }) => [low, high]);
+  const free = [wish, ...edges].filter((at) => spans.every(({ low, high }) => at <= low || at >= high));
+  const best = free.reduce((nearest, at) => (Math.abs(at - wish) < Math.abs(nearest - wish) ? at : nearest), free[0] ?? wish);
+  const [low, high] = [Math.max(...spans.map((span) => span.high).filter((at) => at <= best)), Math.min(...spans.map((span) => span.low).filter((at) => at >= best))];
+  return high - low < NARROW ? (low + high) / 2 : best;
+}
+
+function boundsOf([, y1, , y2, , y3, , y4]: Curve): { top: number; bottom: number } {
+  return { top: Math.min(y1, y2, y3, y4), bottom: Math.max(y1, y2, y3, y4) };
+}
+
+function crosses(curve: Curve, { x, y, width, height }: Block): boolean {
+  for (let step = 0; step <= STEPS; step += 1) {
+    const [atX, atY] = pointAt(curve, step / STEPS);
+    if (atX > x && atX < x + width && atY > y && atY < y + height) return true;
+  }
+  return false;
+}
