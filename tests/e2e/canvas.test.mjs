@@ -269,6 +269,40 @@ test("what is copied is the document's own text, and text can be pasted", async 
   await eventually(async () => assert.equal(await needs(page, "from-text"), ""));
 });
 
+test("compared with a version, tasks that are gone are drawn where they lay, can be looked at, and are no part of anything", async () => {
+  await api("POST", "/projects/default/pipelines", { document: DOCUMENT.replace("name: drawn", "name: past") });
+  const { etag } = await api("GET", "/projects/default/pipelines/past");
+  const now = DOCUMENT.replace("name: drawn", "name: past").replace(/ {2}- \{name: b.*\n/, "").replace("needs: [b]", "needs: [a]").replace("b: [400, 0], ", "");
+  await api("PUT", "/projects/default/pipelines/past", { document: now, message: "without b" }, { "if-match": etag });
+  const page = await openEditor(browser, server, state, "/projects/default/pipelines/past/edit");
+  await page.getByRole("button", { name: "Versions" }).click();
+  await page.locator(".ed-version-head", { hasText: "Version 1" }).click();
+  const ghost = page.locator(".cv-ghost");
+  await ghost.waitFor();
+  assert.match(await ghost.innerText(), /removed\s+b\s/);
+  assert.notEqual(await page.locator(".cv-ghost-lines path").getAttribute("d"), "");
+  await eventually(async () => {
+    const [a, b, c] = [await middle(page, "a"), await ghost.boundingBox(), await middle(page, "c")];
+    assert.ok(Math.abs(b.x + b.width / 2 - (a.x + c.x) / 2) < 2, "it lies between a and c");
+  });
+
+  await ghost.click();
+  await page.locator(".ed-right [data-pointer='/tasks/1/name'] input").waitFor();
+  assert.equal(await page.locator(".ed-right [data-pointer='/tasks/1/name'] input").inputValue(), "b");
+  assert.equal(await page.locator(".ed-right [data-pointer='/tasks/1/name'] input").getAttribute("readonly"), "");
+  await eventually(async () => assert.equal(await ghost.getAttribute("aria-pressed"), "true"));
+  await page.locator(".cv-stage").focus();
+  await page.keyboard.press("Control+a");
+  await eventually(async () => assert.equal(await page.locator(".cv-task[data-selected]").count(), 3));
+  assert.equal(await ghost.getAttribute("aria-pressed"), "false");
+  assert.deepEqual(await look(page, "en"), []);
+
+  await page.getByRole("button", { name: "End comparing" }).click();
+  await ghost.waitFor({ state: "detached" });
+  assert.equal(await page.locator(".ed-saved[data-dirty]").count(), 0);
+  flawless(page);
+});
+
 test("from far away one surface shows everything, and can be worked on", async () => {
   const page = await editor();
   await page.locator(".cv-stage").focus();

@@ -1,9 +1,7 @@
-//! Calls of the REST API. `api` knows every endpoint's types from the OpenAPI document; `request` is the bare call.
+//! Calls of the REST API. What an endpoint answers is typed in schema.ts, from the OpenAPI document.
 
-import createClient, { type Middleware } from "openapi-fetch";
 import { t } from "../core/texts";
 import { ApiProblem } from "./problem";
-import type { paths } from "./schema";
 
 const ROOT = "/api/v1";
 
@@ -20,27 +18,6 @@ async function refuse(response: Response): Promise<never> {
   throw new ApiProblem(response.status, body as ApiProblem["body"]);
 }
 
-const middleware: Middleware = {
-  onRequest({ request }) {
-    if (request.method === "POST" && !request.headers.has("Idempotency-Key")) {
-      request.headers.set("Idempotency-Key", crypto.randomUUID());
-    }
-    return request;
-  },
-  async onResponse({ response }) {
-    if (!response.ok) await refuse(response);
-    return undefined;
-  },
-  onError: () => new Error(t("common.server-unreachable")),
-};
-
-/**
- * The typed client: `const {data} = await api.GET("/api/v1/runs/{run}", {params: {path: {run}}})`. It throws ApiProblem
- * for a refusal, so `data` is there; creations get an Idempotency-Key.
- */
-export const api = createClient<paths>({ baseUrl: location.origin });
-api.use(middleware);
-
 /** What an answer has besides its JSON. */
 export interface Answer<T> {
   data: T;
@@ -48,7 +25,7 @@ export interface Answer<T> {
   response: Response;
 }
 
-/** The bare call, under /api/v1. `etag` becomes If-Match. */
+/** Calls an endpoint under /api/v1. `etag` becomes If-Match; creations get an Idempotency-Key. Throws ApiProblem for a refusal. */
 export async function request<T = unknown>(
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
   path: string,

@@ -2,7 +2,8 @@
 
 import "@xyflow/react/dist/base.css";
 import { ReactFlow, type ReactFlowInstance } from "@xyflow/react";
-import { memo, useCallback, useSyncExternalStore } from "react";
+import { lazy, memo, Suspense, useCallback, useSyncExternalStore } from "react";
+import { useEditor } from "../editor/store";
 import { useStage } from "./context";
 import type { FlowNode } from "./mounts";
 import { FrameNode } from "./nodes/frame";
@@ -10,6 +11,8 @@ import { NoteNode } from "./nodes/note";
 import { TaskNode } from "./nodes/task";
 import { ZOOM } from "./size";
 import type { View } from "./view";
+
+const Ghosts = lazy(async () => ({ default: (await import("./over/ghosts")).Ghosts }));
 
 const KINDS = { task: TaskNode, frame: FrameNode, note: NoteNode };
 const NO_EDGES: never[] = [];
@@ -20,6 +23,7 @@ const BUTTONS = [0, 1];
 export const Flow = memo(function Flow() {
   const stage = useStage();
   const nodes = useSyncExternalStore(stage.mounts.subscribe, () => stage.mounts.nodes);
+  const against = useEditor(stage.store, (state) => state.against);
   const ready = useCallback((flow: ReactFlowInstance<FlowNode>) => { stage.camera.ready(flow); }, [stage]);
   const moved = useCallback((_: unknown, view: View) => { stage.viewed(view); }, [stage]);
   return (
@@ -44,6 +48,8 @@ export const Flow = memo(function Flow() {
       panActivationKeyCode="Space"
       disableKeyboardA11y
       proOptions={OURS}
-    />
+    >
+      {against ? <Suspense><Ghosts before={against} /></Suspense> : null}
+    </ReactFlow>
   );
 });

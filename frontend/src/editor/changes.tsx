@@ -17,7 +17,7 @@ export function Changes({ session, before }: { session: Session; before: Pipelin
   return (
     <ul className="ed-changes">
       {found.added.map((task) => <li key={`+${task}`}><Mark kind="added" /><button type="button" className="mono" onClick={go(task)}>{task}</button></li>)}
-      {found.removed.map((task) => <li key={`-${task}`}><Mark kind="removed" /><span className="mono">{task}</span></li>)}
+      {found.removed.map((task) => <li key={`-${task}`}><Mark kind="removed" /><button type="button" className="mono" onClick={() => { session.store.lookBack(task); }}>{task}</button></li>)}
       {found.renamed.map(({ from, to }) => <li key={`=${to}`}><Mark kind="changed" /><button type="button" className="mono" onClick={go(to)}>{from} → {to}</button></li>)}
       {[...found.changed].map(([task, changes]) => (
         <li key={`~${task}`}>

@@ -17,10 +17,11 @@ const VersionsPanel = lazy(async () => ({ default: (await import("./versions-pan
 export function Right({ session }: { session: Session }) {
   const panel = useCell(session.cell, (state) => state.panel);
   const wanted = useEditor(session.store, (state) => state.wanted);
-  // A field that somebody goes to is shown, whatever was there.
+  const ghost = useEditor(session.store, (state) => state.ghost);
+  // What somebody goes to is shown, whatever was there.
   useEffect(() => {
-    if (wanted) session.cell.set({ panel: "form" });
-  }, [wanted, session]);
+    if (wanted || ghost !== null) session.cell.set({ panel: "form" });
+  }, [wanted, ghost, session]);
   return (
     <SidePanel name="right" side="right" label={panel === "versions" ? t("editor.versions") : t("editor.form")} width={360} open={panel !== null}>
       <Suspense fallback={<p className="ed-panel-note"><span className="spinner" /></p>}>

@@ -29,6 +29,8 @@ export interface EditorState {
   readonly live: ReadonlyMap<string, LiveTask> | null;
   /** A version that the canvas shows the document's difference to; `null` when none. */
   readonly against: PipelineDocument | null;
+  /** The task of that version, gone since, that somebody looks at; instead of a selection. */
+  readonly ghost: string | null;
   /** A field that somebody asked for, by its JSON pointer: the form shows and focuses it. A new object asks again. */
   readonly wanted: { readonly pointer: string } | null;
 }
@@ -49,7 +51,7 @@ export class EditorStore {
 
   constructor(document: PipelineDocument, readOnly: boolean) {
     this.#history = History.of(document);
-    this.#state = { document, selection: new Set(), problems: [], readOnly, live: null, against: null, wanted: null };
+    this.#state = { document, selection: new Set(), problems: [], readOnly, live: null, against: null, ghost: null, wanted: null };
   }
 
   get state(): EditorState {
@@ -94,8 +96,13 @@ export class EditorStore {
 
   select(ids: Iterable<ItemId>): void {
     const selection = new Set(ids);
-    const before = this.#state.selection;
-    if (selection.size !== before.size || [...selection].some((id) => !before.has(id))) this.set({ selection });
+    const { selection: before, ghost } = this.#state;
+    if (ghost !== null || selection.size !== before.size || [...selection].some((id) => !before.has(id))) this.set({ selection, ghost: null });
+  }
+
+  /** Shows a task that a version has and the document does not; null shows none. Nothing of the document is selected. */
+  lookBack(ghost: string | null): void {
+    this.set({ ghost, selection: new Set() });
   }
 
   /** Replaces what is no part of the document. */
