@@ -1,8 +1,12 @@
 //! Moments as the API tells them: RFC 3339, UTC, with microseconds.
 
 use cubeloom_domain::Timestamp;
+use jiff::fmt::temporal::DateTimePrinter;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use utoipa::ToSchema;
+
+/// Always with all six digits, so that texts sort as the moments do.
+const RFC_3339: DateTimePrinter = DateTimePrinter::new().precision(Some(6));
 
 /// A moment, e.g. `2026-03-01T09:30:00.000000Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ToSchema)]
@@ -22,7 +26,7 @@ pub fn seconds(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<f64> {
 impl std::fmt::Display for Time {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match jiff::Timestamp::from_microsecond(self.0.0) {
-            Ok(time) => f.write_str(&time.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()),
+            Ok(time) => f.write_str(&RFC_3339.timestamp_to_string(&time)),
             Err(_) => self.0.fmt(f),
         }
     }

@@ -37,7 +37,7 @@ pub(super) async fn furnish(web: &Web, dirty: Arc<Dirty>) -> ApiResult<Arc<RunsR
     let (epoch, first) = web.live().place();
     let mut known = Known::new();
     for record in live(web, None).await? {
-        known.insert(record.id.clone(), reader::listed(web, &record).await?);
+        known.insert(record.id.clone(), reader::shown(web, &record).await?);
     }
     let room = Arc::new(Room::new(epoch, first, known));
     tokio::spawn(keep(web.downgrade(), Arc::clone(&room), dirty));
@@ -55,7 +55,7 @@ pub(super) async fn snapshot(web: &Web, projects: Option<Vec<String>>) -> ApiRes
     records.extend(more.into_iter().filter(|run| oldest.as_ref().is_some_and(|oldest| run.id < *oldest)));
     let mut runs = Vec::with_capacity(records.len());
     for record in &records {
-        runs.push(reader::listed(web, record).await?);
+        runs.push(reader::shown(web, record).await?);
     }
     Ok(LiveEvent::Snapshot(Snapshot { at: Time(web.now()), runs, tasks: Vec::new(), truncated }))
 }
@@ -101,7 +101,7 @@ async fn look(web: &Web, room: &RunsRoom, mut runs: Vec<RunId>, all: bool) -> Ap
     }
     for id in runs {
         let Some(record) = web.store().run(&id).await? else { continue };
-        let view = reader::listed(web, &record).await?;
+        let view = reader::shown(web, &record).await?;
         let known = room.with(|known| known.get(&id).cloned());
         if known.as_ref() == Some(&view) {
             continue;

@@ -1,44 +1,85 @@
 //! How many of a run's tasks are in which state, for lists of runs.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
 
 use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::state::RunState;
 use cubeloom_domain::{RunId, Timestamp};
 use cubeloom_store::TaskCount;
 use moka::sync::Cache;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use super::task::state_of;
 use crate::api::runs::view::TaskCounts;
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// Ended runs whose counts are kept.
+/// Runs whose counts are kept.
 const RUNS: u64 = 10_000;
+/// How old the counts of a run that goes on may be in a list.
+const MOMENT: Duration = Duration::from_millis(250);
+/// Counting takes at most this part of the time: a run of 100,000 tasks is counted less often.
+const PART: u32 = 10;
+/// Counts of a run that goes on are forgotten when no list has shown it for so long.
+const SHOWN: Duration = Duration::from_secs(60);
 
 /// How many instances of a task are in each state.
 pub(super) type States = BTreeMap<&'static str, u64>;
 
-/// Counts of runs that have ended: they change only when a run goes on.
-pub(super) struct Counts(Cache<(RunId, Timestamp), TaskCounts>);
+/// Counts of runs, so that lists need not count again what they have just counted.
+pub(super) struct Counts {
+    /// Of runs that have ended: they change only when a run goes on.
+    ended: Cache<(RunId, Timestamp), TaskCounts>,
+    /// Of runs that go on. Whoever counts holds the lock: the others wait for the same answer.
+    live: Cache<RunId, Arc<Mutex<Option<Lately>>>>,
+}
+
+/// What was counted lately.
+struct Lately {
+    state: RunState,
+    counts: TaskCounts,
+    until: Instant,
+}
 
 impl Default for Counts {
     fn default() -> Self {
-        Self(Cache::new(RUNS))
+        let live = Cache::builder().max_capacity(RUNS).time_to_idle(SHOWN).build();
+        Self { ended: Cache::new(RUNS), live }
     }
 }
 
 impl Counts {
-    /// A run's tasks by state.
+    /// A run's tasks by state, as they are now.
     pub(super) async fn of(&self, web: &Web, run: &RunRecord) -> ApiResult<TaskCounts> {
         let key = run.ended_at.filter(|_| run.state.is_final()).map(|ended| (run.id.clone(), ended));
-        if let Some(known) = key.as_ref().and_then(|key| self.0.get(key)) {
+        if let Some(known) = key.as_ref().and_then(|key| self.ended.get(key)) {
             return Ok(known);
         }
         let counts = count(run, &by_task(&web.store().task_counts(&run.id).await?));
         if let Some(key) = key {
-            self.0.insert(key, counts.clone());
+            self.ended.insert(key, counts.clone());
         }
+        Ok(counts)
+    }
+
+    /// A run's tasks by state; those of a run that goes on may be a moment old.
+    pub(super) async fn lately(&self, web: &Web, run: &RunRecord) -> ApiResult<TaskCounts> {
+        if run.state.is_final() {
+            return self.of(web, run).await;
+        }
+        let slot = self.live.get_with_by_ref(&run.id, Arc::default);
+        let mut lately = slot.lock().await;
+        let began = Instant::now();
+        if let Some(known) = lately.as_ref().filter(|known| known.state == run.state && began < known.until) {
+            return Ok(known.counts.clone());
+        }
+        let counts = self.of(web, run).await?;
+        let now = Instant::now();
+        let until = now + MOMENT.max((now - began) * PART);
+        *lately = Some(Lately { state: run.state, counts: counts.clone(), until });
         Ok(counts)
     }
 }

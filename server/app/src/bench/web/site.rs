@@ -96,8 +96,9 @@ impl Site {
     }
 
     fn call(&self, words: &[&str]) -> anyhow::Result<String> {
-        let output = program(&self.folder)?.args(words).stderr(Stdio::inherit()).output()?;
-        ensure!(output.status.success(), "cubeloom {} ended with {}", words.join(" "), output.status);
+        let output = program(&self.folder)?.args(words).output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "cubeloom {} ended with {}: {said}", words.join(" "), output.status);
         Ok(String::from_utf8(output.stdout)?)
     }
 

@@ -35,7 +35,7 @@ pub(crate) async fn again(
     let started = wish::again(&web, &caller, &reader::record(&web, &run).await?).await?;
     let place = format!("/api/v1/runs/{}", started.record.id);
     let view = StartedView {
-        run: reader::listed(&web, &started.record).await?,
+        run: reader::shown(&web, &started.record).await?,
         warnings: started.warnings.iter().map(|one| ProblemView::told(one, lang)).collect(),
     };
     Ok((StatusCode::CREATED, [(header::LOCATION, place)], Json(view)).into_response())

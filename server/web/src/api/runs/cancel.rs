@@ -31,5 +31,5 @@ pub(crate) async fn cancel(
     wish::cancel(&web, &caller, &reader::record(&web, &run).await?).await?;
     wish::settle(&web, std::slice::from_ref(&run)).await?;
     let present = reader::record(&web, &run).await?;
-    Ok((StatusCode::ACCEPTED, Json(reader::listed(&web, &present).await?)))
+    Ok((StatusCode::ACCEPTED, Json(reader::shown(&web, &present).await?)))
 }

@@ -21,5 +21,5 @@ use crate::state::Web;
     )
 )]
 pub(crate) async fn get(State(web): State<Web>, Path(run): Path<RunId>) -> ApiResult<Json<RunView>> {
-    Ok(Json(reader::listed(&web, &reader::record(&web, &run).await?).await?))
+    Ok(Json(reader::shown(&web, &reader::record(&web, &run).await?).await?))
 }

@@ -33,5 +33,5 @@ pub(crate) async fn rerun(
 ) -> ApiResult<(StatusCode, Json<RunView>)> {
     wish::rerun(&web, &caller, &reader::record(&web, &run).await?, body.from).await?;
     let present = reader::record(&web, &run).await?;
-    Ok((StatusCode::ACCEPTED, Json(reader::listed(&web, &present).await?)))
+    Ok((StatusCode::ACCEPTED, Json(reader::shown(&web, &present).await?)))
 }

@@ -30,5 +30,5 @@ pub(crate) async fn resume(
 ) -> ApiResult<(StatusCode, Json<RunView>)> {
     wish::resume(&web, &caller, &reader::record(&web, &run).await?).await?;
     let present = reader::record(&web, &run).await?;
-    Ok((StatusCode::ACCEPTED, Json(reader::listed(&web, &present).await?)))
+    Ok((StatusCode::ACCEPTED, Json(reader::shown(&web, &present).await?)))
 }

@@ -44,7 +44,7 @@ pub(crate) async fn start(
     let started = start_run(&web, wanted, entry).await?;
     let place = format!("/api/v1/runs/{}", started.record.id);
     let view = StartedView {
-        run: reader::listed(&web, &started.record).await?,
+        run: reader::shown(&web, &started.record).await?,
         warnings: started.warnings.iter().map(|one| ProblemView::told(one, lang)).collect(),
     };
     Ok((StatusCode::CREATED, [(header::LOCATION, place)], Json(view)).into_response())
