@@ -132,13 +132,25 @@ export class Session {
       this.mend();
       return;
     }
+    const before = this.store.state.document;
     const read = await this.source.peek(text);
     if (!read.document) {
       this.store.set({ readOnly: true });
       this.cell.set({ broken: { text, problems: read.problems } });
       return;
     }
-    this.replace(t("editor.step-text"), read.document, text, "text");
+    if (this.store.state.document === before) this.replace(t("editor.step-text"), read.document, text, "text");
+    else await this.#join(before, read.document, text);
+  }
+
+  /** A long text takes a while to read, and somebody may have worked on the canvas meanwhile: both are kept. */
+  async #join(before: PipelineDocument, written: PipelineDocument, text: string): Promise<void> {
+    const { merge } = await import("../graph/merge");
+    const mine = this.store.state.document;
+    const { conflicts } = merge(before, mine, written);
+    const { document } = merge(before, mine, written, new Map(conflicts.map(({ id }) => [id, "theirs"])));
+    this.replace(t("editor.step-text"), written, text, "text");
+    this.store.apply(t("editor.step-text"), () => document, { merge: "text" });
   }
 
   /** Another document in the place of the present one, with the text that says it: one step. */

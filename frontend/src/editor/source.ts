@@ -1,10 +1,11 @@
-//! The text of a document: what did not change stays as it was written, comments too. The parser of YAML is loaded when
-//! it is needed first.
+//! The text of a document: what did not change stays as it was written, comments too. Texts are read and written by a
+//! worker, which begins when it is needed first.
 
 import type { Problem } from "../api/problem";
 import { moreTexts, t } from "../core/texts";
 import type { PipelineDocument } from "../graph/document";
 import { worded } from "../graph/finding";
+import { readText, writeText } from "./texts-apart";
 
 /** What was read of a text: a document, or why there is none. */
 export type Read = { document: PipelineDocument; problems?: never } | { document?: never; problems: Problem[] };
@@ -13,6 +14,7 @@ export type Read = { document: PipelineDocument; problems?: never } | { document
 export class Source {
   /** Documents that were read from a text, or written already. */
   readonly #texts = new WeakMap<PipelineDocument, string>();
+  readonly #writing = new WeakMap<PipelineDocument, Promise<string>>();
   /** The text that a changed document is written into. */
   #last: string;
 
@@ -33,10 +35,10 @@ export class Source {
       this.#last = known;
       return known;
     }
-    const { SourceText } = await import("../graph/text");
-    const { text } = SourceText.parse(this.#last).with(document);
-    this.#texts.set(document, text);
-    this.#last = text;
+    const writing = this.#writing.get(document) ?? writeText(this.#last, document);
+    this.#writing.set(document, writing);
+    const text = await writing;
+    this.follow(document, text);
     return text;
   }
 
@@ -48,8 +50,7 @@ export class Source {
 
   /** Reads a text, and leaves everything as it is. */
   async peek(text: string): Promise<Read> {
-    const [{ SourceText }] = await Promise.all([import("../graph/text"), moreTexts("form")]);
-    const { document, problems } = SourceText.parse(text);
-    return document ? { document } : { problems: problems.map((finding) => worded(finding, t)) };
+    const [{ document, findings }] = await Promise.all([readText(text), moreTexts("form")]);
+    return document ? { document } : { problems: findings.map((finding) => worded(finding, t)) };
   }
 }

@@ -74,9 +74,16 @@ class Pane {
     await this.session.take(this.#view.state.sliceDoc());
   }
 
+  /** A long text takes a while to write: what would be typed into the one before would take the change back. */
+  #wait(): void {
+    const { store, source, state } = this.session;
+    this.parent.inert = state.broken === null && source.known(store.state.document) === undefined;
+  }
+
   /** What was changed elsewhere is written into the text; nobody types at this moment. */
   async #follow(): Promise<void> {
-    const text = await this.session.text();
+    this.#wait();
+    const text = await this.session.text().finally(() => { this.#wait(); });
     const view = this.#view;
     if (!view || this.#closed || this.#timer !== undefined) return;
     const present = view.state.doc.toString();

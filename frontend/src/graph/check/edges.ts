@@ -11,6 +11,8 @@ const HINTS = 50;
 export class Edges {
   readonly #places = new Map<string, number>();
   readonly #before: number[][] = [];
+  /** Where each task comes in an order in which all needs come first. */
+  readonly #rank: number[] = [];
   /** Whether there is a cycle; order then means nothing. */
   cyclic = false;
   #hints = HINTS;
@@ -61,13 +63,18 @@ export class Edges {
   /** Whether a task must end before another starts. */
   isBefore(before: number, task: number): boolean {
     if (this.cyclic) return true;
+    const rank = this.#rank[before] ?? 0;
     const seen = new Set<number>();
-    const left = [...(this.#before[task] ?? [])];
+    const left = [task];
     for (let at = left.pop(); at !== undefined; at = left.pop()) {
-      if (at === before) return true;
-      if (seen.has(at)) continue;
-      seen.add(at);
-      left.push(...(this.#before[at] ?? []));
+      const needs = this.#before[at] ?? [];
+      if (needs.includes(before)) return true;
+      for (const need of needs) {
+        // What comes earlier in the order cannot come after it.
+        if (seen.has(need) || (this.#rank[need] ?? 0) <= rank) continue;
+        seen.add(need);
+        left.push(need);
+      }
     }
     return false;
   }
@@ -84,6 +91,7 @@ export class Edges {
         if (open[next] === 0) order.push(next);
       }
     }
+    order.forEach((at, place) => { this.#rank[at] = place; });
     const stuck = (at: number) => (open[at] ?? 0) > 0;
     let at = open.findIndex((count) => count > 0);
     const walk: number[] = [];

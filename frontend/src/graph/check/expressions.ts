@@ -39,9 +39,9 @@ class Checker {
       if (typeof text === "string") this.#default(text, `/parameters/${name}/default`);
     }
     const env = this.document["env"];
-    for (const [name, text] of Object.entries(isMapping(env) ? env : {})) if (typeof text === "string") this.#text(text, pointer(["env", name]), "early", false);
+    for (const [name, text] of Object.entries(isMapping(env) ? env : {})) if (typeof text === "string") this.#expressions(readText(text, false), pointer(["env", name]), "early");
     this.document.tasks.forEach((task, at) => {
-      for (const { text, path } of stringsOf(task)) this.#text(text, pointer(["tasks", at, ...path]), placeOf(task, at, path), isBare(path));
+      for (const { read, path } of stringsOf(task)) this.#expressions(read, pointer(["tasks", at, ...path]), placeOf(task, at, path));
     });
     for (const name of this.#declared) {
       if (!this.#used.has(name)) this.findings.push({ ...mistake("suspicious", pointer(["parameters", name]), /* text */ "graph.parameter-unused", { name }), severity: "warning" });
@@ -50,31 +50,20 @@ class Checker {
 
   /** A parameter's default may name the run only: parameters have no order. */
   #default(text: string, path: string): void {
-    for (const scanned of this.#scanned(text, path, false)) {
+    for (const scanned of this.#sound(readText(text, false), path)) {
       const root = scanned.names.find((name) => name.root !== "run")?.root;
       if (root) this.findings.push(mistake("undefined_name", path, /* text */ "graph.default-run-only", { root }));
     }
   }
 
-  #text(text: string, path: string, place: Place, bare: boolean): void {
-    if (!bare && !hasExpression(text)) return;
-    for (const scanned of this.#scanned(text, path, bare)) this.#expression(scanned, path, place);
+  #expressions(read: ReadText, path: string, place: Place): void {
+    for (const scanned of this.#sound(read, path)) this.#expression(scanned, path, place);
   }
 
   /** The expressions of a text; none when one of them is wrong, which is said. */
-  #scanned(text: string, path: string, bare: boolean): Scanned[] {
-    const inner = bare && !hasExpression(text) ? [{ source: text, closed: true }] : expressionsIn(text);
-    const open = inner.find((expression) => !expression.closed);
-    if (open) {
-      this.findings.push(mistake("invalid_expression", path, /* text */ "graph.expression-open", { shown: open.source.slice(0, 30) }));
-      return [];
-    }
-    const scanned = inner.map(({ source }) => ({ source, ...scan(source) }));
-    const wrong = scanned.find((one) => one.wrong !== undefined || one.source.trim() === "");
-    if (!wrong) return scanned;
-    const words = wrong.wrong === "times" ? /* text */ "graph.expression-times" : wrong.wrong === "tasks" ? /* text */ "graph.expression-tasks" : /* text */ "graph.expression-empty";
-    this.findings.push(mistake("invalid_expression", path, words));
-    return [];
+  #sound(read: ReadText, path: string): readonly Scanned[] {
+    if (read.wrong) this.findings.push(mistake("invalid_expression", path, read.wrong.words, read.wrong.values));
+    return read.wrong ? [] : read.scanned;
   }
 
   #expression(scanned: Scanned, path: string, place: Place): void {
@@ -136,15 +125,37 @@ class Checker {
   }
 }
 
+/** What the expressions of a text name; or what is wrong with one of them, in words for `mistake`. */
+interface ReadText {
+  readonly scanned: readonly Scanned[];
+  readonly wrong?: { readonly words: string; readonly values?: Readonly<Record<string, string>> };
+}
+
+const SOUND: ReadText = { scanned: [] };
+
+function readText(text: string, bare: boolean): ReadText {
+  if (!bare && !hasExpression(text)) return SOUND;
+  const inner = bare && !hasExpression(text) ? [{ source: text, closed: true }] : expressionsIn(text);
+  const open = inner.find((expression) => !expression.closed);
+  if (open) return { scanned: [], wrong: { words: /* text */ "graph.expression-open", values: { shown: open.source.slice(0, 30) } } };
+  const scanned = inner.map(({ source }) => ({ source, ...scan(source) }));
+  const wrong = scanned.find((one) => one.wrong !== undefined || one.source.trim() === "");
+  if (!wrong) return { scanned };
+  const words = wrong.wrong === "times" ? /* text */ "graph.expression-times" : wrong.wrong === "tasks" ? /* text */ "graph.expression-tasks" : /* text */ "graph.expression-empty";
+  return { scanned: [], wrong: { words } };
+}
+
 // Most tasks are the same object as at the check before.
-const strings = new WeakMap<Task, { text: string; path: Path }[]>();
+const strings = new WeakMap<Task, { read: ReadText; path: Path }[]>();
 
 /** The strings of a task that hold expressions. */
-function stringsOf(task: Task): readonly { text: string; path: Path }[] {
+function stringsOf(task: Task): readonly { read: ReadText; path: Path }[] {
   const known = strings.get(task);
   if (known) return known;
-  const found: { text: string; path: Path }[] = [];
-  visitStrings(task, (text, path) => { if (isBare(path) || hasExpression(text)) found.push({ text, path }); });
+  const found: { read: ReadText; path: Path }[] = [];
+  visitStrings(task, (text, path) => {
+    if (isBare(path) || hasExpression(text)) found.push({ read: readText(text, isBare(path)), path });
+  });
   strings.set(task, found);
   return found;
 }

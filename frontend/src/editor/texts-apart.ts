@@ -1,0 +1,48 @@
+//! Asks the worker that reads and writes texts. It begins with the first question and lives as long as the page.
+
+import type { PipelineDocument } from "../graph/document";
+import type { Finding } from "../graph/finding";
+import type { TextJob, TextResult } from "./text-worker";
+
+interface Waiting {
+  readonly resolve: (result: TextResult) => void;
+  readonly reject: (error: Error) => void;
+}
+
+let worker: Worker | null = null;
+let count = 0;
+const waiting = new Map<number, Waiting>();
+
+/** Reads a text: the document, unless what is found says why there is none. */
+export async function readText(text: string): Promise<{ document: PipelineDocument | undefined; findings: readonly Finding[] }> {
+  return ask({ id: (count += 1), text });
+}
+
+/** The text with another document in it; what did not change stays as it is written. */
+export async function writeText(text: string, document: PipelineDocument): Promise<string> {
+  return (await ask({ id: (count += 1), text, document })).text;
+}
+
+function ask(job: TextJob): Promise<TextResult> {
+  worker ??= begin();
+  const answer = new Promise<TextResult>((resolve, reject) => { waiting.set(job.id, { resolve, reject }); });
+  worker.postMessage(job);
+  return answer;
+}
+
+function begin(): Worker {
+  const begun = new Worker(new URL("./text-worker.ts", import.meta.url), { type: "module" });
+  begun.onmessage = ({ data }: MessageEvent<TextResult>) => {
+    waiting.get(data.id)?.resolve(data);
+    waiting.delete(data.id);
+  };
+  // Nothing that it was asked will be answered; the next question begins another.
+  begun.onerror = (event) => {
+    event.preventDefault();
+    begun.terminate();
+    worker = null;
+    for (const { reject } of waiting.values()) reject(new Error(event.message));
+    waiting.clear();
+  };
+  return begun;
+}
