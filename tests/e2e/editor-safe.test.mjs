@@ -112,6 +112,29 @@ test("while the text cannot be read the canvas shows the last state that could",
   flawless(page);
 });
 
+test("what is done beside a text that is still being read is kept", async () => {
+  const page = await openEditor(browser, server, states.emil, PATH);
+  let go;
+  const held = new Promise((done) => { go = done; });
+  await page.route(/text-worker/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Both" }).click();
+  const text = page.locator(".cm-content");
+  await text.getByText("judge", { exact: true }).last().dblclick();
+  const reading = page.waitForRequest(/text-worker/);
+  await page.keyboard.type("jury");
+  await reading;
+  await description(page).fill("meanwhile");
+  go();
+  await node(page, "jury").waitFor();
+  await text.getByText("meanwhile").waitFor();
+  await text.getByText("jury", { exact: true }).last().waitFor();
+  await eventually(async () => assert.equal(await description(page).inputValue(), "meanwhile"));
+  flawless(page);
+});
+
 test("a viewer looks, and changes nothing; on a narrow screen nothing is wider than it", async () => {
   const page = await openEditor(browser, server, states.vera, PATH, { size: "narrow", theme: "dark" });
   assert.equal(await page.getByRole("button", { name: "Save" }).count(), 0);

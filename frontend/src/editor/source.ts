@@ -35,10 +35,12 @@ export class Source {
       this.#last = known;
       return known;
     }
-    const writing = this.#writing.get(document) ?? writeText(this.#last, document);
+    const from = this.#last;
+    const writing = this.#writing.get(document) ?? writeText(from, document);
     this.#writing.set(document, writing);
     const text = await writing;
-    this.follow(document, text);
+    this.#texts.set(document, text);
+    if (this.#last === from) this.#last = text;
     return text;
   }
 

@@ -83,9 +83,10 @@ class Pane {
   /** What was changed elsewhere is written into the text; nobody types at this moment. */
   async #follow(): Promise<void> {
     this.#wait();
+    const { document } = this.session.store.state;
     const text = await this.session.text().finally(() => { this.#wait(); });
     const view = this.#view;
-    if (!view || this.#closed || this.#timer !== undefined) return;
+    if (!view || this.#closed || this.#timer !== undefined || document !== this.session.store.state.document) return;
     const present = view.state.doc.toString();
     const wanted = text.replaceAll("\r\n", "\n");
     if (present !== wanted) {
