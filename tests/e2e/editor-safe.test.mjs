@@ -128,10 +128,11 @@ test("what is done beside a text that is still being read is kept", async () => 
   await reading;
   await description(page).fill("meanwhile");
   go();
-  await node(page, "jury").waitFor();
   await text.getByText("meanwhile").waitFor();
   await text.getByText("jury", { exact: true }).last().waitFor();
   await eventually(async () => assert.equal(await description(page).inputValue(), "meanwhile"));
+  await page.getByRole("button", { name: "Canvas", exact: true }).click();
+  await node(page, "jury").waitFor();
   flawless(page);
 });
 
