@@ -1,11 +1,13 @@
 //! Lists of runs, tasks, instances; the graph, the objects, the history, two runs beside each other.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::help::{document, id, start, task, until};
 use crate::api::support::{Client, Server, Who};
+use crate::support::wait_for;
 
 fn ids(page: &Value) -> Vec<String> {
     page["items"].as_array().unwrap().iter().map(id).collect()
@@ -45,6 +47,29 @@ fn a_list_stays_in_order_while_runs_are_added() {
     editor.get("/runs?limit=201").expect(422);
     editor.get("/runs?limit=x").expect(422).problem("invalid");
     editor.get("/runs?cursor=bm9wZQ").expect(422).problem("invalid");
+}
+
+#[test]
+fn a_list_follows_a_run_that_goes_on() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let (first, last) = (server.path("first"), server.path("last"));
+    let wait = |file: &Path| {
+        std::fs::write(file, "").unwrap();
+        format!("while [ -e {} ]; do sleep 0.1; done", file.display())
+    };
+    let tasks = [task("a", &wait(&first), ""), task("b", &wait(&last), "    needs: [a]\n")].concat();
+    start(&editor, &document("followed", &format!("tasks:\n{tasks}")));
+    let listed = |states: Value| {
+        wait_for(&format!("the list to show {states}"), || {
+            editor.get("/runs").expect(200).json()["items"][0]["tasks"]["states"] == states
+        });
+    };
+    listed(json!({"running": 1, "pending": 1}));
+    std::fs::remove_file(&first).unwrap();
+    listed(json!({"succeeded": 1, "running": 1}));
+    std::fs::remove_file(&last).unwrap();
+    listed(json!({"succeeded": 2}));
 }
 
 #[test]
