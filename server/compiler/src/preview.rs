@@ -3,33 +3,34 @@
 //! What only submission knows is a placeholder (`<address of worker-0>`, `<run folder>`); so is what an earlier task
 //! will report: `<output rows of pull>`.
 
-use cubeloom_domain::TaskIx;
 use cubeloom_domain::job::Job;
+use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
 use cubeloom_domain::lowered::LocalJob;
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::plan::{Late, RunPlan};
+use cubeloom_domain::{Problem, TaskIx};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{Outputs, expand, job, lower};
 
-/// What one task would submit.
+/// What one task would submit, each job as the kind of cluster takes it.
 #[derive(Clone, Debug, Serialize)]
-pub struct TaskPreview {
+pub struct TaskPreview<J = LocalJob> {
     /// The task.
     pub task: String,
     /// The tasks before it.
     pub needs: Vec<String>,
     /// The jobs of its instances.
-    pub jobs: Jobs,
+    pub jobs: Jobs<J>,
 }
 
 /// The jobs of a task's instances.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
-pub enum Jobs {
+pub enum Jobs<J = LocalJob> {
     /// One for each instance, in their order.
-    Known(Vec<LocalJob>),
+    Known(Vec<J>),
     /// How many there will be, or what they are, depends on earlier tasks: a sentence that says so.
     Later(String),
 }
@@ -49,9 +50,54 @@ pub fn one(plan: &RunPlan, ix: TaskIx) -> TaskPreview {
 /// One task of a plan, with the jobs of its first instances, at most so many.
 #[must_use]
 pub fn first(plan: &RunPlan, ix: TaskIx, most: usize) -> TaskPreview {
+    lowered(plan, ix, most, lower::preview)
+}
+
+/// Every task of a plan, on a Kubernetes cluster.
+///
+/// # Errors
+/// What the cluster cannot give, with its place in the document.
+pub fn on_kubernetes(
+    plan: &RunPlan,
+    facts: &KubernetesFacts,
+) -> Result<Vec<TaskPreview<KubernetesJob>>, Vec<Problem>> {
+    let (mut tasks, mut problems) = (Vec::with_capacity(plan.tasks.len()), Vec::new());
+    for ix in (0u32..).map(TaskIx).take(plan.tasks.len()) {
+        let made = lowered(plan, ix, usize::MAX, |job| lower::kubernetes::lower(job, facts));
+        let TaskPreview { task, needs, jobs } = made;
+        let jobs = match jobs {
+            Jobs::Later(sentence) => Jobs::Later(sentence),
+            Jobs::Known(jobs) => match jobs.into_iter().collect() {
+                Ok(jobs) => Jobs::Known(jobs),
+                Err(refusals) => {
+                    problems.extend(lower::kubernetes::problems(ix, refusals));
+                    continue;
+                }
+            },
+        };
+        tasks.push(TaskPreview { task, needs, jobs });
+    }
+    if problems.is_empty() { Ok(tasks) } else { Err(problems) }
+}
+
+/// What a Kubernetes cluster cannot give to a plan's tasks, as far as it is known before they are ready.
+pub(crate) fn refused(plan: &RunPlan, facts: &KubernetesFacts) -> Vec<Problem> {
+    let tasks = (0u32..).map(TaskIx).take(plan.tasks.len());
+    tasks
+        .flat_map(|ix| {
+            match first_job(plan, ix).ok().flatten().map(|job| lower::kubernetes::lower(&job, facts)) {
+                Some(Err(refusals)) => lower::kubernetes::problems(ix, refusals),
+                _ => Vec::new(),
+            }
+        })
+        .collect()
+}
+
+/// The jobs of a task's first instances, each lowered.
+fn lowered<J>(plan: &RunPlan, ix: TaskIx, most: usize, lower: impl Fn(&Job) -> J) -> TaskPreview<J> {
     let planned = plan.task(ix);
     let jobs = match jobs(plan, ix, most) {
-        Ok(jobs) => Jobs::Known(jobs.iter().map(lower::preview).collect()),
+        Ok(jobs) => Jobs::Known(jobs.iter().map(lower).collect()),
         Err(failure) => {
             Jobs::Later(format!("known once the tasks before it have ended ({})", failure.message))
         }

@@ -17,6 +17,7 @@ use crate::belongings::VolumePlace;
 use crate::clock::Timestamp;
 use crate::ids::AttemptKey;
 use crate::job::Job;
+use crate::kubernetes::KubernetesFacts;
 use crate::logs::Logs;
 use crate::lowered::{Bindings, Lowered};
 use crate::outcome::{Failure, Outcome};
@@ -165,6 +166,9 @@ pub struct Facts {
     /// Debian packages that templates ask for and that are not there. `None`: this is not a place to ask.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub installed_apt: Option<Vec<String>>,
+    /// What lowering must know of a Kubernetes cluster.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub kubernetes: Option<KubernetesFacts>,
 }
 
 impl Facts {

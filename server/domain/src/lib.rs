@@ -13,6 +13,7 @@ pub mod graph;
 pub mod identity;
 pub mod ids;
 pub mod job;
+pub mod kubernetes;
 pub mod logs;
 pub mod lowered;
 pub mod outcome;

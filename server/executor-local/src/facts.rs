@@ -34,6 +34,7 @@ pub(crate) fn facts(config: &LocalConfig, gpus: &Gpus) -> Facts {
         secrets: config.secrets.keys().cloned().collect(),
         volumes: config.volumes.iter().map(|(name, path)| (name.clone(), folder(path))).collect(),
         installed_apt: Some(installed_apt()),
+        kubernetes: None,
     }
 }
 

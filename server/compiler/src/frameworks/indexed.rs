@@ -12,6 +12,7 @@ pub const FRAMEWORK: Framework = Framework {
     elastic_role: None,
     success: |_| SuccessRule::AllWorkers,
     identity,
+    operator: None,
 };
 
 fn identity(crew: &Crew<'_>, member: &Member) -> Identity {

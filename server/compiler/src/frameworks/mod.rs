@@ -15,6 +15,8 @@ use cubeloom_domain::job::SuccessRule;
 use cubeloom_domain::pipeline::ElasticRange;
 use cubeloom_domain::resources::Resources;
 
+use crate::lower::kubernetes::Operator;
+
 /// A contract between the platform and a distributed program.
 pub struct Framework {
     /// Its name, as templates write it.
@@ -27,6 +29,8 @@ pub struct Framework {
     pub success: fn(&Shape) -> SuccessRule,
     /// What a worker is told.
     pub identity: fn(&Crew<'_>, &Member) -> Identity,
+    /// The operator that runs it on Kubernetes, where there is one.
+    pub operator: Option<&'static Operator>,
 }
 
 /// How often a role can be there.
@@ -55,6 +59,8 @@ pub struct Crew<'a> {
     pub members: &'a [Member],
     /// How few and how many workers.
     pub elastic: Option<ElasticRange>,
+    /// Whether all of them are on one machine, each with a loopback address.
+    pub one_machine: bool,
 }
 
 impl Crew<'_> {
@@ -118,6 +124,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Framework {
+    /// Whether a job never has more than one worker.
+    pub fn is_single(&self) -> bool {
+        self.roles.iter().map(|rule| rule.max).fold(0, u32::saturating_add) == 1
+    }
+
     /// Where a role stands in the order of ranks; `None` when it is not known.
     pub fn position(&self, role: &str) -> Option<usize> {
         self.roles.iter().position(|rule| rule.name == role)

@@ -3,9 +3,12 @@
 //! The launcher finds the workers in a hostfile. What lets it start a process in a worker is a token that only the
 //! executor knows (`CUBELOOM_JOB_TOKEN`): it is a secret, and what is compiled here is stored and shown.
 
+use std::collections::BTreeMap;
+
 use cubeloom_domain::job::SuccessRule;
 
 use super::{Crew, Framework, Identity, Member, RoleRule, variables};
+use crate::lower::kubernetes;
 
 pub const FRAMEWORK: Framework = Framework {
     name: "mpi",
@@ -16,6 +19,7 @@ pub const FRAMEWORK: Framework = Framework {
     elastic_role: None,
     success: |_| SuccessRule::Role("launcher".into()),
     identity,
+    operator: Some(&kubernetes::mpi::OPERATOR),
 };
 
 /// The hostfile's path in the worker's folder.
@@ -26,16 +30,15 @@ fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
         let slots = (worker.resources.cpu.0 / 1000).max(1);
         format!("{} slots={slots}\n", worker.address)
     };
+    // On one machine every worker is on the loopback interface, which Open MPI leaves out by itself.
+    let loopback =
+        [("OMPI_MCA_btl_tcp_if_include", "lo".into()), ("OMPI_MCA_oob_tcp_if_include", "lo".into())];
     Identity {
         variables: variables([
             ("MPI_HOST", crew.addresses("worker")),
             ("OMPI_MCA_orte_default_hostfile", format!("{}/{HOSTFILE}", member.folder)),
         ]),
-        // Every worker of one machine is on the loopback interface, which Open MPI leaves out by itself.
-        settings: variables([
-            ("OMPI_MCA_btl_tcp_if_include", "lo".into()),
-            ("OMPI_MCA_oob_tcp_if_include", "lo".into()),
-        ]),
+        settings: if crew.one_machine { variables(loopback) } else { BTreeMap::new() },
         files: [(HOSTFILE.to_owned(), crew.of_role("worker").map(line).collect())].into(),
     }
 }

@@ -6,6 +6,7 @@ use cubeloom_domain::job::SuccessRule;
 use cubeloom_domain::pipeline::ElasticRange;
 
 use super::{Crew, Framework, Identity, Member, RoleRule, Shape, variables};
+use crate::lower::kubernetes;
 
 pub const FRAMEWORK: Framework = Framework {
     name: "pytorch",
@@ -13,6 +14,7 @@ pub const FRAMEWORK: Framework = Framework {
     elastic_role: Some("worker"),
     success,
     identity,
+    operator: Some(&kubernetes::pytorch::OPERATOR),
 };
 
 fn success(shape: &Shape<'_>) -> SuccessRule {

@@ -10,4 +10,5 @@ pub const FRAMEWORK: Framework = Framework {
     elastic_role: None,
     success: |_| SuccessRule::AllWorkers,
     identity: |_, _| Identity::default(),
+    operator: None,
 };

@@ -3,6 +3,7 @@
 use cubeloom_domain::job::SuccessRule;
 
 use super::{Crew, Framework, Identity, Member, RoleRule, variables};
+use crate::lower::kubernetes;
 
 pub const FRAMEWORK: Framework = Framework {
     name: "xgboost",
@@ -10,6 +11,7 @@ pub const FRAMEWORK: Framework = Framework {
     elastic_role: None,
     success: |_| SuccessRule::Role("master".into()),
     identity,
+    operator: Some(&kubernetes::xgboost::OPERATOR),
 };
 
 fn identity(crew: &Crew<'_>, member: &Member) -> Identity {

@@ -1,16 +1,15 @@
 //! Variables of Cube Studio (`KFJ_*`), so that programs written for it run unchanged. What has no meaning on a single
-//! machine (image registries, node selectors) is not set.
+//! machine (image registries, node selectors) is not set; lowering for other clusters adds to them.
 
 use std::collections::BTreeMap;
 
 use cubeloom_domain::job::Job;
-use cubeloom_domain::lowered::LocalPaths;
 use cubeloom_domain::resources::Resources;
 
-/// The variables of one worker.
-pub fn variables(job: &Job, paths: &LocalPaths, resources: &Resources) -> BTreeMap<String, String> {
+/// The variables of one worker, whose project's storage is at `workspace`.
+pub fn variables(job: &Job, workspace: &str, resources: &Resources) -> BTreeMap<String, String> {
     let mut pairs = vec![
-        ("KFJ_ARCHIVE_BASE_PATH", paths.workspace.clone()),
+        ("KFJ_ARCHIVE_BASE_PATH", workspace.to_owned()),
         ("KFJ_CREATOR", job.user.clone()),
         ("KFJ_ENVIRONMENT", "local".into()),
         ("KFJ_NAMESPACE", job.project.clone()),

@@ -1,6 +1,8 @@
 //! Lowering: a job and its bindings become plain data that one kind of cluster takes as it is.
 
+mod common;
 mod compatibility;
+pub mod kubernetes;
 mod local;
 mod substitute;
 mod worker;

@@ -2,36 +2,49 @@
 
 use std::collections::BTreeMap;
 
-/// Replaces every reference to a variable that there is; others stay as they are.
-pub fn substitute(text: &str, variables: &BTreeMap<String, String>) -> String {
-    if !text.contains("$(") {
-        return text.to_owned();
-    }
-    let mut result = String::with_capacity(text.len());
+/// A part of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'t> {
+    /// As it stands.
+    Text(&'t str),
+    /// The value of this variable.
+    Name(&'t str),
+}
+
+/// Splits a text at its references to variables that are known; other references are text.
+pub fn pieces<'t>(text: &'t str, known: impl Fn(&str) -> bool) -> Vec<Piece<'t>> {
+    let mut found = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find("$(") {
         let escaped = rest[..start].ends_with('$');
-        result.push_str(&rest[..start]);
+        found.push(Piece::Text(&rest[..start]));
         let reference = &rest[start..];
         let name = reference.find(')').map(|end| &reference[2..end]);
-        match name.and_then(|name| Some((name, variables.get(name)?))) {
-            Some((name, _)) if escaped => {
+        let after = match name.filter(|name| known(name)) {
+            Some(name) => {
                 // The first `$` of `$$(NAME)` is already there, and stands for the second.
-                result.push_str(&reference[1..name.len() + 3]);
-                rest = &reference[name.len() + 3..];
-            }
-            Some((name, value)) => {
-                result.push_str(value);
-                rest = &reference[name.len() + 3..];
+                let whole = &reference[..name.len() + 3];
+                found.push(if escaped { Piece::Text(&whole[1..]) } else { Piece::Name(name) });
+                whole.len()
             }
             None => {
-                result.push_str("$(");
-                rest = &reference[2..];
+                found.push(Piece::Text("$("));
+                2
             }
-        }
+        };
+        rest = &reference[after..];
     }
-    result.push_str(rest);
-    result
+    found.push(Piece::Text(rest));
+    found
+}
+
+/// Replaces every reference to a variable that there is; others stay as they are.
+pub fn substitute(text: &str, variables: &BTreeMap<String, String>) -> String {
+    let value = |piece| match piece {
+        Piece::Text(text) => text,
+        Piece::Name(name) => variables.get(name).map_or("", String::as_str),
+    };
+    pieces(text, |name| variables.contains_key(name)).into_iter().map(value).collect()
 }
 
 #[cfg(test)]

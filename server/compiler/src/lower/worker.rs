@@ -1,16 +1,13 @@
 //! One worker as one process: its variables, its command, its folder.
 
-use std::collections::BTreeMap;
-
 use cubeloom_domain::job::{Job, JobRole};
 use cubeloom_domain::lowered::{LocalPaths, LocalWorker};
 use cubeloom_domain::outcome::WorkerName;
 
+use super::common::{Variables, common, pairs, with_code};
 use super::compatibility;
 use super::substitute::substitute;
 use crate::frameworks::{Identity, Member};
-
-type Variables = BTreeMap<String, String>;
 
 /// All that a worker's process follows from.
 pub struct Worker<'a> {
@@ -54,13 +51,17 @@ impl Worker<'_> {
 
     /// All variables. What the task sets changes settings, but not who the worker is.
     fn env(&self) -> Variables {
-        let mut who = self.common();
+        let mut who = common(self.job, self.paths, self.member, self.below("outputs.jsonl"), self.world);
+        who.insert("CUDA_VISIBLE_DEVICES".into(), self.gpus.to_owned());
         who.extend(self.identity.variables.clone());
-        let mut env = compatibility::variables(self.job, self.paths, &self.role.resources);
+        let mut env = compatibility::variables(self.job, &self.paths.workspace, &self.role.resources);
         env.extend(self.settings());
         env.extend(self.identity.settings.clone());
         env.extend(self.job.env.iter().map(|(name, value)| (name.clone(), substitute(value, &who))));
-        self.add_code_to_python_path(&mut env);
+        if !self.paths.code.is_empty() {
+            let path = with_code(&self.paths.code, env.get("PYTHONPATH"));
+            env.insert("PYTHONPATH".into(), path);
+        }
         env.extend(who);
         env
     }
@@ -77,55 +78,4 @@ impl Worker<'_> {
             ("TMPDIR", self.below("work")),
         ])
     }
-
-    /// Who and where the worker is, the same for every framework.
-    fn common(&self) -> Variables {
-        let (job, paths) = (self.job, self.paths);
-        let mut env = pairs([
-            ("CUBELOOM_ATTEMPT", job.key.n.to_string()),
-            ("CUBELOOM_BIN", paths.bin.clone()),
-            ("CUBELOOM_CHECKPOINT_DIR", paths.checkpoint_dir.clone()),
-            ("CUBELOOM_HOST", self.member.address.clone()),
-            ("CUBELOOM_INDEX", self.member.index.to_string()),
-            ("CUBELOOM_INSTANCE", job.key.instance.to_string()),
-            ("CUBELOOM_OUTPUTS", self.below("outputs.jsonl")),
-            ("CUBELOOM_PIPELINE", job.pipeline.clone()),
-            ("CUBELOOM_PROJECT", job.project.clone()),
-            ("CUBELOOM_RANK", self.member.rank.to_string()),
-            ("CUBELOOM_ROLE", self.member.role.clone()),
-            ("CUBELOOM_RUN", job.key.run.to_string()),
-            ("CUBELOOM_RUN_DIR", paths.run_dir.clone()),
-            ("CUBELOOM_TASK", job.key.task.clone()),
-            ("CUBELOOM_TEMPLATE_DIR", paths.template_dir.clone()),
-            ("CUBELOOM_WORKSPACE", paths.workspace.clone()),
-            ("CUBELOOM_WORLD_SIZE", self.world.to_string()),
-            ("CUDA_VISIBLE_DEVICES", self.gpus.to_owned()),
-        ]);
-        if !paths.code.is_empty() {
-            env.insert("CUBELOOM_CODE".into(), paths.code.clone());
-        }
-        env.extend(paths.volumes.iter().map(|(name, folder)| (volume_variable(name), folder.clone())));
-        env
-    }
-
-    /// The pipeline's own modules come first.
-    fn add_code_to_python_path(&self, env: &mut Variables) {
-        if self.paths.code.is_empty() {
-            return;
-        }
-        let path = match env.get("PYTHONPATH").filter(|path| !path.is_empty()) {
-            Some(own) => format!("{}:{own}", self.paths.code),
-            None => self.paths.code.clone(),
-        };
-        env.insert("PYTHONPATH".into(), path);
-    }
-}
-
-/// `CUBELOOM_VOLUME_<NAME>`.
-fn volume_variable(name: &str) -> String {
-    format!("CUBELOOM_VOLUME_{}", name.to_uppercase().replace('-', "_"))
-}
-
-fn pairs<const N: usize>(pairs: [(&str, String); N]) -> Variables {
-    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

@@ -79,9 +79,20 @@ pub(crate) fn read_pipeline(text: &str) -> (Option<Document>, Vec<Problem>) {
 /// A document as plain data, unchecked, for who shows or edits it; `None` when its text cannot be read.
 #[must_use]
 pub fn plain(text: &str) -> Option<serde_json::Value> {
+    plain_data(text).ok()
+}
+
+/// YAML or JSON as plain data.
+///
+/// # Errors
+/// The first mistake in its form.
+pub(crate) fn plain_data(text: &str) -> Result<serde_json::Value, Problem> {
     let mut problems = Vec::new();
-    let root = tree(text, &mut problems).ok()?;
-    problems.is_empty().then(|| root.to_json())
+    let root = tree(text, &mut problems)?;
+    match problems.into_iter().next() {
+        Some(problem) => Err(problem),
+        None => Ok(root.to_json()),
+    }
 }
 
 /// Reads a task template, YAML or JSON.

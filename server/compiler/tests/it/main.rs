@@ -9,6 +9,7 @@ mod cube_studio;
 mod documents;
 mod expressions;
 mod hostile;
+mod kubernetes;
 mod late;
 mod lowering;
 mod planning;

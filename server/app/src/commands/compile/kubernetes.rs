@@ -1,0 +1,89 @@
+//! `cubeloom compile FILE --for kubernetes`: the objects as YAML, with what was decided beside each job.
+
+use std::fs;
+use std::path::Path;
+
+use cubeloom_compiler::lower::kubernetes::{FULL_CLUSTER, read_facts};
+use cubeloom_compiler::preview::{self, Jobs, TaskPreview};
+use cubeloom_compiler::yaml;
+use cubeloom_domain::Problem;
+use cubeloom_domain::executor::Facts;
+use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
+use cubeloom_domain::plan::RunPlan;
+use serde_json::json;
+
+use crate::exit::Invalid;
+use crate::show::{self, Output};
+
+/// A cluster to compile for.
+pub struct Cluster {
+    /// What it has, as planning sees it.
+    pub facts: Facts,
+    kubernetes: KubernetesFacts,
+    /// A sentence that says where the facts are from.
+    origin: String,
+}
+
+impl Cluster {
+    /// From a file, else the cluster that has everything.
+    pub fn read(file: Option<&Path>) -> anyhow::Result<Self> {
+        let (text, name, origin) = match file {
+            None => {
+                let origin =
+                    "no --facts were given: assumed is a cluster with every operator, Volcano and HAMi";
+                (FULL_CLUSTER.to_owned(), "the facts of a full cluster".to_owned(), origin.to_owned())
+            }
+            Some(path) => {
+                let name = path.display().to_string();
+                let text = fs::read_to_string(path)
+                    .map_err(|error| Invalid::error(format!("the facts {name} cannot be read: {error}")))?;
+                let origin = format!("the cluster is the one that {name} describes");
+                (text, name, origin)
+            }
+        };
+        let (facts, kubernetes) = read_facts(&text)
+            .map_err(|why| Invalid::error(format!("{name}: {why}; see docs/kubernetes.md")))?;
+        Ok(Self { facts, kubernetes, origin })
+    }
+
+    /// Prints the objects of a plan's tasks.
+    ///
+    /// # Errors
+    /// What the cluster cannot give.
+    pub fn print(&self, plan: &RunPlan, output: Output) -> Result<anyhow::Result<()>, Vec<Problem>> {
+        let tasks = preview::on_kubernetes(plan, &self.kubernetes)?;
+        Ok(match output {
+            Output::Json => show::json(&json!({"run": plan.context, "cluster": self.origin, "tasks": tasks})),
+            Output::Human => {
+                show::line(self.document(plan, &tasks).trim_end());
+                Ok(())
+            }
+        })
+    }
+
+    /// One YAML document an object. What was decided is a comment before the objects of its job.
+    fn document(&self, plan: &RunPlan, tasks: &[TaskPreview<KubernetesJob>]) -> String {
+        let mut text =
+            format!("# The pipeline {} as run {}; {}.\n", plan.pipeline, plan.context.id, self.origin);
+        for preview in tasks {
+            match &preview.jobs {
+                Jobs::Later(sentence) => text.push_str(&format!("---\n# {}: {sentence}\n", preview.task)),
+                Jobs::Known(jobs) => jobs.iter().for_each(|job| write_job(&mut text, job)),
+            }
+        }
+        text
+    }
+}
+
+fn write_job(text: &mut String, job: &KubernetesJob) {
+    let mut comment = format!("# {}\n", job.key);
+    for decision in &job.decisions {
+        // A comment ends with its line.
+        comment.push_str(&format!("# - {}\n", decision.replace('\n', " ")));
+    }
+    for object in &job.objects {
+        text.push_str("---\n");
+        text.push_str(&std::mem::take(&mut comment));
+        text.push_str(&yaml::write(object));
+    }
+}

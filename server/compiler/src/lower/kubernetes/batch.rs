@@ -1,0 +1,55 @@
+//! `batch/v1` Jobs: one pod, or, where neither an operator nor Volcano is there, an indexed Job for each role.
+
+use serde_json::{Map, Value, json};
+
+use super::Frame;
+use super::gang;
+use super::meta;
+use super::pods::RolePods;
+
+/// A Job of one pod. It is never tried again: the engine decides about that, under another name.
+pub fn job(frame: &Frame<'_>, role: &RolePods) -> Value {
+    let spec = json!({
+        "completions": 1,
+        "parallelism": 1,
+        "backoffLimit": 0,
+        "suspend": gang::kueue(frame).is_some(),
+        "template": role.template,
+    });
+    object(frame, None, spec)
+}
+
+/// An indexed Job for each role, behind the Service that gives every pod a name.
+pub fn indexed(frame: &Frame<'_>, roles: &[RolePods]) -> Vec<Value> {
+    let jobs = roles.iter().map(|role| object(frame, Some(&role.name), indexed_spec(frame, role)));
+    std::iter::once(service(frame)).chain(jobs).collect()
+}
+
+fn indexed_spec(frame: &Frame<'_>, role: &RolePods) -> Value {
+    let mut spec = Map::new();
+    spec.insert("completionMode".into(), "Indexed".into());
+    spec.insert("completions".into(), role.replicas.into());
+    spec.insert("parallelism".into(), role.replicas.into());
+    if frame.job.elastic.is_some() && role.least < role.replicas {
+        // A worker that can be spared does not end the others.
+        spec.insert("backoffLimitPerIndex".into(), 0.into());
+        spec.insert("maxFailedIndexes".into(), (role.replicas - role.least).into());
+    } else {
+        spec.insert("backoffLimit".into(), 0.into());
+    }
+    spec.insert("suspend".into(), gang::kueue(frame).is_some().into());
+    spec.insert("template".into(), role.template.clone());
+    spec.into()
+}
+
+fn object(frame: &Frame<'_>, suffix: Option<&str>, spec: Value) -> Value {
+    json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": gang::metadata(frame, suffix), "spec": spec})
+}
+
+/// Pods find each other before they are ready.
+fn service(frame: &Frame<'_>) -> Value {
+    let mut selector = Map::new();
+    selector.insert(meta::JOB.into(), frame.name.as_str().into());
+    let spec = json!({"clusterIP": "None", "publishNotReadyAddresses": true, "selector": selector});
+    json!({"apiVersion": "v1", "kind": "Service", "metadata": frame.metadata(None), "spec": spec})
+}

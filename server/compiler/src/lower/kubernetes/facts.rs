@@ -1,0 +1,50 @@
+//! Facts of a Kubernetes cluster as a person writes them down, for `cubeloom compile`.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::belongings::VolumePlace;
+use cubeloom_domain::executor::{Facts, NodeFacts};
+use cubeloom_domain::kubernetes::KubernetesFacts;
+use serde::Deserialize;
+
+/// A cluster with everything.
+pub const FULL_CLUSTER: &str = include_str!("full-cluster.yaml");
+
+/// The file. Without a cluster's name nothing is refused for want of nodes, secrets or volumes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    cluster: String,
+    #[serde(default)]
+    nodes: Vec<NodeFacts>,
+    #[serde(default)]
+    secrets: Vec<String>,
+    #[serde(default)]
+    volumes: BTreeMap<String, VolumePlace>,
+    #[serde(default)]
+    kubernetes: KubernetesFacts,
+}
+
+/// Reads facts, YAML or JSON.
+///
+/// # Errors
+/// A sentence: the text cannot be read, or a key is not known or not of its type.
+pub fn read_facts(text: &str) -> Result<(Facts, KubernetesFacts), String> {
+    let value = crate::parse::plain_data(text).map_err(|problem| problem.to_string())?;
+    let file: File = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    if file.kubernetes.uid == 0 {
+        return Err("kubernetes.uid: workers never run as root; write another uid than 0".into());
+    }
+    let facts = Facts {
+        cluster: file.cluster,
+        kind: "kubernetes".into(),
+        nodes: file.nodes,
+        node_groups: file.kubernetes.node_groups.keys().cloned().collect(),
+        secrets: file.secrets,
+        volumes: file.volumes,
+        installed_apt: None,
+        kubernetes: Some(file.kubernetes.clone()),
+    };
+    Ok((facts, file.kubernetes))
+}

@@ -1,0 +1,82 @@
+//! Lowering for Kubernetes: a job becomes the object of the operator that runs its framework, else a Job of Volcano or
+//! of Kubernetes itself. Plain data: what is written here is applied as it is.
+//!
+//! `way` chooses the object from the cluster's facts; `pod` makes the template that every way shares; one file each
+//! makes an object. docs/kubernetes.md says what becomes what, and why.
+
+mod amounts;
+mod batch;
+mod facts;
+mod gang;
+mod meta;
+pub mod mpi;
+mod notes;
+mod operator;
+mod placement;
+mod pod;
+mod pods;
+pub mod pytorch;
+mod variables;
+mod volcano;
+mod volumes;
+mod way;
+mod words;
+pub mod xgboost;
+
+use cubeloom_domain::job::Job;
+use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
+use cubeloom_domain::{Problem, TaskIx};
+
+pub use facts::{FULL_CLUSTER, read_facts};
+pub use notes::Refusal;
+pub use operator::Operator;
+
+use crate::frameworks::{self, Framework};
+use notes::Notes;
+use way::Way;
+
+/// A job on its way to its objects.
+struct Frame<'a> {
+    job: &'a Job,
+    facts: &'a KubernetesFacts,
+    framework: &'static Framework,
+    way: Way,
+    /// The job's name on the cluster.
+    name: String,
+}
+
+/// The objects of a job.
+///
+/// # Errors
+/// What this cluster cannot give, all of it.
+pub fn lower(job: &Job, facts: &KubernetesFacts) -> Result<KubernetesJob, Vec<Refusal>> {
+    let mut notes = Notes::default();
+    let Some(framework) = frameworks::find(&job.framework) else {
+        notes.refuse("template", format!("this version does not know the framework `{}`", job.framework));
+        return Err(notes.refusals);
+    };
+    let way = way::choose(job, framework, facts, &mut notes);
+    let frame = Frame { job, facts, framework, way, name: job.key.object_name() };
+    gang::explain(&frame, &mut notes);
+    let (roles, files) = pods::of(&frame, &mut notes);
+    let mut objects: Vec<_> = meta::config_map(&frame, &files).into_iter().collect();
+    match frame.way {
+        Way::Job => objects.extend(roles.iter().map(|role| batch::job(&frame, role))),
+        Way::Indexed => objects.extend(batch::indexed(&frame, &roles)),
+        Way::Volcano => objects.push(volcano::job(&frame, &roles)),
+        Way::Operator(operator) => objects.push((operator.object)(&frame, &roles)),
+    }
+    if notes.refusals.is_empty() {
+        Ok(KubernetesJob { key: job.key.clone(), decisions: notes.decisions, objects })
+    } else {
+        Err(notes.refusals)
+    }
+}
+
+/// Refusals of a task's jobs as problems of its document, each told once.
+pub(crate) fn problems(task: TaskIx, refusals: Vec<Refusal>) -> Vec<Problem> {
+    let place = |refusal: Refusal| {
+        Problem::error(refusal.code, format!("/tasks/{}/{}", task.0, refusal.place), refusal.message)
+    };
+    refusals.into_iter().map(place).collect()
+}

@@ -1,0 +1,121 @@
+//! Where pods go: node groups, types of cards, tasks of one run apart, workers of one task together or apart.
+
+use cubeloom_domain::job::JobRole;
+use cubeloom_domain::pipeline::{Spread, SpreadBy, Toleration, WorkerPlacement};
+use serde_json::{Map, Value, json};
+
+use super::Frame;
+use super::amounts::card_nodes;
+use super::meta;
+use super::notes::Notes;
+
+const HOST: &str = "kubernetes.io/hostname";
+const ZONE: &str = "topology.kubernetes.io/zone";
+/// The label that stands for a node group which the facts do not describe.
+const GROUP: &str = "cubeloom/node-group";
+
+/// Puts the keys of placement into a pod's `spec`.
+pub fn place(frame: &Frame<'_>, role: &JobRole, spec: &mut Map<String, Value>, notes: &mut Notes) {
+    let placement = &frame.job.placement;
+    let mut selector = Map::new();
+    let mut tolerations: Vec<&Toleration> = placement.tolerations.iter().collect();
+    if let Some(name) = &placement.node_group {
+        if let Some(group) = frame.facts.node_groups.get(name) {
+            selector.extend(group.selector.iter().map(|(key, value)| (key.clone(), value.as_str().into())));
+            tolerations.extend(&group.tolerations);
+        } else {
+            selector.insert(GROUP.into(), name.as_str().into());
+            notes.decide(format!(
+                "the node group `{name}` is taken to be the nodes with the label {GROUP}={name}"
+            ));
+        }
+    }
+    selector.extend(placement.selector.iter().map(|(key, value)| (key.clone(), value.as_str().into())));
+    if !selector.is_empty() {
+        spec.insert("nodeSelector".into(), selector.into());
+    }
+    if !tolerations.is_empty() {
+        spec.insert("tolerations".into(), tolerations.into_iter().map(toleration).collect());
+    }
+    let affinity = affinity(frame, role, notes);
+    if !affinity.is_empty() {
+        spec.insert("affinity".into(), affinity.into());
+    }
+}
+
+fn toleration(toleration: &Toleration) -> Value {
+    let mut value = Map::new();
+    value.insert("key".into(), toleration.key.as_str().into());
+    value.insert("operator".into(), if toleration.value.is_some() { "Equal" } else { "Exists" }.into());
+    value.extend(toleration.value.iter().map(|text| ("value".into(), text.as_str().into())));
+    value.extend(toleration.effect.iter().map(|text| ("effect".into(), text.as_str().into())));
+    value.into()
+}
+
+/// Rules towards nodes and towards other pods.
+fn affinity(frame: &Frame<'_>, role: &JobRole, notes: &mut Notes) -> Map<String, Value> {
+    let mut affinity = Map::new();
+    if let Some((label, products)) = card_nodes(&frame.facts.cards, &role.resources, notes) {
+        let terms = json!([{"matchExpressions": [{"key": label, "operator": "In", "values": products}]}]);
+        let node = json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}});
+        affinity.insert("nodeAffinity".into(), node);
+    }
+    let (mut required, mut apart, mut together) = (Vec::new(), Vec::new(), Vec::new());
+    match frame.job.placement.spread.unwrap_or(Spread::Preferred) {
+        Spread::Required => required.push(other_tasks(frame)),
+        Spread::Preferred => apart.push(json!({"weight": 100, "podAffinityTerm": other_tasks(frame)})),
+        Spread::None => {}
+    }
+    if frame.job.workers() > 1 {
+        let weighted = |term: Value| json!({"weight": 50, "podAffinityTerm": term});
+        match workers(frame, role) {
+            WorkerPlacement::Pack => together.push(weighted(own_job(frame, None))),
+            WorkerPlacement::Spread => apart.push(weighted(own_job(frame, Some(&role.name)))),
+        }
+    }
+    let rules = |required: Vec<Value>, preferred: Vec<Value>| {
+        let named = [("required", required), ("preferred", preferred)];
+        let filled = named.into_iter().filter(|(_, rules)| !rules.is_empty());
+        filled
+            .map(|(name, rules)| (format!("{name}DuringSchedulingIgnoredDuringExecution"), rules.into()))
+            .collect::<Map<String, Value>>()
+    };
+    for (name, rules) in
+        [("podAffinity", rules(Vec::new(), together)), ("podAntiAffinity", rules(required, apart))]
+    {
+        if !rules.is_empty() {
+            affinity.insert(name.into(), rules.into());
+        }
+    }
+    affinity
+}
+
+/// Workers with cards talk much and are packed; others share what each node has, and are spread.
+fn workers(frame: &Frame<'_>, role: &JobRole) -> WorkerPlacement {
+    frame.job.placement.workers.unwrap_or(match role.resources.gpu {
+        Some(_) => WorkerPlacement::Pack,
+        None => WorkerPlacement::Spread,
+    })
+}
+
+/// Pods of the same run *and* of another task: a rule about the run alone would tear a gang apart.
+fn other_tasks(frame: &Frame<'_>) -> Value {
+    let key = &frame.job.key;
+    let topology = match frame.job.placement.spread_by.unwrap_or(SpreadBy::Host) {
+        SpreadBy::Host => HOST,
+        SpreadBy::Zone => ZONE,
+    };
+    let selector = json!({"matchExpressions": [
+        {"key": meta::RUN, "operator": "In", "values": [key.run.as_str()]},
+        {"key": meta::TASK, "operator": "NotIn", "values": [key.task]},
+    ]});
+    json!({"labelSelector": selector, "topologyKey": topology})
+}
+
+/// Pods of this job, of one role or of all.
+fn own_job(frame: &Frame<'_>, role: Option<&str>) -> Value {
+    let mut labels = Map::new();
+    labels.insert(meta::JOB.into(), frame.name.as_str().into());
+    labels.extend(role.map(|role| (meta::ROLE.into(), role.into())));
+    json!({"labelSelector": {"matchLabels": labels}, "topologyKey": HOST})
+}

@@ -1,0 +1,124 @@
+//! The template of a pod: what every way of running a worker on Kubernetes shares.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::job::{DEFAULT_GRACE, JobRole};
+use serde_json::{Map, Value, json};
+
+use super::Frame;
+use super::amounts;
+use super::gang;
+use super::meta;
+use super::notes::Notes;
+use super::placement;
+use super::variables::Environment;
+use super::volumes::{ROOT, Volumes};
+use super::way::Way;
+use super::words::parts;
+
+/// How much later than the engine a pod ends by itself when it takes too long: the engine, while it is there, asks
+/// first and waits for the answer.
+const MARGIN: u64 = 60;
+
+/// The template of one role's pods.
+pub fn template(
+    frame: &Frame<'_>,
+    role: &JobRole,
+    environment: &Environment,
+    files: &BTreeMap<String, String>,
+    notes: &mut Notes,
+) -> Value {
+    let mut labels = frame.labels();
+    labels.insert(meta::ROLE.into(), role.name.as_str().into());
+    let mut annotations = frame.annotations();
+    annotations.extend(gang::pod_annotations(frame));
+    let volumes = Volumes::of(frame, role, &files.keys().collect::<Vec<_>>(), notes);
+    let mut spec = base(frame);
+    network(frame, &mut spec, notes);
+    placement::place(frame, role, &mut spec, notes);
+    let resources = amounts::resources(frame, &role.resources, notes);
+    let container = |name: &str, words: &[String]| {
+        let mut container = Map::new();
+        container.insert("name".into(), name.into());
+        container.insert("image".into(), frame.job.image.as_deref().unwrap_or_default().into());
+        container.insert("command".into(), command(words, environment).into());
+        container.insert("workingDir".into(), format!("{ROOT}/work").into());
+        container.insert("env".into(), environment.list.clone().into());
+        container.insert("resources".into(), resources.clone());
+        container.insert("securityContext".into(), container_security());
+        container.insert("terminationMessagePolicy".into(), "FallbackToLogsOnError".into());
+        container.insert("volumeMounts".into(), volumes.mounts.clone().into());
+        Value::Object(container)
+    };
+    if !frame.job.setup.is_empty() {
+        spec.insert("initContainers".into(), json!([container("setup", &frame.job.setup)]));
+    }
+    spec.insert("containers".into(), json!([container(frame.container(), &role.argv)]));
+    spec.insert("volumes".into(), volumes.volumes.into());
+    json!({"metadata": {"labels": labels, "annotations": annotations}, "spec": spec})
+}
+
+/// Settings that do not depend on the role.
+fn base(frame: &Frame<'_>) -> Map<String, Value> {
+    let facts = frame.facts;
+    let mut spec = Map::new();
+    spec.insert("restartPolicy".into(), "Never".into());
+    spec.extend(gang::pod_spec(frame));
+    spec.insert("serviceAccountName".into(), facts.service_account.as_str().into());
+    spec.insert("automountServiceAccountToken".into(), false.into());
+    spec.insert("enableServiceLinks".into(), false.into());
+    spec.insert("terminationGracePeriodSeconds".into(), DEFAULT_GRACE.as_secs().into());
+    if let Some(timeout) = frame.job.timeout {
+        let seconds = timeout.0.as_millis().div_ceil(1000);
+        let deadline = u64::try_from(seconds).unwrap_or(u64::MAX) + DEFAULT_GRACE.as_secs() + MARGIN;
+        spec.insert("activeDeadlineSeconds".into(), deadline.into());
+    }
+    spec.insert(
+        "securityContext".into(),
+        json!({
+            "runAsNonRoot": true,
+            "runAsUser": facts.uid,
+            "runAsGroup": facts.uid,
+            "fsGroup": facts.uid,
+            "fsGroupChangePolicy": "OnRootMismatch",
+            "seccompProfile": {"type": "RuntimeDefault"},
+        }),
+    );
+    if !facts.pull_secrets.is_empty() {
+        let names: Vec<Value> = facts.pull_secrets.iter().map(|name| json!({"name": name})).collect();
+        spec.insert("imagePullSecrets".into(), names.into());
+    }
+    spec
+}
+
+/// The node's own network where it is wanted; names for the pods of indexed Jobs.
+fn network(frame: &Frame<'_>, spec: &mut Map<String, Value>, notes: &mut Notes) {
+    if frame.job.placement.host_network == Some(true) {
+        if frame.facts.host_network {
+            spec.insert("hostNetwork".into(), true.into());
+            spec.insert("dnsPolicy".into(), "ClusterFirstWithHostNet".into());
+        } else {
+            let message =
+                "this cluster does not let pods use the nodes' own network; leave `host_network` out";
+            notes.refuse("placement/host_network", message);
+        }
+    }
+    if matches!(frame.way, Way::Indexed) {
+        spec.insert("subdomain".into(), frame.name.as_str().into());
+    }
+}
+
+fn container_security() -> Value {
+    json!({
+        "allowPrivilegeEscalation": false,
+        "readOnlyRootFilesystem": true,
+        "capabilities": {"drop": ["ALL"]},
+    })
+}
+
+/// A command whose references the kubelet, or a shell, replaces.
+fn command(words: &[String], environment: &Environment) -> Vec<String> {
+    let known = |name: &str| environment.names.contains(name);
+    let words: Vec<_> = words.iter().map(|word| parts(word, known, &environment.late)).collect();
+    environment.shell.command(&words)
+}

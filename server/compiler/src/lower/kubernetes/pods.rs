@@ -1,0 +1,97 @@
+//! The pods of a job, a template for each role.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::job::Job;
+use serde_json::Value;
+
+use super::Frame;
+use super::notes::Notes;
+use super::pod;
+use super::variables::Setting;
+use super::volumes;
+use super::way::Way;
+use crate::frameworks::{Crew, Member};
+
+/// The port at which the workers of a job meet; every pod has an address of its own.
+const PORT: u16 = 29_500;
+
+/// The pods of one role.
+pub struct RolePods {
+    /// The role.
+    pub name: String,
+    /// How many.
+    pub replicas: u32,
+    /// How many of them must start together with the others.
+    pub least: u32,
+    /// Their template.
+    pub template: Value,
+}
+
+/// The pods of every role, and the files that workers are given.
+pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> (Vec<RolePods>, BTreeMap<String, String>) {
+    let job = frame.job;
+    if job.image.is_none() {
+        let message = "the task's template names no `image`: it runs on machines without containers only";
+        notes.refuse("template", message);
+    }
+    if let Some(python) = job.python.as_ref().filter(|python| !python.requirements.is_empty()) {
+        let packages = python.requirements.join(", ");
+        notes.decide(format!(
+            "the image must hold the Python packages; nothing is installed in a pod: {packages}"
+        ));
+    }
+    let members = members(frame);
+    let crew = Crew { id: &frame.name, members: &members, elastic: job.elastic, one_machine: false };
+    let (paths, outputs) = (volumes::paths(job), volumes::outputs_file());
+    let mut files = BTreeMap::new();
+    let mut roles = Vec::with_capacity(job.roles.len());
+    let least = least(job);
+    for (role, least) in job.roles.iter().zip(least) {
+        let setting = Setting { frame, crew: &crew, paths: &paths, role, outputs: &outputs };
+        let (environment, mut own) = setting.environment(notes);
+        // An operator brings its own files.
+        own.retain(|_, _| !matches!(frame.way, Way::Operator(_)));
+        let template = pod::template(frame, role, &environment, &own, notes);
+        files.extend(own);
+        roles.push(RolePods { name: role.name.clone(), replicas: role.replicas, least, template });
+    }
+    (roles, files)
+}
+
+/// Every worker, in rank order.
+fn members(frame: &Frame<'_>) -> Vec<Member> {
+    let workers = frame.job.roles.iter().flat_map(|role| (0..role.replicas).map(move |index| (role, index)));
+    (0u32..)
+        .zip(workers)
+        .map(|(rank, (role, index))| Member {
+            role: role.name.clone(),
+            index,
+            rank,
+            address: frame.address(&role.name, index),
+            port: PORT.to_string(),
+            folder: volumes::ROOT.into(),
+            resources: role.resources.clone(),
+        })
+        .collect()
+}
+
+/// How many workers of each role the gang holds: together, exactly its number.
+fn least(job: &Job) -> Vec<u32> {
+    let elastic = crate::frameworks::find(&job.framework).and_then(|framework| framework.elastic_role);
+    let spare = job.workers().saturating_sub(job.gang);
+    let mut left = job.gang;
+    // What an elastic job can spare is of its elastic role; a job that is no gang needs its first workers only.
+    let mut take = |replicas: u32, spare: u32| {
+        let taken = replicas.saturating_sub(spare).min(left);
+        left -= taken;
+        taken
+    };
+    job.roles
+        .iter()
+        .map(|role| match (job.elastic, elastic) {
+            (Some(_), Some(name)) if name == role.name => take(role.replicas, spare),
+            _ => take(role.replicas, 0),
+        })
+        .collect()
+}

@@ -1,0 +1,68 @@
+//! `pytorch` becomes a PyTorchJob of Kubeflow's training operator (v1), which tells workers who they are.
+
+use cubeloom_domain::job::Job;
+use serde_json::{Map, Value, json};
+
+use super::Frame;
+use super::gang;
+use super::operator::{Operator, replica_specs};
+use super::pods::RolePods;
+
+/// The training operator, for PyTorch.
+pub const OPERATOR: Operator = Operator {
+    kind: "PyTorchJob",
+    serves: "pytorchjobs.kubeflow.org/v1",
+    name: "Kubeflow's training operator",
+    container: "pytorch",
+    gives: &[
+        "MASTER_ADDR",
+        "MASTER_PORT",
+        "WORLD_SIZE",
+        "RANK",
+        "PET_MASTER_ADDR",
+        "PET_MASTER_PORT",
+        "PET_NNODES",
+        "PET_NODE_RANK",
+        "PET_NPROC_PER_NODE",
+        "PET_RDZV_BACKEND",
+        "PET_RDZV_ENDPOINT",
+        "PET_RDZV_ID",
+    ],
+    unfit,
+    address: |name, _, role, index| format!("{name}-{role}-{index}"),
+    object,
+};
+
+/// Without a master the operator tells ranks to elastic workers only.
+fn unfit(job: &Job) -> Option<&'static str> {
+    let master = job.roles.iter().any(|role| role.name == "master");
+    (!master && job.elastic.is_none()).then_some("it has no master, and is not elastic")
+}
+
+fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
+    let mut spec = Map::new();
+    spec.insert("runPolicy".into(), gang::run_policy(frame));
+    // One process a worker, as everywhere; templates start more by themselves.
+    spec.insert("nprocPerNode".into(), "1".into());
+    // The operator replaces elastic workers that a signal or the cluster ended; an error of the program ends the job.
+    let restart = match frame.job.elastic {
+        Some(range) => {
+            let policy = json!({
+                "minReplicas": range.min,
+                "maxReplicas": range.max,
+                "rdzvBackend": "c10d",
+                "rdzvId": frame.name,
+            });
+            spec.insert("elasticPolicy".into(), policy);
+            "ExitCode"
+        }
+        None => "Never",
+    };
+    spec.insert("pytorchReplicaSpecs".into(), replica_specs(roles, restart));
+    json!({
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": gang::metadata(frame, None),
+        "spec": spec,
+    })
+}

@@ -1,0 +1,248 @@
+//! The variables of a role's pods: the same contract as on one machine, written once for all pods of the role.
+//!
+//! What differs between the workers of a role is its index, which a pod has in its metadata, or its rank.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cubeloom_domain::job::{Job, JobRole};
+use cubeloom_domain::lowered::LocalPaths;
+use serde_json::{Value, json};
+
+use super::Frame;
+use super::notes::Notes;
+use super::words::{Part, Shell, escape, parts, plain};
+use crate::frameworks::{Crew, Identity, Member};
+use crate::lower::common::{Variables, common, pairs, with_code};
+use crate::lower::compatibility;
+
+/// What a variable holds.
+enum Told {
+    Text(String),
+    /// The worker's index in its role.
+    Index,
+    /// Its index plus the number of workers of the roles before.
+    Rank,
+}
+
+/// One worker, and what it would be told on a machine of its own.
+type Sample<'a> = (&'a Member, (Variables, Identity));
+
+/// The variables of one role.
+pub struct Environment {
+    /// The container's list.
+    pub list: Vec<Value>,
+    /// What a shell adds.
+    pub shell: Shell,
+    /// Every name that a command may refer to.
+    pub names: BTreeSet<String>,
+    /// The names that the kubelet does not know.
+    pub late: BTreeSet<String>,
+}
+
+/// All that the variables of a role follow from.
+pub struct Setting<'a> {
+    pub frame: &'a Frame<'a>,
+    pub crew: &'a Crew<'a>,
+    pub paths: &'a LocalPaths,
+    pub role: &'a JobRole,
+    /// The file that workers report to.
+    pub outputs: &'a str,
+}
+
+impl Setting<'_> {
+    /// The variables, and the files that the framework gives to the workers of this role.
+    pub fn environment(&self, notes: &mut Notes) -> (Environment, BTreeMap<String, String>) {
+        let (who, identity) = self.who(notes);
+        let given = self.frame.given();
+        let mut made = Environment {
+            list: Vec::new(),
+            shell: Shell::default(),
+            names: given.iter().map(|name| (*name).to_owned()).collect(),
+            late: BTreeSet::new(),
+        };
+        self.add_who(&who, &mut made);
+        let mut late = made.late.clone();
+        late.extend(given.iter().map(|name| (*name).to_owned()));
+        self.add_settings(&who, &identity, &late, &mut made);
+        self.add_secrets(&mut made);
+        (made, identity.files)
+    }
+
+    /// Who the workers of this role are, as far as no operator tells them, with the framework's settings and files.
+    fn who(&self, notes: &mut Notes) -> (BTreeMap<String, Told>, Identity) {
+        let members: Vec<&Member> = self.crew.of_role(&self.role.name).collect();
+        let given = self.frame.given();
+        let sample = |member: &Member| {
+            let identity = (self.frame.framework.identity)(self.crew, member);
+            let mut all =
+                common(self.frame.job, self.paths, member, self.outputs.to_owned(), self.crew.members.len());
+            all.extend(identity.variables.clone());
+            // The pod's own address is not known before there is one.
+            all.retain(|name, _| name != "CUBELOOM_HOST" && !given.contains(&name.as_str()));
+            (all, identity)
+        };
+        // Of many workers the first two and the last show what differs.
+        let chosen = members.iter().take(2).chain(members.iter().skip(2).last()).copied();
+        let samples: Vec<Sample<'_>> = chosen.map(|member| (member, sample(member))).collect();
+        let mut who = BTreeMap::new();
+        for name in samples.iter().flat_map(|(_, (variables, _))| variables.keys()) {
+            match told(name, &samples) {
+                Some(told) => drop(who.insert(name.clone(), told)),
+                None => notes
+                    .refuse("template", format!("the variable {name} cannot be told to pods of one role")),
+            }
+        }
+        (who, samples.into_iter().next().map(|(_, (_, identity))| identity).unwrap_or_default())
+    }
+
+    fn add_who(&self, who: &BTreeMap<String, Told>, made: &mut Environment) {
+        let first = self.crew.of_role(&self.role.name).next().map_or(0, |member| member.rank);
+        made.list.push(field("CUBELOOM_HOST", "status.podIP"));
+        made.names.insert("CUBELOOM_HOST".into());
+        for (name, told) in who {
+            made.names.insert(name.clone());
+            match told {
+                Told::Text(text) => made.list.push(value(name, &escape(text))),
+                Told::Index => made.list.push(field(name, self.frame.index_field())),
+                Told::Rank => {
+                    made.late.insert(name.clone());
+                    made.shell.ranks.insert(name.clone(), first);
+                }
+            }
+        }
+    }
+
+    /// What the task may set otherwise, and what it sets.
+    fn add_settings(
+        &self,
+        who: &BTreeMap<String, Told>,
+        identity: &Identity,
+        late: &BTreeSet<String>,
+        made: &mut Environment,
+    ) {
+        let job = self.frame.job;
+        let mut fixed = compatibility::variables(job, &self.paths.workspace, &self.role.resources);
+        fixed.extend(self.platform());
+        fixed.extend(identity.settings.clone());
+        fixed.retain(|name, _| !job.env.contains_key(name));
+        let mut all: BTreeMap<String, Vec<Part>> =
+            fixed.into_iter().map(|(name, text)| (name, vec![Part::Text(escape(&text))])).collect();
+        // A value may name who the worker is, whoever tells it.
+        let known = |name: &str| who.contains_key(name) || name == "CUBELOOM_HOST" || late.contains(name);
+        all.extend(job.env.iter().map(|(name, text)| (name.clone(), parts(text, known, late))));
+        self.add_code(&mut all);
+        for (name, parts) in all {
+            if who.contains_key(&name) || self.frame.given().contains(&name.as_str()) {
+                continue;
+            }
+            made.names.insert(name.clone());
+            match plain(&parts) {
+                Some(text) => made.list.push(value(&name, &text)),
+                None => {
+                    made.late.insert(name.clone());
+                    made.shell.texts.insert(name, parts);
+                }
+            }
+        }
+    }
+
+    /// The pipeline's own modules come first.
+    fn add_code(&self, all: &mut BTreeMap<String, Vec<Part>>) {
+        if self.paths.code.is_empty() {
+            return;
+        }
+        let own = all.remove("PYTHONPATH").unwrap_or_default();
+        let mut parts = own.into_iter();
+        let path = match parts.next() {
+            Some(Part::Text(text)) => vec![Part::Text(with_code(&self.paths.code, Some(&text)))],
+            Some(late) => vec![Part::Text(format!("{}:", self.paths.code)), late],
+            None => vec![Part::Text(with_code(&self.paths.code, None))],
+        };
+        all.insert("PYTHONPATH".into(), path.into_iter().chain(parts).collect());
+    }
+
+    /// Settings that follow from the pod. The image's own PATH is left alone.
+    fn platform(&self) -> Variables {
+        let threads = self.role.resources.cpu.0.div_ceil(1000).max(1);
+        let facts = self.frame.facts;
+        let mut settings = pairs([
+            ("GPU_RESOURCE_NAME", facts.cards.resource.clone()),
+            ("HOME", self.below("work")),
+            ("KFJ_ENVIRONMENT", "kubernetes".into()),
+            ("KFJ_NAMESPACE", facts.namespace.clone()),
+            ("LANG", "C.UTF-8".into()),
+            ("OMP_NUM_THREADS", threads.to_string()),
+            ("TMPDIR", self.below("work")),
+        ]);
+        if let Some(rdma) = &facts.rdma {
+            settings.insert("RDMA_RESOURCE_NAME".into(), rdma.clone());
+        }
+        if self.role.resources.gpu.is_none() {
+            // Where NVIDIA's run-time is the node's default, images that ask for all cards would get them.
+            settings.insert("NVIDIA_VISIBLE_DEVICES".into(), "void".into());
+        }
+        settings
+    }
+
+    fn below(&self, name: &str) -> String {
+        format!("{}/{name}", self.paths.attempt_dir)
+    }
+
+    /// Secrets are named, never written: the executor makes a Secret of the job's own name.
+    fn add_secrets(&self, made: &mut Environment) {
+        let job = self.frame.job;
+        let mut add = |name: &str, key: &str| {
+            made.list.retain(|entry| entry["name"] != name);
+            made.shell.texts.remove(name);
+            made.names.insert(name.to_owned());
+            let source = json!({"secretKeyRef": {"name": self.frame.name, "key": key}});
+            made.list.push(json!({"name": name, "valueFrom": source}));
+        };
+        if has_token(job) {
+            add("CUBELOOM_JOB_TOKEN", TOKEN_KEY);
+        }
+        for secret in &job.secrets {
+            if let Some(name) = &secret.env {
+                add(name, &secret.name);
+            }
+        }
+        if job.secrets.iter().any(|secret| secret.file.is_some()) {
+            made.list.push(value("CUBELOOM_SECRETS", &self.below("secrets")));
+            made.names.insert("CUBELOOM_SECRETS".into());
+        }
+    }
+}
+
+/// The key, in the job's Secret, by which workers know each other. No secret of a project begins with a dot.
+const TOKEN_KEY: &str = ".job-token";
+
+/// Whether there are several workers, which must know each other.
+fn has_token(job: &Job) -> bool {
+    job.workers() > 1
+}
+
+/// What a variable holds, from some workers of the role.
+fn told(name: &str, samples: &[Sample<'_>]) -> Option<Told> {
+    let of = |variables: &Variables| variables.get(name).cloned();
+    let first = of(&samples.first()?.1.0)?;
+    let all = |is: &dyn Fn(&Member, &str) -> bool| {
+        samples.iter().all(|(member, (variables, _))| of(variables).is_some_and(|text| is(member, &text)))
+    };
+    if all(&|_, text| text == first) {
+        Some(Told::Text(first))
+    } else if all(&|member, text| text == member.index.to_string()) {
+        Some(Told::Index)
+    } else if all(&|member, text| text == member.rank.to_string()) {
+        Some(Told::Rank)
+    } else {
+        None
+    }
+}
+
+fn value(name: &str, text: &str) -> Value {
+    json!({"name": name, "value": text})
+}
+
+fn field(name: &str, path: &str) -> Value {
+    json!({"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}})
+}

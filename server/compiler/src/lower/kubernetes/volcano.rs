@@ -1,0 +1,51 @@
+//! Volcano's Job: a task for each role, one PodGroup for all of them. Of its plugins only `svc` is used, which gives
+//! pods their names; who a worker is stands in its pod.
+
+use cubeloom_domain::job::SuccessRule;
+use serde_json::{Map, Value, json};
+
+use super::Frame;
+use super::gang;
+use super::pods::RolePods;
+
+/// The Job.
+pub fn job(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
+    let mut spec = Map::new();
+    spec.insert("schedulerName".into(), "volcano".into());
+    if let Some(volcano) = &frame.facts.volcano {
+        spec.insert("queue".into(), volcano.queue.as_str().into());
+        spec.extend(volcano.priority_class.iter().map(|class| ("priorityClassName".into(), json!(class))));
+    }
+    spec.insert("minAvailable".into(), frame.job.gang.into());
+    spec.insert("plugins".into(), json!({"svc": []}));
+    spec.insert("policies".into(), policies(frame));
+    spec.insert("tasks".into(), roles.iter().map(|role| task(frame, role)).collect());
+    json!({
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": gang::metadata(frame, None),
+        "spec": spec,
+    })
+}
+
+/// A worker that fails ends the job. An elastic worker that was moved away comes back; one that failed is only
+/// counted, for what is left may form a group again.
+fn policies(frame: &Frame<'_>) -> Value {
+    match frame.job.elastic {
+        Some(_) => json!([{"event": "PodEvicted", "action": "RestartPod"}]),
+        None => json!([{"events": ["PodFailed", "PodEvicted"], "action": "TerminateJob"}]),
+    }
+}
+
+/// A role. Where the job has succeeded with one role, the end of that role completes it.
+fn task(frame: &Frame<'_>, role: &RolePods) -> Value {
+    let mut task = Map::new();
+    task.insert("name".into(), role.name.as_str().into());
+    task.insert("replicas".into(), role.replicas.into());
+    task.insert("minAvailable".into(), role.least.into());
+    if frame.job.success == SuccessRule::Role(role.name.clone()) {
+        task.insert("policies".into(), json!([{"event": "TaskCompleted", "action": "CompleteJob"}]));
+    }
+    task.insert("template".into(), role.template.clone());
+    task.into()
+}

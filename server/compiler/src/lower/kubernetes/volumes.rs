@@ -1,0 +1,175 @@
+//! What a pod sees of files: the project's workspace, its own scratch folder, secrets, volumes.
+//!
+//! The kubelet makes the folders of a `subPath`: no pod has to run before another to make them.
+
+use cubeloom_domain::belongings::VolumePlace;
+use cubeloom_domain::job::Job;
+use cubeloom_domain::lowered::LocalPaths;
+use serde_json::{Map, Value, json};
+
+use super::Frame;
+use super::notes::Notes;
+
+/// The folder of everything that is ours in a container.
+pub const ROOT: &str = "/cubeloom";
+
+/// Where things lie in every container of a job.
+pub fn paths(job: &Job) -> LocalPaths {
+    let below = |name: &str| format!("{ROOT}/{name}");
+    let template = job.template.split('@').next().unwrap_or_default();
+    let mounted = |mount: &cubeloom_domain::job::VolumeMount| {
+        let path = mount.mount.clone().unwrap_or_else(|| below(&format!("volumes/{}", mount.name)));
+        (mount.name.clone(), path)
+    };
+    LocalPaths {
+        workspace: below("workspace"),
+        run_dir: below(&format!("workspace/runs/{}", job.key.run)),
+        attempt_dir: ROOT.into(),
+        checkpoint_dir: below("checkpoints"),
+        code: if job.code.is_some() { below("code") } else { String::new() },
+        // Where the images of task templates have their programs.
+        template_dir: format!("/opt/cubeloom/task-templates/{template}"),
+        bin: "/usr/local/bin/cubeloom".into(),
+        volumes: job.volumes.iter().map(mounted).collect(),
+    }
+}
+
+/// The file that workers report to.
+pub fn outputs_file() -> String {
+    format!("{ROOT}/outputs/outputs.jsonl")
+}
+
+/// The volumes of a pod, and where its containers have them.
+#[derive(Default)]
+pub struct Volumes {
+    pub volumes: Vec<Value>,
+    pub mounts: Vec<Value>,
+}
+
+impl Volumes {
+    /// Those of one role's pods.
+    pub fn of(
+        frame: &Frame<'_>,
+        role: &cubeloom_domain::job::JobRole,
+        files: &[&String],
+        notes: &mut Notes,
+    ) -> Self {
+        let mut made = Self::default();
+        made.workspace(frame, &role.name);
+        made.scratch(role.resources.shm);
+        made.secrets(frame);
+        made.files(frame, files);
+        made.own(frame, notes);
+        made
+    }
+
+    fn volume(&mut self, name: &str, source: (&str, Value)) {
+        let mut volume = Map::new();
+        volume.insert("name".into(), name.into());
+        volume.insert(source.0.into(), source.1);
+        self.volumes.push(volume.into());
+    }
+
+    fn mount(&mut self, name: &str, path: &str, more: &[(&str, Value)]) {
+        let mut mount = Map::new();
+        mount.insert("name".into(), name.into());
+        mount.insert("mountPath".into(), path.into());
+        mount.extend(more.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
+        self.mounts.push(mount.into());
+    }
+
+    /// The project's claim: as a whole, and the folders in it that must be there.
+    fn workspace(&mut self, frame: &Frame<'_>, role: &str) {
+        let key = &frame.job.key;
+        let run = format!("runs/{}", key.run);
+        let attempt = format!("{run}/.attempts/{}/{}/{}", key.task, key.instance, key.n);
+        self.volume(
+            "workspace",
+            ("persistentVolumeClaim", json!({"claimName": frame.facts.workspace_claim})),
+        );
+        self.mount("workspace", &format!("{ROOT}/workspace"), &[]);
+        let outputs = format!("{attempt}/{role}-$(CUBELOOM_INDEX)");
+        self.mount("workspace", &format!("{ROOT}/outputs"), &[("subPathExpr", outputs.into())]);
+        let checkpoints = format!("{run}/.checkpoints/{}/{}", key.task, key.instance);
+        self.mount("workspace", &format!("{ROOT}/checkpoints"), &[("subPath", checkpoints.into())]);
+        if let Some(code) = &frame.job.code {
+            let more = [("subPath", format!(".code/{code}").into()), ("readOnly", true.into())];
+            self.mount("workspace", &format!("{ROOT}/code"), &more);
+        }
+    }
+
+    /// Folders that end with the pod: the rest of the image cannot be written to.
+    fn scratch(&mut self, shm: Option<cubeloom_domain::Bytes>) {
+        self.volume("work", ("emptyDir", json!({})));
+        self.mount("work", &format!("{ROOT}/work"), &[]);
+        self.volume("tmp", ("emptyDir", json!({})));
+        self.mount("tmp", "/tmp", &[]);
+        if let Some(size) = shm {
+            self.volume("shm", ("emptyDir", json!({"medium": "Memory", "sizeLimit": size.to_string()})));
+            self.mount("shm", "/dev/shm", &[]);
+        }
+    }
+
+    /// Secrets that are files.
+    fn secrets(&mut self, frame: &Frame<'_>) {
+        let item = |secret: &cubeloom_domain::job::SecretMount| {
+            secret.file.as_ref().map(|file| json!({"key": secret.name, "path": file}))
+        };
+        let items: Vec<Value> = frame.job.secrets.iter().filter_map(item).collect();
+        if !items.is_empty() {
+            let source = json!({"secretName": frame.name, "items": items, "defaultMode": 0o440});
+            self.volume("secrets", ("secret", source));
+            self.mount("secrets", &format!("{ROOT}/secrets"), &[("readOnly", true.into())]);
+        }
+    }
+
+    /// Files that the framework gives.
+    fn files(&mut self, frame: &Frame<'_>, files: &[&String]) {
+        if files.is_empty() {
+            return;
+        }
+        self.volume("files", ("configMap", json!({"name": frame.name})));
+        for file in files {
+            let more = [("subPath", file.as_str().into()), ("readOnly", true.into())];
+            self.mount("files", &format!("{ROOT}/{file}"), &more);
+        }
+    }
+
+    /// The volumes that the task names.
+    fn own(&mut self, frame: &Frame<'_>, notes: &mut Notes) {
+        let paths = paths(frame.job);
+        for (at, mount) in frame.job.volumes.iter().enumerate() {
+            let mut more: Vec<(&str, Value)> = Vec::new();
+            if mount.read_only {
+                more.push(("readOnly", true.into()));
+            }
+            let name = match &mount.place {
+                Some(VolumePlace::Workspace { path }) => {
+                    more.push(("subPath", path.as_str().into()));
+                    "workspace".to_owned()
+                }
+                Some(VolumePlace::Claim { claim, .. }) => self.claim(at, claim),
+                Some(VolumePlace::Folder { .. } | VolumePlace::ObjectStore { .. }) => {
+                    let message = format!(
+                        "the volume `{}` is neither a claim nor a folder of the workspace: pods see no other folders",
+                        mount.name
+                    );
+                    notes.refuse(format!("volumes/{at}"), message);
+                    continue;
+                }
+                None => {
+                    let name = &mount.name;
+                    notes.decide(format!("the volume `{name}` is taken to be a claim of that name"));
+                    self.claim(at, name)
+                }
+            };
+            self.mount(&name, &paths.volumes[&mount.name], &more);
+        }
+    }
+
+    fn claim(&mut self, at: usize, claim: &str) -> String {
+        let name = format!("volume-{at}");
+        self.volume(&name, ("persistentVolumeClaim", json!({"claimName": claim})));
+        name
+    }
+}

@@ -1,0 +1,102 @@
+//! Which object a job becomes, from what the cluster has.
+
+use cubeloom_domain::job::Job;
+use cubeloom_domain::kubernetes::KubernetesFacts;
+
+use super::Frame;
+use super::notes::Notes;
+use super::operator::{Operator, REPLICA_INDEX};
+use crate::frameworks::Framework;
+
+/// The object that a job becomes.
+#[derive(Clone, Copy)]
+pub enum Way {
+    /// `batch/v1` Job of one pod.
+    Job,
+    /// The object of the framework's operator.
+    Operator(&'static Operator),
+    /// Volcano's Job: a task for each role.
+    Volcano,
+    /// An indexed `batch/v1` Job for each role, and a Service that gives their pods names.
+    Indexed,
+}
+
+/// Chooses, and says why.
+pub fn choose(job: &Job, framework: &'static Framework, facts: &KubernetesFacts, notes: &mut Notes) -> Way {
+    if framework.is_single() {
+        notes.decide("Job: it has one worker, which no operator needs to know of");
+        return Way::Job;
+    }
+    let reason = match framework.operator {
+        None => format!("no operator runs the framework `{}`", framework.name),
+        Some(operator) => match obstacle(job, operator, facts) {
+            None => {
+                let Operator { kind, name, serves, .. } = operator;
+                notes.decide(format!("{kind}: {name} is there (`{serves}`)"));
+                return Way::Operator(operator);
+            }
+            Some(obstacle) => obstacle,
+        },
+    };
+    let rendered = "with the identity of each worker written by Cubeloom";
+    if facts.volcano.is_some() {
+        notes.decide(format!("Volcano Job, {rendered}: {reason}"));
+        return Way::Volcano;
+    }
+    let what = if job.roles.len() > 1 { "an indexed Job for each role" } else { "indexed Job" };
+    notes.decide(format!("{what}, {rendered}: {reason}, and Volcano is not there"));
+    Way::Indexed
+}
+
+/// Why an operator is not taken.
+fn obstacle(job: &Job, operator: &Operator, facts: &KubernetesFacts) -> Option<String> {
+    let Some(installed) = facts.kinds.get(operator.serves) else {
+        return Some(format!("{} is not there (`{}`)", operator.name, operator.serves));
+    };
+    if let Some(reason) = (operator.unfit)(job) {
+        return Some(format!("a {} cannot hold it: {reason}", operator.kind));
+    }
+    (job.gang > 1 && facts.volcano.is_some() && !installed.gang).then(|| {
+        format!(
+            "{} was started without Volcano's gang scheduling, so a gang might start in part",
+            operator.name
+        )
+    })
+}
+
+impl Frame<'_> {
+    /// The address of a worker of this job, for the others of it.
+    pub fn address(&self, role: &str, index: u32) -> String {
+        let name = &self.name;
+        match self.way {
+            Way::Operator(operator) => (operator.address)(name, &self.facts.namespace, role, index),
+            Way::Job | Way::Volcano | Way::Indexed => format!("{name}-{role}-{index}.{name}"),
+        }
+    }
+
+    /// Where a pod has its index within the role.
+    pub fn index_field(&self) -> &'static str {
+        match self.way {
+            Way::Operator(_) => REPLICA_INDEX,
+            Way::Volcano => "metadata.annotations['volcano.sh/task-index']",
+            Way::Job | Way::Indexed => "metadata.annotations['batch.kubernetes.io/job-completion-index']",
+        }
+    }
+
+    /// The name of the worker's container.
+    pub fn container(&self) -> &'static str {
+        match self.way {
+            Way::Operator(operator) => operator.container,
+            Way::Job | Way::Volcano | Way::Indexed => "worker",
+        }
+    }
+
+    /// Variables that the object's controller gives.
+    pub fn given(&self) -> &'static [&'static str] {
+        match self.way {
+            Way::Operator(operator) => operator.gives,
+            Way::Indexed => &["JOB_COMPLETION_INDEX"],
+            Way::Volcano | Way::Job => &[],
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The contract between the platform and a program holds in pods as on one machine: what a container's shell and the
+//! kubelet make of a pod's description is what this machine's processes are told, variable by variable, word by word.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use cubeloom_compiler::lower::{self, kubernetes};
+use cubeloom_domain::job::Job;
+use cubeloom_domain::lowered::{Bindings, LocalBindings, LocalJob, LocalPaths, Lowered, WorkerBinding};
+use serde_json::Value;
+
+use super::{cluster, try_job};
+
+type Variables = BTreeMap<String, String>;
+
+/// Told to processes of one machine only, or to pods only.
+const DIFFERENT: [&str; 8] = [
+    "CUBELOOM_HOST",
+    "CUDA_VISIBLE_DEVICES",
+    "KFJ_ENVIRONMENT",
+    "KFJ_NAMESPACE",
+    "OMPI_MCA_btl_tcp_if_include",
+    "OMPI_MCA_oob_tcp_if_include",
+    "PATH",
+    "PWD",
+];
+
+/// What the workers of this machine are told when they have the pods' addresses and paths.
+fn here(job: &Job, name: &str) -> LocalJob {
+    let workers = job.roles.iter().flat_map(|role| {
+        (0..role.replicas).map(move |index| WorkerBinding {
+            address: format!("{name}-{}-{index}.{name}", role.name),
+            port: 29_500,
+            gpus: Vec::new(),
+        })
+    });
+    let below = |path: &str| format!("/cubeloom/{path}");
+    let paths = LocalPaths {
+        workspace: below("workspace"),
+        run_dir: below(&format!("workspace/runs/{}", job.key.run)),
+        attempt_dir: "/cubeloom".into(),
+        checkpoint_dir: below("checkpoints"),
+        code: below("code"),
+        template_dir: format!("/opt/cubeloom/task-templates/{}", job.template.split('@').next().unwrap()),
+        bin: "/usr/local/bin/cubeloom".into(),
+        volumes: BTreeMap::new(),
+    };
+    match lower::lower(job, &Bindings::Local(LocalBindings { workers: workers.collect(), paths })) {
+        Lowered::Local(local) => local,
+        Lowered::None => panic!("local bindings give a local job"),
+    }
+}
+
+/// As the kubelet replaces references.
+fn expand(text: &str, variables: &Variables) -> String {
+    let (mut result, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find('$') {
+        result.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        let name = after.strip_prefix('(').and_then(|inner| inner.split_once(')'));
+        match name {
+            _ if after.starts_with('$') => {
+                result.push('$');
+                rest = &after[1..];
+            }
+            Some((name, tail)) => {
+                result.push_str(&variables.get(name).cloned().unwrap_or(format!("$({name})")));
+                rest = tail;
+            }
+            None => {
+                result.push('$');
+                rest = after;
+            }
+        }
+    }
+    result + rest
+}
+
+/// What the program in the `index`-th pod of a template sees: its words and its variables.
+fn there(template: &Value, index: u32) -> (Vec<String>, Variables) {
+    let container = &template["spec"]["containers"][0];
+    let mut variables = Variables::new();
+    for entry in container["env"].as_array().unwrap() {
+        let field = entry.pointer("/valueFrom/fieldRef/fieldPath").and_then(Value::as_str);
+        let value = match (entry["value"].as_str(), field) {
+            (Some(value), _) => expand(value, &variables),
+            (None, Some("status.podIP")) => "10.0.0.1".into(),
+            (None, Some(_)) => index.to_string(),
+            (None, None) => "secret".into(),
+        };
+        variables.insert(entry["name"].as_str().unwrap().to_owned(), value);
+    }
+    // The Job controller's own.
+    variables.entry("JOB_COMPLETION_INDEX".into()).or_insert_with(|| index.to_string());
+    let words = container["command"].as_array().unwrap().iter();
+    let words: Vec<String> = words.map(|word| expand(word.as_str().unwrap(), &variables)).collect();
+    if words[0] == "/bin/sh" { shell(&words, &variables) } else { (words, variables) }
+}
+
+/// Runs the shell; instead of the program, something that shows its words and variables.
+fn shell(words: &[String], variables: &Variables) -> (Vec<String>, Variables) {
+    let show = "show() { printf '%s\\036' \"$@\"; printf '\\035'; /usr/bin/env -0; }; ";
+    let program = format!("{show}{}", words[2].replace("exec ", "show "));
+    let output = Command::new("/bin/sh")
+        .args(["-c", &program])
+        .args(&words[3..])
+        .env_clear()
+        .envs(variables)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let (shown, environment) = text.split_once('\u{1d}').unwrap();
+    let words = shown.split_terminator('\u{1e}').map(str::to_owned).collect();
+    let pairs = environment.split_terminator('\0').filter_map(|pair| pair.split_once('='));
+    (words, pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+}
+
+/// Templates by role, in the order of the roles.
+fn templates<'o>(job: &Job, objects: &'o [Value]) -> Vec<&'o Value> {
+    let tasks = objects
+        .iter()
+        .filter_map(|object| object["spec"].get("tasks"))
+        .flat_map(|tasks| tasks.as_array().unwrap());
+    let of_tasks: Vec<&Value> = tasks.map(|task| &task["template"]).collect();
+    let of_jobs = objects.iter().filter(|object| object["kind"] == "Job").map(|job| &job["spec"]["template"]);
+    let all: Vec<&Value> = if of_tasks.is_empty() { of_jobs.collect() } else { of_tasks };
+    assert_eq!(all.len(), job.roles.len());
+    all
+}
+
+fn assert_same(task: &str, facts: &str) {
+    let (facts, cluster) = cluster(facts);
+    let job = try_job(task, &facts).unwrap();
+    let made = kubernetes::lower(&job, &cluster).unwrap();
+    let local = here(&job, &job.key.object_name());
+    let mut workers = local.workers.iter();
+    for (role, template) in job.roles.iter().zip(templates(&job, &made.objects)) {
+        for index in 0..role.replicas {
+            let worker = workers.next().unwrap();
+            let as_in_pod = |text: &str| {
+                text.replace(&format!("{}/outputs.jsonl", worker.folder), "/cubeloom/outputs/outputs.jsonl")
+                    .replace(&worker.folder, "/cubeloom")
+            };
+            let (words, variables) = there(template, index);
+            let expected: Vec<String> = worker.argv.iter().map(|word| as_in_pod(word)).collect();
+            assert_eq!(words, expected, "{task}: {}", worker.name);
+            for (name, value) in worker.env.iter().filter(|(name, _)| !DIFFERENT.contains(&name.as_str())) {
+                assert_eq!(variables.get(name), Some(&as_in_pod(value)), "{task}: {} {name}", worker.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn pods_are_told_what_processes_are_told() {
+    let env = "env: {ME: \"$(CUBELOOM_ROLE) $(CUBELOOM_RANK) of $(CUBELOOM_WORLD_SIZE)\", ODD: \"$$(CUBELOOM_RANK) $$ '\\\" $(NOBODY)\", \
+               PYTHONPATH: \"/p/$(CUBELOOM_RANK)\", RANK: mine}";
+    let tasks = [
+        "template: echo, arguments: {words: [a b, \"$(CUBELOOM_RANK);$(ME)\", $$(CUBELOOM_RANK), \"`id` $$ $HOME $(NOBODY)\"]}",
+        "template: crowd, arguments: {workers: 3}",
+        "template: pytorch, arguments: {workers: 3}",
+        "template: pytorch, arguments: {workers: 1}",
+        "template: pytorch, arguments: {elastic: {min: 2, max: 3}}",
+        "template: mpi, arguments: {workers: 3}",
+        "template: xgboost, arguments: {workers: 3}",
+    ];
+    for task in tasks {
+        for facts in ["kubernetes: {volcano: {queue: q}}", "kubernetes: {}"] {
+            assert_same(task, facts);
+            assert_same(&format!("{task}, {env}"), facts);
+        }
+    }
+}

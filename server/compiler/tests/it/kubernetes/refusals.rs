@@ -1,0 +1,56 @@
+//! What a cluster cannot give is refused when the run is planned, at its place in the document.
+
+use cubeloom_domain::Severity;
+
+use super::{cluster, full, try_job};
+
+/// The paths of the errors that planning finds.
+fn refused(task: &str, facts: &str) -> Vec<String> {
+    match try_job(task, &cluster(facts).0) {
+        Ok(_) => Vec::new(),
+        Err(problems) => {
+            let errors = problems.into_iter().filter(|problem| problem.severity == Severity::Error);
+            errors
+                .map(|problem| {
+                    assert!(problem.line.is_some(), "{problem}");
+                    problem.path
+                })
+                .collect()
+        }
+    }
+}
+
+#[test]
+fn what_is_not_there_is_refused_at_its_place() {
+    let bare = "kubernetes: {}";
+    let echo = "template: echo, arguments: {words: [a]}";
+    for (settings, path) in [
+        ("resources: {gpu: {fraction: 0.5}}", "/tasks/0/resources/gpu"),
+        ("resources: {gpu: {memory: 8Gi}}", "/tasks/0/resources/gpu"),
+        ("resources: {gpu: {count: 1, type: h100}}", "/tasks/0/resources/gpu"),
+        ("resources: {rdma: 1}", "/tasks/0/resources/rdma"),
+        ("placement: {host_network: true}", "/tasks/0/placement/host_network"),
+    ] {
+        let task = format!("{echo}, {settings}");
+        assert_eq!(refused(&task, bare), [path], "{settings}");
+        assert!(try_job(&task, &full().0).is_ok(), "{settings}");
+    }
+    assert!(refused(echo, bare).is_empty());
+}
+
+#[test]
+fn pods_see_no_folder_of_a_machine() {
+    let facts = "{cluster: c, volumes: {disk: {kind: folder, path: /mnt}, data: {kind: claim, cluster: c, claim: data}}}";
+    let task = |volume: &str| format!("template: echo, arguments: {{words: [a]}}, volumes: [{volume}]");
+    assert_eq!(refused(&task("disk"), facts), ["/tasks/0/volumes/0"]);
+    assert!(refused(&task("data"), facts).is_empty());
+}
+
+#[test]
+fn facts_that_cannot_be_read_are_told() {
+    let read = |text| cubeloom_compiler::lower::kubernetes::read_facts(text).unwrap_err();
+    assert!(read("kubernetes: {volcano: {}}").contains("queue"));
+    assert!(read("kubernets: {}").contains("kubernets"));
+    assert!(read("kubernetes: {uid: 0}").contains("root"));
+    assert!(read("kubernetes: {").contains("line") || !read("kubernetes: {").is_empty());
+}

@@ -1,0 +1,75 @@
+//! Tasks and clusters of every kind, for properties that hold for all of them.
+
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+/// Frameworks and sizes.
+const TEMPLATES: [&str; 11] = [
+    "template: echo, arguments: {words: [a, $(CUBELOOM_INDEX)]}",
+    "template: crowd, arguments: {workers: 1}",
+    "template: crowd, arguments: {workers: 5}",
+    "template: pytorch, arguments: {workers: 1}",
+    "template: pytorch, arguments: {workers: 4}",
+    "template: pytorch, arguments: {elastic: {min: 2, max: 4}}",
+    "template: pytorch, arguments: {elastic: {min: 3, max: 3}}",
+    "template: mpi, arguments: {workers: 1}",
+    "template: mpi, arguments: {workers: 12}",
+    "template: xgboost, arguments: {workers: 1}",
+    "template: xgboost, arguments: {workers: 3}",
+];
+
+/// Options that any task can have; at most one of each row.
+const OPTIONS: [&[&str]; 8] = [
+    &["setup: [mkdir, $(CUBELOOM_RUN_DIR)/x]", "setup: [echo, \"$(CUBELOOM_RANK)/$$(CUBELOOM_RANK)\"]"],
+    &[
+        "env: {A: \"$(CUBELOOM_RANK) of $(CUBELOOM_WORLD_SIZE)\", B: $$$$, PYTHONPATH: \"/p/$(CUBELOOM_INDEX)\"}",
+    ],
+    &["secrets: [s3-key]", "secrets: [{name: cert, file: cert.pem}, {name: token, env: API}]"],
+    &["volumes: [big-disk]", "volumes: [{name: data, mount: /data, read_only: true}]"],
+    &["timeout: 90s", "timeout: 250ms"],
+    &[
+        "resources: {cpu: \"2\", cpu_exclusive: true, shm: 2Gi}",
+        "resources: {gpu: {count: 8}, rdma: 2}",
+        "resources: {gpu: {fraction: 0.25, type: a100}}",
+        "resources: {gpu: {memory: 8Gi}}",
+        "resources: {gpu: {count: 2, type: mig-2g.20gb}}",
+        "resources: {cpu: 100m, memory: 100M}",
+    ],
+    &[
+        "placement: {spread: none, workers: pack}",
+        "placement: {spread: required, spread_by: zone, workers: spread}",
+        "placement: {node_group: big, selector: {disk: ssd}, host_network: true}",
+        "placement: {tolerations: [{key: gpu}, {key: a, value: b, effect: NoExecute}]}",
+    ],
+    &["outputs: [rows]"],
+];
+
+/// What a cluster has beside cards, RDMA and the nodes' network.
+const CLUSTERS: [&str; 6] = [
+    "volcano: {queue: q}, kinds: {pytorchjobs.kubeflow.org/v1: {gang: true}, \
+     xgboostjobs.kubeflow.org/v1: {gang: true}, mpijobs.kubeflow.org/v2beta1: {gang: true}}",
+    "volcano: {queue: q, priority_class: high}, kinds: {pytorchjobs.kubeflow.org/v1: {}, mpijobs.kubeflow.org/v2beta1: {}}",
+    "volcano: {queue: q}",
+    "kueue: {queue: q}, kinds: {pytorchjobs.kubeflow.org/v1: {}, xgboostjobs.kubeflow.org/v1: {}, \
+     mpijobs.kubeflow.org/v2beta1: {}}",
+    "kueue: {queue: q, priority_class: high}",
+    "pull_secrets: [registry]",
+];
+
+/// A task's settings.
+pub fn task() -> impl Strategy<Value = String> {
+    let options = subsequence(OPTIONS.to_vec(), 0..=OPTIONS.len())
+        .prop_flat_map(|rows| rows.into_iter().map(|row| select(row.to_vec())).collect::<Vec<_>>());
+    (select(TEMPLATES.to_vec()), options)
+        .prop_map(|(template, options)| [vec![template], options].concat().join(", "))
+}
+
+/// A cluster's facts.
+pub fn facts() -> impl Strategy<Value = String> {
+    select(CLUSTERS.to_vec()).prop_map(|cluster| {
+        format!(
+            "kubernetes: {{{cluster}, rdma: rdma/hca, host_network: true, cards: {{hami: true, \
+             products: [NVIDIA-A100-SXM4-80GB], mig: [2g.20gb]}}}}"
+        )
+    })
+}

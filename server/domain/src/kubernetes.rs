@@ -1,0 +1,128 @@
+//! What is installed on a Kubernetes cluster, what a project has there, and what a job becomes on it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ids::AttemptKey;
+use crate::pipeline::Toleration;
+
+/// A cluster as far as lowering must know it. What is absent is not there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct KubernetesFacts {
+    /// The project's namespace.
+    pub namespace: String,
+    /// The account of its pods. It needs no right.
+    pub service_account: String,
+    /// The claim, in the namespace, that holds the project's workspace; many nodes must be able to write to it.
+    pub workspace_claim: String,
+    /// The uid and gid of its workers; not 0.
+    pub uid: u32,
+    /// Secrets, in the namespace, that images are pulled with.
+    pub pull_secrets: Vec<String>,
+    /// Kinds that operators serve: `<plural>.<group>/<version>`, e.g. `pytorchjobs.kubeflow.org/v1`.
+    pub kinds: BTreeMap<String, OperatorFacts>,
+    /// Volcano: its scheduler and its Jobs.
+    pub volcano: Option<QueueFacts>,
+    /// Kueue.
+    pub kueue: Option<QueueFacts>,
+    /// Graphics cards.
+    pub cards: CardFacts,
+    /// The resource that RDMA devices are asked for by, e.g. `rdma/hca`.
+    pub rdma: Option<String>,
+    /// Whether pods may use the node's own network.
+    pub host_network: bool,
+    /// Node groups that a placement may name.
+    pub node_groups: BTreeMap<String, NodeGroupFacts>,
+}
+
+/// How an operator was started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OperatorFacts {
+    /// Whether it makes a PodGroup of Volcano for each job (`--gang-scheduler-name=volcano` and the like).
+    pub gang: bool,
+}
+
+/// Where the project's jobs queue.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueFacts {
+    /// Volcano's Queue, or Kueue's LocalQueue.
+    pub queue: String,
+    /// A PriorityClass, or Kueue's WorkloadPriorityClass.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub priority_class: Option<String>,
+}
+
+/// How graphics cards are asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CardFacts {
+    /// The resource of whole cards.
+    pub resource: String,
+    /// The label that names a node's cards.
+    pub product_label: String,
+    /// Its values on this cluster.
+    pub products: Vec<String>,
+    /// Whether HAMi shares cards: its resource names are then known.
+    pub hami: bool,
+    /// Profiles of MIG that nodes offer as resources of their own, e.g. `1g.10gb`.
+    pub mig: Vec<String>,
+}
+
+/// How the nodes of a group are told from others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NodeGroupFacts {
+    /// Labels that they have.
+    pub selector: BTreeMap<String, String>,
+    /// Taints of theirs that jobs of the group tolerate.
+    pub tolerations: Vec<Toleration>,
+}
+
+impl Default for KubernetesFacts {
+    /// A cluster with no operator on it.
+    fn default() -> Self {
+        Self {
+            namespace: "cubeloom-default".into(),
+            service_account: "cubeloom-worker".into(),
+            workspace_claim: "workspace".into(),
+            uid: 10_000,
+            pull_secrets: Vec::new(),
+            kinds: BTreeMap::new(),
+            volcano: None,
+            kueue: None,
+            cards: CardFacts::default(),
+            rdma: None,
+            host_network: false,
+            node_groups: BTreeMap::new(),
+        }
+    }
+}
+
+impl Default for CardFacts {
+    /// NVIDIA's device plugin and feature discovery, whole cards only.
+    fn default() -> Self {
+        Self {
+            resource: "nvidia.com/gpu".into(),
+            product_label: "nvidia.com/gpu.product".into(),
+            products: Vec::new(),
+            hami: false,
+            mig: Vec::new(),
+        }
+    }
+}
+
+/// What a job becomes on Kubernetes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KubernetesJob {
+    /// The attempt.
+    pub key: AttemptKey,
+    /// What was chosen and why, a sentence each.
+    pub decisions: Vec<String>,
+    /// The objects, in the order in which they are applied; the last is the job.
+    pub objects: Vec<Value>,
+}
