@@ -7,6 +7,7 @@ mod documents;
 mod examples;
 mod faults;
 mod flow;
+mod kubernetes;
 mod logs;
 mod processes;
 mod rules;

@@ -70,11 +70,12 @@ pub fn card_nodes(facts: &CardFacts, wanted: &Resources, notes: &mut Notes) -> O
     let products: Vec<String> =
         facts.products.iter().filter(|product| product.to_lowercase().contains(&lower)).cloned().collect();
     if products.is_empty() {
-        let has = crate::nearest::listing(facts.products.iter().chain(&facts.mig).map(String::as_str));
-        notes.refuse(
-            "resources/gpu",
-            format!("no node has graphics cards of the type `{kind}`; there are: {has}"),
-        );
+        let names: Vec<&str> = facts.products.iter().chain(&facts.mig).map(String::as_str).collect();
+        let has = match names.is_empty() {
+            true => "the cluster's facts name no types; leave `type` out".to_owned(),
+            false => format!("there are: {}", crate::nearest::listing(names.into_iter())),
+        };
+        notes.refuse("resources/gpu", format!("no node has graphics cards of the type `{kind}`; {has}"));
         return None;
     }
     Some((facts.product_label.clone(), products))

@@ -75,11 +75,13 @@ pub fn pod_annotations(frame: &Frame<'_>) -> Map<String, Value> {
 }
 
 /// `runPolicy` of Kubeflow's operators. What still runs when the job has ended is removed, what has ended stays until
-/// its logs are kept.
+/// its logs are kept. Only elastic workers are replaced by the operator.
 pub fn run_policy(frame: &Frame<'_>) -> Value {
     let mut policy = Map::new();
     policy.insert("cleanPodPolicy".into(), "Running".into());
-    policy.insert("backoffLimit".into(), 0.into());
+    if frame.job.elastic.is_none() {
+        policy.insert("backoffLimit".into(), 0.into());
+    }
     policy.insert("suspend".into(), kueue(frame).is_some().into());
     if let Some(volcano) = &frame.facts.volcano {
         let mut scheduling = Map::new();
