@@ -3,9 +3,10 @@
 
 import { templateOfTask, type Templates } from "../editor/templates";
 import type { EditorState, EditorStore } from "../editor/store";
-import { itemOf, tasksIn, type ItemId, type PipelineDocument, type Task } from "../graph/document";
+import { tasksIn, type ItemId, type PipelineDocument, type Task } from "../graph/document";
 import { place } from "../graph/edit";
 import type { Point } from "../graph/types";
+import { brightEdges } from "./bright";
 import { Camera } from "./camera";
 import { groupColour } from "./groups";
 import { requestLayout } from "./layout";
@@ -28,8 +29,8 @@ export interface Doors {
 
 const NONE: ReadonlyMap<string, Point> = new Map();
 
-/** With more selected tasks than this their edges do not stand out: all would. */
-const BRIGHT = 200;
+/** A scale that has not changed for so many milliseconds stays. */
+const REST = 120;
 
 /** The stage. One canvas has one. */
 export class Stage implements Painted {
@@ -48,6 +49,8 @@ export class Stage implements Painted {
   root: HTMLElement | null = null;
   #painter: Painter | null = null;
   #covered: Rect | null = null;
+  #zoom = 0;
+  #rest = 0;
   #shown: EditorState;
   #places = NONE;
   readonly #onScene = new Set<() => void>();
@@ -102,6 +105,7 @@ export class Stage implements Painted {
       unsubscribe();
       theme();
       resize.disconnect();
+      clearTimeout(this.#rest);
       this.mounts.stop();
       this.#painter?.stop();
       this.#painter = null;
@@ -133,18 +137,9 @@ export class Stage implements Painted {
     return [...nodes, ...others];
   }
 
-  *bright(): Iterable<SceneEdge> {
-    const { selection } = this.store.state;
-    if (this.hovered) yield this.hovered;
-    if (selection.size > BRIGHT) return;
-    for (const id of selection) {
-      const { kind, name } = itemOf(id);
-      const node = kind === "task" ? this.scene.nodes.get(name) : undefined;
-      if (node) yield* [...node.before, ...node.after];
-      const to = kind === "edge" ? this.scene.nodes.get(name.split(">")[1] ?? "") : undefined;
-      const edge = to?.before.find((one) => one.id === id);
-      if (edge) yield edge;
-    }
+  bright(): Iterable<SceneEdge> {
+    const edges = brightEdges(this.scene, this.store.state.selection);
+    return this.hovered ? [this.hovered, ...edges] : edges;
   }
 
   /** Paints what changed with the next frame: what a gesture shows, or everything. */
@@ -267,8 +262,13 @@ export class Stage implements Painted {
     const { view, size, ui } = this;
     this.count = this.scene.grid.count(inSight(view, size));
     const detail = detailOf(ui.state.detail, view.zoom, this.count);
-    const others = detail === "near" && (!this.#covered || !isCovered(this.#covered, view, size));
-    if (!changed && !others && detail === ui.state.detail) {
+    const nearer = detail === "near" && (ui.state.detail === "far" || !this.#covered || !isCovered(this.#covered, view, size));
+    const zooms = view.zoom !== this.#zoom;
+    this.#zoom = view.zoom;
+    clearTimeout(this.#rest);
+    // While the scale changes, what comes into sight is only drawn.
+    if (nearer && zooms && !changed) this.#rest = window.setTimeout(() => { this.#refresh(false); }, REST);
+    if (!changed && (nearer ? zooms : detail === ui.state.detail)) {
       this.#painter?.moved();
       return;
     }
