@@ -19,9 +19,10 @@ const LATER = {
   form: { en: () => import("virtual:texts/en/form"), zh: () => import("virtual:texts/zh/form") },
 };
 
-/** Loads texts that not every page needs; await it before anything is shown that has them. */
+/** Loads texts that not every page needs; await it before anything is shown that has them. Others may load meanwhile. */
 export async function moreTexts(set: keyof typeof LATER): Promise<void> {
-  texts = { ...texts, ...(await LATER[set][language()]()).default };
+  const module = await LATER[set][language()]();
+  texts = { ...texts, ...module.default };
 }
 
 /**
