@@ -76,22 +76,13 @@ fn members(frame: &Frame<'_>) -> Vec<Member> {
         .collect()
 }
 
-/// How many workers of each role the gang holds: together, exactly its number.
+/// How many workers of each role the gang holds, the first ranks first: together, exactly its number.
 fn least(job: &Job) -> Vec<u32> {
-    let elastic = crate::frameworks::find(&job.framework).and_then(|framework| framework.elastic_role);
-    let spare = job.workers().saturating_sub(job.gang);
     let mut left = job.gang;
-    // What an elastic job can spare is of its elastic role; a job that is no gang needs its first workers only.
-    let mut take = |replicas: u32, spare: u32| {
-        let taken = replicas.saturating_sub(spare).min(left);
+    let mut take = |replicas: u32| {
+        let taken = replicas.min(left);
         left -= taken;
         taken
     };
-    job.roles
-        .iter()
-        .map(|role| match (job.elastic, elastic) {
-            (Some(_), Some(name)) if name == role.name => take(role.replicas, spare),
-            _ => take(role.replicas, 0),
-        })
-        .collect()
+    job.roles.iter().map(|role| take(role.replicas)).collect()
 }

@@ -3,6 +3,7 @@
 use cubeloom_domain::Severity;
 
 use super::{cluster, full, try_job};
+use crate::support::repository;
 
 /// The paths of the errors that planning finds.
 fn refused(task: &str, facts: &str) -> Vec<String> {
@@ -52,5 +53,20 @@ fn facts_that_cannot_be_read_are_told() {
     assert!(read("kubernetes: {volcano: {}}").contains("queue"));
     assert!(read("kubernets: {}").contains("kubernets"));
     assert!(read("kubernetes: {uid: 0}").contains("root"));
-    assert!(read("kubernetes: {").contains("line") || !read("kubernetes: {").is_empty());
+    assert!(read("kubernetes: {\n").contains("2:1"), "{}", read("kubernetes: {\n"));
+}
+
+/// What the documentation shows is read, and sets every key.
+#[test]
+fn the_documented_facts_are_read() {
+    let text = std::fs::read_to_string(repository().join("docs/kubernetes.md")).unwrap();
+    let section = text.split("## Facts\n").nth(1).unwrap();
+    let lines = section.lines().skip_while(|line| !line.starts_with("    "));
+    let shown: Vec<&str> = lines.map_while(|line| line.strip_prefix("    ")).collect();
+    let (facts, kubernetes) = cluster(&shown.join("\n"));
+    assert_eq!((facts.cluster.as_str(), facts.nodes.len(), facts.node_groups.len()), ("prod", 1, 1));
+    for (key, value) in serde_json::to_value(&kubernetes).unwrap().as_object().unwrap() {
+        assert!(section.contains(&format!("{key}:")), "{key} is not documented");
+        assert!(!value.is_null(), "{key} is not shown");
+    }
 }
