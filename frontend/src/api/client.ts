@@ -1,7 +1,8 @@
-//! Calls of the REST API. What an endpoint answers is typed in schema.ts, from the OpenAPI document.
+//! Calls of the REST API.
 
 import { t } from "../core/texts";
 import { ApiProblem } from "./problem";
+import type { Answered, Body, Known, Method } from "./typed";
 
 const ROOT = "/api/v1";
 
@@ -25,26 +26,40 @@ export interface Answer<T> {
   response: Response;
 }
 
-/** Calls an endpoint under /api/v1. `etag` becomes If-Match; creations get an Idempotency-Key. Throws ApiProblem for a refusal. */
-export async function request<T = unknown>(
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
-  path: string,
-  body?: unknown,
-  options: { etag?: string; signal?: AbortSignal } = {},
-): Promise<Answer<T>> {
+/** What a call may have besides its body: `etag` becomes If-Match. */
+export interface Options {
+  etag?: string;
+  signal?: AbortSignal;
+}
+
+/**
+ * Calls an endpoint under /api/v1; creations get an Idempotency-Key. The path, what is sent and what is answered are
+ * checked against the OpenAPI document, as far as the path is known where it is written. Throws ApiProblem for a refusal.
+ */
+export async function request<M extends Method, const P extends string>(
+  method: M,
+  path: Known<M, P>,
+  body?: Body<M, P>,
+  options: Options = {},
+): Promise<Answer<Answered<M, P>>> {
+  const response = await send(method, path, body, options);
+  const isJson = response.headers.get("content-type")?.includes("json") ?? false;
+  const data = (isJson ? await response.json() : undefined) as Answered<M, P>;
+  return { data, etag: response.headers.get("etag"), response };
+}
+
+async function send(method: Method, path: string, body: unknown, { etag, signal }: Options): Promise<Response> {
   const headers: Record<string, string> = { accept: "application/json" };
   if (method === "POST") Object.assign(headers, idempotencyKey());
-  if (options.etag) headers["If-Match"] = options.etag;
+  if (etag) headers["If-Match"] = etag;
   const raw = body instanceof Blob;
   if (body !== undefined && !raw) headers["content-type"] = "application/json";
   const init: RequestInit = { method, headers };
   if (body !== undefined) init.body = raw ? body : JSON.stringify(body);
-  if (options.signal) init.signal = options.signal;
+  if (signal) init.signal = signal;
   const response = await fetch(ROOT + path, init).catch((error: unknown) => {
     throw error instanceof DOMException ? error : new Error(t("common.server-unreachable"));
   });
   if (!response.ok) await refuse(response);
-  const isJson = response.headers.get("content-type")?.includes("json") ?? false;
-  const data = (isJson ? await response.json() : undefined) as T;
-  return { data, etag: response.headers.get("etag"), response };
+  return response;
 }

@@ -1,13 +1,13 @@
 //! A run on the canvas: the states of its tasks, as they change.
 
-import { request } from "../api/client";
+import { request, type Answer } from "../api/client";
+import type { Page, Schema } from "../api/typed";
 import { live, type Live } from "../core/live";
-import type { components } from "../api/schema";
 import type { EditorStore, LiveTask } from "./store";
 
 /** A run, as the API has it. */
-export type Run = components["schemas"]["RunView"];
-type TaskView = components["schemas"]["TaskView"];
+export type Run = Schema<"RunView">;
+type TaskView = Schema<"TaskView">;
 
 /** Whether a run has come to its end. */
 export function hasEnded(run: Run): boolean {
@@ -56,10 +56,10 @@ export class RunWatch {
 
   /** Of large runs the stream's beginning has only the first tasks. */
   async #rest(run: string): Promise<void> {
-    let cursor: string | undefined = "";
-    while (cursor !== undefined) {
+    let cursor: string | null | undefined = "";
+    while (typeof cursor === "string") {
       const after: string = cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-      const { data }: { data: { items: TaskView[]; next_cursor?: string } } = await request("GET", `/runs/${run}/tasks?limit=200${after}`);
+      const { data }: Answer<Page<TaskView>> = await request("GET", `/runs/${run}/tasks?limit=200${after}`);
       for (const task of data.items) if (!this.#tasks.has(task.name)) this.#take(task);
       cursor = data.next_cursor;
     }

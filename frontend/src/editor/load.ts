@@ -1,6 +1,6 @@
 //! What the editor asks the server for when it opens: templates, places to run, names of secrets and volumes.
 
-import { request } from "../api/client";
+import { request, type Answer } from "../api/client";
 import { learn } from "../text/knowledge";
 import { templatesOf, type Templates } from "./templates";
 
@@ -27,21 +27,17 @@ export interface Surroundings {
 /** Before the answers are there. */
 export const NOTHING_YET: Surroundings = { templates: new Map(), places: [], secrets: null, volumes: [] };
 
-interface Named {
-  items: { name: string }[];
-}
-
 /** Asks for all of it; `readOnly`: for somebody who may not see secrets. */
 export async function look(project: string, readOnly: boolean): Promise<Surroundings> {
   const [knowledge, places, secrets, volumes] = await Promise.all([
     learn(),
-    request<{ items: Place[] }>("GET", "/clusters?limit=200"),
-    readOnly ? null : names(`/projects/${project}/secrets?limit=200`),
-    names(`/projects/${project}/volumes?limit=200`),
+    request("GET", "/clusters?limit=200"),
+    readOnly ? null : names(request("GET", `/projects/${project}/secrets?limit=200`)),
+    names(request("GET", `/projects/${project}/volumes?limit=200`)),
   ]);
   return { templates: templatesOf(knowledge), places: places.data.items, secrets, volumes };
 }
 
-async function names(path: string): Promise<string[]> {
-  return (await request<Named>("GET", path)).data.items.map((one) => one.name);
+async function names(asked: Promise<Answer<{ items: { name: string }[] }>>): Promise<string[]> {
+  return (await asked).data.items.map((one) => one.name);
 }

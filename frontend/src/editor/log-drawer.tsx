@@ -2,14 +2,14 @@
 
 import { useEffect, useRef, useState } from "react";
 import { request } from "../api/client";
-import type { components } from "../api/schema";
+import type { Schema } from "../api/typed";
 import { stateWord, t } from "../core/texts";
 import { useCell } from "./cell";
 import { Icon } from "./icon";
 import type { Session } from "./session";
 import { useEditor } from "./store";
 
-type Instance = components["schemas"]["InstanceView"];
+type Instance = Schema<"InstanceView">;
 
 /** The drawer, while a log is open. */
 export function LogDrawer({ session }: { session: Session }) {
@@ -84,7 +84,7 @@ function Log({ run, task, instance, attempt }: { run: string; task: string; inst
 async function workersOf(run: string, task: string, instance: number, attempt: number): Promise<number> {
   try {
     const query = new URLSearchParams({ task, instance: String(instance), attempt: String(attempt) });
-    const { data } = await request<{ streams: { worker: string }[] }>("GET", `/runs/${run}/logs?${query.toString()}`);
+    const { data } = await request("GET", `/runs/${run}/logs?${query.toString()}`);
     return new Set(data.streams.map((stream) => stream.worker)).size;
   } catch {
     return 1;
@@ -97,7 +97,7 @@ function useInstances(run: string, task: string, attempts: number): Instance[] {
   useEffect(() => {
     if (attempts === 0) return undefined;
     const asked = new AbortController();
-    request<{ items: Instance[] }>("GET", `/runs/${run}/tasks/${task}/instances?limit=200`, undefined, { signal: asked.signal }).then(
+    request("GET", `/runs/${run}/tasks/${task}/instances?limit=200`, undefined, { signal: asked.signal }).then(
       ({ data }) => { setInstances(data.items); },
       // The next attempt asks again.
       () => undefined,

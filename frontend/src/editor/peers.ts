@@ -50,7 +50,7 @@ async function newest(session: Session): Promise<void> {
   const { stored } = session.state;
   if (!stored) return;
   try {
-    const { data } = await request<{ items: Newer[] }>("GET", `/projects/${session.project}/pipelines/${stored.pipeline}/versions?limit=1`);
+    const { data } = await request("GET", `/projects/${session.project}/pipelines/${stored.pipeline}/versions?limit=1`);
     if (data.items[0]) noteNewer(session, data.items[0]);
   } catch {
     // Saving says what is wrong with the connection.

@@ -63,7 +63,7 @@ export function followAddress(session: Session): () => void {
 export async function lastRuns(session: Session): Promise<Run[]> {
   const { stored } = session.state;
   if (!stored) return [];
-  const { data } = await request<{ items: Run[] }>("GET", `/projects/${session.project}/runs?pipeline=${stored.pipeline}&limit=8`);
+  const { data } = await request("GET", `/projects/${session.project}/runs?pipeline=${stored.pipeline}&limit=8`);
   return data.items;
 }
 

@@ -43,11 +43,11 @@ export async function store(session: Session, message: string): Promise<boolean>
 
 async function put(session: Session, document: string, message: string): Promise<Stored> {
   const { stored } = session.state;
-  const all = `/projects/${session.project}/pipelines`;
+  const all = `/projects/${session.project}/pipelines` as const;
   const body = { document, message };
   const { data } = stored
-    ? await request<{ name: string; version: number }>("PUT", `${all}/${stored.pipeline}`, body, { etag: `"${stored.version}"` })
-    : await request<{ name: string; version: number }>("POST", all, body);
+    ? await request("PUT", `${all}/${stored.pipeline}`, body, { etag: `"${stored.version}"` })
+    : await request("POST", all, body);
   if (!stored) history.replaceState(null, "", `${all}/${data.name}/edit`);
   return { pipeline: data.name, version: data.version };
 }

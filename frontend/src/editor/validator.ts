@@ -11,11 +11,6 @@ import type { Session } from "./session";
 
 const WAIT_MS = 300;
 
-/** What `/validate` answers. */
-interface Checked {
-  problems: Problem[];
-}
-
 /** Begins to check, and goes on with every change. Returns how to stop. */
 export function watchProblems(session: Session): () => void {
   const validator = new Validator(session);
@@ -74,12 +69,13 @@ class Validator {
     this.#running = running;
     const document = this.#document;
     try {
-      const { data } = await request<Checked>("POST", `/projects/${this.session.project}/validate`, { document: this.#text() }, { signal: running.signal });
+      const { data } = await request("POST", `/projects/${this.session.project}/validate`, { document: this.#text() }, { signal: running.signal });
       const own = document && !this.#broken ? await this.#own(document) : [];
       if (running.signal.aborted) return;
-      this.#server = data.problems;
+      const problems = data.problems as Problem[];
+      this.#server = problems;
       this.#ownThen = own;
-      if (document === this.#document) this.session.store.set({ problems: data.problems });
+      if (document === this.#document) this.session.store.set({ problems });
     } catch {
       // The next change asks again; saving says what is wrong with the connection.
     }

@@ -1,46 +1,40 @@
 //! The stored versions of the pipeline: read, compared with on the canvas, brought back.
 
 import { request } from "../api/client";
+import type { Page, Schema } from "../api/typed";
 import type { PipelineDocument } from "../graph/document";
 import { t } from "../core/texts";
 import type { Session } from "./session";
 
 /** A version, without its document. */
-export interface VersionInfo {
-  readonly version: number;
-  readonly user: string;
-  readonly message: string;
-  readonly created_at: string;
-}
+export type VersionInfo = Schema<"VersionView">;
 
 /** A version that was read. */
-export interface ReadVersion extends VersionInfo {
+export interface ReadVersion extends Omit<VersionInfo, "document"> {
   readonly text: string;
   readonly document: PipelineDocument;
 }
 
 /** A part of the list, the newest first. */
-export interface VersionPage {
-  items: VersionInfo[];
-  next_cursor?: string;
-}
+export type VersionPage = Page<VersionInfo>;
 
-function pathOf(session: Session): string {
-  return `/projects/${session.project}/pipelines/${session.state.stored?.pipeline ?? ""}/versions`;
+function pathOf(session: Session) {
+  return `/projects/${session.project}/pipelines/${session.state.stored?.pipeline ?? ""}/versions` as const;
 }
 
 /** A part of the list; `cursor` is that of the part before. */
-export async function listVersions(session: Session, cursor?: string): Promise<VersionPage> {
-  const after = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-  return (await request<VersionPage>("GET", `${pathOf(session)}?limit=50${after}`)).data;
+export async function listVersions(session: Session, cursor?: string | null): Promise<VersionPage> {
+  const after = typeof cursor !== "string" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+  return (await request("GET", `${pathOf(session)}?limit=50${after}`)).data;
 }
 
 /** Reads one version. Throws when its text cannot be read. */
 export async function readVersion(session: Session, version: number): Promise<ReadVersion> {
-  const { data } = await request<VersionInfo & { document: string }>("GET", `${pathOf(session)}/${version}`);
-  const read = await session.source.peek(data.document);
+  const { data } = await request("GET", `${pathOf(session)}/${version}`);
+  const text = data.document ?? "";
+  const read = await session.source.peek(text);
   if (!read.document) throw new Error(t("editor.version-unreadable", { version }));
-  return { ...data, text: data.document, document: read.document };
+  return { ...data, text, document: read.document };
 }
 
 /** Makes a version's document the present one: a step that can be taken back. */

@@ -33,10 +33,10 @@ export function start(): void {
       throw new ApiProblem(422, { problems: [{ severity: "error", code: "missing_key", path: "/file", message: t("import.choose") }] });
     }
     const name = need<HTMLInputElement>("#f-name").value.trim();
-    const body = { file, templates: await text("templates"), name: name || undefined };
-    const { data: made } = await request<{ documents: Made[]; report: Line[] }>("POST", `/projects/${project}/import`, body);
+    const body = { file, templates: (await text("templates")) ?? null, name: name || null };
+    const { data: made } = await request("POST", `/projects/${project}/import`, body);
     const place = need("#made");
-    place.replaceChildren(...documents(project, made.documents), ...report(made.report));
+    place.replaceChildren(...documents(project, made.documents as Made[]), ...report(made.report as Line[]));
     place.querySelector("h2")?.focus();
   });
 }
@@ -65,7 +65,7 @@ function save(project: string, one: Made): Node {
   button.addEventListener("click", () => {
     void busy(button, () => trying(async () => {
       const body = { document: one.document, message: t("import.message") };
-      const { data } = await request<{ name: string }>("POST", `/projects/${project}/pipelines`, body);
+      const { data } = await request("POST", `/projects/${project}/pipelines`, body);
       location.assign(`/projects/${project}/pipelines/${data.name}/edit`);
     }));
   });

@@ -7,14 +7,9 @@ import { onSubmit, trying } from "../core/form";
 import { t } from "../core/texts";
 import { toast, toastLater } from "../core/toast";
 import { ask, showOnce } from "../people/dialogs";
-import { field, input, said, select } from "../people/fields";
+import { exact, field, input, said, select } from "../people/fields";
 
 const DAY_MS = 86_400_000;
-
-interface Project {
-  name: string;
-  label: string;
-}
 
 /** Starts it. */
 export function start(): void {
@@ -45,7 +40,7 @@ function watchProfile(form: HTMLFormElement): void {
 
 function watchPassword(form: HTMLFormElement): void {
   onSubmit(form, async (data) => {
-    await request("PUT", "/me/password", { current: data.get("current"), password: data.get("password") });
+    await request("PUT", "/me/password", { current: exact(data, "current"), password: exact(data, "password") });
     form.reset();
     toast(t("people.password-changed"));
   });
@@ -53,7 +48,7 @@ function watchPassword(form: HTMLFormElement): void {
 
 function watchConnect(form: HTMLFormElement): void {
   onSubmit(form, async (data) => {
-    const { data: there } = await request<{ url: string }>("POST", "/me/provider", { current: data.get("current") });
+    const { data: there } = await request("POST", "/me/provider", { current: exact(data, "current") });
     location.assign(there.url);
   });
 }
@@ -68,7 +63,7 @@ async function disconnect(button: HTMLButtonElement): Promise<void> {
 }
 
 async function newToken(): Promise<void> {
-  const { data } = await request<{ items: Project[] }>("GET", "/projects?limit=200");
+  const { data } = await request("GET", "/projects?limit=200");
   const projects = data.items.map((project): [string, string] => [project.name, project.label]);
   ask({
     title: t("people.token-new"),
@@ -92,11 +87,11 @@ async function newToken(): Promise<void> {
     action: t("people.token-create"),
     send: async (data) => {
       const days = Number(said(data, "expires_at"));
-      const made = await request<{ token: string }>("POST", "/tokens", {
+      const made = await request("POST", "/tokens", {
         name: said(data, "name"),
         scope: said(data, "scope"),
-        project: said(data, "project") || undefined,
-        expires_at: days > 0 ? new Date(Date.now() + days * DAY_MS).toISOString() : undefined,
+        project: said(data, "project") || null,
+        expires_at: days > 0 ? new Date(Date.now() + days * DAY_MS).toISOString() : null,
       });
       showOnce(t("people.token-made"), t("people.token-once"), made.data.token);
     },

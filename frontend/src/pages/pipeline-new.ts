@@ -13,7 +13,7 @@ export async function start(): Promise<void> {
   mountEditor({
     box, project, document: String(carried("carried")), readOnly: false, problems: [], version: null, action: t("pipeline.create"),
     save: async (document, message) => {
-      const { data } = await request<{ name: string; version: number }>("POST", `/projects/${project}/pipelines`, { document, message });
+      const { data } = await request("POST", `/projects/${project}/pipelines`, { document, message });
       toastLater(t("pipeline.created", { name: data.name }));
       // The page is left once the editor knows that everything is saved.
       setTimeout(() => { location.assign(`/projects/${project}/pipelines/${data.name}`); }, 0);

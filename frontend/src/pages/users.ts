@@ -35,10 +35,10 @@ function newUser(): void {
     ],
     action: t("people.user-create"),
     send: async (data) => {
-      const { data: made } = await request<{ name: string; link?: string }>("POST", "/users", {
+      const { data: made } = await request("POST", "/users", {
         name: said(data, "name"),
         display_name: said(data, "display_name"),
-        email: said(data, "email") || undefined,
+        email: said(data, "email") || null,
         admin: data.has("admin"),
       });
       showOnce(t("people.user-made", { name: made.name }), t("people.link-once"), made.link ?? "");
@@ -67,8 +67,8 @@ function invite(): void {
     send: async (data) => {
       const project = said(data, "project");
       const place = project ? { project, role: said(data, "role") } : {};
-      const body = { kind: "invite", note: said(data, "note"), admin: data.has("admin"), ...place };
-      const { data: made } = await request<{ url: string }>("POST", "/links", body);
+      const body = { kind: "invite" as const, note: said(data, "note"), admin: data.has("admin"), ...place };
+      const { data: made } = await request("POST", "/links", body);
       showOnce(t("people.invite-made"), t("people.link-once"), made.url);
     },
   });
@@ -100,7 +100,7 @@ function edit(row: HTMLElement): void {
 }
 
 async function reset(user: string): Promise<void> {
-  const { data: made } = await request<{ url: string }>("POST", "/links", { kind: "reset", user });
+  const { data: made } = await request("POST", "/links", { kind: "reset", user });
   showOnce(t("people.reset-title", { name: user }), t("people.link-once"), made.url);
 }
 

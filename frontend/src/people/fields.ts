@@ -29,8 +29,13 @@ export function check(name: string, label: string, checked: boolean, help = ""):
   return h("div", { class: "field", "data-field": name }, h("label", { class: "check", for: `d-${name}` }, box, word));
 }
 
+/** What a form's field says as it was typed: a password may begin or end with a space. */
+export function exact(data: FormData, name: string): string {
+  const value = data.get(name);
+  return typeof value === "string" ? value : "";
+}
+
 /** What a form's field says, without spaces around. */
 export function said(data: FormData, name: string): string {
-  const value = data.get(name);
-  return typeof value === "string" ? value.trim() : "";
+  return exact(data, name).trim();
 }

@@ -32,10 +32,10 @@ export function askStart(project: string, pipeline: string, parameters: Paramete
   onSubmit(form, async (data) => {
     const { version, tasks, onStarted } = options;
     const body = { pipeline, parameters: chosen(parameters, data), ...(version === undefined ? {} : { version }), ...(tasks ? { tasks } : {}) };
-    const { data: started } = await request<{ run: { id: string }; warnings: Problem[] }>("POST", `/projects/${project}/runs`, body);
+    const { data: started } = await request("POST", `/projects/${project}/runs`, body);
     if (onStarted) {
       dialog.close();
-      onStarted(started.run.id, started.warnings);
+      onStarted(started.run.id, started.warnings as Problem[]);
       return;
     }
     toastLater(t("pipeline.started"));
@@ -48,7 +48,7 @@ export function askStart(project: string, pipeline: string, parameters: Paramete
 /** Reads a pipeline's parameters first. */
 export async function askStartOf(project: string, pipeline: string, options?: StartOptions): Promise<void> {
   await trying(async () => {
-    const { data } = await request<{ parameters: Parameters }>("GET", `/projects/${project}/pipelines/${pipeline}`);
-    askStart(project, pipeline, data.parameters, options);
+    const { data } = await request("GET", `/projects/${project}/pipelines/${pipeline}`);
+    askStart(project, pipeline, data.parameters as Parameters, options);
   });
 }

@@ -18,9 +18,9 @@ export function watchVersions(page: { project: string; pipeline: string; newest:
 async function restore({ project, pipeline, newest }: { project: string; pipeline: string; newest: number }, version: number): Promise<void> {
   const question = { title: t("pipeline.restore-title", { version }), text: t("pipeline.restore-text", { version, next: newest + 1 }), action: t("pipeline.restore") };
   if (!(await confirm(question))) return;
-  const path = `/projects/${project}/pipelines/${pipeline}`;
-  const old = await request<{ document: string; code?: string }>("GET", `${path}/versions/${version}`);
-  const body = { document: old.data.document, message: t("pipeline.restored-message", { version }), ...(old.data.code ? { code: old.data.code } : {}) };
+  const path = `/projects/${project}/pipelines/${pipeline}` as const;
+  const old = await request("GET", `${path}/versions/${version}`);
+  const body = { document: old.data.document ?? "", message: t("pipeline.restored-message", { version }), ...(old.data.code ? { code: old.data.code } : {}) };
   await request("PUT", path, body, { etag: `"${newest}"` });
   toastLater(t("pipeline.restored", { version }));
   location.assign(`${path}?tab=versions`);

@@ -80,7 +80,7 @@ function again(run: string): Action {
   return {
     question: { title: t("run.again"), text: t("run.again-question"), action: t("run.again") },
     perform: async () => {
-      const { data } = await request<{ run: { id: string } }>("POST", `/runs/${run}/again`);
+      const { data } = await request("POST", `/runs/${run}/again`);
       location.assign(`/runs/${data.run.id}`);
       return undefined;
     },

@@ -1,16 +1,14 @@
 // Doing the same with several runs of the list.
 
-import { request } from "../api/client";
+import { request, type Answer } from "../api/client";
+import type { Schema } from "../api/typed";
 import { confirm } from "../core/dialog";
 import { all, need } from "../core/dom";
 import { busy, trying } from "../core/form";
 import { t } from "../core/texts";
 import { toast } from "../core/toast";
 
-interface Results {
-  results: { run: string; ok: boolean; message?: string }[];
-  left?: string[];
-}
+type Results = Schema<"ManyResults">;
 
 /** Refusals that are shown one by one. */
 const SHOWN = 5;
@@ -60,7 +58,7 @@ export function watchBulk(table: HTMLElement, project: string, changed: () => vo
 async function cancel(project: string, runs: string[]): Promise<boolean> {
   const text = t("runs.cancel-question", { n: runs.length });
   if (!(await confirm({ title: t("runs.cancel"), text, action: t("runs.cancel"), danger: true }))) return false;
-  const results = await inTurns(`/projects/${project}/runs/cancel`, runs);
+  const results = await inTurns(runs, (left) => request("POST", `/projects/${project}/runs/cancel`, { runs: left }));
   say(results, (n) => t("runs.done-cancel", { n }));
   return true;
 }
@@ -68,16 +66,16 @@ async function cancel(project: string, runs: string[]): Promise<boolean> {
 async function again(project: string, runs: string[]): Promise<boolean> {
   const text = t("runs.again-question", { n: runs.length });
   if (!(await confirm({ title: t("runs.again"), text, action: t("runs.again") }))) return false;
-  const results = await inTurns(`/projects/${project}/runs/rerun`, runs);
+  const results = await inTurns(runs, (left) => request("POST", `/projects/${project}/runs/rerun`, { runs: left }));
   say(results, (n) => t("runs.done-again", { n }));
   return true;
 }
 
 /** Sends what the server had no time for again, until all is done. */
-async function inTurns(path: string, runs: string[]): Promise<Results["results"]> {
+async function inTurns(runs: string[], send: (left: string[]) => Promise<Answer<Results>>): Promise<Results["results"]> {
   const results: Results["results"] = [];
   for (let left = runs; left.length > 0; ) {
-    const { data } = await request<Results>("POST", path, { runs: left });
+    const { data } = await send(left);
     results.push(...data.results);
     left = data.left ?? [];
   }

@@ -42,7 +42,7 @@ function frame(box: HTMLDetailsElement): HTMLElement {
 }
 
 async function shown(box: HTMLDetailsElement): Promise<HTMLElement[]> {
-  const { data } = await request<Preview>("GET", box.dataset["shown"] ?? "");
+  const data = (await request("GET", box.dataset["shown"] ?? "")).data as Preview;
   const cut = data.truncated ? [h("p", { class: "muted small" }, t("run.preview-cut"))] : [];
   return [content(data), ...cut];
 }

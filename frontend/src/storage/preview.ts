@@ -20,7 +20,7 @@ interface Preview {
 /** Shows a file of the volume at `api`. */
 export async function showPreview(api: string, path: string): Promise<void> {
   const query = `path=${encodeURIComponent(path)}`;
-  const { data } = await request<Preview>("GET", `${api}/preview?${query}`);
+  const data = (await request("GET", `${api}/preview?${query}`)).data as Preview;
   const file = `/api/v1${api}/file?${query}`;
   const download = h("a", { class: "button primary", href: file, download: data.name }, icon("download"), t("storage.download"));
   const facts = h("p", { class: "muted small" }, `${data.media_type} · ${bytes(data.size)}`);

@@ -27,10 +27,10 @@ export interface Knowledge {
 /** Asks the server once. */
 export async function learn(): Promise<Knowledge> {
   const [pipeline, templates] = await Promise.all([
-    request<Schema>("GET", "/schemas/pipeline"),
-    request<Record<string, KnownTemplate>>("GET", "/schemas/arguments"),
+    request("GET", "/schemas/pipeline"),
+    request("GET", "/schemas/arguments"),
   ]);
-  return { pipeline: pipeline.data, templates: templates.data };
+  return { pipeline: pipeline.data, templates: templates.data as Knowledge["templates"] };
 }
 
 /** A template's text in the reader's language. */

@@ -29,7 +29,7 @@ export interface PageParts {
 
 /** The version that the server has stored. */
 export async function put(project: string, pipeline: string, document: string, message: string, version: number): Promise<number> {
-  const { data } = await request<{ version: number }>("PUT", `/projects/${project}/pipelines/${pipeline}`, { document, message }, { etag: `"${version}"` });
+  const { data } = await request("PUT", `/projects/${project}/pipelines/${pipeline}`, { document, message }, { etag: `"${version}"` });
   return data.version;
 }
 

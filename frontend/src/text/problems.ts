@@ -38,8 +38,8 @@ export class Checker {
     this.#running = running;
     const document = view.state.doc.toString();
     try {
-      const { data } = await request<Checked>("POST", `/projects/${this.project}/validate`, { document }, { signal: running.signal });
-      this.show(view, data);
+      const { data } = await request("POST", `/projects/${this.project}/validate`, { document }, { signal: running.signal });
+      this.show(view, data as Checked);
     } catch {
       // The next change asks again; saving says what is wrong with the connection.
     }

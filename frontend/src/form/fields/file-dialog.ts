@@ -42,6 +42,6 @@ export function chooseFile({ project, code }: Knowledge, title: string): Promise
 
 async function load(project: string, code: string | null): Promise<CodeFile[]> {
   if (code === null) return [];
-  const { data } = await request<{ files: CodeFile[] }>("GET", `/projects/${project}/code/${code}`);
+  const { data } = await request("GET", `/projects/${project}/code/${code}`);
   return data.files;
 }

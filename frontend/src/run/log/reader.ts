@@ -23,12 +23,6 @@ interface Chunk extends Source {
   readonly times?: LineTime[];
 }
 
-interface LogText {
-  readonly chunks: Chunk[];
-  readonly cursor: string;
-  readonly ended: boolean;
-}
-
 /** What a reader tells. */
 export interface Told {
   /** More of a stream. */
@@ -67,7 +61,7 @@ export class LogReader {
 
   /** How long the log is by now, in bytes. */
   async length(): Promise<number> {
-    const { data } = await request<{ streams: { length: number }[] }>("GET", `/runs/${this.#choice.run}/logs?${query(this.#choice)}`);
+    const { data } = await request("GET", `/runs/${this.#choice.run}/logs?${query(this.#choice)}`);
     return data.streams.reduce((sum, stream) => sum + stream.length, 0);
   }
 
@@ -89,8 +83,8 @@ export class LogReader {
   async #read(tail?: number): Promise<void> {
     let at = tail === undefined ? "" : `&tail=${tail}`;
     for (;;) {
-      const path = `/runs/${this.#choice.run}/logs/text?${query(this.#choice)}&limit=${PIECE}${at}`;
-      const { data } = await request<LogText>("GET", path, undefined, { signal: this.#stop.signal });
+      const path = `/runs/${this.#choice.run}/logs/text?${query(this.#choice)}&limit=${PIECE}${at}` as const;
+      const { data } = await request("GET", path, undefined, { signal: this.#stop.signal });
       this.#take(data.chunks);
       at = `&cursor=${encodeURIComponent(data.cursor)}`;
       if (data.ended || data.chunks.length === 0 || this.#told.enough()) {
