@@ -14,7 +14,8 @@ import { costs } from "./trace.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const ROUNDS = Number(process.argv[2] ?? 3);
-const MOVES = 60;
+/** Moves of a gesture. Fewer where each takes a tenth of a second and more. */
+const moves = (kind, nodes) => (kind === "ours" || nodes <= 1000 ? 60 : 24);
 const NAMES = { bare: "xyflow", culled: "xyflow, only what is in sight", ours: "Cubeloom" };
 const SIZES = (process.argv[3] ?? "1000,2122,5000").split(",").map(Number);
 const KINDS = (process.argv[4] ?? "bare,culled,ours").split(",");
@@ -85,25 +86,25 @@ async function mouse(session, type, { x, y }, more = {}) {
   await session.send("Input.dispatchMouseEvent", { type, x, y, ...more });
 }
 
-async function drag(page, from, { button = "left", by = 4 } = {}) {
+async function drag(page, from, { button = "left", by = 4, count }) {
   const session = await page.context().newCDPSession(page);
   const held = { button, buttons: button === "left" ? 1 : 4 };
   await mouse(session, "mouseMoved", from);
   await mouse(session, "mousePressed", from, { ...held, clickCount: 1 });
   await mouse(session, "mouseMoved", { x: from.x + 8, y: from.y + 8 }, held);
   const to = (index) => ({ x: from.x + 8 + by * Math.sin(index / 4) * 8 + index, y: from.y + 8 + index * by * 0.5 });
-  const found = await costs(session, Array.from({ length: MOVES }, (_, index) => () => mouse(session, "mouseMoved", to(index), held)));
-  await mouse(session, "mouseReleased", to(MOVES), { ...held, buttons: 0, clickCount: 1 });
+  const found = await costs(session, Array.from({ length: count }, (_, index) => () => mouse(session, "mouseMoved", to(index), held)));
+  await mouse(session, "mouseReleased", to(count), { ...held, buttons: 0, clickCount: 1 });
   await session.detach();
   return found.slice(3);
 }
 
-async function wheel(page) {
+async function wheel(page, count) {
   const session = await page.context().newCDPSession(page);
   const middle = { x: VIEW.width / 2, y: VIEW.height / 2 };
   await mouse(session, "mouseMoved", middle);
-  const turn = (index) => ({ deltaX: 0, deltaY: Math.floor(index / 20) % 2 === 0 ? -100 : 100 });
-  const found = await costs(session, Array.from({ length: MOVES }, (_, index) => () => mouse(session, "mouseWheel", middle, turn(index))));
+  const turn = (index) => ({ deltaX: 0, deltaY: Math.floor((index * 3) / count) % 2 === 0 ? -100 : 100 });
+  const found = await costs(session, Array.from({ length: count }, (_, index) => () => mouse(session, "mouseWheel", middle, turn(index))));
   await session.detach();
   return found.slice(3);
 }
@@ -115,17 +116,18 @@ async function measure(browser, url, kind, nodes) {
   await page.waitForFunction(() => window.opened !== undefined, undefined, { timeout: 120_000 });
   const opened = await page.evaluate(() => window.opened);
   const found = { "open": [opened] };
-  const hand = { button: kind === "ours" ? "middle" : "left" };
+  const count = moves(kind, nodes);
+  const hand = { button: kind === "ours" ? "middle" : "left", count };
   const near = await look(page, kind, 0.9);
-  found["drag, zoomed in"] = await changes(page, kind, "place", () => drag(page, near));
+  found["drag, zoomed in"] = await changes(page, kind, "place", () => drag(page, near, { count }));
   const { empty } = await look(page, kind, 0.9);
   found["pan, zoomed in"] = await changes(page, kind, "view", () => drag(page, empty, hand));
   const far = await look(page, kind, null);
-  found["drag, all in view"] = await changes(page, kind, "place", () => drag(page, far, { by: 1 }));
+  found["drag, all in view"] = await changes(page, kind, "place", () => drag(page, far, { by: 1, count }));
   const between = (await look(page, kind, null)).empty;
   found["pan, all in view"] = await changes(page, kind, "view", () => drag(page, between, hand));
   await look(page, kind, null);
-  found["zoom"] = await changes(page, kind, "view", () => wheel(page));
+  found["zoom"] = await changes(page, kind, "view", () => wheel(page, count));
   const session = await context.newCDPSession(page);
   await session.send("HeapProfiler.collectGarbage");
   const { usedSize } = await session.send("Runtime.getHeapUsage");
