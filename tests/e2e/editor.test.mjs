@@ -72,9 +72,27 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   await node(page, "command-2").click();
   await page.locator(".ed-actions summary").last().click();
   await page.getByRole("button", { name: "Run only command-2" }).click();
+  const earlier = page.url().split("#run/")[1];
+  const choice = page.getByRole("dialog").getByLabel("Results of the tasks before");
+  assert.match(await choice.locator("option").first().innerText(), /newest run/);
+  assert.match(await choice.locator("option").nth(1).innerText(), new RegExp(`${earlier.slice(-8)} · .+ · succeeded`, "i"));
+  await choice.selectOption(earlier);
   await page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
   await page.waitForFunction((before) => location.href !== before, page.url());
   await page.locator("#task-command-2[data-state=succeeded]").waitFor({ timeout: 30_000 });
+  const part = await page.context().newPage();
+  await part.goto(`/runs/${page.url().split("#run/")[1]}`);
+  assert.match(await part.locator(".run-part").innerText(), /only command-2/);
+  assert.equal(await part.locator(".run-part a").getAttribute("href"), `/runs/${earlier}`);
+  await part.close();
+
+  await page.locator(".ed-actions summary").first().click();
+  const file = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download as an Argo Workflow" }).click();
+  assert.equal((await file).suggestedFilename(), "first.argo.yaml");
+  await page.getByRole("dialog").getByText("first.argo.yaml is downloaded").waitFor();
+  await page.getByRole("dialog").locator("li, p").first().waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
 
   await field(page, "/tasks/2/arguments/command/1").locator("input").fill("0.4");
   await save(page, "sleeps longer");

@@ -26,6 +26,7 @@ export function MoreMenu({ session }: { session: Session }) {
         {session.readOnly ? null : item("upload", t("editor.import"), () => { askFile(session); })}
         {item("download", t("editor.export-yaml"), () => void trying(() => download(session, "yaml")))}
         {item("download", t("editor.export-json"), () => void trying(() => download(session, "json")))}
+        {stored ? item("download", t("editor.export-argo"), () => void trying(async () => { await (await import("./argo")).exportArgo(session); })) : null}
         {stored ? <a className="menu-item" href={`/projects/${session.project}/pipelines/${stored.pipeline}?tab=versions`}><Icon name="compare" />{t("editor.compare-text")}</a> : null}
       </div>
     </details>

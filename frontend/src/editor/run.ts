@@ -1,13 +1,13 @@
 //! Running from the editor: what is not saved is saved first, then the canvas shows the run.
 
 import { request } from "../api/client";
-import { confirm } from "../core/dialog";
 import { trying } from "../core/form";
 import { t } from "../core/texts";
 import { toast } from "../core/toast";
 import { askStartOf, type StartOptions } from "../pipelines/start";
+import { taskOf } from "../graph/document";
 import { RunWatch, type Run } from "./live";
-import { save } from "./save";
+import { storedFirst } from "./save";
 import type { Session } from "./session";
 
 const HASH = "#run/";
@@ -18,21 +18,24 @@ export type Part = { from: string } | { only: string } | null;
 
 /** Asks what has to be asked, and starts a run that the canvas shows. */
 export async function start(session: Session, part: Part): Promise<void> {
-  if (session.dirty || !session.state.stored) {
-    const question = { title: t("editor.run-save"), text: t("editor.run-save-text"), action: t("editor.run-save-action") };
-    if (!(await confirm(question)) || !(await save(session))) return;
-  }
-  const { stored } = session.state;
-  if (!stored) return;
+  const question = { title: t("editor.run-save"), text: t("editor.run-save-text"), action: t("editor.run-save-action") };
+  if (!(await storedFirst(session, question))) return;
+  const pipeline = session.state.stored?.pipeline;
+  if (pipeline === undefined) return;
   const options: StartOptions = {
-    ...(part ? { tasks: part } : {}),
-    title: titleOf(stored.pipeline, part),
+    ...(part ? { tasks: part, takesOver: needsOthers(session, part) } : {}),
+    title: titleOf(pipeline, part),
     onStarted: (run, warnings) => {
       for (const { message } of warnings.slice(0, 3)) toast(message);
       show(session, run);
     },
   };
-  await askStartOf(session.project, stored.pipeline, options);
+  await askStartOf(session.project, pipeline, options);
+}
+
+function needsOthers(session: Session, part: NonNullable<Part>): boolean {
+  const task = taskOf(session.store.state.document, "from" in part ? part.from : part.only);
+  return (task?.needs?.length ?? 0) > 0;
 }
 
 function titleOf(pipeline: string, part: Part): string {

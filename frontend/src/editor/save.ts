@@ -3,7 +3,7 @@
 import { request } from "../api/client";
 import { ApiProblem } from "../api/problem";
 import { h, icon } from "../core/dom";
-import { openDialog } from "../core/dialog";
+import { confirm, openDialog, type Question } from "../core/dialog";
 import { trying } from "../core/form";
 import { t } from "../core/texts";
 import { toast } from "../core/toast";
@@ -20,6 +20,12 @@ export async function save(session: Session): Promise<boolean> {
   }
   const message = await askMessage(session);
   return message === null ? false : store(session, message);
+}
+
+/** Whether everything is stored; what is not is saved when somebody says yes to the question. */
+export async function storedFirst(session: Session, question: Question): Promise<boolean> {
+  if (!session.dirty && session.state.stored) return true;
+  return (await confirm(question)) && save(session);
 }
 
 /** Stores the present text. */

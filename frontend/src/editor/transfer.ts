@@ -64,7 +64,12 @@ export async function download(session: Session, form: "yaml" | "json"): Promise
   const { document } = session.store.state;
   const json = () => `${JSON.stringify(document, undefined, 2)}\n`;
   const text = form === "json" ? json() : await session.text();
-  const url = URL.createObjectURL(new Blob([text], { type: form === "json" ? "application/json" : "application/yaml" }));
-  h("a", { href: url, download: `${document.name || "pipeline"}.${form}` }).click();
+  hand(`${document.name || "pipeline"}.${form}`, text, form === "json" ? "application/json" : "application/yaml");
+}
+
+/** Hands a text over as a file. */
+export function hand(name: string, text: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  h("a", { href: url, download: name }).click();
   setTimeout(() => { URL.revokeObjectURL(url); }, 1000);
 }

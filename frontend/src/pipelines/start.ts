@@ -5,7 +5,8 @@ import type { Problem } from "../api/problem";
 import { h, icon, need } from "../core/dom";
 import { openDialog } from "../core/dialog";
 import { onSubmit, trying } from "../core/form";
-import { t } from "../core/texts";
+import { language, stateWord, t } from "../core/texts";
+import { exact } from "../core/time";
 import { toastLater } from "../core/toast";
 import { chosen, fields, type Parameters } from "./parameters";
 
@@ -14,24 +15,50 @@ export interface StartOptions {
   version?: number;
   /** The part that is run, as the API has it. */
   tasks?: { from: string } | { only: string };
+  /** The part needs what tasks before it leave: it is asked of which run. */
+  takesOver?: boolean;
   /** What the dialog is called. */
   title?: string;
   /** What is done with the run, instead of going to its page. */
   onStarted?: (run: string, warnings: Problem[]) => void;
 }
 
-/** Asks for the parameters of a stored pipeline and starts it. */
-export function askStart(project: string, pipeline: string, parameters: Parameters, options: StartOptions = {}): void {
+/** A run that has ended. */
+interface Earlier {
+  readonly id: string;
+  readonly state: string;
+  readonly created_at: string;
+}
+
+const OF = "tasks/of";
+
+function earlierField(runs: readonly Earlier[]): HTMLElement {
+  const line = ({ id, state, created_at: at }: Earlier) => t("pipeline.run-of-one", { run: id.slice(-8), when: exact(new Date(at), language()), state: stateWord(state) });
+  const choices = [h("option", { value: "" }, t("pipeline.run-of-newest")), ...runs.map((run) => h("option", { value: run.id }, line(run)))];
+  return h(
+    "div",
+    { class: "field", "data-field": OF },
+    h("label", { class: "field-label", for: "run-of" }, t("pipeline.run-of")),
+    h("select", { class: "input", id: "run-of", name: OF, "aria-describedby": "h-run-of" }, ...choices),
+    h("p", { class: "field-help", id: "h-run-of" }, t("pipeline.run-of-help")),
+  );
+}
+
+/** Asks for the parameters of a stored pipeline, and for `earlier` runs which one is taken over from, and starts it. */
+export function askStart(project: string, pipeline: string, parameters: Parameters, options: StartOptions = {}, earlier: readonly Earlier[] = []): void {
   const names = Object.keys(parameters);
   const go = h("button", { class: "button primary", type: "submit", form: "start-run" }, icon("run"), t("pipeline.run"));
   const cancel = h("button", { class: "button", type: "button" }, t("common.cancel"));
   const form = h("form", { class: "form", id: "start-run" }, ...fields(parameters));
-  if (names.length === 0) form.append(h("p", { class: "muted" }, t("pipeline.no-parameters")));
+  if (options.takesOver) form.prepend(earlierField(earlier));
+  else if (names.length === 0) form.append(h("p", { class: "muted" }, t("pipeline.no-parameters")));
   const dialog = openDialog({ title: options.title ?? t("pipeline.run-title", { name: pipeline }), body: [form], actions: [cancel, go] });
   cancel.addEventListener("click", () => { dialog.close(); });
   onSubmit(form, async (data) => {
     const { version, tasks, onStarted } = options;
-    const body = { pipeline, parameters: chosen(parameters, data), ...(version === undefined ? {} : { version }), ...(tasks ? { tasks } : {}) };
+    const of = data.get(OF);
+    const part = tasks && (typeof of === "string" && of !== "" ? { ...tasks, of } : tasks);
+    const body = { pipeline, parameters: chosen(parameters, data), ...(version === undefined ? {} : { version }), ...(part ? { tasks: part } : {}) };
     const { data: started } = await request("POST", `/projects/${project}/runs`, body);
     if (onStarted) {
       dialog.close();
@@ -48,7 +75,11 @@ export function askStart(project: string, pipeline: string, parameters: Paramete
 /** Reads a pipeline's parameters first. */
 export async function askStartOf(project: string, pipeline: string, options?: StartOptions): Promise<void> {
   await trying(async () => {
-    const { data } = await request("GET", `/projects/${project}/pipelines/${pipeline}`);
-    askStart(project, pipeline, data.parameters as Parameters, options);
+    const ended = `/projects/${project}/runs?pipeline=${pipeline}&state=succeeded,failed,cancelled&limit=50`;
+    const [{ data }, earlier] = await Promise.all([
+      request("GET", `/projects/${project}/pipelines/${pipeline}`),
+      options?.takesOver ? request("GET", ended) : null,
+    ]);
+    askStart(project, pipeline, data.parameters as Parameters, options, earlier?.data.items);
   });
 }

@@ -4,16 +4,18 @@ import { t } from "../../core/texts";
 import { useForm } from "../context";
 import { readText, shown, useDraft } from "../draft";
 import { Icon } from "../../editor/icon";
+import { readVolume } from "../task/uses";
 import type { ControlParts } from "./control";
 import { TextField } from "./text";
 
-/** The path, and a button that opens the files of the pipeline's folder. */
+/** The path, and a button that opens the files of the pipeline, the project and the volumes. */
 export function FileField({ path, bound, ties, title, labelled, placeholder, plain }: ControlParts) {
-  const { knowledge } = useForm();
+  const { knowledge, tasks } = useForm();
   const draft = useDraft(bound, readText, shown);
   const choose = async () => {
     const { chooseFile } = await import("./file-dialog");
-    const chosen = await chooseFile(knowledge, title);
+    const volumes = tasks[0]?.["volumes"];
+    const chosen = await chooseFile(knowledge, Array.isArray(volumes) ? volumes.map(readVolume) : [], title);
     if (chosen === null) return;
     bound.seal();
     bound.set(chosen);

@@ -1,5 +1,6 @@
 //! What every tab of a run has above it: the run, what failed first, and the run before it.
 
+use cubeloom_domain::plan::{Choice, PlannedPart};
 use cubeloom_store::RunFilter;
 
 use super::Tab;
@@ -19,6 +20,8 @@ pub(crate) struct Head {
     pub(crate) failure: Option<First>,
     /// The id of the run of this pipeline before this one.
     pub(crate) before: Option<String>,
+    /// Which part of the pipeline it is, where it is not the whole.
+    pub(crate) part: Option<PlannedPart>,
     pub(crate) now: Time,
 }
 
@@ -52,6 +55,7 @@ impl Head {
         Ok(Self {
             failure: first_failure(reader).await?,
             before: before(web, &run).await?,
+            part: reader.plan.part.clone(),
             now: Time(web.now()),
             run,
             tab,
@@ -61,6 +65,14 @@ impl Head {
     /// The end of the run's id.
     pub(crate) fn short(&self) -> &str {
         short(&self.run.id)
+    }
+
+    /// The text that names its part.
+    pub(crate) fn part_key(part: &PlannedPart) -> &'static str {
+        match part.choice {
+            Choice::Only(_) => "run.part-only",
+            Choice::From(_) => "run.part-from",
+        }
     }
 
     /// Whether something may still happen by itself.

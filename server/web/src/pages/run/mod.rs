@@ -4,7 +4,7 @@ pub(crate) mod bar;
 mod files;
 mod gantt;
 mod graph;
-mod head;
+pub(crate) mod head;
 mod logs;
 mod metrics;
 mod objects;

@@ -1,0 +1,28 @@
+//! The stored pipeline as an Argo Workflow, for those who leave, with what that cannot say.
+
+import { request } from "../api/client";
+import { openDialog } from "../core/dialog";
+import { h } from "../core/dom";
+import { t } from "../core/texts";
+import { storedFirst } from "./save";
+import type { Session } from "./session";
+import { hand } from "./transfer";
+
+/** Hands it over as a file, and lists what was not carried over. */
+export async function exportArgo(session: Session): Promise<void> {
+  const question = { title: t("editor.run-save"), text: t("editor.export-save-text"), action: t("editor.export-save-action") };
+  if (!(await storedFirst(session, question))) return;
+  const { stored } = session.state;
+  if (!stored) return;
+  const { data } = await request<{ document: string; report: string[] }>(
+    "GET", `/projects/${session.project}/pipelines/${stored.pipeline}/export?format=argo&version=${stored.version}`,
+  );
+  hand(`${stored.pipeline}.argo.yaml`, data.document, "application/yaml");
+  const notes = data.report.length === 0
+    ? [h("p", {}, t("editor.export-all"))]
+    : [h("p", {}, t("editor.export-notes")), h("ul", { class: "list" }, ...data.report.map((note) => h("li", {}, note)))];
+  const close = h("button", { class: "button primary", type: "button" }, t("common.close"));
+  const dialog = openDialog({ title: t("editor.export-argo-done", { name: `${stored.pipeline}.argo.yaml` }), body: notes, actions: [close], large: data.report.length > 0 });
+  close.addEventListener("click", () => { dialog.close(); });
+  close.focus();
+}

@@ -1,0 +1,72 @@
+//! Where a file can be chosen from: the pipeline's own folder, the project's shared one, and the volumes that a path leads
+//! into. What is chosen is written as the task's program will find it.
+
+import { request } from "../../api/client";
+import { t } from "../../core/texts";
+import type { Knowledge } from "../knowledge";
+import type { VolumeUse } from "../task/uses";
+
+/** A file or a folder of a place. */
+export interface PlaceEntry {
+  /** Below the place. */
+  readonly path: string;
+  readonly folder: boolean;
+  readonly bytes: number;
+}
+
+/** A place. */
+export interface FilePlace {
+  readonly id: string;
+  readonly title: string;
+  /** What is said when nothing lies there. */
+  readonly empty: string;
+  /** What lies in a folder of it; of a place without folders, everything. */
+  readonly list: (folder: string) => Promise<PlaceEntry[]>;
+  /** How a task names a file of it. */
+  readonly written: (path: string) => string;
+}
+
+interface Volume {
+  readonly name: string;
+  readonly place: { readonly kind: string; readonly path?: string };
+  readonly built_in: boolean;
+  readonly browsable: boolean;
+}
+
+/** All places; the pipeline's own folder is the first. `uses`: the volumes of the task, with where they appear. */
+export async function placesOf({ project, code }: Knowledge, uses: readonly VolumeUse[]): Promise<FilePlace[]> {
+  const { data } = await request("GET", `/projects/${project}/volumes?limit=200`);
+  const volumes = data.items.flatMap((volume): FilePlace[] => {
+    const root = volume.browsable ? rootOf(volume, uses) : null;
+    return root === null ? [] : [placeOf(project, volume, root)];
+  });
+  return [codePlace(project, code), ...volumes];
+}
+
+/** How a path into a volume begins; null when no path leads there: its folder is in a variable only. */
+export function rootOf({ name, place, built_in: builtIn }: Volume, uses: readonly VolumeUse[]): string | null {
+  const mount = uses.find((use) => use.name === name)?.mount ?? "";
+  if (mount !== "") return mount.replace(/\/+$/, "");
+  if (place.kind !== "workspace" && !builtIn) return null;
+  return place.path ? `{{ workspace }}/${place.path}` : "{{ workspace }}";
+}
+
+function codePlace(project: string, code: string | null): FilePlace {
+  const list = async (): Promise<PlaceEntry[]> => {
+    if (code === null) return [];
+    const { data } = await request<{ files: { path: string; bytes: number }[] }>("GET", `/projects/${project}/code/${code}`);
+    return data.files.map(({ path, bytes }) => ({ path, bytes, folder: false }));
+  };
+  return { id: "", title: t("form.place-code"), empty: t("form.no-files"), list, written: (path) => path };
+}
+
+function placeOf(project: string, { name, built_in: builtIn }: Volume, root: string): FilePlace {
+  const list = async (folder: string): Promise<PlaceEntry[]> => {
+    const files = `/projects/${project}/volumes/${name}/files?limit=200&path=${encodeURIComponent(folder)}`;
+    const { data } = await request<{ items: { name: string; kind: string; size: number }[] }>("GET", files);
+    const below = folder === "" ? "" : `${folder}/`;
+    return data.items.filter(({ kind }) => kind !== "other").map((one) => ({ path: below + one.name, bytes: one.size, folder: one.kind === "folder" }));
+  };
+  const title = builtIn ? t("form.place-workspace") : t("form.place-volume", { name });
+  return { id: name, title, empty: t("form.folder-empty"), list, written: (path) => `${root}/${path}` };
+}
