@@ -7,6 +7,7 @@ import { flawless, launch, look, open, session } from "./support/browser.mjs";
 import { connect, dragTemplate, node, openEditor, ready } from "./support/editor.mjs";
 import { eventually } from "./support/eventually.mjs";
 import { Server } from "./support/server.mjs";
+import { hand } from "./support/touch.mjs";
 
 const DOCUMENT = `apiVersion: cubeloom/v1
 kind: Pipeline
@@ -325,6 +326,85 @@ test("on a small screen by touch: a template from its sheet, a tap to select", a
   while ((await page.locator(".cv-stage").getAttribute("data-detail")) === "far") await page.getByRole("button", { name: "Zoom in" }).click();
   await node(page, "python").waitFor();
   assert.deepEqual(await look(page, "en"), []);
+});
+
+test("with fingers: one pans, two zoom, a tap selects, what is selected is dragged", async () => {
+  const page = await openEditor(browser, server, state, "/projects/default/pipelines/drawn/edit", { touch: true });
+  const fingers = await hand(page);
+  const zoom = async () => Number.parseInt(await page.locator(".cv-zoom").innerText(), 10);
+  const room = await page.locator(".cv-stage").boundingBox();
+  const empty = { x: room.x + room.width / 2, y: room.y + room.height - 160 };
+
+  const first = await middle(page, "a");
+  await fingers.move([empty], [{ x: empty.x + 60, y: empty.y - 40 }]);
+  await eventually(async () => {
+    const now = await middle(page, "a");
+    assert.ok(Math.abs(now.x - first.x - 60) < 8 && Math.abs(now.y - first.y + 40) < 8, `one finger moves the view: ${JSON.stringify([first, now])}`);
+  });
+  assert.equal(await page.locator(".cv-task[data-selected]").count(), 0);
+
+  // What is not selected does not go with the finger: the view does.
+  const [lone, a] = [await middle(page, "lone"), await middle(page, "a")];
+  await fingers.move([lone], [{ x: lone.x, y: lone.y + 48 }]);
+  await eventually(async () => assert.ok(Math.abs((await middle(page, "a")).y - a.y - 48) < 8));
+
+  await fingers.tap(await middle(page, "lone"));
+  await page.locator("#task-lone[data-selected]").waitFor();
+  const [from, still] = [await middle(page, "lone"), await middle(page, "a")];
+  await fingers.move([from], [{ x: from.x + 40, y: from.y + 72 }]);
+  await eventually(async () => {
+    const now = await middle(page, "lone");
+    assert.ok(now.y - from.y > 50, `it goes with the finger: ${JSON.stringify([from, now])}`);
+    assert.deepEqual(await middle(page, "a"), still, "the view stays");
+  });
+  await page.locator(".ed-saved[data-dirty]").waitFor({ state: "attached" });
+
+  const before = await zoom();
+  const apart = (by) => [{ x: empty.x - by, y: empty.y }, { x: empty.x + by, y: empty.y }];
+  await fingers.move(apart(120), apart(60));
+  await eventually(async () => assert.ok((await zoom()) < before * 0.7, "two fingers zoom out"));
+  const small = await zoom();
+  await fingers.move(apart(60), apart(110));
+  await eventually(async () => assert.ok((await zoom()) > small * 1.3, "and in"));
+  flawless(page);
+});
+
+test("on the map a click goes there, and a drag goes along; the view chooser shows canvas, text, both", async () => {
+  const names = Array.from({ length: 12 }, (_, at) => `t${at}`);
+  const rows = names.map((name, at) => `  - {name: ${name}, template: command, arguments: {command: ["true"]}${at === 0 ? "" : `, needs: [t${at - 1}]`}}`);
+  await api("POST", "/projects/default/pipelines", { document: `apiVersion: cubeloom/v1\nkind: Pipeline\nname: wide\ntasks:\n${rows.join("\n")}\n` });
+  const page = await openEditor(browser, server, state, "/projects/default/pipelines/wide/edit");
+  const map = page.locator(".cv-map");
+  await map.waitFor();
+  await node(page, "t0").waitFor();
+  const box = await map.boundingBox();
+  const at = (part) => ({ x: box.x + box.width * part, y: box.y + box.height / 2 });
+  const inSight = (task) => eventually(async () => {
+    const [room, one] = [await page.locator(".cv-stage").boundingBox(), await node(page, task).boundingBox({ timeout: 1000 })];
+    assert.ok(one && one.x >= room.x && one.x + one.width <= room.x + room.width, `${task} is in sight`);
+  });
+  await page.mouse.click(at(0.93).x, at(0.93).y);
+  await inSight("t11");
+  await page.mouse.move(at(0.9).x, at(0.9).y);
+  await page.mouse.down();
+  await page.mouse.move(at(0.08).x, at(0.08).y, { steps: 8 });
+  await page.mouse.up();
+  await inSight("t0");
+  await page.mouse.move(at(0.9).x, at(0.9).y);
+  await inSight("t0");
+
+  const looks = page.getByRole("group", { name: "How the pipeline is shown" });
+  const place = await middle(page, "t0");
+  await looks.getByRole("button", { name: "Text" }).click();
+  await page.locator(".ed-text .cm-content").waitFor();
+  await eventually(async () => assert.equal(await page.locator(".cv-stage").isVisible(), false));
+  await eventually(async () => assert.equal(await looks.getByRole("button", { name: "Text" }).getAttribute("aria-pressed"), "true"));
+  await looks.getByRole("button", { name: "Canvas" }).click();
+  await eventually(async () => assert.deepEqual(await middle(page, "t0"), place, "the canvas shows what it showed"));
+  await looks.getByRole("button", { name: "Both" }).click();
+  await page.locator(".ed-text .cm-content").waitFor();
+  await eventually(async () => assert.ok(await page.locator(".cv-stage").isVisible()));
+  flawless(page);
 });
 
 test("who may only look changes nothing", async () => {

@@ -36,6 +36,8 @@ before(async () => {
   server.user("ada", "--admin");
   const api = server.api(server.token("ada"));
   await api("POST", "/projects/default/pipelines", { document: DOCUMENT, message: "as it began" });
+  const bytes = { "content-type": "application/octet-stream" };
+  await api("PUT", "/projects/default/volumes/workspace/file?path=models/old/m1.json", "{}", bytes);
   await api("POST", "/projects/default/secrets", { name: "api-token", value: "abcdefgh" });
   state = await session(browser, server, "ada");
 });
@@ -97,6 +99,25 @@ test("a field is typed into, in the middle too, and undone in one step", async (
   await eventually(async () => assert.match(await text(page), /# how long it learns/, "comments stay"));
   await page.locator(".ed-steps button").first().click();
   await eventually(async () => assert.equal(await model.inputValue(), "m.json"));
+  flawless(page);
+  await page.context().close();
+});
+
+test("a file is chosen from the project's shared folder, folder by folder", async () => {
+  const page = await editor("split");
+  await form(page).getByRole("button", { name: "Choose a file: Script" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("The pipeline has no folder of code yet").waitFor();
+  await dialog.getByLabel("Where the file is").selectOption("workspace");
+  await dialog.getByRole("button", { name: "models" }).click();
+  await dialog.getByRole("button", { name: /^old/ }).click();
+  await dialog.getByRole("button", { name: "The folder above" }).click();
+  await dialog.getByRole("button", { name: /^old/ }).click();
+  await dialog.getByRole("searchbox").fill("m1");
+  assert.deepEqual(await look(page, "en"), []);
+  await dialog.getByRole("button", { name: /^m1\.json/ }).click();
+  await dialog.waitFor({ state: "detached" });
+  await eventually(async () => assert.equal(await form(page).getByRole("textbox", { name: /^Script/ }).inputValue(), "{{ workspace }}/models/old/m1.json"));
   flawless(page);
   await page.context().close();
 });

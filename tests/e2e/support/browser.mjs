@@ -28,12 +28,13 @@ export const launch = () =>
 export const SIZES = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } };
 
 /** A page whose faults are collected in `page.faults`. */
-export async function open(browser, server, { size = "wide", theme = "light", lang = "en", state } = {}) {
+export async function open(browser, server, { size = "wide", theme = "light", lang = "en", touch = false, state } = {}) {
   const context = await browser.newContext({
     viewport: SIZES[size],
     locale: lang === "zh" ? "zh-CN" : "en-GB",
     colorScheme: theme,
     reducedMotion: "reduce",
+    hasTouch: touch,
     baseURL: server.url,
     storageState: state,
   });
