@@ -1,6 +1,8 @@
 // The form of the editor: fields from a schema, expressions, problems that lead to their field, several tasks at once.
 
 import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 
 import { flawless, launch, look, open, session, settled } from "./support/browser.mjs";
@@ -117,7 +119,7 @@ test("a file is chosen from the project's shared folder, folder by folder", asyn
   assert.deepEqual(await look(page, "en"), []);
   await dialog.getByRole("button", { name: /^m1\.json/ }).click();
   await dialog.waitFor({ state: "detached" });
-  await eventually(async () => assert.equal(await form(page).getByRole("textbox", { name: /^Script/ }).inputValue(), "{{ workspace }}/models/old/m1.json"));
+  await eventually(async () => assert.equal(await form(page).locator("[data-pointer='/tasks/0/arguments/script'] input").inputValue(), "{{ workspace }}/models/old/m1.json"));
   flawless(page);
   await page.context().close();
 });
@@ -207,6 +209,54 @@ test("another template takes the arguments that fit, and says which do not", asy
   await eventually(async () => assert.equal(await form(page).getByLabel(/^Script/).inputValue(), "split.py"));
   await form(page).getByLabel("Template", { exact: true }).selectOption("command");
   await form(page).getByText(/were left out: script, args/).waitFor();
+  flawless(page);
+  await page.context().close();
+});
+
+test("a task of an older version has that version's form, and is told what the newest changes", async () => {
+  const folder = mkdtempSync(join(server.folder, "templates-"));
+  const own = new URL("../../task-templates/command/", import.meta.url);
+  cpSync(own, join(folder, "command"), { recursive: true });
+  const second = await Server.start({ CUBELOOM_SERVER_TEMPLATES: folder });
+  try {
+    await second.kill();
+    const file = join(folder, "command", "template.yaml");
+    const newer = readFileSync(file, "utf8").replace('version: "1.0.0"', 'version: "1.1.0"').replace("\nroles:", "\n    stdin:\n      type: string\n      default: ''\n      title: Input\n      x-form: {order: 2}\nroles:");
+    writeFileSync(file, newer);
+    await second.run();
+    second.user("ada", "--admin");
+    const tasks = "  - {name: old, template: command@1.0.0, arguments: {command: [a]}}\n  - {name: new, template: command, arguments: {command: [a]}}\n";
+    await second.api(second.token("ada"))("POST", "/projects/default/pipelines", { document: `apiVersion: cubeloom/v1\nkind: Pipeline\nname: aged\ntasks:\n${tasks}` });
+    const page = await open(browser, second, { state: await session(browser, second, "ada") });
+    await page.goto("/projects/default/pipelines/aged/edit");
+    await settled(page);
+    await select(page, "new");
+    await form(page).locator("[data-pointer='/tasks/1/arguments/stdin']").waitFor();
+    assert.equal(await form(page).locator(".form-update").count(), 0);
+    await select(page, "old");
+    await form(page).locator("[data-pointer='/tasks/0/arguments/command']").waitFor();
+    assert.equal(await form(page).locator("[data-pointer='/tasks/0/arguments/stdin']").count(), 0);
+    await form(page).getByText("Version 1.1.0 is there").click();
+    assert.match(await form(page).locator(".form-update dl").innerText(), /New arguments\s+stdin/);
+    assert.deepEqual(await look(page, "en"), []);
+    await form(page).getByRole("button", { name: "Update the task to it" }).click();
+    await form(page).locator("[data-pointer='/tasks/0/arguments/stdin']").waitFor();
+    await form(page).locator(".form-update").waitFor({ state: "detached" });
+    assert.match(await text(page), /command@1\.1\.0/);
+    flawless(page);
+    await page.context().close();
+  } finally {
+    await second.stop();
+  }
+});
+
+test("in Chinese the arguments have Chinese titles and help", async () => {
+  const page = await editor(null, { lang: "zh" });
+  await page.locator("#task-split").click();
+  await form(page).locator("[data-pointer='/tasks/0/arguments/script']").getByText("脚本").first().waitFor();
+  await form(page).getByText("程序在 sys.argv[1:] 中得到的内容。").waitFor();
+  await page.goto("/templates/python");
+  await page.locator("main").getByText("流水线文件夹中的一个 Python 文件。").first().waitFor();
   flawless(page);
   await page.context().close();
 });

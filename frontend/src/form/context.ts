@@ -6,7 +6,7 @@ import { t } from "../core/texts";
 import type { EditorStore } from "../editor/store";
 import type { Json, PipelineDocument, Task } from "../graph/document";
 import type { Place } from "../editor/load";
-import type { Templates } from "../editor/templates";
+import type { TemplateInfo, Templates } from "../editor/templates";
 import type { Knowledge } from "./knowledge";
 import type { Path } from "../graph/edit";
 import { pointer } from "./path";
@@ -17,7 +17,11 @@ export interface FormState {
   readonly store: EditorStore;
   readonly document: PipelineDocument;
   readonly tasks: readonly Task[];
+  /** The newest versions. */
   readonly templates: Templates;
+  /** That of the first task, in the version that it names; undefined also while it is `loading`. */
+  readonly template: TemplateInfo | undefined;
+  readonly loading: boolean;
   readonly knowledge: Knowledge;
   readonly places: readonly Place[];
   readonly problems: readonly Problem[];

@@ -13,6 +13,7 @@ import type { Knowledge } from "./knowledge";
 import { ManyForm } from "./task/many";
 import { PipelineForm } from "./pipeline/pipeline";
 import { TaskForm } from "./task/task";
+import { useTemplate } from "./versions";
 
 interface FormParts {
   readonly store: EditorStore;
@@ -31,8 +32,9 @@ export function Form({ store, templates, knowledge, places }: FormParts) {
   useJumps(store, root);
   const tasks = tasksIn(selection).flatMap((name) => taskOf(document, name) ?? []);
   const [only] = tasks;
+  const { template, loading } = useTemplate(templates, only);
   return (
-    <FormContext value={{ store, document, tasks, templates, knowledge, places, problems, readOnly }}>
+    <FormContext value={{ store, document, tasks, templates, template, loading, knowledge, places, problems, readOnly }}>
       <div className="task-form" ref={root} role="region" aria-label={t("form.title")}>
         {!only ? <PipelineForm key="pipeline" /> : tasks.length === 1 ? <TaskForm key={only.name} task={only} /> : <ManyForm key="many" />}
       </div>

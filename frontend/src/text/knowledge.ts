@@ -30,7 +30,25 @@ export async function learn(): Promise<Knowledge> {
     request("GET", "/schemas/pipeline"),
     request("GET", "/schemas/arguments"),
   ]);
-  return { pipeline: pipeline.data, templates: templates.data as Knowledge["templates"] };
+  const known = Object.entries(templates.data as Knowledge["templates"]).map(([name, one]) => [name, { ...one, parameters: inLanguage(one.parameters) }]);
+  return { pipeline: pipeline.data, templates: Object.fromEntries(known) as Record<string, KnownTemplate> };
+}
+
+/** A template's schema with the reader's titles and descriptions: `x-form` has the Chinese ones. */
+export function inLanguage(schema: Schema): Schema {
+  return language() === "zh" ? inChinese(schema) : schema;
+}
+
+/** See `inLanguage`. */
+export function inChinese(schema: Schema): Schema {
+  const zh = schema["x-form"]?.zh;
+  const inside = schema.properties && Object.fromEntries(Object.entries(schema.properties).map(([name, one]) => [name, inChinese(one)]));
+  return {
+    ...schema,
+    ...(zh?.title === undefined ? {} : { title: zh.title }),
+    ...(zh?.help === undefined ? {} : { description: zh.help }),
+    ...(inside && { properties: inside }),
+  };
 }
 
 /** A template's text in the reader's language. */

@@ -17,6 +17,8 @@ export interface Schema {
   anyOf?: Schema[];
   oneOf?: Schema[];
   allOf?: Schema[];
+  /** Hints for forms; `zh` has the title and the description in Chinese. */
+  "x-form"?: { zh?: { title?: string; help?: string } };
 }
 
 /** A schema without references, and the alternatives that it allows. */

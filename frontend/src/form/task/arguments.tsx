@@ -12,25 +12,23 @@ import type { Field as Argument } from "../schema/kinds";
 import { schemaOf } from "../schema/of-template";
 import { fieldsOf } from "../schema/read";
 import { useWays } from "./ways";
-import { templateOfTask } from "../../editor/templates";
 
 /** The part with the arguments. What the template does not know is edited as YAML below. */
 export function ArgumentsPart() {
-  const { tasks, templates } = useForm();
+  const { tasks, template, loading } = useForm();
   const [task] = tasks;
-  const template = task && templateOfTask(templates, task);
   const fields = useMemo(() => (template ? fieldsOf(schemaOf(template)) : []), [template]);
   const choice = useMemo(() => (template ? choiceOf(schemaOf(template)) : null), [template]);
   if (!task) return null;
   const given = isMapping(task.arguments) ? task.arguments : {};
   const known = new Set(fields.map((field) => field.name));
-  const unknown = Object.keys(given).filter((name) => !known.has(name));
+  const unknown = loading ? [] : Object.keys(given).filter((name) => !known.has(name));
   return (
     <Fold name="arguments" title={t("form.arguments")} keys={["arguments"]} summary={Object.keys(given).join(", ")} open>
       {choice?.exactly ? <Chosen choice={choice} fields={fields} /> : <Groups fields={fields} />}
       {choice && !choice.exactly ? <p className="field-help">{t("form.at-least-one", { names: waysInWords(choice, fields) })}</p> : null}
       {unknown.map((name) => <Field key={name} path={["arguments", name]} kind={{ type: "yaml" }} title={name} help={template ? t("form.unknown-argument") : ""} />)}
-      {fields.length === 0 && unknown.length === 0 ? <p className="muted small">{template ? t("form.no-arguments") : t("form.no-template")}</p> : null}
+      {fields.length === 0 && unknown.length === 0 ? <p className="muted small">{template ? t("form.no-arguments") : loading ? t("form.loading") : t("form.no-template")}</p> : null}
     </Fold>
   );
 }

@@ -11,7 +11,6 @@ import { problemsAt } from "../by-place";
 import { NameField } from "./name";
 import { TemplateField } from "./template";
 import { local } from "../../text/knowledge";
-import { templateOfTask } from "../../editor/templates";
 
 /** The head. */
 export function TaskHead({ task }: { task: Task }) {
@@ -19,7 +18,7 @@ export function TaskHead({ task }: { task: Task }) {
   const id = useId();
   // What is wrong with a field is told there.
   const own = problemsAt(form.problems, basePointer(form), false);
-  const template = templateOfTask(form.templates, task);
+  const { template } = form;
   const help = template && local(template.help).split("\n\n")[0];
   return (
     <header className="form-head">

@@ -8,13 +8,11 @@ import { Fold } from "../fold";
 import { valueAt } from "../../graph/edit";
 import { amountsInWords } from "../summary";
 import { Amounts } from "./amounts";
-import { templateOfTask } from "../../editor/templates";
 
 /** The part: amounts of every worker, of single roles where there are several, and how few and how many workers. */
 export function ResourcesPart() {
-  const { tasks, templates } = useForm();
+  const { tasks, template } = useForm();
   const [task] = tasks;
-  const template = task && templateOfTask(templates, task);
   const roles = template?.roles ?? [];
   const main = roles.at(-1)?.resources ?? {};
   const several = tasks.length === 1 && roles.length > 1;

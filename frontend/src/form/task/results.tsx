@@ -9,16 +9,15 @@ import { Fold } from "../fold";
 import { valueAt } from "../../graph/edit";
 import { isMapping } from "../path";
 import { resultsInWords } from "../summary";
-import { templateOfTask } from "../../editor/templates";
 
 // What it looks like; no language has another word for it.
 const FOLDER = "{{ run.dir }}/data";
 
 /** The part. */
 export function ResultsPart() {
-  const { tasks, templates } = useForm();
+  const { tasks, template } = useForm();
   const [task] = tasks;
-  const reported = (task && templateOfTask(templates, task)?.outputs) ?? [];
+  const reported = template?.outputs ?? [];
   return (
     <Fold name="results" title={t("form.results")} keys={["outputs", "cache"]} summary={resultsInWords(valueAt(task, ["outputs"]), valueAt(task, ["cache"]))}>
       <Field path={["outputs"]} kind={{ type: "list", item: { type: "text", long: false }, placeholder: "" }} title={t("form.outputs")} help={t("form.outputs-help")} plain />

@@ -12,6 +12,7 @@ import { fieldsOf } from "../schema/read";
 import { schemaOf } from "../schema/of-template";
 import { local } from "../../text/knowledge";
 import { reference } from "./template-of";
+import { UpdateTemplate } from "./update";
 
 /** The field. */
 export function TemplateField({ task }: { task: Task }) {
@@ -46,6 +47,7 @@ export function TemplateField({ task }: { task: Task }) {
               </select>
             ) : null}
           </div>
+          {template ? <UpdateTemplate task={task} newest={template} /> : null}
           <div role="status">{left.length > 0 ? <p className="form-note">{t("form.arguments-left", { names: left.join(", ") })}</p> : null}</div>
         </>
       )}

@@ -13,6 +13,7 @@ use crate::api::templates::{TemplateView, TextView, detail};
 use crate::error::ApiResult;
 use crate::extract::{Path, Query};
 use crate::state::Web;
+use crate::texts::Lang;
 
 #[derive(Template)]
 #[template(path = "template.html")]
@@ -69,13 +70,13 @@ pub(crate) async fn show(
     Query(query): Query<Version>,
 ) -> ApiResult<Response> {
     let template = detail(&web, name, query.version).await?;
-    let fields = fields(&template.parameters);
+    let fields = fields(&template.parameters, frame.lang);
     let sides = template.before_after.as_ref().map(diff::sides);
     html(&TemplatePage { frame, template, fields, sides })
 }
 
 /// The arguments in the order that their `x-form` gives.
-fn fields(schema: &Value) -> Vec<Field> {
+fn fields(schema: &Value, lang: Lang) -> Vec<Field> {
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let properties = schema.get("properties").and_then(Value::as_object);
     let mut listed: Vec<(&String, &Value)> = properties.into_iter().flatten().collect();
@@ -84,17 +85,22 @@ fn fields(schema: &Value) -> Vec<Field> {
     });
     listed
         .into_iter()
-        .map(|(name, property)| field(name, property, required.contains(&name.as_str().into())))
+        .map(|(name, property)| field(name, property, required.contains(&name.as_str().into()), lang))
         .collect()
 }
 
-fn field(name: &str, property: &Value, required: bool) -> Field {
-    let text = |key: &str| property.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let title = text("title");
+fn field(name: &str, property: &Value, required: bool, lang: Lang) -> Field {
+    // The English words are the schema's own; `x-form` has the Chinese ones.
+    let text = |key: &str, chinese: &str| {
+        let own = property.get(key);
+        let found = if lang == Lang::Zh { property.pointer(chinese).or(own) } else { own };
+        found.and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let title = text("title", "/x-form/zh/title");
     Field {
         title: if title.is_empty() { name.to_owned() } else { title },
         name: name.to_owned(),
-        description: text("description"),
+        description: text("description", "/x-form/zh/help"),
         required,
         kind: kind(property),
         default: property.get("default").filter(|value| !value.is_null()).map(shown).unwrap_or_default(),
