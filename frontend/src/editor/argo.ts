@@ -14,7 +14,7 @@ export async function exportArgo(session: Session): Promise<void> {
   if (!(await storedFirst(session, question))) return;
   const { stored } = session.state;
   if (!stored) return;
-  const { data } = await request<{ document: string; report: string[] }>(
+  const { data } = await request(
     "GET", `/projects/${session.project}/pipelines/${stored.pipeline}/export?format=argo&version=${stored.version}`,
   );
   hand(`${stored.pipeline}.argo.yaml`, data.document, "application/yaml");

@@ -13,8 +13,10 @@ function ask(name: string, version: string): Promise<TemplateInfo> {
   const id = `${name}@${version}`;
   const before = asked.get(id);
   if (before) return before;
-  const path = `/templates/${encodeURIComponent(name)}/versions/${encodeURIComponent(version)}`;
-  const coming = request<TemplateInfo>("GET", path).then(({ data }) => ({ ...data, version, parameters: inLanguage(data.parameters) }));
+  const coming = request("GET", `/templates/${encodeURIComponent(name)}/versions/${encodeURIComponent(version)}`).then(({ data }) => {
+    const template = data as TemplateInfo;
+    return { ...template, version, parameters: inLanguage(template.parameters) };
+  });
   asked.set(id, coming);
   // Who asks again tries again.
   coming.catch(() => { asked.delete(id); });

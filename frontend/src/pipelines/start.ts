@@ -75,10 +75,9 @@ export function askStart(project: string, pipeline: string, parameters: Paramete
 /** Reads a pipeline's parameters first. */
 export async function askStartOf(project: string, pipeline: string, options?: StartOptions): Promise<void> {
   await trying(async () => {
-    const ended = `/projects/${project}/runs?pipeline=${pipeline}&state=succeeded,failed,cancelled&limit=50`;
     const [{ data }, earlier] = await Promise.all([
       request("GET", `/projects/${project}/pipelines/${pipeline}`),
-      options?.takesOver ? request("GET", ended) : null,
+      options?.takesOver ? request("GET", `/projects/${project}/runs?pipeline=${pipeline}&state=succeeded,failed,cancelled&limit=50`) : null,
     ]);
     askStart(project, pipeline, data.parameters as Parameters, options, earlier?.data.items);
   });

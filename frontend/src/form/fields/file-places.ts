@@ -54,7 +54,7 @@ export function rootOf({ name, place, built_in: builtIn }: Volume, uses: readonl
 function codePlace(project: string, code: string | null): FilePlace {
   const list = async (): Promise<PlaceEntry[]> => {
     if (code === null) return [];
-    const { data } = await request<{ files: { path: string; bytes: number }[] }>("GET", `/projects/${project}/code/${code}`);
+    const { data } = await request("GET", `/projects/${project}/code/${code}`);
     return data.files.map(({ path, bytes }) => ({ path, bytes, folder: false }));
   };
   return { id: "", title: t("form.place-code"), empty: t("form.no-files"), list, written: (path) => path };
@@ -62,8 +62,7 @@ function codePlace(project: string, code: string | null): FilePlace {
 
 function placeOf(project: string, { name, built_in: builtIn }: Volume, root: string): FilePlace {
   const list = async (folder: string): Promise<PlaceEntry[]> => {
-    const files = `/projects/${project}/volumes/${name}/files?limit=200&path=${encodeURIComponent(folder)}`;
-    const { data } = await request<{ items: { name: string; kind: string; size: number }[] }>("GET", files);
+    const { data } = await request("GET", `/projects/${project}/volumes/${name}/files?limit=200&path=${encodeURIComponent(folder)}`);
     const below = folder === "" ? "" : `${folder}/`;
     return data.items.filter(({ kind }) => kind !== "other").map((one) => ({ path: below + one.name, bytes: one.size, folder: one.kind === "folder" }));
   };
