@@ -35,6 +35,9 @@ const HEAVY = 500;
 /** A view that has stood still for so many milliseconds is painted sharp. */
 const SETTLED = 140;
 
+/** A view that leaves a part of the room empty is painted after so many, even while it changes. */
+const BARE = 250;
+
 /** The room around what is in sight: in pixels, and for a heavy picture, which is not sharp then, as a part of its size. */
 const PAD = { usual: 192, heavy: 0.25 };
 
@@ -48,6 +51,7 @@ export class Painter {
   #frame = 0;
   #timer = 0;
   #baseIsOld = true;
+  #bare = false;
 
   constructor(of: Painted, base: HTMLCanvasElement, top: HTMLCanvasElement) {
     this.#of = of;
@@ -82,8 +86,12 @@ export class Painter {
       return;
     }
     this.#base.shift(view);
-    clearTimeout(this.#timer);
-    this.#timer = window.setTimeout(() => { this.all(); }, SETTLED);
+    const bare = !this.#base.fills(view, this.#of.size);
+    if (!bare || !this.#bare) {
+      clearTimeout(this.#timer);
+      this.#timer = window.setTimeout(() => { this.all(); }, bare ? BARE : SETTLED);
+    }
+    this.#bare = bare;
     this.top();
   }
 
@@ -109,7 +117,7 @@ export class Painter {
   }
 
   #paintBase(): void {
-    this.#baseIsOld = false;
+    this.#baseIsOld = this.#bare = false;
     const { scene, view, far, moving, size, count } = this.#of;
     const pad = this.#pad;
     clearTimeout(this.#timer);

@@ -59,6 +59,14 @@ export class Surface {
     return Math.abs(view.x - this.#view.x) <= this.#pad && Math.abs(view.y - this.#view.y) <= this.#pad;
   }
 
+  /** Whether the picture, moved and scaled to a view, leaves no part of what is in sight empty. */
+  fills(view: View, { width, height }: Size): boolean {
+    if (!this.#view) return false;
+    const scale = view.zoom / this.#view.zoom;
+    const [left, top] = [view.x - (this.#view.x + this.#pad) * scale, view.y - (this.#view.y + this.#pad) * scale];
+    return left <= 0 && top <= 0 && left + (width + 2 * this.#pad) * scale >= width && top + (height + 2 * this.#pad) * scale >= height;
+  }
+
   /** Moves and scales the picture that is there to where a view has it. */
   shift(view: View): void {
     if (!this.#view) return;
