@@ -65,7 +65,7 @@ pub use lease::Lease;
 pub use open::Options;
 pub use pipelines::{PipelineFilter, PipelineSummary};
 pub use revision::{Change, Created};
-pub use run_filter::RunFilter;
+pub use run_filter::{RunFilter, RunMark};
 pub use runs::Deleted;
 pub use templates::Stored;
 pub use versions::{Expected, NewVersion, PipelineVersion, PutPipeline};

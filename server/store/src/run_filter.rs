@@ -6,12 +6,13 @@ use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::state::RunState;
 use cubeloom_domain::{RunId, Timestamp};
 use sqlx::AssertSqlSafe;
+use sqlx::any::AnyRow;
 
 use crate::Store;
 use crate::conditions::Conditions;
 use crate::error::StoreError;
 use crate::rows::{self, RUN_COLUMNS};
-use crate::values::Columns;
+use crate::values::{Columns, Values};
 
 /// Which runs are wanted; the default is all of them, the newest first.
 #[derive(Clone, Debug, Default)]
@@ -40,8 +41,22 @@ pub struct RunFilter {
     pub limit: Option<usize>,
 }
 
+/// A run, and how far it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunMark {
+    /// The run.
+    pub id: RunId,
+    /// Its state.
+    pub state: RunState,
+    /// When it ended. A run that has ended does not change before it goes on, and then ends at another moment.
+    pub ended_at: Option<Timestamp>,
+}
+
 /// Up to this many projects are asked for one by one; of more, some have run lately.
 const APART: usize = 64;
+
+/// Runs that are asked for by id at once.
+const AT_ONCE: usize = 100;
 
 /// The most runs that are counted: beyond it, nobody reads the number.
 const COUNTED: usize = 10_000;
@@ -52,40 +67,58 @@ impl Store {
     /// # Errors
     /// When the database refuses.
     pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRecord>, StoreError> {
+        self.filtered(filter, RUN_COLUMNS, rows::run).await
+    }
+
+    /// Which runs these are, in the same order, and whether what somebody has of them still holds.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn run_marks(&self, filter: &RunFilter) -> Result<Vec<RunMark>, StoreError> {
+        self.filtered(filter, "id, state, ended_at", |row| {
+            let mut columns = Columns::of("run", row);
+            Ok(RunMark {
+                id: columns.parsed()?,
+                state: columns.word()?,
+                ended_at: columns.maybe_int()?.map(Timestamp),
+            })
+        })
+        .await
+    }
+
+    /// The runs with these ids, in no order; those that are gone are left out.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn runs_by_id(&self, ids: &[&RunId]) -> Result<Vec<RunRecord>, StoreError> {
+        let mut found = Vec::with_capacity(ids.len());
+        for ids in ids.chunks(AT_ONCE) {
+            let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
+            let mut wanted = Conditions::new("run");
+            wanted.any_of("id", &ids)?;
+            let (wanted, limit, values) = wanted.limited(AT_ONCE)?;
+            let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE {wanted} LIMIT {limit}");
+            found.extend(self.all(AssertSqlSafe(sql), values, rows::run).await?);
+        }
+        Ok(found)
+    }
+
+    async fn filtered<T>(
+        &self,
+        filter: &RunFilter,
+        columns: &str,
+        read: impl Fn(&AnyRow) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
         let limit = filter.limit.unwrap_or(usize::MAX);
         let order = if filter.oldest_first { "" } else { "DESC" };
         let projects: BTreeSet<&str> = filter.projects.iter().flatten().map(String::as_str).collect();
-        if (2..=APART).contains(&projects.len()) {
-            return self.runs_of(&projects, filter, limit, order).await;
-        }
-        let (wanted, limit, values) = conditions(filter)?.limited(limit)?;
-        let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE {wanted} ORDER BY id {order} LIMIT {limit}");
-        self.all(AssertSqlSafe(sql), values, rows::run).await
-    }
-
-    /// Runs of several projects. Each project's index gives its own in order; asked for all at once, a database
-    /// would sort everything that they ever ran.
-    async fn runs_of(
-        &self,
-        projects: &BTreeSet<&str>,
-        filter: &RunFilter,
-        limit: usize,
-        order: &str,
-    ) -> Result<Vec<RunRecord>, StoreError> {
-        let others = RunFilter { projects: None, ..filter.clone() };
-        let (wanted, limit, mut values) = conditions(&others)?.limited(limit)?;
-        let mut parts = Vec::new();
-        for (n, project) in projects.iter().enumerate() {
-            let place = values.len() + 1;
-            values.text(project)?;
-            parts.push(format!(
-                "SELECT * FROM (SELECT {RUN_COLUMNS} FROM runs WHERE project = ${place} AND {wanted} \
-                 ORDER BY id {order} LIMIT {limit}) AS part_{n}"
-            ));
-        }
-        let parts = parts.join(" UNION ALL ");
-        let sql = format!("SELECT * FROM ({parts}) AS parts ORDER BY id {order} LIMIT {limit}");
-        self.all(AssertSqlSafe(sql), values, rows::run).await
+        let (sql, values) = if (2..=APART).contains(&projects.len()) {
+            of_each(&projects, filter, columns, limit, order)?
+        } else {
+            let (wanted, limit, values) = conditions(filter)?.limited(limit)?;
+            (format!("SELECT {columns} FROM runs WHERE {wanted} ORDER BY id {order} LIMIT {limit}"), values)
+        };
+        self.all(AssertSqlSafe(sql), values, read).await
     }
 
     /// How many runs there are; 10,000 stands for that many or more.
@@ -100,6 +133,30 @@ impl Store {
         let count = self.one(AssertSqlSafe(sql), values, |row| Columns::of("run", row).int()).await?;
         Ok(count.unwrap_or(0))
     }
+}
+
+/// Runs of several projects. Each project's index gives its own in order; asked for all at once, a database would sort
+/// everything that they ever ran.
+fn of_each(
+    projects: &BTreeSet<&str>,
+    filter: &RunFilter,
+    columns: &str,
+    limit: usize,
+    order: &str,
+) -> Result<(String, Values), StoreError> {
+    let others = RunFilter { projects: None, ..filter.clone() };
+    let (wanted, limit, mut values) = conditions(&others)?.limited(limit)?;
+    let mut parts = Vec::new();
+    for (n, project) in projects.iter().enumerate() {
+        let place = values.len() + 1;
+        values.text(project)?;
+        parts.push(format!(
+            "SELECT * FROM (SELECT {columns} FROM runs WHERE project = ${place} AND {wanted} \
+             ORDER BY id {order} LIMIT {limit}) AS part_{n}"
+        ));
+    }
+    let parts = parts.join(" UNION ALL ");
+    Ok((format!("SELECT * FROM ({parts}) AS parts ORDER BY id {order} LIMIT {limit}"), values))
 }
 
 /// All of the filter but its order and limit.

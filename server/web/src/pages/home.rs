@@ -1,5 +1,7 @@
 //! `GET /`: what runs, what waits and why, what failed lately, of all projects that the reader sees.
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -32,15 +34,15 @@ const LATELY: i64 = 7 * 24 * 3_600_000_000;
 #[template(path = "home.html")]
 struct HomePage {
     frame: Frame,
-    running: Vec<RunView>,
+    running: Vec<Arc<RunView>>,
     waits: Vec<Wait>,
     failed: Vec<Failed>,
-    ended: Vec<RunView>,
+    ended: Vec<Arc<RunView>>,
 }
 
 /// A run that failed, with the first of its tasks that did.
 struct Failed {
-    run: RunView,
+    run: Arc<RunView>,
     /// The task's name.
     task: Option<String>,
     /// The sentence of its first failed instance, or what is known of the run.
@@ -99,7 +101,7 @@ impl RunView {
     }
 }
 
-async fn with_cause(web: &Web, run: RunView) -> ApiResult<Failed> {
+async fn with_cause(web: &Web, run: Arc<RunView>) -> ApiResult<Failed> {
     let id: RunId = run.id.parse().map_err(ApiError::internal)?;
     let counts = web.store().task_counts(&id).await?;
     let Some(first) = counts.iter().find(|count| count.state == "failed") else {
@@ -114,16 +116,16 @@ async fn with_cause(web: &Web, run: RunView) -> ApiResult<Failed> {
     Ok(Failed { task, why: why.or_else(|| run.message.clone()), run })
 }
 
-fn of_run(run: RunView) -> Wait {
+fn of_run(run: Arc<RunView>) -> Wait {
     Wait {
-        run: run.id,
-        project: run.project,
-        pipeline: run.pipeline,
+        run: run.id.clone(),
+        project: run.project.clone(),
+        pipeline: run.pipeline.clone(),
         task: None,
         state: "queued",
         since: run.created_at,
         until: None,
-        reason: run.message,
+        reason: run.message.clone(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! `GET /projects/{project}/runs`: a project's runs, filtered by what the URL says.
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -117,7 +119,7 @@ impl Asked {
 
 /// A row of the list.
 struct Row {
-    run: RunView,
+    run: Arc<RunView>,
 }
 
 impl Row {

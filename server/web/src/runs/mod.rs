@@ -4,6 +4,7 @@ mod counts;
 pub(crate) mod describe;
 pub(crate) mod difference;
 pub(crate) mod items;
+pub(crate) mod listed;
 mod notes;
 mod plans;
 pub(crate) mod reader;
@@ -16,6 +17,7 @@ mod task;
 pub(crate) mod wish;
 
 use counts::Counts;
+use listed::Ended;
 pub(crate) use notes::Notes;
 use plans::Plans;
 pub(crate) use reader::Reader;
@@ -25,6 +27,7 @@ pub(crate) use reader::Reader;
 pub(crate) struct Runs {
     plans: Plans,
     counts: Counts,
+    ended: Ended,
     notes: Notes,
 }
 

@@ -32,11 +32,6 @@ pub(crate) struct Reader<'w> {
     counts: BTreeMap<u32, States>,
 }
 
-/// A run in a list: how far a run is that goes on may be a moment old.
-pub(crate) async fn listed(web: &Web, record: &RunRecord) -> ApiResult<RunView> {
-    Ok(describe::run(record, web.runs().counts.lately(web, record).await?))
-}
-
 /// A run as it is now.
 pub(crate) async fn shown(web: &Web, record: &RunRecord) -> ApiResult<RunView> {
     Ok(describe::run(record, web.runs().counts.of(web, record).await?))

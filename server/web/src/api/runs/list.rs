@@ -1,5 +1,7 @@
 //! `GET /runs` and `GET /projects/{project}/runs`
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use cubeloom_domain::state::RunState;
 use cubeloom_store::RunFilter;
@@ -11,7 +13,7 @@ use crate::auth::{self, Caller};
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
-use crate::runs::reader;
+use crate::runs::listed;
 use crate::state::Web;
 use crate::time::Time;
 
@@ -51,7 +53,7 @@ pub(crate) async fn list_all(
     caller: Caller,
     Query(query): Query<RunsQuery>,
     Query(page): Query<PageQuery>,
-) -> ApiResult<Json<Page<RunView>>> {
+) -> ApiResult<Json<Page<Arc<RunView>>>> {
     let projects = auth::projects_of(&web, &caller).await?;
     Ok(Json(find(&web, projects, &query, &page).await?))
 }
@@ -73,7 +75,7 @@ pub(crate) async fn list(
     Path(project): Path<String>,
     Query(query): Query<RunsQuery>,
     Query(page): Query<PageQuery>,
-) -> ApiResult<Json<Page<RunView>>> {
+) -> ApiResult<Json<Page<Arc<RunView>>>> {
     Ok(Json(find(&web, Some(vec![project]), &query, &page).await?))
 }
 
@@ -83,7 +85,7 @@ pub(crate) async fn find(
     projects: Option<Vec<String>>,
     query: &RunsQuery,
     page: &PageQuery,
-) -> ApiResult<Page<RunView>> {
+) -> ApiResult<Page<Arc<RunView>>> {
     let limit = page.limit()?;
     let mut filter = filter(projects, query)?;
     let unknown =
@@ -95,12 +97,8 @@ pub(crate) async fn find(
         filter.before = last;
     }
     filter.limit = Some(limit + 1);
-    let found = Page::of(web.store().runs(&filter).await?, limit, |run| run.id.to_string());
-    let mut items = Vec::with_capacity(found.items.len());
-    for run in &found.items {
-        items.push(reader::listed(web, run).await?);
-    }
-    Ok(Page { items, next_cursor: found.next_cursor })
+    let found = Page::of(web.store().run_marks(&filter).await?, limit, |run| run.id.to_string());
+    Ok(Page { items: listed::views(web, &found.items).await?, next_cursor: found.next_cursor })
 }
 
 /// The query as the store takes it.

@@ -4,6 +4,8 @@ mod hooks;
 mod runs;
 mod versions;
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -49,7 +51,7 @@ enum Tab {
     Graph,
     Text,
     Versions(Page<VersionView>),
-    Runs(Vec<RunView>),
+    Runs(Vec<Arc<RunView>>),
     Hooks(Vec<HookView>),
 }
 

@@ -1,26 +1,24 @@
 //! The last runs of a pipeline.
 
+use std::sync::Arc;
+
 use cubeloom_store::RunFilter;
 
 use crate::api::runs::view::RunView;
 use crate::error::ApiResult;
-use crate::runs::reader;
+use crate::runs::listed;
 use crate::state::Web;
 
 /// How many are shown; the list of runs has all of them.
 const SHOWN: usize = 30;
 
 /// The newest first.
-pub(super) async fn last(web: &Web, project: &str, name: &str) -> ApiResult<Vec<RunView>> {
+pub(super) async fn last(web: &Web, project: &str, name: &str) -> ApiResult<Vec<Arc<RunView>>> {
     let filter = RunFilter {
         projects: Some(vec![project.to_owned()]),
         pipeline: Some(name.to_owned()),
         limit: Some(SHOWN),
         ..RunFilter::default()
     };
-    let mut views = Vec::new();
-    for run in web.store().runs(&filter).await? {
-        views.push(reader::listed(web, &run).await?);
-    }
-    Ok(views)
+    listed::find(web, &filter).await
 }
