@@ -7,6 +7,7 @@ mod documents;
 mod examples;
 mod faults;
 mod flow;
+mod import;
 mod kubernetes;
 mod logs;
 mod processes;

@@ -52,7 +52,7 @@ async function send(method: Method, path: string, body: unknown, { etag, signal 
   const headers: Record<string, string> = { accept: "application/json" };
   if (method === "POST") Object.assign(headers, idempotencyKey());
   if (etag) headers["If-Match"] = etag;
-  const raw = body instanceof Blob;
+  const raw = body instanceof Blob || body instanceof FormData;
   if (body !== undefined && !raw) headers["content-type"] = "application/json";
   const init: RequestInit = { method, headers };
   if (body !== undefined) init.body = raw ? body : JSON.stringify(body);

@@ -5,12 +5,15 @@ import { ApiProblem } from "../api/problem";
 import { h, icon, need } from "../core/dom";
 import { busy, onSubmit, trying } from "../core/form";
 import { t } from "../core/texts";
+import { toast } from "../core/toast";
 
 interface Made {
   kind: "pipeline" | "task_template";
   name: string;
   document: string;
   notes: string[];
+  /** What has its name already. */
+  taken?: "same" | "other";
 }
 
 interface Line {
@@ -24,32 +27,41 @@ export function start(): void {
   const form = need<HTMLFormElement>("#import");
   const project = form.dataset["project"] ?? "";
   onSubmit(form, async (data) => {
-    const text = async (name: string): Promise<string | undefined> => {
-      const file = data.get(name);
-      return file instanceof File && file.size > 0 ? file.text() : undefined;
-    };
-    const file = await text("file");
-    if (file === undefined) {
+    const file = data.get("file");
+    if (!(file instanceof File) || file.size === 0) {
       throw new ApiProblem(422, { problems: [{ severity: "error", code: "missing_key", path: "/file", message: t("import.choose") }] });
     }
-    const name = need<HTMLInputElement>("#f-name").value.trim();
-    const body = { file, templates: (await text("templates")) ?? null, name: name || null };
-    const { data: made } = await request("POST", `/projects/${project}/import`, body);
+    data.set("name", need<HTMLInputElement>("#f-name").value.trim());
+    const { data: made } = await request("POST", `/projects/${project}/import`, data);
     const place = need("#made");
-    place.replaceChildren(...documents(project, made.documents as Made[]), ...report(made.report as Line[]));
+    place.replaceChildren(...documents(project, form.dataset["admin"] === "true", made.documents as Made[]), ...report(made.report as Line[]));
     place.querySelector("h2")?.focus();
   });
 }
 
-function documents(project: string, made: Made[]): Node[] {
+function documents(project: string, admin: boolean, made: Made[]): Node[] {
   const rows = made.map((one) => h("tr", {},
-    h("td", { "data-label": t("import.document") }, h("strong", {}, one.name)),
+    h("td", { "data-label": t("import.document") }, h("strong", {}, one.name), taken(one)),
     h("td", { "data-label": t("import.kind") }, one.kind === "pipeline" ? t("import.pipeline") : t("import.template")),
     h("td", { "data-label": t("import.notes"), class: "number" }, one.notes.length),
-    h("td", { class: "shrink" }, h("div", { class: "actions" }, one.kind === "pipeline" && save(project, one), download(one)))));
+    h("td", { class: "shrink" }, h("div", { class: "actions" }, ...actions(project, admin, one)))));
   const head = [t("import.document"), t("import.kind"), t("import.notes")].map((text) => h("th", {}, text));
   head.push(h("th", {}, h("span", { class: "visually-hidden" }, t("import.actions"))));
   return [section(h("h2", { tabindex: "-1" }, t("import.documents")), table(head, rows))];
+}
+
+/** What has its name already, and what to do about it. */
+function taken(one: Made): Node | false {
+  if (one.taken === undefined) return false;
+  if (one.taken === "same") return h("p", { class: "muted small" }, t("import.same"));
+  const advice = one.kind === "pipeline" ? t("import.taken-pipeline") : t("import.taken-template");
+  return h("p", { class: "small" }, h("span", { class: "state" }, icon("warning"), h("span", {}, t("import.taken"))), " ", advice);
+}
+
+function actions(project: string, admin: boolean, one: Made): Node[] {
+  if (one.taken !== undefined) return [download(one)];
+  if (one.kind === "pipeline") return [save(project, one), download(one)];
+  return admin ? [install(one), download(one)] : [download(one)];
 }
 
 function section(title: Node, body: Node): Node {
@@ -67,6 +79,18 @@ function save(project: string, one: Made): Node {
       const body = { document: one.document, message: t("import.message") };
       const { data } = await request("POST", `/projects/${project}/pipelines`, body);
       location.assign(`/projects/${project}/pipelines/${data.name}/edit`);
+    }));
+  });
+  return button;
+}
+
+function install(one: Made): Node {
+  const button = h("button", { class: "button small primary", type: "button", "aria-label": t("import.install-name", { name: one.name }) }, t("import.install"));
+  button.addEventListener("click", () => {
+    void busy(button, () => trying(async () => {
+      await request("POST", "/templates", { document: one.document });
+      toast(t("import.installed", { name: one.name }));
+      button.replaceWith(h("a", { class: "button small", href: `/templates/${one.name}` }, t("import.open")));
     }));
   });
   return button;

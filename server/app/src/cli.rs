@@ -222,6 +222,9 @@ pub struct CubeStudio {
     /// A folder for the documents
     #[arg(short, long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
+    /// Install the job templates for every project, where their names are free
+    #[arg(long)]
+    pub install: bool,
 }
 
 /// `export`
@@ -265,6 +268,12 @@ pub enum Template {
     Check {
         /// Folders of templates, or of one [default: the folder in use]
         paths: Vec<PathBuf>,
+    },
+    /// Install templates that are documents by themselves, for every project
+    Install {
+        /// Documents, YAML or JSON
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
     },
     /// List the templates
     List,

@@ -220,6 +220,31 @@ pub fn templates_root(config: &Config) -> anyhow::Result<PathBuf> {
     templates::find(config.settings.server.templates.as_deref(), &machine::program()?)
 }
 
+/// The templates of the folder, and those that were installed, where there is a database: for commands that need no
+/// data folder and store nothing.
+///
+/// # Errors
+/// When there is no folder of templates, or the database does not answer.
+pub async fn known_templates(config: &Config) -> anyhow::Result<TemplateSet> {
+    let (mut set, refused) = templates::usable(&templates_root(config)?)?;
+    refused.iter().for_each(|sentence| tracing::warn!("{sentence}"));
+    let file = config.data.join("db/cubeloom.sqlite");
+    let url = match &config.settings.database.url {
+        Some(url) => url.clone(),
+        None if file.is_file() => format!("sqlite:{}", file.display()),
+        None => return Ok(set),
+    };
+    let store = Store::open(&Options::new(url)).await?;
+    for installed in store.templates().await?.into_values().flat_map(|versions| versions.into_values()) {
+        let version = installed.template.version.clone();
+        if !version.contains('+') {
+            set.entry(installed.template.name.clone()).or_default().entry(version).or_insert(installed);
+        }
+    }
+    store.close().await;
+    Ok(set)
+}
+
 /// The executor's settings.
 pub fn local_config(config: &Config, data: &DataFolder) -> anyhow::Result<LocalConfig> {
     let local = &config.settings.local;

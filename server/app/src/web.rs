@@ -44,7 +44,7 @@ pub struct RunningWeb {
 pub async fn start(
     platform: &Platform,
     engine: &Arc<Handle>,
-    templates: watch::Receiver<Arc<TemplateSet>>,
+    templates: watch::Sender<Arc<TemplateSet>>,
 ) -> anyhow::Result<RunningWeb> {
     let server = &platform.config.settings.server;
     if !cubeloom_web::pages_are_there() {
@@ -107,7 +107,7 @@ impl RunningWeb {
 fn parts(
     platform: &Platform,
     engine: &Arc<Handle>,
-    templates: watch::Receiver<Arc<TemplateSet>>,
+    templates: watch::Sender<Arc<TemplateSet>>,
     stopping: watch::Receiver<bool>,
     url: String,
 ) -> anyhow::Result<Parts> {

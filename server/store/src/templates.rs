@@ -1,14 +1,15 @@
 //! Task templates: a stored version never changes.
 
 use cubeloom_domain::Timestamp;
+use cubeloom_domain::identity::AuditEntry;
 use cubeloom_domain::template::{InstalledTemplate, TemplateSet};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::query::collect;
 use crate::values::{Columns, Values};
+use crate::{Store, audit};
 
 /// Whether something had to be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,37 @@ impl Store {
         transaction.commit().await?;
         writer.ended();
         Ok(if inserted { Stored::New } else { Stored::Same })
+    }
+
+    /// Stores a version of a template, and who did it; nothing when the same is there.
+    ///
+    /// # Errors
+    /// [`StoreError::TemplateChanged`] when the version is there with different content.
+    pub async fn install_template(
+        &self,
+        installed: &InstalledTemplate,
+        now: Timestamp,
+        audit: &AuditEntry,
+    ) -> Result<Stored, StoreError> {
+        self.transact(async |connection| {
+            if insert(connection, installed, now).await? {
+                audit::write(connection, audit).await?;
+                return Ok(Stored::New);
+            }
+            same(connection, installed).await?;
+            Ok(Stored::Same)
+        })
+        .await
+    }
+
+    /// How many versions of templates there are: they are added and never taken away.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn count_templates(&self) -> Result<i64, StoreError> {
+        let sql = "SELECT COUNT(*) FROM templates";
+        let count = self.one(sql, Values::texts("template", &[])?, |row| Ok(row.try_get(0)?)).await?;
+        Ok(count.unwrap_or_default())
     }
 
     /// Every stored version of every template.
@@ -77,15 +109,7 @@ async fn insert(
 /// Makes sure that the stored version is the same, and notes its folder.
 async fn keep(connection: &mut AnyConnection, installed: &InstalledTemplate) -> Result<(), StoreError> {
     let (name, version) = (&installed.template.name, &installed.template.version);
-    let row = sqlx::query("SELECT digest, folder FROM templates WHERE name = $1 AND version = $2")
-        .bind(name.clone())
-        .bind(version.clone())
-        .fetch_one(&mut *connection)
-        .await?;
-    if row.try_get::<String, _>(0)? != installed.digest {
-        return Err(StoreError::TemplateChanged { name: name.clone(), version: version.clone() });
-    }
-    if row.try_get::<String, _>(1)? != installed.folder {
+    if same(connection, installed).await? != installed.folder {
         sqlx::query("UPDATE templates SET folder = $1 WHERE name = $2 AND version = $3")
             .bind(installed.folder.clone())
             .bind(name.clone())
@@ -94,6 +118,20 @@ async fn keep(connection: &mut AnyConnection, installed: &InstalledTemplate) -> 
             .await?;
     }
     Ok(())
+}
+
+/// The folder of the stored version, whose content must be the same.
+async fn same(connection: &mut AnyConnection, installed: &InstalledTemplate) -> Result<String, StoreError> {
+    let (name, version) = (&installed.template.name, &installed.template.version);
+    let row = sqlx::query("SELECT digest, folder FROM templates WHERE name = $1 AND version = $2")
+        .bind(name.clone())
+        .bind(version.clone())
+        .fetch_one(connection)
+        .await?;
+    if row.try_get::<String, _>(0)? != installed.digest {
+        return Err(StoreError::TemplateChanged { name: name.clone(), version: version.clone() });
+    }
+    Ok(row.try_get(1)?)
 }
 
 fn template(row: &AnyRow) -> Result<InstalledTemplate, StoreError> {

@@ -359,7 +359,8 @@ impl From<StoreError> for ApiError {
             | StoreError::NameWasUsed(_)
             | StoreError::SubjectTaken
             | StoreError::NoPassword
-            | StoreError::OwnerGone(_) => Self::conflict(error.to_string()),
+            | StoreError::OwnerGone(_)
+            | StoreError::TemplateChanged { .. } => Self::conflict(error.to_string()),
             StoreError::NoAdministrator => Self::forbidden(error.to_string()),
             StoreError::LinkUsed => Self::new(Kind::Gone, error.to_string()),
             StoreError::Database(_) | StoreError::CannotOpen { .. } | StoreError::Locked(_) => {

@@ -34,7 +34,7 @@ pub mod said;
 pub mod secrets;
 pub mod show;
 mod state;
-mod templates;
+pub mod templates;
 pub mod texts;
 pub mod time;
 mod volumes;

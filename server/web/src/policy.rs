@@ -133,6 +133,8 @@ pub const POLICY: &[Rule] = &[
     row("POST", "/api/v1/projects/{project}/compile", Viewer, Read),
     row("GET", "/api/v1/schemas/{schema}", Person, Read),
     row("GET", "/api/v1/templates", Person, Read),
+    // Every project has them.
+    row("POST", "/api/v1/templates", Administrator, Admin),
     row("GET", "/api/v1/templates/{template}", Person, Read),
     row("GET", "/api/v1/templates/{template}/versions/{version}", Person, Read),
     //

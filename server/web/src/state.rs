@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::Executor;
-use cubeloom_domain::template::TemplateSet;
+use cubeloom_domain::template::{InstalledTemplate, TemplateSet};
 use cubeloom_domain::{Clock, Timestamp};
 use cubeloom_store::Store;
 use tokio::sync::{broadcast, watch};
@@ -50,8 +50,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// The clusters, by name.
     pub clusters: BTreeMap<String, Arc<dyn Executor>>,
-    /// The installed task templates; they change when their folder does.
-    pub templates: watch::Receiver<Arc<TemplateSet>>,
+    /// The installed task templates; they change when their folder does, and when one is installed.
+    pub templates: watch::Sender<Arc<TemplateSet>>,
     /// What happens to the runs of this server.
     pub events: broadcast::Receiver<RunEvent>,
     /// Becomes true when the server ends: streams end then by themselves.
@@ -146,6 +146,14 @@ impl Web {
     #[must_use]
     pub fn templates(&self) -> Arc<TemplateSet> {
         Arc::clone(&self.0.parts.templates.borrow())
+    }
+
+    /// Adds a template that was stored to those that can be used.
+    pub(crate) fn add_template(&self, installed: InstalledTemplate) {
+        self.0.parts.templates.send_modify(|present| {
+            let versions = Arc::make_mut(present).entry(installed.template.name.clone()).or_default();
+            versions.insert(installed.template.version.clone(), installed);
+        });
     }
 
     /// What happens to the runs of this server from now on.

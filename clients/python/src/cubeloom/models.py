@@ -500,6 +500,10 @@ class ImportedView(TypedDict):
     """
     The report's sentences about it.
     """
+    taken: NotRequired[str | None]
+    """
+    What has its name already: `same` when it is this very document, `other` when it is something else.
+    """
 
 
 class LiveEvent4(TypedDict):
@@ -736,6 +740,17 @@ class NewSecret(TypedDict):
     description: NotRequired[str]
     """
     What it is for.
+    """
+
+
+class NewTemplate(TypedDict):
+    """
+    A template to install.
+    """
+
+    document: str
+    """
+    Its document, YAML or JSON.
     """
 
 

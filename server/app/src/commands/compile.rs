@@ -12,14 +12,14 @@ use crate::clock::MachineClock;
 use crate::config::Config;
 use crate::exit::{Exit, Invalid};
 use crate::planning::{self, Inputs, Source};
-use crate::platform::templates_root;
+use crate::platform::known_templates;
+use crate::problems;
 use crate::show::{self, Output};
-use crate::{problems, templates};
 use kubernetes::Cluster;
 
 /// Prints each task's jobs as they are submitted. What only submission knows is a placeholder: `<address of
 /// worker-0>`, `<run folder>`; so is what an earlier task will report: `<output rows of pull>`.
-pub fn compile(args: &cli::Compile, config: &Config, output: Output) -> anyhow::Result<Exit> {
+pub async fn compile(args: &cli::Compile, config: &Config, output: Output) -> anyhow::Result<Exit> {
     let cluster = cluster(args)?;
     let source = Source::read(&args.file)?;
     let document = match source.parse() {
@@ -30,8 +30,7 @@ pub fn compile(args: &cli::Compile, config: &Config, output: Output) -> anyhow::
         }
     };
     let snapshot = Snapshot::take(&snapshot::folder_of(&args.file)?, Limits::CODE)?;
-    let (set, refused) = templates::usable(&templates_root(config)?)?;
-    refused.iter().for_each(|sentence| tracing::warn!("{sentence}"));
+    let set = known_templates(config).await?;
     let now = cubeloom_domain::Clock::now(&MachineClock::start());
     let inputs = Inputs {
         context: planning::context(now, Some(snapshot.digest))?,

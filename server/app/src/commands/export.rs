@@ -9,16 +9,15 @@ use crate::cli::Export;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::planning::Source;
-use crate::platform::templates_root;
+use crate::platform::known_templates;
+use crate::problems;
 use crate::show::{self, Output};
-use crate::{problems, templates};
 
 /// Prints a pipeline as a Workflow; what that cannot say stands at its top.
-pub fn export(command: &Export, config: &Config, output: Output) -> anyhow::Result<Exit> {
+pub async fn export(command: &Export, config: &Config, output: Output) -> anyhow::Result<Exit> {
     let Export::Argo { file, out } = command;
     let source = Source::read(file)?;
-    let (set, refused) = templates::usable(&templates_root(config)?)?;
-    refused.iter().for_each(|sentence| tracing::warn!("{sentence}"));
+    let set = known_templates(config).await?;
     let made = match source.parse().and_then(|document| argo::workflow(&document, &set)) {
         Ok(made) => made,
         Err(found) => {

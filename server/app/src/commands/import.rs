@@ -6,13 +6,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use cubeloom_compiler::import::{DocumentKind, Fate, Imported, ImportedDocument, cube_studio};
+use cubeloom_domain::template::TemplateSet;
+use cubeloom_web::templates::Taken;
 
+use super::user::act;
 use crate::cli::{CubeStudio, Import};
+use crate::config::Config;
 use crate::exit::{Exit, Invalid};
+use crate::platform::Platform;
 use crate::show::{self, Output};
 
 /// Makes documents of the file, and says what became of everything that they could not take over.
-pub fn import(command: &Import, output: Output) -> anyhow::Result<Exit> {
+pub async fn import(command: &Import, config: Config, output: Output) -> anyhow::Result<Exit> {
     let Import::CubeStudio(args) = command;
     let made = cube_studio::import(&read(&args.file)?, templates(args)?.as_deref(), args.name.as_deref());
     let made = made.map_err(|why| Invalid::error(format!("{}: {why}", args.file.display())))?;
@@ -26,7 +31,50 @@ pub fn import(command: &Import, output: Output) -> anyhow::Result<Exit> {
     } else {
         print(&made, args.out.as_deref());
     }
-    Ok(Exit::Ok)
+    if args.install { install(&made, config).await } else { Ok(Exit::Ok) }
+}
+
+/// Installs the job templates. One whose name is taken by something else is left alone, and told.
+async fn install(made: &Imported, config: Config) -> anyhow::Result<Exit> {
+    let platform = Platform::open(config).await?;
+    let present = platform.templates().await?;
+    let mut exit = Exit::Ok;
+    for document in made.documents.iter().filter(|one| one.kind == DocumentKind::TaskTemplate) {
+        let name = &document.name;
+        match install_one(&platform, &present, document).await? {
+            Ok(sentence) => show::note(format!("{sentence}: {name}")),
+            Err(why) => {
+                show::note(format!("not installed: {name}: {why}"));
+                exit = Exit::Invalid;
+            }
+        }
+    }
+    Ok(exit)
+}
+
+/// Installs one, or says why not.
+async fn install_one(
+    platform: &Platform,
+    present: &TemplateSet,
+    document: &ImportedDocument,
+) -> anyhow::Result<Result<&'static str, String>> {
+    match cubeloom_web::templates::taken(present, &document.name, &document.document) {
+        Some(Taken::Same) => return Ok(Ok("was there already")),
+        Some(Taken::Other) => {
+            let why = "there is another template of this name: give the document another name, and install it with \
+                       `cubeloom template install`";
+            return Ok(Err(why.into()));
+        }
+        None => {}
+    }
+    let installed = match cubeloom_web::templates::read(&document.document) {
+        Ok(installed) => installed,
+        Err(problems) => {
+            return Ok(Err(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")));
+        }
+    };
+    cubeloom_web::templates::install(&act(platform), &installed).await?;
+    Ok(Ok("installed"))
 }
 
 fn templates(args: &CubeStudio) -> anyhow::Result<Option<String>> {

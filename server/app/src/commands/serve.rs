@@ -31,10 +31,10 @@ pub async fn serve(args: cli::Serve, config: Config, output: Output) -> anyhow::
     let platform = Platform::open(config).await?;
     let lock =
         EngineLock::take_soon(&platform.data.lock()).await?.map_err(|holder| taken(&platform, holder))?;
-    let stamp = platform.templates_stamp();
+    let seen = Seen::now(&platform).await?;
     let (templates, templates_now) = watch::channel(Arc::new(platform.templates().await?));
     let engine = platform.start_engine(lock).await?;
-    let web = web::start(&platform, &engine.handle, templates_now.clone()).await?;
+    let web = web::start(&platform, &engine.handle, templates.clone()).await?;
     say_ready(&platform, &web)?;
     let announced = Announcement::write(platform.data.path(), &web)?;
     if args.run.is_some() {
@@ -56,7 +56,7 @@ pub async fn serve(args: cli::Serve, config: Config, output: Output) -> anyhow::
     };
     let exit = tokio::select! {
         () = signals.next() => Exit::Ok,
-        ended = look_after(&platform, &engine, &web, &templates, stamp) => return Err(ended),
+        ended = look_after(&platform, &engine, &web, &templates, seen) => return Err(ended),
         exit = first => exit?,
     };
     tracing::info!("stopping; jobs go on, and the next `cubeloom serve` takes them up");
@@ -109,7 +109,7 @@ async fn look_after(
     engine: &RunningEngine,
     web: &RunningWeb,
     templates: &watch::Sender<Arc<TemplateSet>>,
-    mut stamp: u64,
+    mut seen: Seen,
 ) -> anyhow::Error {
     let mut look = interval(Duration::from_secs(1));
     loop {
@@ -121,17 +121,49 @@ async fn look_after(
                 );
             }
         }
-        if let Some(set) = read_again_if_changed(platform, &mut stamp).await {
-            templates.send_replace(Arc::new(set));
+        if let Some(set) = read_again_if_changed(platform, &mut seen).await {
+            templates.send_modify(|present| *present = Arc::new(with_installed(set, present)));
         }
     }
 }
 
-/// Reads the templates again when their folder has changed. One that is being written may not be usable for a moment;
-/// the others are used as before.
-async fn read_again_if_changed(platform: &Platform, stamp: &mut u64) -> Option<TemplateSet> {
-    let present = platform.templates_stamp();
-    if std::mem::replace(stamp, present) == present {
+/// What the templates were read from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Seen {
+    /// Of their folder.
+    stamp: u64,
+    /// How many versions were stored: another server, or the command line, may install some.
+    stored: i64,
+}
+
+impl Seen {
+    async fn now(platform: &Platform) -> anyhow::Result<Self> {
+        Ok(Self { stamp: platform.templates_stamp(), stored: platform.store.count_templates().await? })
+    }
+}
+
+/// A set that was read, with what was installed while it was read.
+fn with_installed(mut set: TemplateSet, present: &TemplateSet) -> TemplateSet {
+    // Stored versions stay. One that is tried out is the folder's, which may have lost it.
+    let stays = |version: &str| !version.contains('+');
+    for (name, versions) in present {
+        let here = set.entry(name.clone()).or_default();
+        for (key, installed) in versions.iter().filter(|(_, found)| stays(&found.template.version)) {
+            here.entry(key.clone()).or_insert_with(|| installed.clone());
+        }
+        if here.is_empty() {
+            set.remove(name);
+        }
+    }
+    set
+}
+
+/// Reads the templates again when their folder has changed, or when one was installed. One that is being written may
+/// not be usable for a moment; the others are used as before.
+async fn read_again_if_changed(platform: &Platform, seen: &mut Seen) -> Option<TemplateSet> {
+    // The database may be away: what is known is used as before.
+    let present = Seen::now(platform).await.ok()?;
+    if std::mem::replace(seen, present) == present {
         return None;
     }
     match platform.templates().await {

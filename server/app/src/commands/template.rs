@@ -1,25 +1,50 @@
-//! `cubeloom template check | list | show`
+//! `cubeloom template check | install | list | show`
 
 use std::path::PathBuf;
 
 use cubeloom_domain::template::{InstalledTemplate, TaskTemplate, TemplateSet};
+use cubeloom_store::Stored;
+use cubeloom_web::templates;
 use serde_json::{Value, json};
 
+use super::user::act;
 use crate::cli;
 use crate::config::Config;
 use crate::exit::{Exit, Invalid};
-use crate::platform::templates_root;
+use crate::platform::{Platform, known_templates, templates_root};
 use crate::problems;
 use crate::show::{self, Align, Cell, Output, Style, Styles, Table};
-use crate::templates::{read_all, usable};
+use crate::templates::read_all;
 
 /// Runs one of them.
-pub fn template(command: cli::Template, config: &Config, output: Output) -> anyhow::Result<Exit> {
+pub async fn template(command: cli::Template, config: Config, output: Output) -> anyhow::Result<Exit> {
     match command {
-        cli::Template::Check { paths } => check(paths, config, output),
-        cli::Template::List => list(&usable(&templates_root(config)?)?.0, output),
-        cli::Template::Show { name } => show_one(&usable(&templates_root(config)?)?.0, &name, output),
+        cli::Template::Check { paths } => check(paths, &config, output),
+        cli::Template::Install { files } => install_all(&files, config, output).await,
+        cli::Template::List => list(&known_templates(&config).await?, output),
+        cli::Template::Show { name } => show_one(&known_templates(&config).await?, &name, output),
     }
+}
+
+/// Installs documents; the first that cannot be ends it.
+async fn install_all(files: &[PathBuf], config: Config, output: Output) -> anyhow::Result<Exit> {
+    let platform = Platform::open(config).await?;
+    for file in files {
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| Invalid::error(format!("{} cannot be read: {error}", file.display())))?;
+        let installed = match templates::read(&text) {
+            Ok(installed) => installed,
+            Err(problems) => {
+                problems::print(file, &problems, output)?;
+                return Ok(Exit::Invalid);
+            }
+        };
+        let stored = templates::install(&act(&platform), &installed).await;
+        let stored = stored.map_err(|error| Invalid::error(format!("{}: {error}", file.display())))?;
+        let word = if stored == Stored::New { "installed" } else { "was there already:" };
+        show::note(format!("{word} {}@{}", installed.template.name, installed.template.version));
+    }
+    Ok(Exit::Ok)
 }
 
 /// Everything that is wrong. Silent for people when nothing is.

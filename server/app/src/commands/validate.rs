@@ -8,15 +8,14 @@ use cubeloom_domain::executor::Facts;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::planning::Source;
-use crate::platform::templates_root;
+use crate::platform::known_templates;
+use crate::problems;
 use crate::show::{self, Output};
-use crate::{problems, templates};
 
 /// Prints all problems of a document.
-pub fn validate(file: &Path, config: &Config, output: Output) -> anyhow::Result<Exit> {
+pub async fn validate(file: &Path, config: &Config, output: Output) -> anyhow::Result<Exit> {
     let source = Source::read(file)?;
-    let (set, refused) = templates::usable(&templates_root(config)?)?;
-    refused.iter().for_each(|sentence| tracing::warn!("{sentence}"));
+    let set = known_templates(config).await?;
     // What the machine has is a question of the run, not of the document.
     let (_, found) = check_pipeline(&source.text, &set, &Facts::default());
     problems::print(file, &found, output)?;

@@ -53,6 +53,10 @@ pub struct BeforeAfter {
 
 /// Reads the folder. It may hold another version than the one asked for, or be gone: then there is nothing.
 pub(crate) fn beside(installed: &InstalledTemplate) -> Beside {
+    // One that was installed as a document has none.
+    if installed.folder.is_empty() {
+        return Beside::default();
+    }
     let folder = Path::new(&installed.folder);
     let same = |text: &str| {
         parse_template(text).is_ok_and(|found| is_of(&found.version, &installed.template.version))

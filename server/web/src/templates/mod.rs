@@ -1,8 +1,11 @@
-//! What a task template's folder holds beside its recipe, for people: explanations, an example, a program before and
-//! after it was made distributed.
+//! Task templates: those that come as documents, and what a template's folder holds beside its recipe for people:
+//! explanations, an example, a program before and after it was made distributed.
 
 mod folder;
+mod install;
 mod markdown;
+
+pub use install::{Taken, install, read, taken};
 
 pub(crate) use folder::{BeforeAfter, Beside, Example, beside};
 pub(crate) use markdown::html;

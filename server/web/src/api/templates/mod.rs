@@ -1,6 +1,7 @@
 //! Task templates: what pipelines are made of.
 
 mod get;
+mod install;
 mod list;
 mod version;
 mod view;
@@ -17,7 +18,7 @@ pub(crate) use view::{TemplateRoleView, TemplateSummaryView, TemplateView, TextV
 /// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
-        .routes(routes!(list::list))
+        .routes(routes!(list::list, install::install))
         .routes(routes!(get::get))
         .routes(routes!(version::version))
 }

@@ -1,0 +1,26 @@
+//! The catalogue of templates: an administrator installs one from a file.
+
+import { request } from "../api/client";
+import { need } from "../core/dom";
+import { busy, trying } from "../core/form";
+import { t } from "../core/texts";
+import { toastLater } from "../core/toast";
+
+/** Starts the page. */
+export function start(): void {
+  const button = document.querySelector<HTMLButtonElement>("#install");
+  if (button === null) return;
+  const chosen = need<HTMLInputElement>("#install-file");
+  button.addEventListener("click", () => { chosen.click(); });
+  chosen.addEventListener("change", () => {
+    const file = chosen.files?.[0];
+    if (file) void busy(button, () => trying(() => install(file)));
+    chosen.value = "";
+  });
+}
+
+async function install(file: File): Promise<void> {
+  const { data } = await request("POST", "/templates", { document: await file.text() });
+  toastLater(t("templates.installed", { name: data.name }));
+  location.assign(`/templates/${data.name}`);
+}
