@@ -15,6 +15,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use socket2::SockRef;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -22,6 +23,8 @@ use tower::ServiceExt;
 
 /// How long a request's head may take, and how long a connection is kept on which no request comes.
 const HEAD: Duration = Duration::from_secs(30);
+/// How much the kernel keeps of what was not sent to a reader yet, in bytes; what is under way does not count.
+const UNSENT: u32 = 256 << 10;
 /// How long is waited after a connection could not be taken, e.g. because too many files are open.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -82,6 +85,8 @@ async fn answer(
 ) {
     // Events are small and are to arrive at once.
     let _ = stream.set_nodelay(true);
+    // What a slow reader has not taken is not piled up in the kernel either: it is told later what holds then.
+    let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer));
         let routes = routes.clone();

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions, install_default_drivers};
 use sqlx::{AnyPool, AssertSqlSafe, ConnectOptions, Connection};
-use tokio::sync::{Mutex, watch};
+use tokio::sync::Mutex;
 
 use crate::backend::Backend;
 use crate::error::StoreError;
-use crate::{Inner, Store, checkpoint, listen, schema};
+use crate::listen::{self, Told};
+use crate::{Inner, Store, checkpoint, schema};
 
 /// Connections that read from SQLite; each is a thread.
 const SQLITE_READERS: u32 = 3;
@@ -71,7 +72,7 @@ async fn open_sqlite(options: &Options) -> Result<Store, StoreError> {
         backend: Backend::Sqlite,
         pool,
         writer: Some(Mutex::new(writer)),
-        wakes: watch::Sender::new(0),
+        told: Told::new(),
         checkpoints: checkpoint::Pace::default(),
         _listening: None,
     };
@@ -128,13 +129,13 @@ async fn open_postgres(options: &Options) -> Result<Store, StoreError> {
     let mut connection = pool.acquire().await?;
     schema::migrate(Backend::Postgres, &mut connection).await?;
     drop(connection);
-    let wakes = watch::Sender::new(0);
-    let listening = listen::start(wakes.clone(), &options.url).await.map_err(refused)?;
+    let told = Told::new();
+    let listening = listen::start(told.clone(), &options.url).await.map_err(refused)?;
     let inner = Inner {
         backend: Backend::Postgres,
         pool,
         writer: None,
-        wakes,
+        told,
         checkpoints: checkpoint::Pace::default(),
         _listening: Some(listening),
     };

@@ -10,7 +10,7 @@ use crate::conditions::Conditions;
 use crate::error::StoreError;
 use crate::query::execute;
 use crate::values::{Columns, Values};
-use crate::{Change, Store, audit, projects};
+use crate::{Change, SavedVersion, Store, audit, listen, projects};
 
 /// A document that is to become the newest version of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,9 +123,12 @@ impl Store {
             if !held.deleted && says_the_same(connection, new, held.version).await? {
                 return Ok(PutPipeline::Same(held.version));
             }
-            write(connection, new, held.version + 1).await?;
+            let version = held.version + 1;
+            write(connection, new, version).await?;
             audit::write(connection, audit).await?;
-            Ok(PutPipeline::Stored(held.version + 1))
+            let saved = SavedVersion { project: new.project.clone(), name: new.name.clone(), version };
+            listen::notify_saved(self.backend(), connection, &saved).await?;
+            Ok(PutPipeline::Stored(version))
         })
         .await
     }

@@ -85,6 +85,80 @@ impl Drop for Database {
     }
 }
 
+/// A server of a test's own, which may be stopped and started; it goes when this does.
+pub struct Cluster {
+    folder: PathBuf,
+    port: u16,
+    programs: PathBuf,
+    _lock: File,
+}
+
+impl Cluster {
+    /// Makes and starts one.
+    ///
+    /// # Panics
+    /// When that is impossible; the sentence says what to do.
+    #[must_use]
+    pub fn create() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("cubeloom-test-cluster-{}-{count}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        Self::make(folder).unwrap_or_else(|reason| panic!("{reason}"))
+    }
+
+    fn make(folder: PathBuf) -> Result<Self, String> {
+        let programs = programs()?;
+        fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let lock = open(&folder.join("users.lock"))?;
+        lock.lock_shared().map_err(|error| format!("users.lock: {error}"))?;
+        let port = start(&programs, &folder)?;
+        Ok(Self { folder, port, programs, _lock: lock })
+    }
+
+    /// The address of its database.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("postgres://{USER}@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// Ends it at once, as a crash would.
+    ///
+    /// # Panics
+    /// When it does not run.
+    pub fn stop(&self) {
+        if let Err(reason) = self.end() {
+            panic!("{reason}");
+        }
+    }
+
+    /// Starts it again, at the same address.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn start(&self) {
+        let started = serve(&self.programs, &self.folder, account(), self.port)
+            .and_then(|pid| watch(&self.folder, pid))
+            .and_then(|()| ready(&self.programs, &self.folder, self.port));
+        if let Err(reason) = started {
+            panic!("{reason}");
+        }
+    }
+
+    fn end(&self) -> Result<(), String> {
+        let mut stop = unprivileged(Command::new(self.programs.join("pg_ctl")), account());
+        run(stop.args(["stop", "--mode=immediate", "--pgdata"]).arg(self.folder.join("data")))
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // It may be stopped; should it go on, its watchdog ends it.
+        let _ = self.end();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
 /// The server, and the lock that keeps it up for as long as this process lives.
 struct Server {
     port: u16,

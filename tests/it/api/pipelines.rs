@@ -5,6 +5,7 @@ mod code;
 mod foreign;
 mod hooks;
 mod projects;
+mod servers;
 mod templates;
 mod versions;
 

@@ -82,15 +82,51 @@ class Pipeline:
         answer, _ = self._transport.json("PUT", path, content=content, headers={"content-type": "application/gzip"})
         return str(answer["digest"])
 
-    def run(self, parameters: dict[str, Any] | None = None, /, *, version: int | None = None, **more: Any) -> Run:
-        """Starts it with these parameters: ``run(epochs=3)`` or ``run({"learning-rate": 0.1})``."""
-        body = {"pipeline": self.name, "version": version, "parameters": {**(parameters or {}), **more}}
+    def run(
+        self,
+        parameters: dict[str, Any] | None = None,
+        /,
+        *,
+        version: int | None = None,
+        only: str | None = None,
+        from_: str | None = None,
+        of: str | Run | None = None,
+        **more: Any,
+    ) -> Run:
+        """Starts it with these parameters: ``run(epochs=3)`` or ``run({"learning-rate": 0.1})``.
+
+        :param version: this version instead of the newest.
+        :param only: a task; nothing else is run.
+        :param from_: a task; it and everything after it are run.
+        :param of: the earlier run, or its id, whose results stand for the tasks before; without it, the newest in which
+            all of them succeeded.
+
+        A parameter that is called like one of these goes into the dictionary.
+        """
+        body: dict[str, Any] = {"pipeline": self.name, "version": version, "parameters": {**(parameters or {}), **more}}
+        part = _part(only, from_, of)
+        if part is not None:
+            body["tasks"] = part
         started, _ = self._transport.json("POST", f"/projects/{self.project}/runs", body=body)
         return Run(self._transport, started["run"])
 
     def delete(self) -> None:
         """Deletes it; its versions and runs stay, and storing it again revives it."""
         self._transport.json("DELETE", self._path, etag=self.etag())
+
+
+def _part(only: str | None, from_: str | None, of: str | Run | None) -> dict[str, str] | None:
+    """The part of a pipeline, as the API takes it."""
+    if (only is None) == (from_ is None):
+        if only is not None:
+            raise ValueError("say either only= or from_=, not both")
+        if of is not None:
+            raise ValueError("of= is the earlier run of a part: say only= or from_= with it")
+        return None
+    part = {"only": only} if only is not None else {"from": str(from_)}
+    if of is not None:
+        part["of"] = of.id if isinstance(of, Run) else of
+    return part
 
 
 def _archive(folder: Path) -> bytes:

@@ -7,7 +7,7 @@ use cubeloom_compiler::parse_pipeline;
 
 use crate::support::{repository, templates};
 
-const PIPELINE: &str = r#"apiVersion: cubeloom/v1
+pub const PIPELINE: &str = r#"apiVersion: cubeloom/v1
 kind: Pipeline
 name: clicks
 description: Counts clicks

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod argo;
+mod argo_form;
 mod caching;
 mod canvas;
 mod cube_studio;

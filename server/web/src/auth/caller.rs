@@ -26,6 +26,16 @@ pub struct Caller {
     pub role: Option<Role>,
 }
 
+impl Caller {
+    /// Who a run that they start acts as, which says whose own secrets it may use. A token for one project acts for
+    /// the project only: then it is a word that no account can have.
+    #[must_use]
+    pub fn acting(&self) -> String {
+        let name = &self.user.name;
+        if self.via.bound_to().is_some() { format!("{name}:token") } else { name.clone() }
+    }
+}
+
 /// What somebody showed to be let in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Via {

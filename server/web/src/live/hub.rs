@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::{RunId, TaskIx};
+use cubeloom_store::SavedVersion;
+use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OnceCell, watch};
 
@@ -15,6 +17,7 @@ use super::keep_runs::{self, RunsRoom};
 use crate::api::events::view::{LiveEvent, SavedPipeline};
 use crate::error::ApiResult;
 use crate::state::{WeakWeb, Web};
+use crate::time::Time;
 
 /// A room that may still be being furnished.
 type Slot<R> = Arc<OnceCell<Arc<R>>>;
@@ -31,6 +34,8 @@ pub(crate) struct Hub {
     runs: Mutex<Rooms>,
     all: Slot<RunsRoom>,
     all_dirty: Arc<Dirty>,
+    /// The newest version that was told of each pipeline, by project and name.
+    versions: Mutex<HashMap<(String, String), u32>>,
 }
 
 /// What has to be looked at again.
@@ -84,12 +89,14 @@ impl Hub {
             runs: Mutex::default(),
             all: Slot::default(),
             all_dirty: Arc::default(),
+            versions: Mutex::default(),
         }
     }
 
     /// Begins to listen to the engine.
     pub(crate) fn start(web: &Web) {
         tokio::spawn(dispatch(web.downgrade(), web.events()));
+        tokio::spawn(elsewhere(web.downgrade(), web.store().saved()));
     }
 
     fn lock(&self) -> MutexGuard<'_, Rooms> {
@@ -166,12 +173,24 @@ impl Hub {
         }
     }
 
-    /// A pipeline has a new version.
+    /// A pipeline has a new version. It may be told twice, by whoever stored it and by the database.
     pub(crate) fn saved(&self, pipeline: SavedPipeline) {
+        if !self.is_news(&pipeline) {
+            return;
+        }
         if let Some(room) = self.all.get() {
             let project: Arc<str> = pipeline.project.as_str().into();
             room.tell(Some(&project), |_| LiveEvent::Pipeline(pipeline));
         }
+    }
+
+    /// Whether this version was not told yet; from now on it was.
+    fn is_news(&self, pipeline: &SavedPipeline) -> bool {
+        let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = versions.entry((pipeline.project.clone(), pipeline.name.clone())).or_default();
+        let news = pipeline.version > *told;
+        *told = pipeline.version.max(*told);
+        news
     }
 
     fn mark(&self, run: &RunId, mark: impl FnOnce(&mut What)) {
@@ -215,8 +234,34 @@ impl Hub {
     }
 }
 
+/// Tells of versions that other servers of the database have stored, for as long as there is a web.
+async fn elsewhere(web: WeakWeb, mut saved: Receiver<SavedVersion>) {
+    loop {
+        let told = saved.recv().await;
+        let Some(web) = web.upgrade() else { return };
+        match told {
+            Ok(told) => {
+                if let Err(error) = tell_of(&web, told).await {
+                    tracing::warn!(detail = error.detail(), "a version of another server cannot be told of");
+                }
+            }
+            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+async fn tell_of(web: &Web, told: SavedVersion) -> ApiResult<()> {
+    let SavedVersion { project, name, version } = told;
+    if let Some(found) = web.store().pipeline(&project, &name, version).await? {
+        let (user, message, created_at) = (found.user, found.message, Time(found.created_at));
+        web.live().saved(SavedPipeline { project, name, version, user, message, created_at });
+    }
+    Ok(())
+}
+
 /// Hands the engine's events on for as long as there is a web.
-async fn dispatch(web: WeakWeb, mut events: tokio::sync::broadcast::Receiver<RunEvent>) {
+async fn dispatch(web: WeakWeb, mut events: Receiver<RunEvent>) {
     loop {
         let event = events.recv().await;
         let Some(web) = web.upgrade() else { return };

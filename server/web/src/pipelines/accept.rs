@@ -57,7 +57,7 @@ pub(crate) async fn accept(web: &Web, caller: &Caller, project: &str, sent: Sent
         );
     }
     found.refuse()?;
-    let (_, problems) = plan::check(web, project, &caller.user.name, sent.document.clone()).await?;
+    let (_, problems) = plan::check(web, project, &caller.acting(), sent.document.clone()).await?;
     let Ok(document) = plan::parse(sent.document.clone()).await? else {
         return Err(ApiError::invalid(problems));
     };

@@ -1,9 +1,13 @@
 //! The secrets of a run that somebody else wants more of: what a person asks for is given their own secrets and the
 //! project's, never those of whoever started the run.
 
+use std::collections::BTreeSet;
+
+use cubeloom_domain::belongings::Owner;
 use cubeloom_domain::graph::Graph;
 use cubeloom_domain::plan::{PlannedTask, RunPlan};
 use cubeloom_domain::record::{RunRecord, Wish};
+use cubeloom_domain::{Code, Problem};
 
 use super::counts::by_task;
 use crate::auth::Caller;
@@ -28,13 +32,53 @@ pub(super) async fn demand(
     if with_secrets().next().is_none() {
         return Ok(());
     }
-    let user = &caller.user.name;
-    let known = facts(web, &run.project, user, Some(&plan.cluster)).await?.secrets;
+    let known = facts(web, &run.project, &caller.acting(), Some(&plan.cluster)).await?.secrets;
+    let own = withheld(web, caller).await?;
     let lacks = |task: &PlannedTask| {
         let name = task.secrets.iter().map(|secret| &secret.name).find(|name| !known.contains(name));
-        name.map(|name| refused(&task.name, name, &run.user))
+        name.map(|name| match own.contains(name) {
+            true => ApiError::conflict(not_for_a_token(name)),
+            false => refused(&task.name, name, &run.user),
+        })
     };
     with_secrets().find_map(|(task, _)| lacks(task)).map_or(Ok(()), Err)
+}
+
+/// What the person has and a token for one project does not get.
+async fn withheld(web: &Web, caller: &Caller) -> ApiResult<BTreeSet<String>> {
+    if caller.via.bound_to().is_none() {
+        return Ok(BTreeSet::new());
+    }
+    let own = web.store().secrets(&Owner::User(caller.user.id.clone())).await?;
+    Ok(own.into_iter().map(|secret| secret.name).collect())
+}
+
+fn not_for_a_token(name: &str) -> String {
+    format!(
+        "the secret `{name}` is your own, and a token for one project may not use it: add it to the project, or take a \
+         token that is not for one project only"
+    )
+}
+
+/// Says of a secret that is missing whether it is one that the caller's token does not get.
+///
+/// # Errors
+/// The refusal, with such secrets explained; what the server lacks.
+pub(crate) async fn explained<T>(web: &Web, caller: &Caller, result: ApiResult<T>) -> ApiResult<T> {
+    let Err(error) = result else { return result };
+    if caller.via.bound_to().is_none() || error.problems().iter().all(|one| one.code != Code::UnknownSecret) {
+        return Err(error);
+    }
+    let own = withheld(web, caller).await?;
+    let explain = |problem: &Problem| {
+        let names = |name: &&String| problem.message.contains(&format!("no secret `{name}`"));
+        let name = own.iter().find(names).filter(|_| problem.code == Code::UnknownSecret);
+        name.map_or_else(
+            || problem.clone(),
+            |name| Problem { message: not_for_a_token(name), ..problem.clone() },
+        )
+    };
+    Err(ApiError::invalid(error.problems().iter().map(explain).collect()))
 }
 
 fn refused(task: &str, secret: &str, starter: &str) -> ApiError {

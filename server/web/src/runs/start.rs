@@ -22,9 +22,9 @@ pub(crate) struct Wanted {
     pub project: String,
     /// Whose it will be, by name.
     pub user: String,
-    /// What its tasks are told as who started it, and whose own secrets they may use, when that is not the person: a
-    /// word that no account can have. What a hook starts, every editor may change; its maker's secrets are not theirs.
-    pub instead_of_user: Option<String>,
+    /// What its tasks are told as who started it, and whose own secrets they may use: the person, or a word that no
+    /// account can have. What a hook starts, every editor may change; its maker's secrets are not theirs.
+    pub acting: String,
     /// Of what.
     pub source: Source,
     /// The parameters that were given; texts are read by the declared types.
@@ -66,7 +66,7 @@ pub(crate) struct Started {
 /// # Errors
 /// Every mistake in the document and its parameters, or what is not there.
 pub(crate) async fn start(web: &Web, wanted: Wanted, mut entry: AuditEntry) -> ApiResult<Started> {
-    let Wanted { project, user, instead_of_user, source, parameters, part } = wanted;
+    let Wanted { project, user, acting, source, parameters, part } = wanted;
     let (text, code, version) = match source {
         Source::Stored { pipeline, version } => {
             let stored = stored(web, &project, &pipeline, version).await?;
@@ -77,7 +77,6 @@ pub(crate) async fn start(web: &Web, wanted: Wanted, mut entry: AuditEntry) -> A
             (text, code, None)
         }
     };
-    let acting = instead_of_user.unwrap_or_else(|| user.clone());
     let order = Order { project: project.clone(), user: acting, parameters: parameters.clone(), code };
     let (document, planned) = plan::plan(web, text, order).await?;
     let begun = begin(web, planned, part.as_ref(), &document).await?;

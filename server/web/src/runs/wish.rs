@@ -74,12 +74,13 @@ pub(crate) async fn again(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRes
     let wanted = Wanted {
         project: run.project.clone(),
         user: caller.user.name.clone(),
-        instead_of_user: None,
+        acting: caller.acting(),
         source: Source::Stored { pipeline: run.pipeline.clone(), version: run.version },
         parameters: run.parameters.clone(),
         part: part.map(|part| WantedPart { choice: part.choice.clone(), of: part.of.clone() }),
     };
-    start::start(web, wanted, audit::entry(web, caller, "run.start", "").clone()).await
+    let started = start::start(web, wanted, audit::entry(web, caller, "run.start", "").clone()).await;
+    secrets::explained(web, caller, started).await
 }
 
 fn demand_end(run: &RunRecord) -> ApiResult<()> {
@@ -96,7 +97,7 @@ async fn add(web: &Web, caller: &Caller, run: &RunRecord, wish: &Wish, action: &
         Wish::Rerun { from } => entry.after(json!({"from": from})),
         Wish::Cancel | Wish::Resume => entry,
     };
-    web.store().add_wish(&run.id, wish, &caller.user.name, web.now(), Some(&entry)).await?;
+    web.store().add_wish(&run.id, wish, &caller.acting(), web.now(), Some(&entry)).await?;
     web.wake();
     Ok(())
 }

@@ -5,8 +5,10 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
-use cubeloom_testkit::postgres::Database;
+use cubeloom_testkit::postgres::{Cluster, Database};
+use serde_json::json;
 
 use super::help::{Events, document, start, task, until, until_task};
 use crate::api::support::{Server, Who};
@@ -92,6 +94,54 @@ fn the_database_may_be_away_for_a_while() {
     let told = events.find(|event| event.name == "run" && event.data["run"]["state"] == "succeeded");
     assert_eq!(told.data["run"]["id"], run.as_str(), "the same stream tells of the end");
     until(&editor, &run, "succeeded");
+}
+
+/// How long the database is stopped: longer than a lease of the engine's lasts.
+const STOPPED: Duration = Duration::from_secs(35);
+
+#[test]
+fn a_database_that_crashes_and_comes_back_costs_a_run_nothing_but_time() {
+    let cluster = Cluster::create();
+    let mut app = TestApp::new();
+    app.set("CUBELOOM_DATABASE_URL", cluster.url());
+    let server = Server::start_in(app);
+    let editor = server.as_(Who::Editor);
+    let held = server.path("held");
+    std::fs::write(&held, "").unwrap();
+    let line = format!(
+        "echo began >> {0}.log; while [ -e {0} ]; do sleep 0.1; done; echo '{{\"output\": {{\"n\": 7}}}}' >> $CUBELOOM_OUTPUTS",
+        held.display()
+    );
+    let second = task("b", "echo it is {{ tasks.a.outputs.n }}", "    needs: [a]\n");
+    let first = task("a", &line, "    outputs: [n]\n");
+    let run = start(&editor, &document("crash", &format!("tasks:\n{first}{second}")));
+    until_task(&editor, &run, "a", "running");
+    let events = Events::open(&editor, &format!("/runs/{run}/events"), None);
+    assert_eq!(events.next().name, "snapshot");
+    cluster.stop();
+    let stopped = Instant::now();
+    wait_for("the server to notice", || editor.get(&format!("/runs/{run}/tasks")).status == 503);
+    // The task ends while nobody can note it.
+    std::fs::remove_file(&held).unwrap();
+    let other = json!({"document": document("other", &format!("tasks:\n{}", task("a", "true", "")))});
+    while stopped.elapsed() < STOPPED {
+        let refused = editor.get("/runs").expect(503);
+        assert!(!refused.header("retry-after").is_empty(), "{:?}", refused.headers);
+        refused.problem("unavailable");
+        editor.post("/projects/default/pipelines", &other).expect(503).problem("unavailable");
+        thread::sleep(Duration::from_secs(1));
+    }
+    cluster.start();
+    until_when_back(&editor, &run);
+    let told = events.find(|event| event.name == "run" && event.data["run"]["state"] == "succeeded");
+    assert_eq!(told.data["run"]["id"], run.as_str(), "the same stream tells of the end");
+    let log = editor.get(&format!("/runs/{run}/logs/text?task=b")).expect(200).text();
+    assert!(log.contains("it is 7"), "{log}");
+    let began = std::fs::read_to_string(format!("{}.log", held.display())).unwrap();
+    assert_eq!(began, "began\n", "nothing was done twice");
+    let attempts = editor.get(&format!("/runs/{run}/attempts")).expect(200).json();
+    assert_eq!(attempts["items"].as_array().unwrap().len(), 2, "{attempts}");
+    editor.post("/projects/default/pipelines", &other).expect(201);
 }
 
 /// The first answers after the database is back may still be refusals.

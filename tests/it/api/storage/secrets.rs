@@ -97,6 +97,39 @@ fn ones_own_secret_goes_over_the_projects_in_ones_own_runs_only() {
 }
 
 #[test]
+fn a_token_for_one_project_uses_the_projects_secrets_and_not_its_persons() {
+    let server = Server::start();
+    let owner = server.as_(Who::Owner);
+    let bound = server.token(Who::Owner.name(), &["--scope", "write", "--project", "default"]);
+    let bound = server.with_token(Some(bound));
+    for name in ["mine", "both"] {
+        owner.post("/me/secrets", &json!({"name": name, "value": OWN})).expect(201);
+    }
+    owner.post("/projects/default/secrets", &json!({"name": "both", "value": VALUE})).expect(201);
+    let length = format!("test $(printf %s \"$BOTH\" | wc -c) = {}", VALUE.len());
+    let both = document("both", &format!("tasks:\n{}", task("use", &length, "    secrets: [both]\n")));
+    until(&bound, &start(&bound, &both), "succeeded");
+    let mine =
+        document("mine", &format!("tasks:\n{}", task("use", "test -n \"$MINE\"", "    secrets: [mine]\n")));
+    for path in ["/projects/default/runs", "/projects/default/compile"] {
+        let refused = bound.post(path, &json!({"document": mine})).expect(422).problem("invalid");
+        let message = refused["problems"][0]["message"].as_str().unwrap();
+        assert!(message.starts_with("the secret `mine` is your own"), "{path}: {refused}");
+        assert_eq!(refused["problems"][0]["code"], "unknown_secret");
+    }
+    // What the person started with it, the token does not run again.
+    owner.post("/projects/default/pipelines", &json!({"document": mine})).expect(201);
+    let started = owner.post("/projects/default/runs", &json!({"pipeline": "mine"})).expect(201).json();
+    let run = id(&started["run"]);
+    until(&owner, &run, "succeeded");
+    let refused = bound.post(&format!("/runs/{run}/rerun"), &json!({"from": ["use"]})).expect(409);
+    assert!(refused.problem("conflict")["detail"].as_str().unwrap().contains("`mine` is your own"));
+    bound.post(&format!("/runs/{run}/again"), &json!({})).expect(422);
+    owner.post(&format!("/runs/{run}/rerun"), &json!({"from": ["use"]})).expect(202);
+    until(&owner, &run, "succeeded");
+}
+
+#[test]
 fn who_runs_a_run_of_another_again_does_so_with_their_own_secrets() {
     let server = Server::start();
     let (owner, editor) = (server.as_(Who::Owner), server.as_(Who::Editor));

@@ -90,7 +90,7 @@ fn resources(export: &mut Export, task: &str, resources: &Resources) -> Value {
     amounts.insert("cpu".into(), json!(resources.cpu.to_string()));
     amounts.insert("memory".into(), json!(resources.memory.to_string()));
     if resources.whole_gpus() > 0 {
-        amounts.insert("nvidia.com/gpu".into(), json!(resources.whole_gpus()));
+        amounts.insert("nvidia.com/gpu".into(), json!(resources.whole_gpus().to_string()));
     }
     if let Some(gpu) = &resources.gpu {
         if gpu.count.is_none() {

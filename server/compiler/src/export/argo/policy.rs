@@ -111,10 +111,10 @@ pub fn elements(export: &mut Export, task: &Task, planned: &PlannedTask, out: &m
     }
 }
 
-/// Retries and the time limit of each attempt.
+/// Retries and the time limit of each attempt. Argo's schema has texts for numbers that may be expressions.
 pub fn failures(export: &mut Export, task: &Task, planned: &PlannedTask, out: &mut Map<String, Value>) {
     if let Some(limit) = planned.timeout {
-        out.insert("activeDeadlineSeconds".into(), json!(limit.0.as_secs().max(1)));
+        out.insert("activeDeadlineSeconds".into(), json!(limit.0.as_secs().max(1).to_string()));
     }
     let Some(retry) = planned.retry.as_ref().filter(|retry| retry.attempts > 1) else { return };
     let seconds = |span: std::time::Duration| format!("{}s", span.as_secs().max(1));
@@ -122,9 +122,9 @@ pub fn failures(export: &mut Export, task: &Task, planned: &PlannedTask, out: &m
     out.insert(
         "retryStrategy".into(),
         json!({
-            "limit": retry.attempts - 1,
+            "limit": (retry.attempts - 1).to_string(),
             "retryPolicy": "Always",
-            "backoff": {"duration": seconds(retry.initial.0), "factor": factor, "cap": seconds(retry.max.0)},
+            "backoff": {"duration": seconds(retry.initial.0), "factor": factor.to_string(), "cap": seconds(retry.max.0)},
         }),
     );
     if task.retry.as_ref().is_some_and(|retry| retry.on.is_some()) {

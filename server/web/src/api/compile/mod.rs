@@ -15,6 +15,7 @@ use crate::code;
 use crate::error::{ApiError, ApiResult, ProblemDocument, ProblemView};
 use crate::extract::{Json, Path};
 use crate::plan::{self, Order};
+use crate::runs::explained;
 use crate::state::Web;
 use crate::texts::Lang;
 
@@ -57,9 +58,10 @@ async fn compile(
         );
     }
     found.refuse()?;
-    let user = caller.user.name.clone();
+    let user = caller.acting();
     let order = Order { project, user, parameters: sent.parameters, code: sent.code };
-    let (_, planned) = plan::plan(&web, sent.document, order).await?;
+    let planned = plan::plan(&web, sent.document, order).await;
+    let (_, planned) = explained(&web, &caller, planned).await?;
     let warnings = planned.warnings.iter().map(|one| ProblemView::told(one, lang)).collect();
     let plan = planned.plan;
     let work = move || view(&plan, warnings);

@@ -80,7 +80,7 @@ pub(crate) async fn fire(
         part: None,
         project: hook.project.clone(),
         user: user.name.clone(),
-        instead_of_user: Some(format!("hook:{}", hook.id)),
+        acting: format!("hook:{}", hook.id),
         source: Source::Stored { pipeline: hook.pipeline.clone(), version: None },
         parameters,
     };

@@ -88,20 +88,35 @@ async fn each(
         }
         _ => {}
     }
-    let until = Instant::now() + TIME;
-    let mut runs = body.runs.into_iter();
-    let mut results = Vec::with_capacity(runs.len());
-    for run in runs.by_ref() {
-        let done = match find(web, project, &run).await {
-            Ok(record) => one(web, caller, &record, deed).await,
-            Err(error) => Err(error),
+    let work = body.runs.into_iter().map(|run| {
+        let named = run.clone();
+        let work = async move {
+            let done = match find(web, project, &named).await {
+                Ok(record) => one(web, caller, &record, deed).await,
+                Err(error) => Err(error),
+            };
+            result(named, done)
         };
-        results.push(result(run, done)?);
+        (run, work)
+    });
+    in_time(work, TIME).await
+}
+
+/// Works on one after the other until the time is up. At least one is worked on, so that who sends again what is left
+/// comes to an end.
+async fn in_time<F: Future<Output = ApiResult<OneResult>>>(
+    mut runs: impl Iterator<Item = (String, F)>,
+    time: Duration,
+) -> ApiResult<ManyResults> {
+    let until = Instant::now() + time;
+    let mut results = Vec::new();
+    for (_, work) in runs.by_ref() {
+        results.push(work.await?);
         if Instant::now() >= until {
             break;
         }
     }
-    Ok(ManyResults { results, left: runs.collect() })
+    Ok(ManyResults { results, left: runs.map(|(run, _)| run).collect() })
 }
 
 /// Does it with one run; the run that was started by it.
@@ -131,5 +146,39 @@ fn result(run: String, done: ApiResult<Option<RunId>>) -> ApiResult<OneResult> {
             let message = Some(error.detail().to_owned());
             Ok(OneResult { run, ok: false, message, started: None })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn sent(runs: &[String], time: Duration) -> ManyResults {
+        let work = runs.iter().cloned().map(|run| {
+            let one = OneResult { run: run.clone(), ok: true, message: None, started: None };
+            (run, async move { Ok(one) })
+        });
+        in_time(work, time).await.unwrap()
+    }
+
+    fn done(answer: &ManyResults) -> Vec<&str> {
+        answer.results.iter().map(|one| one.run.as_str()).collect()
+    }
+
+    #[tokio::test]
+    async fn what_there_was_no_time_for_is_left_and_can_be_sent_until_nothing_is() {
+        let all = ["a", "b", "c"].map(ToOwned::to_owned);
+        let quick = sent(&all, TIME).await;
+        assert_eq!((done(&quick), quick.left.len()), (vec!["a", "b", "c"], 0));
+        // With no time at all one is done each time.
+        let (mut left, mut seen) = (all.to_vec(), Vec::new());
+        while !left.is_empty() {
+            let answer = sent(&left, Duration::ZERO).await;
+            assert_eq!(done(&answer), left[..1]);
+            assert_eq!(answer.left, left[1..]);
+            seen.extend(done(&answer).into_iter().map(ToOwned::to_owned));
+            left = answer.left;
+        }
+        assert_eq!(seen, all);
     }
 }

@@ -11,8 +11,8 @@ use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, ProblemDocument, ProblemView};
 use crate::extract::{Json, Path};
 use crate::part::WantedPart;
-use crate::runs::reader;
 use crate::runs::start::{Source, Wanted, start as start_run};
+use crate::runs::{explained, reader};
 use crate::state::Web;
 use crate::texts::Lang;
 
@@ -37,11 +37,11 @@ pub(crate) async fn start(
     Json(body): Json<StartRun>,
 ) -> ApiResult<Response> {
     let parameters = body.parameters.clone();
-    let user = caller.user.name.clone();
+    let (user, acting) = (caller.user.name.clone(), caller.acting());
     let part = part(body.tasks.as_ref())?;
-    let wanted = Wanted { project, user, instead_of_user: None, source: source(body)?, parameters, part };
+    let wanted = Wanted { project, user, acting, source: source(body)?, parameters, part };
     let entry = audit::entry(&web, &caller, "run.start", "").clone();
-    let started = start_run(&web, wanted, entry).await?;
+    let started = explained(&web, &caller, start_run(&web, wanted, entry).await).await?;
     let place = format!("/api/v1/runs/{}", started.record.id);
     let view = StartedView {
         run: reader::shown(&web, &started.record).await?,

@@ -83,7 +83,7 @@ async fn validate(
     Path(project): Path<String>,
     Json(sent): Json<DocumentToCheck>,
 ) -> ApiResult<Json<CheckedView>> {
-    Ok(Json(checked(&web, &project, &caller.user.name, sent.document, lang).await?))
+    Ok(Json(checked(&web, &project, &caller.acting(), sent.document, lang).await?))
 }
 
 /// Checks a document.
