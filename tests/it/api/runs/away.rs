@@ -109,7 +109,7 @@ fn a_database_that_crashes_and_comes_back_costs_a_run_nothing_but_time() {
     let held = server.path("held");
     std::fs::write(&held, "").unwrap();
     let line = format!(
-        "echo began >> {0}.log; while [ -e {0} ]; do sleep 0.1; done; echo '{{\"output\": {{\"n\": 7}}}}' >> $CUBELOOM_OUTPUTS",
+        "echo began >> $CUBELOOM_WORKSPACE/began; while [ -e {0} ]; do sleep 0.1; done; echo '{{\"output\": {{\"n\": 7}}}}' >> $CUBELOOM_OUTPUTS",
         held.display()
     );
     let second = task("b", "echo it is {{ tasks.a.outputs.n }}", "    needs: [a]\n");
@@ -137,7 +137,7 @@ fn a_database_that_crashes_and_comes_back_costs_a_run_nothing_but_time() {
     assert_eq!(told.data["run"]["id"], run.as_str(), "the same stream tells of the end");
     let log = editor.get(&format!("/runs/{run}/logs/text?task=b")).expect(200).text();
     assert!(log.contains("it is 7"), "{log}");
-    let began = std::fs::read_to_string(format!("{}.log", held.display())).unwrap();
+    let began = std::fs::read_to_string(server.data().join("workspace/default/began")).unwrap();
     assert_eq!(began, "began\n", "nothing was done twice");
     let attempts = editor.get(&format!("/runs/{run}/attempts")).expect(200).json();
     assert_eq!(attempts["items"].as_array().unwrap().len(), 2, "{attempts}");

@@ -194,7 +194,6 @@ fn who_reads_slowly_is_told_the_present_state_and_holds_up_nobody() {
     });
     assert_eq!(last.data["run"]["state"], "succeeded");
     // Who did not gets what was on its way to them, and then the present state in place of what they missed.
-    rustix::net::sockopt::set_socket_recv_buffer_size(&slow, 1 << 20).unwrap();
     let (mut snapshots, mut length) = (0, 0);
     for line in BufReader::new(slow).lines() {
         let line = line.expect("a snapshot");
@@ -212,8 +211,6 @@ fn who_reads_slowly_is_told_the_present_state_and_holds_up_nobody() {
 fn silent(server: &Server, path: &str, token: &str) -> TcpStream {
     let address = server.url().trim_start_matches("http://").to_owned();
     let mut stream = TcpStream::connect(&address).unwrap();
-    // The kernel does not keep much for it either.
-    rustix::net::sockopt::set_socket_recv_buffer_size(&stream, 4096).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\r\n")
         .unwrap();
