@@ -51,7 +51,7 @@ use std::sync::Arc;
 
 use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
-use tokio::sync::{Mutex, MutexGuard, broadcast, watch};
+use tokio::sync::{Mutex, MutexGuard, watch};
 
 pub use audit::AuditFilter;
 pub use backend::Backend;
@@ -62,7 +62,6 @@ pub use holding::Holding;
 pub use idempotency::Idempotent;
 pub use instances::TaskCount;
 pub use lease::Lease;
-pub use listen::SavedVersion;
 pub use open::Options;
 pub use pipelines::{PipelineFilter, PipelineSummary};
 pub use revision::{Change, Created};
@@ -84,7 +83,7 @@ struct Inner {
     pool: AnyPool,
     /// SQLite's one writing connection.
     writer: Option<Mutex<AnyConnection>>,
-    told: listen::Told,
+    wakes: watch::Sender<u64>,
     checkpoints: checkpoint::Pace,
     /// To the other servers of a PostgreSQL database.
     _listening: Option<listen::Listening>,
@@ -122,14 +121,7 @@ impl Store {
     /// something of one. It carries no data, and several moments may show as one.
     #[must_use]
     pub fn wakes(&self) -> watch::Receiver<u64> {
-        self.inner.told.wakes.subscribe()
-    }
-
-    /// The versions of pipelines that servers of this database store from now on, this one's among them. With SQLite
-    /// there are no other servers, and nothing is told here.
-    #[must_use]
-    pub fn saved(&self) -> broadcast::Receiver<SavedVersion> {
-        self.inner.told.saved.subscribe()
+        self.inner.wakes.subscribe()
     }
 
     /// Whether the database can be reached and written: it writes.
@@ -177,7 +169,7 @@ impl Store {
     }
 
     fn wake(&self) {
-        self.inner.told.wakes.send_modify(|count| *count += 1);
+        self.inner.wakes.send_modify(|count| *count += 1);
     }
 }
 

@@ -2,47 +2,23 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use sqlx::AnyConnection;
 use sqlx::postgres::PgListener;
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinHandle;
 
+use crate::Store;
 use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::values::Values;
 
 const CHANNEL: &str = "cubeloom";
 const SAVED: &str = "cubeloom_saved";
-/// Versions that a reader of [`crate::Store::saved`] may be behind.
+/// Versions that a reader of [`Store::saved`] may be behind.
 const BEHIND: usize = 256;
 
-/// A version that some server of this database has stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SavedVersion {
-    /// The project.
-    pub project: String,
-    /// The pipeline.
-    pub name: String,
-    /// The version.
-    pub version: u32,
-}
-
-/// What is told to those who listen.
-#[derive(Clone)]
-pub(crate) struct Told {
-    /// That there may be something to do.
-    pub(crate) wakes: watch::Sender<u64>,
-    /// Which versions were stored.
-    pub(crate) saved: broadcast::Sender<SavedVersion>,
-}
-
-impl Told {
-    /// Nobody listens yet.
-    pub(crate) fn new() -> Self {
-        Self { wakes: watch::Sender::new(0), saved: broadcast::Sender::new(BEHIND) }
-    }
-}
+/// A version that some server of this database has stored: its project, its pipeline, its number.
+type Saved = (String, String, u32);
 
 /// Tells the other servers when the transaction commits. With SQLite there are none.
 pub(crate) async fn notify(backend: Backend, connection: &mut AnyConnection) -> Result<(), StoreError> {
@@ -56,7 +32,7 @@ pub(crate) async fn notify(backend: Backend, connection: &mut AnyConnection) -> 
 pub(crate) async fn notify_saved(
     backend: Backend,
     connection: &mut AnyConnection,
-    saved: &SavedVersion,
+    saved: &Saved,
 ) -> Result<(), StoreError> {
     if backend == Backend::Postgres {
         // Names are short: it is far below the 8,000 bytes that a notification can have.
@@ -68,32 +44,45 @@ pub(crate) async fn notify_saved(
 }
 
 /// Listening, for as long as this lives.
-pub(crate) struct Listening(JoinHandle<()>);
+pub(crate) struct Listening {
+    task: JoinHandle<()>,
+    saved: broadcast::Sender<Saved>,
+}
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        self.0.abort();
+        self.task.abort();
+    }
+}
+
+impl Store {
+    /// The versions of pipelines that servers of this database store from now on, this one's among them: project,
+    /// pipeline, number. With SQLite there are no other servers, and nothing to listen to.
+    #[must_use]
+    pub fn saved(&self) -> Option<broadcast::Receiver<Saved>> {
+        self.inner._listening.as_ref().map(|listening| listening.saved.subscribe())
     }
 }
 
 /// Wakes whenever another server has notified.
-pub(crate) async fn start(told: Told, url: &str) -> Result<Listening, sqlx::Error> {
+pub(crate) async fn start(wakes: watch::Sender<u64>, url: &str) -> Result<Listening, sqlx::Error> {
     let mut listener = PgListener::connect(url).await?;
     listener.listen_all([CHANNEL, SAVED]).await?;
-    Ok(Listening(tokio::spawn(follow(listener, told))))
+    let saved = broadcast::Sender::new(BEHIND);
+    Ok(Listening { task: tokio::spawn(follow(listener, wakes, saved.clone())), saved })
 }
 
-async fn follow(mut listener: PgListener, told: Told) {
+async fn follow(mut listener: PgListener, wakes: watch::Sender<u64>, told: broadcast::Sender<Saved>) {
     loop {
         match listener.try_recv().await {
             Ok(Some(said)) if said.channel() == SAVED => match serde_json::from_str(said.payload()) {
                 // An error means that nobody listens.
-                Ok(saved) => _ = told.saved.send(saved),
+                Ok(saved) => _ = told.send(saved),
                 Err(error) => tracing::warn!(%error, "a notification of the database cannot be read"),
             },
             // `None`: the connection was lost and is made again; what was said meanwhile is not known, so it wakes. Of
             // a version that was stored meanwhile, whoever saves the next one is told.
-            Ok(_) => told.wakes.send_modify(|count| *count += 1),
+            Ok(_) => wakes.send_modify(|count| *count += 1),
             Err(error) => {
                 tracing::warn!(%error, "the database does not answer; wake-ups from other servers are missed");
                 tokio::time::sleep(Duration::from_secs(1)).await;

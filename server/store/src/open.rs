@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions, install_default_drivers};
 use sqlx::{AnyPool, AssertSqlSafe, ConnectOptions, Connection};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 use crate::backend::Backend;
 use crate::error::StoreError;
-use crate::listen::{self, Told};
-use crate::{Inner, Store, checkpoint, schema};
+use crate::{Inner, Store, checkpoint, listen, schema};
 
 /// Connections that read from SQLite; each is a thread.
 const SQLITE_READERS: u32 = 3;
@@ -72,7 +71,7 @@ async fn open_sqlite(options: &Options) -> Result<Store, StoreError> {
         backend: Backend::Sqlite,
         pool,
         writer: Some(Mutex::new(writer)),
-        told: Told::new(),
+        wakes: watch::Sender::new(0),
         checkpoints: checkpoint::Pace::default(),
         _listening: None,
     };
@@ -129,13 +128,13 @@ async fn open_postgres(options: &Options) -> Result<Store, StoreError> {
     let mut connection = pool.acquire().await?;
     schema::migrate(Backend::Postgres, &mut connection).await?;
     drop(connection);
-    let told = Told::new();
-    let listening = listen::start(told.clone(), &options.url).await.map_err(refused)?;
+    let wakes = watch::Sender::new(0);
+    let listening = listen::start(wakes.clone(), &options.url).await.map_err(refused)?;
     let inner = Inner {
         backend: Backend::Postgres,
         pool,
         writer: None,
-        told,
+        wakes,
         checkpoints: checkpoint::Pace::default(),
         _listening: Some(listening),
     };

@@ -10,7 +10,7 @@ use crate::conditions::Conditions;
 use crate::error::StoreError;
 use crate::query::execute;
 use crate::values::{Columns, Values};
-use crate::{Change, SavedVersion, Store, audit, listen, projects};
+use crate::{Change, Store, audit, listen, projects};
 
 /// A document that is to become the newest version of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl Store {
             let version = held.version + 1;
             write(connection, new, version).await?;
             audit::write(connection, audit).await?;
-            let saved = SavedVersion { project: new.project.clone(), name: new.name.clone(), version };
+            let saved = (new.project.clone(), new.name.clone(), version);
             listen::notify_saved(self.backend(), connection, &saved).await?;
             Ok(PutPipeline::Stored(version))
         })

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::{RunId, TaskIx};
-use cubeloom_store::SavedVersion;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OnceCell, watch};
@@ -96,7 +95,9 @@ impl Hub {
     /// Begins to listen to the engine.
     pub(crate) fn start(web: &Web) {
         tokio::spawn(dispatch(web.downgrade(), web.events()));
-        tokio::spawn(elsewhere(web.downgrade(), web.store().saved()));
+        if let Some(saved) = web.store().saved() {
+            tokio::spawn(elsewhere(web.downgrade(), saved));
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Rooms> {
@@ -235,7 +236,7 @@ impl Hub {
 }
 
 /// Tells of versions that other servers of the database have stored, for as long as there is a web.
-async fn elsewhere(web: WeakWeb, mut saved: Receiver<SavedVersion>) {
+async fn elsewhere(web: WeakWeb, mut saved: Receiver<(String, String, u32)>) {
     loop {
         let told = saved.recv().await;
         let Some(web) = web.upgrade() else { return };
@@ -251,8 +252,7 @@ async fn elsewhere(web: WeakWeb, mut saved: Receiver<SavedVersion>) {
     }
 }
 
-async fn tell_of(web: &Web, told: SavedVersion) -> ApiResult<()> {
-    let SavedVersion { project, name, version } = told;
+async fn tell_of(web: &Web, (project, name, version): (String, String, u32)) -> ApiResult<()> {
     if let Some(found) = web.store().pipeline(&project, &name, version).await? {
         let (user, message, created_at) = (found.user, found.message, Time(found.created_at));
         web.live().saved(SavedPipeline { project, name, version, user, message, created_at });

@@ -21,7 +21,6 @@ use listed::Ended;
 pub(crate) use notes::Notes;
 use plans::Plans;
 pub(crate) use reader::Reader;
-pub(crate) use secrets::explained;
 
 /// What is kept in memory of runs.
 #[derive(Default)]

@@ -7,6 +7,7 @@ use cubeloom_domain::record::{RunRecord, Wish};
 use cubeloom_domain::state::RunState;
 use serde_json::json;
 
+pub(crate) use super::secrets::explained;
 use super::start::{self, Source, Started, Wanted};
 use super::{reader, secrets};
 use crate::audit;
@@ -80,7 +81,7 @@ pub(crate) async fn again(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRes
         part: part.map(|part| WantedPart { choice: part.choice.clone(), of: part.of.clone() }),
     };
     let started = start::start(web, wanted, audit::entry(web, caller, "run.start", "").clone()).await;
-    secrets::explained(web, caller, started).await
+    explained(web, caller, started).await
 }
 
 fn demand_end(run: &RunRecord) -> ApiResult<()> {

@@ -15,7 +15,7 @@ use crate::code;
 use crate::error::{ApiError, ApiResult, ProblemDocument, ProblemView};
 use crate::extract::{Json, Path};
 use crate::plan::{self, Order};
-use crate::runs::explained;
+use crate::runs::wish::explained;
 use crate::state::Web;
 use crate::texts::Lang;
 

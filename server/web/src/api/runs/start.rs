@@ -11,8 +11,9 @@ use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, ProblemDocument, ProblemView};
 use crate::extract::{Json, Path};
 use crate::part::WantedPart;
+use crate::runs::reader;
 use crate::runs::start::{Source, Wanted, start as start_run};
-use crate::runs::{explained, reader};
+use crate::runs::wish::explained;
 use crate::state::Web;
 use crate::texts::Lang;
 
