@@ -16,7 +16,11 @@ export default defineConfig({
     // light-dark() stays as it is written.
     cssTarget: ["chrome123", "firefox120", "safari17.5"],
     assetsInlineLimit: 0,
-    rolldownOptions: { input: here("src/main.ts") },
+    rolldownOptions: {
+      input: here("src/main.ts"),
+      // xyflow says "use client", which means something to servers that render React only.
+      onLog: (level, log, handle) => { if (log.code !== "MODULE_LEVEL_DIRECTIVE") handle(level, log); },
+    },
   },
   test: { environment: "node", css: true, include: ["src/**/*.test.ts", "build/**/*.test.ts"] },
 });
