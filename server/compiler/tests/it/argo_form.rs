@@ -25,7 +25,7 @@ fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value[key].as_array().map_or(&[], Vec::as_slice)
 }
 
-fn names<'v>(items: &'v [Value]) -> BTreeSet<&'v str> {
+fn names(items: &[Value]) -> BTreeSet<&str> {
     let found: BTreeSet<&str> = items.iter().map(|item| item["name"].as_str().unwrap()).collect();
     assert_eq!(found.len(), items.len(), "no name twice: {items:?}");
     found
