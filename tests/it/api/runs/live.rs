@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::help::{Events, document, start, task, until, until_task};
 use crate::api::support::{Server, Who};
-use crate::support::wait_for;
+use crate::support::{PATIENCE, wait_for};
 
 fn held(server: &Server, name: &str) -> (std::path::PathBuf, String) {
     let file = server.path(name);
@@ -179,24 +179,26 @@ fn who_reads_slowly_is_told_the_present_state_and_holds_up_nobody() {
     let slow = silent(&server, &format!("/api/v1{path}"), editor.token().unwrap());
     let fast = Events::open(&editor, &path, None);
     let before = resident(server.pid());
-    let mut ended = json!(null);
+    assert_eq!(fast.next().name, "snapshot");
     for _ in 0..2 {
         editor.post(&format!("/runs/{run}/rerun"), &json!({"from": names})).expect(202);
-        ended = until(&editor, &run, "succeeded")["ended_at"].clone();
+        let ended = until(&editor, &run, "succeeded")["ended_at"].clone();
+        // Who reads hears of everything, all the while, and is never told the whole state again. The next round begins
+        // when this one was told: what is over before it is looked at is told once for both.
+        let last = fast.find(|event| {
+            assert_ne!(event.name, "snapshot");
+            event.data["run"]["ended_at"] == ended
+        });
+        assert_eq!(last.data["run"]["state"], "succeeded");
     }
     let grown = resident(server.pid()).saturating_sub(before);
     assert!(grown < 64 << 10, "it costs {grown} KiB that somebody does not read");
-    // Who reads hears of everything, all the while, and is never told the whole state again.
-    assert_eq!(fast.next().name, "snapshot");
-    let last = fast.find(|event| {
-        assert_ne!(event.name, "snapshot");
-        event.data["run"]["ended_at"] == ended
-    });
-    assert_eq!(last.data["run"]["state"], "succeeded");
     // Who did not gets what was on its way to them, and then the present state in place of what they missed.
     let (mut snapshots, mut length) = (0, 0);
+    let deadline = Instant::now() + PATIENCE;
     for line in BufReader::new(slow).lines() {
         let line = line.expect("a snapshot");
+        assert!(Instant::now() < deadline, "nothing brings it up to date: {length} bytes");
         length += line.len();
         snapshots += usize::from(line == "event: snapshot");
         if snapshots == 2 {
