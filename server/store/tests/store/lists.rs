@@ -4,7 +4,7 @@ use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::record::{CacheEntry, Changes, InstanceRecord, RunRecord, Wish};
 use cubeloom_domain::state::{InstanceState, ReusedFrom, RunState, SkipReason, WaitReason};
 use cubeloom_domain::{JsonMap, RunId, TaskIx, Timestamp};
-use cubeloom_store::{AuditFilter, Deleted, RunFilter, Store};
+use cubeloom_store::{AuditFilter, Deleted, RunFilter, RunMark, Store};
 use serde_json::json;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection};
 
@@ -118,6 +118,8 @@ async fn runs_are_filtered(fixture: Fixture) {
         let runs = store.runs(&filter).await.unwrap();
         let count = store.count_runs(&filter).await.unwrap();
         assert_eq!(count, runs.len() as u64);
+        let mark = |run: &RunRecord| RunMark { id: run.id.clone(), state: run.state, ended_at: run.ended_at };
+        assert_eq!(store.run_marks(&filter).await.unwrap(), runs.iter().map(mark).collect::<Vec<_>>());
         runs.into_iter().map(|run| run.id).collect::<Vec<_>>()
     };
     let at = |n: u64| Some(run(n).created_at);
