@@ -1,7 +1,7 @@
 //! How many of a run's tasks are in which state, for lists of runs.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cubeloom_domain::record::RunRecord;
@@ -9,7 +9,6 @@ use cubeloom_domain::state::RunState;
 use cubeloom_domain::{RunId, Timestamp};
 use cubeloom_store::TaskCount;
 use moka::sync::Cache;
-use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::task::state_of;
@@ -33,8 +32,28 @@ pub(super) type States = BTreeMap<&'static str, u64>;
 pub(super) struct Counts {
     /// Of runs that have ended: they change only when a run goes on.
     ended: Cache<(RunId, Timestamp), TaskCounts>,
-    /// Of runs that go on. Whoever counts holds the lock: the others wait for the same answer.
-    live: Cache<RunId, Arc<Mutex<Option<Lately>>>>,
+    /// Of runs that go on.
+    live: Cache<RunId, Arc<Live>>,
+}
+
+/// A run that goes on. One caller counts; the others take what was counted before, or wait for the first count.
+#[derive(Default)]
+struct Live {
+    lately: Mutex<Option<Lately>>,
+    counting: tokio::sync::Mutex<()>,
+}
+
+impl Live {
+    /// What was counted while the run was in this state, and whether it is new enough.
+    fn known(&self, state: RunState) -> Option<(TaskCounts, bool)> {
+        let lately = self.lately.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lately.as_ref().filter(|known| known.state == state)?;
+        Some((known.counts.clone(), Instant::now() < known.until))
+    }
+
+    fn keep(&self, lately: Lately) {
+        *self.lately.lock().unwrap_or_else(PoisonError::into_inner) = Some(lately);
+    }
 }
 
 /// What was counted lately.
@@ -70,16 +89,24 @@ impl Counts {
         if run.state.is_final() {
             return self.of(web, run).await;
         }
-        let slot = self.live.get_with_by_ref(&run.id, Arc::default);
-        let mut lately = slot.lock().await;
+        let live = self.live.get_with_by_ref(&run.id, Arc::default);
+        let known = live.known(run.state);
+        let _counting = match (known, live.counting.try_lock()) {
+            (Some((counts, true)), _) | (Some((counts, false)), Err(_)) => return Ok(counts),
+            (Some((_, false)), Ok(counting)) | (None, Ok(counting)) => counting,
+            (None, Err(_)) => {
+                let counting = live.counting.lock().await;
+                if let Some((counts, _)) = live.known(run.state) {
+                    return Ok(counts);
+                }
+                counting
+            }
+        };
         let began = Instant::now();
-        if let Some(known) = lately.as_ref().filter(|known| known.state == run.state && began < known.until) {
-            return Ok(known.counts.clone());
-        }
         let counts = self.of(web, run).await?;
         let now = Instant::now();
         let until = now + MOMENT.max((now - began) * PART);
-        *lately = Some(Lately { state: run.state, counts: counts.clone(), until });
+        live.keep(Lately { state: run.state, counts: counts.clone(), until });
         Ok(counts)
     }
 }
