@@ -47,7 +47,9 @@ struct Inner {
     jobs: HashSet<AttemptKey>,
     executions: HashMap<AttemptKey, u32>,
     ended: HashMap<AttemptKey, Ended>,
-    bound: u32,
+    /// What the attached engine has bound. By key and not counted: who dies between `bind` and its commit never
+    /// releases, and the next engine binds the same attempt.
+    bound: HashSet<AttemptKey>,
     order: Vec<AttemptKey>,
     keep_history: bool,
 }
@@ -93,8 +95,8 @@ impl FakeExecutor {
 
     /// How many jobs are bound and not released.
     #[must_use]
-    pub fn bound(&self) -> u32 {
-        self.lock().bound
+    pub fn bound(&self) -> usize {
+        self.lock().bound.len()
     }
 
     /// Ends a job that is held.
@@ -173,15 +175,20 @@ impl Executor for FakeExecutor {
     }
 
     fn attach(&self, observer: Arc<dyn Observer>) {
-        self.lock().observer = Some(observer);
+        let mut inner = self.lock();
+        inner.observer = Some(observer);
+        // Bindings are kept in the memory of a server, and end with it.
+        inner.bound.clear();
     }
 
-    fn bind(&self, _: &Job) -> Result<Bindings, Failure> {
-        self.lock().bound += 1;
+    fn bind(&self, job: &Job) -> Result<Bindings, Failure> {
+        self.lock().bound.insert(job.key.clone());
         Ok(Bindings::None)
     }
 
-    fn rebind(&self, _: &Job, _: &Bindings) {}
+    fn rebind(&self, job: &Job, _: &Bindings) {
+        self.lock().bound.insert(job.key.clone());
+    }
 
     fn submit(&self, submission: Submission) -> BoxFuture<'_, ()> {
         Box::pin(async move { self.execute(&submission.job.key) })
@@ -207,8 +214,7 @@ impl Executor for FakeExecutor {
         })
     }
 
-    fn release(&self, _: &AttemptKey) {
-        let mut inner = self.lock();
-        inner.bound = inner.bound.saturating_sub(1);
+    fn release(&self, key: &AttemptKey) {
+        self.lock().bound.remove(key);
     }
 }

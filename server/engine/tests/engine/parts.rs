@@ -84,8 +84,8 @@ on_both! {
             fs::write(folder(&server, &first).join(format!("file-{n}")), "x".repeat(n)).unwrap();
         }
         let run = part(&mut server, &first).await;
-        for moment in 0..12u64 {
-            tokio::time::sleep(std::time::Duration::from_micros(moment * 797 % 5000)).await;
+        for moment in 0..40u64 {
+            tokio::time::sleep(std::time::Duration::from_micros(moment * moment * 797 % 30_000)).await;
             server.restart().await;
         }
         assert_eq!(server.ended(&run).await, RunState::Succeeded);
