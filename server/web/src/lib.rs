@@ -28,6 +28,7 @@ mod pipelines;
 mod plan;
 pub mod policy;
 mod readable;
+mod rounds;
 mod router;
 mod runs;
 pub mod said;

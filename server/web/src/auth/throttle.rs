@@ -87,23 +87,23 @@ impl Tries {
     fn take(&self, key: &str, now: Timestamp) -> Result<(), Duration> {
         let mut wait = Duration::ZERO;
         self.counts.entry_by_ref(key).and_compute_with(|found| {
-            let before = found.map_or(Count { tries: 0, next: now }, |entry| entry.into_value());
+            let before = found.map_or(Count { tries: 0, next: Timestamp(0) }, |entry| entry.into_value());
             wait = before.next.since(now);
             if !wait.is_zero() {
                 return Op::Nop;
             }
             let tries = before.tries.saturating_add(1);
-            Op::Put(Count { tries, next: now.plus(self.delay(tries)) })
+            // Of two that come at once, the earlier may be counted last: only a delay makes it wait for the other.
+            let next = self.delay(tries).map_or(before.next, |delay| now.plus(delay));
+            Op::Put(Count { tries, next })
         });
         if wait.is_zero() { Ok(()) } else { Err(wait) }
     }
 
-    /// How long the next try has to wait.
-    fn delay(&self, tries: u32) -> Duration {
-        match tries.checked_sub(self.free) {
-            None => Duration::ZERO,
-            Some(over) => Duration::from_secs(1 << over.min(20)).min(self.longest),
-        }
+    /// How long the next try has to wait, if it has to.
+    fn delay(&self, tries: u32) -> Option<Duration> {
+        let over = tries.checked_sub(self.free)?;
+        Some(Duration::from_secs(1 << over.min(20)).min(self.longest))
     }
 
     fn give_back(&self, key: &str) {
@@ -141,6 +141,14 @@ mod tests {
         // Somebody else, here or elsewhere, is not slowed.
         assert_eq!(throttle.tries("bob", "10.0.0.1", at(4)), Ok(()));
         assert_eq!(throttle.tries("ada", "10.0.0.2", at(4)), Ok(()));
+    }
+
+    #[test]
+    fn of_tries_at_once_the_order_does_not_matter() {
+        let throttle = Throttle::new();
+        for n in (0..5).rev() {
+            assert_eq!(throttle.tries("ada", "10.0.0.1", at(n)), Ok(()));
+        }
     }
 
     #[test]

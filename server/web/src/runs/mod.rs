@@ -17,10 +17,13 @@ mod task;
 pub(crate) mod wish;
 
 use counts::Counts;
-use listed::Ended;
+use cubeloom_store::RunFilter;
+use listed::{Ended, Listed};
 pub(crate) use notes::Notes;
 use plans::Plans;
 pub(crate) use reader::Reader;
+
+use crate::rounds::Rounds;
 
 /// What is kept in memory of runs.
 #[derive(Default)]
@@ -28,6 +31,8 @@ pub(crate) struct Runs {
     plans: Plans,
     counts: Counts,
     ended: Ended,
+    /// Lists that somebody waits for.
+    lists: Rounds<RunFilter, Listed>,
     notes: Notes,
 }
 
