@@ -38,6 +38,7 @@ mod state;
 pub mod templates;
 pub mod texts;
 pub mod time;
+mod told;
 mod volumes;
 
 pub use assets::are_there as pages_are_there;

@@ -1,13 +1,49 @@
 //! Events as text, ready to be sent: `id:`, `event:`, `data:`.
 
+use std::sync::OnceLock;
+
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::api::events::view::LiveEvent;
+use crate::texts::Lang;
+use crate::told::{Sentences, told};
 
 /// What keeps a silent connection from being taken for dead.
 pub(super) const ALIVE: Bytes = Bytes::from_static(b":\n\n");
+
+/// An event as the readers of each language get it; made into text once for all of them.
+pub(super) struct Frame {
+    english: Bytes,
+    /// What has sentences, for those who read it in Chinese: the event and its id, and the text once somebody needed it.
+    chinese: Option<(Box<LiveEvent>, String, OnceLock<Bytes>)>,
+}
+
+impl Frame {
+    /// The event of this id.
+    pub(super) fn new(mut event: LiveEvent, id: String) -> Self {
+        let english = of(&event, &id);
+        let chinese = event.any().then(|| (Box::new(event), id, OnceLock::new()));
+        Self { english, chinese }
+    }
+
+    /// About how much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        // The event itself is about as large as its text.
+        self.english.len() * if self.chinese.is_some() { 3 } else { 1 }
+    }
+
+    /// The text for a reader of this language.
+    pub(super) fn text(&self, lang: Lang) -> Bytes {
+        match (&self.chinese, lang) {
+            (Some((event, id, text)), Lang::Zh) => {
+                text.get_or_init(|| of(&told(lang, LiveEvent::clone(event)), id)).clone()
+            }
+            _ => self.english.clone(),
+        }
+    }
+}
 
 /// An event of a room.
 pub(super) fn of(event: &LiveEvent, id: &str) -> Bytes {

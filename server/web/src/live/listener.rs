@@ -13,7 +13,9 @@ use super::room::{Found, Room};
 use crate::auth::{self, Caller};
 use crate::error::ApiResult;
 use crate::state::Web;
+use crate::texts::Lang;
 use crate::time::Time;
+use crate::told::told;
 
 /// A place in a room; `None` before the first snapshot.
 struct Place<P> {
@@ -50,15 +52,16 @@ impl<P> Place<P> {
 /// Listens to a run.
 pub(crate) struct OfRun {
     web: Web,
+    lang: Lang,
     place: Place<Present>,
     told_end: bool,
 }
 
 impl OfRun {
     /// Begins after the event of this id, or with a snapshot.
-    pub(crate) async fn new(web: &Web, run: &RunId, after: Option<&str>) -> ApiResult<Self> {
+    pub(crate) async fn new(web: &Web, lang: Lang, run: &RunId, after: Option<&str>) -> ApiResult<Self> {
         let (room, changed) = web.live().run(web, run).await?;
-        Ok(Self { web: web.clone(), place: Place::new(room, changed, after), told_end: false })
+        Ok(Self { web: web.clone(), lang, place: Place::new(room, changed, after), told_end: false })
     }
 
     /// The next event; `None` after the last one.
@@ -66,11 +69,11 @@ impl OfRun {
         Ok(match self.place.next().await {
             Found::Event(entry) => {
                 self.place.seen = Some(entry.id);
-                Some(entry.frame)
+                Some(entry.frame.text(self.lang))
             }
             Found::Behind | Found::Nothing => {
                 let at = Time(self.web.now());
-                let (last, frame) = self.place.room.snapshot(|present| present.snapshot(at));
+                let (last, frame) = self.place.room.snapshot(self.lang, |present| present.snapshot(at));
                 self.place.seen = Some(last);
                 Some(frame)
             }
@@ -87,6 +90,7 @@ impl OfRun {
 /// Listens to the runs of a project, or of all projects that somebody sees.
 pub(crate) struct OfRuns {
     web: Web,
+    lang: Lang,
     caller: Caller,
     /// Only this one's.
     project: Option<String>,
@@ -97,13 +101,14 @@ impl OfRuns {
     /// Begins after the event of this id, or with a snapshot.
     pub(crate) async fn new(
         web: &Web,
+        lang: Lang,
         caller: Caller,
         project: Option<String>,
         after: Option<&str>,
     ) -> ApiResult<Self> {
         let room = web.live().all(web).await?;
         let changed = room.listen();
-        Ok(Self { web: web.clone(), caller, project, place: Place::new(room, changed, after) })
+        Ok(Self { web: web.clone(), lang, caller, project, place: Place::new(room, changed, after) })
     }
 
     /// The next event; `None` after the last one.
@@ -117,7 +122,7 @@ impl OfRuns {
                     };
                     self.place.seen = Some(entry.id);
                     if sees {
-                        return Ok(Some(entry.frame));
+                        return Ok(Some(entry.frame.text(self.lang)));
                     }
                 }
                 Found::Behind | Found::Nothing => {
@@ -125,7 +130,7 @@ impl OfRuns {
                     let last = self.place.room.last();
                     let event = keep_runs::snapshot(&self.web, self.projects().await?).await?;
                     self.place.seen = Some(last);
-                    return Ok(Some(frame::of(&event, &self.place.room.id(last))));
+                    return Ok(Some(frame::of(&told(self.lang, event), &self.place.room.id(last))));
                 }
                 Found::Closed => return Ok(None),
             }

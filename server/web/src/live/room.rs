@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use tokio::sync::watch;
 
-use super::frame;
+use super::frame::{self, Frame};
 use crate::api::events::view::LiveEvent;
+use crate::texts::Lang;
+use crate::told::told;
 
 /// Events that are kept for those who come back, and their bytes.
 const EVENTS: usize = 10_000;
@@ -29,8 +31,8 @@ struct State<P> {
     base: u64,
     last: u64,
     closed: bool,
-    /// The snapshot after the last event, once somebody needed it.
-    snapshot: Option<Bytes>,
+    /// The snapshot after the last event, in the languages in which somebody needed it.
+    snapshots: Vec<(Lang, Bytes)>,
 }
 
 /// An event in the ring.
@@ -39,7 +41,7 @@ pub(super) struct Entry {
     pub(super) id: u64,
     /// The project that it is about, where listeners see different ones.
     pub(super) project: Option<Arc<str>>,
-    pub(super) frame: Bytes,
+    pub(super) frame: Arc<Frame>,
 }
 
 /// What a listener finds.
@@ -64,7 +66,7 @@ impl<P> Room<P> {
             base: first,
             last: first,
             closed: false,
-            snapshot: None,
+            snapshots: Vec::new(),
         };
         Self { epoch, state: Mutex::new(state), changed: watch::Sender::new(first) }
     }
@@ -111,14 +113,14 @@ impl<P> Room<P> {
         let mut state = self.lock();
         let event = change(&mut state.present);
         let id = state.last + 1;
-        let frame = frame::of(&event, &self.id(id));
+        let frame = Arc::new(Frame::new(event, self.id(id)));
         state.last = id;
-        state.bytes += frame.len();
-        state.snapshot = None;
+        state.bytes += frame.bytes();
+        state.snapshots.clear();
         state.ring.push_back(Entry { id, project: project.cloned(), frame });
         while state.ring.len() > EVENTS || (state.bytes > BYTES && state.ring.len() > 1) {
             let Some(oldest) = state.ring.pop_front() else { break };
-            state.bytes -= oldest.frame.len();
+            state.bytes -= oldest.frame.bytes();
             state.base = oldest.id;
         }
         drop(state);
@@ -149,14 +151,14 @@ impl<P> Room<P> {
     }
 
     /// The present state as an event, and the number of the last change in it; made once for all who need it now.
-    pub(super) fn snapshot(&self, make: impl FnOnce(&P) -> LiveEvent) -> (u64, Bytes) {
+    pub(super) fn snapshot(&self, lang: Lang, make: impl FnOnce(&P) -> LiveEvent) -> (u64, Bytes) {
         let mut state = self.lock();
         let last = state.last;
-        if let Some(known) = &state.snapshot {
+        if let Some((_, known)) = state.snapshots.iter().find(|(known, _)| *known == lang) {
             return (last, known.clone());
         }
-        let made = frame::of(&make(&state.present), &self.id(last));
-        state.snapshot = Some(made.clone());
+        let made = frame::of(&told(lang, make(&state.present)), &self.id(last));
+        state.snapshots.push((lang, made.clone()));
         (last, made)
     }
 }
@@ -205,7 +207,7 @@ mod tests {
         drop(state);
         assert!(matches!(room.after(base - 1), Found::Behind));
         assert!(matches!(room.after(base), Found::Event(entry) if entry.id == base + 1));
-        let (last, _) = room.snapshot(|_| LiveEvent::Revoked {});
+        let (last, _) = room.snapshot(Lang::En, |_| LiveEvent::Revoked {});
         assert_eq!(last, 20_000);
     }
 }

@@ -20,6 +20,7 @@ use crate::pipelines::difference;
 use crate::readable;
 use crate::runs::reader;
 use crate::state::Web;
+use crate::texts::Lang;
 use crate::time::Time;
 
 /// Other runs to choose from.
@@ -129,7 +130,7 @@ pub(crate) async fn page(
     };
     let query = Query(WithQuery { with });
     let caller = frame.caller.clone().ok_or_else(crate::auth::not_signed_in)?;
-    let mut view = get::compare(State(web.clone()), caller, Path(run), query).await?.0;
+    let mut view = get::compare(State(web.clone()), caller, Lang::En, Path(run), query).await?.0;
     let rows = rows(std::mem::take(&mut view.tasks));
     let differ = |row: &Row| {
         let task = row.pair.name.clone();

@@ -8,6 +8,8 @@ use crate::clusters;
 use crate::error::ApiResult;
 use crate::extract::{Json, Path};
 use crate::state::Web;
+use crate::texts::Lang;
+use crate::told::told;
 
 /// A cluster, with what runs there and which task templates can. Of projects that the caller is no member of, only the
 /// number of attempts is told.
@@ -21,7 +23,8 @@ use crate::state::Web;
 pub(crate) async fn get(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Path(name): Path<String>,
 ) -> ApiResult<Json<ClusterDetail>> {
-    Ok(Json(clusters::detail(&web, &caller, &name).await?))
+    Ok(Json(told(lang, clusters::detail(&web, &caller, &name).await?)))
 }

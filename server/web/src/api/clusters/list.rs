@@ -8,6 +8,8 @@ use crate::error::ApiResult;
 use crate::extract::{Json, Query};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
+use crate::texts::Lang;
+use crate::told::told;
 
 /// The clusters, by name: what they have, and how much of it is in use.
 #[utoipa::path(
@@ -19,8 +21,9 @@ use crate::state::Web;
 )]
 pub(crate) async fn list(
     State(web): State<Web>,
+    lang: Lang,
     Query(page): Query<PageQuery>,
 ) -> ApiResult<Json<Page<ClusterView>>> {
     let found = clusters::all(&web).await?;
-    Ok(Json(Page::cut(found, &page, |cluster| cluster.name.clone())?))
+    Ok(Json(told(lang, Page::cut(found, &page, |cluster| cluster.name.clone())?)))
 }

@@ -11,6 +11,8 @@ use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path, Query};
 use crate::runs::{Reader, difference};
 use crate::state::Web;
+use crate::texts::Lang;
+use crate::told::told;
 
 /// Which other run.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
@@ -34,6 +36,7 @@ pub(crate) struct WithQuery {
 pub(crate) async fn compare(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Path(run): Path<RunId>,
     Query(query): Query<WithQuery>,
 ) -> ApiResult<Json<ComparisonView>> {
@@ -44,5 +47,5 @@ pub(crate) async fn compare(
     auth::role_in(&web, &caller, &project).await?.ok_or_else(missing)?;
     let left = Reader::open(&web, &run).await?;
     let right = Reader::open(&web, &other).await?;
-    Ok(Json(difference::compare(&web, &left, &right).await?))
+    Ok(Json(told(lang, difference::compare(&web, &left, &right).await?)))
 }

@@ -12,6 +12,7 @@ use crate::extract::{Path, Query};
 use crate::live::OfRun;
 use crate::live::stream::{Events, ResumeQuery, answer};
 use crate::state::Web;
+use crate::texts::Lang;
 
 /// What happens to a run, as server-sent events: `snapshot`, `run`, `task`, `deleted`, `revoked`, `end`. After a lost
 /// connection, `Last-Event-ID` goes on from there; where that is not possible, a snapshot comes first.
@@ -32,10 +33,11 @@ use crate::state::Web;
 pub(crate) async fn of_run(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Path(run): Path<RunId>,
     Query(resume): Query<ResumeQuery>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let events = OfRun::new(&web, &run, resume.after(&headers)).await?;
+    let events = OfRun::new(&web, lang, &run, resume.after(&headers)).await?;
     answer(&web, caller, Events::Run(events))
 }

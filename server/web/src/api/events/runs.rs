@@ -11,6 +11,7 @@ use crate::extract::{Path, Query};
 use crate::live::OfRuns;
 use crate::live::stream::{Events, ResumeQuery, answer};
 use crate::state::Web;
+use crate::texts::Lang;
 
 /// What happens in all projects that the caller sees, as server-sent events: `snapshot` (of the runs), `run`, `deleted`,
 /// `pipeline` (somebody has saved one), `revoked`.
@@ -27,10 +28,11 @@ use crate::state::Web;
 pub(crate) async fn of_all(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Query(resume): Query<ResumeQuery>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let events = OfRuns::new(&web, caller.clone(), None, resume.after(&headers)).await?;
+    let events = OfRuns::new(&web, lang, caller.clone(), None, resume.after(&headers)).await?;
     answer(&web, caller, Events::Runs(events))
 }
 
@@ -53,10 +55,11 @@ pub(crate) async fn of_all(
 pub(crate) async fn of_project(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Path(project): Path<String>,
     Query(resume): Query<ResumeQuery>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let events = OfRuns::new(&web, caller.clone(), Some(project), resume.after(&headers)).await?;
+    let events = OfRuns::new(&web, lang, caller.clone(), Some(project), resume.after(&headers)).await?;
     answer(&web, caller, Events::Runs(events))
 }

@@ -12,6 +12,7 @@ use crate::extract::{Json, Path};
 use crate::runs::{reader, wish};
 use crate::state::Web;
 use crate::texts::Lang;
+use crate::told::told;
 
 /// Starts a new run of the same version of the pipeline, with the same parameters.
 #[utoipa::path(
@@ -35,7 +36,7 @@ pub(crate) async fn again(
     let started = wish::again(&web, &caller, &reader::record(&web, &run).await?).await?;
     let place = format!("/api/v1/runs/{}", started.record.id);
     let view = StartedView {
-        run: reader::shown(&web, &started.record).await?,
+        run: told(lang, reader::shown(&web, &started.record).await?),
         warnings: started.warnings.iter().map(|one| ProblemView::told(one, lang)).collect(),
     };
     Ok((StatusCode::CREATED, [(header::LOCATION, place)], Json(view)).into_response())

@@ -10,6 +10,8 @@ use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::runs::{reader, wish};
 use crate::state::Web;
+use crate::texts::Lang;
+use crate::told::told;
 
 /// Stops a run: what runs is told to end, what waits does not start.
 #[utoipa::path(
@@ -26,10 +28,11 @@ use crate::state::Web;
 pub(crate) async fn cancel(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Path(run): Path<RunId>,
 ) -> ApiResult<(StatusCode, Json<RunView>)> {
     wish::cancel(&web, &caller, &reader::record(&web, &run).await?).await?;
     wish::settle(&web, std::slice::from_ref(&run)).await?;
     let present = reader::record(&web, &run).await?;
-    Ok((StatusCode::ACCEPTED, Json(reader::shown(&web, &present).await?)))
+    Ok((StatusCode::ACCEPTED, Json(told(lang, reader::shown(&web, &present).await?))))
 }

@@ -8,6 +8,8 @@ use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::runs::reader;
 use crate::state::Web;
+use crate::texts::Lang;
+use crate::told::told;
 
 /// A run.
 #[utoipa::path(
@@ -20,6 +22,10 @@ use crate::state::Web;
         (status = 404, body = ProblemDocument, content_type = "application/problem+json")
     )
 )]
-pub(crate) async fn get(State(web): State<Web>, Path(run): Path<RunId>) -> ApiResult<Json<RunView>> {
-    Ok(Json(reader::shown(&web, &reader::record(&web, &run).await?).await?))
+pub(crate) async fn get(
+    State(web): State<Web>,
+    lang: Lang,
+    Path(run): Path<RunId>,
+) -> ApiResult<Json<RunView>> {
+    Ok(Json(told(lang, reader::shown(&web, &reader::record(&web, &run).await?).await?)))
 }

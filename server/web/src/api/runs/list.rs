@@ -15,7 +15,9 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::runs::listed;
 use crate::state::Web;
+use crate::texts::Lang;
 use crate::time::Time;
+use crate::told::told;
 
 /// Which runs are wanted.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -51,11 +53,12 @@ pub struct RunsQuery {
 pub(crate) async fn list_all(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Query(query): Query<RunsQuery>,
     Query(page): Query<PageQuery>,
 ) -> ApiResult<Json<Page<Arc<RunView>>>> {
     let projects = auth::projects_of(&web, &caller).await?;
-    Ok(Json(find(&web, projects, &query, &page).await?))
+    Ok(Json(told(lang, find(&web, projects, &query, &page).await?)))
 }
 
 /// The runs of a project.
@@ -72,11 +75,12 @@ pub(crate) async fn list_all(
 )]
 pub(crate) async fn list(
     State(web): State<Web>,
+    lang: Lang,
     Path(project): Path<String>,
     Query(query): Query<RunsQuery>,
     Query(page): Query<PageQuery>,
 ) -> ApiResult<Json<Page<Arc<RunView>>>> {
-    Ok(Json(find(&web, Some(vec![project]), &query, &page).await?))
+    Ok(Json(told(lang, find(&web, Some(vec![project]), &query, &page).await?)))
 }
 
 /// One page of the runs of these projects. Pages ask here too.

@@ -13,6 +13,7 @@ use crate::error::{ApiError, ApiResult, Kind, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::runs::wish;
 use crate::state::Web;
+use crate::texts::Lang;
 
 /// Runs in one request.
 const MOST: usize = 200;
@@ -41,10 +42,11 @@ enum Deed {
 pub(crate) async fn cancel_many(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Path(project): Path<String>,
     Json(body): Json<ManyRuns>,
 ) -> ApiResult<Json<ManyResults>> {
-    let done = each(&web, &caller, &project, body, Deed::Cancel).await?;
+    let done = each(&web, &caller, lang, &project, body, Deed::Cancel).await?;
     let ids: Vec<RunId> =
         done.results.iter().filter(|one| one.ok).filter_map(|one| one.run.parse().ok()).collect();
     wish::settle(&web, &ids).await?;
@@ -67,16 +69,18 @@ pub(crate) async fn cancel_many(
 pub(crate) async fn rerun_many(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Path(project): Path<String>,
     Json(body): Json<ManyRuns>,
 ) -> ApiResult<Json<ManyResults>> {
-    Ok(Json(each(&web, &caller, &project, body, Deed::Again).await?))
+    Ok(Json(each(&web, &caller, lang, &project, body, Deed::Again).await?))
 }
 
 /// Does it with one run after the other, for as long as there is time.
 async fn each(
     web: &Web,
     caller: &Caller,
+    lang: Lang,
     project: &str,
     body: ManyRuns,
     deed: Deed,
@@ -95,7 +99,7 @@ async fn each(
                 Ok(record) => one(web, caller, &record, deed).await,
                 Err(error) => Err(error),
             };
-            result(named, done)
+            result(named, done, lang)
         };
         (run, work)
     });
@@ -135,7 +139,7 @@ async fn find(web: &Web, project: &str, run: &str) -> ApiResult<RunRecord> {
 }
 
 /// What came of one; a fault of the server's ends it all.
-fn result(run: String, done: ApiResult<Option<RunId>>) -> ApiResult<OneResult> {
+fn result(run: String, done: ApiResult<Option<RunId>>, lang: Lang) -> ApiResult<OneResult> {
     match done {
         Ok(started) => {
             let started = started.map(|id| id.to_string());
@@ -143,7 +147,7 @@ fn result(run: String, done: ApiResult<Option<RunId>>) -> ApiResult<OneResult> {
         }
         Err(error) if matches!(error.kind(), Kind::Internal | Kind::Unavailable) => Err(error),
         Err(error) => {
-            let message = Some(error.detail().to_owned());
+            let message = Some(error.told(lang));
             Ok(OneResult { run, ok: false, message, started: None })
         }
     }

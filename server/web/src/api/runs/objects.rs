@@ -16,6 +16,8 @@ use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path, Query};
 use crate::runs::{Reader, items};
 use crate::state::Web;
+use crate::texts::Lang;
+use crate::told::told;
 
 /// Which task's objects are wanted.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
@@ -41,6 +43,7 @@ pub struct ObjectsQuery {
 )]
 pub(crate) async fn objects(
     State(web): State<Web>,
+    lang: Lang,
     Path(run): Path<RunId>,
     Query(query): Query<ObjectsQuery>,
 ) -> ApiResult<Json<ObjectsView>> {
@@ -56,7 +59,7 @@ pub(crate) async fn objects(
         }
         None => blocking(move || previewed(&plan, task, instance)).await?,
     };
-    Ok(Json(view))
+    Ok(Json(told(lang, view)))
 }
 
 async fn blocking(work: impl FnOnce() -> ObjectsView + Send + 'static) -> ApiResult<ObjectsView> {

@@ -10,6 +10,8 @@ use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::runs::{reader, wish};
 use crate::state::Web;
+use crate::texts::Lang;
+use crate::told::told;
 
 /// Runs some tasks, and everything after them, again.
 #[utoipa::path(
@@ -28,10 +30,11 @@ use crate::state::Web;
 pub(crate) async fn rerun(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Path(run): Path<RunId>,
     Json(body): Json<RerunFrom>,
 ) -> ApiResult<(StatusCode, Json<RunView>)> {
     wish::rerun(&web, &caller, &reader::record(&web, &run).await?, body.from).await?;
     let present = reader::record(&web, &run).await?;
-    Ok((StatusCode::ACCEPTED, Json(reader::shown(&web, &present).await?)))
+    Ok((StatusCode::ACCEPTED, Json(told(lang, reader::shown(&web, &present).await?))))
 }

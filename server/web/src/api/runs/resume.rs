@@ -10,6 +10,8 @@ use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::runs::{reader, wish};
 use crate::state::Web;
+use crate::texts::Lang;
+use crate::told::told;
 
 /// Runs what failed or was stopped, and what was not reached because of it; what succeeded is kept.
 #[utoipa::path(
@@ -26,9 +28,10 @@ use crate::state::Web;
 pub(crate) async fn resume(
     State(web): State<Web>,
     caller: Caller,
+    lang: Lang,
     Path(run): Path<RunId>,
 ) -> ApiResult<(StatusCode, Json<RunView>)> {
     wish::resume(&web, &caller, &reader::record(&web, &run).await?).await?;
     let present = reader::record(&web, &run).await?;
-    Ok((StatusCode::ACCEPTED, Json(reader::shown(&web, &present).await?)))
+    Ok((StatusCode::ACCEPTED, Json(told(lang, reader::shown(&web, &present).await?))))
 }

@@ -16,6 +16,7 @@ use crate::runs::start::{Source, Wanted, start as start_run};
 use crate::runs::wish::explained;
 use crate::state::Web;
 use crate::texts::Lang;
+use crate::told::told;
 
 /// Starts a run of a stored pipeline, or of a document that is sent along.
 #[utoipa::path(
@@ -45,7 +46,7 @@ pub(crate) async fn start(
     let started = explained(&web, &caller, start_run(&web, wanted, entry).await).await?;
     let place = format!("/api/v1/runs/{}", started.record.id);
     let view = StartedView {
-        run: reader::shown(&web, &started.record).await?,
+        run: told(lang, reader::shown(&web, &started.record).await?),
         warnings: started.warnings.iter().map(|one| ProblemView::told(one, lang)).collect(),
     };
     Ok((StatusCode::CREATED, [(header::LOCATION, place)], Json(view)).into_response())

@@ -9,6 +9,8 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::runs::{Reader, describe};
 use crate::state::Web;
+use crate::texts::Lang;
+use crate::told::told;
 
 /// The attempts at an instance, the first first.
 #[utoipa::path(
@@ -27,6 +29,7 @@ use crate::state::Web;
 )]
 pub(crate) async fn attempts(
     State(web): State<Web>,
+    lang: Lang,
     Path((run, task, instance)): Path<(RunId, String, u32)>,
 ) -> ApiResult<Json<Page<AttemptView>>> {
     let reader = Reader::open(&web, &run).await?;
@@ -34,7 +37,7 @@ pub(crate) async fn attempts(
     let found = web.store().attempts_of(&run, ix, instance).await?;
     let planned = reader.plan.task(ix);
     let items = found.iter().map(|attempt| describe::attempt(attempt, planned)).collect();
-    Ok(Json(Page { items, next_cursor: None }))
+    Ok(Json(told(lang, Page { items, next_cursor: None })))
 }
 
 /// The attempts of all tasks of a run, by task, instance and number: what a chart of its time is drawn from.
@@ -51,6 +54,7 @@ pub(crate) async fn attempts(
 )]
 pub(crate) async fn all_attempts(
     State(web): State<Web>,
+    lang: Lang,
     Path(run): Path<RunId>,
     Query(page): Query<PageQuery>,
 ) -> ApiResult<Json<Page<AttemptView>>> {
@@ -59,7 +63,8 @@ pub(crate) async fn all_attempts(
     let reader = Reader::open(&web, &run).await?;
     let found = web.store().attempts_page(&run, after, limit + 1).await?;
     let page = Page::of(found, limit, |one| format!("{}.{}.{}", one.task.0, one.key.instance, one.key.n));
-    Ok(Json(page.map(|attempt| describe::attempt(&attempt, reader.plan.task(attempt.task)))))
+    let shown = page.map(|attempt| describe::attempt(&attempt, reader.plan.task(attempt.task)));
+    Ok(Json(told(lang, shown)))
 }
 
 fn cursor(key: &str) -> ApiResult<(u32, u32, u32)> {

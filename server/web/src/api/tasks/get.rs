@@ -8,6 +8,8 @@ use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::runs::Reader;
 use crate::state::Web;
+use crate::texts::Lang;
+use crate::told::told;
 
 /// A task of a run.
 #[utoipa::path(
@@ -25,9 +27,10 @@ use crate::state::Web;
 )]
 pub(crate) async fn get(
     State(web): State<Web>,
+    lang: Lang,
     Path((run, task)): Path<(RunId, String)>,
 ) -> ApiResult<Json<TaskView>> {
     let reader = Reader::open(&web, &run).await?;
     let index = reader.find(&task)?;
-    Ok(Json(reader.task(index.0).await?))
+    Ok(Json(told(lang, reader.task(index.0).await?)))
 }

@@ -10,6 +10,8 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::runs::{Reader, describe, items};
 use crate::state::Web;
+use crate::texts::Lang;
+use crate::told::told;
 
 /// The instances of a task that no longer wait for what the task needs, in their order.
 #[utoipa::path(
@@ -29,6 +31,7 @@ use crate::state::Web;
 )]
 pub(crate) async fn instances(
     State(web): State<Web>,
+    lang: Lang,
     Path((run, task)): Path<(RunId, String)>,
     Query(page): Query<PageQuery>,
 ) -> ApiResult<Json<Page<InstanceView>>> {
@@ -46,5 +49,5 @@ pub(crate) async fn instances(
         let item = items.get(one.instance as usize).cloned().unwrap_or_default();
         shown.push(describe::instance(one, attempts.last(), item, &note));
     }
-    Ok(Json(Page { items: shown, next_cursor: found.next_cursor }))
+    Ok(Json(told(lang, Page { items: shown, next_cursor: found.next_cursor })))
 }

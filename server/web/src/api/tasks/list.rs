@@ -9,6 +9,8 @@ use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::runs::Reader;
 use crate::state::Web;
+use crate::texts::Lang;
+use crate::told::told;
 
 /// The tasks of a run, in the document's order.
 #[utoipa::path(
@@ -24,6 +26,7 @@ use crate::state::Web;
 )]
 pub(crate) async fn list(
     State(web): State<Web>,
+    lang: Lang,
     Path(run): Path<RunId>,
     Query(page): Query<PageQuery>,
 ) -> ApiResult<Json<Page<TaskView>>> {
@@ -33,7 +36,7 @@ pub(crate) async fn list(
     let all = u32::try_from(reader.plan.tasks.len()).unwrap_or(u32::MAX);
     let end = first.saturating_add(u32::try_from(limit + 1).unwrap_or(u32::MAX)).min(all);
     let found = reader.tasks(first.min(end)..end).await?;
-    Ok(Json(Page::of(found, limit, |task| task.index.to_string())))
+    Ok(Json(told(lang, Page::of(found, limit, |task| task.index.to_string()))))
 }
 
 /// The position that a page begins at.

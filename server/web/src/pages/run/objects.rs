@@ -13,6 +13,7 @@ use crate::extract::{Path, Query};
 use crate::pages::{Frame, html};
 use crate::runs::Reader;
 use crate::state::Web;
+use crate::texts::Lang;
 
 #[derive(Template)]
 #[template(path = "run/objects.html")]
@@ -39,7 +40,7 @@ pub(super) async fn page(
     let index = reader.find(&task)?;
     let query = ObjectsQuery { task: task.clone(), instance: asked.instance.parse().ok() };
     let run = Path(reader.record.id.clone());
-    let view = objects::objects(State(web.clone()), run, Query(query)).await?.0;
+    let view = objects::objects(State(web.clone()), Lang::En, run, Query(query)).await?.0;
     let text = view.object.as_ref().and_then(|object| serde_json::to_string_pretty(object).ok());
     html(&ObjectsPage {
         instances: reader.instances(index.0),

@@ -19,6 +19,7 @@ use crate::readable;
 use crate::runs::{Reader, describe};
 use crate::show;
 use crate::state::Web;
+use crate::texts::Lang;
 use crate::time::Time;
 
 /// Instances of a page.
@@ -147,7 +148,7 @@ async fn instances(web: &Web, run: &RunId, task: &TaskView, cursor: &str) -> Api
     }
     let page = PageQuery { limit: Some(INSTANCES), cursor: Some(cursor.to_owned()) };
     let path = Path((run.clone(), task.name.clone()));
-    Ok(api::tasks::instances::instances(State(web.clone()), path, Query(page)).await?.0)
+    Ok(api::tasks::instances::instances(State(web.clone()), Lang::En, path, Query(page)).await?.0)
 }
 
 fn arguments(planned: &PlannedTask) -> Vec<Named> {

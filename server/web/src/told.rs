@@ -1,0 +1,137 @@
+//! What the API tells of runs, tasks and clusters, with the server's own sentences in the reader's language: why
+//! something waits, why it failed, what is known of it. What people and their programs said stays as it is.
+
+use std::sync::Arc;
+
+use crate::api::clusters::view::{ClusterDetail, ClusterView};
+use crate::api::compare::view::ComparisonView;
+use crate::api::events::view::LiveEvent;
+use crate::api::runs::view::{ObjectsView, RunView};
+use crate::api::tasks::view::{AttemptView, InstanceView, TaskView};
+use crate::page::Page;
+use crate::said::said;
+use crate::texts::Lang;
+
+/// What has sentences of the server's in it.
+pub(crate) trait Sentences {
+    /// Hands each of them over, to be looked at or changed.
+    fn each(&mut self, look: &mut dyn FnMut(&mut String));
+
+    /// Whether there is one.
+    fn any(&mut self) -> bool {
+        let mut any = false;
+        self.each(&mut |_| any = true);
+        any
+    }
+}
+
+/// The same for a reader of this language.
+pub(crate) fn told<T: Sentences>(lang: Lang, mut view: T) -> T {
+    // As they are said, they are English.
+    if lang != Lang::En {
+        view.each(&mut |sentence| *sentence = said(lang, sentence));
+    }
+    view
+}
+
+impl Sentences for String {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        look(self);
+    }
+}
+
+impl<T: Sentences> Sentences for Option<T> {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        self.iter_mut().for_each(|one| one.each(look));
+    }
+}
+
+impl<T: Sentences> Sentences for Vec<T> {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        self.iter_mut().for_each(|one| one.each(look));
+    }
+}
+
+impl<T: Sentences> Sentences for Page<T> {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        self.items.each(look);
+    }
+}
+
+impl Sentences for RunView {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        self.message.each(look);
+    }
+}
+
+impl Sentences for Arc<RunView> {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        // Hardly any run has a sentence, and the others need not be copied.
+        if self.message.is_some() {
+            Self::make_mut(self).each(look);
+        }
+    }
+}
+
+impl Sentences for TaskView {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        self.wait.iter_mut().for_each(|wait| look(&mut wait.message));
+        self.failure.iter_mut().for_each(|failure| look(&mut failure.message));
+        self.preparing.each(look);
+        self.note.each(look);
+    }
+}
+
+impl Sentences for InstanceView {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        self.wait.iter_mut().for_each(|wait| look(&mut wait.message));
+        self.failure.iter_mut().for_each(|failure| look(&mut failure.message));
+        self.preparing.each(look);
+        self.note.each(look);
+    }
+}
+
+impl Sentences for AttemptView {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        self.failure.iter_mut().for_each(|failure| look(&mut failure.message));
+    }
+}
+
+impl Sentences for ObjectsView {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        self.message.each(look);
+    }
+}
+
+impl Sentences for ComparisonView {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        self.left.each(look);
+        self.right.each(look);
+    }
+}
+
+impl Sentences for ClusterView {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        self.problems.each(look);
+    }
+}
+
+impl Sentences for ClusterDetail {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        self.cluster.each(look);
+    }
+}
+
+impl Sentences for LiveEvent {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        match self {
+            Self::Snapshot(snapshot) => {
+                snapshot.runs.each(look);
+                snapshot.tasks.each(look);
+            }
+            Self::Run { run } => run.each(look),
+            Self::Task { task, .. } => task.each(look),
+            Self::Deleted { .. } | Self::Revoked {} | Self::Pipeline(_) => {}
+        }
+    }
+}
