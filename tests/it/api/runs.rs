@@ -4,6 +4,7 @@ mod away;
 mod control;
 mod files;
 pub mod help;
+mod language;
 mod lists;
 mod live;
 mod logs;

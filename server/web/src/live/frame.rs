@@ -28,10 +28,9 @@ impl Frame {
         Self { english, chinese }
     }
 
-    /// About how much memory it takes.
-    pub(super) fn bytes(&self) -> usize {
-        // The event itself is about as large as its text.
-        self.english.len() * if self.chinese.is_some() { 3 } else { 1 }
+    /// The length of its text.
+    pub(super) fn len(&self) -> usize {
+        self.english.len()
     }
 
     /// The text for a reader of this language.

@@ -1,0 +1,63 @@
+//! The server's own sentences in answers and events, in the reader's language.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::help::{Events, document, start, task, until_task};
+use crate::api::support::client::send;
+use crate::api::support::{Client, Server, Who};
+
+const ENGLISH: &str = "the pipeline's parallelism is 1";
+const CHINESE: &str = "流水线的并行上限为 1";
+
+/// Asks as a program or a browser that wants Chinese.
+fn in_chinese(client: &Client, path: &str) -> Value {
+    let asked = client.request(Method::GET, path).header("accept-language", "zh-CN,zh;q=0.9,en;q=0.8");
+    send(asked).expect(200).json()
+}
+
+/// Why a task of a snapshot waits.
+fn reason<'s>(snapshot: &'s Value, task: &str) -> &'s Value {
+    let tasks = snapshot["tasks"].as_array().unwrap();
+    &tasks.iter().find(|one| one["name"] == task).unwrap()["wait"]["message"]
+}
+
+#[test]
+fn why_a_task_waits_and_failed_is_told_in_the_readers_language() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let file = server.path("held");
+    std::fs::write(&file, "").unwrap();
+    let line = format!("while [ -e {} ]; do sleep 0.05; done; exit 3", file.display());
+    let tasks = [task("a", &line, ""), task("b", "echo the pipeline is 1", "")].concat();
+    let run = start(&editor, &document("told", &format!("parallelism: 1\ntasks:\n{tasks}")));
+    until_task(&editor, &run, "a", "running");
+    let waits = until_task(&editor, &run, "b", "waiting");
+    assert_eq!(waits["wait"]["message"], ENGLISH, "{waits}");
+
+    let path = format!("/runs/{run}/tasks");
+    assert_eq!(in_chinese(&editor, &format!("{path}/b"))["wait"]["message"], CHINESE);
+    assert_eq!(in_chinese(&editor, &path)["items"][1]["wait"]["message"], CHINESE);
+    assert_eq!(in_chinese(&editor, &format!("{path}/b/instances"))["items"][0]["wait"]["message"], CHINESE);
+
+    // One run's listeners may read different languages, whoever comes first.
+    let path = format!("/runs/{run}/events");
+    let chinese = Events::of(editor.request(Method::GET, &path).header("cookie", "lang=zh"));
+    let english = Events::open(&editor, &path, None);
+    assert_eq!(reason(&chinese.next().data, "b"), CHINESE);
+    assert_eq!(reason(&english.next().data, "b"), ENGLISH);
+
+    std::fs::remove_file(&file).unwrap();
+    let failure = |events: &Events| {
+        let of_a = |data: &Value| data["task"]["name"] == "a" && data["task"]["state"] == "failed";
+        events.find(|event| event.name == "task" && of_a(&event.data)).data["task"]["failure"].clone()
+    };
+    let (told, said) = (failure(&chinese), failure(&english));
+    assert!(said["message"].as_str().unwrap().contains("ended with exit code 3"), "{said}");
+    assert!(told["message"].as_str().unwrap().contains("以退出码 3 结束"), "{told}");
+    // What programs go by is the same for all.
+    assert_eq!((&told["kind"], &told["exit_code"]), (&said["kind"], &json!(3)));
+    let attempts = in_chinese(&editor, &format!("/runs/{run}/attempts"));
+    let of_a = attempts["items"].as_array().unwrap().iter().find(|one| one["task"] == "a").unwrap();
+    assert_eq!(of_a["failure"]["message"], told["message"]);
+}
