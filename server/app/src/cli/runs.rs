@@ -1,0 +1,44 @@
+//! What `cubeloom runs` is called with.
+
+use clap::{Args, Subcommand};
+use cubeloom_domain::state::RunState;
+
+/// `runs`
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Runs {
+    #[command(subcommand)]
+    pub show: Option<RunsCommand>,
+    /// Only runs in this state; may be given several times
+    #[arg(long, value_parser = run_state, value_name = "STATE")]
+    pub state: Vec<RunState>,
+    /// Only runs of this pipeline
+    #[arg(long, value_name = "NAME")]
+    pub pipeline: Option<String>,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+}
+
+/// `runs show`
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    /// Show one run: its tasks, its results
+    Show {
+        /// The run
+        run: String,
+    },
+}
+
+fn run_state(text: &str) -> Result<RunState, String> {
+    let all = [
+        RunState::Queued,
+        RunState::Running,
+        RunState::Cancelling,
+        RunState::Succeeded,
+        RunState::Failed,
+        RunState::Cancelled,
+    ];
+    let names = all.map(RunState::as_str).join(", ");
+    all.into_iter().find(|state| state.as_str() == text).ok_or_else(|| format!("a state is one of {names}"))
+}
