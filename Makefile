@@ -5,7 +5,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # Targets follow each other: cargo already uses every core.
 .NOTPARALLEL:
-.PHONY: help run test test-templates crash-test bench fuzz screenshots openapi fmt lint clean
+.PHONY: help run test test-templates crash-test cluster-up cluster-down bench fuzz screenshots openapi fmt lint clean
 
 # A fresh rustup has not reached this shell's PATH yet, and Debian's own Rust is too old.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -20,6 +20,7 @@ DENY := cargo-deny 0.20.2
 NEXTEST := cargo-nextest 0.9.151
 FUZZ := cargo-fuzz 0.13.2
 
+CLUSTER := $(or $(CARGO_TARGET_DIR),target)/cluster
 CUBELOOM := $(or $(CARGO_TARGET_DIR),target)/release/cubeloom
 # The program under test is built once, before the tests: nextest starts each in a process of its own.
 nextest = cargo build --quiet --locked --workspace --bins && \
@@ -41,6 +42,12 @@ test-templates: setup-test-templates frontend ## The templates that need large p
 crash-test: export CUBELOOM_TEST_CRASHES := $(CRASHES)
 crash-test: setup-test frontend ## Kill the server at every failpoint and at CRASHES random moments, and count
 	$(nextest) --workspace --run-ignored only -E 'package(cubeloom-tests) and test(/^crash::/)' --no-capture
+
+cluster-up: setup-cluster ## Start a real Kubernetes control plane with simulated nodes, until Ctrl-C (needs Go)
+	@tests/cluster/up --state "$(CLUSTER)"
+
+cluster-down: ## End the control plane that another terminal started
+	@tests/cluster/down "$(CLUSTER)"
 
 bench: setup-test release ## Measure speed and size beside their baselines
 	$(CUBELOOM) bench

@@ -1,0 +1,108 @@
+"""The API server's REST interface, as far as the tests need it: server-side apply, reading, deleting."""
+
+import json
+import ssl
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+Object = dict[str, Any]
+
+
+class Refused(Exception):
+    """The API server, or a webhook that it asked, said no. `code` is the HTTP status."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+
+
+class Api:
+    """A client with the rights of its kubeconfig."""
+
+    def __init__(self, url: str, authority: Path, token: str) -> None:
+        self.url = url
+        self._token = token
+        self._tls = ssl.create_default_context(cafile=str(authority))
+        self._resources: dict[str, dict[str, Object]] = {}
+
+    @classmethod
+    def of(cls, kubeconfig: Path) -> "Api":
+        """The client that a kubeconfig of this harness describes."""
+        text = yaml.safe_load(kubeconfig.read_text())
+        server = text["clusters"][0]["cluster"]
+        return cls(server["server"], Path(server["certificate-authority"]), text["users"][0]["user"]["token"])
+
+    def request(self, method: str, path: str, body: Object | None = None, kind: str = "application/json") -> Any:
+        """One request; the answer is JSON, or text where it is none."""
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": kind}
+        data = None if body is None else json.dumps(body).encode()
+        asked = urllib.request.Request(self.url + path, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(asked, context=self._tls, timeout=60) as answer:
+                text = answer.read().decode()
+        except urllib.error.HTTPError as error:
+            raise Refused(error.code, message_of(error.read().decode(errors="replace"))) from None
+        return json.loads(text) if text.startswith(("{", "[")) else text
+
+    def ready(self) -> bool:
+        """Whether the API server serves."""
+        try:
+            return self.request("GET", "/readyz") == "ok"
+        except (OSError, Refused):
+            return False
+
+    def apply(self, thing: Object, dry_run: bool = False) -> Object:
+        """Server-side apply. A field that the API server does not know is an error."""
+        query = {"fieldManager": "cubeloom-tests", "force": "true", "fieldValidation": "Strict"}
+        if dry_run:
+            query["dryRun"] = "All"
+        path = f"{self.path(thing)}?{urllib.parse.urlencode(query)}"
+        return self.request("PATCH", path, thing, "application/apply-patch+yaml")
+
+    def get(self, thing: Object) -> Object | None:
+        """The object as it is now."""
+        try:
+            return self.request("GET", self.path(thing))
+        except Refused as refused:
+            if refused.code == 404:
+                return None
+            raise
+
+    def delete(self, thing: Object) -> None:
+        """Deletes an object and what it owns."""
+        self.request("DELETE", f"{self.path(thing)}?propagationPolicy=Background")
+
+    def path(self, thing: Object) -> str:
+        """Where an object is, by its `apiVersion`, `kind` and name."""
+        version, meta = thing["apiVersion"], thing["metadata"]
+        base = f"/apis/{version}" if "/" in version else f"/api/{version}"
+        resource = self._resource(base, thing["kind"])
+        if resource["namespaced"]:
+            base += f"/namespaces/{meta.get('namespace', 'default')}"
+        return f"{base}/{resource['name']}/{meta['name']}"
+
+    def _resource(self, base: str, kind: str) -> Object:
+        if kind not in self._resources.get(base, {}):
+            found = self.request("GET", base)["resources"]
+            self._resources[base] = {each["kind"]: each for each in found if "/" not in each["name"]}
+        if kind not in self._resources[base]:
+            raise Refused(404, f"{base} has no {kind}")
+        return self._resources[base][kind]
+
+
+def message_of(text: str) -> str:
+    """What a refusal says."""
+    try:
+        return json.loads(text)["message"]
+    except (ValueError, KeyError):
+        return text.strip()
+
+
+def documents(file: Path) -> list[Object]:
+    """The objects of a file of YAML."""
+    return [each for each in yaml.load_all(file.read_text(), yaml.CSafeLoader) if each]

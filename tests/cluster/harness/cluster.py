@@ -1,0 +1,39 @@
+"""Everything that a cluster has, in the order of its start."""
+
+import subprocess
+from pathlib import Path
+
+from . import control_plane, mpi_operator, nodes, training_operator, volcano
+from .ending import Ended, Ending
+from .parts import Parts
+
+FOLDER = Path(__file__).resolve().parent.parent
+MODULES = ("kubernetes", "kwok", "volcano", "training-operator", "mpi-operator")
+
+
+def build(ending: Ending) -> dict[str, Path]:
+    """The folders of the programs, by wrapper module; the first time takes a quarter of an hour."""
+    return {name: _built(name, ending) for name in MODULES}
+
+
+def _built(name: str, ending: Ending) -> Path:
+    with subprocess.Popen([FOLDER / "build", name], stdout=subprocess.PIPE, text=True) as child:
+        try:
+            while child.poll() is None:
+                ending.pause(0.1)
+        except Ended:
+            child.terminate()
+            raise
+        printed = child.stdout.read() if child.stdout else ""
+    if child.returncode:
+        raise SystemExit(f"cluster: {name} could not be built: the reason is above")
+    return Path(printed.strip())
+
+
+def start(parts: Parts, programs: dict[str, Path]) -> None:
+    """Starts all of it; it is ready to be used afterwards."""
+    api = control_plane.start(parts, programs["kubernetes"])
+    nodes.start(parts, programs["kwok"], api, FOLDER / "nodes")
+    volcano.start(parts, programs["volcano"], api)
+    training_operator.start(parts, programs["training-operator"], api)
+    mpi_operator.start(parts, programs["mpi-operator"], api)

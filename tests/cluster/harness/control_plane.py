@@ -1,0 +1,94 @@
+"""etcd, the API server, the controllers and the scheduler of Kubernetes."""
+
+import json
+import secrets
+import subprocess
+import urllib.request
+from pathlib import Path
+
+from .api import Api
+from .parts import Parts, free_ports
+
+
+def start(parts: Parts, programs: Path) -> Api:
+    """Starts Kubernetes itself and writes the kubeconfig."""
+    binaries = programs / "bin"
+    etcd = _etcd(parts, binaries)
+    api = _api_server(parts, binaries, etcd)
+    _controllers(parts, binaries)
+    return api
+
+
+def _etcd(parts: Parts, binaries: Path) -> str:
+    client, peer = free_ports(2)
+    url, peers = f"http://127.0.0.1:{client}", f"http://127.0.0.1:{peer}"
+    # The program's name is that of its module's last folder.
+    command = [str(binaries / "server"), "--data-dir", str(parts.state / "etcd"), "--unsafe-no-fsync"]
+    command += [f"--listen-client-urls={url}", f"--advertise-client-urls={url}", f"--listen-peer-urls={peers}"]
+    command += [f"--initial-advertise-peer-urls={peers}", f"--initial-cluster=default={peers}"]
+    part = parts.start("etcd", command)
+    parts.wait(part, "its health", lambda: _healthy(url))
+    return url
+
+
+def _healthy(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{url}/health", timeout=2) as answer:
+            return json.load(answer)["health"] == "true"
+    except OSError:
+        return False
+
+
+def _api_server(parts: Parts, binaries: Path, etcd: str) -> Api:
+    folder = parts.state / "pki"
+    folder.mkdir()
+    _keys(folder)
+    token = secrets.token_hex(16)
+    (folder / "tokens.csv").write_text(f'{token},admin,1,"system:masters"\n')
+    (port,) = free_ports(1)
+    command = [str(binaries / "kube-apiserver"), f"--etcd-servers={etcd}", f"--secure-port={port}"]
+    command += ["--bind-address=127.0.0.1", "--endpoint-reconciler-type=none", f"--cert-dir={folder}"]
+    command += ["--service-cluster-ip-range=10.96.0.0/16", "--allow-privileged=true", "--authorization-mode=RBAC"]
+    command += [f"--token-auth-file={folder}/tokens.csv", "--service-account-issuer=https://kubernetes.default.svc"]
+    command += [f"--service-account-key-file={folder}/sa.pub", f"--service-account-signing-key-file={folder}/sa.key"]
+    part = parts.start("kube-apiserver", command)
+    authority, url = folder / "apiserver.crt", f"https://127.0.0.1:{port}"
+    # It signs its own certificate, which is there some time before it listens.
+    parts.wait(part, "its certificate", lambda: authority.exists() and "END CERT" in authority.read_text())
+    api = Api(url, authority, token)
+    parts.wait(part, "readiness", api.ready)
+    _write_kubeconfig(parts.state / "kubeconfig", url, authority, token)
+    return api
+
+
+def _keys(folder: Path) -> None:
+    private, public = folder / "sa.key", folder / "sa.pub"
+    subprocess.run(["openssl", "genrsa", "-out", private, "2048"], check=True, capture_output=True)
+    subprocess.run(["openssl", "rsa", "-in", private, "-pubout", "-out", public], check=True, capture_output=True)
+
+
+def _write_kubeconfig(file: Path, url: str, authority: Path, token: str) -> None:
+    name = "cubeloom-test"
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": name, "cluster": {"server": url, "certificate-authority": str(authority)}}],
+        "users": [{"name": name, "user": {"token": token}}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+        "current-context": name,
+    }
+    file.write_text(json.dumps(config, indent=2) + "\n")
+    file.chmod(0o600)
+
+
+def _controllers(parts: Parts, binaries: Path) -> None:
+    kubeconfig, folder = f"--kubeconfig={parts.state}/kubeconfig", parts.state / "pki"
+    manager_port, scheduler_port = free_ports(2)
+    manager = [str(binaries / "kube-controller-manager"), kubeconfig, "--leader-elect=false"]
+    manager += ["--bind-address=127.0.0.1", f"--secure-port={manager_port}", f"--cert-dir={folder}"]
+    manager += [f"--service-account-private-key-file={folder}/sa.key", f"--root-ca-file={folder}/apiserver.crt"]
+    manager += ["--controllers=*,-nodeipam,-cloud-node-lifecycle,-node-route-controller"]
+    parts.start("kube-controller-manager", manager)
+    scheduler = [str(binaries / "kube-scheduler"), kubeconfig, "--leader-elect=false"]
+    scheduler += ["--bind-address=127.0.0.1", f"--secure-port={scheduler_port}", f"--cert-dir={folder}"]
+    parts.start("kube-scheduler", scheduler)

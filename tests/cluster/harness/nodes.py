@@ -1,0 +1,60 @@
+"""Simulated nodes: kwok plays their kubelets, and our Stage says how long a pod runs and how it ends."""
+
+from pathlib import Path
+
+import yaml
+
+from .api import Api, Object, documents
+from .parts import Parts
+
+
+def start(parts: Parts, programs: Path, api: Api, folder: Path) -> None:
+    """Starts kwok and waits until every node is ready."""
+    for name in ("kwok.x-k8s.io_stages", "node-initialize", "node-heartbeat-with-lease", "pod-ready", "pod-delete"):
+        for thing in documents(programs / "manifests" / f"{name}.yaml"):
+            apply_when_served(parts, api, thing)
+    apply_when_served(parts, api, yaml.safe_load((folder / "pod-end.yaml").read_text()))
+    nodes = [node for group in documents(folder / "nodes.yaml") for node in of_group(group)]
+    for node in nodes:
+        api.apply(node)
+    command = [str(programs / "bin" / "kwok"), "--kubeconfig", str(parts.state / "kubeconfig")]
+    command += ["--manage-nodes-with-label-selector", "type=kwok", "--enable-crds", "Stage"]
+    command += ["--node-lease-duration-seconds", "40"]
+    part = parts.start("kwok", command)
+    parts.wait(part, "the nodes' readiness", lambda: all(is_ready(api.get(node)) for node in nodes))
+
+
+def apply_when_served(parts: Parts, api: Api, thing: Object) -> None:
+    """Applies an object; after a custom resource definition, waits until its kind is served."""
+    api.apply(thing)
+    if thing["kind"] == "CustomResourceDefinition":
+        while not has_condition(api.get(thing), "Established"):
+            parts.check()
+            parts.ending.pause(0.05)
+
+
+def of_group(group: Object) -> list[Object]:
+    """The nodes `NAME-0` and so on of a group. A node has what its `allocatable` says; server-side apply carries it."""
+    return [node(f"{group['name']}-{index}", group) for index in range(group["count"])]
+
+
+def node(name: str, group: Object) -> Object:
+    labels = {"type": "kwok", "kubernetes.io/hostname": name, "kubernetes.io/os": "linux", **group.get("labels", {})}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels},
+        "status": {"allocatable": group["has"], "capacity": group["has"]},
+    }
+
+
+def is_ready(node: Object | None) -> bool:
+    """Whether pods can be placed there."""
+    tainted = any(taint["key"].startswith("node.kubernetes.io/") for taint in (node or {}).get("spec", {}).get("taints", []))
+    return has_condition(node, "Ready") and not tainted
+
+
+def has_condition(thing: Object | None, kind: str) -> bool:
+    """Whether a condition of that kind is true."""
+    conditions = (thing or {}).get("status", {}).get("conditions") or []
+    return any(each["type"] == kind and each["status"] == "True" for each in conditions)

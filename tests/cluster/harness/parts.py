@@ -1,0 +1,105 @@
+"""The processes of a cluster: each with a log of its own, stopped in the opposite order of their start."""
+
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from .ending import Ending
+
+PATIENCE = 180.0  # seconds; a machine that is busy with a build starts an API server in a minute
+GRACE = 15.0  # seconds between TERM and KILL
+
+
+class PartFailed(Exception):
+    """A part did not start, or ended by itself; says which, and where its log is."""
+
+
+@dataclass
+class Part:
+    """One process."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def last_words(self) -> str:
+        lines = self.log.read_text(errors="replace").splitlines()[-12:]
+        return "".join(f"\n  | {line}" for line in lines)
+
+
+class Parts:
+    """What was started, and the folder where all of it is."""
+
+    def __init__(self, state: Path, ending: Ending) -> None:
+        self.state = state
+        self.ending = ending
+        self.logs = state / "logs"
+        self.logs.mkdir()
+        self._started: list[Part] = []
+
+    def start(self, name: str, command: list[str], environment: dict[str, str] | None = None) -> Part:
+        """Starts a process that ends with this one, also when this one is killed."""
+        log = self.logs / f"{name}.log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", "--", *command],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={"PATH": "/usr/bin:/bin", "HOME": str(self.state), **(environment or {})},
+                cwd=self.state,
+                start_new_session=True,  # Ctrl-C is for us: we stop them in order
+            )
+        part = Part(name, process, log)
+        self._started.append(part)
+        return part
+
+    def check(self) -> None:
+        """Fails when a part has ended."""
+        for part in self._started:
+            code = part.process.poll()
+            if code is not None:
+                raise PartFailed(f"{part.name} ended with {code}; its log is {part.log}{part.last_words()}")
+
+    def wait(self, part: Part, what: str, ready: Callable[[], bool]) -> None:
+        """Waits for what makes a part ready."""
+        end = time.monotonic() + PATIENCE
+        while not ready():
+            self.check()
+            if time.monotonic() > end:
+                raise PartFailed(
+                    f"{part.name}: {what} did not come within {PATIENCE:.0f} s; its log is {part.log}{part.last_words()}"
+                )
+            self.ending.pause(0.1)
+
+    def stop(self) -> None:
+        """Ends all, the last first; each is gone afterwards."""
+        for part in reversed(self._started):
+            part.process.terminate()
+            try:
+                part.process.wait(GRACE)
+            except subprocess.TimeoutExpired:
+                part.process.kill()
+                part.process.wait()
+        self._started.clear()
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of this machine that nobody listens on. All are held until all are known, so that they differ."""
+    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in held]
+    for each in held:
+        each.close()
+    return ports
+
+
+def listens(port: int) -> bool:
+    """Whether somebody accepts connections there."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True

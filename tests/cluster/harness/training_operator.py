@@ -1,0 +1,66 @@
+"""Kubeflow's training operator, with gangs by Volcano."""
+
+import base64
+from pathlib import Path
+
+from .api import Api, Object, documents
+from .nodes import apply_when_served
+from .parts import Parts, free_ports, listens
+
+NAMESPACE = "kubeflow"
+SECRET = {
+    "apiVersion": "v1",
+    "kind": "Secret",
+    "metadata": {"name": "training-operator-webhook-cert", "namespace": NAMESPACE},
+}
+# Not mpijob: that kind's definition is the MPI operator's, and there can be only one.
+SCHEMES = ("pytorchjob", "tfjob", "xgboostjob", "paddlejob", "jaxjob")
+
+
+def start(parts: Parts, programs: Path, api: Api) -> None:
+    """Starts the operator; its webhook answers afterwards."""
+    (hook,) = documents(programs / "manifests" / "manifests.yaml")
+    for file in sorted((programs / "manifests").glob("kubeflow.org_*.yaml")):
+        for thing in documents(file):
+            apply_when_served(parts, api, thing)
+    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    api.apply(SECRET)
+    hook_port, probe_port = free_ports(2)
+    _install_webhook(api, hook, hook_port)
+    temporary = parts.state / "training-operator"
+    certificates = temporary / "k8s-webhook-server" / "serving-certs"
+    certificates.mkdir(parents=True)
+    command = [str(programs / "bin" / "training-operator.v1"), "--kubeconfig", str(parts.state / "kubeconfig")]
+    command += ["--gang-scheduler-name=volcano", "--metrics-bind-address=0", f"--webhook-server-port={hook_port}"]
+    command += [f"--health-probe-bind-address=127.0.0.1:{probe_port}"]
+    command += [f"--enable-scheme={name}" for name in SCHEMES]
+    part = parts.start("training-operator", command, {"TMPDIR": str(temporary)})
+    # It makes its certificate in the Secret. In a cluster the kubelet copies that into its pod.
+    parts.wait(part, "its certificate", lambda: _copy(api.get(SECRET), certificates))
+    parts.wait(part, "its webhook's port", lambda: listens(hook_port))
+
+
+def _install_webhook(api: Api, hook: Object, port: int) -> None:
+    """The certificate has the Service's name, so that stays; the Service leads to this machine."""
+    hook["metadata"]["name"] = "validator.training-operator.kubeflow.org"
+    for each in hook["webhooks"]:
+        each["clientConfig"]["service"] |= {"name": "training-operator", "namespace": NAMESPACE, "port": port}
+    api.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": "training-operator", "namespace": NAMESPACE},
+            "spec": {"type": "ExternalName", "externalName": "localhost"},
+        }
+    )
+    api.apply(hook)
+
+
+def _copy(secret: Object | None, folder: Path) -> bool:
+    data = (secret or {}).get("data") or {}
+    names = ("tls.crt", "tls.key", "ca.crt")
+    if not all(data.get(name) for name in names):
+        return False
+    for name in names:
+        (folder / name).write_bytes(base64.b64decode(data[name]))
+    return True
