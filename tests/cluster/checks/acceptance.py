@@ -1,29 +1,48 @@
-"""Every object is taken by the API server, strictly and through every webhook, as a dry run."""
+"""Every object, and every pod that its templates make, is taken by the API server, strictly and through every webhook.
 
+An operator's kind says little about its pods: a mistake there would show only when the operator makes them. All of it is
+a dry run.
+"""
+
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
 from harness.api import Api, Object, Refused
 
 from . import compiled
+from .endings import pod_templates
 from .project import NAMESPACE
 
-PIPELINES = [*sorted(Path("examples").glob("*/pipeline.yaml")), Path("tests/cluster/frameworks.yaml")]
+FRAMEWORKS = Path("tests/cluster/frameworks.yaml")
+PIPELINES = [*sorted(Path("examples").glob("*/pipeline.yaml")), FRAMEWORKS, Path("tests/cluster/options.yaml")]
+CLUSTERS = [None, *sorted(Path("tests/cluster/facts").glob("*.yaml"))]
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:
     """Each object's name, and what was said against it."""
-    for file in PIPELINES:
-        for task, objects in compiled.of_pipeline(file):
-            yield from (_result(api, f"{file}: {task}", thing) for thing in objects)
+    for file, facts in itertools.product(PIPELINES, CLUSTERS):
+        cluster = facts.stem if facts else "full"
+        for task, objects in compiled.of_pipeline(file, facts):
+            for thing in objects:
+                yield from _results(api, f"{file} ({cluster}): {task}", thing)
     for name, objects in compiled.of_snapshots():
-        yield from (_result(api, f"snapshot {name}", thing) for thing in objects)
+        for thing in objects:
+            yield from _results(api, f"snapshot {name}", thing)
     yield _unknown_field_is_refused(api)
+
+
+def _results(api: Api, name: str, thing: Object) -> Iterator[tuple[str, str]]:
+    yield _result(api, name, thing)
+    for role, template in pod_templates(thing):
+        meta = {**template["metadata"], "name": f"{thing['metadata']['name']}-pod"}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": template["spec"]}
+        yield _result(api, f"{name}, {role}", pod)
 
 
 def _result(api: Api, name: str, thing: Object) -> tuple[str, str]:
     name = f"{name}: {thing['kind']} {thing['metadata']['name']} is accepted"
-    # A snapshot's namespace is that of its cluster; the name of the namespace changes nothing for the webhooks.
+    # Facts and snapshots have namespaces of their own; the webhooks treat all alike.
     thing["metadata"]["namespace"] = NAMESPACE
     try:
         api.apply(thing, dry_run=True)
@@ -35,10 +54,11 @@ def _result(api: Api, name: str, thing: Object) -> tuple[str, str]:
 def _unknown_field_is_refused(api: Api) -> tuple[str, str]:
     """The check itself: were nothing refused, nothing above would mean anything."""
     name = "a job with a field that nobody knows is refused"
-    _, (thing,) = next(compiled.of_pipeline(PIPELINES[-1]))
+    _, (thing,) = next(compiled.of_pipeline(FRAMEWORKS))
+    thing["metadata"]["namespace"] = NAMESPACE
     thing["spec"]["nobodyKnows"] = 1
     try:
         api.apply(thing, dry_run=True)
-    except Refused:
-        return name, ""
+    except Refused as refused:
+        return name, "" if "nobodyKnows" in str(refused) else str(refused)
     return name, "it was accepted"

@@ -13,11 +13,12 @@ from harness.api import Object
 SNAPSHOTS = Path("server/compiler/tests/it/kubernetes/snapshots")
 
 
-def of_pipeline(file: Path) -> Iterator[tuple[str, list[Object]]]:
-    """Each job's task and objects."""
+def of_pipeline(file: Path, facts: Path | None = None) -> Iterator[tuple[str, list[Object]]]:
+    """Each job's task and objects, for a cluster with these facts; without them, for one that has everything."""
     with tempfile.TemporaryDirectory() as data:
         command = [os.environ["CUBELOOM_TEST_PROGRAM"], "--data", data, "compile", str(file)]
         command += ["--for", "kubernetes", "--output", "json"]
+        command += ["--facts", str(facts)] if facts else []
         printed = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     for task in json.loads(printed)["tasks"]:
         for job in task["jobs"]:

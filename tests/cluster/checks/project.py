@@ -1,4 +1,4 @@
-"""What a project has in its cluster before any job comes: a namespace, a service account, the claim of its files."""
+"""What a project has in its cluster before any job comes: a namespace, an account, a priority, the claim of its files."""
 
 import time
 
@@ -27,8 +27,14 @@ def make(api: Api) -> None:
         "kind": "ServiceAccount",
         "metadata": {"name": "cubeloom-worker", "namespace": NAMESPACE},
     }
+    priority = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "high"},
+        "value": 1000,
+    }
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-    for thing in (account, volume, claim):
+    for thing in (account, priority, volume, claim):
         api.apply(thing)
     end = time.monotonic() + PATIENCE
     while (api.get(claim) or {}).get("status", {}).get("phase") != "Bound":
