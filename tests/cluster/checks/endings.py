@@ -30,11 +30,13 @@ def _start(api: Api, code: str, wanted: str) -> list[tuple[str, Object, str]]:
     started = []
     for task, objects in compiled.of_pipeline(PIPELINE):
         for thing in objects:
-            for role, template in pod_templates(thing):
+            templates = list(pod_templates(thing))
+            for role, template in templates:
                 if role in LAST.get(thing["kind"], (role,)):
                     template["metadata"]["annotations"] |= {"cubeloom-test/run": "2s", "cubeloom-test/exit": code}
             api.apply(thing)
-            started.append((f"{task}: {thing['kind']} {thing['metadata']['name']}", thing, wanted))
+            if templates:  # a Service has no end
+                started.append((f"{task}: {thing['kind']} {thing['metadata']['name']}", thing, wanted))
     return started
 
 

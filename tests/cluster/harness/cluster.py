@@ -1,5 +1,7 @@
 """Everything that a cluster has, in the order of its start."""
 
+import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -17,12 +19,14 @@ def build(ending: Ending) -> dict[str, Path]:
 
 
 def _built(name: str, ending: Ending) -> Path:
-    with subprocess.Popen([FOLDER / "build", name], stdout=subprocess.PIPE, text=True) as child:
+    command = [FOLDER / "build", name]
+    # A session of its own: the compilers that it starts end with it.
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as child:
         try:
             while child.poll() is None:
                 ending.pause(0.1)
         except Ended:
-            child.terminate()
+            os.killpg(child.pid, signal.SIGTERM)
             raise
         printed = child.stdout.read() if child.stdout else ""
     if child.returncode:
