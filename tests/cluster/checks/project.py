@@ -1,4 +1,4 @@
-"""What a project has in its cluster before any job comes: a namespace, an account, a priority, the claim of its files."""
+"""What a project has in its cluster before any job comes: a namespace, an account, a queue, a priority, a claim."""
 
 import time
 
@@ -33,8 +33,10 @@ def make(api: Api) -> None:
         "metadata": {"name": "high"},
         "value": 1000,
     }
+    # Volcano takes no job for a queue that is not there.
+    queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "q"}, "spec": {"weight": 1}}
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-    for thing in (account, priority, volume, claim):
+    for thing in (account, priority, queue, volume, claim):
         api.apply(thing)
     end = time.monotonic() + PATIENCE
     while (api.get(claim) or {}).get("status", {}).get("phase") != "Bound":
