@@ -1,7 +1,7 @@
-"""Every object, and every pod that its templates make, is taken by the API server, strictly and through every webhook.
+"""Every object, and every pod of its templates, is taken by the API server, strictly and through every webhook.
 
-An operator's kind says little about its pods: a mistake there would show only when the operator makes them. All of it is
-a dry run.
+An operator's kind says little about its pods: a mistake there would show only when the operator makes them. All of it
+is a dry run.
 """
 
 import itertools

@@ -21,7 +21,8 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
     for name, thing, wanted in started:
         while (now := outcome(api.get(thing))) is None and time.monotonic() < end:
             time.sleep(0.2)
-        yield f"{name} ends as {wanted}", "" if now == wanted else f"it is {now or 'not at its end: ' + state(api, thing)}"
+        seen = now or f"not at its end: {state(api, thing)}"
+        yield f"{name} ends as {wanted}", "" if now == wanted else f"it is {seen}"
         if now:
             api.delete(thing)
 

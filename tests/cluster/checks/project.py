@@ -34,7 +34,12 @@ def make(api: Api) -> None:
         "value": 1000,
     }
     # Volcano takes no job for a queue that is not there.
-    queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "q"}, "spec": {"weight": 1}}
+    queue = {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "Queue",
+        "metadata": {"name": "q"},
+        "spec": {"weight": 1},
+    }
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     for thing in (account, priority, queue, volume, claim):
         api.apply(thing)

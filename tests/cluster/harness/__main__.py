@@ -26,7 +26,7 @@ def make_folder(wanted: Path | None) -> Path:
         return Path(tempfile.mkdtemp(prefix="cubeloom-cluster-"))
     if wanted.exists():
         if [entry.name for entry in wanted.iterdir()] != ["logs"]:
-            sys.exit(f"{wanted} is there already: end the cluster that uses it (make cluster-down), or delete the folder")
+            sys.exit(f"{wanted} is there already: end its cluster (make cluster-down), or delete the folder")
         shutil.rmtree(wanted)  # what a start that failed has left
     wanted.mkdir(mode=0o700, parents=True)
     return wanted.resolve()

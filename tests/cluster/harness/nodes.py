@@ -50,7 +50,8 @@ def node(name: str, group: Object) -> Object:
 
 def is_ready(node: Object | None) -> bool:
     """Whether pods can be placed there."""
-    tainted = any(taint["key"].startswith("node.kubernetes.io/") for taint in (node or {}).get("spec", {}).get("taints", []))
+    taints = (node or {}).get("spec", {}).get("taints", [])
+    tainted = any(taint["key"].startswith("node.kubernetes.io/") for taint in taints)
     return has_condition(node, "Ready") and not tainted
 
 

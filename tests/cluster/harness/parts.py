@@ -70,9 +70,8 @@ class Parts:
         while not ready():
             self.check()
             if time.monotonic() > end:
-                raise PartFailed(
-                    f"{part.name}: {what} did not come within {PATIENCE:.0f} s; its log is {part.log}{part.last_words()}"
-                )
+                late = f"{what} did not come within {PATIENCE:.0f} s"
+                raise PartFailed(f"{part.name}: {late}; its log is {part.log}{part.last_words()}")
             self.ending.pause(0.1)
 
     def stop(self) -> None:
