@@ -16,6 +16,8 @@ const CHANNEL: &str = "cubeloom";
 const SAVED: &str = "cubeloom_saved";
 /// Versions that a reader of [`Store::saved`] may be behind.
 const BEHIND: usize = 256;
+/// How long it takes until a connection is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// A version that some server of this database has stored: its project, its pipeline, its number.
 type Saved = (String, String, u32);
@@ -46,7 +48,7 @@ pub(crate) async fn notify_saved(
 /// Listening, for as long as this lives.
 pub(crate) struct Listening {
     task: JoinHandle<()>,
-    saved: broadcast::Sender<Saved>,
+    saved: broadcast::Sender<Option<Saved>>,
 }
 
 impl Drop for Listening {
@@ -57,36 +59,65 @@ impl Drop for Listening {
 
 impl Store {
     /// The versions of pipelines that servers of this database store from now on, this one's among them: project,
-    /// pipeline, number. With SQLite there are no other servers, and nothing to listen to.
+    /// pipeline, number. `None`: the connection was lost, and some may have been missed. With SQLite there are no other
+    /// servers, and nothing to listen to.
     #[must_use]
-    pub fn saved(&self) -> Option<broadcast::Receiver<Saved>> {
+    pub fn saved(&self) -> Option<broadcast::Receiver<Option<Saved>>> {
         self.inner._listening.as_ref().map(|listening| listening.saved.subscribe())
     }
 }
 
 /// Wakes whenever another server has notified.
 pub(crate) async fn start(wakes: watch::Sender<u64>, url: &str) -> Result<Listening, sqlx::Error> {
-    let mut listener = PgListener::connect(url).await?;
-    listener.listen_all([CHANNEL, SAVED]).await?;
+    let listener = listener(url).await?;
     let saved = broadcast::Sender::new(BEHIND);
-    Ok(Listening { task: tokio::spawn(follow(listener, wakes, saved.clone())), saved })
+    Ok(Listening { task: tokio::spawn(follow(listener, url.to_owned(), wakes, saved.clone())), saved })
 }
 
-async fn follow(mut listener: PgListener, wakes: watch::Sender<u64>, told: broadcast::Sender<Saved>) {
+async fn listener(url: &str) -> Result<PgListener, sqlx::Error> {
+    let mut listener = PgListener::connect(url).await?;
+    listener.listen_all([CHANNEL, SAVED]).await?;
+    Ok(listener)
+}
+
+async fn follow(
+    mut listener: PgListener,
+    url: String,
+    wakes: watch::Sender<u64>,
+    told: broadcast::Sender<Option<Saved>>,
+) {
     loop {
         match listener.try_recv().await {
             Ok(Some(said)) if said.channel() == SAVED => match serde_json::from_str(said.payload()) {
                 // An error means that nobody listens.
-                Ok(saved) => _ = told.send(saved),
+                Ok(saved) => _ = told.send(Some(saved)),
                 Err(error) => tracing::warn!(%error, "a notification of the database cannot be read"),
             },
-            // `None`: the connection was lost and is made again; what was said meanwhile is not known, so it wakes. Of
-            // a version that was stored meanwhile, whoever saves the next one is told.
-            Ok(_) => wakes.send_modify(|count| *count += 1),
+            Ok(Some(_)) => wakes.send_modify(|count| *count += 1),
+            // The connection was lost, and is there again.
+            Ok(None) => missed(&wakes, &told),
             Err(error) => {
                 tracing::warn!(%error, "the database does not answer; wake-ups from other servers are missed");
-                tokio::time::sleep(Duration::from_secs(1)).await;
+                listener = again(&url).await;
+                missed(&wakes, &told);
             }
         }
+    }
+}
+
+/// What was said meanwhile is not known: whoever listens looks for themselves.
+fn missed(wakes: &watch::Sender<u64>, told: &broadcast::Sender<Option<Saved>>) {
+    wakes.send_modify(|count| *count += 1);
+    _ = told.send(None);
+}
+
+/// Listens again, as soon as the database lets it: a connection that has failed may stay broken for ever.
+async fn again(url: &str) -> PgListener {
+    loop {
+        match listener(url).await {
+            Ok(listener) => return listener,
+            Err(error) => tracing::debug!(%error, "the database cannot be listened to yet"),
+        }
+        tokio::time::sleep(AGAIN).await;
     }
 }

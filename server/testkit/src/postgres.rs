@@ -69,6 +69,17 @@ impl Database {
         format!("postgres://{USER}@127.0.0.1:{}/{}", self.server.port, self.name)
     }
 
+    /// Runs SQL in it, as the superuser.
+    ///
+    /// # Panics
+    /// When that is refused.
+    pub fn execute(&self, sql: &str) {
+        // The options go before the database's name.
+        if let Err(reason) = self.tool("psql", &["--quiet", "--set=ON_ERROR_STOP=1", "--command", sql]) {
+            panic!("{reason}: {sql}");
+        }
+    }
+
     /// Runs one of PostgreSQL's own client programs on it.
     fn tool(&self, program: &str, options: &[&str]) -> Result<(), String> {
         let port = self.server.port.to_string();

@@ -11,12 +11,12 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OnceCell, watch};
 
+use super::elsewhere;
 use super::keep_run::{self, RunRoom};
 use super::keep_runs::{self, RunsRoom};
 use crate::api::events::view::{LiveEvent, SavedPipeline};
 use crate::error::ApiResult;
 use crate::state::{WeakWeb, Web};
-use crate::time::Time;
 
 /// A room that may still be being furnished.
 type Slot<R> = Arc<OnceCell<Arc<R>>>;
@@ -96,7 +96,7 @@ impl Hub {
     pub(crate) fn start(web: &Web) {
         tokio::spawn(dispatch(web.downgrade(), web.events()));
         if let Some(saved) = web.store().saved() {
-            tokio::spawn(elsewhere(web.downgrade(), saved));
+            tokio::spawn(elsewhere::tell(web.downgrade(), saved));
         }
     }
 
@@ -233,31 +233,6 @@ impl Hub {
         }
         self.all_dirty.mark(|what| what.all = true);
     }
-}
-
-/// Tells of versions that other servers of the database have stored, for as long as there is a web.
-async fn elsewhere(web: WeakWeb, mut saved: Receiver<(String, String, u32)>) {
-    loop {
-        let told = saved.recv().await;
-        let Some(web) = web.upgrade() else { return };
-        match told {
-            Ok(told) => {
-                if let Err(error) = tell_of(&web, told).await {
-                    tracing::warn!(detail = error.detail(), "a version of another server cannot be told of");
-                }
-            }
-            Err(RecvError::Lagged(_)) => {}
-            Err(RecvError::Closed) => return,
-        }
-    }
-}
-
-async fn tell_of(web: &Web, (project, name, version): (String, String, u32)) -> ApiResult<()> {
-    if let Some(found) = web.store().pipeline(&project, &name, version).await? {
-        let (user, message, created_at) = (found.user, found.message, Time(found.created_at));
-        web.live().saved(SavedPipeline { project, name, version, user, message, created_at });
-    }
-    Ok(())
 }
 
 /// Hands the engine's events on for as long as there is a web.

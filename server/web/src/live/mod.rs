@@ -6,6 +6,7 @@
 //! made into text once. A listener has nothing but its place in the ring. Whoever has fallen behind it, or comes back
 //! after too long, gets a snapshot of the present state, and then changes again.
 
+mod elsewhere;
 mod frame;
 mod hub;
 mod keep_run;

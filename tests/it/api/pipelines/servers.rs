@@ -49,3 +49,37 @@ fn who_looks_at_a_pipeline_on_another_server_is_told_of_each_version_once() {
         }
     }
 }
+
+#[test]
+fn a_version_that_was_stored_while_nobody_could_be_told_is_told_afterwards() {
+    let database = Database::create();
+    let server = server(&database);
+    let editor = server.as_(Who::Editor);
+    editor.post("/projects/default/pipelines", &json!({"document": text("v1")})).expect(201);
+    let stream = Events::open(&editor, "/projects/default/events", None);
+    assert_eq!(stream.next().name, "snapshot");
+    save(&editor, 2);
+    let told = || stream.find(|event| event.name == "pipeline").data;
+    assert_eq!(told()["version"], 2);
+    // As another server's version looks whose notification was lost with the connection: it is there, unannounced.
+    database.execute(
+        "INSERT INTO pipeline_versions (project, name, version, document, digest, user_name, created_at, message)
+         SELECT project, name, 3, document, 'other', 'grace', created_at, 'unheard' FROM pipeline_versions
+         WHERE name = 'shared' AND version = 2;
+         UPDATE pipelines SET version = 3 WHERE name = 'shared';",
+    );
+    database.execute(
+        "DO $$ BEGIN
+         IF (SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+             WHERE datname = current_database() AND query LIKE 'LISTEN%') = 0
+         THEN RAISE EXCEPTION 'nobody listens'; END IF; END $$",
+    );
+    let unheard = told();
+    assert_eq!(
+        json!([unheard["version"], unheard["user"], unheard["message"]]),
+        json!([3, "grace", "unheard"])
+    );
+    // What is said from now on is heard again.
+    save(&editor, 4);
+    assert_eq!(told()["version"], 4);
+}

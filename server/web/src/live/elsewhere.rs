@@ -1,0 +1,89 @@
+//! Versions of pipelines that other servers of the database have stored.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use cubeloom_store::{PipelineFilter, PipelineSummary};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::sleep;
+
+use crate::api::events::view::SavedPipeline;
+use crate::error::ApiResult;
+use crate::state::{WeakWeb, Web};
+use crate::time::Time;
+
+/// How long it takes until the database is asked again after it did not answer.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// The newest version of each pipeline, by project and name.
+type Newest = HashMap<(String, String), u32>;
+
+/// Tells of them for as long as there is a web. Where some may have been missed, those that are newer than what was
+/// heard of are told.
+pub(super) async fn tell(web: WeakWeb, saved: Receiver<Option<(String, String, u32)>>) {
+    // It ends with the web.
+    _ = listen(web, saved).await;
+}
+
+async fn listen(weak: WeakWeb, mut saved: Receiver<Option<(String, String, u32)>>) -> Option<()> {
+    let mut newest: Newest = present(&weak).await?.iter().map(entry).collect();
+    loop {
+        let heard = saved.recv().await;
+        let web = weak.upgrade()?;
+        match heard {
+            Ok(Some((project, name, version))) => {
+                let known = newest.entry((project.clone(), name.clone())).or_default();
+                *known = version.max(*known);
+                if let Err(error) = tell_of(&web, project, name, version).await {
+                    tracing::warn!(detail = error.detail(), "a version of another server cannot be told of");
+                }
+            }
+            Ok(None) | Err(RecvError::Lagged(_)) => {
+                drop(web);
+                catch_up(&weak, &mut newest).await?;
+            }
+            Err(RecvError::Closed) => return None,
+        }
+    }
+}
+
+/// Tells of what is newer than what was heard of.
+async fn catch_up(weak: &WeakWeb, newest: &mut Newest) -> Option<()> {
+    for pipeline in present(weak).await? {
+        let (key, version) = entry(&pipeline);
+        let known = newest.entry(key).or_default();
+        if version > *known {
+            *known = version;
+            let PipelineSummary { project, name, version, user, message, created_at, .. } = pipeline;
+            let created_at = Time(created_at);
+            weak.upgrade()?.live().saved(SavedPipeline { project, name, version, user, message, created_at });
+        }
+    }
+    Some(())
+}
+
+/// The pipelines as they are now, as soon as the database answers; `None` when there is no web any more.
+async fn present(weak: &WeakWeb) -> Option<Vec<PipelineSummary>> {
+    loop {
+        let web = weak.upgrade()?;
+        match web.store().pipelines(&PipelineFilter::default()).await {
+            Ok(pipelines) => return Some(pipelines),
+            Err(error) => tracing::debug!(%error, "the versions of other servers are not known yet"),
+        }
+        drop(web);
+        sleep(AGAIN).await;
+    }
+}
+
+fn entry(pipeline: &PipelineSummary) -> ((String, String), u32) {
+    ((pipeline.project.clone(), pipeline.name.clone()), pipeline.version)
+}
+
+async fn tell_of(web: &Web, project: String, name: String, version: u32) -> ApiResult<()> {
+    if let Some(found) = web.store().pipeline(&project, &name, version).await? {
+        let (user, message, created_at) = (found.user, found.message, Time(found.created_at));
+        web.live().saved(SavedPipeline { project, name, version, user, message, created_at });
+    }
+    Ok(())
+}
