@@ -52,7 +52,7 @@ cluster-down: ## End the control plane that another terminal started
 bench: setup-test release ## Measure speed and size beside their baselines
 	$(CUBELOOM) bench
 
-fuzz: setup-lint ## Fuzz the parsers, FUZZ_SECONDS each (needs a nightly compiler)
+fuzz: setup-lint ## Fuzz the parsers, FUZZ_SECONDS each
 	tools/with $(FUZZ) tools/fuzz $(FUZZ_SECONDS)
 
 screenshots: setup-test release tests/e2e/node_modules/.package-lock.json ## Take the pictures of docs/screenshots anew

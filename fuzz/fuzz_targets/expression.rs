@@ -2,11 +2,12 @@
 #![no_main]
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use cubeloom_compiler::{Outputs, condition, parse_template};
 use cubeloom_domain::executor::Facts;
 use cubeloom_domain::plan::RunContext;
-use cubeloom_domain::template::InstalledTemplate;
+use cubeloom_domain::template::{InstalledTemplate, TemplateSet};
 use cubeloom_domain::{JsonMap, RunId, TaskIx, Timestamp};
 use libfuzzer_sys::fuzz_target;
 
@@ -24,10 +25,14 @@ roles: [{name: worker, replicas: 1}]
 command: [echo, '{{ args.words }}']
 ";
 
-fuzz_target!(|expression: &str| {
+/// Read once: the expressions are what changes.
+static TEMPLATES: LazyLock<TemplateSet> = LazyLock::new(|| {
     let template = parse_template(TEMPLATE).expect("the template is right");
     let installed = InstalledTemplate { template, digest: "d".into(), folder: "/t".into() };
-    let templates = [("t".to_owned(), BTreeMap::from([("1.0.0".to_owned(), installed)]))].into();
+    [("t".to_owned(), BTreeMap::from([("1.0.0".to_owned(), installed)]))].into()
+});
+
+fuzz_target!(|expression: &str| {
     let document = serde_json::json!({
         "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "p",
         "parameters": {
@@ -49,7 +54,7 @@ fuzz_target!(|expression: &str| {
     let inputs = cubeloom_compiler::PlanInputs {
         context,
         parameters: JsonMap::new(),
-        templates: &templates,
+        templates: &TEMPLATES,
         facts: &facts,
     };
     if let Ok(planned) = cubeloom_compiler::plan(&document, &inputs) {

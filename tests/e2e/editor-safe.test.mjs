@@ -7,7 +7,7 @@ import { flawless, launch, look, session } from "./support/browser.mjs";
 import { field, node, openEditor, save } from "./support/editor.mjs";
 import { eventually } from "./support/eventually.mjs";
 import { Server } from "./support/server.mjs";
-import { stage } from "./support/stage.mjs";
+import { ended, stage, start } from "./support/stage.mjs";
 
 let server;
 let browser;
@@ -142,4 +142,16 @@ test("a viewer looks, and changes nothing; on a narrow screen nothing is wider t
   await page.getByRole("button", { name: "Versions" }).click();
   await page.locator(".ed-version").first().waitFor();
   assert.deepEqual(await look(page, "en"), []);
+});
+
+test("in Chinese a run on the canvas says in Chinese why a task waits", async () => {
+  const task = (name) => `  - {name: ${name}, template: command, resources: {cpu: 100m, memory: 64Mi}, arguments: {command: [sleep, "600"]}}\n`;
+  const document = `apiVersion: cubeloom/v1\nkind: Pipeline\nname: queue\nparallelism: 1\ntasks:\n${task("first")}${task("second")}`;
+  await there.api("POST", "/projects/default/pipelines", { document });
+  const run = await start(there.api, { pipeline: "queue" });
+  const page = await openEditor(browser, server, states.emil, `/projects/default/pipelines/queue/edit#run/${run}`, { lang: "zh" });
+  await page.locator('#task-second .cv-live[title="流水线的并行上限为 1"]').waitFor();
+  flawless(page);
+  await there.api("POST", `/runs/${run}/cancel`);
+  await ended(there.api, run);
 });
