@@ -1,6 +1,7 @@
 // The editor, as somebody uses it who has never seen it: with the mouse, and then with the keyboard alone.
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 
 import { flawless, launch, look, open, session, settled } from "./support/browser.mjs";
@@ -52,7 +53,9 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   await problems(page, "error").click();
   await page.locator(".ed-problem-panel").getByRole("button").first().click();
   await page.waitForFunction(() => document.activeElement?.closest('[data-pointer^="/tasks/2"]') !== null);
-  await fillList(page, "/tasks/2/arguments/command", ["sleep", "0.3"]);
+  // It waits until somebody says that it may go on.
+  const go = join(server.folder, "go");
+  await fillList(page, "/tasks/2/arguments/command", ["sh", "-c", `until [ -e ${go} ]; do sleep 0.3; done`]);
   await problems(page, "good").waitFor();
 
   await page.getByRole("button", { name: "Run", exact: true }).click();
@@ -60,7 +63,11 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   await page.getByRole("dialog").getByRole("textbox").waitFor();
   await answerMessage(page, "my first");
   await page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
-  for (const task of ["command", "python", "command-2"]) await page.locator(`#task-${task}[data-state=succeeded]`).waitFor({ timeout: 30_000 });
+  const shows = (task, word) => page.locator(`#task-${task}[data-state=${word}]`).waitFor({ timeout: 60_000 });
+  for (const task of ["command", "python"]) await shows(task, "succeeded");
+  await shows("command-2", "running");
+  server.write("go", "");
+  await shows("command-2", "succeeded");
   assert.match(page.url(), /pipelines\/first\/edit#run\//);
 
   await node(page, "command").click();
@@ -79,7 +86,7 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   await choice.selectOption(earlier);
   await page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
   await page.waitForFunction((before) => location.href !== before, page.url());
-  await page.locator("#task-command-2[data-state=succeeded]").waitFor({ timeout: 30_000 });
+  await shows("command-2", "succeeded");
   const part = await page.context().newPage();
   await part.goto(`/runs/${page.url().split("#run/")[1]}`);
   assert.match(await part.locator(".run-part").innerText(), /only command-2/);
@@ -94,12 +101,12 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   await page.getByRole("dialog").locator("li, p").first().waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
 
-  await field(page, "/tasks/2/arguments/command/1").locator("input").fill("0.4");
+  await field(page, "/tasks/2/arguments/command/2").locator("input").fill("sleep 0.4");
   await save(page, "sleeps longer");
   await page.getByRole("button", { name: "Versions" }).click();
   await page.locator(".ed-version", { hasText: "Version 1" }).locator(".ed-version-head").click();
   await page.locator("#task-command-2[data-difference=changed]").waitFor();
-  await page.locator(".ed-changes").getByText("0.3").waitFor();
+  await page.locator(".ed-changes").getByText("0.3").first().waitFor();
   await page.getByRole("button", { name: "Go back to it" }).click();
   await save(page, "as it was");
   const { version, document } = await stored("first");

@@ -85,11 +85,12 @@ test("a field is typed into, in the middle too, and undone in one step", async (
   const model = form(page).getByLabel(/^Model file/);
   await model.focus();
   await page.keyboard.press("Home");
+  const answered = page.waitForResponse((response) => response.url().endsWith("/validate"));
   await page.keyboard.type("my-", { delay: 20 });
   await eventually(async () => assert.equal(await model.inputValue(), "my-m.json"));
   await eventually(async () => assert.equal(await model.evaluate((input) => input.selectionStart), 3, "the caret stays where it is typed"));
   // The server's answer comes in the meantime, and takes nothing away.
-  await page.waitForResponse((response) => response.url().endsWith("/validate"));
+  await answered;
   await eventually(async () => assert.ok(await model.evaluate((input) => input === document.activeElement)));
   // What equals its default is not written: the field shows it as a placeholder.
   const rounds = form(page).getByLabel("Rounds", { exact: true });

@@ -4,6 +4,7 @@
 import { NODE, positionOf, type Frame, type Note, type PipelineDocument, type Task } from "../graph/document";
 import { FRAME_ROOM } from "../graph/edits/frames";
 import { routed } from "../graph/detour";
+import { Lanes } from "../graph/lanes";
 import type { Curve } from "../graph/line";
 import type { Direction, Point } from "../graph/types";
 import { boundsOf, curveOf, source, target } from "./curve";
@@ -67,6 +68,7 @@ export class Scene {
   readonly grid = new Grid<SceneNode>();
   #document: PipelineDocument | null = null;
   #places: ReadonlyMap<string, Point> = new Map();
+  #lanes = new Lanes();
 
   /**
    * Shows a document. `places` are for tasks that have no position in it; a task that is in neither is put beside what
@@ -132,7 +134,7 @@ export class Scene {
     if (edge.line === null || (exact && !edge.exact)) {
       const [start, end] = [source(edge.from, this.direction), target(edge.to, this.direction)];
       const plain = curveOf(start, end, this.direction);
-      edge.line = exact && !edge.dragged ? routed(start, end, plain, this.#between(edge), this.direction) : [plain];
+      edge.line = exact && !edge.dragged ? routed(start, end, plain, this.#between(edge), this.direction, this.#lanes) : [plain];
       edge.exact = exact;
       edge.bounds = boundsOf(edge.line);
     }
@@ -206,6 +208,7 @@ export class Scene {
 
   #showEdges(): void {
     this.edges = [];
+    this.#lanes = new Lanes();
     for (const node of this.nodes.values()) node.before.length = node.after.length = 0;
     for (const to of this.nodes.values()) {
       for (const need of new Set(to.task.needs ?? [])) {

@@ -3,6 +3,7 @@
 import { request } from "../api/client";
 import { openDialog } from "../core/dialog";
 import { h } from "../core/dom";
+import { prose } from "../core/prose";
 import { t } from "../core/texts";
 import { storedFirst } from "./save";
 import type { Session } from "./session";
@@ -20,7 +21,7 @@ export async function exportArgo(session: Session): Promise<void> {
   hand(`${stored.pipeline}.argo.yaml`, data.document, "application/yaml");
   const notes = data.report.length === 0
     ? [h("p", {}, t("editor.export-all"))]
-    : [h("p", {}, t("editor.export-notes")), h("ul", { class: "list" }, ...data.report.map((note) => h("li", {}, note)))];
+    : [h("p", {}, t("editor.export-notes")), h("ul", { class: "notes" }, ...data.report.map((note) => h("li", {}, ...prose(note))))];
   const close = h("button", { class: "button primary", type: "button" }, t("common.close"));
   const dialog = openDialog({ title: t("editor.export-argo-done", { name: `${stored.pipeline}.argo.yaml` }), body: notes, actions: [close], large: data.report.length > 0 });
   close.addEventListener("click", () => { dialog.close(); });

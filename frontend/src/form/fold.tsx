@@ -31,7 +31,9 @@ export function Fold({ name, title, keys, summary, open = false, children }: Fol
   const [isOpen, setOpen] = useState(remembered.get(name) ?? open);
   const base = basePointer(form);
   const pointers = keys.map((key) => `${base}/${key}`);
-  const count = pointers.reduce((sum, pointer) => sum + problemsAt(form.problems, pointer, true).length, 0);
+  const found = pointers.flatMap((pointer) => problemsAt(form.problems, pointer, true));
+  const count = found.length;
+  const worst = found.some(({ severity }) => severity === "error") ? "danger" : "warning";
   useEffect(() => {
     if (wanted && pointers.some((pointer) => isWithin(wanted.pointer, pointer))) setOpen(true);
     // Only what is asked for opens it, not the task that is selected then.
@@ -46,7 +48,7 @@ export function Fold({ name, title, keys, summary, open = false, children }: Fol
         <button type="button" aria-expanded={isOpen} aria-controls={id} onClick={toggle}>
           <Icon name="chevron-right" />
           <span className="fold-title">{title}</span>
-          {count > 0 ? <span className="tag danger" aria-label={t("form.problems-in", { n: count })}>! {count}</span> : null}
+          {count > 0 ? <span className={`tag ${worst}`} aria-label={t("form.problems-in", { n: count })}>! {count}</span> : null}
           {isOpen || !summary ? null : <span className="fold-summary clip">{summary}</span>}
         </button>
       </h3>

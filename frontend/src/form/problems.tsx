@@ -1,5 +1,6 @@
 //! The list of all problems, by task; each leads to its task and field.
 
+import "../styles/form.css";
 import { t } from "../core/texts";
 import { useEditor, type EditorStore } from "../editor/store";
 import { goTo } from "./jump";

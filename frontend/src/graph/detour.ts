@@ -1,6 +1,7 @@
 //! Bends for an edge that would run over boxes which are not its own: between its ends it passes each column of boxes
 //! through the free gap that is nearest to the straight way, as a layout's long edges do.
 
+import type { Gap, Lanes } from "./lanes";
 import { pointAt, through, type Curve } from "./line";
 import type { Direction, Point } from "./types";
 
@@ -29,14 +30,14 @@ interface Span {
   readonly high: number;
 }
 
-/** The line of an edge: its plain curve, or round the boxes that this would run over. Its own ends are not given. */
-export function routed(start: Point, end: Point, plain: Curve, boxes: Iterable<Block>, direction: Direction): readonly Curve[] {
-  const points = detour(start, end, plain, boxes, direction);
+/** The line of an edge: its plain curve, or round the boxes that this would run over, beside the edges that take the same way. Its own ends are not given. */
+export function routed(start: Point, end: Point, plain: Curve, boxes: Iterable<Block>, direction: Direction, lanes: Lanes): readonly Curve[] {
+  const points = detour(start, end, plain, boxes, direction, lanes);
   return points ? through(points, direction) : [plain];
 }
 
 // Null when there is nothing to go round, and for an edge that leads back.
-function detour(start: Point, end: Point, plain: Curve, boxes: Iterable<Block>, direction: Direction): Point[] | null {
+function detour(start: Point, end: Point, plain: Curve, boxes: Iterable<Block>, direction: Direction, lanes: Lanes): Point[] | null {
   const turned = ([x, y]: Point): Point => (direction === "right" ? [x, y] : [y, x]);
   const [[from, low], [to, high]] = [turned(start), turned(end)];
   if (to - from < 2 * CLEAR.before) return null;
@@ -52,7 +53,8 @@ function detour(start: Point, end: Point, plain: Curve, boxes: Iterable<Block>, 
   for (const column of columnsOf(spans, from, to)) {
     const middle = (column.from + column.to) / 2;
     const wish = across + ((high - across) * (middle - at)) / Math.max(1, to - at);
-    const free = nearestGap(column.spans, wish);
+    const { best, ...gap } = nearestGap(column.spans, wish);
+    const free = lanes.take(column.from, column.to, best, wish, gap);
     bends.push([column.from, free], [column.to, free]);
     [at, across] = [column.to, free];
   }
@@ -86,12 +88,12 @@ function columnsOf(spans: readonly Span[], from: number, to: number): Column[] {
 }
 
 // Beyond the outermost box everything is free, so there is always one. In the middle of what is narrow.
-function nearestGap(spans: readonly Span[], wish: number): number {
+function nearestGap(spans: readonly Span[], wish: number): Gap & { best: number } {
   const edges = spans.flatMap(({ low, high }) => [low, high]);
   const free = [wish, ...edges].filter((at) => spans.every(({ low, high }) => at <= low || at >= high));
   const best = free.reduce((nearest, at) => (Math.abs(at - wish) < Math.abs(nearest - wish) ? at : nearest), free[0] ?? wish);
   const [low, high] = [Math.max(...spans.map((span) => span.high).filter((at) => at <= best)), Math.min(...spans.map((span) => span.low).filter((at) => at >= best))];
-  return high - low < NARROW ? (low + high) / 2 : best;
+  return { low, high, best: high - low < NARROW ? (low + high) / 2 : best };
 }
 
 function boundsOf([, y1, , y2, , y3, , y4]: Curve): { top: number; bottom: number } {

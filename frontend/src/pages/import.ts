@@ -4,6 +4,7 @@ import { request } from "../api/client";
 import { ApiProblem } from "../api/problem";
 import { h, icon, need } from "../core/dom";
 import { busy, onSubmit, trying } from "../core/form";
+import { prose } from "../core/prose";
 import { t } from "../core/texts";
 import { toast } from "../core/toast";
 
@@ -113,7 +114,7 @@ function report(lines: Line[]): Node[] {
   const rows = sorted.map((line) => h("tr", {},
     h("td", { "data-label": t("import.fate"), class: "shrink" }, h("span", { class: "state" }, icon(signs[line.fate]), h("span", {}, words[line.fate]))),
     h("td", { "data-label": t("import.where") }, h("code", {}, line.path || "/")),
-    h("td", { "data-label": t("import.what") }, line.message)));
+    h("td", { "data-label": t("import.what") }, ...prose(line.message))));
   const head = [t("import.fate"), t("import.where"), t("import.what")].map((text) => h("th", {}, text));
   return [section(title, table(head, rows))];
 }

@@ -38,6 +38,8 @@ export const TaskNode = memo(function TaskNode({ data: { name } }: { data: { nam
   if (!task) return null;
   const template = templateOfTask(templates, task);
   const instances = instancesOf(task);
+  // Why it failed matters more now than what it is, which its sign and its form say, too.
+  const cause = live?.state === "failed" ? live.reason : undefined;
   const colour = { "--group": `var(--${groupColour(template)})` } as CSSProperties;
   return (
     <div
@@ -59,7 +61,7 @@ export const TaskNode = memo(function TaskNode({ data: { name } }: { data: { nam
           <span title={name}>{clip(name, instances === null ? ROOM : ROOM - 40, 14.5)}</span>
           {instances === null ? null : <span className="cv-times" title={t("canvas.instances", { n: instances })}>× {instances}</span>}
         </div>
-        <div className="cv-task-template">{clip(templateLabel(task, template), ROOM, 12)}</div>
+        {cause ? <div className="cv-task-template cv-cause" title={cause}>{clip(cause, ROOM, 12)}</div> : <div className="cv-task-template">{clip(templateLabel(task, template), ROOM, 12)}</div>}
         {live ? <Live live={live} /> : <div className="cv-task-sub">{clip(resourcesOf(task, template), ROOM, 12)}</div>}
       </div>
       {difference ? <span className="cv-mark">{t(MARKS[difference])}</span> : null}
@@ -86,7 +88,7 @@ function Live({ live }: { live: LiveTask }) {
         <span className="number">{duration((endedAt - startedAt) / 1000)}</span>
       )}
       {attempts > 1 ? <span title={t("canvas.attempts", { n: attempts })}>↻ {attempts}</span> : null}
-      {reason && endedAt !== undefined ? <span>{clip(reason, attempts > 1 ? 26 : 56, 12)}</span> : null}
+      {reason && endedAt !== undefined && state !== "failed" ? <span>{clip(reason, attempts > 1 ? 26 : 56, 12)}</span> : null}
     </div>
   );
 }

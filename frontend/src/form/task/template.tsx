@@ -35,7 +35,7 @@ export function TemplateField({ task }: { task: Task }) {
     <Frame id={id} pointer={`${basePointer(form)}/template`} title={t("form.template")}>
       {(ties) => (
         <>
-          <div className="form-beside">
+          <div className="form-beside form-template">
             <select className="input" id={ties.id} value={name} disabled={form.readOnly} aria-describedby={ties.describedBy} aria-invalid={ties.invalid ? true : undefined} onChange={(event) => { choose(event.target.value, ""); }}>
               {template ? null : <option value={name}>{name}</option>}
               <Options templates={form.templates} />
