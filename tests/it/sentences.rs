@@ -16,10 +16,9 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// Where sentences come from that pages and answers of the API show.
 const SOURCES: &[&str] = &["domain", "compiler", "engine", "executor-local", "storage", "store", "web"];
 
-/// Files whose sentences go elsewhere: into a task's log or an exported file, to the command line, to the server's own
+/// Files whose sentences go elsewhere: into a task's log, to the command line, to the server's own
 /// log.
 const ELSEWHERE: &[&str] = &[
-    "server/compiler/src/export/",
     // Only the command line compiles for Kubernetes yet; as soon as a page does, these are its sentences.
     "server/compiler/src/lower/kubernetes/",
     "server/storage/src/transfer/",
@@ -47,6 +46,8 @@ const OTHERS: &[&str] = &[
     "asks for {} ",
     "has no name and",
     " and not {count} times",
+    "placement (but labels",
+    "# Exported from Cubeloom.",
     // Expressions and commands that an import writes.
     "{{{{ [",
     "echo 'import",

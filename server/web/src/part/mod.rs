@@ -86,22 +86,24 @@ pub async fn begin(
         }
         None => Default::default(),
     };
-    let message = message(&wanted.choice, earlier.as_ref());
     let planned = PlannedPart {
         choice: wanted.choice.clone(),
         of: earlier.as_ref().map(|earlier| earlier.record.id.clone()),
         folder: earlier.as_ref().is_some_and(|earlier| earlier.has_folder),
     };
+    let message = message(&planned);
     Ok(Begun { plan: RunPlan { part: Some(planned), ..part.plan }, taken, warnings, message })
 }
 
-fn message(choice: &Choice, earlier: Option<&Earlier>) -> String {
-    let what = match choice {
+/// What a run of a part says of itself from its beginning.
+#[must_use]
+pub fn message(part: &PlannedPart) -> String {
+    let what = match &part.choice {
         Choice::Only(task) => format!("only `{task}` was asked for"),
         Choice::From(task) => format!("`{task}` and what comes after it were asked for"),
     };
-    match earlier {
-        Some(earlier) => format!("{what}; the tasks before are taken over from run {}", earlier.record.id),
+    match &part.of {
+        Some(of) => format!("{what}; the tasks before are taken over from run {of}"),
         None => what,
     }
 }

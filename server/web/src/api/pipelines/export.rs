@@ -8,7 +8,9 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path, Query};
+use crate::said::said;
 use crate::state::Web;
+use crate::texts::Lang;
 
 /// As what a pipeline is wanted.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -58,6 +60,7 @@ pub(crate) struct ExportView {
 )]
 pub(crate) async fn export(
     State(web): State<Web>,
+    lang: Lang,
     Path((project, name)): Path<(String, String)>,
     Query(query): Query<ExportQuery>,
 ) -> ApiResult<Json<ExportView>> {
@@ -75,7 +78,8 @@ pub(crate) async fn export(
             Format::Json => (format!("{:#}\n", value(&document)), Vec::new()),
             Format::Argo => {
                 let made = argo::workflow(&document, &templates)?;
-                (made.document, made.report)
+                let report = made.report.iter().map(|sentence| said(lang, sentence)).collect();
+                (made.document, report)
             }
         };
         Ok(ExportView { format, document, report })

@@ -67,6 +67,12 @@ impl Head {
         short(&self.run.id)
     }
 
+    /// What the run says of itself, but for which part it is: that stands among its facts.
+    pub(crate) fn message(&self) -> Option<&str> {
+        let own = self.part.as_ref().map(crate::part::message);
+        self.run.message.as_deref().filter(|said| own.as_deref() != Some(*said))
+    }
+
     /// The text that names its part.
     pub(crate) fn part_key(part: &PlannedPart) -> &'static str {
         match part.choice {
