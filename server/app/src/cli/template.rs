@@ -14,7 +14,7 @@ pub enum Template {
     },
     /// Install templates that are documents by themselves, for every project
     Install {
-        /// Documents, YAML or JSON
+        /// Documents, YAML or JSON, or the folders of such
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },

@@ -1,6 +1,6 @@
 //! `cubeloom template check | install | list | show`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cubeloom_domain::template::{InstalledTemplate, TaskTemplate, TemplateSet};
 use cubeloom_store::Stored;
@@ -16,6 +16,9 @@ use crate::problems;
 use crate::show::{self, Align, Cell, Output, Style, Styles, Table};
 use crate::templates::read_all;
 
+/// The document in a template's folder.
+const DOCUMENT: &str = "template.yaml";
+
 /// Runs one of them.
 pub async fn template(command: cli::Template, config: Config, output: Output) -> anyhow::Result<Exit> {
     match command {
@@ -29,9 +32,9 @@ pub async fn template(command: cli::Template, config: Config, output: Output) ->
 /// Installs documents; the first that cannot be ends it.
 async fn install_all(files: &[PathBuf], config: Config, output: Output) -> anyhow::Result<Exit> {
     let platform = Platform::open(config).await?;
-    for file in files {
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| Invalid::error(format!("{} cannot be read: {error}", file.display())))?;
+    for path in files {
+        let file = &document(path)?;
+        let text = std::fs::read_to_string(file).map_err(|error| unreadable(file, &error))?;
         let installed = match templates::read(&text) {
             Ok(installed) => installed,
             Err(problems) => {
@@ -47,6 +50,34 @@ async fn install_all(files: &[PathBuf], config: Config, output: Output) -> anyho
     Ok(Exit::Ok)
 }
 
+/// The document of a template that is given as itself or as its folder. Of a folder nothing else is taken, which is said.
+fn document(path: &Path) -> anyhow::Result<PathBuf> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let names = std::fs::read_dir(path).and_then(|entries| {
+        entries
+            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+            .collect::<Result<Vec<_>, _>>()
+    });
+    let mut beside = names.map_err(|error| unreadable(path, &error))?;
+    beside.retain(|name| name != DOCUMENT);
+    beside.sort();
+    if !beside.is_empty() {
+        show::note(format!(
+            "{}: only {DOCUMENT} is taken, not {}. A template that needs its files at run time is a folder among the \
+             server's task templates: copy it there instead",
+            path.display(),
+            beside.join(", ")
+        ));
+    }
+    Ok(path.join(DOCUMENT))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> anyhow::Error {
+    Invalid::error(format!("{} cannot be read: {error}", path.display()))
+}
+
 /// Everything that is wrong. Silent for people when nothing is.
 fn check(paths: Vec<PathBuf>, config: &Config, output: Output) -> anyhow::Result<Exit> {
     let roots = if paths.is_empty() { vec![templates_root(config)?] } else { paths };
@@ -56,7 +87,7 @@ fn check(paths: Vec<PathBuf>, config: &Config, output: Output) -> anyhow::Result
         roots.iter().map(|root| read_all(root)).collect::<anyhow::Result<Vec<_>>>()?.into_iter().flatten()
     {
         fine &= read.usable();
-        let file = read.folder.join("template.yaml");
+        let file = read.folder.join(DOCUMENT);
         match output {
             Output::Human => problems::print(&file, &read.problems, output)?,
             Output::Json => found.push(json!({"file": file, "problems": read.problems})),
