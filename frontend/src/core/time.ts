@@ -2,21 +2,29 @@
 
 import { language, t } from "./texts";
 
-const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
-  ["year", 31_557_600],
-  ["month", 2_629_800],
-  ["week", 604_800],
-  ["day", 86_400],
-  ["hour", 3600],
-  ["minute", 60],
-  ["second", 1],
+const DAY = 86_400;
+
+/** Units of what is past or coming, in seconds. */
+const UNITS: [size: number, past: string, coming: string][] = [
+  [31_557_600, /* text */ "common.past-year", /* text */ "common.coming-year"],
+  [2_629_800, /* text */ "common.past-month", /* text */ "common.coming-month"],
+  [DAY, /* text */ "common.past-day", /* text */ "common.coming-day"],
+  [3600, /* text */ "common.past-hour", /* text */ "common.coming-hour"],
+  [60, /* text */ "common.past-minute", /* text */ "common.coming-minute"],
+  [1, /* text */ "common.past-second", /* text */ "common.coming-second"],
 ];
 
-/** `3 minutes ago`, in a language. Seconds are negative for the past. */
-export function relative(seconds: number, lang: string): string {
-  const [unit, size] = STEPS.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
-  const format = new Intl.RelativeTimeFormat(lang, { numeric: "auto", style: "short" });
-  return format.format(Math.trunc(seconds / size), unit);
+/**
+ * `just now`, `3 min ago`, `in 40 days`, as the server writes it (`show::relative`). Seconds are negative for the
+ * past. Days are counted up to ninety: that says more of a term than a month does.
+ */
+export function relative(seconds: number): string {
+  const away = Math.trunc(Math.abs(seconds));
+  if (away < 5) return t("common.just-now");
+  const unit = UNITS.find(([size]) => away >= size && (size <= DAY || away >= 90 * DAY));
+  if (!unit) return "";
+  const [size, past, coming] = unit;
+  return t(/* text */ seconds < 0 ? past : coming, { n: Math.trunc(away / size) });
 }
 
 /** A duration in seconds: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 05 min`, `3 d 04 h`. */
@@ -44,24 +52,18 @@ export function exact(moment: Date, lang: string): string {
   return new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "medium" }).format(moment);
 }
 
-/** Words of the elements inside: `time[data-moment]`, `[data-since]`, `[data-seconds]`, `[data-bytes]`. */
+/** Words of the elements inside: `time[data-moment]`, `[data-since]`. */
 export function paintTimes(inside: ParentNode = document): void {
   const now = Date.now();
   const lang = language();
   for (const element of inside.querySelectorAll<HTMLTimeElement>("time[data-moment]")) {
     const moment = new Date(element.dateTime);
     const seconds = (moment.getTime() - now) / 1000;
-    setText(element, Math.abs(seconds) < 5 ? t("common.just-now") : relative(seconds, lang));
+    setText(element, relative(seconds));
     if (!element.title) element.title = exact(moment, lang);
   }
   for (const element of inside.querySelectorAll<HTMLElement>("[data-since]")) {
     setText(element, duration((now - new Date(element.dataset["since"] ?? "").getTime()) / 1000));
-  }
-  for (const element of inside.querySelectorAll<HTMLElement>("[data-seconds]")) {
-    setText(element, duration(Number(element.dataset["seconds"])));
-  }
-  for (const element of inside.querySelectorAll<HTMLElement>("[data-bytes]")) {
-    setText(element, bytes(Number(element.dataset["bytes"])));
   }
 }
 

@@ -53,7 +53,7 @@ function Version({ session, version, present }: { session: Session; version: Ver
       <button className="ed-version-head" type="button" aria-pressed={chosen !== null} onClick={choose}>
         <span className="ed-version-number">{t("editor.version", { version: version.version })}{version.version === present ? <span className="tag">{t("editor.version-present")}</span> : null}</span>
         <span className="ed-version-message">{version.message || <span className="faint">{t("editor.no-message")}</span>}</span>
-        <span className="muted small" title={exact(when, language())}>{version.user} · {relative((when.getTime() - Date.now()) / 1000, language())}</span>
+        <span className="muted small" title={exact(when, language())}>{version.user} · {relative((when.getTime() - Date.now()) / 1000)}</span>
       </button>
       {chosen ? <Changes session={session} before={chosen.document} /> : null}
       {chosen && !session.readOnly ? (

@@ -5,7 +5,7 @@
 const READERS = new Set(["open", "checked", "value"]);
 const TYPED = "input, textarea, select, option, details, dialog";
 /** What the page's clock writes: the element says which moment or amount it shows. */
-const CLOCK = ["datetime", "data-since", "data-seconds", "data-bytes"];
+const CLOCK = ["datetime", "data-since"];
 
 /**
  * Makes `old` equal to `fresh`. Children are matched by their id, else by their place. Elements with `data-keep` are

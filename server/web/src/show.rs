@@ -4,6 +4,7 @@
 
 use std::borrow::Borrow;
 
+use crate::texts::{Lang, text, text_with};
 use crate::time::Time;
 
 /// `0.4 s`, `12 s`, `3 min 20 s`, `2 h 05 min`, `3 d 04 h`.
@@ -24,6 +25,35 @@ pub fn duration(seconds: impl Borrow<f64>) -> String {
 #[must_use]
 pub fn since(at: &Time, now: &Time) -> String {
     duration(now.0.since(at.0).as_secs_f64())
+}
+
+/// Units of what is past or coming, in seconds.
+const UNITS: [(i64, &str, &str); 6] = [
+    (31_557_600, "common.past-year", "common.coming-year"),
+    (2_629_800, "common.past-month", "common.coming-month"),
+    (86_400, "common.past-day", "common.coming-day"),
+    (3_600, "common.past-hour", "common.coming-hour"),
+    (60, "common.past-minute", "common.coming-minute"),
+    (1, "common.past-second", "common.coming-second"),
+];
+
+/// Nearer than this, in seconds, is `just now`.
+const NOW: i64 = 5;
+
+/// Days are counted up to here, in seconds: `in 40 days` says more of a term than `in 1 month`.
+const DAYS: i64 = 90 * 86_400;
+
+/// `just now`, `3 min ago`, `in 40 days`, in a language.
+#[must_use]
+pub fn relative(lang: Lang, at: Time, now: Time) -> String {
+    let seconds = (at.0.0 - now.0.0) / 1_000_000;
+    let away = seconds.abs();
+    if away < NOW {
+        return text(lang, "common.just-now").to_owned();
+    }
+    let fits = |size: i64| away >= size && (size <= 86_400 || away >= DAYS);
+    let (size, past, coming) = UNITS.into_iter().find(|(size, ..)| fits(*size)).unwrap_or(UNITS[5]);
+    text_with(lang, if seconds < 0 { past } else { coming }, &[("n", away / size)])
 }
 
 /// `512 B`, `1.5 KiB`, `64 MiB`, `2.1 GiB`.
@@ -51,7 +81,30 @@ pub fn number(value: impl Borrow<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use cubeloom_domain::Timestamp;
+
     use super::*;
+
+    #[test]
+    fn moments_are_told_in_the_readers_language() {
+        let of =
+            |lang, seconds: i64| relative(lang, Time(Timestamp(seconds * 1_000_000)), Time(Timestamp(0)));
+        let english = [-2, -45, -200, 7200, -86_400, 40 * 86_400, -100 * 86_400, 40_000_000];
+        assert_eq!(
+            english.map(|seconds| of(Lang::En, seconds)),
+            [
+                "just now",
+                "45 s ago",
+                "3 min ago",
+                "in 2 h",
+                "1 day ago",
+                "in 40 days",
+                "3 months ago",
+                "in 1 year"
+            ]
+        );
+        assert_eq!([-200, 7200].map(|seconds| of(Lang::Zh, seconds)), ["3 分钟前", "2 小时后"]);
+    }
 
     #[test]
     fn amounts_are_short() {

@@ -12,8 +12,10 @@ use crate::assets;
 use crate::auth::{Caller, visible};
 use crate::limits::Nonce;
 use crate::said::said;
+use crate::show::relative;
 use crate::state::Web;
 use crate::texts::{Lang, text, text_with};
+use crate::time::Time;
 
 /// The page around a page's own content. Handlers take it as an extractor and put it in their template as `frame`.
 #[derive(Clone, Debug)]
@@ -34,6 +36,8 @@ pub(crate) struct Frame {
     pub project: Option<String>,
     /// Allows a script to make style elements.
     pub nonce: String,
+    /// When it is read.
+    pub now: Time,
 }
 
 impl Frame {
@@ -50,6 +54,11 @@ impl Frame {
     /// A sentence of the server's in the reader's language.
     pub fn said(&self, sentence: &str) -> String {
         said(self.lang, sentence)
+    }
+
+    /// A moment as the reader's clock has it: `3 min ago`.
+    pub fn moment(&self, at: &Time) -> String {
+        relative(self.lang, *at, self.now)
     }
 
     /// Whether the reader administers the platform.
@@ -198,6 +207,7 @@ impl FromRequestParts<Web> for Frame {
             projects: Vec::new(),
             project: cookie("project"),
             nonce: parts.extensions.get::<Nonce>().map(|nonce| nonce.0.clone()).unwrap_or_default(),
+            now: Time(web.now()),
         };
         Ok(match parts.extensions.get::<Caller>() {
             Some(caller) => frame.of(web, caller.clone()).await,
