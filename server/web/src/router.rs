@@ -1,5 +1,6 @@
 //! All routes together, and what surrounds them.
 
+use axum::extract::OriginalUri;
 use axum::routing::get;
 use axum::{Router, middleware};
 
@@ -20,7 +21,7 @@ pub fn router(web: Web) -> Router {
         .route_layer(middleware::from_fn(limits::bound))
         .route_layer(middleware::from_fn_with_state(web.clone(), limits::once))
         .route_layer(middleware::from_fn_with_state(web.clone(), guard::guard))
-        .fallback(async || ApiError::not_found("page", "here"))
+        .fallback(async |OriginalUri(uri): OriginalUri| ApiError::not_found("page", uri.path()))
         .method_not_allowed_fallback(async || ApiError::not_found("method", "here"));
     limits::around(routes, &web).with_state(web)
 }

@@ -1,12 +1,13 @@
 //! `GET /`: what runs, what waits and why, what failed lately, of all projects that the reader sees.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use cubeloom_domain::state::InstanceState;
-use cubeloom_domain::{RunId, Timestamp};
+use cubeloom_domain::{RunId, TaskIx, Timestamp};
 use cubeloom_store::Waiting;
 
 use super::{Frame, html};
@@ -24,8 +25,11 @@ const ROWS: usize = 20;
 /// Rows of what has ended.
 const ENDED: usize = 8;
 
-/// Of a failed task, so many instances are looked at for the first that failed.
+/// Of a failed task, so many instances are looked at for the one that failed first.
 const LOOKED_AT: usize = 200;
+
+/// Of a run, so many failed tasks are looked at for the one that failed first.
+const TASKS: usize = 8;
 
 /// Failures are shown for a week, in microseconds.
 const LATELY: i64 = 7 * 24 * 3_600_000_000;
@@ -76,10 +80,10 @@ pub(super) async fn show(State(web): State<Web>, caller: Caller, frame: Frame) -
     let live = of_state("live", None, ROWS).await?;
     let lately = Time(Timestamp(web.now().0 - LATELY));
     let mut failed = Vec::new();
-    for run in of_state("failed", Some(lately), ENDED).await? {
+    for run in by_end(of_state("failed", Some(lately), ENDED).await?) {
         failed.push(with_cause(&web, run).await?);
     }
-    let ended = of_state("succeeded,cancelled", None, ENDED).await?;
+    let ended = by_end(of_state("succeeded,cancelled", None, ENDED).await?);
     let (queued, running): (Vec<_>, Vec<_>) = live.into_iter().partition(|run| run.state == "queued");
     let mut waits: Vec<Wait> = queued.into_iter().map(of_run).collect();
     waits.extend(web.store().waiting(projects.as_deref(), ROWS).await?.into_iter().map(of_instance));
@@ -101,19 +105,29 @@ impl RunView {
     }
 }
 
+/// What ended last comes first.
+fn by_end(mut runs: Vec<Arc<RunView>>) -> Vec<Arc<RunView>> {
+    runs.sort_by_key(|run| Reverse(run.ended_at));
+    runs
+}
+
 async fn with_cause(web: &Web, run: Arc<RunView>) -> ApiResult<Failed> {
     let id: RunId = run.id.parse().map_err(ApiError::internal)?;
     let counts = web.store().task_counts(&id).await?;
-    let Some(first) = counts.iter().find(|count| count.state == "failed") else {
+    let mut first: Option<(Option<Timestamp>, TaskIx, String)> = None;
+    for count in counts.iter().filter(|count| count.state == "failed").take(TASKS) {
+        for instance in web.store().instances_of(&id, count.task, None, LOOKED_AT).await? {
+            let InstanceState::Failed { failure } = instance.state else { continue };
+            if first.as_ref().is_none_or(|(ended, ..)| instance.ended_at < *ended) {
+                first = Some((instance.ended_at, count.task, failure.message));
+            }
+        }
+    }
+    let Some((_, task, why)) = first else {
         return Ok(Failed { task: None, why: run.message.clone(), run });
     };
-    let task = web.store().planned_task(&id, first.task).await?.map(|task| task.name);
-    let instances = web.store().instances_of(&id, first.task, None, LOOKED_AT).await?;
-    let why = instances.into_iter().find_map(|instance| match instance.state {
-        InstanceState::Failed { failure } => Some(failure.message),
-        _ => None,
-    });
-    Ok(Failed { task, why: why.or_else(|| run.message.clone()), run })
+    let task = web.store().planned_task(&id, task).await?.map(|task| task.name);
+    Ok(Failed { run, task, why: Some(why) })
 }
 
 fn of_run(run: Arc<RunView>) -> Wait {

@@ -26,6 +26,9 @@ use crate::time::Time;
 /// Other runs to choose from.
 const CHOICES: usize = 30;
 
+/// Shorter tasks, in seconds, are not compared by the ratio of their times.
+const MOMENT: f64 = 0.1;
+
 /// What the URL asks for.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -56,6 +59,11 @@ struct Changed {
 impl Row {
     /// `1.25×`; more than 1 is slower than before.
     fn ratio(&self) -> String {
+        // Of a moment there is no ratio that means something.
+        let times = self.sides().map(|side| side.and_then(|side| side.run_seconds).unwrap_or_default());
+        if times.iter().all(|seconds| *seconds < MOMENT) {
+            return String::new();
+        }
         self.pair.ratio.map(|ratio| format!("{ratio:.2}×")).unwrap_or_default()
     }
 

@@ -42,7 +42,7 @@ pub(super) async fn page(
 ) -> ApiResult<Response> {
     let index = chosen(reader, &head, &asked.task)?;
     let planned = reader.plan.task(index);
-    let instance = asked.instance.parse().unwrap_or(0);
+    let instance = asked.instance.parse().ok().or_else(|| failed_instance(&head, &planned.name)).unwrap_or(0);
     let records = web.store().attempts_of(&reader.record.id, index, instance).await?;
     let attempts: Vec<u32> = records.iter().map(|record| record.key.n).collect();
     let wanted: Option<u32> = asked.attempt.parse().ok();
@@ -63,6 +63,11 @@ pub(super) async fn page(
         stream: asked.stream.clone(),
         begin: record.and_then(|record| record.state.started_at()).map(Time),
     })
+}
+
+/// Of the task that failed first, the instance that did so.
+fn failed_instance(head: &Head, task: &str) -> Option<u32> {
+    head.failure.as_ref().filter(|first| first.task == task)?.failure.instance
 }
 
 /// The task that is asked for; else what failed first, what runs, what ended last, or the first one.

@@ -48,6 +48,7 @@ struct Named {
 struct TaskPage {
     frame: Frame,
     run: String,
+    project: String,
     pipeline: String,
     row: Row,
     arguments: Vec<Named>,
@@ -117,7 +118,9 @@ pub(crate) async fn page(
     let planned = reader.plan.task(index);
     let view = reader.task(index.0).await?;
     let Page { items: instances, next_cursor } = instances(&web, &run, &view, &asked.cursor).await?;
-    let instance = asked.instance.or(instances.first().map(|one| one.instance)).unwrap_or(0);
+    let failed = view.failure.as_ref().and_then(|failure| failure.instance);
+    let first = instances.first().map(|one| one.instance);
+    let instance = asked.instance.or(failed).or(first).unwrap_or(0);
     let attempts = web.store().attempts_of(&reader.record.id, index, instance).await?;
     let outputs = match instances.iter().find(|one| one.instance == instance) {
         Some(one) => &one.outputs,
@@ -129,6 +132,7 @@ pub(crate) async fn page(
         attempts: attempts.iter().map(|attempt| describe::attempt(attempt, planned)).collect(),
         history: history(&web, &reader, &task).await?,
         may_rerun: frame.may_edit() && reader.record.state.is_final(),
+        project: reader.record.project.clone(),
         pipeline: reader.record.pipeline.clone(),
         now: Time(web.now()),
         row: Row { task: view },
