@@ -115,6 +115,32 @@ test("with the mouse: an edge that ends nowhere offers what to add; the menu; a 
   flawless(page);
 });
 
+test("a template is found in the palette by its words; what is selected is put in line in one step", async () => {
+  const page = await editor();
+  const search = page.getByRole("searchbox", { name: "Search templates" });
+  await search.fill("training pytorch");
+  await page.locator("[data-template=python]").waitFor({ state: "detached" });
+  await page.locator("[data-template=pytorch]").waitFor();
+  await search.press("Enter");
+  await node(page, "pytorch").waitFor();
+  await search.fill("there is no such thing");
+  await page.locator(".cv-palette").getByText("Nothing is called so.").waitFor();
+  await page.keyboard.press("Escape");
+
+  const [b, lone] = [await middle(page, "b"), await middle(page, "lone")];
+  await page.mouse.click(b.x, b.y);
+  await page.keyboard.down("Shift");
+  await page.mouse.click(lone.x, lone.y);
+  await page.keyboard.up("Shift");
+  const bar = page.getByRole("toolbar", { name: "What is selected" });
+  await bar.getByRole("button", { name: "Align top" }).click();
+  const level = async () => (await middle(page, "lone")).y - (await middle(page, "b")).y;
+  await eventually(async () => assert.ok(Math.abs(await level()) < 1, "their tops are in line"));
+  await page.keyboard.press("Control+z");
+  await eventually(async () => assert.ok((await level()) > 20, "one step takes it back"));
+  flawless(page);
+});
+
 test("with the keyboard alone: walk, connect, refuse, move, copy, frame, note, lay out, all commands", async () => {
   const page = await editor();
   await page.locator(".cv-stage").focus();

@@ -35,7 +35,17 @@ export function CommandButton({ command, icon }: { command: Command; icon: strin
   const key = command.keys?.[0];
   const title = key === undefined ? name : `${name} (${keysOf(key, isMac()).join("+")})`;
   return (
-    <button className="button quiet icon-only small" type="button" aria-label={name} title={title} onClick={() => { command.perform(stage); }}>
+    <button
+      className="button quiet icon-only small"
+      type="button"
+      aria-label={name}
+      title={title}
+      onClick={({ detail }) => {
+        // After a click of the mouse the next key is meant for the canvas: Ctrl+Z takes back what the button did.
+        if (detail > 0) stage.root?.focus();
+        command.perform(stage);
+      }}
+    >
       <Icon name={icon} />
     </button>
   );

@@ -209,8 +209,10 @@ fn sentence(exit: &ExitRecord) -> String {
 
 fn span(from: Timestamp, to: Timestamp) -> String {
     let exact = to.since(from);
-    let rounded = if exact.as_secs() >= 10 { std::time::Duration::from_secs(exact.as_secs()) } else { exact };
-    Span(rounded).to_string()
+    match exact.as_secs() {
+        0..10 => format!("{:.1}s", exact.as_secs_f64()),
+        seconds => Span(std::time::Duration::from_secs(seconds)).to_string(),
+    }
 }
 
 /// A signal as people know it: `9 (KILL)`.

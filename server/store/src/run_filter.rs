@@ -15,7 +15,7 @@ use crate::rows::{self, RUN_COLUMNS};
 use crate::values::{Columns, Values};
 
 /// Which runs are wanted; the default is all of them, the newest first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default)]
 pub struct RunFilter {
     /// Only those of these projects; all when there is none.
     pub projects: Option<Vec<String>>,

@@ -28,7 +28,6 @@ mod pipelines;
 mod plan;
 pub mod policy;
 mod readable;
-mod rounds;
 mod router;
 mod runs;
 pub mod said;

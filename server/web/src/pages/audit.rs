@@ -27,6 +27,8 @@ struct AuditPage {
 /// An entry, and what is different since.
 struct Row {
     entry: AuditView,
+    /// By what it was changed.
+    via: String,
     changes: Vec<Changed>,
 }
 
@@ -106,14 +108,27 @@ pub(crate) async fn show(
         pairs.push(("cursor", &cursor));
         with_query("/audit", &pairs)
     });
-    let entries = found.items.into_iter().map(row).collect();
+    let entries = found.items.into_iter().map(|entry| row(&frame, entry)).collect();
     html(&AuditPage { frame, asked, entries, next })
 }
 
-fn row(entry: AuditView) -> Row {
+fn row(frame: &Frame, entry: AuditView) -> Row {
     let members = |value: Option<&Value>| value.and_then(Value::as_object).cloned().unwrap_or_default();
     let changes = changes(&members(entry.before.as_ref()), &members(entry.after.as_ref()));
-    Row { entry, changes }
+    let via = via(frame, &entry.via);
+    Row { entry, via, changes }
+}
+
+fn via(frame: &Frame, via: &str) -> String {
+    match via {
+        "session" => frame.t("audit.via-session").into(),
+        "server" => frame.t("audit.via-server").into(),
+        "command line" => frame.t("audit.via-command-line").into(),
+        other => match other.strip_prefix("token ") {
+            Some(name) => frame.t_with("audit.via-token", [("name", name)]),
+            None => other.into(),
+        },
+    }
 }
 
 /// The members that are not the same in both.

@@ -38,26 +38,13 @@ impl Ended {
     }
 }
 
-/// Runs of a list.
-pub(crate) type Listed = Arc<[Arc<RunView>]>;
-
-/// The runs that a filter chooses; how far those are that go on may be a moment old.
-pub(crate) async fn find(web: &Web, filter: &RunFilter) -> ApiResult<Listed> {
-    web.runs().lists.ask(filter, || read(web, filter)).await
+/// The runs that a filter chooses.
+pub(crate) async fn find(web: &Web, filter: &RunFilter) -> ApiResult<Vec<Arc<RunView>>> {
+    views(web, &web.store().run_marks(filter).await?).await
 }
 
-async fn read(web: &Web, filter: &RunFilter) -> ApiResult<Listed> {
-    loop {
-        let marks = web.store().run_marks(filter).await?;
-        let views = views(web, &marks).await?;
-        // A run that was deleted in between: without it the list would seem to end here.
-        if views.len() == marks.len() {
-            return Ok(views.into());
-        }
-    }
-}
-
-async fn views(web: &Web, marks: &[RunMark]) -> ApiResult<Vec<Arc<RunView>>> {
+/// These runs; how far those are that go on may be a moment old. What was deleted meanwhile is left out.
+pub(crate) async fn views(web: &Web, marks: &[RunMark]) -> ApiResult<Vec<Arc<RunView>>> {
     let runs = web.runs();
     let known: Vec<Option<Arc<RunView>>> = marks.iter().map(|mark| runs.ended.get(mark)).collect();
     let wanted: Vec<&RunId> =

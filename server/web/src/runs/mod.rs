@@ -17,13 +17,10 @@ mod task;
 pub(crate) mod wish;
 
 use counts::Counts;
-use cubeloom_store::RunFilter;
-use listed::{Ended, Listed};
+use listed::Ended;
 pub(crate) use notes::Notes;
 use plans::Plans;
 pub(crate) use reader::Reader;
-
-use crate::rounds::Rounds;
 
 /// What is kept in memory of runs.
 #[derive(Default)]
@@ -31,8 +28,6 @@ pub(crate) struct Runs {
     plans: Plans,
     counts: Counts,
     ended: Ended,
-    /// Lists that somebody waits for.
-    lists: Rounds<RunFilter, Listed>,
     notes: Notes,
 }
 

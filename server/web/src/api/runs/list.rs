@@ -101,7 +101,8 @@ pub(crate) async fn find(
         filter.before = last;
     }
     filter.limit = Some(limit + 1);
-    Ok(Page::of(listed::find(web, &filter).await?.to_vec(), limit, |run| run.id.to_string()))
+    let found = Page::of(web.store().run_marks(&filter).await?, limit, |run| run.id.to_string());
+    Ok(Page { items: listed::views(web, &found.items).await?, next_cursor: found.next_cursor })
 }
 
 /// The query as the store takes it.
