@@ -41,30 +41,42 @@ pub struct RunFilter {
     pub limit: Option<usize>,
 }
 
-/// A run, and how far it is.
+/// A run, and all of it that may change: who has read the rest once need not read it again while this is the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunMark {
     /// The run.
     pub id: RunId,
     /// Its state.
     pub state: RunState,
-    /// When it ended. A run that has ended does not change before it goes on, and then ends at another moment.
+    /// When it ended.
     pub ended_at: Option<Timestamp>,
+    /// When it began, who acts for it and its message, as the database has them.
+    rest: String,
 }
 
+/// Stand between what is put together, and in no text that people write.
+const FIELD: char = '\u{1f}';
+const RUN: char = '\u{1e}';
+
 impl RunMark {
-    /// From `id state ended_at`.
+    /// From the run's id, state, end and the rest.
     fn read(text: &str) -> Result<Self, StoreError> {
         let unreadable = || StoreError::Unreadable { what: "run", reason: format!("`{text}` is no mark") };
-        let mut words = text.split(' ');
-        let mut word = || words.next().ok_or_else(unreadable);
-        let id = word()?.parse().map_err(|_| unreadable())?;
-        let state = serde_json::from_value(word()?.into()).map_err(|_| unreadable())?;
-        let ended_at = match word()? {
+        let mut fields = text.splitn(4, FIELD);
+        let mut field = || fields.next().ok_or_else(unreadable);
+        let id = field()?.parse().map_err(|_| unreadable())?;
+        let state = serde_json::from_value(field()?.into()).map_err(|_| unreadable())?;
+        let ended_at = match field()? {
             "" => None,
             micros => Some(Timestamp(micros.parse().map_err(|_| unreadable())?)),
         };
-        Ok(Self { id, state, ended_at })
+        Ok(Self { id, state, ended_at, rest: field()?.into() })
+    }
+
+    /// Whether this was the run's state when it was read.
+    #[must_use]
+    pub fn is_of(&self, run: &RunRecord) -> bool {
+        (&self.id, self.state, self.ended_at) == (&run.id, run.state, run.ended_at)
     }
 }
 
@@ -93,16 +105,25 @@ impl Store {
     /// # Errors
     /// When the database refuses.
     pub async fn run_marks(&self, filter: &RunFilter) -> Result<Vec<RunMark>, StoreError> {
-        let (rows, values) = select(filter, "id, state, ended_at")?;
-        let sql = format!(
-            "SELECT string_agg(id || ' ' || state || ' ' || COALESCE(CAST(ended_at AS TEXT), ''), ',') \
-             FROM ({rows}) AS marks"
-        );
+        let (rows, values) = select(filter, "id, state, started_at, ended_at, acting_user, message")?;
+        let time = |column: &str| format!("COALESCE(CAST({column} AS TEXT), '')");
+        let text =
+            |column: &str| format!("REPLACE(REPLACE(COALESCE({column}, ''), '{FIELD}', ' '), '{RUN}', ' ')");
+        let fields = [
+            "id".into(),
+            "state".into(),
+            time("ended_at"),
+            time("started_at"),
+            text("acting_user"),
+            text("message"),
+        ];
+        let mark = fields.join(&format!(" || '{FIELD}' || "));
+        let sql = format!("SELECT string_agg({mark}, '{RUN}') FROM ({rows}) AS marks");
         let read = |row: &AnyRow| Columns::of("run", row).maybe_text();
         let Some(text) = self.one(AssertSqlSafe(sql), values, read).await?.flatten() else {
             return Ok(Vec::new());
         };
-        let mut marks = text.split(',').map(RunMark::read).collect::<Result<Vec<_>, _>>()?;
+        let mut marks = text.split(RUN).map(RunMark::read).collect::<Result<Vec<_>, _>>()?;
         // Nobody promises the order of what was put together.
         marks.sort_by(|a, b| if filter.oldest_first { a.id.cmp(&b.id) } else { b.id.cmp(&a.id) });
         Ok(marks)

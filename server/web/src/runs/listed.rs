@@ -1,10 +1,10 @@
-//! Runs in lists. A run that has ended is read and counted once: lists are asked for far more often than runs end.
+//! Runs in lists. What does not change of a run is read once: lists are asked for far more often than runs go on.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use cubeloom_domain::RunId;
 use cubeloom_domain::record::RunRecord;
-use cubeloom_domain::{RunId, Timestamp};
 use cubeloom_store::{RunFilter, RunMark};
 use moka::sync::Cache;
 
@@ -13,28 +13,42 @@ use crate::api::runs::view::RunView;
 use crate::error::ApiResult;
 use crate::state::Web;
 
-/// Ended runs that are kept.
+/// Runs that are kept.
 const RUNS: u64 = 10_000;
 
-/// Runs that have ended, as lists show them, with when they ended.
-pub(super) struct Ended(Cache<RunId, (Timestamp, Arc<RunView>)>);
+/// What was read of runs, with how far they were then.
+pub(super) struct Read(Cache<RunId, (RunMark, Known)>);
 
-impl Default for Ended {
+#[derive(Clone)]
+enum Known {
+    /// A run that has ended, as lists show it.
+    Ended(Arc<RunView>),
+    /// A run that goes on: how far its tasks are is counted anew.
+    Live(Arc<RunRecord>),
+}
+
+impl Default for Read {
     fn default() -> Self {
         Self(Cache::new(RUNS))
     }
 }
 
-impl Ended {
-    fn get(&self, mark: &RunMark) -> Option<Arc<RunView>> {
-        let ended = mark.ended_at.filter(|_| mark.state.is_final())?;
-        self.0.get(&mark.id).filter(|(at, _)| *at == ended).map(|(_, view)| view)
+impl Read {
+    fn get(&self, mark: &RunMark) -> Option<Known> {
+        self.0.get(&mark.id).filter(|(then, _)| then == mark).map(|(_, known)| known)
     }
 
-    fn keep(&self, record: &RunRecord, view: &Arc<RunView>) {
-        if let Some(ended) = record.ended_at.filter(|_| record.state.is_final()) {
-            self.0.insert(record.id.clone(), (ended, Arc::clone(view)));
+    fn keep(&self, mark: &RunMark, record: &Arc<RunRecord>, view: &Arc<RunView>) {
+        // It has gone on since its mark was read: what was read belongs to the next one.
+        if !mark.is_of(record) {
+            return;
         }
+        let known = if record.state.is_final() {
+            Known::Ended(Arc::clone(view))
+        } else {
+            Known::Live(Arc::clone(record))
+        };
+        self.0.insert(mark.id.clone(), (mark.clone(), known));
     }
 }
 
@@ -46,7 +60,7 @@ pub(crate) async fn find(web: &Web, filter: &RunFilter) -> ApiResult<Vec<Arc<Run
 /// These runs; how far those are that go on may be a moment old. What was deleted meanwhile is left out.
 pub(crate) async fn views(web: &Web, marks: &[RunMark]) -> ApiResult<Vec<Arc<RunView>>> {
     let runs = web.runs();
-    let known: Vec<Option<Arc<RunView>>> = marks.iter().map(|mark| runs.ended.get(mark)).collect();
+    let known: Vec<Option<Known>> = marks.iter().map(|mark| runs.read.get(mark)).collect();
     let wanted: Vec<&RunId> =
         marks.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(mark, _)| &mark.id).collect();
     let records = web.store().runs_by_id(&wanted).await?;
@@ -54,13 +68,21 @@ pub(crate) async fn views(web: &Web, marks: &[RunMark]) -> ApiResult<Vec<Arc<Run
         records.into_iter().map(|record| (record.id.clone(), record)).collect();
     let mut views = Vec::with_capacity(marks.len());
     for (mark, known) in marks.iter().zip(known) {
-        if let Some(view) = known {
-            views.push(view);
-        } else if let Some(record) = records.remove(&mark.id) {
-            let view = Arc::new(describe::run(&record, runs.counts.lately(web, &record).await?));
-            runs.ended.keep(&record, &view);
-            views.push(view);
-        }
+        let view = match known {
+            Some(Known::Ended(view)) => view,
+            Some(Known::Live(record)) => view(web, &record).await?,
+            None => {
+                let Some(record) = records.remove(&mark.id).map(Arc::new) else { continue };
+                let view = view(web, &record).await?;
+                runs.read.keep(mark, &record, &view);
+                view
+            }
+        };
+        views.push(view);
     }
     Ok(views)
+}
+
+async fn view(web: &Web, run: &RunRecord) -> ApiResult<Arc<RunView>> {
+    Ok(Arc::new(describe::run(run, web.runs().counts.lately(web, run).await?)))
 }

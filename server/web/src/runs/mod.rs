@@ -17,7 +17,7 @@ mod task;
 pub(crate) mod wish;
 
 use counts::Counts;
-use listed::Ended;
+use listed::Read;
 pub(crate) use notes::Notes;
 use plans::Plans;
 pub(crate) use reader::Reader;
@@ -27,7 +27,7 @@ pub(crate) use reader::Reader;
 pub(crate) struct Runs {
     plans: Plans,
     counts: Counts,
-    ended: Ended,
+    read: Read,
     notes: Notes,
 }
 
