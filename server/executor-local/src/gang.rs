@@ -210,7 +210,7 @@ fn sentence(exit: &ExitRecord) -> String {
 fn span(from: Timestamp, to: Timestamp) -> String {
     let exact = to.since(from);
     match exact.as_secs() {
-        0..10 => format!("{:.1}s", exact.as_secs_f64()),
+        0..10 => format!("{}s", (exact.as_secs_f64() * 10.0).round() / 10.0),
         seconds => Span(std::time::Duration::from_secs(seconds)).to_string(),
     }
 }
