@@ -210,7 +210,8 @@ fn sentence(exit: &ExitRecord) -> String {
 fn span(from: Timestamp, to: Timestamp) -> String {
     let exact = to.since(from);
     match exact.as_secs() {
-        0..10 => format!("{}s", (exact.as_secs_f64() * 10.0).round() / 10.0),
+        0 => Span(exact).to_string(),
+        1..10 => format!("{}s", (exact.as_secs_f64() * 10.0).round() / 10.0),
         seconds => Span(std::time::Duration::from_secs(seconds)).to_string(),
     }
 }
