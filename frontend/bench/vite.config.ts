@@ -7,6 +7,7 @@ const here = (path: string) => new URL(path, import.meta.url).pathname;
 export default defineConfig({
   root: here("."),
   base: "./",
+  resolve: { alias: { "d3-transition": here("../src/canvas/no-transition.ts") } },
   plugins: [texts(here("../src"), here("../../texts"))],
   build: { outDir: here("dist"), emptyOutDir: true, reportCompressedSize: false, cssTarget: ["chrome123"] },
 });

@@ -2,6 +2,7 @@
 
 import "./styles/main.css";
 import { watchCopies } from "./core/copy";
+import { watchFiles } from "./core/file";
 import { watchMenus } from "./core/menu";
 import { watchSide } from "./core/side";
 import { loadTexts, moreTexts } from "./core/texts";
@@ -16,12 +17,28 @@ function allTexts(page: string): Promise<unknown> {
   return Promise.all([loadTexts(), page === "pipeline-editor" ? null : moreTexts("pages")]);
 }
 
+const AGAIN = "cubeloom.again";
+
+/** A page whose scripts do not come is loaded again so many times, each time a little later, in milliseconds. */
+const TRIES = { most: 3, after: 400 };
+
+// What a network that has just changed cut off comes with another load of the page.
+function loadedAgain(error: unknown): Promise<never> {
+  const tries = Number(sessionStorage.getItem(AGAIN) ?? 0) + 1;
+  if (tries > TRIES.most) throw error;
+  sessionStorage.setItem(AGAIN, String(tries));
+  setTimeout(() => { location.reload(); }, TRIES.after * tries);
+  return new Promise(() => undefined);
+}
+
 async function begin(): Promise<void> {
   const name = document.body.dataset["page"] ?? "";
-  const [, page] = await Promise.all([allTexts(name), pages[`./pages/${name}.ts`]?.()]);
+  const [, page] = await Promise.all([allTexts(name), pages[`./pages/${name}.ts`]?.()]).catch(loadedAgain);
+  sessionStorage.removeItem(AGAIN);
   watchMenus();
   watchSide();
   watchCopies();
+  watchFiles();
   // On a narrow screen the open tab may lie beyond the edge.
   document.querySelector(".tabs [aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
   tick();

@@ -17,6 +17,8 @@ def main(processes_per_worker, words):
     hostfile = Path(os.environ.get("TMPDIR", "."), "hostfile")
     hostfile.write_text("".join(f"{host} slots={processes_per_worker}\n" for host in hosts))
     os.environ.update(open_mpi_settings(hostfile))
+    # Options for ssh, which the mpi-operator gives to every launcher.
+    os.environ.pop("OMPI_MCA_plm_rsh_args", None)
     ranks = len(hosts) * processes_per_worker
     print(f"starting {ranks} ranks on {len(hosts)} workers: {', '.join(hosts)}", flush=True)
     # mpirun takes this process over, so that it gets the platform's signals and its exit status is the job's.

@@ -1,12 +1,12 @@
 // The canvas: every gesture with the mouse, and the way to the same by the keyboard.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { flawless, launch, look, open, session } from "./support/browser.mjs";
+import { flawless, look } from "./support/browser.mjs";
 import { connect, dragTemplate, node, openEditor, ready } from "./support/editor.mjs";
 import { eventually } from "./support/eventually.mjs";
-import { Server } from "./support/server.mjs";
+import { siteFor } from "./support/site.mjs";
 import { hand } from "./support/touch.mjs";
 
 const DOCUMENT = `apiVersion: cubeloom/v1
@@ -21,25 +21,14 @@ canvas:
   positions: {a: [0, 0], b: [400, 0], c: [800, 0], lone: [400, 240]}
 `;
 
-let server;
-let browser;
-let api;
-let state;
-
-before(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
+const site = siteFor(async (server) => {
   server.user("ada", "--admin");
-  api = server.api(server.token("ada"));
+  const api = server.api(server.token("ada"));
   await api("POST", "/projects/default/pipelines", { document: DOCUMENT });
-  state = await session(browser, server, "ada");
+  return { api };
 });
 
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-const editor = (options) => openEditor(browser, server, state, "/projects/default/pipelines/drawn/edit", options);
+const editor = (options) => openEditor(site, "ada", "/projects/default/pipelines/drawn/edit", options);
 const middle = async (page, task) => {
   const { x, y, width, height } = await node(page, task).boundingBox();
   return { x: x + width / 2, y: y + height / 2 };
@@ -208,7 +197,7 @@ test("with the keyboard alone: walk, connect, refuse, move, copy, frame, note, l
 });
 
 test("what is typed right after a key that opens something arrives in its field, even before its code is there", async () => {
-  const page = await open(browser, server, { state });
+  const page = await site.open({ as: "ada" });
   let asked;
   const held = new Promise((resolve) => { asked = resolve; });
   let go;
@@ -275,6 +264,32 @@ test("the canvas is fitted to its room again when half of it becomes text, unles
   flawless(page);
 });
 
+test("views glide where motion is welcome, end where they should, and give way to a hand", async () => {
+  const page = await editor();
+  await page.emulateMedia({ reducedMotion: "no-preference" });
+  const zoom = async () => Number.parseInt(await page.locator(".cv-zoom").innerText(), 10);
+  const seen = await page.evaluateHandle(() => {
+    const found = new Set();
+    const label = document.querySelector(".cv-zoom");
+    new MutationObserver(() => found.add(label.textContent)).observe(label, { characterData: true, subtree: true, childList: true });
+    return found;
+  });
+  await page.locator(".cv-stage").focus();
+  await page.keyboard.press("0");
+  await eventually(async () => assert.equal(await zoom(), 100));
+  const before = await middle(page, "a");
+  for (let press = 0; press < 3; press += 1) await page.keyboard.press("-");
+  await page.keyboard.press("f");
+  await page.keyboard.press("0");
+  await eventually(async () => assert.equal(await zoom(), 100));
+  assert.ok((await seen.evaluate((all) => all.size)) > 3, "it shows what lies between");
+  await drag(page, { x: before.x, y: before.y + 200 }, { x: before.x + 5, y: before.y + 205 });
+  await page.keyboard.press("f");
+  await page.mouse.wheel(0, 400);
+  await eventually(async () => assert.ok((await zoom()) < 100));
+  flawless(page);
+});
+
 test("what is copied is the document's own text, and text can be pasted", async () => {
   const page = await editor();
   await page.locator(".cv-stage").focus();
@@ -297,11 +312,11 @@ test("what is copied is the document's own text, and text can be pasted", async 
 });
 
 test("compared with a version, tasks that are gone are drawn where they lay, can be looked at, and are no part of anything", async () => {
-  await api("POST", "/projects/default/pipelines", { document: DOCUMENT.replace("name: drawn", "name: past") });
-  const { etag } = await api("GET", "/projects/default/pipelines/past");
+  await site.there.api("POST", "/projects/default/pipelines", { document: DOCUMENT.replace("name: drawn", "name: past") });
+  const { etag } = await site.there.api("GET", "/projects/default/pipelines/past");
   const now = DOCUMENT.replace("name: drawn", "name: past").replace(/ {2}- \{name: b.*\n/, "").replace("needs: [b]", "needs: [a]").replace("b: [400, 0], ", "");
-  await api("PUT", "/projects/default/pipelines/past", { document: now, message: "without b" }, { "if-match": etag });
-  const page = await openEditor(browser, server, state, "/projects/default/pipelines/past/edit");
+  await site.there.api("PUT", "/projects/default/pipelines/past", { document: now, message: "without b" }, { "if-match": etag });
+  const page = await openEditor(site, "ada", "/projects/default/pipelines/past/edit");
   await page.getByRole("button", { name: "Versions" }).click();
   await page.locator(".ed-version-head", { hasText: "Version 1" }).click();
   const ghost = page.locator(".cv-ghost");
@@ -355,7 +370,7 @@ test("on a small screen by touch: a template from its sheet, a tap to select", a
 });
 
 test("with fingers: one pans, two zoom, a tap selects, what is selected is dragged", async () => {
-  const page = await openEditor(browser, server, state, "/projects/default/pipelines/drawn/edit", { touch: true });
+  const page = await openEditor(site, "ada", "/projects/default/pipelines/drawn/edit", { touch: true });
   const fingers = await hand(page);
   const zoom = async () => Number.parseInt(await page.locator(".cv-zoom").innerText(), 10);
   const room = await page.locator(".cv-stage").boundingBox();
@@ -398,8 +413,8 @@ test("with fingers: one pans, two zoom, a tap selects, what is selected is dragg
 test("on the map a click goes there, and a drag goes along; the view chooser shows canvas, text, both", async () => {
   const names = Array.from({ length: 12 }, (_, at) => `t${at}`);
   const rows = names.map((name, at) => `  - {name: ${name}, template: command, arguments: {command: ["true"]}${at === 0 ? "" : `, needs: [t${at - 1}]`}}`);
-  await api("POST", "/projects/default/pipelines", { document: `apiVersion: cubeloom/v1\nkind: Pipeline\nname: wide\ntasks:\n${rows.join("\n")}\n` });
-  const page = await openEditor(browser, server, state, "/projects/default/pipelines/wide/edit");
+  await site.there.api("POST", "/projects/default/pipelines", { document: `apiVersion: cubeloom/v1\nkind: Pipeline\nname: wide\ntasks:\n${rows.join("\n")}\n` });
+  const page = await openEditor(site, "ada", "/projects/default/pipelines/wide/edit");
   const map = page.locator(".cv-map");
   await map.waitFor();
   await node(page, "t0").waitFor();
@@ -434,8 +449,8 @@ test("on the map a click goes there, and a drag goes along; the view chooser sho
 });
 
 test("who may only look changes nothing", async () => {
-  server.user("vera", "--project", "default", "--role", "viewer");
-  const page = await openEditor(browser, server, await session(browser, server, "vera"), "/projects/default/pipelines/drawn/edit");
+  site.server.user("vera", "--project", "default", "--role", "viewer");
+  const page = await openEditor(site, "vera", "/projects/default/pipelines/drawn/edit");
   const a = await middle(page, "a");
   await drag(page, a, { x: a.x, y: a.y + 200 });
   await page.keyboard.press("Delete");

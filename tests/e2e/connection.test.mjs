@@ -1,43 +1,35 @@
 // A connection that is lost in the middle of a run: the page says so, and recovers by itself.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { launch, open, signIn } from "./support/browser.mjs";
+import { open, signIn } from "./support/browser.mjs";
+import { eventually } from "./support/eventually.mjs";
 import { proxy } from "./support/proxy.mjs";
-import { Server } from "./support/server.mjs";
+import { siteFor } from "./support/site.mjs";
 import { count, ended, start } from "./support/stage.mjs";
 
-let server;
-let browser;
-let api;
-
-before(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
+const site = siteFor(async (server) => {
   server.user("ada", "--admin");
-  api = server.api(server.token("ada"));
+  const api = server.api(server.token("ada"));
   await api("POST", "/projects/default/pipelines", { document: count(24), message: "first" });
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
+  return { api };
 });
 
 const note = (page) => page.locator("#connection");
 const succeeded = (page) => page.locator("#run-head").getByText(/succeeded/i).first();
 
 test("the network is away for a while", async () => {
-  const between = await proxy(server.url);
-  const page = await open(browser, { url: between.url });
+  const between = await proxy(site.server.url);
+  const page = await open(site.browser, { url: between.url });
   await signIn(page, "ada");
-  const run = await start(api, { pipeline: "count" });
+  const run = await start(site.there.api, { pipeline: "count" });
   await page.goto(`/runs/${run}`);
   await page.evaluate(() => { window.notReloaded = true; });
   await page.locator("#run-head").getByText(/running/i).first().waitFor();
   between.cut();
   await note(page).waitFor({ state: "visible" });
-  await ended(api, run);
+  await ended(site.there.api, run);
   assert.equal(await succeeded(page).count(), 0, "what happened meanwhile is not known yet");
   between.mend();
   await note(page).waitFor({ state: "hidden", timeout: 30_000 });
@@ -47,16 +39,40 @@ test("the network is away for a while", async () => {
   between.close();
 });
 
-test("the server is killed and comes back", async () => {
-  const page = await open(browser, server);
+test("a script that the network cuts off comes when the page is loaded again, by itself and not for ever", async () => {
+  const page = await site.open();
   await signIn(page, "ada");
-  const run = await start(api, { pipeline: "count" });
+  let cut = 0;
+  await page.route("**/assets/*", (route) => {
+    const one = /pipeline-editor/.test(route.request().url()) && cut === 0;
+    cut += one ? 1 : 0;
+    return one ? route.abort() : route.continue();
+  });
+  await page.goto("/projects/default/pipelines/count/edit");
+  await page.locator(".cv-stage").waitFor();
+  assert.equal(cut, 1);
+  await page.unroute("**/assets/*");
+  // Where it never comes, the page is not loaded on and on.
+  let loads = 0;
+  page.on("load", () => { loads += 1; });
+  await page.route("**/assets/pipeline-editor*", (route) => route.abort());
+  await page.goto("/projects/default/pipelines/count/edit");
+  await eventually(async () => assert.equal(loads, 4));
+  await page.waitForTimeout(2000);
+  assert.equal(loads, 4);
+  await page.context().close();
+});
+
+test("the server is killed and comes back", async () => {
+  const page = await site.open();
+  await signIn(page, "ada");
+  const run = await start(site.there.api, { pipeline: "count" });
   await page.goto(`/runs/${run}`);
   await page.evaluate(() => { window.notReloaded = true; });
   await page.locator("#run-head").getByText(/running/i).first().waitFor();
-  await server.kill();
+  await site.server.kill();
   await note(page).waitFor({ state: "visible" });
-  await server.run();
+  await site.server.run();
   await note(page).waitFor({ state: "hidden", timeout: 30_000 });
   await succeeded(page).waitFor({ timeout: 60_000 });
   assert.ok(await page.evaluate(() => window.notReloaded), "the page was not loaded again");

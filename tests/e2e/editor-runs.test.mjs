@@ -2,35 +2,21 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { flawless, launch, look, session } from "./support/browser.mjs";
+import { flawless, look } from "./support/browser.mjs";
 import { node, openEditor } from "./support/editor.mjs";
 import { eventually } from "./support/eventually.mjs";
-import { Server } from "./support/server.mjs";
+import { siteFor } from "./support/site.mjs";
 import { stage } from "./support/stage.mjs";
 
-let server;
-let browser;
-let there;
-let state;
-
-before(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
-  there = await stage(server);
-  state = await session(browser, server, "emil");
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const site = siteFor(stage);
 
 const PATH = "/projects/default/pipelines";
 const more = (page) => page.locator(".ed-actions summary").first();
 
 test("a failed task says on its node why, and in full above its log", async () => {
-  const page = await openEditor(browser, server, state, `${PATH}/brittle/edit#run/${there.broken}`);
+  const page = await openEditor(site, "emil", `${PATH}/brittle/edit#run/${site.there.broken}`);
   const cause = node(page, "breaks").locator(".cv-cause");
   await cause.waitFor();
   assert.match(await cause.getAttribute("title"), /exit code 3/);
@@ -44,8 +30,69 @@ test("a failed task says on its node why, and in full above its log", async () =
   await page.context().close();
 });
 
+/** A task whose attempts wait until the test lets each of them go on; the first one fails. */
+const FLAKY = (gate) => `apiVersion: cubeloom/v1
+kind: Pipeline
+name: flaky
+tasks:
+  - name: tries
+    template: command
+    retry: {attempts: 2, backoff: {initial: 1s}}
+    arguments:
+      command:
+        - sh
+        - -c
+        - |
+          echo '{"progress": {"step": '$CUBELOOM_ATTEMPT', "total": 4}}' >> "$CUBELOOM_OUTPUTS"
+          until test -e ${gate}-$CUBELOOM_ATTEMPT; do sleep 0.1; done
+          test "$CUBELOOM_ATTEMPT" = 2
+  - {name: parts, template: command, for_each: {list: [a, b]}, arguments: {command: ['true']}}
+  - {name: after, template: command, needs: [tries, parts], arguments: {command: ['true']}}
+`;
+
+test("while it runs, a task says on its node how far it is, that it waits to try again, and how often it has tried", async () => {
+  await site.there.api("POST", "/projects/default/pipelines", { document: FLAKY(site.server.path("gate")), message: "as it began" });
+  const page = await openEditor(site, "emil", `${PATH}/flaky/edit`);
+  const [live, bar] = [node(page, "tries").locator(".cv-live"), node(page, "tries").locator("progress")];
+  const far = () => bar.evaluate(({ value, max }) => [value, max]);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
+  await eventually(async () => assert.deepEqual(await far(), [1, 4]));
+  assert.equal(await node(page, "tries").getAttribute("data-state"), "running");
+  assert.match(await node(page, "tries").getAttribute("aria-label"), /1\/4/);
+  await live.locator("[data-since]").waitFor();
+  assert.equal(await live.getByText("↻").count(), 0, "a first attempt is not counted");
+  assert.deepEqual(await look(page, "en"), []);
+
+  site.server.write("gate-1", "");
+  await page.locator("#task-tries[data-state=backoff]").waitFor();
+  await eventually(async () => assert.deepEqual(await far(), [2, 4]));
+  await live.getByText("↻ 2").waitFor();
+  site.server.write("gate-2", "");
+  for (const task of ["tries", "after"]) await page.locator(`#task-${task}[data-state=succeeded]`).waitFor();
+  await live.getByText("↻ 2").waitFor();
+  assert.doesNotMatch(await node(page, "parts").innerText(), /↻/, "the first attempts at several instances are no retries");
+  assert.match(await live.locator(".number").innerText(), /\d/, "it says how long it took");
+  flawless(page);
+  await page.context().close();
+});
+
+test("a run is stopped from the canvas, and can be started again", async () => {
+  await site.there.api("POST", "/projects/default/pipelines", { document: FLAKY(site.server.path("never")).replace("name: flaky", "name: stopped") });
+  const page = await openEditor(site, "emil", `${PATH}/stopped/edit`);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
+  await page.locator("#task-tries[data-state=running]").waitFor();
+  await page.getByRole("button", { name: "Cancel the run" }).click();
+  for (const task of ["tries", "after"]) await page.locator(`#task-${task}[data-state=cancelled]`).waitFor();
+  await page.getByRole("button", { name: "Run", exact: true }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Cancel the run" }).count(), 0);
+  flawless(page);
+  await page.context().close();
+});
+
 test("from a task on: what comes before is taken over, what comes after is run", async () => {
-  const page = await openEditor(browser, server, state, `${PATH}/count/edit`);
+  const page = await openEditor(site, "emil", `${PATH}/count/edit`);
   await node(page, "learn").click();
   await page.locator(".ed-actions summary").last().click();
   await page.getByRole("button", { name: "Run from learn on" }).click();
@@ -57,7 +104,7 @@ test("from a task on: what comes before is taken over, what comes after is run",
 });
 
 test("a pipeline is taken along as YAML or JSON, and opened from a file in one step", async () => {
-  const page = await openEditor(browser, server, state, `${PATH}/count/edit`);
+  const page = await openEditor(site, "emil", `${PATH}/count/edit`);
   const download = async (name) => {
     await more(page).click();
     const coming = page.waitForEvent("download");

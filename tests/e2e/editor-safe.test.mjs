@@ -1,37 +1,23 @@
 // Nothing is lost in the editor: two people at once, unsaved work, a text that cannot be read; and who may only look.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { flawless, launch, look, session } from "./support/browser.mjs";
+import { flawless, look } from "./support/browser.mjs";
 import { field, node, openEditor, save } from "./support/editor.mjs";
 import { eventually } from "./support/eventually.mjs";
-import { Server } from "./support/server.mjs";
+import { siteFor } from "./support/site.mjs";
 import { ended, stage, start } from "./support/stage.mjs";
 
-let server;
-let browser;
-let there;
-const states = {};
-
-before(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
-  there = await stage(server);
-  for (const name of ["ada", "emil", "vera"]) states[name] = await session(browser, server, name);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const site = siteFor(stage);
 
 const PATH = "/projects/default/pipelines/count/edit";
-const stored = async () => (await there.api("GET", "/projects/default/pipelines/count")).body;
+const stored = async () => (await site.there.api("GET", "/projects/default/pipelines/count")).body;
 const description = (page) => field(page, "/description").getByRole("textbox").first();
 
 test("two people on one pipeline: the second is told at once, and merges by task and field", async () => {
-  const ada = await openEditor(browser, server, states.ada, PATH);
-  const emil = await openEditor(browser, server, states.emil, PATH);
+  const ada = await openEditor(site, "ada", PATH);
+  const emil = await openEditor(site, "emil", PATH);
   await description(emil).fill("Emil's words");
   await node(emil, "judge").click();
   await field(emil, "/tasks/2/description").getByRole("textbox").first().fill("Judges, says Emil.");
@@ -66,7 +52,7 @@ test("two people on one pipeline: the second is told at once, and merges by task
 });
 
 test("unsaved work is offered again after the window was closed, and leaving asks", async () => {
-  const page = await openEditor(browser, server, states.emil, PATH);
+  const page = await openEditor(site, "emil", PATH);
   const asked = [];
   page.on("dialog", (dialog) => {
     asked.push(dialog.type());
@@ -87,7 +73,7 @@ test("unsaved work is offered again after the window was closed, and leaving ask
 });
 
 test("while the text cannot be read the canvas shows the last state that could", async () => {
-  const page = await openEditor(browser, server, states.emil, PATH);
+  const page = await openEditor(site, "emil", PATH);
   await page.getByRole("button", { name: "Both" }).click();
   const text = page.locator(".cm-content");
   await text.click();
@@ -113,7 +99,7 @@ test("while the text cannot be read the canvas shows the last state that could",
 });
 
 test("what is done beside a text that is still being read is kept", async () => {
-  const page = await openEditor(browser, server, states.emil, PATH);
+  const page = await openEditor(site, "emil", PATH);
   let go;
   const held = new Promise((done) => { go = done; });
   await page.route(/text-worker/, async (route) => {
@@ -137,7 +123,7 @@ test("what is done beside a text that is still being read is kept", async () => 
 });
 
 test("a viewer looks, and changes nothing; on a narrow screen nothing is wider than it", async () => {
-  const page = await openEditor(browser, server, states.vera, PATH, { size: "narrow", theme: "dark" });
+  const page = await openEditor(site, "vera", PATH, { size: "narrow", theme: "dark" });
   assert.equal(await page.getByRole("button", { name: "Save" }).count(), 0);
   await page.getByRole("button", { name: "Versions" }).click();
   await page.locator(".ed-version").first().waitFor();
@@ -147,11 +133,11 @@ test("a viewer looks, and changes nothing; on a narrow screen nothing is wider t
 test("in Chinese a run on the canvas says in Chinese why a task waits", async () => {
   const task = (name) => `  - {name: ${name}, template: command, resources: {cpu: 100m, memory: 64Mi}, arguments: {command: [sleep, "600"]}}\n`;
   const document = `apiVersion: cubeloom/v1\nkind: Pipeline\nname: queue\nparallelism: 1\ntasks:\n${task("first")}${task("second")}`;
-  await there.api("POST", "/projects/default/pipelines", { document });
-  const run = await start(there.api, { pipeline: "queue" });
-  const page = await openEditor(browser, server, states.emil, `/projects/default/pipelines/queue/edit#run/${run}`, { lang: "zh" });
+  await site.there.api("POST", "/projects/default/pipelines", { document });
+  const run = await start(site.there.api, { pipeline: "queue" });
+  const page = await openEditor(site, "emil", `/projects/default/pipelines/queue/edit#run/${run}`, { lang: "zh" });
   await page.locator('#task-second .cv-live[title="流水线的并行上限为 1"]').waitFor();
   flawless(page);
-  await there.api("POST", `/runs/${run}/cancel`);
-  await ended(there.api, run);
+  await site.there.api("POST", `/runs/${run}/cancel`);
+  await ended(site.there.api, run);
 });

@@ -2,33 +2,20 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { flawless, launch, look, open, session, settled } from "./support/browser.mjs";
+import { flawless, look, settled } from "./support/browser.mjs";
 import { answerMessage, connect, dragTemplate, field, fillList, node, openEditor, problems, ready, save } from "./support/editor.mjs";
-import { Server } from "./support/server.mjs";
+import { eventually } from "./support/eventually.mjs";
+import { siteFor } from "./support/site.mjs";
 import { stage } from "./support/stage.mjs";
 
-let server;
-let browser;
-let there;
-let state;
+const site = siteFor(stage);
 
-before(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
-  there = await stage(server);
-  state = await session(browser, server, "emil");
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-const stored = async (name) => (await there.api("GET", `/projects/default/pipelines/${name}`)).body;
+const stored = async (name) => (await site.there.api("GET", `/projects/default/pipelines/${name}`)).body;
 
 test("a first pipeline with the mouse: drawn, mended, run, watched, and taken back", async () => {
-  const page = await open(browser, server, { state });
+  const page = await site.open({ as: "emil" });
   await page.goto("/projects/default/pipelines");
   await settled(page);
   await page.getByRole("link", { name: "New pipeline" }).first().click();
@@ -54,7 +41,7 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   await page.locator(".ed-problem-panel").getByRole("button").first().click();
   await page.waitForFunction(() => document.activeElement?.closest('[data-pointer^="/tasks/2"]') !== null);
   // It waits until somebody says that it may go on.
-  const go = join(server.folder, "go");
+  const go = join(site.server.folder, "go");
   await fillList(page, "/tasks/2/arguments/command", ["sh", "-c", `until [ -e ${go} ]; do sleep 0.3; done`]);
   await problems(page, "good").waitFor();
 
@@ -66,7 +53,7 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   const shows = (task, word) => page.locator(`#task-${task}[data-state=${word}]`).waitFor({ timeout: 60_000 });
   for (const task of ["command", "python"]) await shows(task, "succeeded");
   await shows("command-2", "running");
-  server.write("go", "");
+  site.server.write("go", "");
   await shows("command-2", "succeeded");
   assert.match(page.url(), /pipelines\/first\/edit#run\//);
 
@@ -127,7 +114,7 @@ async function reach(page, name, key = "Tab", most = 80) {
 }
 
 test("the same with the keyboard alone", async () => {
-  const page = await openEditor(browser, server, state, "/projects/default/new-pipeline/canvas");
+  const page = await openEditor(site, "emil", "/projects/default/new-pipeline/canvas");
   await reach(page, /^Canvas of the pipeline/);
   const add = async (words) => {
     await page.keyboard.press("/");
@@ -150,6 +137,28 @@ test("the same with the keyboard alone", async () => {
   await add(["echo", "by keyboard"]);
   await add(["true"]);
   await problems(page, "good").waitFor();
+
+  // A third one, which nothing comes before: connected by hand, moved, and taken away again.
+  const said = (words) => page.locator(".cv-room [role=status]", { hasText: words }).waitFor({ state: "attached" });
+  await page.keyboard.press("Escape");
+  await add(["false"]);
+  await page.keyboard.press("Home");
+  await page.keyboard.press("c");
+  await page.keyboard.press("ArrowDown");
+  await said("To command-3");
+  await page.keyboard.press("Enter");
+  await eventually(async () => assert.match(await node(page, "command-3").getAttribute("aria-label"), /needs command$/));
+  const chosen = () => page.locator(".cv-task[data-selected]").getAttribute("id");
+  for (let at = await chosen(); at !== "task-command-3"; at = await chosen()) {
+    await page.keyboard.press("Tab");
+    await eventually(async () => assert.notEqual(await chosen(), at));
+  }
+  const top = () => node(page, "command-3").evaluate((one) => Number.parseInt(one.parentElement.style.top, 10));
+  const before = await top();
+  await page.keyboard.press("Control+ArrowDown");
+  await eventually(async () => assert.ok((await top()) > before));
+  await page.keyboard.press("Delete");
+  await node(page, "command-3").waitFor({ state: "detached" });
   await page.keyboard.press("Control+s");
   await answerMessage(page, "without a mouse");
   await page.waitForURL(/pipelines\/my-pipeline\/edit/);

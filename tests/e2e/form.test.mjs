@@ -3,11 +3,12 @@
 import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { flawless, launch, look, open, session, settled } from "./support/browser.mjs";
+import { flawless, look, open, session, settled } from "./support/browser.mjs";
 import { eventually } from "./support/eventually.mjs";
 import { Server, until } from "./support/server.mjs";
+import { siteFor } from "./support/site.mjs";
 
 const DOCUMENT = `apiVersion: cubeloom/v1
 kind: Pipeline
@@ -29,29 +30,18 @@ tasks:
     arguments: {command: [echo, done]}
 `;
 
-let server;
-let browser;
-let state;
-
-before(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
+const site = siteFor(async (server) => {
   server.user("ada", "--admin");
   const api = server.api(server.token("ada"));
   await api("POST", "/projects/default/pipelines", { document: DOCUMENT, message: "as it began" });
   const bytes = { "content-type": "application/octet-stream" };
   await api("PUT", "/projects/default/volumes/workspace/file?path=models/old/m1.json", "{}", bytes);
   await api("POST", "/projects/default/secrets", { name: "api-token", value: "abcdefgh" });
-  state = await session(browser, server, "ada");
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
 });
 
 /** The editor, with a task selected. */
 async function editor(task, options = {}) {
-  const page = await open(browser, server, { state, ...options });
+  const page = await site.open({ as: "ada", ...options });
   await page.goto("/projects/default/pipelines/digits/edit");
   await settled(page);
   if (task) await select(page, task);
@@ -215,7 +205,7 @@ test("another template takes the arguments that fit, and says which do not", asy
 });
 
 test("a task of an older version has that version's form, and is told what the newest changes", async () => {
-  const folder = mkdtempSync(join(server.folder, "templates-"));
+  const folder = mkdtempSync(join(site.server.folder, "templates-"));
   const own = new URL("../../task-templates/command/", import.meta.url);
   cpSync(own, join(folder, "command"), { recursive: true });
   const second = await Server.start({ CUBELOOM_SERVER_TEMPLATES: folder });
@@ -228,7 +218,7 @@ test("a task of an older version has that version's form, and is told what the n
     second.user("ada", "--admin");
     const tasks = "  - {name: old, template: command@1.0.0, arguments: {command: [a]}}\n  - {name: new, template: command, arguments: {command: [a]}}\n";
     await second.api(second.token("ada"))("POST", "/projects/default/pipelines", { document: `apiVersion: cubeloom/v1\nkind: Pipeline\nname: aged\ntasks:\n${tasks}` });
-    const page = await open(browser, second, { state: await session(browser, second, "ada") });
+    const page = await open(site.browser, second, { state: await session(site.browser, second, "ada") });
     await page.goto("/projects/default/pipelines/aged/edit");
     await settled(page);
     await select(page, "new");

@@ -1,33 +1,33 @@
 // Files of another platform on the import page: read, told about, and their job templates installed.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { flawless, launch, open, session, settled } from "./support/browser.mjs";
-import { root, Server } from "./support/server.mjs";
+import { flawless, look, settled } from "./support/browser.mjs";
+import { root } from "./support/server.mjs";
+import { siteFor } from "./support/site.mjs";
 
 const file = (name) => join(root, "server/compiler/tests/documents/cube-studio", name);
 
-let server;
-let browser;
-
-before(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
+const site = siteFor((server) => {
   server.user("ada", "--admin");
   server.user("emil", "--project", "default", "--role", "editor");
 });
 
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+/** The file of pipelines, each in it twice. */
+function twice() {
+  const pipelines = Object.entries(JSON.parse(readFileSync(file("pipelines.json"), "utf8")));
+  const again = pipelines.map(([key, { pipeline, ...rest }]) => [`${key}-2`, { ...rest, pipeline: { ...pipeline, name: `${key}-2` } }]);
+  return { name: "twice.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(Object.fromEntries([...pipelines, ...again]))) };
+}
 
-async function imported(name) {
-  const page = await open(browser, server, { state: await session(browser, server, name) });
+async function imported(name, read = file("templates.json"), options = {}) {
+  const page = await site.open({ as: name, ...options });
   await page.goto("/projects/default/import");
   await settled(page);
-  await page.locator("#f-file").setInputFiles(file("templates.json"));
+  await page.locator("#f-file").setInputFiles(read);
   await page.getByRole("button", { name: "Read the files" }).click();
   await page.getByRole("heading", { name: "Documents" }).waitFor();
   return page;
@@ -49,8 +49,21 @@ test("an administrator installs a job template, and an editor only downloads it"
   flawless(again);
 });
 
+test("what was not carried over is said once for all its places, and can be read on a narrow screen", async () => {
+  for (const options of [{}, { size: "narrow", theme: "dark" }]) {
+    const page = await imported("emil", twice(), options);
+    const rows = page.locator("section", { hasText: "What could not be carried over" }).locator("tbody tr");
+    const words = await rows.evaluateAll((all) => all.map((row) => [...row.querySelectorAll("td")].slice(0, 2).map((cell) => cell.textContent).join(": ")));
+    assert.ok(words.length > 3);
+    assert.equal(new Set(words).size, words.length, "no sentence stands there twice");
+    assert.ok((await rows.locator("code[role=listitem]").count()) > words.length, "some are about several places");
+    assert.deepEqual(await look(page, "en"), []);
+    await page.context().close();
+  }
+});
+
 test("a template is installed from its file, and its mistakes are told", async () => {
-  const page = await open(browser, server, { state: await session(browser, server, "ada") });
+  const page = await site.open({ as: "ada" });
   await page.goto("/templates");
   await settled(page);
   const send = (name, text) => page.locator("#install-file").setInputFiles({ name, mimeType: "application/yaml", buffer: Buffer.from(text) });

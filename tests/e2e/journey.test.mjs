@@ -1,29 +1,20 @@
 // From nothing to a compared run, as the first person of a new server does it.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { flawless, launch, open, settled } from "./support/browser.mjs";
+import { flawless, settled } from "./support/browser.mjs";
 import { eventually } from "./support/eventually.mjs";
-import { PASSWORD, Server } from "./support/server.mjs";
+import { PASSWORD } from "./support/server.mjs";
+import { siteFor } from "./support/site.mjs";
 import { count, ended } from "./support/stage.mjs";
 
-let server;
-let browser;
-
-before(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const site = siteFor();
 
 test("the first administrator makes an account, runs a pipeline, watches it, reads its log and compares it", async () => {
-  const page = await open(browser, server);
-  const link = server.says().match(/https?:\/\/\S+\/welcome\?token=[\w-]+/)?.[0];
-  assert.ok(link, server.says());
+  const page = await site.open();
+  const link = site.server.says().match(/https?:\/\/\S+\/welcome\?token=[\w-]+/)?.[0];
+  assert.ok(link, site.server.says());
   await page.goto(link);
   await page.locator("[name=name]").fill("ada");
   await page.locator("[name=password]").fill(PASSWORD);
@@ -36,7 +27,7 @@ test("the first administrator makes an account, runs a pipeline, watches it, rea
     await page.waitForURL((url) => url.pathname === "/");
   }
 
-  const api = server.api(server.token("ada"));
+  const api = site.server.api(site.server.token("ada"));
   await api("POST", "/projects/default/pipelines", { document: count(16), message: "first" });
   const before = (await api("POST", "/projects/default/runs", { pipeline: "count", parameters: { steps: 2 } })).body.run.id;
   await ended(api, before);

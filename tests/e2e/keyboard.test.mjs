@@ -1,26 +1,15 @@
 // The whole way with the keyboard alone: sign in, open a pipeline, start it, look at its tasks.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { flawless, launch, open, session, settled } from "./support/browser.mjs";
+import { flawless, settled } from "./support/browser.mjs";
 import { eventually } from "./support/eventually.mjs";
-import { PASSWORD, Server } from "./support/server.mjs";
+import { PASSWORD } from "./support/server.mjs";
+import { siteFor } from "./support/site.mjs";
 import { PAGES, stage } from "./support/stage.mjs";
 
-let server;
-let browser;
-let there;
-
-before(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
-  there = await stage(server);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const site = siteFor(stage);
 
 /** Presses Tab until something with this name has the focus, which must be seen. */
 async function reach(page, name, most = 80) {
@@ -41,7 +30,7 @@ async function reach(page, name, most = 80) {
 }
 
 test("signing in, starting a run and moving in its graph need no mouse", async () => {
-  const page = await open(browser, server);
+  const page = await site.open();
   await page.goto("/sign-in");
   await page.waitForFunction(() => document.activeElement?.getAttribute("name") === "name");
   await page.keyboard.type("emil");
@@ -112,9 +101,9 @@ function focused() {
 }
 
 test("Tab reaches everything on every page, and shows where it is", async () => {
-  const page = await open(browser, server, { state: await session(browser, server, "ada") });
+  const page = await site.open({ as: "ada" });
   const wrong = [];
-  for (const { path, signedIn = true, missing } of PAGES(there)) {
+  for (const { path, signedIn = true, missing } of PAGES(site.there)) {
     if (!signedIn || missing) continue;
     await page.goto(path);
     await settled(page);

@@ -2,17 +2,14 @@
 
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 
-import { launch, open, signIn } from "./support/browser.mjs";
+import { open, signIn } from "./support/browser.mjs";
 import { provider } from "./support/provider.mjs";
-import { PASSWORD, Server } from "./support/server.mjs";
+import { PASSWORD } from "./support/server.mjs";
+import { siteFor } from "./support/site.mjs";
 
-let server;
-let browser;
-let issuer;
-
-/** A port that is free now: the provider has to know where the server will be. */
+/** A port that is free now. */
 async function freePort() {
   const listener = createServer();
   await new Promise((done) => listener.listen(0, "127.0.0.1", done));
@@ -21,11 +18,19 @@ async function freePort() {
   return port;
 }
 
-before(async () => {
-  const listen = `127.0.0.1:${await freePort()}`;
-  issuer = await provider(`http://${listen}`);
-  [server, browser] = await Promise.all([
-    Server.start({
+let issuer;
+
+const site = siteFor(
+  (server) => {
+    server.user("ada", "--admin");
+    server.user("carl");
+    server.user("dora");
+  },
+  async () => {
+    // The provider has to know where the server will be.
+    const listen = `127.0.0.1:${await freePort()}`;
+    issuer = await provider(`http://${listen}`);
+    return {
       CUBELOOM_SERVER_LISTEN: listen,
       CUBELOOM_OIDC_ISSUER: issuer.issuer,
       CUBELOOM_OIDC_CLIENT_ID: "cubeloom",
@@ -33,36 +38,28 @@ before(async () => {
       CUBELOOM_OIDC_NAME: "The Example",
       CUBELOOM_OIDC_AUTO_CREATE: "true",
       CUBELOOM_OIDC_ADMIN_GROUP: "cubeloom-admins",
-    }),
-    launch(),
-  ]);
-  server.user("ada", "--admin");
-  server.user("carl");
-  server.user("dora");
-});
+    };
+  },
+);
 
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-  issuer?.close();
-});
+after(() => issuer?.close());
 
 async function through(page, person) {
   await page.goto("/sign-in");
   await page.locator('[href^="/sign-in/oidc"]').click();
   await page.getByRole("link", { name: person }).click();
-  await page.waitForURL((url) => url.origin === server.url);
+  await page.waitForURL((url) => url.origin === site.server.url);
 }
 
 const me = (page) => page.evaluate(async () => (await (await fetch("/api/v1/me")).json()).user);
 
 test("somebody new is given an account, and the same one the next time", async () => {
-  const page = await open(browser, server);
+  const page = await site.open();
   await through(page, "Erin Example");
   const first = await me(page);
   assert.equal(first.name, "erin");
   assert.equal(first.admin, false, "a provider makes nobody an administrator by itself");
-  const again = await open(browser, server);
+  const again = await site.open();
   await through(again, "Erin Example");
   assert.equal((await me(again)).id, first.id);
   assert.deepEqual([...new Set(issuer.seen.challenges)], ["S256"]);
@@ -70,30 +67,30 @@ test("somebody new is given an account, and the same one the next time", async (
 });
 
 test("a name that is taken here is not handed to whoever has it there", async () => {
-  const page = await open(browser, server);
+  const page = await site.open();
   await through(page, "Olaf Other");
   const olaf = await me(page);
   assert.equal(olaf.admin ?? false, false, "the provider's `ada` is not the administrator `ada`");
 });
 
 test("an answer that was not asked for is refused", async () => {
-  const page = await open(browser, server);
+  const page = await site.open();
   const answer = await page.goto("/sign-in/oidc/callback?code=stolen&state=made-up");
   assert.ok(answer.status() >= 400 || new URL(page.url()).pathname === "/sign-in", `${answer.status()} ${page.url()}`);
   assert.equal((await page.request.get("/api/v1/me")).status(), 401);
 });
 
 test("whoever is in the provider's group administers, for as long as they are in it", async () => {
-  const page = await open(browser, server);
+  const page = await site.open();
   await through(page, "Greta Group");
   assert.equal((await me(page)).admin, true);
   assert.equal((await page.goto("/users")).status(), 200);
   issuer.people["subject-3"].groups = ["staff"];
-  const later = await open(browser, server);
+  const later = await site.open();
   await through(later, "Greta Group");
   assert.equal((await me(later)).admin, false);
   assert.equal((await later.goto("/users")).status(), 403);
-  const api = server.api(server.token("ada"));
+  const api = site.server.api(site.server.token("ada"));
   const { body } = await api("GET", "/audit?action=user.update&limit=1");
   assert.deepEqual([body.items[0].before.admin, body.items[0].after.admin], [true, false]);
 });
@@ -107,34 +104,34 @@ async function goThere(page, password = PASSWORD) {
 }
 
 test("somebody who is signed in connects their account, signs in by either, and disconnects", async () => {
-  const page = await open(browser, server);
+  const page = await site.open();
   await signIn(page, "carl");
   const carl = (await me(page)).id;
   await goThere(page, "not the password");
   await page.locator("#connect-form .field-error").waitFor();
   await goThere(page);
   await page.getByRole("link", { name: "Carl Connect" }).click();
-  await page.waitForURL((url) => url.origin === server.url && url.pathname === "/me");
+  await page.waitForURL((url) => url.origin === site.server.url && url.pathname === "/me");
   await page.locator("#disconnect").waitFor();
   assert.equal((await me(page)).issuer, issuer.issuer);
 
-  const there = await open(browser, server);
+  const there = await site.open();
   await through(there, "Carl Connect");
   assert.equal((await me(there)).id, carl);
-  const here = await open(browser, server);
+  const here = await site.open();
   await signIn(here, "carl");
   assert.equal((await me(here)).id, carl);
 
   await page.locator("#disconnect").click();
   await page.locator("dialog[open] button.danger").click();
   await connecting(page).waitFor();
-  const other = await open(browser, server);
+  const other = await site.open();
   await through(other, "Carl Connect");
   assert.notEqual((await me(other)).id, carl, "the provider's Carl is nobody here any more, and made anew");
 });
 
 test("an account at the provider that is somebody's here is not given to somebody else", async () => {
-  const page = await open(browser, server);
+  const page = await site.open();
   await signIn(page, "dora");
   await goThere(page);
   const answer = page.waitForResponse((response) => response.url().includes("/sign-in/oidc/callback"));
@@ -147,23 +144,23 @@ test("an account at the provider that is somebody's here is not given to somebod
 
 test("what somebody else began in another browser connects nobody", async () => {
   // Dora goes there, and is another person here when she comes back.
-  const page = await open(browser, server);
+  const page = await site.open();
   await signIn(page, "dora");
   await goThere(page);
   await page.getByRole("link", { name: "Olaf Other" }).waitFor();
   const back = await page.context().newPage();
-  await back.goto(`${server.url}/me`);
+  await back.goto(`${site.server.url}/me`);
   await back.evaluate(() => fetch("/api/v1/session", { method: "DELETE" }));
-  await back.goto(`${server.url}/sign-in`);
+  await back.goto(`${site.server.url}/sign-in`);
   await signIn(back, "carl");
   const answer = page.waitForResponse((response) => response.url().includes("/sign-in/oidc/callback"));
   await page.getByRole("link", { name: "Olaf Other" }).click();
   assert.equal((await answer).status(), 400);
   for (const name of ["dora", "carl"]) {
-    const { body } = await server.api(server.token("ada"))("GET", `/users/${name}`);
+    const { body } = await site.server.api(site.server.token("ada"))("GET", `/users/${name}`);
     assert.equal(body.issuer, undefined);
   }
   // A program has no browser to come back to.
-  const token = server.api(server.token("dora"));
+  const token = site.server.api(site.server.token("dora"));
   await assert.rejects(token("POST", "/me/provider", { current: PASSWORD }), /409/);
 });

@@ -4,27 +4,14 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { launch, look, open, session, settled } from "./support/browser.mjs";
-import { root, Server } from "./support/server.mjs";
+import { look, settled } from "./support/browser.mjs";
+import { root } from "./support/server.mjs";
+import { siteFor } from "./support/site.mjs";
 import { PAGES, stage } from "./support/stage.mjs";
 
-let server;
-let browser;
-let there;
-let state;
-
-before(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
-  there = await stage(server);
-  state = await session(browser, server, "ada");
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const site = siteFor(stage);
 
 // Each language, theme and size, and each pair of them.
 const LOOKS = [
@@ -37,8 +24,8 @@ const LOOKS = [
 for (const { lang, theme, size } of LOOKS) {
   test(`every page in ${lang}, ${theme}, ${size}`, async () => {
     const wrong = [];
-    const people = { true: await open(browser, server, { lang, theme, size, state }), false: await open(browser, server, { lang, theme, size }) };
-    for (const { path, signedIn = true, missing = false } of PAGES(there)) {
+    const people = { true: await site.open({ as: "ada", lang, theme, size }), false: await site.open({ lang, theme, size }) };
+    for (const { path, signedIn = true, missing = false } of PAGES(site.there)) {
       const page = people[signedIn];
       const visited = new Set();
       const waiting = [path];
@@ -67,6 +54,6 @@ test("no page is left out", () => {
   const pages = rows.filter((route) => !route.startsWith("/api/") && !route.startsWith("/assets/"));
   // These lead somewhere else, give a file, or are for one visit of somebody without an account.
   const others = ["/welcome", "/link", "/sign-in/oidc", "/sign-in/oidc/callback"];
-  const visited = PAGES(there).map((page) => page.route);
+  const visited = PAGES(site.there).map((page) => page.route);
   assert.deepEqual(pages.filter((route) => !visited.includes(route) && !others.includes(route)), []);
 });

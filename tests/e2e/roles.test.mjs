@@ -1,38 +1,29 @@
 // What each role sees, and what the API says to somebody who asks for more.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { flawless, launch, open, session, settled } from "./support/browser.mjs";
-import { Server } from "./support/server.mjs";
+import { flawless, settled } from "./support/browser.mjs";
+import { siteFor } from "./support/site.mjs";
 import { stage } from "./support/stage.mjs";
 
-let server;
-let browser;
-let there;
-
-before(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
-  there = await stage(server);
+const site = siteFor(async (server) => {
+  const there = await stage(server);
   server.user("sten");
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
+  return there;
 });
 
 const starts = (page) => page.locator("main").getByRole("button", { name: /^(run|start|run again)\b/i });
 
 test("an editor may start a run; a viewer sees no such button, and the API refuses", async () => {
-  const editor = await open(browser, server, { state: await session(browser, server, "emil") });
+  const editor = await site.open({ as: "emil" });
   await editor.goto("/projects/default/pipelines/count");
   await settled(editor);
   assert.ok((await starts(editor).count()) > 0, "an editor has a button that starts a run");
   flawless(editor);
 
-  const viewer = await open(browser, server, { state: await session(browser, server, "vera") });
-  for (const path of ["/projects/default/pipelines/count", `/runs/${there.second}`, "/projects/default/runs"]) {
+  const viewer = await site.open({ as: "vera" });
+  for (const path of ["/projects/default/pipelines/count", `/runs/${site.there.second}`, "/projects/default/runs"]) {
     await viewer.goto(path);
     await settled(viewer);
     assert.equal(await starts(viewer).count(), 0, `${path} offers a viewer what they may not do`);
@@ -51,19 +42,19 @@ test("an editor may start a run; a viewer sees no such button, and the API refus
 });
 
 test("whoever is no member is told that there is nothing", async () => {
-  const page = await open(browser, server, { state: await session(browser, server, "sten") });
-  for (const path of ["/projects/default", "/projects/default/runs", `/runs/${there.first}`]) {
+  const page = await site.open({ as: "sten" });
+  for (const path of ["/projects/default", "/projects/default/runs", `/runs/${site.there.first}`]) {
     assert.equal((await page.goto(path)).status(), 404, path);
   }
   assert.equal((await page.goto("/users")).status(), 403);
 });
 
 test("whoever is not signed in is asked to, and comes back to where they wanted to go", async () => {
-  const page = await open(browser, server);
-  await page.goto(`/runs/${there.first}?tab=table`);
+  const page = await site.open();
+  await page.goto(`/runs/${site.there.first}?tab=table`);
   assert.equal(new URL(page.url()).pathname, "/sign-in");
   await page.locator("[name=name]").fill("vera");
   await page.locator("[name=password]").fill("correct horse battery");
   await page.locator("main form button.primary").first().click();
-  await page.waitForURL(`**/runs/${there.first}?tab=table`);
+  await page.waitForURL(`**/runs/${site.there.first}?tab=table`);
 });

@@ -1,25 +1,13 @@
 // Two people change one pipeline: the second is told, shown the difference, and loses nothing.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { launch, open, session, settled } from "./support/browser.mjs";
-import { Server } from "./support/server.mjs";
+import { settled } from "./support/browser.mjs";
+import { siteFor } from "./support/site.mjs";
 import { stage } from "./support/stage.mjs";
 
-let server;
-let browser;
-let there;
-
-before(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
-  there = await stage(server);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const site = siteFor(stage);
 
 async function edit(page, line) {
   const text = page.locator(".cm-content").first();
@@ -33,8 +21,8 @@ async function save(page) {
 }
 
 test("the second to save is shown what the first has changed", async () => {
-  const ada = await open(browser, server, { state: await session(browser, server, "ada") });
-  const emil = await open(browser, server, { state: await session(browser, server, "emil") });
+  const ada = await site.open({ as: "ada" });
+  const emil = await site.open({ as: "emil" });
   for (const page of [ada, emil]) {
     await page.goto("/projects/default/pipelines/count?tab=text");
     await settled(page);
@@ -42,7 +30,7 @@ test("the second to save is shown what the first has changed", async () => {
   await edit(ada, "a line of Ada's");
   await edit(emil, "a line of Emil's");
   await save(ada);
-  const version = async () => (await there.api("GET", "/projects/default/pipelines/count")).body.version;
+  const version = async () => (await site.there.api("GET", "/projects/default/pipelines/count")).body.version;
   await ada.waitForTimeout(500);
   const dialogOfAda = ada.getByRole("dialog");
   if (await dialogOfAda.isVisible()) await dialogOfAda.getByRole("button", { name: /^save/i }).click();
@@ -57,6 +45,6 @@ test("the second to save is shown what the first has changed", async () => {
   assert.equal(await version(), 3, "nothing was overwritten unasked");
   await dialog.getByRole("button", { name: /overwrite|mine/i }).click();
   await emil.waitForFunction(async () => (await (await fetch("/api/v1/projects/default/pipelines/count")).json()).version === 4);
-  const { document } = (await there.api("GET", "/projects/default/pipelines/count")).body;
+  const { document } = (await site.there.api("GET", "/projects/default/pipelines/count")).body;
   assert.match(document, /a line of Emil's/);
 });

@@ -14,4 +14,5 @@ mod rights;
 mod runs;
 mod schemathesis;
 mod server;
+mod sorts;
 mod storage;

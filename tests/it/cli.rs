@@ -6,6 +6,7 @@ mod control;
 mod documents;
 mod examples;
 mod faults;
+mod first_run;
 mod flow;
 mod import;
 mod kubernetes;

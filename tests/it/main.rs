@@ -3,6 +3,7 @@
 mod api;
 mod architecture;
 mod cli;
+mod cluster;
 mod crash;
 mod e2e;
 mod guide;

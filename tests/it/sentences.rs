@@ -14,18 +14,27 @@ use crate::texts::files;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// Where sentences come from that pages and answers of the API show.
-const SOURCES: &[&str] = &["domain", "compiler", "engine", "executor-local", "storage", "store", "web"];
+const SOURCES: &[&str] = &[
+    "domain",
+    "compiler",
+    "engine",
+    "workers",
+    "executor-local",
+    "executor-kubernetes",
+    "storage",
+    "store",
+    "web",
+];
 
 /// Files whose sentences go elsewhere: into a task's log, to the command line, to the server's own
 /// log.
 const ELSEWHERE: &[&str] = &[
-    // Only the command line compiles for Kubernetes yet; as soon as a page does, these are its sentences.
-    "server/compiler/src/lower/kubernetes/",
     "server/storage/src/transfer/",
     "server/storage/src/snapshot/",
     "server/executor-local/src/check.rs",
     "server/executor-local/src/cgroup/",
-    "server/executor-local/src/outputs.rs",
+    "server/workers/src/outputs.rs",
+    "server/executor-kubernetes/src/outputs.rs",
     "server/executor-local/src/python/interpreter.rs",
     "server/executor-local/src/python/uv.rs",
     "server/store/",
@@ -42,12 +51,22 @@ const OTHERS: &[&str] = &[
     "curl {}/api/v1",
     "tasks:\n  - name",
     "the password cannot be hashed",
+    // What a container run-time says, to be found in its words; and ends of the sentences that follow from it.
+    "executable file not found in $PATH",
+    "no such file or directory",
+    "argument list too long",
+    "was not found on the PATH",
+    "does not exist",
+    "may not be read or executed",
+    "has arguments that are too long",
     // Put together with `are free` or `are all there is`.
     "asks for {} ",
     "has no name and",
     " and not {count} times",
     "placement (but labels",
     "# Exported from Cubeloom.",
+    // Properties of Spark.
+    "spark.",
     // Expressions and commands that an import writes.
     "{{{{ [",
     "echo 'import",
@@ -160,7 +179,8 @@ fn literals(program: &str) -> Vec<(String, String)> {
     for one in token.captures_iter(program) {
         let Some(text) = one.get(1) else { continue };
         let start = one.get(0).unwrap().start();
-        let from = (0..=start.saturating_sub(80)).rev().find(|at| program.is_char_boundary(*at)).unwrap_or(0);
+        let from =
+            (0..=start.saturating_sub(160)).rev().find(|at| program.is_char_boundary(*at)).unwrap_or(0);
         let text = goes_on.replace_all(text.as_str(), "").replace(r"\\", "\u{3}").replace("\\\"", "\"");
         let text = text.replace("\\n", "\n").replace('\u{3}', "\\");
         found.push((program[from..start].to_owned(), text));

@@ -26,6 +26,12 @@ def viewer() -> Iterator[Client]:
         yield client
 
 
+@pytest.fixture
+def admin() -> Iterator[Client]:
+    with Client(token=os.environ["CUBELOOM_TEST_ADMIN_TOKEN"]) as client:
+        yield client
+
+
 class Proxy:
     """Passes bytes between clients and the server until it is told to cut."""
 

@@ -68,3 +68,30 @@ def test_a_folder_of_programs_goes_with_it(client: Client, tmp_path: Path) -> No
     pipeline.put(document, folder=tmp_path)
     run = pipeline.run().wait(60)
     assert [line.text for line in run.logs("say") if line.stream == "stdout"] == ["from the folder"]
+
+
+TEMPLATE = """
+apiVersion: cubeloom/v1
+kind: TaskTemplate
+name: python-client
+version: "1.0.0"
+group: basics
+label: {en: From Python, zh: 来自 Python}
+help: {en: Says hello., zh: 问好。}
+framework: single
+parameters: {type: object, additionalProperties: false, properties: {}}
+roles: [{name: worker, replicas: 1, resources: {cpu: 100m, memory: 64Mi}}]
+command: [sh, $(CUBELOOM_TEMPLATE_DIR)/hello.sh]
+"""
+
+
+def test_a_template_is_installed_with_its_programs(admin: Client, tmp_path: Path) -> None:
+    (tmp_path / "template.yaml").write_text(TEMPLATE)
+    with pytest.raises(Invalid, match="hello.sh"):
+        admin.install_template(tmp_path)
+    (tmp_path / "hello.sh").write_text("echo hello from a template")
+    made = admin.install_template(tmp_path)
+    assert admin.install_template(tmp_path)["digest"] == made["digest"]
+    document = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n  - {name: a, template: python-client}\n"
+    run = admin.run_document(document).wait()
+    assert "hello from a template" in [line.text for line in run.logs("a")]

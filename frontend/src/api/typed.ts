@@ -39,6 +39,7 @@ type Open<Path extends string> = string extends WithoutQuery<Path> ? true : With
 export type Known<M extends Method, Path extends string> = Open<Path> extends true ? Path : [Operation<M, Path>] extends [undefined] ? never : Path;
 
 type Json<Holder> = Holder extends { content: { "application/json": infer Value } } ? Value : never;
+type Archive<Holder> = Holder extends { content: { "application/gzip": unknown } } ? Blob : never;
 type Form<Holder> = Holder extends { content: { "multipart/form-data": unknown } } ? FormData : never;
 type Good = 200 | 201 | 202;
 
@@ -46,4 +47,4 @@ type Good = 200 | 201 | 202;
 export type Answered<M extends Method, Path extends string> = Open<Path> extends true ? unknown : Operation<M, Path> extends { responses: infer Responses } ? Json<Responses[Good & keyof Responses]> : never;
 
 /** What is sent. */
-export type Body<M extends Method, Path extends string> = Open<Path> extends true ? unknown : Operation<M, Path> extends { requestBody?: infer Sent } ? Json<NonNullable<Sent>> | Form<NonNullable<Sent>> : undefined;
+export type Body<M extends Method, Path extends string> = Open<Path> extends true ? unknown : Operation<M, Path> extends { requestBody?: infer Sent } ? Json<NonNullable<Sent>> | Archive<NonNullable<Sent>> | Form<NonNullable<Sent>> : undefined;

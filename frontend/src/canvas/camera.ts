@@ -3,7 +3,7 @@
 import type { ReactFlowInstance } from "@xyflow/react";
 import type { FlowNode } from "./mounts";
 import { ZOOM } from "./size";
-import { fitted, revealed, toDrawing, type Rect, type Size, type View } from "./view";
+import { between, fitted, revealed, toDrawing, type Rect, type Size, type View } from "./view";
 
 /** Views change in this many milliseconds, unless somebody wants less motion. */
 const MOTION = 220;
@@ -31,6 +31,8 @@ export class Camera {
   readonly #bounds: () => Rect | null;
   readonly #listeners = new Set<() => void>();
   #flow: ReactFlowInstance<FlowNode> | null = null;
+  // Where it glides to.
+  #goal: View | null = null;
   #kept: { readonly view: View; readonly size: Size; readonly again: () => View | null } | null = null;
 
   /** `bounds` is the rectangle around everything. */
@@ -57,9 +59,22 @@ export class Camera {
 
   /** Shows another part. */
   show(view: View, motion = false): void {
+    this.#goal = null;
     if (!this.#flow) this.view = view;
-    const still = !motion || matchMedia("(prefers-reduced-motion: reduce)").matches;
-    void this.#flow?.setViewport(view, still ? {} : { duration: MOTION });
+    else if (!motion || matchMedia("(prefers-reduced-motion: reduce)").matches) void this.#flow.setViewport(view);
+    else this.#glide(view, this.view, performance.now());
+  }
+
+  // Whoever moves the view meanwhile ends it.
+  #glide(to: View, from: View, begun: number, last = from): void {
+    this.#goal = to;
+    requestAnimationFrame((now) => {
+      if (this.#goal !== to || !same(this.view, last)) return;
+      const part = Math.min(1, Math.max(0, (now - begun) / MOTION));
+      const next = part < 1 ? between(from, to, 1 - (1 - part) ** 3) : to;
+      void this.#flow?.setViewport(next);
+      if (part < 1) this.#glide(to, from, begun, next);
+    });
   }
 
   /** Moves by pixels of the screen. */

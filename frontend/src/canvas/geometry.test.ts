@@ -5,7 +5,7 @@ import { curveOf, distanceTo } from "./curve";
 import { Grid } from "./grid";
 import { detailOf, covered, isCovered } from "./lod";
 import { snap } from "./snap";
-import { fitted, holds, inSight, revealed, touches, type Rect } from "./view";
+import { between, fitted, holds, inSight, revealed, touches, type Rect } from "./view";
 
 const rect = fc.record({
   x: fc.integer({ min: -6000, max: 6000 }),
@@ -37,6 +37,23 @@ describe("the index by place", () => {
 
 describe("the view", () => {
   const size = { width: 1000, height: 600 };
+
+  it("goes from one to another, and what is at one place in both stays there", () => {
+    const at = fc.integer({ min: -2000, max: 2000 });
+    const zoom = fc.double({ min: 0.1, max: 2, noNaN: true });
+    fc.assert(fc.property(at, at, zoom, zoom, fc.double({ min: 0, max: 1, noNaN: true }), (x, y, first, second, part) => {
+      // Both show the point 7, 9 of the drawing at x, y.
+      const [from, to] = [first, second].map((zoom) => ({ zoom, x: x - 7 * zoom, y: y - 9 * zoom }));
+      if (!from || !to) return;
+      expect(between(from, to, 0)).toEqual(from);
+      const way = between(from, to, part);
+      expect(way.x + 7 * way.zoom).toBeCloseTo(x, 6);
+      expect(way.y + 9 * way.zoom).toBeCloseTo(y, 6);
+      expect(way.zoom).toBeGreaterThanOrEqual(Math.min(first, second) - 1e-9);
+      expect(way.zoom).toBeLessThanOrEqual(Math.max(first, second) + 1e-9);
+    }));
+    expect(between({ x: 0, y: 0, zoom: 1 }, { x: 100, y: -40, zoom: 1 }, 0.25)).toEqual({ x: 25, y: -10, zoom: 1 });
+  });
 
   it("fits a part into sight, whole and in the middle", () => {
     fc.assert(fc.property(rect, (part) => {

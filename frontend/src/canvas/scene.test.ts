@@ -56,15 +56,27 @@ describe("the scene", () => {
     const scene = shown({ ...document, tasks, canvas: { positions: { ...document.canvas?.positions, left: [400, 100], far: [1200, 100] } } });
     const edge = scene.edges.find(({ id }) => id === "edge:left>far") ?? expect.fail();
     expect(scene.line(edge)).toHaveLength(3);
-    expect(scene.line(edge, false)).toHaveLength(3);
     expect(hit(scene, 912, 136, 1, false, REACH.mouse)).toMatchObject({ kind: "task" });
     expect(hit(scene, 912, 92, 1, false, REACH.mouse)).toMatchObject({ kind: "edge", id: "edge:left>far" });
     scene.move(edge.to, 1240, 140);
     expect(scene.line(edge)).toHaveLength(1);
     scene.reset();
     const again = scene.edges.find(({ id }) => id === "edge:left>far") ?? expect.fail();
-    expect(scene.line(again, false)).toHaveLength(1);
     expect(scene.line(again)).toHaveLength(3);
+  });
+
+  it("finds the ways of many edges in steps, and only those anew that something has changed near", () => {
+    const rows = Array.from({ length: 400 }, (_, row) => ["a", "b", "c"].map((column) => ({ name: `${column}${row}`, template: "python", needs: column === "c" ? [`a${row}`, `b${row}`] : [] }))).flat();
+    const positions = Object.fromEntries(rows.map(({ name }) => [name, [400 * "abc".indexOf(name.charAt(0)), 150 * Number(name.slice(1))] as const]));
+    const many = { ...document, tasks: rows, canvas: { positions } };
+    const scene = shown(many);
+    const lines = () => scene.edges.filter((edge) => edge.from.name.startsWith("a")).map((edge) => scene.line(edge).length);
+    expect(new Set(lines()), "plain at first").toEqual(new Set([1]));
+    while (!scene.routes.done) scene.routes.step(100);
+    expect(new Set(lines())).toEqual(new Set([3]));
+    scene.show(place(many, { b7: [400, -500] }), new Map());
+    expect(scene.routes.done).toBe(true);
+    expect(lines().map((length, row) => (length === 1 ? row : null)).filter((row) => row !== null), "nothing is in its way any more").toEqual([7]);
   });
 
   it("leaves out edges to tasks that are not there", () => {

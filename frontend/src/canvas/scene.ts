@@ -3,13 +3,12 @@
 
 import { NODE, positionOf, type Frame, type Note, type PipelineDocument, type Task } from "../graph/document";
 import { FRAME_ROOM } from "../graph/edits/frames";
-import { routed } from "../graph/detour";
-import { Lanes } from "../graph/lanes";
 import type { Curve } from "../graph/line";
 import type { Direction, Point } from "../graph/types";
 import { boundsOf, curveOf, source, target } from "./curve";
 import { Grid } from "./grid";
 import { placeBeside } from "./beside";
+import { ASIDE, Routes } from "./routes";
 import { around, touches, type Rect } from "./view";
 
 /** A task's node. `x` and `y` are where it is shown now. */
@@ -24,14 +23,13 @@ export interface SceneNode {
   readonly after: SceneEdge[];
 }
 
-/** An edge between two nodes. The line is computed when it is asked for, and after its ends have moved. */
+/** An edge between two nodes. The line is a plain curve until it is known whether nodes lie in its way. */
 export interface SceneEdge {
   readonly id: `edge:${string}>${string}`;
   readonly from: SceneNode;
   readonly to: SceneNode;
   line: readonly Curve[] | null;
-  /** Whether the line goes round nodes where it has to. While its ends are dragged it does not. */
-  exact: boolean;
+  /** While its ends are dragged it goes round nothing. */
   dragged: boolean;
   bounds: Rect;
 }
@@ -50,12 +48,6 @@ export interface SceneNote extends Rect {
   readonly note: Note;
 }
 
-/** How far beside its ends an edge may go to pass nodes, in pixels. */
-const ASIDE = 400;
-
-/** An edge that is longer or wider, in pixels, is drawn plainly: nobody follows it with the eye, and it passes too much. */
-const LONG = 3000;
-
 const NOWHERE: Rect = { x: 0, y: 0, width: 0, height: 0 };
 
 /** Everything that is drawn. */
@@ -66,9 +58,11 @@ export class Scene {
   notes: SceneNote[] = [];
   direction: Direction = "right";
   readonly grid = new Grid<SceneNode>();
+  readonly routes = new Routes(this.grid);
   #document: PipelineDocument | null = null;
   #places: ReadonlyMap<string, Point> = new Map();
-  #lanes = new Lanes();
+  // Where the document has each node, while somebody drags it.
+  readonly #homes = new WeakMap<SceneNode, Rect>();
 
   /**
    * Shows a document. `places` are for tasks that have no position in it; a task that is in neither is put beside what
@@ -87,9 +81,11 @@ export class Scene {
       }
       return;
     }
-    this.direction = document.canvas?.direction ?? "right";
-    this.#showNodes(document, places);
+    const direction = document.canvas?.direction ?? "right";
+    const changed = this.#showNodes(document, places);
     this.#showEdges();
+    this.routes.show(this.edges, direction, direction === this.direction ? changed : null);
+    this.direction = direction;
     this.notes = Object.entries(document.canvas?.notes ?? {}).map(([id, note]) => ({
       id, note, x: note.at[0], y: note.at[1], width: note.size[0], height: note.size[1],
     }));
@@ -129,13 +125,10 @@ export class Scene {
     for (const node of nodes) this.grid.moved(node);
   }
 
-  /** The line of an edge as its ends are now. Where nobody sees which way it takes, it need not be `exact`. */
-  line(edge: SceneEdge, exact = true): readonly Curve[] {
-    if (edge.line === null || (exact && !edge.exact)) {
-      const [start, end] = [source(edge.from, this.direction), target(edge.to, this.direction)];
-      const plain = curveOf(start, end, this.direction);
-      edge.line = exact && !edge.dragged ? routed(start, end, plain, this.#between(edge), this.direction, this.#lanes) : [plain];
-      edge.exact = exact;
+  /** The line of an edge as its ends are now. */
+  line(edge: SceneEdge): readonly Curve[] {
+    if (edge.line === null) {
+      edge.line = [curveOf(source(edge.from, this.direction), target(edge.to, this.direction), this.direction)];
       edge.bounds = boundsOf(edge.line);
     }
     return edge.line;
@@ -147,16 +140,6 @@ export class Scene {
     const [left, top] = [Math.min(from.x, to.x) - ASIDE, Math.min(from.y, to.y) - ASIDE];
     const [right, bottom] = [Math.max(from.x + from.width, to.x + to.width) + ASIDE, Math.max(from.y + from.height, to.y + to.height) + ASIDE];
     return left <= part.x + part.width && right >= part.x && top <= part.y + part.height && bottom >= part.y;
-  }
-
-  // The nodes that lie between the ends of an edge, or beside what does.
-  *#between({ from, to }: SceneEdge): Iterable<SceneNode> {
-    const ends = around([from, to]) ?? NOWHERE;
-    if (ends.width > LONG || ends.height > LONG) return;
-    const right = this.direction === "right";
-    const [x, y] = right ? [0, ASIDE] : [ASIDE, 0];
-    const part = { x: ends.x - x, y: ends.y - y, width: ends.width + 2 * x, height: ends.height + 2 * y };
-    for (const node of this.grid.within(part)) if (node !== from && node !== to) yield node;
   }
 
   /** Brings the borders of the frames up to date with their tasks. */
@@ -172,49 +155,53 @@ export class Scene {
     return around([...this.nodes.values(), ...this.frames.filter(({ width }) => width > 0), ...this.notes]);
   }
 
-  #showNodes(document: PipelineDocument, places: ReadonlyMap<string, Point>): void {
+  // Gives back the places where nodes have come, gone or moved.
+  #showNodes(document: PipelineDocument, places: ReadonlyMap<string, Point>): Rect[] {
     const known = new Set(document.tasks.map((task) => task.name));
+    const changed: Rect[] = [];
     for (const [name, node] of this.nodes) {
       if (known.has(name)) continue;
       this.nodes.delete(name);
       this.grid.remove(node);
+      changed.push(this.#homes.get(node) ?? node);
     }
     const homeless: Task[] = [];
     for (const task of document.tasks) {
       const at = positionOf(document, task.name) ?? places.get(task.name);
-      if (at) this.#put(task, at[0], at[1]);
+      if (at) this.#put(task, at[0], at[1], changed);
       else homeless.push(task);
     }
-    if (homeless.length === document.tasks.length) return;
+    if (homeless.length === document.tasks.length) return changed;
     for (const task of homeless) {
       const at = placeBeside(this, task.needs ?? [], document.canvas?.direction ?? "right");
-      this.#put(task, at.x, at.y);
+      this.#put(task, at.x, at.y, changed);
     }
+    return changed;
   }
 
-  #put(task: Task, x: number, y: number): void {
-    const node = this.nodes.get(task.name);
-    if (node) {
-      node.task = task;
-      node.x = x;
-      node.y = y;
-      this.grid.moved(node);
-      return;
+  #put(task: Task, x: number, y: number, changed: Rect[]): void {
+    const node: SceneNode = this.nodes.get(task.name) ?? { name: task.name, task, x, y, ...NODE, before: [], after: [] };
+    const home = this.#homes.get(node);
+    Object.assign(node, { task, x, y });
+    if (home) this.grid.moved(node);
+    else {
+      this.nodes.set(task.name, node);
+      this.grid.add(node);
     }
-    const added: SceneNode = { name: task.name, task, x, y, ...NODE, before: [], after: [] };
-    this.nodes.set(task.name, added);
-    this.grid.add(added);
+    if (home?.x === x && home.y === y) return;
+    const now = { x, y, ...NODE };
+    this.#homes.set(node, now);
+    changed.push(now, ...(home ? [home] : []));
   }
 
   #showEdges(): void {
     this.edges = [];
-    this.#lanes = new Lanes();
     for (const node of this.nodes.values()) node.before.length = node.after.length = 0;
     for (const to of this.nodes.values()) {
       for (const need of new Set(to.task.needs ?? [])) {
         const from = this.nodes.get(need);
         if (!from) continue;
-        const edge: SceneEdge = { id: `edge:${need}>${to.name}`, from, to, line: null, exact: false, dragged: false, bounds: NOWHERE };
+        const edge: SceneEdge = { id: `edge:${need}>${to.name}`, from, to, line: null, dragged: false, bounds: NOWHERE };
         this.edges.push(edge);
         from.after.push(edge);
         to.before.push(edge);

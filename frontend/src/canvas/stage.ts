@@ -17,6 +17,7 @@ import { onTheme, stateColour } from "./paint/colours";
 import type { NodeLook } from "./paint/nodes";
 import type { Overlay } from "./paint/overlay";
 import { Painter, type Painted } from "./paint/painter";
+import { Routing } from "./routing";
 import { Scene, type SceneEdge, type SceneNode } from "./scene";
 import { Ui } from "./ui";
 import { inSight, toDrawing, type Rect, type Size, type View } from "./view";
@@ -41,6 +42,7 @@ export class Stage implements Painted {
   readonly mounts = new Mounts(() => { this.paint(); });
   readonly marks = new Marks();
   readonly moving = new Set<SceneNode>();
+  readonly #routing = new Routing(this.scene.routes, () => { this.paint(); });
   doors: Doors;
   overlay: Overlay = {};
   count = 0;
@@ -106,6 +108,7 @@ export class Stage implements Painted {
       theme();
       resize.disconnect();
       clearTimeout(this.#rest);
+      this.#routing.stop();
       this.mounts.stop();
       this.#painter?.stop();
       this.#painter = null;
@@ -115,7 +118,7 @@ export class Stage implements Painted {
   // Painted
 
   has(node: SceneNode): boolean {
-    return this.mounts.has(`task:${node.name}`);
+    return this.mounts.nodes.length > 0 && this.mounts.has(`task:${node.name}`);
   }
 
   look(node: SceneNode): NodeLook {
@@ -260,6 +263,7 @@ export class Stage implements Painted {
 
   #refresh(changed: boolean): void {
     const { view, size, ui } = this;
+    if (changed) this.#routing.begin();
     this.count = this.scene.grid.count(inSight(view, size));
     const detail = detailOf(ui.state.detail, view.zoom, this.count);
     const nearer = detail === "near" && (ui.state.detail === "far" || !this.#covered || !isCovered(this.#covered, view, size));

@@ -42,6 +42,7 @@ export function spoken(task: Task, template: TemplateInfo | undefined, live: Liv
     live ? stateWord(live.state) : "",
     live?.progress ? `${live.progress.done}/${live.progress.total}` : "",
     live?.startedAt !== undefined && live.endedAt !== undefined ? duration((live.endedAt - live.startedAt) / 1000) : "",
+    live?.attempts !== undefined && live.attempts > 1 ? t("canvas.attempts", { n: live.attempts }) : "",
     live?.reason ?? "",
     resourcesOf(task, template),
     needs.length > 0 ? t("canvas.said-needs", { tasks: needs.join(", ") }) : t("canvas.said-first"),

@@ -85,3 +85,11 @@ export function revealed(view: View, part: Rect, size: Size, margin = 40): View 
     y: view.y + shift(part.y * view.zoom + view.y, part.height * view.zoom, size.height),
   };
 }
+
+/** A view on the way from one to another, 0 being the first and 1 the second: what both show at one place stays there. */
+export function between(from: View, to: View, part: number): View {
+  const zoom = from.zoom * (to.zoom / from.zoom) ** part;
+  // Along with the scale the view shifts evenly; at one scale, with the way.
+  const share = to.zoom === from.zoom ? part : (zoom - from.zoom) / (to.zoom - from.zoom);
+  return { zoom, x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
+}

@@ -14,14 +14,15 @@ export function onSubmit(form: HTMLFormElement, send: (data: FormData) => Promis
 }
 
 async function submit(form: HTMLFormElement, send: (data: FormData) => Promise<void>): Promise<void> {
-  const button = form.querySelector<HTMLButtonElement>("button[type=submit], button:not([type])");
+  // In a dialog it stands below the form. Who clicks twice means it once.
+  const button = [...form.elements].find((one) => one instanceof HTMLButtonElement && one.type === "submit");
   if (button?.ariaBusy === "true") return;
   clearProblems(form);
   await busy(button, () => showing(form, () => send(new FormData(form))));
 }
 
 /** Marks a button as busy while `work` runs. */
-export async function busy(button: HTMLButtonElement | null | undefined, work: () => Promise<void>): Promise<void> {
+export async function busy(button: Element | null | undefined, work: () => Promise<void>): Promise<void> {
   if (button) button.ariaBusy = "true";
   try {
     await work();
@@ -57,7 +58,9 @@ export function clearProblems(form: HTMLElement): void {
 /** Shows each problem at the field that its path names (its longest `data-field` suffix), the rest above the form. */
 export function showProblem(form: HTMLElement, problem: ApiProblem): void {
   const rest: string[] = [];
-  for (const one of problem.problems) {
+  // What was refused is refused for its errors: a warning beside them is nothing that has to be mended.
+  const errors = problem.problems.filter((one) => one.severity === "error");
+  for (const one of errors.length > 0 ? errors : problem.problems) {
     const field = fieldOf(form, one.path);
     if (field) markField(field, one.message);
     else rest.push(one.path ? `${one.path}: ${one.message}` : one.message);
@@ -83,7 +86,8 @@ function fieldOf(form: HTMLElement, path: string): HTMLElement | null {
 
 function markField(field: HTMLElement, message: string): void {
   const input = field.querySelector<HTMLElement>("input, select, textarea");
-  const id = `e-${field.dataset["field"] ?? ""}`;
+  const before = field.querySelectorAll(".field-error").length;
+  const id = `e-${field.dataset["field"] ?? ""}${before === 0 ? "" : `-${before}`}`;
   field.append(h("p", { class: "field-error", id }, message));
   if (!input) return;
   input.setAttribute("aria-invalid", "true");

@@ -72,10 +72,16 @@ export function liveOf(task: TaskView): LiveTask {
   const reason = task.failure?.message ?? task.wait?.message ?? task.preparing ?? task.note;
   return {
     state: task.state,
-    attempts: task.attempts,
+    attempts: 1 + retries(task),
     ...(step !== undefined && total !== undefined && total !== null ? { progress: { done: step, total } } : {}),
     ...(task.started_at ? { startedAt: Date.parse(task.started_at) } : {}),
     ...(task.ended_at ? { endedAt: Date.parse(task.ended_at) } : {}),
     ...(reason ? { reason } : {}),
   };
+}
+
+// Of a task with several instances, the first attempt at each is none; those that have not begun had no attempt.
+function retries({ attempts, instances: { total, states } }: TaskView): number {
+  const begun = total - ["pending", "waiting", "reused", "skipped"].reduce((sum, state) => sum + (states[state] ?? 0), 0);
+  return Math.max(0, attempts - begun);
 }

@@ -11,6 +11,7 @@ export interface Place {
     readonly name: string;
     readonly amount: { readonly cpu: number; readonly memory: number; readonly gpus: number };
     readonly gpus: readonly { readonly name: string; readonly memory: number }[];
+    readonly groups: readonly string[];
   }[];
   readonly node_groups: readonly string[];
 }

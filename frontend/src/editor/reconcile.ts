@@ -29,7 +29,7 @@ export async function reconcile(session: Session, version: number): Promise<void
 /** Asks about each conflict; null when somebody thinks better of it. */
 function ask(conflicts: readonly Conflict[], user: string): Promise<Map<string, Side> | null> {
   return new Promise((resolve) => {
-    const form = h("form", { class: "form", id: "merge-form" }, h("p", {}, t("editor.merge-text", { n: conflicts.length, user })));
+    const form = h("form", { class: "form", id: "merge-form" }, h("p", {}, t("editor.merge-text", { user })));
     form.append(...conflicts.map((conflict, at) => question(conflict, at, user)));
     const go = h("button", { class: "button primary", type: "submit", form: "merge-form" }, t("editor.newer-merge"));
     const cancel = h("button", { class: "button", type: "button" }, t("common.cancel"));

@@ -26,6 +26,8 @@ class Pane {
   #view: EditorView | undefined;
   #marking: ((view: EditorView, problems: readonly Problem[]) => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Texts that are being read: until then the document is older than what was typed. */
+  #reading = 0;
   #closed = false;
   #problems: readonly Problem[] | undefined;
   readonly #stop: () => void;
@@ -71,7 +73,9 @@ class Pane {
     if (!this.#view || this.#timer === undefined) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    await this.session.take(this.#view.state.sliceDoc());
+    this.#reading += 1;
+    await this.session.take(this.#view.state.sliceDoc()).finally(() => { this.#reading -= 1; });
+    if (!this.#closed) await this.#follow();
   }
 
   /** A long text takes a while to write: what would be typed into the one before would take the change back. */
@@ -86,7 +90,7 @@ class Pane {
     const { document } = this.session.store.state;
     const text = await this.session.text().finally(() => { this.#wait(); });
     const view = this.#view;
-    if (!view || this.#closed || this.#timer !== undefined || document !== this.session.store.state.document) return;
+    if (!view || this.#closed || this.#timer !== undefined || this.#reading > 0 || document !== this.session.store.state.document) return;
     const present = view.state.doc.toString();
     const wanted = text.replaceAll("\r\n", "\n");
     if (present !== wanted) {

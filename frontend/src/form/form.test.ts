@@ -6,7 +6,7 @@ import { readNumber, readScalar } from "./draft";
 import { isLabel, isVariable } from "./names";
 import { isWithin, pointer, same } from "./path";
 import { amount, bytesShown } from "./quantity";
-import { roomOf } from "./room";
+import { groupOf, roomOf } from "./room";
 import { candidates } from "./task/needs";
 import { countOf } from "./task/elements";
 import { readSecret, readVolume, usualVariable, writeSecret, writeVolume } from "./task/uses";
@@ -114,12 +114,29 @@ test("secrets and volumes are written as short as they can be, and come back", (
   expect(usualVariable("my-token")).toBe("MY_TOKEN");
 });
 
+const node = (cpu: number, memory: number, gpus: string[], groups: string[] = []) => ({ name: "n", amount: { cpu, memory, gpus: gpus.length }, gpus: gpus.map((name) => ({ name, memory: 1 })), groups });
+
 test("the room is what the largest node has, where the cluster is known", () => {
-  const node = (cpu: number, memory: number, gpus: string[]) => ({ name: "n", amount: { cpu, memory, gpus: gpus.length }, gpus: gpus.map((name) => ({ name, memory: 1 })) });
   const local = { name: "local", nodes: [node(4, 2 ** 33, []), node(2, 2 ** 34, ["H100", "H100"])], node_groups: [] };
   expect(roomOf([local], undefined)).toEqual({ cpu: 4, memory: 2 ** 34, gpus: 2, types: ["H100"] });
   expect(roomOf([local, { ...local, name: "other", nodes: [] }], undefined)).toBeNull();
   expect(roomOf([local, { ...local, name: "other" }], "other")?.cpu).toBe(4);
+});
+
+test("the room of a node group is what the largest of its own nodes has", () => {
+  const prod = { name: "prod", nodes: [node(64, 2 ** 38, []), node(8, 2 ** 35, ["A100"], ["cards"]), node(4, 2 ** 36, [], ["cards", "cheap"])], node_groups: ["cards", "cheap", "empty"] };
+  expect(roomOf([prod], undefined, "cards")).toEqual({ cpu: 8, memory: 2 ** 36, gpus: 1, types: ["A100"], group: "cards" });
+  expect(roomOf([prod], undefined, "cheap")).toMatchObject({ cpu: 4, gpus: 0, group: "cheap" });
+  // One without nodes may grow; a name that the cluster does not have is told of elsewhere.
+  expect(roomOf([prod], undefined, "empty")).toBeNull();
+  expect(roomOf([prod], undefined, "crads")).toEqual(roomOf([prod], undefined));
+});
+
+test("a task's own node group counts, else the pipeline's; tasks that do not agree have none", () => {
+  const placed = { ...pipeline, placement: { node_group: "cheap" } };
+  const [own, other] = [{ name: "x", template: "python", placement: { node_group: "cards" } }, { name: "y", template: "python", placement: { spread: "none" } }];
+  expect([groupOf(placed, [own]), groupOf(placed, [other]), groupOf(placed, []), groupOf(pipeline, [other])]).toEqual(["cards", "cheap", "cheap", undefined]);
+  expect(groupOf(placed, [own, other])).toBeUndefined();
 });
 
 test("names are what the server takes", () => {

@@ -1,6 +1,8 @@
 //! What the nodes have that a task may run on. Pure.
 
 import type { Place } from "../editor/load";
+import type { Json, PipelineDocument, Task } from "../graph/document";
+import { valueAt } from "../graph/edit";
 
 /** The most that one worker can get. Cores, bytes, cards; the names of the cards. */
 export interface Room {
@@ -8,12 +10,29 @@ export interface Room {
   readonly memory: number;
   readonly gpus: number;
   readonly types: readonly string[];
+  /** The node group whose nodes these are; absent when all of the cluster's are meant. */
+  readonly group?: string;
 }
 
-/** The room of a cluster: the named one, else the only one; null when it is not known. */
-export function roomOf(places: readonly Place[], cluster: unknown): Room | null {
+/**
+ * The room of a cluster, or of one of its node groups: of the named cluster, else the only one. Null when it is not
+ * known: a node group that the cluster has and that no node is of now may grow when it is asked for something.
+ */
+export function roomOf(places: readonly Place[], cluster: unknown, group?: unknown): Room | null {
   const place = places.find((one) => one.name === cluster) ?? (places.length === 1 ? places[0] : undefined);
-  if (!place || place.nodes.length === 0) return null;
-  const most = (amount: "cpu" | "memory" | "gpus") => Math.max(...place.nodes.map((node) => node.amount[amount]));
-  return { cpu: most("cpu"), memory: most("memory"), gpus: most("gpus"), types: [...new Set(place.nodes.flatMap((node) => node.gpus.map((gpu) => gpu.name)))] };
+  if (!place) return null;
+  const named = place.node_groups.find((one) => one === group);
+  const nodes = named === undefined ? place.nodes : place.nodes.filter((node) => node.groups.includes(named));
+  if (nodes.length === 0) return null;
+  const most = (amount: "cpu" | "memory" | "gpus") => Math.max(...nodes.map((node) => node.amount[amount]));
+  const room = { cpu: most("cpu"), memory: most("memory"), gpus: most("gpus"), types: [...new Set(nodes.flatMap((node) => node.gpus.map((gpu) => gpu.name)))] };
+  return named === undefined ? room : { ...room, group: named };
+}
+
+/** The node group of these tasks, the pipeline's where one names none; undefined when they do not agree. */
+export function groupOf(document: PipelineDocument, tasks: readonly Task[]): Json | undefined {
+  const path = ["placement", "node_group"];
+  const usual = valueAt(document, path);
+  const found = new Set(tasks.map((task) => valueAt(task, path) ?? usual));
+  return tasks.length === 0 ? usual : found.size === 1 ? [...found][0] : undefined;
 }

@@ -1,12 +1,12 @@
 //! Bends for an edge that would run over boxes which are not its own: between its ends it passes each column of boxes
 //! through the free gap that is nearest to the straight way, as a layout's long edges do.
 
-import type { Gap, Lanes } from "./lanes";
+import type { Gap, Pass } from "./lanes";
 import { pointAt, through, type Curve } from "./line";
 import type { Direction, Point } from "./types";
 
 /** A box on the drawing. */
-interface Block {
+export interface Block {
   readonly x: number;
   readonly y: number;
   readonly width: number;
@@ -30,35 +30,48 @@ interface Span {
   readonly high: number;
 }
 
-/** The line of an edge: its plain curve, or round the boxes that this would run over, beside the edges that take the same way. Its own ends are not given. */
-export function routed(start: Point, end: Point, plain: Curve, boxes: Iterable<Block>, direction: Direction, lanes: Lanes): readonly Curve[] {
-  const points = detour(start, end, plain, boxes, direction, lanes);
-  return points ? through(points, direction) : [plain];
-}
-
-// Null when there is nothing to go round, and for an edge that leads back.
-function detour(start: Point, end: Point, plain: Curve, boxes: Iterable<Block>, direction: Direction, lanes: Lanes): Point[] | null {
-  const turned = ([x, y]: Point): Point => (direction === "right" ? [x, y] : [y, x]);
-  const [[from, low], [to, high]] = [turned(start), turned(end)];
+/**
+ * Where an edge has to pass boxes because its plain curve would run over one of them; `null` when there is nothing to go
+ * round, and for an edge that leads back. The boxes at its own ends are not given.
+ */
+export function detour(start: Point, end: Point, plain: Curve, boxes: Iterable<Block>, direction: Direction): Pass[] | null {
+  const [[from, low], [to, high]] = direction === "right" ? [start, end] : [turned(start), turned(end)];
   if (to - from < 2 * CLEAR.before) return null;
   const between = [...boxes].filter(({ x, y, width, height }) => {
     const [first, last] = direction === "right" ? [x, x + width] : [y, y + height];
     return last > from + 1 && first < to - 1;
   });
-  const bounds = boundsOf(plain);
-  if (!between.some((box) => box.y < bounds.bottom && box.y + box.height > bounds.top && crosses(plain, box))) return null;
-  const spans = between.map((box) => spanOf(box, direction));
-  const bends: Point[] = [];
+  if (!runsOver(plain, between)) return null;
+  const ways: (Gap & { from: number; to: number; best: number })[] = [];
   let [at, across] = [from, low];
-  for (const column of columnsOf(spans, from, to)) {
+  for (const column of columnsOf(between.map((box) => spanOf(box, direction)), from, to)) {
     const middle = (column.from + column.to) / 2;
     const wish = across + ((high - across) * (middle - at)) / Math.max(1, to - at);
-    const { best, ...gap } = nearestGap(column.spans, wish);
-    const free = lanes.take(column.from, column.to, best, wish, gap);
-    bends.push([column.from, free], [column.to, free]);
-    [at, across] = [column.to, free];
+    const gap = nearestGap(column.spans, wish);
+    ways.push({ from: column.from, to: column.to, ...gap });
+    [at, across] = [column.to, gap.best];
   }
-  return [start, ...bends.map(turned), end];
+  return ways.map((way, index): Pass => ({ ...way, before: ways[index - 1]?.best ?? low, after: ways[index + 1]?.best ?? high, ends: low + high }));
+}
+
+/** The line of an edge that passes boxes at the lanes that it got. */
+export function bent(start: Point, end: Point, passes: readonly Pass[], lanes: ReadonlyMap<Pass, number>, direction: Direction): Curve[] {
+  const bends = passes.flatMap((pass): Point[] => {
+    const at = lanes.get(pass) ?? pass.best;
+    return [[pass.from, at], [pass.to, at]];
+  });
+  return through([start, ...(direction === "right" ? bends : bends.map(turned)), end], direction);
+}
+
+/** Whether a curve runs over one of some boxes. */
+export function runsOver(curve: Curve, boxes: Iterable<Block>): boolean {
+  const bounds = boundsOf(curve);
+  for (const box of boxes) if (box.y < bounds.bottom && box.y + box.height > bounds.top && crosses(curve, box)) return true;
+  return false;
+}
+
+function turned([x, y]: Point): Point {
+  return [y, x];
 }
 
 function spanOf({ x, y, width, height }: Block, direction: Direction): Span {

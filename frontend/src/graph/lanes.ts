@@ -1,16 +1,8 @@
-//! Lanes: edges that pass the same gap between boxes lie beside each other, so that each can be followed with the eye.
-//! Who comes later goes beside who is there; nobody is moved, so that what is drawn stays where it is.
+//! Lanes: edges that pass the same gap between boxes lie beside each other, in the order in which they come and go, so
+//! that none crosses another without need. All edges are looked at together: their order in the document says nothing.
 
-/** How far lanes are from each other, in pixels: as long as the gap has room for it, and in a gap that is crowded. */
-const APART = [7, 3] as const;
-
-/** A piece of an edge between two bends: where it begins and ends along the edge, where it lies across, and where it would like to. */
-interface Piece {
-  readonly from: number;
-  readonly to: number;
-  readonly at: number;
-  readonly wish: number;
-}
+/** How far lanes are from each other, in pixels, as long as their gap has room for it. */
+const APART = 7;
 
 /** A free way between boxes: its borders may be infinite. */
 export interface Gap {
@@ -18,55 +10,119 @@ export interface Gap {
   readonly high: number;
 }
 
-// Pieces are looked for by where they lie across, in strips of so many pixels.
-const STRIP = 64;
+/** Where an edge passes boxes: along itself `from` and `to`, and across, where it would like to lie: `best`, in its gap. */
+export interface Pass extends Gap {
+  readonly from: number;
+  readonly to: number;
+  readonly best: number;
+  /** Where it comes from and where it goes to, across: its place at the boxes before and after, or its end. */
+  readonly before: number;
+  readonly after: number;
+  /** The sum of where the whole edge begins and ends: what decides between edges that go the same way for long. */
+  readonly ends: number;
+}
 
-/** The lanes of one drawing. */
-export class Lanes {
-  readonly #strips = new Map<number, Piece[]>();
+// Passes that share a place, one beside the other.
+interface Block {
+  readonly passes: readonly Pass[];
+  /** How many lanes it takes, which pass has which, and where the first one lies. */
+  readonly lanes: ReadonlyMap<Pass, number>;
+  readonly first: number;
+  readonly last: number;
+  readonly apart: number;
+}
 
-  /**
-   * The lane of an edge that passes a gap from `from` to `to`: near `best`, inside of the gap, and beside every lane that
-   * is taken already, on the side of it that the edge comes from by its `wish`. A gap that is full has shared lanes.
-   */
-  take(from: number, to: number, best: number, wish: number, gap: Gap): number {
-    const at = this.#free(from, to, best, wish, gap);
-    const strip = Math.floor(at / STRIP);
-    const piece = { from, to, at, wish };
-    const same = this.#strips.get(strip);
-    if (same) same.push(piece);
-    else this.#strips.set(strip, [piece]);
-    return at;
-  }
-
-  #free(from: number, to: number, best: number, wish: number, { low, high }: Gap): number {
-    for (const apart of APART) {
-      const first = this.#near(best, apart, from, to);
-      if (!first) return best;
-      const side = wish < first.wish ? -1 : 1;
-      for (let turn = 0; turn < 2; turn += 1) {
-        const at = this.#along(first.at, turn === 0 ? side : -side, apart, from, to, { low, high });
-        if (at !== null) return at;
-      }
+/** The lane of each pass: in its gap, and apart from all that it runs beside. */
+export function lanesOf(passes: Iterable<Pass>): Map<Pass, number> {
+  const places = new Map<Pass, number>();
+  for (const together of groupsOf([...passes])) {
+    for (const block of blocksOf(together)) {
+      for (const [pass, lane] of block.lanes) places.set(pass, within(block.first + lane * block.apart, pass));
     }
-    return best;
   }
+  return places;
+}
 
-  // From lane to lane, away from the first, until there is room or the gap ends.
-  #along(first: number, side: number, apart: number, from: number, to: number, { low, high }: Gap): number | null {
-    for (let at = first + side * apart; at >= low && at <= high; ) {
-      const taken = this.#near(at, apart, from, to);
-      if (!taken) return at;
-      at = taken.at + side * apart;
+// Passes that may get in each other's way, if only through others.
+function groupsOf(passes: Pass[]): Pass[][] {
+  const groups = new Set<Pass[]>();
+  const groupOf = new Map<Pass, Pass[]>();
+  let active: Pass[] = [];
+  for (const pass of passes.sort((a, b) => a.from - b.from)) {
+    active = active.filter(({ to }) => to > pass.from);
+    let own = [pass];
+    groups.add(own);
+    groupOf.set(pass, own);
+    for (const other of active) {
+      const its = groupOf.get(other);
+      if (!its || its === own || other.low > pass.high || other.high < pass.low) continue;
+      const [small, large] = its.length < own.length ? [its, own] : [own, its];
+      for (const one of small) groupOf.set(one, large);
+      large.push(...small);
+      groups.delete(small);
+      own = large;
     }
-    return null;
+    active.push(pass);
   }
+  return [...groups];
+}
 
-  #near(at: number, apart: number, from: number, to: number): Piece | undefined {
-    for (let strip = Math.floor((at - apart) / STRIP); strip <= Math.floor((at + apart) / STRIP); strip += 1) {
-      const found = this.#strips.get(strip)?.find((one) => Math.abs(one.at - at) < apart - 0.01 && one.from < to && one.to > from);
-      if (found) return found;
+// From the lowest on: what would come too near to a block becomes one with it.
+function blocksOf(passes: readonly Pass[]): Set<Block> {
+  const blocks = new Set<Block>();
+  for (const pass of passes.toSorted((a, b) => a.best - b.best || byWay(a, b))) {
+    let block = blockOf([pass]);
+    for (let near = meeting(blocks, block); near; near = meeting(blocks, block)) {
+      blocks.delete(near);
+      block = blockOf([...near.passes, ...block.passes]);
     }
-    return undefined;
+    blocks.add(block);
   }
+  return blocks;
+}
+
+function meeting(blocks: Iterable<Block>, block: Block): Block | undefined {
+  for (const other of blocks) if (meet(other, block)) return other;
+  return undefined;
+}
+
+function blockOf(passes: readonly Pass[]): Block {
+  const lanes = numbered(passes);
+  const steps = Math.max(...lanes.values());
+  const [low, high] = [Math.max(...passes.map((pass) => pass.low)), Math.min(...passes.map((pass) => pass.high))];
+  const room = Math.max(0, high - low);
+  const apart = Math.min(APART, room / Math.max(1, steps));
+  const middle = passes.reduce((sum, { best }) => sum + best, 0) / passes.length;
+  const first = Math.max(low, Math.min(high - steps * apart, middle - (steps * apart) / 2));
+  return { passes, lanes, first, last: first + steps * apart, apart };
+}
+
+// Each comes after those that it runs beside and that belong before it.
+function numbered(passes: readonly Pass[]): Map<Pass, number> {
+  const lanes = new Map<Pass, number>();
+  for (const pass of passes.toSorted(byWay)) {
+    let lane = 0;
+    for (const [other, its] of lanes) if (beside(pass, other)) lane = Math.max(lane, its + 1);
+    lanes.set(pass, lane);
+  }
+  return lanes;
+}
+
+// Two edges of which one begins and ends above the other do not cross when they lie in this order; others cross once anyhow.
+function byWay(a: Pass, b: Pass): number {
+  return a.before + a.after - (b.before + b.after) || a.ends - b.ends || a.before - b.before;
+}
+
+function beside(a: Pass, b: Pass): boolean {
+  return a.from < b.to && b.from < a.to;
+}
+
+function meet(a: Block, b: Block): boolean {
+  const free = Math.max(b.first - a.last, a.first - b.last);
+  if (free >= Math.min(APART, Math.max(a.apart, b.apart)) - 0.01) return false;
+  return a.passes.some((pass) => b.passes.some((other) => beside(pass, other)));
+}
+
+function within(at: number, { low, high }: Gap): number {
+  return Math.max(low, Math.min(high, at));
 }

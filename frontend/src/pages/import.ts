@@ -42,8 +42,8 @@ export function start(): void {
 
 function documents(project: string, admin: boolean, made: Made[]): Node[] {
   const rows = made.map((one) => h("tr", {},
-    h("td", { "data-label": t("import.document") }, h("strong", {}, one.name), taken(one)),
-    h("td", { "data-label": t("import.kind") }, one.kind === "pipeline" ? t("import.pipeline") : t("import.template")),
+    h("td", { "data-label": t("import.document") }, h("div", {}, h("strong", {}, one.name), taken(one))),
+    h("td", { "data-label": t("import.kind"), class: "shrink" }, one.kind === "pipeline" ? t("import.pipeline") : t("import.template")),
     h("td", { "data-label": t("import.notes"), class: "number" }, one.notes.length),
     h("td", { class: "shrink" }, h("div", { class: "actions" }, ...actions(project, admin, one)))));
   const head = [t("import.document"), t("import.kind"), t("import.notes")].map((text) => h("th", {}, text));
@@ -56,7 +56,7 @@ function taken(one: Made): Node | false {
   if (one.taken === undefined) return false;
   if (one.taken === "same") return h("p", { class: "muted small" }, t("import.same"));
   const advice = one.kind === "pipeline" ? t("import.taken-pipeline") : t("import.taken-template");
-  return h("p", { class: "small" }, h("span", { class: "state" }, icon("warning"), h("span", {}, t("import.taken"))), " ", advice);
+  return h("p", { class: "small" }, h("span", { class: "state" }, icon("warning"), h("strong", {}, t("import.taken"))), " · ", advice);
 }
 
 function actions(project: string, admin: boolean, one: Made): Node[] {
@@ -110,11 +110,23 @@ function report(lines: Line[]): Node[] {
   const signs = { changed: "info", left_out: "close", problem: "warning" };
   // What somebody has to do comes first.
   const order = ["problem", "changed", "left_out"];
-  const sorted = [...lines].sort((a, b) => order.indexOf(a.fate) - order.indexOf(b.fate));
-  const rows = sorted.map((line) => h("tr", {},
-    h("td", { "data-label": t("import.fate"), class: "shrink" }, h("span", { class: "state" }, icon(signs[line.fate]), h("span", {}, words[line.fate]))),
-    h("td", { "data-label": t("import.where") }, h("code", {}, line.path || "/")),
-    h("td", { "data-label": t("import.what") }, ...prose(line.message))));
-  const head = [t("import.fate"), t("import.where"), t("import.what")].map((text) => h("th", {}, text));
+  const sorted = together(lines).sort((a, b) => order.indexOf(a.fate) - order.indexOf(b.fate));
+  const rows = sorted.map(({ fate, message, paths }) => h("tr", {},
+    h("td", { "data-label": t("import.fate"), class: "shrink" }, h("span", { class: "state" }, icon(signs[fate]), h("span", {}, words[fate]))),
+    h("td", {}, h("div", {}, ...prose(message))),
+    h("td", {}, h("div", { class: "places", role: "list", "aria-label": t("import.where") }, ...paths.map((path) => h("code", { role: "listitem" }, path || "/"))))));
+  const head = [t("import.fate"), t("import.what"), t("import.where")].map((text) => h("th", {}, text));
   return [section(title, table(head, rows))];
+}
+
+/** What is true of several places is said once. */
+function together(lines: readonly Line[]): (Line & { paths: string[] })[] {
+  const found = new Map<string, Line & { paths: string[] }>();
+  for (const line of lines) {
+    const key = `${line.fate} ${line.message}`;
+    const same = found.get(key);
+    if (same) same.paths.push(line.path);
+    else found.set(key, { ...line, paths: [line.path] });
+  }
+  return [...found.values()];
 }

@@ -1,13 +1,14 @@
 //! The reader's own page: profile, password, tokens, sessions.
 
 import { request } from "../api/client";
+import { ask } from "../core/ask";
 import { confirm } from "../core/dialog";
 import { all, need } from "../core/dom";
+import { exact, field, input, said, select } from "../core/fields";
 import { onSubmit, trying } from "../core/form";
 import { t } from "../core/texts";
 import { toast, toastLater } from "../core/toast";
-import { ask, showOnce } from "../people/dialogs";
-import { exact, field, input, said, select } from "../people/fields";
+import { showOnce } from "../people/dialogs";
 
 const DAY_MS = 86_400_000;
 

@@ -1,6 +1,7 @@
 //! A project: its members and settings, for its owners.
 
 import { request } from "../api/client";
+import { ApiProblem } from "../api/problem";
 import { all, around, need } from "../core/dom";
 import { confirm } from "../core/dialog";
 import { onSubmit, trying } from "../core/form";
@@ -13,7 +14,7 @@ export function start(): void {
   if (!settings) return;
   const project = settings.dataset["project"] ?? "";
   onSubmit(need<HTMLFormElement>("#add-member"), async (data) => {
-    await request("PUT", `/projects/${project}/members/${encodeURIComponent(text(data, "user"))}`, { role: text(data, "role") });
+    await add(project, text(data, "user"), text(data, "role"));
     again(t("projects.member-added", { name: text(data, "user") }));
   });
   onSubmit(settings, async (data) => {
@@ -23,6 +24,16 @@ export function start(): void {
   });
   for (const row of all("[data-member]")) watchMember(project, row);
   need("#delete-project").addEventListener("click", () => void trying(() => remove(project, settings.dataset["etag"] ?? "*")));
+}
+
+async function add(project: string, user: string, role: string): Promise<void> {
+  try {
+    await request("PUT", `/projects/${project}/members/${encodeURIComponent(user)}`, { role });
+  } catch (error) {
+    // The name stands in the address, which has no field: it is said at the one that it was written in.
+    if (!(error instanceof ApiProblem) || error.kind !== "not-found") throw error;
+    throw new ApiProblem(error.status, { problems: [{ severity: "error", code: "not-found", path: "/user", message: error.message }] });
+  }
 }
 
 function text(data: FormData, key: string): string {

@@ -38,6 +38,7 @@ function ask(): void {
     const called = label.value.trim();
     const body = { name: name.value.trim(), description: description.value.trim(), ...(called ? { label: called } : {}) };
     await request("POST", "/projects", body);
+    dialog.close();
     location.assign(`/projects/${body.name}`);
   });
   name.focus();

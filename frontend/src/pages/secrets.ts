@@ -93,7 +93,10 @@ function ask(title: string, form: HTMLFormElement, send: (data: FormData) => Pro
   const cancel = h("button", { class: "button", type: "button" }, t("common.cancel"));
   const dialog = openDialog({ title, body: [form], actions: [cancel, save] });
   cancel.addEventListener("click", () => { dialog.close(); });
-  onSubmit(form, send);
+  onSubmit(form, async (data) => {
+    await send(data);
+    dialog.close();
+  });
 }
 
 function text(data: FormData, name: string): string {

@@ -1,4 +1,4 @@
-//! The catalogue of templates: an administrator installs one from a file.
+//! The catalogue of templates: an administrator installs one from its document, or from an archive of its folder.
 
 import { request } from "../api/client";
 import { need } from "../core/dom";
@@ -20,7 +20,9 @@ export function start(): void {
 }
 
 async function install(file: File): Promise<void> {
-  const { data } = await request("POST", "/templates", { document: await file.text() });
+  const isArchive = /\.(tar\.gz|tgz)$/i.test(file.name);
+  const sent = isArchive ? new Blob([file], { type: "application/gzip" }) : { document: await file.text() };
+  const { data } = await request("POST", "/templates", sent);
   toastLater(t("templates.installed", { name: data.name }));
   location.assign(`/templates/${data.name}`);
 }

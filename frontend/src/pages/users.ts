@@ -1,12 +1,13 @@
 //! Everybody with an account: new ones, changes, invitations, links for lost passwords.
 
 import { request } from "../api/client";
+import { ask } from "../core/ask";
 import { all, need } from "../core/dom";
+import { check, field, input, said, select } from "../core/fields";
 import { trying } from "../core/form";
 import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
-import { ask, showOnce } from "../people/dialogs";
-import { check, field, input, said, select } from "../people/fields";
+import { showOnce } from "../people/dialogs";
 
 /** Starts it. */
 export function start(): void {

@@ -44,6 +44,7 @@ function ask(page: Page): void {
   cancel.addEventListener("click", () => { dialog.close(); });
   onSubmit(form, async (data) => {
     await request("POST", pathOf(page), { name: name.value, parameters: chosen(optional, data) });
+    dialog.close();
     again(t("pipeline.hook-made"));
   });
   name.focus();

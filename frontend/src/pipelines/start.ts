@@ -60,8 +60,8 @@ export function askStart(project: string, pipeline: string, parameters: Paramete
     const part = tasks && (typeof of === "string" && of !== "" ? { ...tasks, of } : tasks);
     const body = { pipeline, parameters: chosen(parameters, data), ...(version === undefined ? {} : { version }), ...(part ? { tasks: part } : {}) };
     const { data: started } = await request("POST", `/projects/${project}/runs`, body);
+    dialog.close();
     if (onStarted) {
-      dialog.close();
       onStarted(started.run.id, started.warnings as Problem[]);
       return;
     }

@@ -11,7 +11,7 @@ interface Graph {
   edges: { from: string; to: string }[];
 }
 
-type States = Record<string, { state: string; done?: number; total?: number }>;
+type States = Record<string, { state: string; done?: number; total?: number; tally?: string }>;
 
 /** Draws the graph; a task opens beside it. */
 export function open(_run: string, panel: TaskPanel): Tab {
@@ -41,10 +41,10 @@ function states(): States {
 
 /** What a node says below its name, its state, and how much of it is done. */
 function shown(template: string, of: States[string] | undefined): Omit<DagNode, "id" | "label"> {
-  const { done, total } = of ?? {};
+  const { done, total, tally } = of ?? {};
   const several = total !== undefined && total > 0;
   return {
-    sub: several ? `${template} · ${done ?? 0}/${total}` : template,
+    sub: several ? `${template} · ${tally ?? ""}` : template,
     state: of?.state,
     progress: several ? (done ?? 0) / total : undefined,
   };

@@ -70,7 +70,7 @@ class LogPanel {
     };
     const label = t("run.log-label", { task: this.#choice.task });
     const box = h("div", { class: "log-box", tabindex: 0, role: "region", "aria-label": label });
-    panel.append(this.#bar(), this.#note, box, h("p", { class: "muted small" }, t("run.log-keys")));
+    panel.append(this.#bar(), this.#note, box, h("p", { class: "muted small for-keys" }, t("run.log-keys")));
     this.#view = new LogView(box, this.#lines);
     this.#view.onFollow = (follows) => { this.#setFollow(follows); };
     this.#view.dress({ named: data["named"] !== undefined, begin: Date.parse(data["begin"] ?? "") || 0 });

@@ -8,6 +8,7 @@ mod audit;
 mod bench;
 mod cli;
 mod clock;
+mod clusters;
 mod commands;
 mod config;
 mod connections;

@@ -1,10 +1,10 @@
 //! What a command works with: the data folder, the database, the templates, and this machine as a cluster.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
+use cubeloom_domain::clusters::Clusters;
 use cubeloom_domain::executor::{Executor, Facts};
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::template::TemplateSet;
@@ -12,9 +12,11 @@ use cubeloom_domain::{Bytes, Clock, Cpu, RunId, Timestamp};
 use cubeloom_engine::{Engine, EngineConfig, Handle};
 use cubeloom_executor_local::{LocalConfig, LocalExecutor};
 use cubeloom_store::{Options, Store};
+use cubeloom_web::Folders;
 use cubeloom_web::secrets::{Keyring, StoreVault};
 
 use crate::clock::MachineClock;
+use crate::clusters::{self, Keeper, Maker};
 use crate::config::Config;
 use crate::exit::Invalid;
 use crate::lock::EngineLock;
@@ -23,8 +25,6 @@ use crate::{failpoint, machine, sealing, templates, wake};
 
 /// The project of everything that the command line starts.
 pub const PROJECT: &str = "default";
-/// The name of this machine as a cluster.
-pub const CLUSTER: &str = "local";
 
 /// What a command works with.
 pub struct Platform {
@@ -37,6 +37,7 @@ pub struct Platform {
     /// The time.
     pub clock: Arc<MachineClock>,
     executor: Mutex<Option<Arc<LocalExecutor>>>,
+    clusters: Mutex<Option<Clusters>>,
 }
 
 /// An engine in this process, and what it must keep.
@@ -58,7 +59,7 @@ impl Platform {
         let store = Store::open(&Options::new(url)).await?;
         let clock = Arc::new(MachineClock::start());
         store.date_first_project(clock.now()).await?;
-        Ok(Self { config, data, store, clock, executor: Mutex::default() })
+        Ok(Self { config, data, store, clock, executor: Mutex::default(), clusters: Mutex::default() })
     }
 
     /// The present moment.
@@ -83,6 +84,17 @@ impl Platform {
     /// A number that changes when the folder of templates does.
     pub fn templates_stamp(&self) -> u64 {
         templates_root(&self.config).map(|root| templates::stamp(&root)).unwrap_or_default()
+    }
+
+    /// Where files lie.
+    pub fn folders(&self) -> Folders {
+        let data = &self.data;
+        Folders {
+            data: data.path().into(),
+            code: data.code(),
+            templates: data.templates(),
+            workspace: data.workspace(),
+        }
     }
 
     /// The keys that secrets are encrypted with.
@@ -121,12 +133,37 @@ impl Platform {
         self.executor.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// This machine, as a cluster.
+    /// The clusters of this server. All who ask get the same.
     ///
     /// # Errors
     /// When jobs cannot run in this data folder.
-    pub fn cluster(&self) -> anyhow::Result<Arc<dyn Executor>> {
-        Ok(self.executor()?)
+    pub fn clusters(&self) -> anyhow::Result<Clusters> {
+        let executor = self.executor()?;
+        let mut slot = self.clusters.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(slot.get_or_insert_with(|| clusters::alone(executor)).clone())
+    }
+
+    /// Makes the executors of clusters that are added.
+    ///
+    /// # Errors
+    /// When the keys of secrets cannot be read.
+    pub fn cluster_maker(&self) -> anyhow::Result<Arc<Maker>> {
+        Ok(Arc::new(Maker {
+            data: self.data.path().into(),
+            workspace: self.data.workspace(),
+            code: self.data.code(),
+            local: self.executor()?,
+            vault: Arc::new(StoreVault::new(self.store.clone(), self.keyring()?)),
+            clock: self.clock.clone(),
+        }))
+    }
+
+    /// Keeps the clusters in step with the database, once it is looked.
+    ///
+    /// # Errors
+    /// When the keys of secrets cannot be read.
+    pub fn cluster_keeper(&self) -> anyhow::Result<Keeper> {
+        Ok(Keeper::new(self.store.clone(), self.keyring()?, self.cluster_maker()?, self.clusters()?))
     }
 
     fn executor(&self) -> anyhow::Result<Arc<LocalExecutor>> {
@@ -145,7 +182,7 @@ impl Platform {
     /// # Errors
     /// When it cannot use this machine or the database.
     pub async fn start_engine(&self, lock: EngineLock) -> anyhow::Result<RunningEngine> {
-        let executor: Arc<dyn Executor> = self.executor()?;
+        let clusters = self.clusters()?;
         let config = EngineConfig {
             owner: machine::owner(self.data.path()),
             lease: self.config.settings.engine.lease.0,
@@ -156,9 +193,7 @@ impl Platform {
         };
         let socket = wake::listen(&self.data.wake())
             .with_context(|| format!("the socket {} cannot be made", self.data.wake().display()))?;
-        let executors = BTreeMap::from([(CLUSTER.to_owned(), executor)]);
-        let handle =
-            Arc::new(Engine::start(config, self.store.clone(), executors, self.clock.clone()).await?);
+        let handle = Arc::new(Engine::start(config, self.store.clone(), clusters, self.clock.clone()).await?);
         let woken = Arc::downgrade(&handle);
         let listener = tokio::spawn(async move {
             let mut byte = [0; 1];

@@ -11,8 +11,8 @@ use cubeloom_domain::template::TemplateSet;
 use cubeloom_domain::{JsonMap, Problem, RunId};
 use cubeloom_storage::snapshot::{self, Limits, Snapshot};
 use cubeloom_store::{Expected, NewVersion, PutPipeline};
+use cubeloom_web::code;
 use cubeloom_web::part::{self, PartError, WantedPart};
-use cubeloom_web::{Folders, code};
 use serde_json::json;
 
 use crate::audit;
@@ -61,7 +61,7 @@ pub async fn submit(
     let (plan, taken, message) = match &request.part {
         None => (plan, TakenOver::default(), None),
         Some(wanted) => {
-            let begun = part::begin(&platform.store, &folders(platform), plan, wanted).await;
+            let begun = part::begin(&platform.store, &platform.folders(), plan, wanted).await;
             let mut begun = begun.map_err(refused)?;
             request.document.locate(&mut begun.warnings);
             warnings.append(&mut begun.warnings);
@@ -82,13 +82,8 @@ fn refused(error: PartError) -> anyhow::Error {
 /// Keeps a copy of the folder that the file lies in, and says its digest.
 fn keep_folder(platform: &Platform, file: &Path) -> anyhow::Result<String> {
     let snapshot = Snapshot::take(&snapshot::folder_of(file)?, Limits::CODE)?;
-    code::keep(&folders(platform), PROJECT, &snapshot)?;
+    code::keep(&platform.folders(), PROJECT, &snapshot)?;
     Ok(snapshot.digest)
-}
-
-fn folders(platform: &Platform) -> Folders {
-    let data = &platform.data;
-    Folders { data: data.path().into(), code: data.code(), workspace: data.workspace() }
 }
 
 /// Stores the document as a version of its pipeline, and a run of that.

@@ -1,6 +1,5 @@
 //! The web of `cubeloom serve`: its keys, its listener, and the parts of the platform that it works with.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;
@@ -12,7 +11,7 @@ use anyhow::Context;
 use cubeloom_domain::template::TemplateSet;
 use cubeloom_engine::Handle;
 use cubeloom_web::auth::oidc;
-use cubeloom_web::{Folders, Keys, Parts, Settings, Web};
+use cubeloom_web::{Keys, Parts, Settings, Web};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -20,7 +19,7 @@ use tokio::task::JoinHandle;
 use crate::config::{Config, Origin};
 use crate::connections::{self, Limits};
 use crate::exit;
-use crate::platform::{CLUSTER, Platform};
+use crate::platform::Platform;
 
 /// How many ports after the usual one are tried.
 const NEXT_PORTS: u16 = 19;
@@ -113,11 +112,13 @@ fn parts(
 ) -> anyhow::Result<Parts> {
     let data = &platform.data;
     let keys = platform.config.settings.server.keys.clone().unwrap_or_else(|| data.path().join("keys"));
+    let maker = platform.cluster_maker()?;
     let engine_to_wake: Weak<Handle> = Arc::downgrade(engine);
     Ok(Parts {
         store: platform.store.clone(),
         clock: platform.clock.clone(),
-        clusters: BTreeMap::from([(CLUSTER.to_owned(), platform.cluster()?)]),
+        clusters: platform.clusters()?,
+        make_cluster: Arc::new(move |name, settings, kubeconfig| maker.make(name, settings, kubeconfig)),
         templates,
         events: engine.events(),
         stopping,
@@ -126,7 +127,7 @@ fn parts(
                 engine.wake();
             }
         }),
-        folders: Folders { data: data.path().into(), code: data.code(), workspace: data.workspace() },
+        folders: platform.folders(),
         keys: Keys { signing: key(&keys, "signing")?, sealing: platform.keyring()? },
         settings: settings(platform, url)?,
     })

@@ -13,6 +13,8 @@ pub enum Owner {
     Project(String),
     /// A person's, by their id.
     User(String),
+    /// The server's own: the keys of a cluster.
+    Cluster(String),
 }
 
 /// A secret, encrypted.

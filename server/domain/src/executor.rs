@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::JsonMap;
 use crate::belongings::VolumePlace;
 use crate::clock::Timestamp;
+use crate::clusters::{Standing, Survey};
 use crate::ids::AttemptKey;
 use crate::job::Job;
 use crate::kubernetes::KubernetesFacts;
@@ -68,6 +69,21 @@ pub enum Event {
     Ended(Box<Ended>),
     /// The cluster knows nothing of it.
     NotFound,
+}
+
+/// Something that a cluster told of a job: why a worker waits, what could not be mounted, where one was placed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// When it was last told.
+    pub at: Timestamp,
+    /// The object, `Pod/cl-train-...`.
+    pub of: String,
+    /// Whether it is a warning.
+    pub warning: bool,
+    /// A word, e.g. `FailedMount`.
+    pub reason: String,
+    /// A sentence, in the cluster's words.
+    pub message: String,
 }
 
 /// How far a program is.
@@ -191,6 +207,9 @@ pub struct NodeFacts {
     /// Graphics cards.
     #[serde(default)]
     pub gpus: Vec<GpuFacts>,
+    /// The node groups that it is of, by name; jobs of these may run on it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub groups: Vec<String>,
 }
 
 impl NodeFacts {
@@ -254,6 +273,21 @@ pub trait Executor: Send + Sync {
 
     /// Frees what `bind` reserved: the attempt's end is stored.
     fn release(&self, key: &AttemptKey);
+
+    /// How the cluster is.
+    fn standing(&self) -> Standing {
+        Standing::Connected
+    }
+
+    /// Looks at what a project finds there and what it misses; `None` for a cluster of which the facts say all.
+    fn survey<'a>(&'a self, _project: &'a str) -> Option<BoxFuture<'a, Survey>> {
+        None
+    }
+
+    /// What the cluster told of an attempt, the latest at the end.
+    fn notices<'a>(&'a self, _key: &'a AttemptKey) -> BoxFuture<'a, Vec<Notice>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
 
     /// What workers wrote, where the cluster lets it be read.
     fn logs(&self) -> Option<&dyn Logs> {

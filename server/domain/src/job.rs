@@ -109,6 +109,8 @@ pub enum SuccessRule {
     AllWorkers,
     /// All workers of this role ended with 0; the others are then stopped.
     Role(String),
+    /// The first worker of this role ended with 0; the others are then stopped.
+    First(String),
     /// No live worker is left and at least one ended with 0.
     AnyWorker,
 }

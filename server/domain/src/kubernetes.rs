@@ -8,16 +8,62 @@ use serde_json::Value;
 use crate::ids::AttemptKey;
 use crate::pipeline::Toleration;
 
+/// Labels of every object and pod of a job.
+pub mod labels {
+    /// Who made it.
+    pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+    /// The value of [`MANAGED_BY`].
+    pub const CUBELOOM: &str = "cubeloom";
+    /// The run.
+    pub const RUN: &str = "cubeloom/run";
+    /// The task.
+    pub const TASK: &str = "cubeloom/task";
+    /// The instance.
+    pub const INSTANCE: &str = "cubeloom/instance";
+    /// The attempt's number.
+    pub const ATTEMPT: &str = "cubeloom/attempt";
+    /// The job's name.
+    pub const JOB: &str = "cubeloom/job";
+    /// A pod's role.
+    pub const ROLE: &str = "cubeloom/role";
+    /// A pod's index within its role, where no controller notes it.
+    pub const INDEX: &str = "cubeloom/index";
+    /// An annotation, not a label, as it may be long: the attempt's whole key.
+    pub const KEY: &str = "cubeloom/key";
+}
+
+/// The key, in a job's Secret, by which its workers know each other. No secret of a project begins with a dot.
+pub const TOKEN_KEY: &str = ".job-token";
+
+/// The folder of an attempt in its project's workspace; each of its workers has one of its own below, `<role>-<index>`,
+/// with what it reports in [`OUTPUTS`].
+#[must_use]
+pub fn attempt_folder(key: &AttemptKey) -> String {
+    format!("runs/{}/.attempts/{}/{}/{}", key.run, key.task, key.instance, key.n)
+}
+
+/// The file that a worker reports into.
+pub const OUTPUTS: &str = "outputs.jsonl";
+
+/// The folder of a pipeline's code in its project's workspace, by the code's digest.
+#[must_use]
+pub fn code_folder(digest: &str) -> String {
+    format!(".code/{digest}")
+}
+
 /// A cluster as far as lowering must know it. What is absent is not there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct KubernetesFacts {
-    /// The project's namespace.
+    /// The project's namespace. `{project}` in it stands for the project's name.
     pub namespace: String,
     /// The account of its pods. It needs no right.
     pub service_account: String,
     /// The claim, in the namespace, that holds the project's workspace; many nodes must be able to write to it.
     pub workspace_claim: String,
+    /// The folder of the claim that is the project's workspace; empty for the whole claim. `{project}` in it stands for
+    /// the project's name.
+    pub workspace_path: String,
     /// The uid and gid of its workers; not 0.
     pub uid: u32,
     /// Secrets, in the namespace, that images are pulled with.
@@ -34,6 +80,9 @@ pub struct KubernetesFacts {
     pub rdma: Option<String>,
     /// Whether pods may use the node's own network.
     pub host_network: bool,
+    /// The account, in the namespace, of Spark's drivers: it may make pods, Services, ConfigMaps and claims there.
+    /// Without one no driver starts executors by itself.
+    pub spark_account: Option<String>,
     /// Node groups that a placement may name.
     pub node_groups: BTreeMap<String, NodeGroupFacts>,
 }
@@ -90,6 +139,7 @@ impl Default for KubernetesFacts {
             namespace: "cubeloom-default".into(),
             service_account: "cubeloom-worker".into(),
             workspace_claim: "workspace".into(),
+            workspace_path: String::new(),
             uid: 10_000,
             pull_secrets: Vec::new(),
             kinds: BTreeMap::new(),
@@ -98,7 +148,21 @@ impl Default for KubernetesFacts {
             cards: CardFacts::default(),
             rdma: None,
             host_network: false,
+            spark_account: None,
             node_groups: BTreeMap::new(),
+        }
+    }
+}
+
+impl KubernetesFacts {
+    /// The same for one project.
+    #[must_use]
+    pub fn of_project(&self, project: &str) -> Self {
+        let named = |text: &str| text.replace("{project}", project);
+        Self {
+            namespace: named(&self.namespace),
+            workspace_path: named(&self.workspace_path),
+            ..self.clone()
         }
     }
 }

@@ -6,6 +6,7 @@
 pub mod belongings;
 pub mod canvas;
 pub mod clock;
+pub mod clusters;
 pub mod event;
 pub mod executor;
 pub mod failpoint;

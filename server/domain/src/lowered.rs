@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::AttemptKey;
 use crate::job::{PythonEnvironment, SecretMount, SuccessRule};
+use crate::kubernetes::{KubernetesFacts, KubernetesJob};
 use crate::outcome::WorkerName;
 use crate::quantity::{Bytes, Cpu};
 
@@ -16,6 +17,8 @@ use crate::quantity::{Bytes, Cpu};
 pub enum Bindings {
     /// For processes on this machine.
     Local(LocalBindings),
+    /// For a Kubernetes cluster.
+    Kubernetes(Box<KubernetesBindings>),
     /// For an executor that needs none.
     None,
 }
@@ -23,12 +26,22 @@ pub enum Bindings {
 /// A job in the form that one kind of cluster takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "the empty variant is that of test clusters")]
 pub enum Lowered {
     /// Processes on this machine.
     Local(LocalJob),
+    /// Objects of a Kubernetes cluster.
+    Kubernetes(KubernetesJob),
     /// Nothing: the executor reads the job itself.
     None,
+}
+
+/// The Kubernetes cluster that a job goes to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KubernetesBindings {
+    /// Its name.
+    pub cluster: String,
+    /// What was known of it, for the job's project, when the attempt was made: from it alone follow the objects.
+    pub facts: KubernetesFacts,
 }
 
 /// Addresses, ports, devices and folders on this machine.

@@ -39,6 +39,10 @@ pub enum RunState {
 }
 
 impl RunState {
+    /// All of them, in the order in which a run may go through them.
+    pub const ALL: [Self; 6] =
+        [Self::Queued, Self::Running, Self::Cancelling, Self::Succeeded, Self::Failed, Self::Cancelled];
+
     /// Whether nothing will happen any more by itself.
     #[must_use]
     pub fn is_final(self) -> bool {

@@ -3,11 +3,11 @@
 //! Nothing on the way from a worker's exit to the next worker's start waits for a timer: executors report into a
 //! channel, and a report starts a pass. The period only looks for lost wake-ups and renews leases.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cubeloom_domain::clusters::Clusters;
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::{Event, Executor, Observation, Observer};
 use cubeloom_domain::failpoint;
@@ -119,6 +119,7 @@ pub struct Engine {
     config: EngineConfig,
     store: Store,
     clock: Arc<dyn Clock>,
+    clusters: Clusters,
     core: Core,
     lease: Lease,
     renew_at: Timestamp,
@@ -138,23 +139,20 @@ impl Engine {
     pub async fn start(
         config: EngineConfig,
         store: Store,
-        executors: BTreeMap<String, Arc<dyn Executor>>,
+        clusters: Clusters,
         clock: Arc<dyn Clock>,
     ) -> Result<Handle, EngineError> {
         let (sender, receiver) = mpsc::unbounded_channel();
         let (events, _) = broadcast::channel(4096);
         let (stop, stopping) = watch::channel(false);
-        for executor in executors.values() {
-            executor.attach(Arc::new(Reports(sender.clone())));
-        }
         store.release_all(&config.owner).await.map_err(EngineError::Start)?;
-        let core = Core::new(&executors);
         let lease = Lease { owner: config.owner.clone() };
-        let engine = Self {
+        let mut engine = Self {
             config,
             store,
             clock,
-            core,
+            clusters,
+            core: Core::new(),
             lease,
             renew_at: Timestamp::default(),
             wished: Vec::new(),
@@ -162,6 +160,7 @@ impl Engine {
             sender: sender.clone(),
             events: events.clone(),
         };
+        engine.join_clusters().await;
         let task = tokio::spawn(engine.run(receiver, stopping));
         Ok(Handle { stop, wake: sender, events, task })
     }
@@ -208,8 +207,22 @@ impl Engine {
         }
     }
 
-    /// Looks at the store: leases, runs that nobody has, wishes.
+    /// Takes in what clusters there are now. The runs in memory of one that is new are loaded again: that is how jobs are
+    /// taken up.
+    async fn join_clusters(&mut self) {
+        let sender = self.sender.clone();
+        let attach = |executor: &Arc<dyn Executor>| executor.attach(Arc::new(Reports(sender.clone())));
+        let runs = self.core.join(self.clusters.all(), attach);
+        let now = self.clock.now();
+        for run in runs {
+            self.core.forget(&run);
+            self.take_run(&run, now).await;
+        }
+    }
+
+    /// Looks at the clusters and at the store: leases, runs that nobody has, wishes.
     async fn look(&mut self) {
+        self.join_clusters().await;
         if let Err(error) = self.try_look().await {
             tracing::warn!(%error, "the database did not answer; looking again soon");
         }

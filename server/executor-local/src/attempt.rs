@@ -10,6 +10,7 @@ use cubeloom_domain::failpoint::hit;
 use cubeloom_domain::lowered::LocalJob;
 use cubeloom_domain::outcome::{Failure, WorkerName};
 use cubeloom_domain::{AttemptKey, Timestamp};
+use cubeloom_workers::ends::End;
 use rustix::process::Signal;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch as latch;
@@ -20,11 +21,11 @@ use crate::conclude;
 use crate::gang::{Gang, Verdict};
 use crate::look::{Found, look};
 use crate::machine::Machine;
-use crate::outputs::ProgressTail;
 use crate::spares::Spawned;
-use crate::spec::{self, End, ExitRecord, Note, StopWhy, StopWish};
+use crate::spec::{self, ExitRecord, Note, StopWhy, StopWish};
 use crate::start;
 use crate::watch::{Gone, Watched, watch};
+use cubeloom_workers::outputs::ProgressTail;
 
 /// What can happen to an attempt.
 pub(crate) enum Happened {

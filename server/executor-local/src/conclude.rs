@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use cubeloom_domain::executor::Ended;
-use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
+use cubeloom_domain::outcome::{Failure, Outcome};
 use cubeloom_domain::usage::UsageSummary;
 
 use crate::attempt::{Attempt, Worker};
-use crate::logs;
-use crate::outputs::{self, Reports};
 use crate::spawn::remove_scratch;
 use crate::spec::{STDERR, STDOUT};
+use cubeloom_workers::logs;
+use cubeloom_workers::outputs::{self, Reports};
 
 /// How many of a failed worker's last lines are kept.
 const LAST_LINES: usize = 20;
@@ -33,12 +33,10 @@ pub(crate) fn conclude(attempt: &Attempt, unprepared: Option<Failure>) -> Ended 
     if let (Some(failure), false) = (unprepared, outcome == Outcome::Cancelled) {
         outcome = Outcome::Failed(failure);
     }
-    if outcome == Outcome::Succeeded {
-        let missing: Vec<&String> =
-            attempt.required.iter().filter(|name| !report.outputs.contains_key(*name)).collect();
-        if !missing.is_empty() {
-            outcome = Outcome::Failed(missing_outputs(&missing));
-        }
+    if outcome == Outcome::Succeeded
+        && let Some(missing) = outputs::missing(&attempt.required, &report)
+    {
+        outcome = Outcome::Failed(missing);
     }
     let ended_at = attempt.gang.exits().map(|exit| exit.ended_at).max();
     Ended {
@@ -48,16 +46,6 @@ pub(crate) fn conclude(attempt: &Attempt, unprepared: Option<Failure>) -> Ended 
         report,
         usage: attempt.gang.exits().map(|exit| exit.usage).fold(UsageSummary::default(), UsageSummary::join),
     }
-}
-
-fn missing_outputs(missing: &[&String]) -> Failure {
-    let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
-    let message = format!(
-        "it ended well, but did not write {}; append a line such as {{\"output\": {{\"{}\": 1}}}} to the file that CUBELOOM_OUTPUTS names",
-        names.join(", "),
-        missing[0]
-    );
-    Failure::new(FailureKind::MissingOutput, message)
 }
 
 /// The end of standard error, or of standard output when there is nothing in the former.

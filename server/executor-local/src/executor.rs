@@ -29,11 +29,11 @@ use crate::notes::Notes;
 use crate::owner::Owners;
 use crate::paths::Layout;
 use crate::python::Pythons;
-use crate::reports::Reports;
 use crate::spares::Spares;
 use crate::spec::{StopWhy, StopWish};
 use crate::token::Tokens;
 use crate::{cgroup, templates};
+use cubeloom_workers::reports::Reports;
 
 /// Runs jobs as processes on this machine.
 pub struct LocalExecutor {

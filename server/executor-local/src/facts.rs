@@ -25,6 +25,7 @@ pub(crate) fn facts(config: &LocalConfig, gpus: &Gpus) -> Facts {
             Some(amount) => gpus.facts.iter().take(amount.gpus as usize).cloned().collect(),
             None => gpus.facts.clone(),
         },
+        groups: Vec::new(),
     };
     Facts {
         cluster: LOCAL.into(),

@@ -2,12 +2,9 @@
 
 use cubeloom_domain::job::SuccessRule;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
-use cubeloom_domain::{Span, Timestamp};
+use cubeloom_workers::ends::{End, Finish, span};
 
-use crate::spec::{End, ExitRecord, StopWhy};
-
-/// How late, in microseconds, an end may be noted on a machine whose cores are all busy.
-const LATE: i64 = 2_000_000;
+use crate::spec::{ExitRecord, StopWhy};
 
 /// What the workers of one attempt have done so far.
 pub(crate) struct Gang {
@@ -87,6 +84,10 @@ impl Gang {
                 let mut of_role = self.workers.iter().filter(|member| member.name.role == *role).peekable();
                 of_role.peek().is_some() && of_role.all(well)
             }
+            SuccessRule::First(role) => {
+                let is_first = |member: &&Member| member.name.role == *role && member.name.index == 0;
+                self.workers.iter().find(is_first).is_some_and(well)
+            }
             SuccessRule::AllWorkers | SuccessRule::AnyWorker => {
                 self.live().next().is_none()
                     && self.workers.iter().any(well)
@@ -104,7 +105,7 @@ impl Gang {
             .filter_map(|(rank, member)| Some((rank, member, member.exit.as_ref()?)))
             .filter(|(_, _, exit)| !exit.stopped && !ended_well(exit))
             .collect();
-        failed.sort_by_key(|(rank, _, exit)| (failed_at(exit), *rank));
+        failed.sort_by_key(|(rank, _, exit)| (finish(exit).order(), *rank));
         failed
     }
 
@@ -142,103 +143,26 @@ impl Gang {
 
     fn cause(&self, member: &Member, exit: &ExitRecord, last_lines: Vec<String>) -> Failure {
         let others = self.exits().filter(|exit| exit.stopped).count();
-        let because = match others {
-            0 => String::new(),
-            1 => "; the other worker was stopped because of it".into(),
-            n => format!("; {n} other workers were stopped because of it"),
-        };
-        let (kind, exit_code, signal) = kind_of(&exit.end);
-        Failure {
-            kind,
-            message: format!("{} {}{because}", member.name, sentence(exit)),
-            worker: Some(member.name.clone()),
-            exit_code,
-            signal,
-            last_lines: if kind == FailureKind::CouldNotStart { Vec::new() } else { last_lines },
-        }
+        finish(exit).cause(&member.name, others, last_lines)
     }
+}
+
+fn finish(exit: &ExitRecord) -> Finish<'_> {
+    Finish { end: &exit.end, started_at: exit.started_at, ended_at: exit.ended_at }
 }
 
 fn ended_well(exit: &ExitRecord) -> bool {
     exit.end == End::Exit { code: 0 }
 }
 
-/// When a worker failed, to find the first. Its peers notice at once that a worker was killed and exit by themselves,
-/// and their ends may be noted before its own. Nobody is killed by a peer's exit, so a kill counts as earlier.
-fn failed_at(exit: &ExitRecord) -> Timestamp {
-    match exit.end {
-        End::Signal { signal: libc::SIGKILL } | End::OutOfMemory => Timestamp(exit.ended_at.0 - LATE),
-        _ => exit.ended_at,
-    }
-}
-
 fn failed(kind: FailureKind, message: String) -> Outcome {
     Outcome::Failed(Failure::new(kind, message))
 }
 
-fn kind_of(end: &End) -> (FailureKind, Option<i32>, Option<i32>) {
-    match *end {
-        End::Exit { code } => (FailureKind::Exit, Some(code), None),
-        End::Signal { signal } => (FailureKind::Signal, None, Some(signal)),
-        End::OutOfMemory => (FailureKind::OutOfMemory, None, None),
-        End::SetupFailed { code, signal } => (FailureKind::SetupFailed, code, signal),
-        End::CouldNotStart { .. } => (FailureKind::CouldNotStart, None, None),
-        End::NeverRan | End::Lost => (FailureKind::Lost, None, None),
-    }
-}
-
-/// What happened to a worker, to follow its name.
-fn sentence(exit: &ExitRecord) -> String {
-    let after =
-        exit.started_at.map_or(String::new(), |began| format!(" after {}", span(began, exit.ended_at)));
-    match &exit.end {
-        End::Exit { code } => format!("ended with exit code {code}{after}"),
-        End::Signal { signal } => format!("was ended by signal {}{after}", signal_name(*signal)),
-        End::OutOfMemory => format!("used more memory than it had{after}"),
-        End::SetupFailed { code: Some(code), .. } => {
-            format!("did not run: its setup ended with exit code {code}")
-        }
-        End::SetupFailed { signal, .. } => {
-            format!("did not run: its setup was ended by signal {}", signal_name(signal.unwrap_or(0)))
-        }
-        End::CouldNotStart { message } => format!("could not start: {message}"),
-        End::NeverRan => "never ran".into(),
-        End::Lost => "is lost: the process that watched over it is gone without a record".into(),
-    }
-}
-
-fn span(from: Timestamp, to: Timestamp) -> String {
-    let exact = to.since(from);
-    match exact.as_secs() {
-        0 => Span(exact).to_string(),
-        1..10 => format!("{}s", (exact.as_secs_f64() * 10.0).round() / 10.0),
-        seconds => Span(std::time::Duration::from_secs(seconds)).to_string(),
-    }
-}
-
-/// A signal as people know it: `9 (KILL)`.
-fn signal_name(signal: i32) -> String {
-    let name = match signal {
-        libc::SIGHUP => "HUP",
-        libc::SIGINT => "INT",
-        libc::SIGQUIT => "QUIT",
-        libc::SIGILL => "ILL",
-        libc::SIGTRAP => "TRAP",
-        libc::SIGABRT => "ABRT",
-        libc::SIGBUS => "BUS",
-        libc::SIGFPE => "FPE",
-        libc::SIGKILL => "KILL",
-        libc::SIGSEGV => "SEGV",
-        libc::SIGPIPE => "PIPE",
-        libc::SIGALRM => "ALRM",
-        libc::SIGTERM => "TERM",
-        _ => return signal.to_string(),
-    };
-    format!("{signal} ({name})")
-}
-
 #[cfg(test)]
 mod tests {
+    use cubeloom_domain::Timestamp;
+
     use super::*;
 
     /// `master-0`, then workers; two roles in rank order.
@@ -306,6 +230,15 @@ mod tests {
         assert_eq!(gang.exited(1, exit(3, 1)), Verdict::StopRest);
         gang.exited(0, stopped(2));
         assert_eq!(cause(gang.outcome(|_| Vec::new())).exit_code, Some(3));
+    }
+
+    #[test]
+    fn the_first_of_a_role_decides_alone() {
+        let mut gang = gang(2, SuccessRule::First("worker".into()));
+        assert_eq!(gang.exited(2, exit(0, 1)), Verdict::Open);
+        assert_eq!(gang.exited(1, exit(0, 2)), Verdict::StopRest);
+        gang.exited(0, stopped(3));
+        assert_eq!(gang.outcome(|_| Vec::new()), Outcome::Succeeded);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use cubeloom_domain::outcome::WorkerName;
 use crate::executor::{LocalExecutor, worker_name};
 use crate::look::exit_record;
 use crate::spec::{EXIT, STDERR, STDOUT};
-use crate::{log_times, logs};
+use cubeloom_workers::{log_times, logs};
 
 /// What a worker reports into, below its folder.
 const OUTPUTS: &str = "outputs.jsonl";

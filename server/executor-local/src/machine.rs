@@ -16,9 +16,9 @@ use crate::notes::{self, Notes};
 use crate::owner::Owners;
 use crate::paths::Layout;
 use crate::python::Pythons;
-use crate::reports::Reports;
 use crate::spares::Spares;
 use crate::token::Tokens;
+use cubeloom_workers::reports::Reports;
 
 /// Shared by all attempts.
 pub(crate) struct Machine {

@@ -12,7 +12,7 @@ use cubeloom_domain::lowered::LocalJob;
 use crate::config::{LocalConfig, SecretSource};
 use crate::error::reason;
 use crate::folders::{PRIVATE, give, make};
-use crate::mask;
+use cubeloom_workers::mask;
 
 /// The folder, below the worker's own, that holds secret files.
 pub(crate) const FOLDER: &str = "secrets";

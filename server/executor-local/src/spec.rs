@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{AttemptKey, Timestamp};
+use cubeloom_workers::ends::End;
 use serde::{Deserialize, Serialize};
 
 use crate::cgroup::Cgroup;
@@ -106,40 +107,6 @@ pub struct ExitRecord {
     pub ended_at: Timestamp,
     /// What it used.
     pub usage: UsageSummary,
-}
-
-/// How a worker's process ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "how", rename_all = "snake_case")]
-pub enum End {
-    /// With an exit code.
-    Exit {
-        /// The code.
-        code: i32,
-    },
-    /// By a signal.
-    Signal {
-        /// Its number.
-        signal: i32,
-    },
-    /// It used more memory than it had.
-    OutOfMemory,
-    /// Its `setup` command failed.
-    SetupFailed {
-        /// Its exit code, if it had one.
-        code: Option<i32>,
-        /// The signal, if one ended it.
-        signal: Option<i32>,
-    },
-    /// It could not be started.
-    CouldNotStart {
-        /// Why, as a sentence.
-        message: String,
-    },
-    /// The stop came first.
-    NeverRan,
-    /// Its shim died without a record.
-    Lost,
 }
 
 /// A wish to stop an attempt; stays on the disk, so that it survives the server.

@@ -7,6 +7,7 @@ use cubeloom_domain::AttemptKey;
 use cubeloom_domain::executor::Event;
 use cubeloom_domain::lowered::LocalJob;
 use cubeloom_domain::outcome::{Failure, FailureKind, WorkerName};
+use cubeloom_workers::ends::End;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch as latch;
 
@@ -17,7 +18,7 @@ use crate::machine::Machine;
 use crate::python::Toolchain;
 use crate::secrets::Values;
 use crate::spawn::{self, Launch};
-use crate::spec::{self, End, ExitRecord};
+use crate::spec::{self, ExitRecord};
 use crate::watch::Gone;
 
 /// The control group of a worker.

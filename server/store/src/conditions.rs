@@ -13,6 +13,29 @@ pub struct PageOf<K> {
     pub limit: usize,
 }
 
+/// What a list is sorted by: columns that no two rows have the same values of.
+pub(crate) struct Order<'c> {
+    /// The columns, none of which may be null.
+    pub(crate) columns: &'c [&'c str],
+    /// The last one first.
+    pub(crate) descending: bool,
+}
+
+impl Order<'_> {
+    /// What stands after `ORDER BY`.
+    pub(crate) fn sql(&self) -> String {
+        let way = if self.descending { " DESC" } else { "" };
+        let columns: Vec<String> = self.columns.iter().map(|column| format!("{column}{way}")).collect();
+        columns.join(", ")
+    }
+}
+
+/// The value of a row in a column of an [`Order`].
+pub(crate) enum Key<'v> {
+    Text(&'v str),
+    Int(i64),
+}
+
 /// Conditions that must all hold.
 pub(crate) struct Conditions {
     parts: Vec<String>,
@@ -86,12 +109,18 @@ impl Conditions {
         Ok(())
     }
 
-    /// The row comes after this one, in the order of two columns.
-    pub(crate) fn after(&mut self, columns: [&str; 2], last: [&str; 2]) -> Result<(), StoreError> {
-        self.values.text(last[0])?.text(last[1])?;
-        let [first, second] = columns;
-        self.parts.push(format!("({first}, {second}) > (${}, ${})", self.count + 1, self.count + 2));
-        self.count += 2;
+    /// The row comes after this one, in this order.
+    pub(crate) fn after(&mut self, order: &Order<'_>, last: &[Key<'_>]) -> Result<(), StoreError> {
+        for key in last {
+            match key {
+                Key::Text(text) => self.values.text(text)?,
+                Key::Int(number) => self.values.int(*number)?,
+            };
+        }
+        let (sign, columns) = (if order.descending { '<' } else { '>' }, order.columns.join(", "));
+        let places = places(self.count + 1, last.len());
+        self.parts.push(format!("({columns}) {sign} ({places})"));
+        self.count += last.len();
         Ok(())
     }
 

@@ -66,6 +66,18 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, rows::attempt).await
     }
 
+    /// The instance of a run that failed first.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn first_failed(&self, run: &RunId) -> Result<Option<InstanceRecord>, StoreError> {
+        let sql = format!(
+            "SELECT {INSTANCE_COLUMNS} FROM instances WHERE run_id = $1 AND {STATE_WORD} LIKE 'failed\"%' \
+             ORDER BY ended_at, task, instance LIMIT 1"
+        );
+        self.one(AssertSqlSafe(sql), Values::texts("instance", &[run.as_str()])?, rows::instance).await
+    }
+
     /// How many stored instances of each task are in each state, in the plan's order.
     ///
     /// # Errors

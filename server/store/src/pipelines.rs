@@ -9,7 +9,7 @@ use sqlx::AssertSqlSafe;
 use sqlx::any::AnyRow;
 
 use crate::Store;
-use crate::conditions::Conditions;
+use crate::conditions::{Conditions, Key, Order};
 use crate::error::StoreError;
 use crate::rows::{self, RUN_COLUMNS};
 use crate::values::{Columns, Values};
@@ -23,11 +23,59 @@ pub struct PipelineFilter {
     pub text: Option<String>,
     /// Only those with this label.
     pub label: Option<(String, String)>,
-    /// Only those after this one (name, project), for the next page.
-    pub after: Option<(String, String)>,
+    /// By what they are sorted, and from where on.
+    pub order: PipelineOrder,
+    /// The last one first.
+    pub descending: bool,
     /// At most this many.
     pub limit: Option<usize>,
 }
+
+/// By what a list of pipelines is sorted. Each has the place of the last pipeline of the page before: what it is sorted by,
+/// its name, its project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PipelineOrder {
+    /// By name.
+    Name(Option<(String, String)>),
+    /// By when the newest version was stored.
+    Changed(Option<(Timestamp, String, String)>),
+    /// By the newest run's id; those that never ran, whose is empty, come before all others.
+    LastRun(Option<(String, String, String)>),
+}
+
+impl Default for PipelineOrder {
+    fn default() -> Self {
+        Self::Name(None)
+    }
+}
+
+impl PipelineOrder {
+    fn columns(&self) -> &'static [&'static str] {
+        match self {
+            Self::Name(_) => &["p.name", "p.project"],
+            Self::Changed(_) => &["v.created_at", "p.name", "p.project"],
+            Self::LastRun(_) => &[LAST_RUN, "p.name", "p.project"],
+        }
+    }
+
+    fn last(&self) -> Option<Vec<Key<'_>>> {
+        match self {
+            Self::Name(last) => {
+                last.as_ref().map(|(name, project)| vec![Key::Text(name), Key::Text(project)])
+            }
+            Self::Changed(last) => last
+                .as_ref()
+                .map(|(at, name, project)| vec![Key::Int(at.0), Key::Text(name), Key::Text(project)]),
+            Self::LastRun(last) => last
+                .as_ref()
+                .map(|(run, name, project)| vec![Key::Text(run), Key::Text(name), Key::Text(project)]),
+        }
+    }
+}
+
+/// The id of a pipeline's newest run, which the index of runs by pipeline ends with; empty where there is none.
+const LAST_RUN: &str =
+    "COALESCE((SELECT MAX(r.id) FROM runs r WHERE r.project = p.project AND r.pipeline = p.name), '')";
 
 /// A pipeline in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,13 +96,15 @@ pub struct PipelineSummary {
     pub user: String,
     /// When that was stored.
     pub created_at: Timestamp,
+    /// The newest run's id, empty where there is none; known in a list that is sorted by it.
+    pub last_run: Option<String>,
 }
 
 /// Pipelines of one statement of [`Store::last_runs`]; SQLite takes 500 parts.
 const AT_ONCE: usize = 64;
 
 impl Store {
-    /// Pipelines, by name and project.
+    /// Pipelines, by name and project unless asked for otherwise.
     ///
     /// # Errors
     /// When the database refuses.
@@ -70,15 +120,19 @@ impl Store {
             // Both databases know `REPLACE`, and with it whether a text is in another, in this very case.
             wanted.with_text("REPLACE(p.labels_json, {}, '') <> p.labels_json", &member(label))?;
         }
-        if let Some((name, project)) = &filter.after {
-            wanted.after(["p.name", "p.project"], [name, project])?;
+        let order = Order { columns: filter.order.columns(), descending: filter.descending };
+        if let Some(last) = filter.order.last() {
+            wanted.after(&order, &last)?;
         }
+        let last_run =
+            if matches!(filter.order, PipelineOrder::LastRun(_)) { LAST_RUN } else { "CAST(NULL AS TEXT)" };
         let (wanted, limit, values) = wanted.limited(filter.limit.unwrap_or(usize::MAX))?;
         let sql = format!(
             "SELECT p.project, p.name, p.version, p.description, p.labels_json, v.message, v.user_name, \
-             v.created_at FROM pipelines p JOIN pipeline_versions v \
+             v.created_at, {last_run} FROM pipelines p JOIN pipeline_versions v \
              ON v.project = p.project AND v.name = p.name AND v.version = p.version \
-             WHERE {wanted} ORDER BY p.name, p.project LIMIT {limit}"
+             WHERE {wanted} ORDER BY {} LIMIT {limit}",
+            order.sql()
         );
         self.all(AssertSqlSafe(sql), values, summary).await
     }
@@ -134,5 +188,6 @@ fn summary(row: &AnyRow) -> Result<PipelineSummary, StoreError> {
         message: columns.text()?.into(),
         user: columns.text()?.into(),
         created_at: columns.time()?,
+        last_run: columns.maybe_text()?,
     })
 }

@@ -65,7 +65,8 @@ impl RunMark {
         let mut fields = text.splitn(4, FIELD);
         let mut field = || fields.next().ok_or_else(unreadable);
         let id = field()?.parse().map_err(|_| unreadable())?;
-        let state = serde_json::from_value(field()?.into()).map_err(|_| unreadable())?;
+        let state = field()?;
+        let state = RunState::ALL.into_iter().find(|known| known.as_str() == state).ok_or_else(unreadable)?;
         let ended_at = match field()? {
             "" => None,
             micros => Some(Timestamp(micros.parse().map_err(|_| unreadable())?)),
@@ -107,17 +108,11 @@ impl Store {
     pub async fn run_marks(&self, filter: &RunFilter) -> Result<Vec<RunMark>, StoreError> {
         let (rows, values) = select(filter, "id, state, started_at, ended_at, acting_user, message")?;
         let time = |column: &str| format!("COALESCE(CAST({column} AS TEXT), '')");
-        let text =
-            |column: &str| format!("REPLACE(REPLACE(COALESCE({column}, ''), '{FIELD}', ' '), '{RUN}', ' ')");
-        let fields = [
-            "id".into(),
-            "state".into(),
-            time("ended_at"),
-            time("started_at"),
-            text("acting_user"),
-            text("message"),
-        ];
-        let mark = fields.join(&format!(" || '{FIELD}' || "));
+        let text = |column: &str| format!("COALESCE({column}, '')");
+        let join = |fields: [String; 3]| fields.join(&format!(" || '{FIELD}' || "));
+        let rest = join([time("started_at"), text("acting_user"), text("message")]);
+        let rest = format!("REPLACE({rest}, '{RUN}', ' ')");
+        let mark = format!("id || '{FIELD}' || {}", join(["state".into(), time("ended_at"), rest]));
         let sql = format!("SELECT string_agg({mark}, '{RUN}') FROM ({rows}) AS marks");
         let read = |row: &AnyRow| Columns::of("run", row).maybe_text();
         let Some(text) = self.one(AssertSqlSafe(sql), values, read).await?.flatten() else {

@@ -11,6 +11,7 @@ const MIGRATIONS: &[(i64, &str)] = &[
     (1, include_str!("../../../migrations/0001_start.sql")),
     (2, include_str!("../../../migrations/0002_people.sql")),
     (3, include_str!("../../../migrations/0003_runs.sql")),
+    (4, include_str!("../../../migrations/0004_clusters.sql")),
 ];
 
 /// Makes two programs that start together take turns; the transaction's end lets go of it.

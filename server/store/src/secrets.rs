@@ -117,6 +117,7 @@ fn key(owner: &Owner) -> (&'static str, &str) {
     match owner {
         Owner::Project(name) => ("project", name),
         Owner::User(id) => ("user", id),
+        Owner::Cluster(name) => ("cluster", name),
     }
 }
 

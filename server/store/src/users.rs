@@ -5,12 +5,12 @@ use cubeloom_domain::identity::{AuditEntry, Federated, User};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
-use crate::conditions::Conditions;
+use crate::conditions::{Conditions, Order};
 use crate::error::StoreError;
 use crate::query::{collect, execute};
 use crate::revision::Target;
 use crate::values::{Columns, Values};
-use crate::{Change, Created, PageOf, Store, audit, links, sessions, tokens};
+use crate::{Change, Created, Store, UserFilter, audit, links, sessions, tokens};
 
 /// The columns of [`read`], of a table that is called `u`.
 pub(crate) const COLUMNS: &str = "u.id, u.name, u.display_name, u.email, u.admin, u.disabled, u.issuer, u.subject, \
@@ -101,16 +101,21 @@ impl Store {
         .await
     }
 
-    /// People by name; only those whose name, address or display name contains the text, when there is one.
+    /// People, by name unless asked for otherwise.
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn users(&self, page: &PageOf<String>, text: Option<&str>) -> Result<Vec<User>, StoreError> {
+    pub async fn users(&self, filter: &UserFilter) -> Result<Vec<User>, StoreError> {
         let mut wanted = Conditions::new("user");
-        wanted.text("u.name >", page.after.as_deref())?;
-        wanted.contains(&["u.name", "u.display_name", "COALESCE(u.email, '')"], text)?;
-        let (wanted, limit, values) = wanted.limited(page.limit)?;
-        let sql = format!("SELECT {COLUMNS} FROM users u WHERE {wanted} ORDER BY u.name LIMIT {limit}");
+        let order = Order { columns: filter.order.columns(), descending: filter.descending };
+        if let Some(last) = filter.order.last() {
+            wanted.after(&order, &last)?;
+        }
+        let texts = ["u.name", "u.display_name", "COALESCE(u.email, '')"];
+        wanted.contains(&texts, filter.text.as_deref())?;
+        let (wanted, limit, values) = wanted.limited(filter.limit.unwrap_or(usize::MAX))?;
+        let order = order.sql();
+        let sql = format!("SELECT {COLUMNS} FROM users u WHERE {wanted} ORDER BY {order} LIMIT {limit}");
         self.all(AssertSqlSafe(sql), values, read).await
     }
 

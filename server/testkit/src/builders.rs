@@ -210,7 +210,7 @@ fn noop(name: &str) -> TaskTemplate {
 pub fn facts(cpu: &str, memory: &str) -> Facts {
     let cpu: Cpu = cpu.parse().expect("an amount of CPU");
     let memory: Bytes = memory.parse().expect("an amount of memory");
-    let node = NodeFacts { name: "local".into(), cpu, memory, gpus: Vec::new() };
+    let node = NodeFacts { name: "local".into(), cpu, memory, ..NodeFacts::default() };
     Facts { cluster: "local".into(), kind: "local".into(), nodes: vec![node], ..Facts::default() }
 }
 

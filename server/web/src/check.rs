@@ -51,6 +51,11 @@ impl Found {
     /// # Errors
     /// The mistakes.
     pub fn refuse(self) -> ApiResult<()> {
-        if self.0.is_empty() { Ok(()) } else { Err(ApiError::invalid(self.0)) }
+        if self.0.is_empty() { Ok(()) } else { Err(self.refusal()) }
+    }
+
+    /// All of them, where there are some.
+    pub fn refusal(self) -> ApiError {
+        ApiError::invalid(self.0)
     }
 }

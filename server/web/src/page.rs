@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -61,6 +62,21 @@ impl PageQuery {
             || ApiError::field("/cursor", "the cursor is not one that a list gave: begin without one");
         key.map(Some).ok_or_else(wrong)
     }
+
+    /// The place after which the page begins, of a list that is in the order `sort` now.
+    ///
+    /// # Errors
+    /// When the cursor is not one of ours, or of the list in another order.
+    pub fn place<K: DeserializeOwned>(&self, sort: &str) -> ApiResult<Option<K>> {
+        let Some(text) = self.after()? else { return Ok(None) };
+        match serde_json::from_str::<(String, K)>(&text) {
+            Ok((of, place)) if of == sort => Ok(Some(place)),
+            _ => {
+                let message = "the cursor is not one that this list gave: begin without one";
+                Err(ApiError::field("/cursor", message))
+            }
+        }
+    }
 }
 
 impl<T> Page<T> {
@@ -71,6 +87,11 @@ impl<T> Page<T> {
         let last = found.last().filter(|_| more);
         let next_cursor = last.map(|item| URL_SAFE_NO_PAD.encode(key(item)));
         Self { items: found, next_cursor }
+    }
+
+    /// The same of a list in the order `sort`, in which each item has a place.
+    pub fn sorted<K: Serialize>(found: Vec<T>, limit: usize, sort: &str, place: impl Fn(&T) -> K) -> Self {
+        Self::of(found, limit, |item| serde_json::json!([sort, place(item)]).to_string())
     }
 
     /// A page of a list that is at hand whole, sorted by `key`.

@@ -157,6 +157,12 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/runs/{run}/tasks/{task}", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/tasks/{task}/instances", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/attempts", Viewer, Read),
+    row(
+        "GET",
+        "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/attempts/{attempt}/notices",
+        Viewer,
+        Read,
+    ),
     row("GET", "/api/v1/runs/{run}/attempts", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/tasks/{task}/history", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/outputs", Viewer, Read),
@@ -206,7 +212,12 @@ pub const POLICY: &[Rule] = &[
     row("PUT", "/api/v1/projects/{project}/registries/{registry}", Owner, Write),
     row("DELETE", "/api/v1/projects/{project}/registries/{registry}", Owner, Write),
     row("GET", "/api/v1/clusters", Person, Read),
+    row("POST", "/api/v1/clusters", Administrator, Admin),
     row("GET", "/api/v1/clusters/{cluster}", Person, Read),
+    row("PUT", "/api/v1/clusters/{cluster}", Administrator, Admin),
+    row("DELETE", "/api/v1/clusters/{cluster}", Administrator, Admin),
+    row("GET", "/api/v1/clusters/{cluster}/settings", Administrator, Admin),
+    row("GET", "/api/v1/clusters/{cluster}/check", Administrator, Admin),
     //
     // People: sessions, tokens, links, users, audit.
     row("POST", "/api/v1/session", Anyone, Write),

@@ -1,9 +1,9 @@
 //! What handlers work with.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
+use cubeloom_domain::clusters::{ClusterFault, ClusterSettings, Clusters, MakeCluster};
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::Executor;
 use cubeloom_domain::template::{InstalledTemplate, TemplateSet};
@@ -48,8 +48,10 @@ pub struct Parts {
     pub store: Store,
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// The clusters, by name.
-    pub clusters: BTreeMap<String, Arc<dyn Executor>>,
+    /// The clusters.
+    pub clusters: Clusters,
+    /// Makes the executors of clusters that are added.
+    pub make_cluster: Arc<MakeCluster>,
     /// The installed task templates; they change when their folder does, and when one is installed.
     pub templates: watch::Sender<Arc<TemplateSet>>,
     /// What happens to the runs of this server.
@@ -73,6 +75,8 @@ pub struct Folders {
     pub data: PathBuf,
     /// Copies of pipelines' folders, one a digest.
     pub code: PathBuf,
+    /// The task templates' folders, one a digest.
+    pub templates: PathBuf,
     /// The projects' shared storage, one folder a project.
     pub workspace: PathBuf,
 }
@@ -136,9 +140,22 @@ impl Web {
         self.0.parts.clock.now()
     }
 
-    /// The clusters, by name.
+    /// Makes the executor of a cluster.
+    ///
+    /// # Errors
+    /// Why it cannot be used as it is described.
+    pub(crate) fn make_cluster(
+        &self,
+        name: &str,
+        settings: &ClusterSettings,
+        kubeconfig: Option<String>,
+    ) -> Result<Arc<dyn Executor>, ClusterFault> {
+        (self.0.parts.make_cluster)(name, settings, kubeconfig)
+    }
+
+    /// The clusters.
     #[must_use]
-    pub fn clusters(&self) -> &BTreeMap<String, Arc<dyn Executor>> {
+    pub fn clusters(&self) -> &Clusters {
         &self.0.parts.clusters
     }
 

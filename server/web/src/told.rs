@@ -1,14 +1,14 @@
 //! What the API tells of runs, tasks and clusters, with the server's own sentences in the reader's language: why
 //! something waits, why it failed, what is known of it. What people and their programs said stays as it is.
 
-use std::sync::Arc;
-
+use crate::api::clusters::check::ClusterCheck;
 use crate::api::clusters::view::{ClusterDetail, ClusterView};
 use crate::api::compare::view::ComparisonView;
 use crate::api::events::view::LiveEvent;
 use crate::api::runs::view::{ObjectsView, RunView};
-use crate::api::tasks::view::{AttemptView, InstanceView, TaskView};
+use crate::api::tasks::view::{AttemptView, FailureView, InstanceView, TaskView, WaitView};
 use crate::page::Page;
+use crate::runs::listed::Listed;
 use crate::said::said;
 use crate::texts::Lang;
 
@@ -64,19 +64,33 @@ impl Sentences for RunView {
     }
 }
 
-impl Sentences for Arc<RunView> {
+impl Sentences for Listed {
     fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
         // Hardly any run has a sentence, and the others need not be copied.
         if self.message.is_some() {
-            Self::make_mut(self).each(look);
+            let mut view = RunView::clone(self);
+            view.each(look);
+            *self = view.into();
         }
+    }
+}
+
+impl Sentences for WaitView {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        look(&mut self.message);
+    }
+}
+
+impl Sentences for FailureView {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        look(&mut self.message);
     }
 }
 
 impl Sentences for TaskView {
     fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
-        self.wait.iter_mut().for_each(|wait| look(&mut wait.message));
-        self.failure.iter_mut().for_each(|failure| look(&mut failure.message));
+        self.wait.each(look);
+        self.failure.each(look);
         self.preparing.each(look);
         self.note.each(look);
     }
@@ -84,8 +98,8 @@ impl Sentences for TaskView {
 
 impl Sentences for InstanceView {
     fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
-        self.wait.iter_mut().for_each(|wait| look(&mut wait.message));
-        self.failure.iter_mut().for_each(|failure| look(&mut failure.message));
+        self.wait.each(look);
+        self.failure.each(look);
         self.preparing.each(look);
         self.note.each(look);
     }
@@ -93,7 +107,7 @@ impl Sentences for InstanceView {
 
 impl Sentences for AttemptView {
     fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
-        self.failure.iter_mut().for_each(|failure| look(&mut failure.message));
+        self.failure.each(look);
     }
 }
 
@@ -113,6 +127,14 @@ impl Sentences for ComparisonView {
 impl Sentences for ClusterView {
     fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
         self.problems.each(look);
+    }
+}
+
+impl Sentences for ClusterCheck {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        self.problems.each(look);
+        self.parts.iter_mut().for_each(|part| look(&mut part.purpose));
+        self.frameworks.iter_mut().for_each(|framework| look(&mut framework.why));
     }
 }
 

@@ -7,6 +7,7 @@ use cubeloom_domain::belongings::{Volume, VolumePlace};
 use cubeloom_storage::browse::{BrowseError, Bucket, Folder};
 
 use crate::belongings::WORKSPACE;
+use crate::clusters::workspace_claim;
 use crate::error::{ApiError, ApiResult};
 use crate::files::{blocking, owner, project_folder};
 use crate::secrets;
@@ -55,12 +56,33 @@ fn built_in(project: &str) -> Volume {
     }
 }
 
+/// Where the files of a volume are for this server. The claim of a cluster's workspace is the workspace: the server sees
+/// the same files (docs/kubernetes.md), and of them the project's own are what its jobs see, too.
+///
+/// # Errors
+/// When the server has a fault.
+async fn seen(web: &Web, place: VolumePlace) -> ApiResult<VolumePlace> {
+    let VolumePlace::Claim { cluster, claim } = &place else { return Ok(place) };
+    let whole = VolumePlace::Workspace { path: String::new() };
+    let is_workspace =
+        workspace_claim(web, cluster).await?.is_some_and(|of_workspace| of_workspace == *claim);
+    Ok(if is_workspace { whole } else { place })
+}
+
+/// Whether the files of a volume can be looked at from here.
+///
+/// # Errors
+/// When the server has a fault.
+pub(crate) async fn is_browsable(web: &Web, place: VolumePlace) -> ApiResult<bool> {
+    Ok(!matches!(seen(web, place).await?, VolumePlace::Claim { .. }))
+}
+
 /// Opens a volume to look into it.
 ///
 /// # Errors
 /// When it cannot be reached from here.
 pub(crate) async fn open(web: &Web, project: &str, name: &str) -> ApiResult<Tree> {
-    match find(web, project, name).await?.place {
+    match seen(web, find(web, project, name).await?.place).await? {
         VolumePlace::Workspace { path } => {
             let Some(root) = project_folder(web, project).await? else { return Ok(Tree::Empty) };
             let opened = blocking(move || match root.sub(&path) {
@@ -79,9 +101,7 @@ pub(crate) async fn open(web: &Web, project: &str, name: &str) -> ApiResult<Tree
             };
             opened.map(|folder| Tree::Folder(Arc::new(folder))).ok_or_else(missing)
         }
-        VolumePlace::Claim { cluster, .. } => Err(ApiError::conflict(format!(
-            "the volume `{name}` is a claim on the Kubernetes cluster `{cluster}`: only its jobs can look into it"
-        ))),
+        VolumePlace::Claim { cluster, .. } => Err(out_of_sight(web, name, &cluster).await?),
         place @ VolumePlace::ObjectStore { .. } => bucket(web, project, place).await,
     }
 }
@@ -95,7 +115,8 @@ pub(crate) async fn open_to_write(web: &Web, project: &str, name: &str) -> ApiRe
         Tree::Empty => {}
         tree => return Ok(tree),
     }
-    let VolumePlace::Workspace { path } = find(web, project, name).await?.place else {
+    let place = find(web, project, name).await?.place;
+    let VolumePlace::Workspace { path } = seen(web, place).await? else {
         return Err(ApiError::not_found("volume", name));
     };
     let (top, owner) = (web.folders().workspace.join(project), owner(web, project)?);
@@ -110,6 +131,21 @@ pub(crate) async fn open_to_write(web: &Web, project: &str, name: &str) -> ApiRe
         }
     });
     Ok(Tree::Folder(Arc::new(made.await?)))
+}
+
+/// Why a claim cannot be looked into, and what to do.
+async fn out_of_sight(web: &Web, name: &str, cluster: &str) -> ApiResult<ApiError> {
+    let sentence = match workspace_claim(web, cluster).await? {
+        Some(workspace) => format!(
+            "the volume `{name}` is a claim that only jobs on the Kubernetes cluster `{cluster}` see: copy its files into \
+             the workspace with a task that has the volume, or name the claim of the workspace there, `{workspace}`"
+        ),
+        None => format!(
+            "the volume `{name}` is a claim on the Kubernetes cluster `{cluster}`, which this server does not know: an \
+             administrator can add it on the page of the clusters"
+        ),
+    };
+    Ok(ApiError::conflict(sentence))
 }
 
 async fn bucket(web: &Web, project: &str, place: VolumePlace) -> ApiResult<Tree> {

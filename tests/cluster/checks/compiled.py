@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -10,19 +11,35 @@ from pathlib import Path
 import yaml
 from harness.api import Object
 
+#: The task templates, and those that only tests have.
+TEMPLATES = (Path("task-templates"), Path("tests/cluster/templates"))
 SNAPSHOTS = Path("server/compiler/tests/it/kubernetes/snapshots")
 
 
 def of_pipeline(file: Path, facts: Path | None = None) -> Iterator[tuple[str, list[Object]]]:
     """Each job's task and objects, for a cluster with these facts; without them, for one that has everything."""
+    for task, job in _jobs(file, facts):
+        yield task, job["objects"]
+
+
+def words(file: Path, facts: Path) -> dict[str, list[str]]:
+    """What was decided for each task, in sentences."""
+    return {task: job["decisions"] for task, job in _jobs(file, facts)}
+
+
+def _jobs(file: Path, facts: Path | None) -> Iterator[tuple[str, Object]]:
     with tempfile.TemporaryDirectory() as data:
-        command = [os.environ["CUBELOOM_TEST_PROGRAM"], "--data", data, "compile", str(file)]
+        for folder in TEMPLATES:
+            shutil.copytree(folder, Path(data, "templates-of-tests"), dirs_exist_ok=True)
+        command = [os.environ["CUBELOOM_TEST_PROGRAM"], "--data", f"{data}/data"]
+        command += ["--templates", f"{data}/templates-of-tests"]
+        command += ["compile", str(file)]
         command += ["--for", "kubernetes", "--output", "json"]
         command += ["--facts", str(facts)] if facts else []
         printed = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     for task in json.loads(printed)["tasks"]:
         for job in task["jobs"]:
-            yield task["task"], job["objects"]
+            yield task["task"], job
 
 
 def of_snapshots() -> Iterator[tuple[str, list[Object]]]:

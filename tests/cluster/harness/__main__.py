@@ -8,14 +8,20 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import cluster
+from . import cluster, node
 from .ending import Ended, Ending
+from .node import host
 from .parts import PartFailed, Parts
+
+LACKING = 77  # the exit code by which test programs say that they cannot run here
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tests/cluster/up", description=__doc__)
     parser.add_argument("--state", type=Path, help="the folder of the cluster's files (must not be there yet)")
+    real = parser.add_mutually_exclusive_group()
+    real.add_argument("--node", action="store_true", help="with a real node; ends with 77 where there can be none")
+    real.add_argument("--try-node", action="store_true", help="with a real node where there can be one")
     parser.add_argument("command", nargs="*", help="what to run, with KUBECONFIG set; without it, until Ctrl-C")
     return parser.parse_args()
 
@@ -32,10 +38,12 @@ def make_folder(wanted: Path | None) -> Path:
     return wanted.resolve()
 
 
-def run(parts: Parts, command: list[str]) -> int:
+def run(parts: Parts, command: list[str], told: dict[str, str]) -> int:
     """Runs the command, or waits for a signal; a part that ends by itself ends both."""
-    environment = {**os.environ, "KUBECONFIG": str(parts.state / "kubeconfig")}
-    child = subprocess.Popen(command, env=environment) if command else None
+    try:
+        child = subprocess.Popen(command, env={**os.environ, **told}) if command else None
+    except OSError as error:
+        raise SystemExit(f"cluster: {command[0]} cannot be started: {error.strerror}") from None
     try:
         while child is None or child.poll() is None:
             parts.check()
@@ -49,22 +57,55 @@ def run(parts: Parts, command: list[str]) -> int:
 
 def bring_up(ending: Ending, wanted: argparse.Namespace) -> int:
     """The whole life of a cluster; the exit code is the command's."""
-    programs = cluster.build(ending)
+    with_node, why_not = real_node(wanted)
+    programs = cluster.build(ending, with_node)
     state = make_folder(wanted.state)
     (state / "pid").write_text(str(os.getpid()))
     parts, keep_logs = Parts(state, ending), True
     try:
-        cluster.start(parts, programs)
-        print(f"kubeconfig: {state}/kubeconfig", flush=True)
-        code = run(parts, wanted.command)
+        place = host.claim(parts) if with_node else None
+        api = cluster.start(parts, programs)
+        told = {"KUBECONFIG": str(state / "kubeconfig")}
+        if place:
+            node.start(parts, programs, api, program_of_pods(), place)
+            told |= {"CUBELOOM_TEST_NAMESPACE": node.NAMESPACE, "CUBELOOM_TEST_WORKSPACE": str(state / "workspace")}
+            told["CUBELOOM_TEST_GATEWAY"] = place.gateway
+        elif why_not:
+            told["CUBELOOM_TEST_NO_NODE"] = why_not
+        for name, value in told.items():
+            print(f"{name}={value}", flush=True)
+        code = run(parts, wanted.command, told)
         keep_logs = False
         return code
-    except Ended:
+    except (Ended, host.Lacking):
         keep_logs = False
         raise
     finally:
         parts.stop()
         remove(state, keep_logs)
+
+
+def real_node(wanted: argparse.Namespace) -> tuple[bool, str]:
+    """Whether the cluster has a real node; where it was wanted and cannot be, why not."""
+    if not (wanted.node or wanted.try_node):
+        return False, ""
+    program_of_pods()
+    try:
+        host.check()
+    except host.Lacking as reason:
+        if wanted.node:
+            raise
+        return False, str(reason)
+    return True, ""
+
+
+def program_of_pods() -> Path:
+    """The program in the image of a real node's pods."""
+    built = Path(os.environ.get("CARGO_TARGET_DIR", "target"), "debug", "cubeloom")
+    program = Path(os.environ.get("CUBELOOM_TEST_PROGRAM", built))
+    if not program.is_file():
+        sys.exit(f"cluster: {program}, for the pods of a real node, is not there: cargo build --workspace --bins")
+    return program
 
 
 def remove(state: Path, keep_logs: bool) -> None:
@@ -81,6 +122,9 @@ def main() -> int:
     wanted = arguments()
     try:
         return bring_up(Ending(), wanted)
+    except host.Lacking as reason:
+        print(f"cluster: {reason}", file=sys.stderr)
+        return LACKING
     except PartFailed as failure:
         print(f"cluster: {failure}", file=sys.stderr)
         return 1

@@ -1,5 +1,6 @@
 """The API server's REST interface, as far as the tests need it: server-side apply, reading, deleting."""
 
+import base64
 import json
 import ssl
 import urllib.error
@@ -24,10 +25,11 @@ class Refused(Exception):
 class Api:
     """A client with the rights of its kubeconfig."""
 
-    def __init__(self, url: str, authority: Path, token: str) -> None:
+    def __init__(self, url: str, authority: str, token: str) -> None:
         self.url = url
+        self._authority = authority
         self._token = token
-        self._tls = ssl.create_default_context(cafile=str(authority))
+        self._tls = ssl.create_default_context(cadata=authority)
         self._resources: dict[str, dict[str, Object]] = {}
 
     @classmethod
@@ -35,7 +37,27 @@ class Api:
         """The client that a kubeconfig of this harness describes."""
         text = yaml.safe_load(kubeconfig.read_text())
         server = text["clusters"][0]["cluster"]
-        return cls(server["server"], Path(server["certificate-authority"]), text["users"][0]["user"]["token"])
+        authority = base64.b64decode(server["certificate-authority-data"]).decode()
+        return cls(server["server"], authority, text["users"][0]["user"]["token"])
+
+    def with_token(self, token: str) -> "Api":
+        """The same API server, asked by somebody else."""
+        return Api(self.url, self._authority, token)
+
+    def kubeconfig(self) -> str:
+        """A kubeconfig that holds everything, for this client's account."""
+        # In the file itself, as whoever is given it may see no other files.
+        data = base64.b64encode(self._authority.encode()).decode()
+        name = "cubeloom-test"
+        config = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": name, "cluster": {"server": self.url, "certificate-authority-data": data}}],
+            "users": [{"name": name, "user": {"token": self._token}}],
+            "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+            "current-context": name,
+        }
+        return json.dumps(config, indent=2) + "\n"
 
     def request(self, method: str, path: str, body: Object | None = None, kind: str = "application/json") -> Any:
         """One request; the answer is JSON, or text where it is none."""
@@ -55,6 +77,15 @@ class Api:
             return self.request("GET", "/readyz") == "ok"
         except (OSError, Refused):
             return False
+
+    def serves(self, version: str, kind: str) -> bool:
+        """Whether there is such a kind; `version` is the path of its group's version."""
+        try:
+            return any(each["kind"] == kind for each in self.request("GET", version)["resources"])
+        except Refused as refused:
+            if refused.code == 404:
+                return False
+            raise
 
     def apply(self, thing: Object, dry_run: bool = False) -> Object:
         """Server-side apply. A field that the API server does not know is an error."""

@@ -5,17 +5,19 @@ import signal
 import subprocess
 from pathlib import Path
 
-from . import control_plane, mpi_operator, nodes, training_operator, volcano
+from . import control_plane, kuberay, mpi_operator, nodes, spark_operator, training_operator, volcano
+from .api import Api
 from .ending import Ended, Ending
 from .parts import Parts
 
 FOLDER = Path(__file__).resolve().parent.parent
-MODULES = ("kubernetes", "kwok", "volcano", "training-operator", "mpi-operator")
+MODULES = ("kubernetes", "kwok", "volcano", "training-operator", "mpi-operator", "kuberay", "spark-operator")
+OF_THE_NODE = ("kubelet", "containerd", "coredns")
 
 
-def build(ending: Ending) -> dict[str, Path]:
+def build(ending: Ending, with_node: bool) -> dict[str, Path]:
     """The folders of the programs, by wrapper module; the first time takes a quarter of an hour."""
-    return {name: _built(name, ending) for name in MODULES}
+    return {name: _built(name, ending) for name in MODULES + OF_THE_NODE * with_node}
 
 
 def _built(name: str, ending: Ending) -> Path:
@@ -34,10 +36,13 @@ def _built(name: str, ending: Ending) -> Path:
     return Path(printed.strip())
 
 
-def start(parts: Parts, programs: dict[str, Path]) -> None:
+def start(parts: Parts, programs: dict[str, Path]) -> Api:
     """Starts all of it; it is ready to be used afterwards."""
     api = control_plane.start(parts, programs["kubernetes"])
     nodes.start(parts, programs["kwok"], api, FOLDER / "nodes")
     volcano.start(parts, programs["volcano"], api)
     training_operator.start(parts, programs["training-operator"], api)
     mpi_operator.start(parts, programs["mpi-operator"], api)
+    kuberay.start(parts, programs["kuberay"], api)
+    spark_operator.start(parts, programs["spark-operator"], api)
+    return api

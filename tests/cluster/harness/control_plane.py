@@ -2,12 +2,16 @@
 
 import json
 import secrets
-import subprocess
 import urllib.request
 from pathlib import Path
 
+import yaml
+
 from .api import Api
+from .keys import pair, self_signed
 from .parts import Parts, free_ports
+
+PROFILE = Path(__file__).resolve().parents[3] / "deploy" / "scheduler" / "kube-scheduler.yaml"
 
 
 def start(parts: Parts, programs: Path) -> Api:
@@ -42,7 +46,8 @@ def _healthy(url: str) -> bool:
 def _api_server(parts: Parts, binaries: Path, etcd: str) -> Api:
     folder = parts.state / "pki"
     folder.mkdir()
-    _keys(folder)
+    pair(folder, "sa")
+    client = self_signed(folder, "kubelet-client")
     token = secrets.token_hex(16)
     (folder / "tokens.csv").write_text(f'{token},admin,1,"system:masters"\n')
     (port,) = free_ports(1)
@@ -51,34 +56,20 @@ def _api_server(parts: Parts, binaries: Path, etcd: str) -> Api:
     command += ["--service-cluster-ip-range=10.96.0.0/16", "--allow-privileged=true", "--authorization-mode=RBAC"]
     command += [f"--token-auth-file={folder}/tokens.csv", "--service-account-issuer=https://kubernetes.default.svc"]
     command += [f"--service-account-key-file={folder}/sa.pub", f"--service-account-signing-key-file={folder}/sa.key"]
+    # How it reaches the kubelet of a real node, for logs; the tests' pods go there by an annotation of their namespace.
+    command += [f"--kubelet-client-certificate={client}", f"--kubelet-client-key={folder}/kubelet-client.key"]
+    command += ["--kubelet-preferred-address-types=InternalIP"]
+    command += ["--enable-admission-plugins=PodNodeSelector,PodTolerationRestriction"]
     part = parts.start("kube-apiserver", command)
     authority, url = folder / "apiserver.crt", f"https://127.0.0.1:{port}"
     # It signs its own certificate, which is there some time before it listens.
     parts.wait(part, "its certificate", lambda: authority.exists() and "END CERT" in authority.read_text())
-    api = Api(url, authority, token)
+    api = Api(url, authority.read_text(), token)
     parts.wait(part, "readiness", api.ready)
-    _write_kubeconfig(parts.state / "kubeconfig", url, authority, token)
+    kubeconfig = parts.state / "kubeconfig"
+    kubeconfig.write_text(api.kubeconfig())
+    kubeconfig.chmod(0o600)
     return api
-
-
-def _keys(folder: Path) -> None:
-    private, public = folder / "sa.key", folder / "sa.pub"
-    subprocess.run(["openssl", "genrsa", "-out", private, "2048"], check=True, capture_output=True)
-    subprocess.run(["openssl", "rsa", "-in", private, "-pubout", "-out", public], check=True, capture_output=True)
-
-
-def _write_kubeconfig(file: Path, url: str, authority: Path, token: str) -> None:
-    name = "cubeloom-test"
-    config = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{"name": name, "cluster": {"server": url, "certificate-authority": str(authority)}}],
-        "users": [{"name": name, "user": {"token": token}}],
-        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
-        "current-context": name,
-    }
-    file.write_text(json.dumps(config, indent=2) + "\n")
-    file.chmod(0o600)
 
 
 def _controllers(parts: Parts, binaries: Path) -> None:
@@ -87,8 +78,19 @@ def _controllers(parts: Parts, binaries: Path) -> None:
     manager = [str(binaries / "kube-controller-manager"), kubeconfig, "--leader-elect=false"]
     manager += ["--bind-address=127.0.0.1", f"--secure-port={manager_port}", f"--cert-dir={folder}"]
     manager += [f"--service-account-private-key-file={folder}/sa.key", f"--root-ca-file={folder}/apiserver.crt"]
+    manager += [f"--flex-volume-plugin-dir={parts.state}/volume-plugins"]  # else a folder in /usr/libexec
     manager += ["--controllers=*,-nodeipam,-cloud-node-lifecycle,-node-route-controller"]
     parts.start("kube-controller-manager", manager)
-    scheduler = [str(binaries / "kube-scheduler"), kubeconfig, "--leader-elect=false"]
+    scheduler = [str(binaries / "kube-scheduler"), f"--config={_scheduler_profile(parts)}"]
     scheduler += ["--bind-address=127.0.0.1", f"--secure-port={scheduler_port}", f"--cert-dir={folder}"]
     parts.start("kube-scheduler", scheduler)
+
+
+def _scheduler_profile(parts: Parts) -> Path:
+    """The profile that users are given, and where this cluster is: with a configuration, flags no longer say that."""
+    profile = yaml.safe_load(PROFILE.read_text())
+    profile["clientConnection"] = {"kubeconfig": str(parts.state / "kubeconfig")}
+    profile["leaderElection"] = {"leaderElect": False}
+    file = parts.state / "kube-scheduler.json"
+    file.write_text(json.dumps(profile))
+    return file

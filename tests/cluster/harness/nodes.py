@@ -1,5 +1,6 @@
 """Simulated nodes: kwok plays their kubelets, and our Stage says how long a pod runs and how it ends."""
 
+import copy
 from pathlib import Path
 
 import yaml
@@ -13,7 +14,9 @@ def start(parts: Parts, programs: Path, api: Api, folder: Path) -> None:
     for name in ("kwok.x-k8s.io_stages", "node-initialize", "node-heartbeat-with-lease", "pod-ready", "pod-delete"):
         for thing in documents(programs / "manifests" / f"{name}.yaml"):
             apply_when_served(parts, api, thing)
-    apply_when_served(parts, api, yaml.safe_load((folder / "pod-end.yaml").read_text()))
+    stage = yaml.safe_load((folder / "pod-end.yaml").read_text())
+    for thing in (stage, of_task(stage)):
+        apply_when_served(parts, api, thing)
     nodes = [node for group in documents(folder / "nodes.yaml") for node in of_group(group)]
     for node in nodes:
         api.apply(node)
@@ -24,13 +27,32 @@ def start(parts: Parts, programs: Path, api: Api, folder: Path) -> None:
     parts.wait(part, "the nodes' readiness", lambda: all(is_ready(api.get(node)) for node in nodes))
 
 
+def of_task(stage: Object) -> Object:
+    """The same for what Cubeloom itself submits, which has no annotations of tests: pods of a task named `simulated`
+    end well after a second or two."""
+    stage = copy.deepcopy(stage)
+    stage["metadata"]["name"] += "-of-task"
+    *others, _ = stage["spec"]["selector"]["matchExpressions"]
+    of_task = {"key": '.metadata.labels["cubeloom/task"]', "operator": "In", "values": ["simulated"]}
+    stage["spec"]["selector"]["matchExpressions"] = [*others, of_task]
+    stage["spec"]["delay"] = {"durationMilliseconds": 1000, "jitterDurationMilliseconds": 2000}
+    return stage
+
+
 def apply_when_served(parts: Parts, api: Api, thing: Object) -> None:
     """Applies an object; after a custom resource definition, waits until its kind is served."""
     api.apply(thing)
     if thing["kind"] == "CustomResourceDefinition":
-        while not has_condition(api.get(thing), "Established"):
+        while not (has_condition(api.get(thing), "Established") and _is_served(api, thing["spec"])):
             parts.check()
             parts.ending.pause(0.05)
+
+
+def _is_served(api: Api, definition: Object) -> bool:
+    """Whether the kind is found: that comes a moment after it is established."""
+    group, names = definition["group"], definition["names"]
+    versions = [each["name"] for each in definition["versions"] if each["served"]]
+    return all(api.serves(f"/apis/{group}/{version}", names["kind"]) for version in versions)
 
 
 def of_group(group: Object) -> list[Object]:

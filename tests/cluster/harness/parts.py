@@ -39,6 +39,7 @@ class Parts:
         self.logs = state / "logs"
         self.logs.mkdir()
         self._started: list[Part] = []
+        self._afterwards: list[Callable[[], None]] = []
 
     def start(self, name: str, command: list[str], environment: dict[str, str] | None = None) -> Part:
         """Starts a process that ends with this one, also when this one is killed."""
@@ -74,6 +75,10 @@ class Parts:
                 raise PartFailed(f"{part.name}: {late}; its log is {part.log}{part.last_words()}")
             self.ending.pause(0.1)
 
+    def afterwards(self, step: Callable[[], None]) -> None:
+        """Does this when all have ended; what was asked for last comes first."""
+        self._afterwards.append(step)
+
     def stop(self) -> None:
         """Ends all, the last first; each is gone afterwards."""
         for part in reversed(self._started):
@@ -84,6 +89,8 @@ class Parts:
                 part.process.kill()
                 part.process.wait()
         self._started.clear()
+        while self._afterwards:
+            self._afterwards.pop()()
 
 
 def free_ports(count: int) -> list[int]:
@@ -95,10 +102,10 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-def listens(port: int) -> bool:
+def listens(port: int, address: str = "127.0.0.1") -> bool:
     """Whether somebody accepts connections there."""
     try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        socket.create_connection((address, port), timeout=1).close()
     except OSError:
         return False
     return True

@@ -3,7 +3,9 @@
 import base64
 from pathlib import Path
 
+from . import webhooks
 from .api import Api, Object, documents
+from .node.images import HELPER
 from .nodes import apply_when_served
 from .parts import Parts, free_ports, listens
 
@@ -15,6 +17,14 @@ SECRET = {
 }
 # Not mpijob: that kind's definition is the MPI operator's, and there can be only one.
 SCHEMES = ("pytorchjob", "tfjob", "xgboostjob", "paddlejob", "jaxjob")
+# What the operator puts before every worker of a PyTorchJob with a master, in words of Debian: its own are busybox's.
+WAIT_FOR_MASTER = """\
+- name: init-pytorch
+  image: {{.InitContainerImage}}
+  imagePullPolicy: IfNotPresent
+  resources: {limits: {cpu: 100m, memory: 20Mi}, requests: {cpu: 50m, memory: 10Mi}}
+  command: [sh, -c, 'until getent hosts {{.MasterAddr}}; do sleep 0.2; done']
+"""
 
 
 def start(parts: Parts, programs: Path, api: Api) -> None:
@@ -26,7 +36,8 @@ def start(parts: Parts, programs: Path, api: Api) -> None:
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     api.apply(SECRET)
     hook_port, probe_port = free_ports(2)
-    _install_webhook(api, hook, hook_port)
+    hook["metadata"]["name"] = "validator.training-operator.kubeflow.org"
+    webhooks.serve(api, [hook], NAMESPACE, "training-operator", hook_port)
     temporary = parts.state / "training-operator"
     certificates = temporary / "k8s-webhook-server" / "serving-certs"
     certificates.mkdir(parents=True)
@@ -34,26 +45,13 @@ def start(parts: Parts, programs: Path, api: Api) -> None:
     command += ["--gang-scheduler-name=volcano", "--metrics-bind-address=0", f"--webhook-server-port={hook_port}"]
     command += [f"--health-probe-bind-address=127.0.0.1:{probe_port}"]
     command += [f"--enable-scheme={name}" for name in SCHEMES]
+    waiting = parts.state / "pytorch-init-container.yaml"
+    waiting.write_text(WAIT_FOR_MASTER)
+    command += [f"--pytorch-init-container-image={HELPER}", f"--pytorch-init-container-template-file={waiting}"]
     part = parts.start("training-operator", command, {"TMPDIR": str(temporary)})
     # It makes its certificate in the Secret. In a cluster the kubelet copies that into its pod.
     parts.wait(part, "its certificate", lambda: _copy(api.get(SECRET), certificates))
     parts.wait(part, "its webhook's port", lambda: listens(hook_port))
-
-
-def _install_webhook(api: Api, hook: Object, port: int) -> None:
-    """The certificate has the Service's name, so that stays; the Service leads to this machine."""
-    hook["metadata"]["name"] = "validator.training-operator.kubeflow.org"
-    for each in hook["webhooks"]:
-        each["clientConfig"]["service"] |= {"name": "training-operator", "namespace": NAMESPACE, "port": port}
-    api.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "Service",
-            "metadata": {"name": "training-operator", "namespace": NAMESPACE},
-            "spec": {"type": "ExternalName", "externalName": "localhost"},
-        }
-    )
-    api.apply(hook)
 
 
 def _copy(secret: Object | None, folder: Path) -> bool:

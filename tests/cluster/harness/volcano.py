@@ -1,31 +1,15 @@
 """Volcano: its kinds, webhooks, controllers and scheduler."""
 
 import base64
-import subprocess
 from pathlib import Path
 
 from .api import Api, Object, documents
+from .keys import self_signed
 from .nodes import apply_when_served
 from .parts import Parts, free_ports, listens
 
-# As its own installer writes it, and less: the tests are for one queue.
-SCHEDULER = """\
-actions: "enqueue, allocate, backfill"
-tiers:
-- plugins:
-  - name: priority
-  - name: gang
-    enablePreemptable: false
-  - name: conformance
-- plugins:
-  - name: overcommit
-  - name: drf
-    enablePreemptable: false
-  - name: predicates
-  - name: proportion
-  - name: nodeorder
-  - name: binpack
-"""
+#: What users are given.
+SCHEDULER = Path(__file__).resolve().parents[3] / "deploy" / "scheduler" / "volcano-scheduler.conf"
 HOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
@@ -37,13 +21,11 @@ def start(parts: Parts, programs: Path, api: Api) -> None:
             apply_when_served(parts, api, thing)
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "volcano-system"}})
     _webhooks(parts, programs / "bin", api, [thing for thing in things if thing["kind"] in HOOKS])
-    configuration = parts.state / "volcano-scheduler.conf"
-    configuration.write_text(SCHEDULER)
     common = ["--kubeconfig", str(parts.state / "kubeconfig"), "--leader-elect=false", "--kube-api-qps=200"]
     common += ["--kube-api-burst=200"]
     parts.start("volcano-controllers", [str(programs / "bin" / "controller-manager"), *common])
     dumps = ["--cache-dumper=false", "--schedule-period=200ms"]
-    command = [str(programs / "bin" / "scheduler"), *common, *dumps, "--scheduler-conf", str(configuration)]
+    command = [str(programs / "bin" / "scheduler"), *common, *dumps, "--scheduler-conf", str(SCHEDULER)]
     queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "default"}}
     part = parts.start("volcano-scheduler", command)
     parts.wait(part, "the queue `default`", lambda: _is_open(api.get(queue)))
@@ -58,7 +40,7 @@ def _webhooks(parts: Parts, binaries: Path, api: Api, hooks: list[Object]) -> No
     (port,) = free_ports(1)
     folder = parts.state / "volcano-tls"
     folder.mkdir()
-    certificate = _certificate(folder)
+    certificate = self_signed(folder, "tls", "subjectAltName=IP:127.0.0.1")
     authority = base64.b64encode(certificate.read_bytes()).decode()
     paths = []
     for hook in hooks:
@@ -75,11 +57,3 @@ def _webhooks(parts: Parts, binaries: Path, api: Api, hooks: list[Object]) -> No
     command += [f"--enabled-admission={','.join(paths)}"]
     part = parts.start("volcano-webhooks", command)
     parts.wait(part, "its port", lambda: listens(port))
-
-
-def _certificate(folder: Path) -> Path:
-    certificate = folder / "tls.crt"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30", "-subj", "/CN=127.0.0.1"]
-    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(folder / "tls.key"), "-out", str(certificate)]
-    subprocess.run(command, check=True, capture_output=True)
-    return certificate

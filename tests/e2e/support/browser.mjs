@@ -53,7 +53,8 @@ export function collect(page) {
   page.faults = [];
   page.on("pageerror", (error) => page.faults.push(`script: ${error.message}`));
   page.on("console", (message) => {
-    if (message.type() !== "error") return;
+    // Where another program of this machine changes its network, the browser breaks off what it loads, and the page comes again.
+    if (message.type() !== "error" || message.text().includes("ERR_NETWORK_CHANGED")) return;
     const address = message.location().url ?? "";
     page.faults.push(`console: ${message.text()} ${address}`);
   });

@@ -1,10 +1,8 @@
 // What people do in the editor.
 
-import { open } from "./browser.mjs";
-
-/** The editor, ready to be worked with. */
-export async function openEditor(browser, server, state, path, options = {}) {
-  const page = await open(browser, server, { state, ...options });
+/** The editor as somebody sees it, ready to be worked with. */
+export async function openEditor(site, as, path, options = {}) {
+  const page = await site.open({ as, ...options });
   await page.goto(path);
   await ready(page);
   return page;

@@ -121,9 +121,14 @@ export class Server {
     };
   }
 
+  /** The path of a file in the server's folder, which workers may read. */
+  path(name) {
+    return join(this.folder, name);
+  }
+
   /** Writes a file into the server's folder. */
   write(name, text) {
-    const path = join(this.folder, name);
+    const path = this.path(name);
     writeFileSync(path, text);
     return path;
   }

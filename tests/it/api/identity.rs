@@ -1,6 +1,7 @@
 //! People: sign-in, sessions, tokens, links, what is audited; and the walls around all of it.
 
 mod audit;
+mod changes;
 mod etags;
 mod guessing;
 mod headers;

@@ -1,11 +1,12 @@
 //! Projects, pipelines, code, templates, hooks.
 
 mod checks;
-mod code;
+pub mod code;
 mod foreign;
 mod hooks;
 mod projects;
 mod servers;
+mod template_folders;
 mod templates;
 mod versions;
 

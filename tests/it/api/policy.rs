@@ -133,8 +133,20 @@ fn ask(client: &Client, rule: &Rule, run: &str) -> (u16, Value) {
     (status, if problem { answer.json().unwrap_or_default() } else { Value::Null })
 }
 
+/// The row of a request, by its method and path; of several that fit, the one with the fewest parameters.
+pub(super) fn rule_of(method: &str, path: &str) -> Option<&'static Rule> {
+    let fits = |route: &str| {
+        let (route, path): (Vec<&str>, Vec<&str>) = (route.split('/').collect(), path.split('/').collect());
+        let one =
+            |(route, path): (&&str, &&str)| route == path || (route.starts_with('{') && !path.is_empty());
+        route.len() == path.len() && route.iter().zip(&path).all(one)
+    };
+    let rows = POLICY.iter().filter(|rule| rule.method == method && fits(rule.route));
+    rows.min_by_key(|rule| rule.route.matches('{').count())
+}
+
 /// The route with something in the place of each parameter.
-fn filled(route: &str, run: &str) -> String {
+pub(super) fn filled(route: &str, run: &str) -> String {
     let parts = route.split('/').map(|part| match part.trim_matches(['{', '}']) {
         name if name == part => part,
         "project" => PROJECT,

@@ -20,6 +20,7 @@ fn the_client_works_against_a_server() {
     let mut pytest = tool("pytest");
     pytest.env("CUBELOOM_URL", server.url()).env("CUBELOOM_TOKEN", editor.token().unwrap());
     pytest.env("CUBELOOM_TEST_OTHER_TOKEN", server.as_(Who::Viewer).token().unwrap());
+    pytest.env("CUBELOOM_TEST_ADMIN_TOKEN", server.as_(Who::Administrator).token().unwrap());
     said_well(&mut pytest);
 }
 

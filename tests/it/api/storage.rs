@@ -1,7 +1,7 @@
 //! Secrets, volumes, registries, clusters.
 
 mod bucket;
-mod clusters;
+pub mod clusters;
 mod files;
 mod masks;
 mod registries;

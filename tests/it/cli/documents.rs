@@ -133,26 +133,6 @@ fn a_changed_template_is_used_and_its_version_keeps_its_meaning() {
     assert_eq!(said("one"), ("one\n".into(), String::new()));
 }
 
-#[test]
-fn of_a_templates_folder_only_the_document_is_installed_and_the_rest_is_named() {
-    let app = TestApp::new();
-    let document = app.write("shout/template.yaml", OWN_TEMPLATE);
-    let folder = document.parent().unwrap().to_str().unwrap().to_owned();
-    let alone = app.expect(0, &["template", "install", &folder]);
-    assert!(alone.err.contains("installed shout@1.0.0") && !alone.err.contains("only"), "{alone:?}");
-    app.write("shout/Dockerfile", "FROM scratch\n");
-    app.write("shout/aloud/main.py", "print('LOUD')\n");
-    let said = app.expect(0, &["template", "install", &folder]);
-    assert!(said.err.contains("only template.yaml is taken, not Dockerfile, aloud."), "{said:?}");
-    // What would be missed at run time is refused.
-    app.write("shout/template.yaml", &OWN_TEMPLATE.replace("WORD", "$(CUBELOOM_TEMPLATE_DIR)/aloud/main.py"));
-    let refused = app.expect(2, &["template", "install", &folder]);
-    assert!(
-        refused.err.contains("not Dockerfile, aloud.") && refused.out.contains("has no folder"),
-        "{refused:?}"
-    );
-}
-
 /// The first YAML block of a page.
 fn first_block(page: &str) -> String {
     let path = format!("{}/../{page}", env!("CARGO_MANIFEST_DIR"));

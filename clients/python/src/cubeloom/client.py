@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
 import httpx
 
 from . import models
+from .archive import archive
 from .errors import CubeloomError
 from .pipeline import Pipeline
 from .run import Run
@@ -85,6 +87,16 @@ class Client:
         body = {"document": document, "parameters": parameters or {}, "code": code}
         started, _ = self.transport.json("POST", f"/projects/{project}/runs", body=body)
         return Run(self.transport, started["run"])
+
+    def install_template(self, folder: str | Path) -> dict[str, Any]:
+        """Installs a task template for every project, with the programs in its folder; administrators may.
+
+        A version never changes: the same folder again changes nothing.
+        """
+        content = archive(Path(folder))
+        headers = {"content-type": "application/gzip"}
+        answer, _ = self.transport.json("POST", "/templates", content=content, headers=headers)
+        return cast(dict[str, Any], answer)
 
     def get(self, path: str, query: Query | None = None) -> Any:
         """Any answer of the API, e.g. ``get("/clusters")``; docs/API-DESIGN.md and ``/docs/api`` list them."""

@@ -24,41 +24,6 @@ class AmountView(TypedDict):
     """
 
 
-class ArtifactView(TypedDict):
-    """
-    A file worth showing.
-    """
-
-    task: str
-    """
-    The task.
-    """
-    instance: int
-    """
-    The instance.
-    """
-    name: str
-    """
-    What it is called.
-    """
-    path: str
-    """
-    Where it lies, below the run's folder.
-    """
-    size: NotRequired[int | None]
-    """
-    Its length in bytes; absent when the file is not there.
-    """
-    content_type: str
-    """
-    The type of its content, by its name.
-    """
-    preview: str
-    """
-    How it can be shown: `image`, `text`, `csv`, `json`, `html`, `directory` or `none`.
-    """
-
-
 class BeforeAfter(TypedDict):
     """
     One program twice: for one process, and as the template runs it.
@@ -137,44 +102,9 @@ class ClusterNodeView(TypedDict):
     """
     Its graphics cards.
     """
-
-
-class ClusterView(TypedDict):
+    groups: list[str]
     """
-    A cluster.
-    """
-
-    name: str
-    """
-    Its name.
-    """
-    kind: str
-    """
-    Its kind: `local` is the server's own machine.
-    """
-    capacity: AmountView
-    """
-    What all nodes have together.
-    """
-    used: AmountView
-    """
-    What attempts that have not ended hold.
-    """
-    attempts: int
-    """
-    How many attempts that is.
-    """
-    nodes: list[ClusterNodeView]
-    """
-    Its nodes.
-    """
-    node_groups: list[str]
-    """
-    Node groups that a placement may name.
-    """
-    problems: list[str]
-    """
-    What is not as it should be, each as a sentence.
+    Those of the cluster's node groups that it is of.
     """
 
 
@@ -397,6 +327,25 @@ FilesToImport = TypedDict(
         'name': NotRequired[str | None],
     },
 )
+
+
+class FrameworkView(TypedDict):
+    """
+    What becomes of the tasks of a framework.
+    """
+
+    name: str
+    """
+    The framework.
+    """
+    object: str
+    """
+    The kind of object that a job of it becomes.
+    """
+    why: str
+    """
+    Why that one.
+    """
 
 
 class GpuView(TypedDict):
@@ -781,6 +730,21 @@ class NewUser(TypedDict):
     """
 
 
+class NodeGroupBody(TypedDict):
+    """
+    How the nodes of a group are told from others.
+    """
+
+    selector: NotRequired[dict[str, str]]
+    """
+    Labels that they have.
+    """
+    tolerations: NotRequired[list[dict[str, Any]]]
+    """
+    Taints of theirs that jobs of the group tolerate.
+    """
+
+
 class NodeView(TypedDict):
     """
     A task in the graph.
@@ -889,111 +853,7 @@ class OutputsView(TypedDict):
     """
 
 
-class Item(TypedDict):
-    """
-    A file worth showing.
-    """
-
-    task: str
-    """
-    The task.
-    """
-    instance: int
-    """
-    The instance.
-    """
-    name: str
-    """
-    What it is called.
-    """
-    path: str
-    """
-    Where it lies, below the run's folder.
-    """
-    size: NotRequired[int | None]
-    """
-    Its length in bytes; absent when the file is not there.
-    """
-    content_type: str
-    """
-    The type of its content, by its name.
-    """
-    preview: str
-    """
-    How it can be shown: `image`, `text`, `csv`, `json`, `html`, `directory` or `none`.
-    """
-
-
-class PageArtifactView(TypedDict):
-    """
-    One page of a list.
-    """
-
-    items: list[Item]
-    """
-    The items, in the list's order.
-    """
-    next_cursor: NotRequired[str | None]
-    """
-    Ask for the next page with this as `cursor`; absent on the last page.
-    """
-
-
-class Item3(TypedDict):
-    """
-    A cluster.
-    """
-
-    name: str
-    """
-    Its name.
-    """
-    kind: str
-    """
-    Its kind: `local` is the server's own machine.
-    """
-    capacity: AmountView
-    """
-    What all nodes have together.
-    """
-    used: AmountView
-    """
-    What attempts that have not ended hold.
-    """
-    attempts: int
-    """
-    How many attempts that is.
-    """
-    nodes: list[ClusterNodeView]
-    """
-    Its nodes.
-    """
-    node_groups: list[str]
-    """
-    Node groups that a placement may name.
-    """
-    problems: list[str]
-    """
-    What is not as it should be, each as a sentence.
-    """
-
-
-class PageClusterView(TypedDict):
-    """
-    One page of a list.
-    """
-
-    items: list[Item3]
-    """
-    The items, in the list's order.
-    """
-    next_cursor: NotRequired[str | None]
-    """
-    Ask for the next page with this as `cursor`; absent on the last page.
-    """
-
-
-class Item10(TypedDict):
+class Item11(TypedDict):
     """
     What a task reported.
     """
@@ -1017,7 +877,7 @@ class PageOutputsView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item10]
+    items: list[Item11]
     """
     The items, in the list's order.
     """
@@ -1035,6 +895,44 @@ PartOfRun = TypedDict(
         'of': NotRequired[str | None],
     },
 )
+
+
+class PartView(TypedDict):
+    """
+    Something that a cluster may have.
+    """
+
+    name: str
+    """
+    What it is called.
+    """
+    purpose: str
+    """
+    What it is good for.
+    """
+    found: bool
+    """
+    Whether it is there.
+    """
+    version: NotRequired[str | None]
+    """
+    Its version, where that can be found out.
+    """
+
+
+class Pixels(TypedDict):
+    """
+    How large a picture is, in pixels.
+    """
+
+    width: int
+    """
+    From left to right.
+    """
+    height: int
+    """
+    From top to bottom.
+    """
 
 
 class Place(TypedDict):
@@ -2000,6 +1898,42 @@ class WorkerView(TypedDict):
     """
 
 
+class ArtifactView(TypedDict):
+    """
+    A file worth showing.
+    """
+
+    task: str
+    """
+    The task.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    name: str
+    """
+    What it is called.
+    """
+    path: str
+    """
+    Where it lies, below the run's folder.
+    """
+    size: NotRequired[int | None]
+    """
+    Its length in bytes; absent when the file is not there.
+    """
+    content_type: str
+    """
+    The type of its content, by its name.
+    """
+    preview: str
+    """
+    How it can be shown: `image`, `text`, `csv`, `json`, `html`, `directory` or `none`.
+    """
+    pixels: NotRequired[Pixels | None]
+
+
 class AttemptView(TypedDict):
     """
     One try at one instance.
@@ -2137,22 +2071,120 @@ class CheckedView(TypedDict):
     """
 
 
-class ClusterDetail(ClusterView):
+class ClusterBody(TypedDict):
     """
-    One cluster, with what runs there and what could.
+    What is said of a Kubernetes cluster. `{project}` in `namespace` and `workspace_path` stands for a project's name.
     """
 
-    running: list[RunningView]
+    description: NotRequired[str]
     """
-    The attempts that hold something there, of runs that the caller may see, the newest first.
+    What it is for.
     """
-    others: int
+    access: Literal['in_cluster', 'kubeconfig']
     """
-    How many others there are, of projects that the caller is no member of.
+    How it is reached.
     """
-    templates: list[RunnableView]
+    context: NotRequired[str | None]
     """
-    The newest version of each task template, and whether it can run there.
+    The kubeconfig's context; its current one when absent.
+    """
+    namespace: NotRequired[str]
+    """
+    The namespace of a project's jobs.
+    """
+    service_account: NotRequired[str]
+    """
+    The service account of their pods. It needs no right.
+    """
+    spark_account: NotRequired[str | None]
+    """
+    The service account of Spark's drivers, which may make pods there; without one they start no executors.
+    """
+    workspace_claim: NotRequired[str]
+    """
+    The claim, in the namespace, that holds workspaces. This server must see the same files.
+    """
+    workspace_path: NotRequired[str]
+    """
+    The folder of the claim that is the project's workspace; empty for the whole claim.
+    """
+    uid: NotRequired[int]
+    """
+    The uid and gid of workers; not 0.
+    """
+    pull_secrets: NotRequired[list[str]]
+    """
+    Secrets, in the namespace, that images are pulled with.
+    """
+    operators_gang: NotRequired[bool]
+    """
+    Whether the operators there were started with Volcano's gang scheduling.
+    """
+    volcano_queue: NotRequired[str]
+    """
+    Volcano's queue for the jobs, where Volcano is.
+    """
+    kueue_queue: NotRequired[str | None]
+    """
+    Kueue's local queue for the jobs; Kueue is used where it is named and Volcano is not there.
+    """
+    priority_class: NotRequired[str | None]
+    """
+    The priority class of the jobs.
+    """
+    host_network: NotRequired[bool]
+    """
+    Whether pods may use the nodes' own network.
+    """
+    node_groups: NotRequired[dict[str, NodeGroupBody]]
+    """
+    Node groups that a placement may name.
+    """
+    keep_seconds: NotRequired[int]
+    """
+    How long the objects of a job that has ended are kept, in seconds.
+    """
+    patience_seconds: NotRequired[int]
+    """
+    How long a pod may wait for what does not come by itself (an image, a volume, a Secret), in seconds.
+    """
+
+
+class ClusterChange(ClusterBody):
+    """
+    What a cluster becomes.
+    """
+
+    kubeconfig: NotRequired[str | None]
+    """
+    Another kubeconfig; the present one stays when it is left out.
+    """
+
+
+class ClusterCheck(TypedDict):
+    """
+    What a cluster offers to a project's jobs, and what is missing.
+    """
+
+    version: NotRequired[str | None]
+    """
+    Its own version; absent when it did not answer.
+    """
+    error: NotRequired[str | None]
+    """
+    Why it did not answer.
+    """
+    parts: list[PartView]
+    """
+    What is installed there.
+    """
+    frameworks: list[FrameworkView]
+    """
+    What becomes of the tasks of each framework.
+    """
+    problems: list[str]
+    """
+    What keeps jobs of the project from running, each with what to do.
     """
 
 
@@ -2718,6 +2750,21 @@ class MetricsView(TypedDict):
     """
 
 
+class NewCluster(ClusterBody):
+    """
+    A cluster that is to be.
+    """
+
+    name: str
+    """
+    What it is called here: lower-case letters, digits and `-`, at most 63. Pipelines name it.
+    """
+    kubeconfig: NotRequired[str | None]
+    """
+    The kubeconfig's text; it is kept encrypted and never returned.
+    """
+
+
 class NewVolume(TypedDict):
     """
     A volume that is to be.
@@ -2734,6 +2781,84 @@ class NewVolume(TypedDict):
     place: VolumePlace1 | VolumePlace2 | VolumePlace3 | VolumePlace4
     """
     Where it is.
+    """
+
+
+class NoticeView(TypedDict):
+    """
+    Something that the cluster told of an attempt: why a worker waits, what could not be mounted, where one was placed.
+    """
+
+    at: str
+    """
+    When it was last told.
+    """
+    of: str
+    """
+    The object on the cluster, `Pod/cl-train-...`.
+    """
+    warning: bool
+    """
+    Whether it is a warning.
+    """
+    reason: str
+    """
+    A word, e.g. `FailedMount`.
+    """
+    message: str
+    """
+    A sentence, in the cluster's words.
+    """
+
+
+class Item(TypedDict):
+    """
+    A file worth showing.
+    """
+
+    task: str
+    """
+    The task.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    name: str
+    """
+    What it is called.
+    """
+    path: str
+    """
+    Where it lies, below the run's folder.
+    """
+    size: NotRequired[int | None]
+    """
+    Its length in bytes; absent when the file is not there.
+    """
+    content_type: str
+    """
+    The type of its content, by its name.
+    """
+    preview: str
+    """
+    How it can be shown: `image`, `text`, `csv`, `json`, `html`, `directory` or `none`.
+    """
+    pixels: NotRequired[Pixels | None]
+
+
+class PageArtifactView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
     """
 
 
@@ -3135,7 +3260,49 @@ class PageMemberView(TypedDict):
     """
 
 
-class Item12(TypedDict):
+class Item10(TypedDict):
+    """
+    Something that the cluster told of an attempt: why a worker waits, what could not be mounted, where one was placed.
+    """
+
+    at: str
+    """
+    When it was last told.
+    """
+    of: str
+    """
+    The object on the cluster, `Pod/cl-train-...`.
+    """
+    warning: bool
+    """
+    Whether it is a warning.
+    """
+    reason: str
+    """
+    A word, e.g. `FailedMount`.
+    """
+    message: str
+    """
+    A sentence, in the cluster's words.
+    """
+
+
+class PageNoticeView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item10]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item13(TypedDict):
     """
     A project.
     """
@@ -3171,7 +3338,7 @@ class PageProjectView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item12]
+    items: list[Item13]
     """
     The items, in the list's order.
     """
@@ -3181,7 +3348,7 @@ class PageProjectView(TypedDict):
     """
 
 
-class Item13(TypedDict):
+class Item14(TypedDict):
     """
     A registry of container images.
     """
@@ -3217,7 +3384,7 @@ class PageRegistryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item13]
+    items: list[Item14]
     """
     The items, in the list's order.
     """
@@ -3227,7 +3394,7 @@ class PageRegistryView(TypedDict):
     """
 
 
-class Item14(TypedDict):
+class Item15(TypedDict):
     """
     A run.
     """
@@ -3293,7 +3460,7 @@ class PageRunView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item14]
+    items: list[Item15]
     """
     The items, in the list's order.
     """
@@ -3303,7 +3470,7 @@ class PageRunView(TypedDict):
     """
 
 
-class Item15(TypedDict):
+class Item16(TypedDict):
     """
     A secret, without its value: that is never shown.
     """
@@ -3339,7 +3506,7 @@ class PageSecretView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item15]
+    items: list[Item16]
     """
     The items, in the list's order.
     """
@@ -3349,7 +3516,7 @@ class PageSecretView(TypedDict):
     """
 
 
-class Item16(TypedDict):
+class Item17(TypedDict):
     """
     A browser in which you are signed in.
     """
@@ -3389,7 +3556,7 @@ class PageSessionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item16]
+    items: list[Item17]
     """
     The items, in the list's order.
     """
@@ -3399,7 +3566,7 @@ class PageSessionView(TypedDict):
     """
 
 
-class Item18(TypedDict):
+class Item19(TypedDict):
     """
     A template in a list.
     """
@@ -3439,7 +3606,7 @@ class PageTemplateSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item18]
+    items: list[Item19]
     """
     The items, in the list's order.
     """
@@ -3449,7 +3616,7 @@ class PageTemplateSummaryView(TypedDict):
     """
 
 
-class Item19(TypedDict):
+class Item20(TypedDict):
     """
     A token, without its secret part.
     """
@@ -3483,7 +3650,7 @@ class PageTokenView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item19]
+    items: list[Item20]
     """
     The items, in the list's order.
     """
@@ -3493,7 +3660,7 @@ class PageTokenView(TypedDict):
     """
 
 
-class Item20(TypedDict):
+class Item21(TypedDict):
     """
     A person.
     """
@@ -3542,7 +3709,7 @@ class PageUserView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item20]
+    items: list[Item21]
     """
     The items, in the list's order.
     """
@@ -3552,7 +3719,7 @@ class PageUserView(TypedDict):
     """
 
 
-class Item21(TypedDict):
+class Item22(TypedDict):
     """
     One version of a pipeline.
     """
@@ -3592,7 +3759,7 @@ class PageVersionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item21]
+    items: list[Item22]
     """
     The items, in the list's order.
     """
@@ -3602,7 +3769,7 @@ class PageVersionView(TypedDict):
     """
 
 
-class Item22(TypedDict):
+class Item23(TypedDict):
     """
     A volume.
     """
@@ -3642,7 +3809,7 @@ class PageVolumeView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item22]
+    items: list[Item23]
     """
     The items, in the list's order.
     """
@@ -3980,6 +4147,23 @@ class SessionView(TypedDict):
     """
 
 
+class StandingView(TypedDict):
+    """
+    How a cluster is.
+    """
+
+    state: str
+    """
+    `connected`, `away` (it does not answer), `refused` (it does not know the server any more), or `unknown`: nothing was
+    asked of it yet.
+    """
+    since: NotRequired[str | None]
+    why: NotRequired[str | None]
+    """
+    What was tried, and what came of it.
+    """
+
+
 class StartedView(TypedDict):
     """
     A run that was started.
@@ -4223,6 +4407,68 @@ class VolumeChange(TypedDict):
     place: NotRequired[VolumePlace1 | VolumePlace2 | VolumePlace3 | VolumePlace4 | None]
 
 
+class AddedClusterView(ClusterBody):
+    """
+    A Kubernetes cluster that was added, without its kubeconfig.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    created_at: str
+    """
+    Since when it is known.
+    """
+    revision: int
+    """
+    Counts its changes; in quotes it is the ETag.
+    """
+
+
+class ClusterView(TypedDict):
+    """
+    A cluster.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    kind: str
+    """
+    Its kind: `local` is the server's own machine.
+    """
+    capacity: AmountView
+    """
+    What all nodes have together.
+    """
+    used: AmountView
+    """
+    What attempts that have not ended hold.
+    """
+    attempts: int
+    """
+    How many attempts that is.
+    """
+    nodes: list[ClusterNodeView]
+    """
+    Its nodes.
+    """
+    node_groups: list[str]
+    """
+    Node groups that a placement may name.
+    """
+    standing: StandingView
+    """
+    How it is.
+    """
+    problems: list[str]
+    """
+    What is not as it should be, each as a sentence.
+    """
+
+
 class CreatedLink(LinkView):
     """
     A new link.
@@ -4344,6 +4590,64 @@ class LiveEvent6(SavedPipeline):
     kind: Literal['pipeline']
 
 
+class Item3(TypedDict):
+    """
+    A cluster.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    kind: str
+    """
+    Its kind: `local` is the server's own machine.
+    """
+    capacity: AmountView
+    """
+    What all nodes have together.
+    """
+    used: AmountView
+    """
+    What attempts that have not ended hold.
+    """
+    attempts: int
+    """
+    How many attempts that is.
+    """
+    nodes: list[ClusterNodeView]
+    """
+    Its nodes.
+    """
+    node_groups: list[str]
+    """
+    Node groups that a placement may name.
+    """
+    standing: StandingView
+    """
+    How it is.
+    """
+    problems: list[str]
+    """
+    What is not as it should be, each as a sentence.
+    """
+
+
+class PageClusterView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item3]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
 class Item7(TypedDict):
     """
     One instance of a task.
@@ -4414,7 +4718,7 @@ class PageInstanceView(TypedDict):
     """
 
 
-class Item11(TypedDict):
+class Item12(TypedDict):
     """
     A pipeline in a list.
     """
@@ -4462,7 +4766,7 @@ class PagePipelineSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item11]
+    items: list[Item12]
     """
     The items, in the list's order.
     """
@@ -4472,7 +4776,7 @@ class PagePipelineSummaryView(TypedDict):
     """
 
 
-class Item17(TypedDict):
+class Item18(TypedDict):
     """
     A task of a run.
     """
@@ -4554,7 +4858,7 @@ class PageTaskView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item17]
+    items: list[Item18]
     """
     The items, in the list's order.
     """
@@ -4673,6 +4977,25 @@ VersionsComparisonView = TypedDict(
         'code_differs': bool,
     },
 )
+
+
+class ClusterDetail(ClusterView):
+    """
+    One cluster, with what runs there and what could.
+    """
+
+    running: list[RunningView]
+    """
+    The attempts that hold something there, of runs that the caller may see, the newest first.
+    """
+    others: int
+    """
+    How many others there are, of projects that the caller is no member of.
+    """
+    templates: list[RunnableView]
+    """
+    The newest version of each task template, and whether it can run there.
+    """
 
 
 class ComparisonView(TypedDict):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import tarfile
 from pathlib import Path
 from typing import Any
 
+from .archive import archive
 from .errors import NotFound
 from .run import Run
 from .transport import Transport
@@ -77,7 +75,7 @@ class Pipeline:
 
     def upload(self, folder: str | Path) -> str:
         """Uploads a folder of programs; its digest. The same content has the same digest, and is kept once."""
-        content = _archive(Path(folder))
+        content = archive(Path(folder))
         path = f"/projects/{self.project}/code"
         answer, _ = self._transport.json("PUT", path, content=content, headers={"content-type": "application/gzip"})
         return str(answer["digest"])
@@ -127,18 +125,3 @@ def _part(only: str | None, from_: str | None, of: str | Run | None) -> dict[str
     if of is not None:
         part["of"] = of.id if isinstance(of, Run) else of
     return part
-
-
-def _archive(folder: Path) -> bytes:
-    """The folder as tar.gz, the same bytes for the same content: without times, owners and hidden files."""
-    plain = io.BytesIO()
-    with tarfile.open(fileobj=plain, mode="w") as archive:
-        for path in sorted(folder.rglob("*")):
-            inside = path.relative_to(folder)
-            if path.is_file() and not any(part.startswith(".") or part == "__pycache__" for part in inside.parts):
-                entry = tarfile.TarInfo(inside.as_posix())
-                entry.size = path.stat().st_size
-                entry.mode = 0o755 if path.stat().st_mode & 0o100 else 0o644
-                with path.open("rb") as file:
-                    archive.addfile(entry, file)
-    return gzip.compress(plain.getvalue(), mtime=0)

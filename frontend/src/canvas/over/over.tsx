@@ -41,7 +41,7 @@ function Empty() {
   return (
     <div className="cv-empty">
       <h2>{t("canvas.empty-title")}</h2>
-      <p>{t("canvas.empty-text")}</p>
+      <p>{matchMedia("(pointer: coarse)").matches ? t("canvas.empty-touch") : t("canvas.empty-text")}</p>
     </div>
   );
 }

@@ -29,7 +29,7 @@ export function paintEdges(to: Drawn, scene: Scene, edges: Iterable<SceneEdge>, 
   to.beginPath();
   for (const edge of edges) {
     if (!scene.near(edge, seen)) continue;
-    const line = scene.line(edge, zoom >= STRAIGHT);
+    const line = scene.line(edge);
     if (!touches(edge.bounds, seen)) continue;
     trace(to, line, zoom < STRAIGHT);
     if (look.heads) shown.push(edge);

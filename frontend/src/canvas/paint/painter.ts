@@ -38,8 +38,8 @@ const SETTLED = 140;
 /** A view that leaves a part of the room empty is painted after so many, even while it changes. */
 const BARE = 250;
 
-/** The room around what is in sight: in pixels, and for a heavy picture, which is not sharp then, as a part of its size. */
-const PAD = { usual: 192, heavy: 0.25 };
+/** The room around what is in sight, in pixels: the same for every picture, as another size of it costs a new memory. */
+const PAD = 192;
 
 /** Paints. */
 export class Painter {
@@ -111,9 +111,7 @@ export class Painter {
 
   // While somebody drags, the view rests, and a larger picture would cost more with every frame.
   get #pad(): number {
-    const { size, count, moving } = this.#of;
-    if (moving.size > 0) return 0;
-    return count >= HEAVY ? Math.round(PAD.heavy * Math.max(size.width, size.height)) : PAD.usual;
+    return this.#of.moving.size > 0 ? 0 : PAD;
   }
 
   #paintBase(): void {
@@ -123,7 +121,7 @@ export class Painter {
     clearTimeout(this.#timer);
     const seen = inSight(view, size, pad + 8);
     const still = moving.size === 0 ? scene.edges : scene.edges.filter((edge) => !moving.has(edge.from) && !moving.has(edge.to));
-    const look = { colour: this.#colours["control-border"], width: view.zoom < 0.16 ? 0.6 : Math.min(1.5, 0.8 + view.zoom), heads: view.zoom > 0.3 };
+    const look = { colour: this.#colours["control-border"], width: edgeWidth(view.zoom), heads: view.zoom > 0.3 };
     this.#base.show({ view, size, pad, sharp: count >= HEAVY ? 1 : sharpness() }, (to) => {
       if (far) paintGround(to, scene.frames, scene.notes, seen, view.zoom, this.#colours);
       to.globalAlpha = view.zoom < 0.16 ? 0.55 : 0.8;
@@ -156,6 +154,12 @@ export class Painter {
     const drawn = nodes.filter((node) => !this.#of.has(node));
     if (drawn.length > 0) paintNodes(to, drawn, (node) => this.#of.look(node), this.#of.view.zoom, this.#colours);
   }
+}
+
+// In pixels of the screen. Below one pixel a browser draws a line without making a shape of it first, in half the time; so
+// edges are that thin for as long as there can be many in sight.
+function edgeWidth(zoom: number): number {
+  return zoom < 0.16 ? 0.6 : Math.max(0.98, Math.min(1.5, 0.53 + zoom));
 }
 
 function sharpness(): number {

@@ -12,7 +12,7 @@ import { Segments } from "../fields/segments";
 import type { Path } from "../../graph/edit";
 import { isMapping } from "../path";
 import { amount, bytesShown, rounded } from "../quantity";
-import { roomOf, type Room } from "../room";
+import { groupOf, roomOf, type Room } from "../room";
 
 interface AmountsParts {
   readonly path: Path;
@@ -22,21 +22,21 @@ interface AmountsParts {
 
 /** The fields. What no node has is said at once. */
 export function Amounts({ path, usual }: AmountsParts) {
-  const { document, places } = useForm();
-  const room = roomOf(places, document["cluster"]);
+  const { document, tasks, places } = useForm();
+  const room = roomOf(places, document["cluster"], groupOf(document, tasks));
   const cpu = useBound([...path, "cpu"], "").value;
   const memory = useBound([...path, "memory"], "").value;
   const whole = useBound(path, "").value;
   const more = isMapping(whole) && ["shm", "rdma", "cpu_exclusive"].some((key) => whole[key] !== undefined);
   const tooMuch = (value: Json | undefined, measure: "cpu" | "bytes", most: number | undefined) => {
     const asked = value === undefined || value === null ? null : amount(measure, shown(value));
-    return asked !== null && most !== undefined && asked > most ? t("form.too-much") : null;
+    return asked !== null && most !== undefined && asked > most ? inRoom(room, t("form.too-much")) : null;
   };
   return (
     <>
       <div className="form-row">
-        <AmountField path={[...path, "cpu"]} measure="cpu" title={t("form.cpu")} placeholder={shown(usual["cpu"] as Json) || "1"} help={room ? t("form.of-cores", { n: rounded(room.cpu) }) : ""} tooMuch={tooMuch(cpu, "cpu", room?.cpu)} />
-        <AmountField path={[...path, "memory"]} measure="bytes" title={t("form.memory")} placeholder={shown(usual["memory"] as Json) || "1Gi"} help={room ? t("form.of-memory", { amount: bytesShown(room.memory) }) : ""} tooMuch={tooMuch(memory, "bytes", room?.memory)} />
+        <AmountField path={[...path, "cpu"]} measure="cpu" title={t("form.cpu")} placeholder={shown(usual["cpu"] as Json) || "1"} help={room ? inRoom(room, t("form.of-cores", { n: rounded(room.cpu) })) : ""} tooMuch={tooMuch(cpu, "cpu", room?.cpu)} />
+        <AmountField path={[...path, "memory"]} measure="bytes" title={t("form.memory")} placeholder={shown(usual["memory"] as Json) || "1Gi"} help={room ? inRoom(room, t("form.of-memory", { amount: bytesShown(room.memory) })) : ""} tooMuch={tooMuch(memory, "bytes", room?.memory)} />
       </div>
       <Gpu path={[...path, "gpu"]} room={room} />
       <More label={t("form.more-resources")} open={more}>
@@ -48,6 +48,11 @@ export function Amounts({ path, usual }: AmountsParts) {
       </More>
     </>
   );
+}
+
+/** A sentence about a room, with the node group that it holds for. */
+function inRoom(room: Room | null, text: string): string {
+  return room?.group === undefined ? text : t("form.in-group", { group: room.group, text });
 }
 
 const GPU = ["count", "fraction", "memory"] as const;
@@ -69,15 +74,14 @@ function Gpu({ path, room }: { path: Path; room: Room | null }) {
     bound.set(next === undefined ? undefined : next === "count" ? { count: 1, ...kept } : next === "fraction" ? { fraction: 0.5, ...kept } : type === undefined ? undefined : kept);
     bound.seal();
   };
-  const help = room === null ? "" : room.gpus > 0 ? t("form.of-gpus", { n: room.gpus, types: room.types.join(", ") }) : t("form.no-gpus");
   return (
     <div className="field form-field" role="group" aria-label={title} data-pointer={bound.pointer}>
       <span className="field-label">{title}</span>
       <Segments label={title} options={[t("form.gpu-none"), t("form.gpu-count"), t("form.gpu-fraction"), t("form.gpu-memory")]} chosen={way + 1} disabled={bound.readOnly} choose={choose} />
-      {help ? <p className="field-help">{help}</p> : null}
+      {room ? <p className="field-help">{inRoom(room, room.gpus > 0 ? t("form.of-gpus", { n: room.gpus, types: room.types.join(", ") }) : t("form.no-gpus"))}</p> : null}
       {way < 0 ? null : (
         <div className="form-row">
-          {way === 0 ? <Field path={[...path, "count"]} kind={{ type: "number", integer: true, minimum: 1 }} title={t("form.gpu-cards")} wrong={room && typeof value?.["count"] === "number" && value["count"] > room.gpus ? t("form.too-much") : null} plain /> : null}
+          {way === 0 ? <Field path={[...path, "count"]} kind={{ type: "number", integer: true, minimum: 1 }} title={t("form.gpu-cards")} wrong={room && typeof value?.["count"] === "number" && value["count"] > room.gpus ? inRoom(room, t("form.too-much")) : null} plain /> : null}
           {way === 1 ? <Field path={[...path, "fraction"]} kind={{ type: "number", integer: false, minimum: 0, maximum: 1 }} title={t("form.gpu-part")} plain /> : null}
           {way === 2 ? <AmountField path={[...path, "memory"]} measure="bytes" title={t("form.memory")} placeholder="8Gi" /> : null}
           <Field path={[...path, "type"]} kind={{ type: "text", long: false }} title={t("form.gpu-type")} placeholder={room?.types[0] ?? "H100"} plain />

@@ -1,12 +1,12 @@
 //! A server inside the benchmark: a store, an engine, a cluster.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use cubeloom_compiler::{Document, PlanInputs};
+use cubeloom_domain::clusters::Clusters;
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::{Executor, Facts};
 use cubeloom_domain::plan::{RunContext, RunPlan};
@@ -70,7 +70,7 @@ impl Rig {
             workspace: folder.join("workspace"),
         };
         let facts = executor.facts();
-        let executors = BTreeMap::from([(facts.cluster.clone(), executor)]);
+        let executors = Clusters::from_iter([(facts.cluster.clone(), executor)]);
         let engine = Engine::start(config, store.clone(), executors, Arc::clone(&clock)).await?;
         Ok(Self { store, clock, facts, templates, engine: Some(engine), runs: 0 })
     }

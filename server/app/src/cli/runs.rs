@@ -31,14 +31,6 @@ pub enum RunsCommand {
 }
 
 fn run_state(text: &str) -> Result<RunState, String> {
-    let all = [
-        RunState::Queued,
-        RunState::Running,
-        RunState::Cancelling,
-        RunState::Succeeded,
-        RunState::Failed,
-        RunState::Cancelled,
-    ];
-    let names = all.map(RunState::as_str).join(", ");
-    all.into_iter().find(|state| state.as_str() == text).ok_or_else(|| format!("a state is one of {names}"))
+    let unknown = || format!("a state is one of {}", RunState::ALL.map(RunState::as_str).join(", "));
+    RunState::ALL.into_iter().find(|state| state.as_str() == text).ok_or_else(unknown)
 }

@@ -12,9 +12,9 @@ pub enum Template {
         /// Folders of templates, or of one [default: the folder in use]
         paths: Vec<PathBuf>,
     },
-    /// Install templates that are documents by themselves, for every project
+    /// Install templates for every project
     Install {
-        /// Documents, YAML or JSON, or the folders of such
+        /// Their folders, with the programs that they run, or documents by themselves, YAML or JSON
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },

@@ -9,7 +9,7 @@ use anyhow::Context;
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::record::AttemptRecord;
 use cubeloom_domain::{AttemptKey, RunId};
-use cubeloom_executor_local::logs::{range, tail};
+use cubeloom_workers::logs::{range, tail};
 use tokio::time::sleep;
 
 use crate::cli::Logs;
@@ -168,7 +168,7 @@ impl Printer {
     /// Prints the last lines, if only they are wanted; where to go on.
     fn begin(&mut self, file: &LogFile) -> std::io::Result<u64> {
         let Some(count) = self.tail else { return Ok(0) };
-        let end = cubeloom_executor_local::logs::len(&file.path)?;
+        let end = cubeloom_workers::logs::len(&file.path)?;
         for line in tail(&file.path, count)? {
             self.heading(file);
             show::line(line);

@@ -12,6 +12,7 @@ use tokio::time::interval;
 
 use crate::announce::Announcement;
 use crate::cli;
+use crate::clusters::Keeper;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::follow::{self, exit_of};
@@ -33,6 +34,8 @@ pub async fn serve(args: cli::Serve, config: Config, output: Output) -> anyhow::
         EngineLock::take_soon(&platform.data.lock()).await?.map_err(|holder| taken(&platform, holder))?;
     let seen = Seen::now(&platform).await?;
     let (templates, templates_now) = watch::channel(Arc::new(platform.templates().await?));
+    let mut clusters = platform.cluster_keeper()?;
+    clusters.look().await?;
     let engine = platform.start_engine(lock).await?;
     let web = web::start(&platform, &engine.handle, templates.clone()).await?;
     say_ready(&platform, &web)?;
@@ -56,7 +59,7 @@ pub async fn serve(args: cli::Serve, config: Config, output: Output) -> anyhow::
     };
     let exit = tokio::select! {
         () = signals.next() => Exit::Ok,
-        ended = look_after(&platform, &engine, &web, &templates, seen) => return Err(ended),
+        ended = look_after(&platform, &engine, &web, &templates, seen, &mut clusters) => return Err(ended),
         exit = first => exit?,
     };
     tracing::info!("stopping; jobs go on, and the next `cubeloom serve` takes them up");
@@ -102,7 +105,8 @@ async fn run_first(
     Ok(exit_of(view.run.state))
 }
 
-/// Watches over what must not end, and reads the templates again when their folder has changed. Returns only when
+/// Watches over what must not end, reads the templates again when their folder has changed, and takes in clusters that
+/// other servers have added. Returns only when
 /// something has ended.
 async fn look_after(
     platform: &Platform,
@@ -110,6 +114,7 @@ async fn look_after(
     web: &RunningWeb,
     templates: &watch::Sender<Arc<TemplateSet>>,
     mut seen: Seen,
+    clusters: &mut Keeper,
 ) -> anyhow::Error {
     let mut look = interval(Duration::from_secs(1));
     loop {
@@ -121,6 +126,8 @@ async fn look_after(
                 );
             }
         }
+        // The database may be away: what is known is used as before.
+        let _ = clusters.look().await;
         if let Some(set) = read_again_if_changed(platform, &mut seen).await {
             templates.send_modify(|present| *present = Arc::new(with_installed(set, present)));
         }

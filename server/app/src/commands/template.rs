@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use cubeloom_domain::Problem;
 use cubeloom_domain::template::{InstalledTemplate, TaskTemplate, TemplateSet};
 use cubeloom_store::Stored;
-use cubeloom_web::templates;
+use cubeloom_web::templates::{self, FolderError, TemplateFolder};
 use serde_json::{Value, json};
 
 use super::user::act;
@@ -29,49 +30,41 @@ pub async fn template(command: cli::Template, config: Config, output: Output) ->
     }
 }
 
-/// Installs documents; the first that cannot be ends it.
-async fn install_all(files: &[PathBuf], config: Config, output: Output) -> anyhow::Result<Exit> {
+/// Installs documents and folders; the first that cannot be ends it.
+async fn install_all(paths: &[PathBuf], config: Config, output: Output) -> anyhow::Result<Exit> {
     let platform = Platform::open(config).await?;
-    for path in files {
-        let file = &document(path)?;
-        let text = std::fs::read_to_string(file).map_err(|error| unreadable(file, &error))?;
-        let installed = match templates::read(&text) {
+    for path in paths {
+        let installed = match read(path, &platform)? {
             Ok(installed) => installed,
-            Err(problems) => {
-                problems::print(file, &problems, output)?;
+            Err((file, problems)) => {
+                problems::print(&file, &problems, output)?;
                 return Ok(Exit::Invalid);
             }
         };
         let stored = templates::install(&act(&platform), &installed).await;
-        let stored = stored.map_err(|error| Invalid::error(format!("{}: {error}", file.display())))?;
+        let stored = stored.map_err(|error| Invalid::error(format!("{}: {error}", path.display())))?;
         let word = if stored == Stored::New { "installed" } else { "was there already:" };
         show::note(format!("{word} {}@{}", installed.template.name, installed.template.version));
     }
     Ok(Exit::Ok)
 }
 
-/// The document of a template that is given as itself or as its folder. Of a folder nothing else is taken, which is said.
-fn document(path: &Path) -> anyhow::Result<PathBuf> {
+/// A template from its document, or from its folder, which is kept where workers find it; else its document and what is
+/// wrong.
+fn read(
+    path: &Path,
+    platform: &Platform,
+) -> anyhow::Result<Result<InstalledTemplate, (PathBuf, Vec<Problem>)>> {
     if !path.is_dir() {
-        return Ok(path.to_owned());
+        let text = std::fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+        return Ok(templates::read(&text).map_err(|problems| (path.to_owned(), problems)));
     }
-    let names = std::fs::read_dir(path).and_then(|entries| {
-        entries
-            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
-            .collect::<Result<Vec<_>, _>>()
-    });
-    let mut beside = names.map_err(|error| unreadable(path, &error))?;
-    beside.retain(|name| name != DOCUMENT);
-    beside.sort();
-    if !beside.is_empty() {
-        show::note(format!(
-            "{}: only {DOCUMENT} is taken, not {}. A template that needs its files at run time is a folder among the \
-             server's task templates: copy it there instead",
-            path.display(),
-            beside.join(", ")
-        ));
+    let read = TemplateFolder::read(path).and_then(|folder| folder.keep(&platform.data.templates()));
+    match read {
+        Ok(installed) => Ok(Ok(installed)),
+        Err(FolderError::Problems(problems)) => Ok(Err((path.join(DOCUMENT), problems))),
+        Err(FolderError::Folder(error)) => Err(Invalid::error(error.to_string())),
     }
-    Ok(path.join(DOCUMENT))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> anyhow::Error {

@@ -1,7 +1,7 @@
 //! `cubeloom token ...`: API tokens, by whoever may use the data folder.
 
 use cubeloom_domain::identity::{ApiToken, User};
-use cubeloom_store::PageOf;
+use cubeloom_store::{PageOf, UserFilter};
 use cubeloom_web::auth::tokens::{self, NewToken};
 use serde_json::{Value, json};
 
@@ -55,7 +55,8 @@ async fn create(platform: &Platform, args: TokenCreate, output: Output) -> anyho
 
 /// The only administrator, when there is only one.
 async fn the_administrator(platform: &Platform) -> anyhow::Result<User> {
-    let users = platform.store.users(&PageOf { after: None, limit: PAGE }, None).await?;
+    let filter = UserFilter { limit: Some(PAGE), ..UserFilter::default() };
+    let users = platform.store.users(&filter).await?;
     let mut administrators = users.into_iter().filter(|user| user.admin && !user.disabled);
     match (administrators.next(), administrators.next()) {
         (Some(only), None) => Ok(only),

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use anyhow::Context;
 use cubeloom_domain::identity::{Role, User};
-use cubeloom_store::{Change, PageOf};
+use cubeloom_store::{Change, UserFilter, UserOrder};
 use cubeloom_web::audit::{Act, Actor};
 use cubeloom_web::auth::accounts::{self, NewAccount};
 use cubeloom_web::auth::links;
@@ -97,8 +97,9 @@ async fn add(platform: &Platform, args: UserAdd, output: Output) -> anyhow::Resu
 async fn list(platform: &Platform, output: Output) -> anyhow::Result<()> {
     let mut users = Vec::new();
     loop {
-        let after = users.last().map(|user: &User| user.name.clone());
-        let found = platform.store.users(&PageOf { after, limit: PAGE }, None).await?;
+        let order = UserOrder::Name(users.last().map(|user: &User| user.name.clone()));
+        let filter = UserFilter { order, limit: Some(PAGE), ..UserFilter::default() };
+        let found = platform.store.users(&filter).await?;
         let last = found.len() < PAGE;
         users.extend(found);
         if last {

@@ -15,7 +15,7 @@ pub const FRAMEWORK: Framework = Framework {
     operator: None,
 };
 
-fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
+pub(super) fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
     let index = member.index.to_string();
     Identity {
         variables: variables([

@@ -3,10 +3,18 @@
 //! One file each; nothing else in the project matches on a framework's name. docs/adding-a-framework.md is the
 //! checklist.
 
+mod horovod;
 mod indexed;
+mod jax;
+mod kaldi;
 mod mpi;
+mod mxnet;
+mod paddle;
 mod pytorch;
+mod ray;
 mod single;
+pub mod spark;
+mod tensorflow;
 mod xgboost;
 
 use std::collections::BTreeMap;
@@ -110,8 +118,21 @@ fn variables<const N: usize>(pairs: [(&str, String); N]) -> BTreeMap<String, Str
 }
 
 /// Every framework.
-pub const ALL: [&Framework; 5] =
-    [&single::FRAMEWORK, &indexed::FRAMEWORK, &mpi::FRAMEWORK, &xgboost::FRAMEWORK, &pytorch::FRAMEWORK];
+pub const ALL: [&Framework; 13] = [
+    &single::FRAMEWORK,
+    &indexed::FRAMEWORK,
+    &mpi::FRAMEWORK,
+    &horovod::FRAMEWORK,
+    &xgboost::FRAMEWORK,
+    &pytorch::FRAMEWORK,
+    &tensorflow::FRAMEWORK,
+    &jax::FRAMEWORK,
+    &paddle::FRAMEWORK,
+    &mxnet::FRAMEWORK,
+    &ray::FRAMEWORK,
+    &spark::FRAMEWORK,
+    &kaldi::FRAMEWORK,
+];
 
 /// The framework of this name.
 pub fn find(name: &str) -> Option<&'static Framework> {
@@ -127,6 +148,11 @@ impl Framework {
     /// Whether a job never has more than one worker.
     pub fn is_single(&self) -> bool {
         self.roles.iter().map(|rule| rule.max).fold(0, u32::saturating_add) == 1
+    }
+
+    /// Whether a role may have several workers.
+    pub fn may_be_many(&self, role: &str) -> bool {
+        self.roles.iter().any(|rule| rule.name == role && rule.max > 1)
     }
 
     /// Where a role stands in the order of ranks; `None` when it is not known.

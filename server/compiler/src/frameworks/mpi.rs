@@ -12,20 +12,21 @@ use crate::lower::kubernetes;
 
 pub const FRAMEWORK: Framework = Framework {
     name: "mpi",
-    roles: &[
-        RoleRule { name: "launcher", min: 1, max: 1 },
-        RoleRule { name: "worker", min: 1, max: u32::MAX },
-    ],
+    roles: ROLES,
     elastic_role: None,
     success: |_| SuccessRule::Role("launcher".into()),
     identity,
     operator: Some(&kubernetes::mpi::OPERATOR),
 };
 
+/// Who starts the ranks, and where they live.
+pub(super) const ROLES: &[RoleRule] =
+    &[RoleRule { name: "launcher", min: 1, max: 1 }, RoleRule { name: "worker", min: 1, max: u32::MAX }];
+
 /// The hostfile's path in the worker's folder.
 const HOSTFILE: &str = "hostfile";
 
-fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
+pub(super) fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
     let line = |worker: &Member| {
         let slots = (worker.resources.cpu.0 / 1000).max(1);
         format!("{} slots={slots}\n", worker.address)

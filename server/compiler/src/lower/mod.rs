@@ -9,14 +9,25 @@ mod worker;
 
 use cubeloom_domain::job::Job;
 use cubeloom_domain::lowered::{Bindings, LocalJob, Lowered};
+use cubeloom_domain::outcome::{Failure, FailureKind};
 
 /// What the cluster takes; its kind follows from the bindings.
-#[must_use]
-pub fn lower(job: &Job, bindings: &Bindings) -> Lowered {
-    match bindings {
+///
+/// # Errors
+/// A failure of kind `CouldNotStart`: the cluster cannot give what the job asks for.
+pub fn lower(job: &Job, bindings: &Bindings) -> Result<Lowered, Failure> {
+    Ok(match bindings {
         Bindings::Local(bindings) => Lowered::Local(local::lower(job, &local::Places::bound(job, bindings))),
+        Bindings::Kubernetes(bound) => {
+            Lowered::Kubernetes(kubernetes::lower(job, &bound.facts).map_err(refused)?)
+        }
         Bindings::None => Lowered::None,
-    }
+    })
+}
+
+fn refused(refusals: Vec<kubernetes::Refusal>) -> Failure {
+    let sentences: Vec<String> = refusals.into_iter().map(|refusal| refusal.message).collect();
+    Failure::new(FailureKind::CouldNotStart, sentences.join("; "))
 }
 
 /// What would be submitted to this machine: byte for byte the same, but for placeholders such as

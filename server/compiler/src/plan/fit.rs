@@ -14,7 +14,7 @@ use super::roles::Roles;
 use crate::nearest::{hint, listing};
 use crate::validate;
 
-impl Planner<'_> {
+impl<'a> Planner<'a> {
     /// Facts without a cluster's name are no facts: nothing is refused for them.
     fn has_facts(&self) -> bool {
         !self.facts.cluster.is_empty()
@@ -108,28 +108,56 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether each worker fits on a node, and the gang on all of them.
-    pub fn check_fit(&mut self, prefix: &str, roles: &Roles, elastic_role: Option<&str>) {
+    /// Whether each worker fits on a node that it may go to, and the gang on all of them.
+    pub fn check_fit(&mut self, prefix: &str, task: &Task, roles: &Roles, elastic_role: Option<&str>) {
         if self.facts.nodes.is_empty() {
             return;
         }
-        for role in &roles.planned {
-            if let Some(reason) = misfit(&role.resources, &self.facts.nodes) {
-                let message = format!("a worker of the role `{}` can never run here: {reason}", role.name);
-                self.problem(Code::NeverFits, format!("{prefix}/resources"), message);
-                return;
-            }
+        let (nodes, group) = self.nodes_for(task);
+        let found = roles.planned.iter().find_map(|role| Some((role, misfit(&role.resources, &nodes)?)));
+        if let Some((PlannedRole { name, .. }, reason)) = found {
+            let message = match group {
+                Some(group) => {
+                    format!(
+                        "a worker of the role `{name}` can never run in the node group `{group}`: {reason}"
+                    )
+                }
+                None => format!("a worker of the role `{name}` can never run here: {reason}"),
+            };
+            self.problem(Code::NeverFits, format!("{prefix}/resources"), message);
+            return;
         }
         let needed = least(roles, elastic_role);
-        let capacity = self.facts.capacity();
-        if roles.gang > 1 && !needed.fits(capacity) {
-            let message = format!(
-                "all {} workers together can never run here: they need {}, and the cluster has {}",
-                roles.gang,
-                describe(needed),
-                describe(capacity)
-            );
+        let has = nodes.iter().fold(Amount::default(), |sum, node| sum.plus(node.amount()));
+        if roles.gang > 1 && !needed.fits(has) {
+            let (n, needed, has) = (roles.gang, describe(needed), describe(has));
+            let message = match group {
+                Some(group) => format!(
+                    "all {n} workers together can never run in the node group `{group}`: they need {needed}, and it has {has}"
+                ),
+                None => format!(
+                    "all {n} workers together can never run here: they need {needed}, and the cluster has {has}"
+                ),
+            };
             self.problem(Code::NeverFits, format!("{prefix}/resources"), message);
+        }
+    }
+
+    /// The nodes that a task may go to, and the node group that they are of. Of a group without nodes nothing is known:
+    /// one that grows on demand may be empty now.
+    fn nodes_for<'t>(&self, task: &'t Task) -> (Vec<&'a NodeFacts>, Option<&'t String>)
+    where
+        'a: 't,
+    {
+        let (facts, pipeline) = (self.facts, self.pipeline);
+        let placements = [&task.placement, &pipeline.placement];
+        let group = placements.into_iter().flatten().find_map(|placement| placement.node_group.as_ref());
+        let of = |group: &String| -> Vec<&'a NodeFacts> {
+            facts.nodes.iter().filter(|node| node.groups.contains(group)).collect()
+        };
+        match group.map(|group| (of(group), group)) {
+            Some((nodes, group)) if !nodes.is_empty() => (nodes, Some(group)),
+            _ => (facts.nodes.iter().collect(), None),
         }
     }
 }
@@ -156,7 +184,7 @@ fn least(roles: &Roles, elastic_role: Option<&str>) -> Amount {
 }
 
 /// Why a worker fits on no node; `None` when it fits on one.
-fn misfit(resources: &Resources, nodes: &[NodeFacts]) -> Option<String> {
+fn misfit(resources: &Resources, nodes: &[&NodeFacts]) -> Option<String> {
     let one = Amount::of(resources, 1);
     if nodes.iter().any(|node| one.fits(node.amount()) && has_cards(resources, &node.gpus)) {
         return None;

@@ -55,7 +55,7 @@ impl Planner<'_> {
         let roles = Roles { planned, elastic, gang };
         if self.problems.len() == before {
             self.check_counts(prefix, prepared, &roles, inside);
-            self.check_fit(prefix, &roles, prepared.framework.elastic_role);
+            self.check_fit(prefix, task, &roles, prepared.framework.elastic_role);
         }
         roles
     }

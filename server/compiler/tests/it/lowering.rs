@@ -40,8 +40,8 @@ fn bindings(job: &Job) -> Bindings {
 
 fn lowered(job: &Job) -> LocalJob {
     match lower::lower(job, &bindings(job)) {
-        Lowered::Local(local) => local,
-        Lowered::None => panic!("local bindings give a local job"),
+        Ok(Lowered::Local(local)) => local,
+        other => panic!("local bindings give a local job: {other:?}"),
     }
 }
 
@@ -87,10 +87,59 @@ fn pytorch_elastic() {
     assert_eq!(all.workers(), 4, "without a decision all are started");
 }
 
+#[test]
+fn tensorflow() {
+    let task = "template: tensorflow, arguments: {workers: 2, ps: 1, evaluator: 1}";
+    insta::assert_yaml_snapshot!(lowered(&job_of(task, None)));
+}
+
+#[test]
+fn horovod() {
+    let task = "template: horovod, env: {HOROVOD_CPU_OPERATIONS: gloo}";
+    insta::assert_yaml_snapshot!(lowered(&job_of(task, None)));
+}
+
+#[test]
+fn ray() {
+    insta::assert_yaml_snapshot!(lowered(&job_of("template: ray", None)));
+}
+
+#[test]
+fn spark() {
+    let task = "template: spark, arguments: {args: [$(CUBELOOM_RUN_DIR)/in]}, role_resources: {executor: {cpu: \"2\", memory: 5Gi}}";
+    insta::assert_yaml_snapshot!(lowered(&job_of(task, None)));
+}
+
+#[test]
+fn jax() {
+    insta::assert_yaml_snapshot!(lowered(&job_of("template: jax", None)));
+}
+
+#[test]
+fn paddle() {
+    insta::assert_yaml_snapshot!(lowered(&job_of(
+        "template: paddle, arguments: {masters: 1, workers: 2}",
+        None
+    )));
+}
+
+#[test]
+fn mxnet() {
+    insta::assert_yaml_snapshot!(lowered(&job_of("template: mxnet", None)));
+}
+
+#[test]
+fn kaldi() {
+    insta::assert_yaml_snapshot!(lowered(&job_of("template: kaldi", None)));
+}
+
 /// The preview differs from what is submitted by its placeholders only.
 #[test]
 fn the_preview_is_what_is_submitted() {
-    for task in ["template: mpi", "template: pytorch", "template: crowd, volumes: [big-disk]"] {
+    let frameworks = ["tensorflow", "horovod", "ray", "spark", "jax", "paddle", "mxnet", "kaldi"];
+    let more = frameworks.map(|name| format!("template: {name}"));
+    let tasks = ["template: mpi", "template: pytorch", "template: crowd, volumes: [big-disk]"];
+    for task in tasks.into_iter().chain(more.iter().map(String::as_str)) {
         let job = job_of(task, None);
         let Bindings::Local(bound) = bindings(&job) else { unreachable!() };
         let mut text = serde_json::to_string(&lower::preview(&job)).unwrap();

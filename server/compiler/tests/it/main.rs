@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used)]
 
 mod argo;
+mod argo_crd;
 mod argo_form;
 mod caching;
 mod canvas;
+mod crds;
 mod cube_studio;
 mod documents;
 mod expressions;

@@ -63,7 +63,11 @@ fn gangs_and_success_follow_from_the_framework() {
         "  - {name: a, template: echo, arguments: {words: [x]}}\n  - {name: b, template: mpi}\n  \
          - {name: c, template: xgboost, arguments: {workers: 1}}\n  - {name: d, template: pytorch}\n  \
          - {name: e, template: pytorch, arguments: {elastic: {min: 2, max: 4}}}\n  \
-         - {name: f, template: pytorch, arguments: {elastic: {min: 2, max: 4}}, elastic: {min: 1, max: 3}}",
+         - {name: f, template: pytorch, arguments: {elastic: {min: 2, max: 4}}, elastic: {min: 1, max: 3}}\n  \
+         - {name: g, template: tensorflow}\n  - {name: h, template: tensorflow, arguments: {chief: 0}}\n  \
+         - {name: i, template: horovod}\n  - {name: j, template: ray}\n  - {name: k, template: spark}\n  \
+         - {name: l, template: jax}\n  - {name: m, template: paddle}\n  \
+         - {name: n, template: paddle, arguments: {masters: 2}}\n  - {name: o, template: mxnet}\n  - {name: p, template: kaldi}",
     );
     let facts: Vec<_> =
         plan.tasks.iter().map(|task| (task.gang, task.success.clone(), task.roles.len())).collect();
@@ -77,6 +81,16 @@ fn gangs_and_success_follow_from_the_framework() {
             (2, role("master"), 2),
             (2, SuccessRule::AnyWorker, 1),
             (1, SuccessRule::AnyWorker, 1),
+            (4, role("chief"), 3),
+            (3, SuccessRule::First("worker".into()), 2),
+            (3, role("launcher"), 2),
+            (3, role("head"), 2),
+            (3, role("driver"), 2),
+            (2, SuccessRule::AllWorkers, 1),
+            (2, SuccessRule::AllWorkers, 1),
+            (4, role("master"), 2),
+            (4, role("worker"), 3),
+            (3, role("master"), 2),
         ]
     );
     assert_eq!(plan.tasks[5].roles[0].replicas, 3, "the task's range wins");

@@ -1,8 +1,8 @@
 //! Every mistake of a document is told at once, with its place and what to do.
 
 use cubeloom_compiler::{check_pipeline, parse_pipeline, validate};
-use cubeloom_domain::executor::Facts;
-use cubeloom_domain::{Code, JsonMap, Problem, Severity};
+use cubeloom_domain::executor::{Facts, NodeFacts};
+use cubeloom_domain::{Code, Cpu, JsonMap, Problem, Severity};
 use serde_json::json;
 
 use crate::support::{fixtures, machine, try_plan};
@@ -172,6 +172,44 @@ fn what_never_fits_is_refused() {
     })
     .collect();
     insta::assert_snapshot!(report.join("\n\n"));
+}
+
+#[test]
+fn a_node_group_has_what_its_own_nodes_have() {
+    let text = |task: &str, rest: &str| {
+        format!("apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\n{rest}tasks:\n  - {{name: a, {task}}}\n")
+    };
+    let mut facts = Facts { kind: "kubernetes".into(), ..machine() };
+    let large = facts.nodes[0].clone();
+    let small = |groups: &[&str]| NodeFacts {
+        cpu: Cpu(2000),
+        groups: groups.iter().map(|&group| group.into()).collect(),
+        ..large.clone()
+    };
+    facts.nodes.extend([small(&["small"]), small(&["small", "other"])]);
+    facts.node_groups = ["small", "other", "grows"].map(Into::into).into();
+    let said = |task: &str, rest: &str| match try_plan(&text(task, rest), JsonMap::new(), &fixtures(), &facts)
+    {
+        Ok(_) => String::new(),
+        Err(problems) => {
+            problems.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("; ")
+        }
+    };
+    let one = |cpu: u32, rest: &str| {
+        format!("template: echo, arguments: {{words: [a]}}, resources: {{cpu: {cpu}}}{rest}")
+    };
+    let of_pipeline = "placement: {node_group: small}\n";
+    assert_eq!(said(&one(8, ""), ""), "");
+    assert_eq!(said(&one(2, ""), of_pipeline), "");
+    let refused = "a worker of the role `worker` can never run in the node group `small`: it needs 4 CPU, and the largest node has 2";
+    assert_eq!(said(&one(4, ", placement: {node_group: small}"), ""), refused);
+    assert_eq!(said(&one(4, ""), of_pipeline), refused);
+    // The task's own goes over the pipeline's; one that is empty now may grow.
+    assert_eq!(said(&one(8, ", placement: {node_group: grows}"), of_pipeline), "");
+    let gang = said("template: mpi, arguments: {workers: 4}", of_pipeline);
+    let together =
+        "can never run in the node group `small`: they need 8.1 CPU, 4.1Gi of memory, and it has 4 CPU";
+    assert!(gang.contains(together), "{gang}");
 }
 
 #[test]

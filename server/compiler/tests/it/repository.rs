@@ -36,7 +36,7 @@ fn every_example_plans() {
 }
 
 /// Every `pipeline.yaml` of an example and every `example.yaml` of a template.
-fn examples() -> Vec<PathBuf> {
+pub fn examples() -> Vec<PathBuf> {
     let below = |folder: &str, file: &str| -> Vec<PathBuf> {
         let folders = std::fs::read_dir(repository().join(folder)).unwrap();
         folders.map(|entry| entry.unwrap().path().join(file)).filter(|path| Path::exists(path)).collect()

@@ -48,7 +48,7 @@ pub fn machine() -> Facts {
             name: "here".into(),
             cpu: Cpu(8000),
             memory: Bytes(32 << 30),
-            gpus: Vec::new(),
+            ..NodeFacts::default()
         }],
         secrets: vec!["s3-key".into()],
         volumes: [("big-disk".into(), VolumePlace::Folder { path: "/mnt/big-disk".into() })].into(),

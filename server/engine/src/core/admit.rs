@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use cubeloom_domain::executor::Submission;
+use cubeloom_domain::job::Job;
+use cubeloom_domain::lowered::Bindings;
+use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::pipeline::Spread;
 use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::record::AttemptRecord;
@@ -60,7 +63,8 @@ impl Core {
             match verdict {
                 Verdict::Start => {
                     started.entry(at.slot).or_default().push(at.task);
-                    admitted.push(Admitted { key: *key, workers: planned.elastic.map(|range| range.min) });
+                    let workers = planned.elastic.filter(|_| !place.scales).map(|range| range.min);
+                    admitted.push(Admitted { key: *key, workers });
                 }
                 Verdict::Wait(reason) => waiting.push((at, reason)),
             }
@@ -116,28 +120,30 @@ impl Core {
         let Some(place) = self.places.get(&run.plan.cluster) else { return };
         let bound = run.next_job(at, workers).and_then(|job| {
             let bindings = place.executor.bind(&job)?;
-            Ok((job, bindings))
+            Ok((submission(job, &bindings)?, bindings))
         });
         let executor = Arc::clone(&place.executor);
-        let (job, bindings) = match bound {
+        // What the cluster's own scheduler adds beyond an elastic job's least is room that nobody here counts on.
+        let amount = place.scales.then(|| least_amount(run.plan.task(at.task)));
+        let (submission, bindings) = match bound {
             Ok(bound) => bound,
             Err(failure) => {
                 self.end_instance(at, InstanceState::Failed { failure }, now);
                 return self.let_in(at.slot, at.task);
             }
         };
+        let job = &submission.job;
         let record = AttemptRecord {
             key: job.key.clone(),
             task: at.task,
             state: AttemptState::Submitting,
             created_at: now,
-            amount: job.amount(),
+            amount: amount.unwrap_or_else(|| job.amount()),
             workers: job.workers(),
             bindings,
             usage: UsageSummary::default(),
         };
-        let lowered = Arc::new(cubeloom_compiler::lower::lower(&job, &record.bindings));
-        self.output.actions.push(Action::Submit(executor, Submission { job: Arc::new(job), lowered }));
+        self.output.actions.push(Action::Submit(executor, submission));
         if let Some(instance) = self.instance_mut(at) {
             instance.state = InstanceState::Active;
             instance.attempt = record.key.n;
@@ -146,6 +152,15 @@ impl Core {
         self.hold(at, record, true);
         self.touch(at);
     }
+}
+
+/// A job on its way to the cluster that it is bound to.
+///
+/// # Errors
+/// The cluster cannot give what the job asks for.
+pub(super) fn submission(job: Job, bindings: &Bindings) -> Result<Submission, Failure> {
+    let lowered = cubeloom_compiler::lower::lower(&job, bindings)?;
+    Ok(Submission { job: Arc::new(job), lowered: Arc::new(lowered) })
 }
 
 /// What a task needs to start at all: every role whole, of the elastic one `min` workers.

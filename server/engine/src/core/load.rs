@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cubeloom_domain::executor::{StopCause, Submission};
+use cubeloom_domain::executor::StopCause;
 use cubeloom_domain::graph::Graph;
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::pipeline::Spread;
@@ -12,6 +12,7 @@ use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
 use cubeloom_domain::{TaskIx, Timestamp};
 
 use super::active::{ActiveRun, Instance, LiveAttempt, TaskCell};
+use super::admit::submission;
 use super::{Action, At, Core, Slot, Timer, prepare};
 use crate::decide::finish;
 use crate::decide::trigger::Needs;
@@ -87,11 +88,9 @@ impl Core {
         self.hold(at, record.clone(), false);
         // Of a cluster that is not known now, it stays as it is: nobody can say what became of it.
         let Some(executor) = self.executor(slot) else { return };
-        match job {
-            Ok(job) => {
-                executor.rebind(&job, &record.bindings);
-                let lowered = Arc::new(cubeloom_compiler::lower::lower(&job, &record.bindings));
-                let submission = Submission { job: Arc::new(job), lowered };
+        match job.and_then(|job| submission(job, &record.bindings)) {
+            Ok(submission) => {
+                executor.rebind(&submission.job, &record.bindings);
                 self.output.actions.push(match record.state {
                     AttemptState::Submitting => Action::Submit(executor, submission),
                     AttemptState::Stopping { cause, .. } => Action::Adopt(executor, submission, Some(cause)),

@@ -57,8 +57,26 @@ struct Place {
     executor: Arc<dyn Executor>,
     capacity: Amount,
     nodes: usize,
+    /// Whether its own scheduler gives elastic jobs their workers, between their least and their most.
+    scales: bool,
     used: Amount,
     queue: BTreeSet<QueueKey>,
+}
+
+impl Place {
+    fn new(executor: Arc<dyn Executor>) -> Self {
+        let (used, queue) = (Amount::default(), BTreeSet::new());
+        let mut place = Self { executor, capacity: Amount::default(), nodes: 0, scales: false, used, queue };
+        place.look();
+        place
+    }
+
+    /// Asks what the cluster has now.
+    fn look(&mut self) {
+        let facts = self.executor.facts();
+        (self.capacity, self.nodes) = (facts.capacity(), facts.nodes.len());
+        self.scales = facts.kubernetes.is_some_and(|facts| facts.volcano.is_some());
+    }
 }
 
 /// What the driver must do after the changes of a pass are stored.
@@ -123,20 +141,10 @@ pub struct Core {
 }
 
 impl Core {
-    /// Without runs, over these clusters.
-    pub fn new(executors: &BTreeMap<String, Arc<dyn Executor>>) -> Self {
-        let place = |executor: &Arc<dyn Executor>| {
-            let facts = executor.facts();
-            Place {
-                executor: Arc::clone(executor),
-                capacity: facts.capacity(),
-                nodes: facts.nodes.len(),
-                used: Amount::default(),
-                queue: BTreeSet::new(),
-            }
-        };
+    /// Without runs, and without clusters: [`Self::join`] brings them.
+    pub fn new() -> Self {
         Self {
-            places: executors.iter().map(|(name, executor)| (name.clone(), place(executor))).collect(),
+            places: BTreeMap::new(),
             runs: Vec::new(),
             slots: HashMap::new(),
             live: HashMap::new(),
@@ -148,6 +156,37 @@ impl Core {
             may_start: false,
             starting: false,
         }
+    }
+
+    /// Takes in what clusters there are now, and what they have. One that has left is forgotten when nothing of it is
+    /// waited for any more. `attach` is called with each executor that is new. What comes back are the runs in memory
+    /// whose cluster is new: their jobs have to be taken up, as after a restart.
+    pub fn join(
+        &mut self,
+        clusters: Vec<(String, Arc<dyn Executor>)>,
+        attach: impl Fn(&Arc<dyn Executor>),
+    ) -> Vec<RunId> {
+        let mut new = BTreeSet::new();
+        self.places.retain(|name, place| {
+            place.used != Amount::default()
+                || !place.queue.is_empty()
+                || clusters.iter().any(|(known, _)| known == name)
+        });
+        for (name, executor) in clusters {
+            match self.places.get_mut(&name) {
+                Some(place) if Arc::ptr_eq(&place.executor, &executor) => place.look(),
+                known => {
+                    attach(&executor);
+                    match known {
+                        Some(place) => place.executor = executor,
+                        None => drop(self.places.insert(name.clone(), Place::new(executor))),
+                    }
+                    new.insert(name);
+                }
+            }
+        }
+        let records = self.runs.iter().flatten().filter(|run| new.contains(&run.plan.cluster));
+        records.map(|run| run.record.id.clone()).collect()
     }
 
     /// The executor that a run's jobs go to.

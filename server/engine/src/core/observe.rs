@@ -1,8 +1,6 @@
 //! What executors, timers and the cache report.
 
-use std::sync::Arc;
-
-use cubeloom_domain::executor::{Ended, Event, Observation, StopCause, Submission};
+use cubeloom_domain::executor::{Ended, Event, Observation, StopCause};
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use cubeloom_domain::record::CacheEntry;
 use cubeloom_domain::state::{AttemptState, InstanceState, ReusedFrom};
@@ -10,6 +8,7 @@ use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx, Timestamp};
 use serde_json::Value;
 
+use super::admit::submission;
 use super::{Action, At, Core, Timer};
 use crate::decide::{retry, stop};
 
@@ -74,9 +73,9 @@ impl Core {
         let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_ref()) else { return };
         let record = live.record.clone();
         let Some(job) = self.runs[at.slot].as_ref().map(|run| run.stored_job(&record)) else { return };
-        if let (Ok(job), Some(executor)) = (job, self.executor(at.slot)) {
-            let lowered = Arc::new(cubeloom_compiler::lower::lower(&job, &record.bindings));
-            self.output.actions.push(Action::Submit(executor, Submission { job: Arc::new(job), lowered }));
+        let submission = job.and_then(|job| submission(job, &record.bindings));
+        if let (Ok(submission), Some(executor)) = (submission, self.executor(at.slot)) {
+            self.output.actions.push(Action::Submit(executor, submission));
         }
     }
 

@@ -1,11 +1,11 @@
 //! A server in miniature: a real database, the engine, a cluster that only pretends.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_compiler::PlanInputs;
+use cubeloom_domain::clusters::Clusters;
 use cubeloom_domain::executor::{Executor, Facts};
 use cubeloom_domain::plan::{RunContext, RunPlan};
 use cubeloom_domain::record::{InstanceRecord, RunRecord, TakenOver, Wish};
@@ -95,7 +95,7 @@ impl Server {
             workspace: self.folder.path().to_owned(),
         };
         let executor: Arc<dyn Executor> = Arc::clone(&self.fake) as _;
-        let executors = BTreeMap::from([("local".to_owned(), executor)]);
+        let executors = Clusters::from_iter([("local".to_owned(), executor)]);
         let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
         let engine = Engine::start(config, self.store.clone(), executors, clock).await;
         self.engine = Some(engine.expect("the engine starts"));

@@ -142,7 +142,7 @@ on_both! {
         server.running(&["a"]).await;
         let plan = server.plan(&doc);
         let job = cubeloom_compiler::job(&plan, TaskIx(0), 0, None, 1, None, &Outputs::default()).unwrap();
-        let lowered = Arc::new(cubeloom_compiler::lower::lower(&job, &Bindings::None));
+        let lowered = Arc::new(cubeloom_compiler::lower::lower(&job, &Bindings::None).unwrap());
         let unknown = Submission { job: Arc::new(job), lowered };
         let (fake, enough) = (Arc::clone(&server.fake), Arc::new(AtomicBool::new(false)));
         let (handle, stop) = (tokio::runtime::Handle::current(), Arc::clone(&enough));

@@ -21,9 +21,10 @@ use std::sync::OnceLock;
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::failpoint::hit;
+use cubeloom_workers::ends::End;
 use rustix::fs::FlockOperation;
 
-use crate::spec::{self, End, ExitRecord, Note, ShimSpec, Started};
+use crate::spec::{self, ExitRecord, Note, ShimSpec, Started};
 pub(crate) use now::now;
 use program::{Program, StartError};
 use record::RecordFile;

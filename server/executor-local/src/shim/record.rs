@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cubeloom_domain::failpoint::hit;
+use cubeloom_workers::ends::End;
 
-use crate::spec::{EXIT, End, ExitRecord, STARTED, Started};
+use crate::spec::{EXIT, ExitRecord, STARTED, Started};
 
 /// Room for a record, in bytes.
 const ROOM: usize = 1536;

@@ -13,13 +13,13 @@ use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 
 use super::supervise::signals;
-use crate::mask::Masker;
 use crate::spec::{self, ShimSpec};
+use cubeloom_workers::mask::Masker;
 
 /// How much is read at a time, in bytes: what a pipe holds.
 const PIECE: usize = 64 << 10;
 /// More than this of a worker's outputs is never read by the server, in bytes.
-const OUTPUTS: u64 = crate::outputs::MOST as u64;
+const OUTPUTS: u64 = cubeloom_workers::outputs::MOST as u64;
 
 /// Standard output and standard error of a worker.
 pub(super) struct Streams {

@@ -14,7 +14,9 @@ use super::streams::Streams;
 use super::tree;
 use super::usage::Sampler;
 use super::watch::Watch;
-use crate::spec::{End, ExitRecord, ShimSpec, StopWish};
+use cubeloom_workers::ends::End;
+
+use crate::spec::{ExitRecord, ShimSpec, StopWish};
 
 /// How often killing is repeated while something survives it.
 const AGAIN: Duration = Duration::from_millis(100);

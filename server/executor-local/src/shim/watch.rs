@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use cubeloom_domain::logs::LogMark;
 
-use crate::mask::Masker;
 use crate::spec::{self, ShimSpec};
-use crate::{log_times, logs, outputs};
+use cubeloom_workers::mask::Masker;
+use cubeloom_workers::{log_times, logs, outputs};
 
 /// How soon it is looked again after something was written; then ever later.
 const SOON: Duration = Duration::from_millis(100);

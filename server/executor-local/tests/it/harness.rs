@@ -5,18 +5,15 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::time::Duration;
 
 use cubeloom_domain::clock::Clock;
-use cubeloom_domain::executor::{BoxFuture, Executor, Facts, Observer, StopCause, Submission};
+use cubeloom_domain::executor::{Executor, Submission};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::lowered::{Bindings, Lowered};
-use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::{AttemptKey, RunId};
 use cubeloom_executor_local::{LocalConfig, LocalExecutor};
 use cubeloom_testkit::clock::SystemClock;
-use cubeloom_testkit::conformance::{Harness, Program, Recorder};
-use tokio::runtime::{Handle, Runtime};
+use cubeloom_testkit::conformance::{Harness, Program, Recorder, Server, processes_with, random};
 
 use crate::lower::lower;
 
@@ -24,7 +21,7 @@ use crate::lower::lower;
 pub struct Local {
     folder: Folder,
     config: LocalConfig,
-    server: Server,
+    server: Server<LocalExecutor>,
 }
 
 /// A folder that workers can reach.
@@ -53,30 +50,8 @@ impl Drop for Folder {
     }
 }
 
-/// One server: ended by forgetting it.
-struct Server {
-    runtime: Option<Runtime>,
-    executor: Arc<LocalExecutor>,
-    recorder: Arc<Recorder>,
-}
-
-impl Server {
-    fn start(config: &LocalConfig) -> Self {
-        let executor = LocalExecutor::new(config.clone(), Arc::new(SystemClock)).unwrap();
-        let recorder = Arc::new(Recorder::default());
-        executor.attach(Arc::clone(&recorder) as Arc<dyn Observer>);
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        Self { runtime: Some(runtime), executor, recorder }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-    }
+fn start(config: &LocalConfig) -> Server<LocalExecutor> {
+    Server::start(|| LocalExecutor::new(config.clone(), Arc::new(SystemClock)).unwrap())
 }
 
 /// A folder that workers can enter, whoever they are.
@@ -108,7 +83,7 @@ impl Local {
         let ledger = folder.path().join("ledger");
         fs::OpenOptions::new().create(true).append(true).open(&ledger).unwrap();
         fs::set_permissions(&ledger, fs::Permissions::from_mode(0o666)).unwrap();
-        let server = Server::start(&config);
+        let server = start(&config);
         Self { folder, config, server }
     }
 
@@ -136,37 +111,30 @@ impl Local {
 
     /// A submission of a job that was made by hand.
     pub fn submission_of(&self, job: Job) -> Submission {
-        let Ok(Bindings::Local(bindings)) = self.server.executor.bind(&job) else { panic!("no bindings") };
+        let Ok(Bindings::Local(bindings)) = self.server.inner().bind(&job) else { panic!("no bindings") };
         let lowered = lower(&job, &bindings, &self.ledger());
         Submission { job: Arc::new(job), lowered: Arc::new(Lowered::Local(lowered)) }
     }
 
     /// A key that no other attempt has.
     pub fn key() -> AttemptKey {
-        let random = u128::from(fastrand());
+        let random = u128::from(random());
         AttemptKey { run: RunId::new(SystemClock.now(), random), task: "case".into(), instance: 0, n: 1 }
     }
 }
 
-/// Random enough for names.
-fn fastrand() -> u64 {
-    use std::hash::{BuildHasher, Hasher};
-    std::collections::hash_map::RandomState::new().build_hasher().finish()
-}
-
 impl Harness for Local {
     fn executor(&self) -> Arc<dyn Executor> {
-        let handle = self.server.runtime.as_ref().unwrap().handle().clone();
-        Arc::new(OnRuntime { inner: Arc::clone(&self.server.executor), handle })
+        self.server.executor()
     }
 
     fn recorder(&self) -> Arc<Recorder> {
-        Arc::clone(&self.server.recorder)
+        self.server.recorder()
     }
 
     fn crash(&mut self) {
-        self.server.runtime.take().unwrap().shutdown_background();
-        self.server = Server::start(&self.config);
+        self.server.end();
+        self.server = start(&self.config);
     }
 
     fn submission(&self, program: &Program) -> Submission {
@@ -186,12 +154,7 @@ impl Harness for Local {
     }
 
     fn alive(&self, key: &AttemptKey) -> usize {
-        let entry = format!("CUBELOOM_ATTEMPT={key}");
-        let holds = |path: PathBuf| {
-            let environ = fs::read(path.join("environ")).unwrap_or_default();
-            environ.split(|byte| *byte == 0).any(|one| one == entry.as_bytes())
-        };
-        fs::read_dir("/proc").unwrap().flatten().filter(|process| holds(process.path())).count()
+        processes_with(&format!("CUBELOOM_ATTEMPT={key}"))
     }
 
     fn on_full_disk(&self) -> Option<Box<dyn Harness>> {
@@ -227,55 +190,4 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
     }
     folders.retain(|folder| folder.join("started").exists());
     folders
-}
-
-/// Runs an executor's futures on its server's own runtime.
-struct OnRuntime {
-    inner: Arc<LocalExecutor>,
-    handle: Handle,
-}
-
-impl OnRuntime {
-    fn run<F: Future<Output = ()> + Send + 'static>(
-        &self,
-        call: impl FnOnce(Arc<LocalExecutor>) -> F,
-    ) -> BoxFuture<'_, ()> {
-        let task = self.handle.spawn(call(Arc::clone(&self.inner)));
-        Box::pin(async move { task.await.unwrap() })
-    }
-}
-
-impl Executor for OnRuntime {
-    fn facts(&self) -> Facts {
-        self.inner.facts()
-    }
-
-    fn attach(&self, observer: Arc<dyn Observer>) {
-        self.inner.attach(observer);
-    }
-
-    fn bind(&self, job: &Job) -> Result<Bindings, Failure> {
-        self.inner.bind(job)
-    }
-
-    fn rebind(&self, job: &Job, bindings: &Bindings) {
-        self.inner.rebind(job, bindings);
-    }
-
-    fn submit(&self, submission: Submission) -> BoxFuture<'_, ()> {
-        self.run(|inner| async move { inner.submit(submission).await })
-    }
-
-    fn adopt(&self, submission: Submission) -> BoxFuture<'_, ()> {
-        self.run(|inner| async move { inner.adopt(submission).await })
-    }
-
-    fn cancel(&self, key: &AttemptKey, cause: StopCause, grace: Duration) -> BoxFuture<'_, ()> {
-        let key = key.clone();
-        self.run(move |inner| async move { inner.cancel(&key, cause, grace).await })
-    }
-
-    fn release(&self, key: &AttemptKey) {
-        self.inner.release(key);
-    }
 }

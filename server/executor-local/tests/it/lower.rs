@@ -18,6 +18,7 @@ pub fn lower(job: &Job, bindings: &LocalBindings, ledger: &Path) -> LocalJob {
         let env = BTreeMap::from(
             [
                 ("CUBELOOM_ATTEMPT", job.key.to_string()),
+                ("CUBELOOM_RUN", job.key.run.to_string()),
                 ("CUBELOOM_ROLE", name.role.clone()),
                 ("CUBELOOM_INDEX", name.index.to_string()),
                 ("CUBELOOM_RANK", rank.to_string()),

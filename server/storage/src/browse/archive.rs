@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tar::{Builder, EntryType, Header};
 
-use super::{BrowseError, Folder, Kind, clean};
+use super::{BrowseError, By, Folder, Kind, Order, clean};
 
 /// How many names of a folder are read at a time.
 const PAGE: usize = 1000;
@@ -26,7 +26,7 @@ pub fn archive(folder: &Folder, path: &str, out: impl Write) -> Result<(), Brows
         let mut after = None;
         loop {
             // A folder that was removed meanwhile holds nothing.
-            let page = root.list(&place, after.as_deref(), PAGE).unwrap_or_default();
+            let page = root.list(&place, Order::default(), after.as_ref(), PAGE).unwrap_or_default();
             for entry in page.iter().filter(|entry| !entry.link) {
                 let inside =
                     if place.is_empty() { entry.name.clone() } else { format!("{place}/{}", entry.name) };
@@ -40,7 +40,7 @@ pub fn archive(folder: &Folder, path: &str, out: impl Write) -> Result<(), Brows
                 }
             }
             match page.last() {
-                Some(last) if page.len() == PAGE => after = Some(last.key()),
+                Some(last) if page.len() == PAGE => after = Some(last.place(By::Name)),
                 _ => break,
             }
         }

@@ -44,17 +44,6 @@ impl Entry {
         let size = if kind == Kind::File { u64::try_from(found.st_size).unwrap_or(0) } else { 0 };
         Self { name: name.into(), kind, link, size, modified_us: Some(modified_us(found)) }
     }
-
-    /// By what lists are sorted and continued: folders first, then by name.
-    #[must_use]
-    pub fn key(&self) -> String {
-        key(self.kind == Kind::Folder && !self.link, &self.name)
-    }
-}
-
-/// The key of something whose name is all that is known yet.
-pub(super) fn key(folder: bool, name: &str) -> String {
-    format!("{}{name}", if folder { '0' } else { '1' })
 }
 
 pub(super) fn modified_us(found: &Stat) -> i64 {

@@ -5,12 +5,16 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{AtFlags, Dir, DirEntry, FileType, OFlags};
 
-use super::entry::{Entry, Kind, key};
+use super::entry::{Entry, Kind};
+use super::order::Rank;
 use super::upload::PART;
-use super::{BrowseError, Folder, clean};
+use super::{BrowseError, By, Folder, Order, Place, clean};
 
 /// A folder with more entries than this is not put in order: that would take seconds for each of its pages.
 const MOST: usize = 1_000_000;
+
+/// The same where each entry has to be looked at for it.
+const MOST_LOOKED_AT: usize = 100_000;
 
 #[cfg(test)]
 thread_local! {
@@ -18,38 +22,51 @@ thread_local! {
     static LOOKED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// An entry that is not described yet: its key, its name, and whether it is a link.
-type Found = (String, String, bool);
+/// An entry that is not described yet: whether it is no folder, its name, and whether it is a link.
+type Found = (bool, String, bool);
 
 impl Folder {
-    /// At most `limit` entries of a folder, folders first, then by name, that come after the one with the key `after`.
-    /// Only these are kept in memory and looked at, however many there are.
+    /// At most `limit` entries of a folder, folders first, that come after the place `after` in this order. Only these are
+    /// kept in memory, however many there are, and by name only these are looked at.
     ///
     /// # Errors
-    /// When there is no such folder, or it holds more than a million entries.
-    pub fn list(&self, path: &str, after: Option<&str>, limit: usize) -> Result<Vec<Entry>, BrowseError> {
+    /// When there is no such folder, or it holds more than a million entries, or a hundred thousand in an order for which
+    /// each has to be looked at.
+    pub fn list(
+        &self,
+        path: &str,
+        order: Order,
+        after: Option<&Place>,
+        limit: usize,
+    ) -> Result<Vec<Entry>, BrowseError> {
         let path = clean(path)?;
         let fd = self.beneath(&path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let after = after.map(|after| order.rank(after.clone()));
+        let most = if order.by == By::Name { MOST } else { MOST_LOOKED_AT };
         // The largest on top: it goes when a smaller one comes.
-        let mut page: BinaryHeap<Found> = BinaryHeap::new();
+        let mut page: BinaryHeap<(Rank, bool)> = BinaryHeap::new();
         for (at, entry) in Dir::read_from(&fd).map_err(BrowseError::of(&path))?.enumerate() {
             let entry = entry.map_err(BrowseError::of(&path))?;
-            if at > MOST {
-                return Err(BrowseError::TooMany { path, most: MOST });
+            if at > most {
+                return Err(BrowseError::TooMany { path, most });
             }
-            let Some(found) =
-                found(&fd, &entry).filter(|(key, ..)| after.is_none_or(|after| key.as_str() > after))
-            else {
-                continue;
+            let Some((file, name, link)) = found(&fd, &entry) else { continue };
+            let value = match order.by {
+                By::Name => 0,
+                by => by.value(&self.described(&path, name.clone(), link)),
             };
+            let rank = order.rank(Place { file, value, name });
+            if after.as_ref().is_some_and(|after| rank <= *after) {
+                continue;
+            }
             if page.len() < limit {
-                page.push(found);
-            } else if let Some(mut last) = page.peek_mut().filter(|last| found.0 < last.0) {
-                *last = found;
+                page.push((rank, link));
+            } else if let Some(mut last) = page.peek_mut().filter(|last| rank < last.0) {
+                *last = (rank, link);
             }
         }
-        let page = page.into_sorted_vec();
-        Ok(page.into_iter().map(|(_, name, link)| self.described(&path, name, link)).collect())
+        let page = page.into_sorted_vec().into_iter();
+        Ok(page.map(|(rank, link)| self.described(&path, rank.into_name(), link)).collect())
     }
 
     /// What is told of one entry. It may have gone meanwhile, or be one that is not opened; then only its name is.
@@ -75,7 +92,7 @@ fn found(folder: &OwnedFd, entry: &DirEntry) -> Option<Found> {
             .map_or(FileType::Unknown, |found| FileType::from_raw_mode(found.st_mode)),
         known => known,
     };
-    Some((key(kind == FileType::Directory, &name), name, kind == FileType::Symlink))
+    Some((kind != FileType::Directory, name, kind == FileType::Symlink))
 }
 
 #[cfg(test)]
@@ -100,13 +117,14 @@ mod tests {
     fn a_page_of_a_large_folder_keeps_and_describes_only_itself() {
         let place = tempfile::tempdir().unwrap();
         let folder = folder(place.path());
-        let first = folder.list("", None, 3).unwrap();
+        let by_name = |after: Option<&Place>, limit| folder.list("", Order::default(), after, limit).unwrap();
+        let first = by_name(None, 3);
         let names: Vec<&str> = first.iter().map(|entry| entry.name.as_str()).collect();
         assert_eq!(names, ["zz", "f00000", "f00001"], "folders come first");
         let seen = LOOKED.replace(0);
         assert_eq!(seen, 3, "what is not on the page is not looked at");
-        let after = first.last().unwrap().key();
-        assert_eq!(folder.list("", Some(&after), 200).unwrap().len(), 200);
+        let after = first.last().unwrap().place(By::Name);
+        assert_eq!(by_name(Some(&after), 200).len(), 200);
         assert_eq!(LOOKED.replace(0), 200);
     }
 
@@ -114,11 +132,11 @@ mod tests {
     fn nothing_is_lost_or_told_twice_while_files_come_and_go() {
         let place = tempfile::tempdir().unwrap();
         let folder = folder(place.path());
-        let (mut told, mut after): (Vec<String>, Option<String>) = (Vec::new(), None);
+        let (mut told, mut after): (Vec<String>, Option<Place>) = (Vec::new(), None);
         loop {
-            let page = folder.list("", after.as_deref(), 900).unwrap();
+            let page = folder.list("", Order::default(), after.as_ref(), 900).unwrap();
             let Some(last) = page.last() else { break };
-            after = Some(last.key());
+            after = Some(last.place(By::Name));
             told.extend(page.into_iter().map(|entry| entry.name));
             // One that was told goes, one that was not yet told goes, one comes before and one after.
             let at = told.len() - 1;
@@ -139,5 +157,47 @@ mod tests {
             told.iter().any(|name| name.ends_with("-after"))
                 && !told.iter().any(|name| name.ends_with("-before"))
         );
+    }
+
+    #[test]
+    fn the_pages_of_each_order_are_the_whole_list() {
+        let place = tempfile::tempdir().unwrap();
+        for at in 0..60_u64 {
+            let file = File::create(place.path().join(format!("f{}", at * 37 % 60))).unwrap();
+            // Many are as long, or as old, as others.
+            file.set_len(at % 7).unwrap();
+            let modified = std::time::UNIX_EPOCH + std::time::Duration::from_secs(at % 5);
+            file.set_modified(modified).unwrap();
+        }
+        for name in ["a", "z"] {
+            fs::create_dir(place.path().join(name)).unwrap();
+        }
+        std::os::unix::fs::symlink("a", place.path().join("link")).unwrap();
+        let folder = Folder::open(place.path(), None).unwrap().unwrap();
+        for by in [By::Name, By::Size, By::Modified] {
+            let pages = |descending: bool, limit: usize| {
+                let (mut all, mut after): (Vec<Entry>, Option<Place>) = (Vec::new(), None);
+                loop {
+                    let page = folder.list("", Order { by, descending }, after.as_ref(), limit).unwrap();
+                    let Some(last) = page.last() else { return all };
+                    after = Some(last.place(by));
+                    all.extend(page);
+                }
+            };
+            let all = pages(false, 1000);
+            assert_eq!(all.len(), 63);
+            let place = |entry: &Entry| entry.place(by);
+            assert!(all.is_sorted_by_key(|entry| (
+                place(entry).file,
+                place(entry).value,
+                entry.name.clone()
+            )));
+            let turned: Vec<Entry> =
+                [&all[..2], &all[2..]].into_iter().flat_map(|part| part.iter().rev().cloned()).collect();
+            for limit in [1, 7, 63] {
+                assert_eq!(pages(false, limit), all, "{by:?} {limit}");
+                assert_eq!(pages(true, limit), turned, "{by:?} {limit}, turned round");
+            }
+        }
     }
 }

@@ -7,6 +7,7 @@ mod entry;
 mod error;
 mod folder;
 mod list;
+mod order;
 mod path;
 mod upload;
 
@@ -15,5 +16,6 @@ pub use bucket::{Bucket, Object};
 pub use entry::{Entry, Kind};
 pub use error::BrowseError;
 pub use folder::{Folder, OpenFile};
+pub use order::{By, Order, Place};
 pub use path::clean;
 pub use upload::Upload;

@@ -21,6 +21,7 @@ on_both!(
     a_run_that_goes_on_is_not_deleted,
     what_is_asked_for_stands_in_the_log,
     instances_are_paged_and_counted,
+    what_failed_first_is_found,
     the_history_of_a_task,
     what_waits_longest_comes_first,
 );
@@ -330,6 +331,27 @@ async fn instances_are_paged_and_counted(fixture: Fixture) {
     }
     assert_eq!(store.planned_task(&id, TaskIx(600)).await.unwrap(), None);
     assert_eq!(store.planned_task(&run_id(2), TaskIx(0)).await.unwrap(), None);
+}
+
+async fn what_failed_first_is_found(fixture: Fixture) {
+    let store = &fixture.store;
+    leased_run(store, 1, 3, "a").await;
+    assert_eq!(store.first_failed(&run_id(1)).await.unwrap(), None);
+    let ended = |task: u32, n: u32, at: i64, state: InstanceState| InstanceRecord {
+        state,
+        ended_at: Some(Timestamp(at)),
+        ..instance(&run_id(1), task, n)
+    };
+    let failed = || InstanceState::Failed { failure: Failure::new(FailureKind::Timeout, "too long") };
+    let instances = vec![
+        ended(0, 0, 3, InstanceState::Cancelled),
+        ended(1, 0, 9, failed()),
+        ended(1, 1, 7, failed()),
+        ended(2, 0, 7, failed()),
+    ];
+    let first = instances[2].clone();
+    store.commit(&lease("a"), &Changes { instances, ..Changes::default() }).await.unwrap();
+    assert_eq!(store.first_failed(&run_id(1)).await.unwrap(), Some(first));
 }
 
 async fn the_history_of_a_task(fixture: Fixture) {

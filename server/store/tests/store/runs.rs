@@ -150,15 +150,7 @@ async fn a_run_is_found_by_its_beginning_or_end(fixture: Fixture) {
 
 async fn only_active_runs_are_counted(fixture: Fixture) {
     let store = &fixture.store;
-    let states = [
-        RunState::Queued,
-        RunState::Running,
-        RunState::Cancelling,
-        RunState::Succeeded,
-        RunState::Failed,
-        RunState::Cancelled,
-    ];
-    for (n, state) in (0..).zip(states) {
+    for (n, state) in (0..).zip(RunState::ALL) {
         put(store, &RunRecord { state, ..run(n) }).await;
     }
     put(store, &RunRecord { state: RunState::Running, pipeline: "rank".into(), ..run(9) }).await;

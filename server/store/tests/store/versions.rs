@@ -17,7 +17,6 @@ on_both!(
     versions_are_listed_newest_first,
     pipelines_are_searched,
     pipelines_are_filtered,
-    pipelines_are_paged,
     the_last_runs_of_each_pipeline,
 );
 
@@ -181,31 +180,6 @@ async fn pipelines_are_filtered(fixture: Fixture) {
     }
     let list = store.pipelines(&PipelineFilter { limit: Some(1), ..Default::default() }).await.unwrap();
     assert_eq!((list[0].labels.clone(), list[0].user.as_str()), (all[1].labels.clone(), "ada"));
-}
-
-async fn pipelines_are_paged(fixture: Fixture) {
-    let store = &fixture.store;
-    store.create_project(&project("ads"), &audit("p")).await.unwrap();
-    for n in 0..30 {
-        for project in ["shop", "ads"] {
-            let new = NewVersion { project: project.into(), ..version(&format!("p-{n}")) };
-            put(store, &new, Expected::New).await;
-        }
-    }
-    let all = store.pipelines(&PipelineFilter::default()).await.unwrap();
-    assert_eq!(all.len(), 60);
-    for limit in [1, 7, 60] {
-        let mut paged = Vec::new();
-        let mut after = None;
-        loop {
-            let filter = PipelineFilter { after, limit: Some(limit), ..Default::default() };
-            let page = store.pipelines(&filter).await.unwrap();
-            let Some(last) = page.last() else { break };
-            after = Some((last.name.clone(), last.project.clone()));
-            paged.extend(page);
-        }
-        assert_eq!(paged, all, "{limit}");
-    }
 }
 
 async fn the_last_runs_of_each_pipeline(fixture: Fixture) {

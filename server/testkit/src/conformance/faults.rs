@@ -9,7 +9,7 @@ use super::{Harness, Program, executions, failure, run, signed};
 pub async fn unreadable_command(harness: &mut dyn Harness) {
     let script = harness.ledger().with_file_name("closed");
     std::fs::write(&script, "#!/bin/sh\n").expect("the harness's folder can be written");
-    let closed = script.display().to_string();
+    let closed = harness.seen_by_workers(&script).display().to_string();
     for (argv, said) in [
         (["no-such-command"], "was not found on the PATH"),
         (["/no/such/command"], "does not exist"),

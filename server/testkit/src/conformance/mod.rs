@@ -10,9 +10,10 @@ pub mod gang;
 pub mod load;
 mod program;
 mod recorder;
+mod server;
 pub mod submit;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use cubeloom_domain::outcome::{Failure, Outcome};
 
 pub use program::Program;
 pub use recorder::Recorder;
+pub use server::{Server, processes_with, random};
 
 /// An executor under test and the place that it works in.
 pub trait Harness: Send {
@@ -43,8 +45,18 @@ pub trait Harness: Send {
     /// The length of a worker's standard output, in bytes.
     fn output_len(&self, key: &AttemptKey, worker: &str) -> u64;
 
-    /// Whether a worker that uses more memory than it has is ended.
+    /// Where workers see a file of this machine.
+    fn seen_by_workers(&self, path: &Path) -> PathBuf {
+        path.to_owned()
+    }
+
+    /// Whether a worker that uses more memory than it has is ended, all of it.
     fn bounds_memory(&self) -> bool;
+
+    /// Whether an end says what the workers used.
+    fn measures_usage(&self) -> bool {
+        true
+    }
 
     /// How many processes of the attempt are alive, found without asking the executor.
     fn alive(&self, key: &AttemptKey) -> usize;
@@ -56,8 +68,8 @@ pub trait Harness: Send {
 /// How long anything may take before a case fails.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a worker does to be counted: `<attempt> <worker> <pid>` in the ledger.
-pub const SIGN: &str = r#"echo "$CUBELOOM_ATTEMPT $CUBELOOM_ROLE-$CUBELOOM_INDEX $$" >> "$LEDGER""#;
+/// What a worker does to be counted: `<run> <worker> <pid>` in the ledger. Every attempt here is of a run of its own.
+pub const SIGN: &str = r#"echo "$CUBELOOM_RUN $CUBELOOM_ROLE-$CUBELOOM_INDEX $$" >> "$LEDGER""#;
 
 /// A line that signs the ledger and then does `rest`.
 #[must_use]
@@ -69,7 +81,7 @@ pub fn signed(rest: &str) -> String {
 #[must_use]
 pub fn executions(harness: &dyn Harness, key: &AttemptKey) -> usize {
     let text = std::fs::read_to_string(harness.ledger()).unwrap_or_default();
-    text.lines().filter(|line| line.split(' ').next() == Some(&key.to_string())).count()
+    text.lines().filter(|line| line.split(' ').next() == Some(key.run.as_str())).count()
 }
 
 /// Waits until the ledger holds `count` lines of an attempt.

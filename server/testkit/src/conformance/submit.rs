@@ -12,7 +12,8 @@ pub async fn ends_well(harness: &mut dyn Harness) {
     assert_eq!(ended.outcome, Outcome::Succeeded);
     assert_eq!(ended.report.outputs["rows"], 10);
     assert!(ended.started_at.is_some_and(|began| began <= ended.ended_at), "{ended:?}");
-    assert!(ended.usage.cpu_us > 0 && ended.usage.peak_memory.0 > 0, "{:?}", ended.usage);
+    let measured = ended.usage.cpu_us > 0 && ended.usage.peak_memory.0 > 0;
+    assert!(measured || !harness.measures_usage(), "{:?}", ended.usage);
     assert_eq!(executions(harness, &key), 3);
     assert_eq!(harness.output_len(&key, "worker-2"), 6);
     assert_gone(harness, &key);
@@ -68,7 +69,8 @@ pub async fn exits(harness: &mut dyn Harness) {
     let (_, ended) = run(harness, &Program::shell("echo out; echo why >&2; exit 7")).await;
     let seven = failure(&ended);
     assert_eq!((seven.kind, seven.exit_code), (FailureKind::Exit, Some(7)));
-    assert_eq!(seven.last_lines, ["why"]);
+    // Some clusters keep both streams in one.
+    assert!(seven.last_lines.contains(&"why".to_owned()), "{:?}", seven.last_lines);
     assert!(seven.message.starts_with("worker-0 ended with exit code 7"), "{}", seven.message);
     let (_, ended) = run(harness, &Program::shell("kill -SEGV $$")).await;
     assert_eq!((failure(&ended).kind, failure(&ended).signal), (FailureKind::Signal, Some(11)));

@@ -16,5 +16,5 @@ pub(crate) use object::{list_bucket, preview_object, serve_object, write_object}
 pub(crate) use preview::preview;
 pub(crate) use resolve::{blocking, owner, project_folder, run_folder};
 pub(crate) use serve::{Show, media_type, serve};
-pub(crate) use view::{EntryView, FileQuery, Preview, list};
+pub(crate) use view::{EntryView, FileQuery, Preview, SortQuery, list};
 pub(crate) use write::{exists, write};

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use bytes::BytesMut;
-use cubeloom_storage::browse::{Bucket, Entry, Kind};
+use cubeloom_storage::browse::{Bucket, By, Entry, Kind};
 use futures::TryStreamExt;
 
 use super::Content;
@@ -15,12 +15,22 @@ use super::serve::{Sent, Show, answer};
 use super::view::{EntryView, Preview};
 use crate::error::{ApiError, ApiResult};
 use crate::page::{Page, PageQuery};
+use crate::sort::Sort;
 
-/// One page of a folder's list, in the store's order.
+/// One page of a folder's list, in the store's order, which is by name.
 ///
 /// # Errors
-/// When the store refuses or does not answer.
-pub(crate) async fn list_bucket(bucket: &Bucket, path: &str, page: &PageQuery) -> ApiResult<Page<EntryView>> {
+/// When another order is asked for, the store refuses or does not answer.
+pub(crate) async fn list_bucket(
+    bucket: &Bucket,
+    path: &str,
+    sort: &Sort<By>,
+    page: &PageQuery,
+) -> ApiResult<Page<EntryView>> {
+    if sort.by != By::Name || sort.descending {
+        let message = "a bucket lists its files by name: leave sort out";
+        return Err(ApiError::field("/sort", message));
+    }
     let (limit, after) = (page.limit()?, page.after()?);
     let found = bucket.list(path, after.as_deref(), limit + 1).await?;
     let key = |entry: &Entry| {

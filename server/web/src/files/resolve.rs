@@ -32,7 +32,7 @@ pub(crate) async fn run_folder(web: &Web, project: &str, run: &RunId) -> ApiResu
 
 /// The uid and gid of the project's files, where jobs run under one of their own.
 pub(crate) fn owner(web: &Web, project: &str) -> ApiResult<Option<u32>> {
-    for cluster in web.clusters().values() {
+    for (_, cluster) in web.clusters().all() {
         match cluster.owner(project) {
             Ok(None) => {}
             Ok(found) => return Ok(found),

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use cubeloom_domain::Timestamp;
-use cubeloom_storage::browse::{Entry, Folder, Kind};
+use cubeloom_storage::browse::{By, Entry, Folder, Kind, Order, Place};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::blocking;
 use crate::error::ApiResult;
 use crate::page::{Page, PageQuery};
+use crate::sort::Sort;
 use crate::time::Time;
 
 /// Which file.
@@ -19,6 +20,27 @@ pub(crate) struct FileQuery {
     /// The path, with `/` between its parts; empty or absent for the folder itself.
     #[serde(default)]
     pub path: String,
+}
+
+/// In which order files are listed.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct SortQuery {
+    /// `name`, `size` or `modified`; with `-` before it the last one comes first. Folders come before files in each.
+    pub sort: Option<String>,
+}
+
+/// As `sort` says it.
+const ORDERS: [(&str, By); 3] = [("name", By::Name), ("size", By::Size), ("modified", By::Modified)];
+
+impl SortQuery {
+    /// The order.
+    ///
+    /// # Errors
+    /// When there is none like it.
+    pub(crate) fn read(&self) -> ApiResult<Sort<By>> {
+        Sort::read(self.sort.as_deref(), &ORDERS)
+    }
 }
 
 /// Something in a folder.
@@ -103,14 +125,22 @@ pub(crate) enum Content {
 pub(crate) async fn list(
     folder: Option<Arc<Folder>>,
     path: &str,
+    sort: &Sort<By>,
     page: &PageQuery,
 ) -> ApiResult<Page<EntryView>> {
-    let (limit, after) = (page.limit()?, page.after()?);
+    let (limit, word, by) = (page.limit()?, sort.word(), sort.by);
+    let order = Order { by, descending: sort.descending };
+    let after = page.place::<(bool, i64, String)>(&word)?;
+    let after = after.map(|(file, value, name)| Place { file, value, name });
     let path = path.to_owned();
     let found = blocking(move || match folder {
-        Some(folder) => folder.list(&path, after.as_deref(), limit + 1),
+        Some(folder) => folder.list(&path, order, after.as_ref(), limit + 1),
         None => Ok(Vec::new()),
     })
     .await?;
-    Ok(Page::of(found, limit, Entry::key).map(EntryView::from))
+    let place = |entry: &Entry| {
+        let Place { file, value, name } = entry.place(by);
+        (file, value, name)
+    };
+    Ok(Page::sorted(found, limit, &word, place).map(EntryView::from))
 }

@@ -33,10 +33,16 @@ async fn listen(weak: WeakWeb, mut saved: Receiver<Option<(String, String, u32)>
         let web = weak.upgrade()?;
         match heard {
             Ok(Some((project, name, version))) => {
-                let known = newest.entry((project.clone(), name.clone())).or_default();
-                *known = version.max(*known);
-                if let Err(error) = tell_of(&web, project, name, version).await {
-                    tracing::warn!(detail = error.detail(), "a version of another server cannot be told of");
+                let key = (project.clone(), name.clone());
+                match tell_of(&web, project, name, version).await {
+                    Ok(()) => {
+                        let known = newest.entry(key).or_default();
+                        *known = version.max(*known);
+                    }
+                    // It is told with what was missed when the database is there again.
+                    Err(error) => {
+                        tracing::warn!(detail = error.detail(), "a version elsewhere is told of later");
+                    }
                 }
             }
             Ok(None) | Err(RecvError::Lagged(_)) => {

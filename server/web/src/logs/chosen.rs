@@ -35,7 +35,7 @@ impl Chosen {
             let message = format!("stream is `{stream}`: it must be stdout or stderr");
             return Err(ApiError::field("/stream", message));
         }
-        let executor = web.clusters().get(&plan.cluster).map(Arc::clone);
+        let executor = web.clusters().get(&plan.cluster);
         let executor = executor.filter(|executor| executor.logs().is_some()).ok_or_else(|| {
             ApiError::unavailable(format!("the logs of the cluster `{}` cannot be read here", plan.cluster))
         })?;

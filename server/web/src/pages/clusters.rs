@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::response::Response;
 
 use super::{Frame, html};
-use crate::api::clusters::view::{AmountView, ClusterDetail};
+use crate::api::clusters::view::{AmountView, ClusterDetail, ClusterView};
 use crate::auth::Caller;
 use crate::clusters;
 use crate::error::ApiResult;
@@ -21,8 +21,8 @@ struct ClustersPage {
 /// The page.
 pub(crate) async fn page(State(web): State<Web>, frame: Frame, caller: Caller) -> ApiResult<Response> {
     let mut found = Vec::new();
-    for name in web.clusters().keys() {
-        found.push(clusters::detail(&web, &caller, name).await?);
+    for (name, _) in web.clusters().all() {
+        found.push(clusters::detail(&web, &caller, &name).await?);
     }
     html(&ClustersPage { frame, clusters: found })
 }
@@ -37,6 +37,21 @@ struct Share {
 }
 
 impl ClustersPage {
+    /// Whether an administrator has added it: the server's own machine is always there.
+    fn is_added(&self, cluster: &ClusterView) -> bool {
+        cluster.kind != "local"
+    }
+
+    /// How a cluster is, as a text's key.
+    fn standing(&self, state: &str) -> &'static str {
+        match state {
+            "connected" => "clusters.connected",
+            "away" => "clusters.away",
+            "refused" => "clusters.refused",
+            _ => "clusters.unknown",
+        }
+    }
+
     /// CPU, memory and cards, as far as there are any.
     fn shares(&self, cluster: &ClusterDetail) -> Vec<Share> {
         let AmountView { cpu, memory, gpus } = cluster.cluster.capacity;

@@ -1,14 +1,12 @@
 //! `GET /`: what runs, what waits and why, what failed lately, of all projects that the reader sees.
 
-use std::cmp::Reverse;
-use std::sync::Arc;
-
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use cubeloom_domain::state::InstanceState;
-use cubeloom_domain::{RunId, TaskIx, Timestamp};
+use cubeloom_domain::{RunId, Timestamp};
 use cubeloom_store::Waiting;
+use std::cmp::Reverse;
 
 use super::{Frame, html};
 use crate::api::runs::list::{self, RunsQuery};
@@ -16,6 +14,7 @@ use crate::api::runs::view::RunView;
 use crate::auth::{self, Caller};
 use crate::error::{ApiError, ApiResult};
 use crate::page::PageQuery;
+use crate::runs::listed::Listed;
 use crate::state::Web;
 use crate::time::Time;
 
@@ -25,12 +24,6 @@ const ROWS: usize = 20;
 /// Rows of what has ended.
 const ENDED: usize = 8;
 
-/// Of a failed task, so many instances are looked at for the one that failed first.
-const LOOKED_AT: usize = 200;
-
-/// Of a run, so many failed tasks are looked at for the one that failed first.
-const TASKS: usize = 8;
-
 /// Failures are shown for a week, in microseconds.
 const LATELY: i64 = 7 * 24 * 3_600_000_000;
 
@@ -38,15 +31,15 @@ const LATELY: i64 = 7 * 24 * 3_600_000_000;
 #[template(path = "home.html")]
 struct HomePage {
     frame: Frame,
-    running: Vec<Arc<RunView>>,
+    running: Vec<Listed>,
     waits: Vec<Wait>,
     failed: Vec<Failed>,
-    ended: Vec<Arc<RunView>>,
+    ended: Vec<Listed>,
 }
 
 /// A run that failed, with the first of its tasks that did.
 struct Failed {
-    run: Arc<RunView>,
+    run: Listed,
     /// The task's name.
     task: Option<String>,
     /// The sentence of its first failed instance, or what is known of the run.
@@ -106,31 +99,25 @@ impl RunView {
 }
 
 /// What ended last comes first.
-fn by_end(mut runs: Vec<Arc<RunView>>) -> Vec<Arc<RunView>> {
+fn by_end(mut runs: Vec<Listed>) -> Vec<Listed> {
     runs.sort_by_key(|run| Reverse(run.ended_at));
     runs
 }
 
-async fn with_cause(web: &Web, run: Arc<RunView>) -> ApiResult<Failed> {
+async fn with_cause(web: &Web, run: Listed) -> ApiResult<Failed> {
     let id: RunId = run.id.parse().map_err(ApiError::internal)?;
-    let counts = web.store().task_counts(&id).await?;
-    let mut first: Option<(Option<Timestamp>, TaskIx, String)> = None;
-    for count in counts.iter().filter(|count| count.state == "failed").take(TASKS) {
-        for instance in web.store().instances_of(&id, count.task, None, LOOKED_AT).await? {
-            let InstanceState::Failed { failure } = instance.state else { continue };
-            if first.as_ref().is_none_or(|(ended, ..)| instance.ended_at < *ended) {
-                first = Some((instance.ended_at, count.task, failure.message));
-            }
-        }
-    }
-    let Some((_, task, why)) = first else {
+    let Some(first) = web.store().first_failed(&id).await? else {
         return Ok(Failed { task: None, why: run.message.clone(), run });
     };
-    let task = web.store().planned_task(&id, task).await?.map(|task| task.name);
-    Ok(Failed { run, task, why: Some(why) })
+    let task = web.store().planned_task(&id, first.task).await?.map(|task| task.name);
+    let why = match first.state {
+        InstanceState::Failed { failure } => Some(failure.message),
+        _ => None,
+    };
+    Ok(Failed { run, task, why })
 }
 
-fn of_run(run: Arc<RunView>) -> Wait {
+fn of_run(run: Listed) -> Wait {
     Wait {
         run: run.id.clone(),
         project: run.project.clone(),

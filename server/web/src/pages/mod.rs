@@ -1,6 +1,7 @@
 //! The pages: askama templates from `/templates`, one page a file.
 
 mod api_docs;
+mod asked_for;
 mod audit;
 mod clusters;
 mod crumbs;

@@ -5,10 +5,11 @@ use axum::extract::State;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::{Frame, html};
+use super::{Frame, html, with_query};
 use crate::api::pipelines::{ListQuery, PipelineSummaryView, summaries};
 use crate::error::ApiResult;
 use crate::extract::{Path, Query};
+use crate::sort::Heading;
 use crate::state::Web;
 
 #[derive(Template)]
@@ -18,6 +19,7 @@ struct PipelinesPage {
     project: String,
     q: String,
     label: String,
+    sort: String,
     rows: Vec<Row>,
     /// The URL of the next page.
     next: Option<String>,
@@ -44,14 +46,24 @@ pub(crate) async fn show(
 ) -> ApiResult<Response> {
     let q = query.q.clone().unwrap_or_default();
     let label = query.label.clone().unwrap_or_default();
+    let sort = query.sort.clone().filter(|sort| !sort.is_empty()).unwrap_or_else(|| "name".into());
     let page = summaries(&web, project.clone(), query).await?;
-    let next = page.next_cursor.map(|cursor| {
-        let mut query = url::form_urlencoded::Serializer::new(String::from("?"));
-        query.append_pair("q", &q).append_pair("label", &label).append_pair("cursor", &cursor);
-        query.finish()
-    });
+    let address = |cursor: String| {
+        with_query("", &[("q", &q), ("label", &label), ("sort", &sort), ("cursor", &cursor)])
+    };
+    let next = page.next_cursor.map(address);
     let rows = page.items.into_iter().map(row).collect();
-    html(&PipelinesPage { frame, project, q, label, rows, next })
+    html(&PipelinesPage { frame, project, q, label, sort, rows, next })
+}
+
+impl PipelinesPage {
+    /// The heading of a column by which the pipelines are sorted.
+    fn sorted(&self, first: &str) -> Heading {
+        let path = format!("/projects/{}/pipelines", self.project);
+        Heading::new(first, &self.sort, |sort| {
+            with_query(&path, &[("q", &self.q), ("label", &self.label), ("sort", sort)])
+        })
+    }
 }
 
 fn row(pipeline: PipelineSummaryView) -> Row {

@@ -8,6 +8,7 @@ use cubeloom_store::RunFilter;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::asked_for::{self, AskedFor};
 use super::diff::{self, Line};
 use super::runs::short;
 use super::{Frame, html};
@@ -87,6 +88,8 @@ struct ComparePage {
     view: ComparisonView,
     choices: Vec<Choice>,
     rows: Vec<Row>,
+    /// What each task's workers asked for.
+    asked: Vec<AskedFor>,
     /// Arguments of tasks that differ.
     arguments: Vec<Changed>,
     /// Outputs of tasks that differ: the task, the output.
@@ -145,10 +148,11 @@ pub(crate) async fn page(
         let outputs = row.pair.outputs.iter().filter(|pair| !pair.same);
         outputs.map(|pair| (task.clone(), pair.clone())).collect::<Vec<_>>()
     };
+    let asked = rows.iter().flat_map(|row| asked_for::of_task(&frame, &row.pair)).collect();
     let outputs = rows.iter().flat_map(differ).collect();
     let arguments = rows.iter().flat_map(|row| changed(&row.pair)).collect();
     let metrics = !view.metrics.is_empty();
-    html(&ComparePage { frame, view, choices, rows, arguments, outputs, metrics })
+    html(&ComparePage { frame, view, choices, rows, asked, arguments, outputs, metrics })
 }
 
 /// The arguments that differ, line by line.

@@ -1,7 +1,5 @@
 //! `GET /projects/{project}/runs`: a project's runs, filtered by what the URL says.
 
-use std::sync::Arc;
-
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -13,10 +11,11 @@ use serde_json::Value;
 use super::run::bar::Bar;
 use super::{Frame, html};
 use crate::api::runs::list::{self, RunsQuery};
-use crate::api::runs::view::RunView;
 use crate::error::ApiResult;
 use crate::extract::{Path, Query};
 use crate::page::PageQuery;
+use crate::runs::listed::Listed;
+use crate::sort::Heading;
 use crate::state::Web;
 use crate::time::Time;
 
@@ -25,6 +24,9 @@ const ROWS: usize = 50;
 
 /// Pipelines to choose from, at most; others are found by the search.
 const CHOICES: usize = 500;
+
+/// The usual order of runs.
+const NEWEST_FIRST: &str = "-created";
 
 /// States that can be asked for.
 pub(crate) const STATES: [&str; 6] = ["queued", "running", "cancelling", "succeeded", "failed", "cancelled"];
@@ -75,6 +77,8 @@ pub(crate) struct Asked {
     pipeline: String,
     user: String,
     since: String,
+    /// Empty for the newest first.
+    sort: String,
     cursor: String,
 }
 
@@ -92,12 +96,13 @@ impl Asked {
             user: Some(self.user.clone()),
             text: Some(self.q.trim().to_owned()),
             since: since.map(|since| Time(since.before(now))),
+            sort: Some(self.sort.clone()),
             ..RunsQuery::default()
         }
     }
 
-    /// The same list from another place on.
-    fn url(&self, project: &str, cursor: &str) -> String {
+    /// The same list in this order, from this place on.
+    fn url(&self, project: &str, sort: &str, cursor: &str) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         let fields = [
             ("q", &self.q),
@@ -109,8 +114,11 @@ impl Asked {
         for (name, value) in fields.into_iter().filter(|(_, value)| !value.is_empty()) {
             query.append_pair(name, value);
         }
-        if !cursor.is_empty() {
-            query.append_pair("cursor", cursor);
+        // The usual order needs no word.
+        for (name, value) in [("sort", sort), ("cursor", cursor)] {
+            if !value.is_empty() && value != NEWEST_FIRST {
+                query.append_pair(name, value);
+            }
         }
         let query = query.finish();
         format!("/projects/{project}/runs{}{query}", if query.is_empty() { "" } else { "?" })
@@ -119,7 +127,7 @@ impl Asked {
 
 /// A row of the list.
 struct Row {
-    run: Arc<RunView>,
+    run: Listed,
 }
 
 impl Row {
@@ -163,6 +171,12 @@ struct RunsPage {
 }
 
 impl RunsPage {
+    /// The heading of the column by which the runs are sorted.
+    fn sorted(&self) -> Heading {
+        let present = if self.asked.sort.is_empty() { NEWEST_FIRST } else { &self.asked.sort };
+        Heading::new(NEWEST_FIRST, present, |sort| self.asked.url(&self.project, sort, ""))
+    }
+
     /// How a program starts a pipeline.
     fn curl(&self) -> String {
         format!(
@@ -181,9 +195,9 @@ pub(crate) async fn page(
     let page = PageQuery { limit: Some(ROWS), cursor: Some(asked.cursor.clone()) };
     let found = list::find(&web, Some(vec![project.clone()]), &asked.query(web.now()), &page).await?;
     let rows = found.items.into_iter().map(|run| Row { run }).collect();
-    let older = found.next_cursor.map(|cursor| asked.url(&project, &cursor));
+    let older = found.next_cursor.map(|cursor| asked.url(&project, &asked.sort, &cursor));
     html(&RunsPage {
-        newest: asked.url(&project, ""),
+        newest: asked.url(&project, "", ""),
         older,
         pipelines: pipelines(&web, &project).await?,
         users: members(&web, &project).await?,
@@ -219,8 +233,9 @@ mod tests {
     #[test]
     fn links_keep_what_was_asked_for() {
         let asked = Asked { q: "a&b".into(), state: "failed".into(), ..Asked::default() };
-        assert_eq!(asked.url("p", "x"), "/projects/p/runs?q=a%26b&state=failed&cursor=x");
-        assert_eq!(Asked::default().url("p", ""), "/projects/p/runs");
+        assert_eq!(asked.url("p", "", "x"), "/projects/p/runs?q=a%26b&state=failed&cursor=x");
+        assert_eq!(asked.url("p", "created", ""), "/projects/p/runs?q=a%26b&state=failed&sort=created");
+        assert_eq!(Asked::default().url("p", NEWEST_FIRST, ""), "/projects/p/runs");
     }
 
     #[test]

@@ -13,13 +13,13 @@ use crate::state::Web;
 use crate::time::Time;
 
 /// A task that uses secrets, for people to copy.
-pub(crate) const EXAMPLE: &str = "\
-tasks:
-  - name: train
-    template: python
-    secrets:
-      - hf-token                       # the variable HF_TOKEN
-      - {name: ca, file: ca.pem}       # the file $CUBELOOM_SECRETS/ca.pem";
+fn example(frame: &Frame) -> String {
+    let (variable, file) = (frame.t("secrets.example-variable"), frame.t("secrets.example-file"));
+    format!(
+        "tasks:\n  - name: train\n    template: python\n    secrets:\n      - hf-token                       # {variable}\n      \
+         - {{name: ca, file: ca.pem}}       # {file}"
+    )
+}
 
 #[derive(Template)]
 #[template(path = "secrets.html")]
@@ -28,6 +28,8 @@ struct SecretsPage {
     project: String,
     shared: Vec<SealedSecret>,
     own: Vec<SealedSecret>,
+    /// How a task uses one.
+    example: String,
 }
 
 /// The page. Viewers see only their own.
@@ -43,7 +45,8 @@ pub(crate) async fn page(
         Vec::new()
     };
     let own = web.store().secrets(&Owner::User(caller.user.id.clone())).await?;
-    html(&SecretsPage { frame, project, shared, own })
+    let example = example(&frame);
+    html(&SecretsPage { frame, project, shared, own, example })
 }
 
 /// When a secret's value or description was last set.

@@ -14,9 +14,10 @@ use crate::belongings::WORKSPACE;
 use crate::code;
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::extract::{Path, Query};
-use crate::files::{self, EntryView};
+use crate::files::{self, EntryView, SortQuery};
 use crate::page::{Page, PageQuery};
 use crate::show;
+use crate::sort::Heading;
 use crate::state::Web;
 use crate::volumes::{self, Tree};
 
@@ -29,6 +30,7 @@ const ROWS: usize = 100;
 pub(crate) struct Asked {
     volume: String,
     path: String,
+    sort: String,
     cursor: String,
 }
 
@@ -41,6 +43,7 @@ struct StoragePage {
     volume: Volume,
     crumbs: Vec<Crumb>,
     path: String,
+    sort: String,
     files: Page<EntryView>,
     /// Why the files cannot be shown, where they cannot.
     refused: Option<String>,
@@ -75,6 +78,7 @@ pub(crate) async fn page(
     let sent = code::notes_of(&web, &project).await?;
     let code = Code { folders: sent.len(), bytes: sent.iter().map(|one| one.bytes).sum() };
     let (crumbs, path) = (crumbs(&asked.path), asked.path.trim_matches('/').to_owned());
+    let sort = if asked.sort.is_empty() { "name".to_owned() } else { asked.sort };
     html(&StoragePage {
         frame,
         project,
@@ -82,6 +86,7 @@ pub(crate) async fn page(
         volume,
         crumbs,
         path,
+        sort,
         files,
         refused,
         registries,
@@ -93,10 +98,11 @@ pub(crate) async fn page(
 async fn listed(web: &Web, project: &str, name: &str, asked: &Asked) -> ApiResult<Page<EntryView>> {
     let cursor = Some(asked.cursor.clone()).filter(|cursor| !cursor.is_empty());
     let page = PageQuery { limit: Some(ROWS), cursor };
+    let sort = SortQuery { sort: Some(asked.sort.clone()) }.read()?;
     match volumes::open(web, project, name).await? {
-        Tree::Folder(folder) => files::list(Some(Arc::clone(&folder)), &asked.path, &page).await,
-        Tree::Bucket(bucket) => files::list_bucket(&bucket, &asked.path, &page).await,
-        Tree::Empty if asked.path.is_empty() => files::list(None, "", &page).await,
+        Tree::Folder(folder) => files::list(Some(Arc::clone(&folder)), &asked.path, &sort, &page).await,
+        Tree::Bucket(bucket) => files::list_bucket(&bucket, &asked.path, &sort, &page).await,
+        Tree::Empty if asked.path.is_empty() => files::list(None, "", &sort, &page).await,
         Tree::Empty => Err(ApiError::not_found("folder", &asked.path)),
     }
 }
@@ -128,7 +134,12 @@ impl StoragePage {
     /// The next page of this folder.
     fn next(&self) -> Option<String> {
         let cursor = self.files.next_cursor.as_ref()?;
-        Some(format!("{}&cursor={cursor}", self.folder(&self.path)))
+        Some(format!("{}&sort={}&cursor={cursor}", self.folder(&self.path), encoded(&self.sort)))
+    }
+
+    /// The heading of a column by which the files are sorted.
+    fn sorted(&self, first: &str) -> Heading {
+        Heading::new(first, &self.sort, |sort| format!("{}&sort={sort}", self.folder(&self.path)))
     }
 
     /// The API's address of the volume, e.g. with `file` for a file.

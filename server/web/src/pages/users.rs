@@ -4,15 +4,15 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use cubeloom_domain::identity::LinkPurpose;
-use cubeloom_store::PageOf;
 use serde::Deserialize;
 
 use super::{Frame, html, with_query};
 use crate::api::links::LinkView;
-use crate::api::users::UserView;
+use crate::api::users::{self, UserView, Wanted};
 use crate::error::ApiResult;
 use crate::extract::Query;
-use crate::page::{Page, PageQuery};
+use crate::page::PageQuery;
+use crate::sort::Heading;
 use crate::state::Web;
 
 #[derive(Template)]
@@ -20,6 +20,7 @@ use crate::state::Web;
 struct UsersPage {
     frame: Frame,
     text: String,
+    sort: String,
     users: Vec<UserView>,
     /// The next page of them.
     next: Option<String>,
@@ -31,6 +32,8 @@ struct UsersPage {
 pub(crate) struct Search {
     #[serde(default)]
     text: String,
+    #[serde(default)]
+    sort: String,
     cursor: Option<String>,
 }
 
@@ -41,13 +44,21 @@ pub(crate) async fn show(
     Query(search): Query<Search>,
 ) -> ApiResult<Response> {
     let query = PageQuery { cursor: search.cursor, limit: None };
-    let limit = query.limit()?;
-    let wanted = PageOf { after: query.after()?, limit: limit + 1 };
-    let text = search.text.trim();
-    let found = web.store().users(&wanted, Some(text).filter(|text| !text.is_empty())).await?;
-    let Page { items, next_cursor } = Page::of(found, limit, |user| user.name.clone()).map(UserView::from);
-    let next = next_cursor.map(|cursor| with_query("/users", &[("text", text), ("cursor", &cursor)]));
+    let text = search.text.trim().to_owned();
+    let sort = if search.sort.is_empty() { "name".to_owned() } else { search.sort };
+    let wanted = Wanted { text: Some(text.clone()), sort: Some(sort.clone()) };
+    let found = users::find(&web, &wanted, &query).await?;
+    let pairs =
+        |cursor: String| with_query("/users", &[("text", &text), ("sort", &sort), ("cursor", &cursor)]);
+    let next = found.next_cursor.map(pairs);
     let open = web.store().links(Some(web.now())).await?.into_iter();
     let links = open.filter(|link| link.purpose != LinkPurpose::First).map(LinkView::from).collect();
-    html(&UsersPage { frame, text: text.to_owned(), users: items, next, links })
+    html(&UsersPage { frame, text, sort, users: found.items, next, links })
+}
+
+impl UsersPage {
+    /// The heading of a column by which the people are sorted.
+    fn sorted(&self, first: &str) -> Heading {
+        Heading::new(first, &self.sort, |sort| with_query("/users", &[("text", &self.text), ("sort", sort)]))
+    }
 }

@@ -1,21 +1,19 @@
 //! What a project's documents are checked against: a cluster, and what the project has there.
 
-use std::sync::Arc;
-
 use cubeloom_domain::executor::Facts;
 
 use crate::belongings;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// What the named cluster has, or the first one, and what `user` may use in the project.
+/// What the named cluster has, or the usual one, and what `user` may use in the project.
 ///
 /// # Errors
 /// When the database does not answer.
 pub(crate) async fn facts(web: &Web, project: &str, user: &str, cluster: Option<&str>) -> ApiResult<Facts> {
     let clusters = web.clusters();
     let named = cluster.and_then(|name| clusters.get(name));
-    let Some(cluster) = named.or_else(|| clusters.values().next()).map(Arc::clone) else {
+    let Some(cluster) = named.or_else(|| clusters.usual()) else {
         return Ok(Facts::default());
     };
     // An executor may look at its machine for this.

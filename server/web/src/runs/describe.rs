@@ -11,9 +11,10 @@ use serde_json::Value;
 use super::notes::Note;
 use crate::api::runs::view::{RunView, TaskCounts};
 use crate::api::tasks::view::{
-    AttemptView, FailureView, GpuView, HistoryView, InstanceView, ProgressView, ReusedView, RoleView,
-    UsageView, WaitView, WorkerView,
+    AttemptView, FailureView, GpuView, HistoryView, InstanceView, NoticeView, ProgressView, ReusedView,
+    RoleView, UsageView, WaitView, WorkerView,
 };
+use crate::state::Web;
 use crate::time::{Time, maybe, seconds};
 
 /// A run.
@@ -218,7 +219,7 @@ fn workers(record: &AttemptRecord, task: &PlannedTask) -> Vec<WorkerView> {
     });
     let bound = match &record.bindings {
         Bindings::Local(local) => local.workers.as_slice(),
-        Bindings::None => &[],
+        Bindings::Kubernetes(_) | Bindings::None => &[],
     };
     let live = record.state.is_live();
     (0u32..)
@@ -255,4 +256,19 @@ pub(crate) fn history(record: &AttemptRecord) -> Option<HistoryView> {
         memory: record.amount.memory.0,
         usage: usage(&record.usage),
     })
+}
+
+/// What the cluster told of an attempt, the latest at the end. This machine tells nothing but what the attempt says.
+pub(crate) async fn notices(web: &Web, record: &AttemptRecord) -> Vec<NoticeView> {
+    let Bindings::Kubernetes(bound) = &record.bindings else { return Vec::new() };
+    let Some(executor) = web.clusters().get(&bound.cluster) else { return Vec::new() };
+    let told = executor.notices(&record.key).await.into_iter();
+    told.map(|notice| NoticeView {
+        at: Time(notice.at),
+        of: notice.of,
+        warning: notice.warning,
+        reason: notice.reason,
+        message: notice.message,
+    })
+    .collect()
 }

@@ -12,7 +12,7 @@ use cubeloom_store::TaskFigures;
 use super::counts::{self, States, by_task};
 use super::describe;
 use super::task::{self, Material};
-use crate::api::runs::view::RunView;
+use crate::api::runs::view::{RunView, TaskCounts};
 use crate::api::tasks::view::TaskView;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
@@ -77,6 +77,13 @@ impl<'w> Reader<'w> {
     /// How many instances of a task are stored.
     pub(crate) fn instances(&self, index: u32) -> u64 {
         self.counts.get(&index).map_or(0, |states| states.values().sum())
+    }
+
+    /// The stored instances of a task, by state.
+    pub(crate) fn counts(&self, index: u32) -> TaskCounts {
+        let states = self.counts.get(&index).into_iter().flatten();
+        let states = states.map(|(state, count)| ((*state).to_owned(), *count)).collect();
+        TaskCounts { total: self.instances(index), states }
     }
 
     /// How many instances of a task have ended.

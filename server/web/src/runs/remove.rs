@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cubeloom_domain::RunId;
 use cubeloom_domain::record::RunRecord;
-use cubeloom_storage::browse::{BrowseError, Folder};
+use cubeloom_storage::browse::{BrowseError, Folder, Order};
 use cubeloom_store::Deleted;
 use serde_json::json;
 
@@ -55,7 +55,8 @@ fn remove_all(folder: &Path) -> io::Result<()> {
 fn remove_shared(project: &Path, run: &RunId) -> Result<(), BrowseError> {
     let Some(folder) = Folder::open(project, None)? else { return Ok(()) };
     let prefix = format!("{run}.");
-    let checkpoints = present(folder.list("checkpoints", None, usize::MAX))?.unwrap_or_default();
+    let checkpoints =
+        present(folder.list("checkpoints", Order::default(), None, usize::MAX))?.unwrap_or_default();
     let mine = checkpoints.into_iter().filter(|entry| entry.name.starts_with(&prefix));
     let places = mine.map(|entry| format!("checkpoints/{}", entry.name));
     for place in places.chain([format!("runs/{run}")]) {

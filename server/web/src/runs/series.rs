@@ -43,7 +43,8 @@ pub(crate) async fn metrics(
             break;
         }
     }
-    if let Some(logs) = web.clusters().get(&plan.cluster).and_then(|executor| executor.logs()) {
+    let executor = web.clusters().get(&plan.cluster);
+    if let Some(logs) = executor.as_ref().and_then(|executor| executor.logs()) {
         for attempt in web.store().live_attempts(run, RUNNING).await? {
             if task.is_none_or(|task| task == attempt.task)
                 && let Ok(reports) = logs.reported(&attempt.key).await

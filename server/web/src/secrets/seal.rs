@@ -94,6 +94,7 @@ fn place(owner: &Owner, name: &str) -> Vec<u8> {
     let (kind, owner) = match owner {
         Owner::Project(project) => ("project", project),
         Owner::User(user) => ("user", user),
+        Owner::Cluster(cluster) => ("cluster", cluster),
     };
     [kind, owner, name].join("\0").into_bytes()
 }

@@ -1,5 +1,5 @@
 //! Task templates that come as documents: checked, stored once, never changed. Their programs are in their images or
-//! commands: a template that brings files is a folder on the server's machine.
+//! commands: a template that brings files comes with its folder.
 
 use cubeloom_compiler::{check_template, parse_template};
 use cubeloom_domain::template::{InstalledTemplate, TemplateSet};
@@ -50,8 +50,8 @@ pub fn read(document: &str) -> Result<InstalledTemplate, Vec<Problem>> {
     let mut problems = check_template(&template);
     if document.contains(FOLDER) {
         let message = format!(
-            "the template uses {FOLDER}, and a template that comes as a document has no folder: put its program into its \
-             image or command, or its folder among the server's task templates"
+            "the template uses {FOLDER}, and a template that comes as a document has no folder: install it with its \
+             folder, or put its program into its image or command"
         );
         problems.push(Problem::error(Code::InvalidValue, "", message));
     }

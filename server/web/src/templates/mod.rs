@@ -1,11 +1,14 @@
-//! Task templates: those that come as documents, and what a template's folder holds beside its recipe for people:
+//! Task templates: those that come as documents or with their folder, and what a template's folder holds beside its recipe for people:
 //! explanations, an example, a program before and after it was made distributed.
 
+mod files;
 mod folder;
 mod install;
 mod markdown;
 
+pub use files::{FolderError, TemplateFolder};
 pub use install::{Taken, install, read, taken};
 
+pub(crate) use files::LIMITS;
 pub(crate) use folder::{BeforeAfter, Beside, Example, beside};
 pub(crate) use markdown::html;

@@ -1,8 +1,14 @@
 //! Whoever changes something says what they have read: of two people who change one thing, the second is told.
 
+use std::collections::BTreeSet;
+
+use cubeloom_web::policy::POLICY;
 use serde_json::{Value, json};
 
+use crate::api::policy::{filled, rule_of};
 use crate::api::runs::help::{document, task};
+use crate::api::storage::clusters::AWAY;
+use crate::api::support::client::send as sent;
 use crate::api::support::{Answer, Client, Server, Who};
 
 /// One kind of thing that is changed.
@@ -37,6 +43,8 @@ fn kinds(ada: &Client) -> Vec<Kind> {
     let hub = json!({"name": "hub", "host": "registry.example.org", "user": "bot"});
     ada.post(&format!("{project}/registries"), &hub).expect(201);
     ada.put(&format!("{project}/members/emil"), "", &json!({"role": "viewer"})).expect(201);
+    let far = json!({"name": "far", "access": "kubeconfig", "kubeconfig": AWAY});
+    ada.post("/clusters", &far).expect(201);
     vec![
         kind("/users/emil", "PATCH", json!({"display_name": "Emil"}), false),
         kind("/me", "PATCH", json!({"display_name": "Ada"}), false),
@@ -52,8 +60,56 @@ fn kinds(ada: &Client) -> Vec<Kind> {
         ),
         kind(&format!("{hooks}/{hook}"), "PATCH", json!({"name": "weekly"}), true),
         kind(&format!("{project}/pipelines/hooked"), "PUT", json!({"document": text + "# changed\n"}), true),
+        kind("/clusters/far", "PUT", json!({"access": "kubeconfig", "namespace": "jobs-{project}"}), true),
         kind(project, "PATCH", json!({"label": "Vision"}), true),
     ]
+}
+
+/// Changes that are made without having seen what is changed, with why.
+const BLIND: [(&str, &str, &str); 9] = [
+    ("DELETE", "/api/v1/session", "ends the session that sends it"),
+    ("DELETE", "/api/v1/me/sessions/{session}", "a session never changes, it ends"),
+    ("DELETE", "/api/v1/tokens/{token}", "a token never changes, it is revoked"),
+    ("DELETE", "/api/v1/links/{link}", "a link never changes, it is revoked"),
+    ("DELETE", "/api/v1/runs/{run}", "a run that may be deleted has ended"),
+    ("PUT", "/api/v1/me/password", "the present password is sent along"),
+    ("PUT", "/api/v1/projects/{project}/code", "adds what is named by its content"),
+    (
+        "PUT",
+        "/api/v1/projects/{project}/volumes/{volume}/file",
+        "files have no revision; If-None-Match keeps what is there",
+    ),
+    ("DELETE", "/api/v1/projects/{project}/volumes/{volume}/file", "files have no revision"),
+];
+
+/// Needs a provider: tests/e2e/oidc.test.mjs does it.
+const WITH_A_PROVIDER: (&str, &str) = ("DELETE", "/api/v1/me/provider");
+
+/// The routes that change what is there.
+fn changing() -> BTreeSet<(&'static str, &'static str)> {
+    let rows = POLICY.iter().map(|rule| (rule.method, rule.route));
+    rows.filter(|(method, _)| ["PUT", "PATCH", "DELETE"].contains(method)).collect()
+}
+
+#[test]
+fn every_route_that_changes_what_is_there_demands_if_match() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    // Whoever is no member yet can be made one unseen.
+    server.as_(Who::Viewer);
+    let mut wrong = Vec::new();
+    for (method, route) in changing() {
+        let blind = BLIND.iter().any(|(m, r, _)| (*m, *r) == (method, route));
+        let path = filled(route.strip_prefix("/api/v1").unwrap(), "01arz3ndektsv4rrffq69g5fav");
+        let answer = sent(ada.request(method.parse().unwrap(), &path).json(&json!({"role": "editor"})));
+        if (answer.status == 428) == blind {
+            wrong.push(format!("{method} {route} (blind: {blind}): {} {}", answer.status, answer.text()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for (method, route, why) in BLIND {
+        assert!(changing().contains(&(method, route)), "no row {method} {route}, which {why}");
+    }
 }
 
 #[test]
@@ -61,7 +117,16 @@ fn a_change_without_if_match_or_with_an_old_one_changes_nothing() {
     let server = Server::start();
     let ada = server.as_(Who::Administrator);
     server.as_(Who::Editor);
-    for kind in kinds(&ada) {
+    let kinds = kinds(&ada);
+    let tried = kinds.iter().flat_map(|kind| {
+        let path = format!("/api/v1{}", kind.path);
+        let row = |method| rule_of(method, &path).map(|rule| (rule.method, rule.route));
+        [row(kind.method), row("DELETE").filter(|_| kind.goes)].into_iter().flatten()
+    });
+    let blind = BLIND.iter().map(|(method, route, _)| (*method, *route));
+    let known: BTreeSet<_> = tried.chain(blind).chain([WITH_A_PROVIDER]).collect();
+    assert_eq!(known, changing(), "put a new kind of thing into `kinds`");
+    for kind in kinds {
         let path = &kind.path;
         send(&ada, &kind, "").expect(428).problem("precondition-required");
         send(&ada, &kind, "nonsense").expect(400).problem("malformed");

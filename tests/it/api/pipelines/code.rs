@@ -28,7 +28,7 @@ fn header(name: &[u8], kind: EntryType, size: u64) -> Header {
     header
 }
 
-pub(super) fn archive(entries: &[(&[u8], EntryType, &[u8])]) -> Vec<u8> {
+pub fn archive(entries: &[(&[u8], EntryType, &[u8])]) -> Vec<u8> {
     let mut builder = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
     for (name, kind, content) in entries {
         builder.append(&header(name, *kind, content.len() as u64), *content).unwrap();

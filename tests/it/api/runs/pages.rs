@@ -124,3 +124,42 @@ fn two_runs_are_compared() {
     }
     assert!(page(&editor, &format!("/runs/{second}")).contains(&format!("compare?with={first}")));
 }
+
+#[test]
+fn what_two_runs_asked_for_stands_beside_each_other_and_what_differs_is_marked() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let run = |cpu: &str, rest: &str| {
+        let asks = |name: &str, cpu: &str| {
+            format!(
+                "  - {{name: {name}, template: command, arguments: {{command: ['true']}}, \
+                 resources: {{cpu: {cpu}, memory: 64Mi}}}}\n"
+            )
+        };
+        let tasks = format!("tasks:\n{}{}{rest}", asks("same", "100m"), asks("more", cpu));
+        let run = start(&editor, &document("asking", &tasks));
+        until(&editor, &run, "succeeded");
+        run
+    };
+    let only = "  - {name: only, template: command, arguments: {command: ['true']}, \
+                resources: {cpu: 300m, memory: 32Mi}}\n";
+    let (first, second) = (run("100m", ""), run("1500m", only));
+    let text = page(&editor, &format!("/runs/{second}/compare?with={first}"));
+    let (_, table) = text.split_once("compare-asked\"").unwrap_or_else(|| panic!("{text}"));
+    let rows: Vec<&str> = table.split_once("</table>").unwrap().0.split("<tr").skip(2).collect();
+    assert_eq!(rows.len(), 3, "{table}");
+    assert!(
+        rows[0].contains(">same<") && !rows[0].contains("differs") && rows[0].contains("64 MiB"),
+        "{}",
+        rows[0]
+    );
+    assert!(rows[0].contains(">0.1<") && !rows[0].contains("<mark>"), "{}", rows[0]);
+    assert!(rows[1].contains(">more<") && rows[1].contains("class=\"differs\""), "{}", rows[1]);
+    assert!(rows[1].contains("<mark>1.5</mark>") && rows[1].contains("<mark>0.1</mark>"), "{}", rows[1]);
+    assert_eq!(rows[1].matches("<mark>").count(), 2, "the memory is the same: {}", rows[1]);
+    assert!(
+        rows[2].contains(">only<") && rows[2].contains("<mark>0.3</mark>") && rows[2].contains('–'),
+        "{}",
+        rows[2]
+    );
+}

@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use reqwest::Method;
 use serde_json::json;
 
+use super::clusters::AWAY;
 use crate::api::runs::help::{document, of_task, start, task, until};
 use crate::api::support::client::send;
 use crate::api::support::{Server, Who};
@@ -60,7 +61,61 @@ fn a_volume_that_is_not_there_or_no_folder_is_a_mistake_of_the_document() {
         assert_eq!(refused["problems"][0]["path"], "/tasks/0/volumes/0", "{refused}");
         assert!(refused.to_string().contains(told), "{refused}");
     }
-    owner.get(&format!("{LIST}/claimed/files")).expect(409).problem("conflict");
+    let refused = owner.get(&format!("{LIST}/claimed/files")).expect(409).problem("conflict");
+    assert!(refused["detail"].as_str().unwrap().contains("an administrator can add it"), "{refused}");
+}
+
+#[test]
+fn the_claim_of_a_clusters_workspace_is_the_workspace_and_another_is_out_of_sight() {
+    let server = Server::start();
+    let (admin, editor, owner) =
+        (server.as_(Who::Administrator), server.as_(Who::Editor), server.as_(Who::Owner));
+    let far = json!({"name": "far", "access": "kubeconfig", "kubeconfig": AWAY, "workspace_claim": "shared"});
+    admin.post("/clusters", &far).expect(201);
+    for (name, claim) in [("mine", "shared"), ("other", "data")] {
+        let place = json!({"kind": "claim", "cluster": "far", "claim": claim});
+        let made = owner.post(LIST, &json!({"name": name, "place": place})).expect(201).json();
+        assert_eq!(made["browsable"], name == "mine", "{made}");
+    }
+    // Nothing is in the workspace yet; whoever puts something there makes it.
+    assert_eq!(editor.get(&format!("{LIST}/mine/files")).expect(200).json()["items"], json!([]));
+    let put = |name: &str| {
+        send(editor.request(Method::PUT, &format!("{LIST}/{name}/file?path=in/a.csv")).body("a,b\n"))
+    };
+    put("mine").expect(204);
+    // Another project's folder lies in the same claim.
+    let theirs = server.data().join("workspace/theirs");
+    fs::create_dir_all(&theirs).unwrap();
+    fs::write(theirs.join("secret.txt"), "theirs").unwrap();
+    let lies = fs::read_to_string(server.data().join("workspace/default/in/a.csv")).unwrap();
+    assert_eq!(lies, "a,b\n", "where the project's jobs on the cluster see it");
+    assert_eq!(editor.get(&format!("{LIST}/mine/file?path=in/a.csv")).expect(200).text(), "a,b\n");
+    let preview = editor.get(&format!("{LIST}/mine/preview?path=in/a.csv")).expect(200).json();
+    assert_eq!(preview["columns"], json!(["a", "b"]), "{preview}");
+    for path in ["../theirs/secret.txt", "/theirs/secret.txt"] {
+        let out = editor.get(&format!("{LIST}/mine/file?path={path}"));
+        assert!(matches!(out.status, 404 | 422), "{path}: {}", out.text());
+    }
+    send(editor.request(Method::DELETE, &format!("{LIST}/mine/file?path=in"))).expect(204);
+    let page = editor.get("page:/projects/default/storage?volume=mine").expect(200).text();
+    assert!(page.contains("data-writable"), "{page}");
+
+    for refused in [editor.get(&format!("{LIST}/other/files")), put("other")] {
+        let refused = refused.expect(409).problem("conflict");
+        let detail = refused["detail"].as_str().unwrap();
+        assert!(
+            detail.contains("with a task that has the volume") && detail.contains("`shared`"),
+            "{detail}"
+        );
+    }
+    let page = editor.get("page:/projects/default/storage?volume=other").expect(200).text();
+    assert!(page.contains("with a task that has the volume") && !page.contains("data-writable"), "{page}");
+    let all = owner.get(LIST).expect(200).json();
+    let told: Vec<_> = all["items"].as_array().unwrap().iter().map(|one| one["browsable"].clone()).collect();
+    assert_eq!(told, [true, false, true], "mine, other, workspace: {all}");
+    // Without the cluster nobody knows whose claim it is.
+    admin.delete("/clusters/far", "*").expect(204);
+    editor.get(&format!("{LIST}/mine/files")).expect(409);
 }
 
 #[test]

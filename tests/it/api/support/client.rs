@@ -28,7 +28,8 @@ pub struct Answer {
 }
 
 impl Client {
-    pub(super) fn new(url: String, token: Option<String>) -> Self {
+    /// One of the server at `url`, which ends without a slash.
+    pub fn new(url: String, token: Option<String>) -> Self {
         // Loopback without TLS; the client wants a provider all the same. The second call finds the first one's.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::blocking::Client::builder()

@@ -36,6 +36,11 @@ pub enum Reference {
     Local { input: String, text: String, output: Option<(String, String)> },
 }
 
+/// The name of a task in the DAG. In `depends` Argo takes a leading digit for a number; no task of ours has a capital.
+pub fn task_name(name: &str) -> String {
+    if name.starts_with(|first: char| first.is_ascii_digit()) { format!("T-{name}") } else { name.to_owned() }
+}
+
 /// The reference that an expression is, if Argo has it.
 pub fn reference(expression: &str) -> Option<Reference> {
     if let Some(found) = OUTPUT.as_ref()?.captures(expression) {
@@ -43,7 +48,7 @@ pub fn reference(expression: &str) -> Option<Reference> {
         let output = found.get(3)?.as_str();
         return Some(Reference::Local {
             input: format!("{task}-{output}"),
-            text: format!("{{{{tasks.{task}.outputs.parameters.{output}}}}}"),
+            text: format!("{{{{tasks.{}.outputs.parameters.{output}}}}}", task_name(task)),
             output: Some((task.to_owned(), output.to_owned())),
         });
     }

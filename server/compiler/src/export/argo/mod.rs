@@ -22,6 +22,9 @@ use self::marks::Marks;
 use super::Exported;
 use crate::{Document, PlanInputs, yaml};
 
+/// How many templates one Workflow may have, by Argo's schema.
+const MOST_TEMPLATES: usize = 200;
+
 /// Writes a pipeline as a Workflow.
 ///
 /// # Errors
@@ -41,6 +44,10 @@ pub fn workflow(document: &Document, templates: &TemplateSet) -> Result<Exported
     }
     let mut all = vec![json!({"name": entry, "dag": {"tasks": tasks}})];
     all.extend(bodies);
+    if all.len() > MOST_TEMPLATES {
+        let count = all.len();
+        export.say(format!("the Workflow has {count} templates, and Argo takes {MOST_TEMPLATES}: move some of its tasks into a WorkflowTemplate"));
+    }
     let mut spec = Map::new();
     spec.insert("entrypoint".into(), json!(entry));
     export.settings(pipeline, &mut spec);

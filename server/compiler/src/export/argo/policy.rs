@@ -8,7 +8,7 @@ use regex::{Captures, Regex};
 use serde_json::{Map, Value, json};
 
 use super::Export;
-use super::marks::{Reference, reference};
+use super::marks::{Reference, reference, task_name};
 
 /// A reference that Argo may have, too.
 const NAME: &str = r#"params\.\w+|tasks(?:\.[\w-]+|\[['"][\w-]+['"]\])\.outputs\.\w+|item(?:\.\w+)?"#;
@@ -23,6 +23,7 @@ static COMPARED: Pattern = LazyLock::new(|| Regex::new(&format!(r"\b({NAME})\s*(
 pub fn depends(task: &Task) -> Option<String> {
     let each = |ends: &[&str], join: &str| {
         let one = |need: &String| {
+            let need = task_name(need);
             let ends: Vec<String> = ends.iter().map(|end| format!("{need}.{end}")).collect();
             if ends.len() == 1 { ends.join("") } else { format!("({})", ends.join(" || ")) }
         };
@@ -52,7 +53,7 @@ pub fn when(export: &mut Export, task: &Task) -> Option<String> {
     let source = task.when.as_ref()?;
     let bare = source.trim().trim_start_matches("{{").trim_end_matches("}}").trim();
     // The texts that it compares with say nothing of Argo's.
-    let rest = replaced(&REFERENCE, &replaced(&QUOTED, bare, |_| "0".into()), |_| "0".into());
+    let rest = replaced(&QUOTED, &replaced(&REFERENCE, bare, |_| "0".into()), |_| "0".into());
     let plain = |c: char| c.is_alphanumeric() || " <>=!().".contains(c);
     let mut words = rest.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
     let known = rest.chars().all(plain) && words.all(|word| ["and", "or", "true", "false"].contains(&word));

@@ -5,13 +5,13 @@ use cubeloom_domain::pipeline::Pipeline;
 use cubeloom_domain::plan::RunPlan;
 use serde_json::{Map, Value, json};
 
-use super::{Export, container, policy};
+use super::{Export, container, marks, policy};
 
 /// The task in the DAG.
 pub fn dag(export: &mut Export, pipeline: &Pipeline, plan: &RunPlan, at: usize) -> Value {
     let (task, planned) = (&pipeline.tasks[at], &plan.tasks[at]);
     let mut out = Map::new();
-    out.insert("name".into(), json!(task.name));
+    out.insert("name".into(), json!(marks::task_name(&task.name)));
     out.insert("template".into(), json!(task.name));
     if let Some(depends) = policy::depends(task) {
         out.insert("depends".into(), json!(depends));
@@ -54,9 +54,9 @@ pub fn template(export: &mut Export, pipeline: &Pipeline, plan: &RunPlan, at: us
     let index = TaskIx(u32::try_from(at).unwrap_or(u32::MAX));
     match crate::preview::first_job(plan, index) {
         Ok(Some(job)) => {
-            let marks = std::mem::take(&mut export.marks[at]);
-            let (container, volumes) = container::container(export, &job, &marks);
-            export.marks[at] = marks;
+            let own = std::mem::take(&mut export.marks[at]);
+            let (container, volumes) = container::container(export, &job, &own);
+            export.marks[at] = own;
             if !volumes.is_empty() {
                 out.insert("volumes".into(), Value::Array(volumes));
             }

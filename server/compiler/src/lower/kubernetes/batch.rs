@@ -1,10 +1,10 @@
 //! `batch/v1` Jobs: one pod, or, where neither an operator nor Volcano is there, an indexed Job for each role.
 
+use cubeloom_domain::kubernetes::labels;
 use serde_json::{Map, Value, json};
 
 use super::Frame;
 use super::gang;
-use super::meta;
 use super::pods::RolePods;
 
 /// A Job of one pod. It is never tried again: the engine decides about that, under another name.
@@ -49,7 +49,7 @@ fn object(frame: &Frame<'_>, suffix: Option<&str>, spec: Value) -> Value {
 /// Pods find each other before they are ready.
 fn service(frame: &Frame<'_>) -> Value {
     let mut selector = Map::new();
-    selector.insert(meta::JOB.into(), frame.name.as_str().into());
+    selector.insert(labels::JOB.into(), frame.name.as_str().into());
     let spec = json!({"clusterIP": "None", "publishNotReadyAddresses": true, "selector": selector});
     json!({"apiVersion": "v1", "kind": "Service", "metadata": frame.metadata(None), "spec": spec})
 }

@@ -5,12 +5,17 @@ use serde_json::{Map, Value, json};
 
 use super::Frame;
 use super::notes::Notes;
+use super::operator::Start;
 use super::way::Way;
 
 /// Says who queues the job, and who starts it whole.
 pub fn explain(frame: &Frame<'_>, notes: &mut Notes) {
     let (gang, all) = (frame.job.gang, frame.job.workers());
     let sentence = match (&frame.facts.volcano, &frame.facts.kueue) {
+        (Some(volcano), _) if gang > 1 && starts_first(frame) => format!(
+            "Volcano starts the first worker when there is room for all {all}, from the queue `{}`; it starts the others",
+            volcano.queue
+        ),
         (Some(volcano), _) if gang > 1 => {
             format!("Volcano starts {gang} of {all} workers together, from the queue `{}`", volcano.queue)
         }
@@ -29,6 +34,11 @@ pub fn explain(frame: &Frame<'_>, notes: &mut Notes) {
         (None, None) => return,
     };
     notes.decide(sentence);
+}
+
+/// Whether the first worker starts the others.
+fn starts_first(frame: &Frame<'_>) -> bool {
+    matches!(frame.way, Way::Operator(operator) if operator.start == Start::First)
 }
 
 /// Whether one gang becomes several objects.

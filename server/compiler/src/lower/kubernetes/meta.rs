@@ -2,35 +2,30 @@
 
 use std::collections::BTreeMap;
 
+use cubeloom_domain::kubernetes::labels;
 use serde_json::{Map, Value, json};
 
 use super::Frame;
-
-/// The labels of every object and pod of a job.
-pub const RUN: &str = "cubeloom/run";
-pub const TASK: &str = "cubeloom/task";
-pub const JOB: &str = "cubeloom/job";
-pub const ROLE: &str = "cubeloom/role";
 
 impl Frame<'_> {
     /// The labels that all of a job's objects and pods have.
     pub fn labels(&self) -> Map<String, Value> {
         let key = &self.job.key;
-        let mut labels = Map::new();
-        labels.insert("app.kubernetes.io/managed-by".into(), "cubeloom".into());
-        labels.insert(RUN.into(), key.run.as_str().into());
-        labels.insert(TASK.into(), key.task.as_str().into());
-        labels.insert("cubeloom/instance".into(), key.instance.to_string().into());
-        labels.insert("cubeloom/attempt".into(), key.n.to_string().into());
-        labels.insert(JOB.into(), self.name.as_str().into());
-        labels
+        let mut all = Map::new();
+        all.insert(labels::MANAGED_BY.into(), labels::CUBELOOM.into());
+        all.insert(labels::RUN.into(), key.run.as_str().into());
+        all.insert(labels::TASK.into(), key.task.as_str().into());
+        all.insert(labels::INSTANCE.into(), key.instance.to_string().into());
+        all.insert(labels::ATTEMPT.into(), key.n.to_string().into());
+        all.insert(labels::JOB.into(), self.name.as_str().into());
+        all
     }
 
     /// What is for people to read: names may be longer here than a label allows.
     pub fn annotations(&self) -> Map<String, Value> {
         let job = self.job;
         let mut annotations = Map::new();
-        annotations.insert("cubeloom/key".into(), job.key.to_string().into());
+        annotations.insert(labels::KEY.into(), job.key.to_string().into());
         annotations.insert("cubeloom/project".into(), job.project.as_str().into());
         annotations.insert("cubeloom/pipeline".into(), job.pipeline.as_str().into());
         annotations.insert("cubeloom/template".into(), job.template.as_str().into());

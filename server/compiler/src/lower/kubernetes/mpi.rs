@@ -1,10 +1,10 @@
-//! `mpi` becomes an MPIJob of the mpi-operator (v2beta1), which writes the hostfile and keeps the launcher's Job.
+//! `mpi` and `horovod` become MPIJobs of the mpi-operator (v2beta1), which writes the hostfile and keeps the launcher's Job.
 
 use serde_json::{Value, json};
 
 use super::Frame;
 use super::gang;
-use super::operator::{Operator, replica_specs};
+use super::operator::{Commands, Operator, REPLICA_INDEX, Start, replica_specs};
 use super::pods::RolePods;
 
 /// The mpi-operator.
@@ -12,13 +12,16 @@ pub const OPERATOR: Operator = Operator {
     kind: "MPIJob",
     serves: "mpijobs.kubeflow.org/v2beta1",
     name: "the mpi-operator",
-    container: "mpi",
+    container: |_| "mpi",
     gives: &[
         "OMPI_MCA_orte_default_hostfile",
         "OMPI_MCA_orte_keep_fqdn_hostnames",
         "OMPI_MCA_orte_set_default_slots",
     ],
-    unfit: |_| None,
+    commands: |_| Commands::Task,
+    numbers: |_| REPLICA_INDEX,
+    start: Start::Gang,
+    unfit: |_, _| None,
     address: |name, namespace, role, index| format!("{name}-{role}-{index}.{name}.{namespace}.svc"),
     object,
 };

@@ -1,12 +1,12 @@
 //! Where pods go: node groups, types of cards, tasks of one run apart, workers of one task together or apart.
 
 use cubeloom_domain::job::JobRole;
+use cubeloom_domain::kubernetes::labels;
 use cubeloom_domain::pipeline::{Spread, SpreadBy, Toleration, WorkerPlacement};
 use serde_json::{Map, Value, json};
 
 use super::Frame;
 use super::amounts::card_nodes;
-use super::meta;
 use super::notes::Notes;
 
 const HOST: &str = "kubernetes.io/hostname";
@@ -62,7 +62,17 @@ fn affinity(frame: &Frame<'_>, role: &JobRole, notes: &mut Notes) -> Map<String,
     }
     let (mut required, mut apart, mut together) = (Vec::new(), Vec::new(), Vec::new());
     match frame.job.placement.spread.unwrap_or(Spread::Preferred) {
-        Spread::Required => required.push(other_tasks(frame)),
+        Spread::Required => {
+            notes.decide(match by(frame) {
+                SpreadBy::Host => {
+                    "it shares no host with another task of its run; where every host has one, it waits"
+                }
+                SpreadBy::Zone => {
+                    "it shares no zone with another task of its run; where every zone has one, it waits"
+                }
+            });
+            required.push(other_tasks(frame));
+        }
         Spread::Preferred => apart.push(json!({"weight": 100, "podAffinityTerm": other_tasks(frame)})),
         Spread::None => {}
     }
@@ -98,24 +108,29 @@ fn workers(frame: &Frame<'_>, role: &JobRole) -> WorkerPlacement {
     })
 }
 
+/// By what tasks of a run are kept apart.
+fn by(frame: &Frame<'_>) -> SpreadBy {
+    frame.job.placement.spread_by.unwrap_or(SpreadBy::Host)
+}
+
 /// Pods of the same run *and* of another task: a rule about the run alone would tear a gang apart.
 fn other_tasks(frame: &Frame<'_>) -> Value {
     let key = &frame.job.key;
-    let topology = match frame.job.placement.spread_by.unwrap_or(SpreadBy::Host) {
+    let topology = match by(frame) {
         SpreadBy::Host => HOST,
         SpreadBy::Zone => ZONE,
     };
     let selector = json!({"matchExpressions": [
-        {"key": meta::RUN, "operator": "In", "values": [key.run.as_str()]},
-        {"key": meta::TASK, "operator": "NotIn", "values": [key.task]},
+        {"key": labels::RUN, "operator": "In", "values": [key.run.as_str()]},
+        {"key": labels::TASK, "operator": "NotIn", "values": [key.task]},
     ]});
     json!({"labelSelector": selector, "topologyKey": topology})
 }
 
 /// Pods of this job, of one role or of all.
 fn own_job(frame: &Frame<'_>, role: Option<&str>) -> Value {
-    let mut labels = Map::new();
-    labels.insert(meta::JOB.into(), frame.name.as_str().into());
-    labels.extend(role.map(|role| (meta::ROLE.into(), role.into())));
-    json!({"labelSelector": {"matchLabels": labels}, "topologyKey": HOST})
+    let mut own = Map::new();
+    own.insert(labels::JOB.into(), frame.name.as_str().into());
+    own.extend(role.map(|role| (labels::ROLE.into(), role.into())));
+    json!({"labelSelector": {"matchLabels": own}, "topologyKey": HOST})
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use cubeloom_domain::job::{DEFAULT_GRACE, JobRole};
+use cubeloom_domain::kubernetes::labels;
 use serde_json::{Map, Value, json};
 
 use super::Frame;
 use super::amounts;
 use super::gang;
-use super::meta;
 use super::notes::Notes;
 use super::placement;
 use super::variables::Environment;
@@ -28,8 +28,8 @@ pub fn template(
     files: &BTreeMap<String, String>,
     notes: &mut Notes,
 ) -> Value {
-    let mut labels = frame.labels();
-    labels.insert(meta::ROLE.into(), role.name.as_str().into());
+    let mut own = frame.labels();
+    own.insert(labels::ROLE.into(), role.name.as_str().into());
     let mut annotations = frame.annotations();
     annotations.extend(gang::pod_annotations(frame));
     let volumes = Volumes::of(frame, role, &files.keys().collect::<Vec<_>>(), notes);
@@ -53,9 +53,9 @@ pub fn template(
     if !frame.job.setup.is_empty() {
         spec.insert("initContainers".into(), json!([container("setup", &frame.job.setup)]));
     }
-    spec.insert("containers".into(), json!([container(frame.container(), &role.argv)]));
+    spec.insert("containers".into(), json!([container(frame.container(&role.name), &role.argv)]));
     spec.insert("volumes".into(), volumes.volumes.into());
-    json!({"metadata": {"labels": labels, "annotations": annotations}, "spec": spec})
+    json!({"metadata": {"labels": own, "annotations": annotations}, "spec": spec})
 }
 
 /// Settings that do not depend on the role.
@@ -67,6 +67,9 @@ fn base(frame: &Frame<'_>) -> Map<String, Value> {
     spec.insert("serviceAccountName".into(), facts.service_account.as_str().into());
     spec.insert("automountServiceAccountToken".into(), false.into());
     spec.insert("enableServiceLinks".into(), false.into());
+    // The first process of a process namespace has no signal's usual effect: TERM would not end a program that says
+    // nothing about it, and what it leaves behind would not be reaped. So the pod's own pause is the first.
+    spec.insert("shareProcessNamespace".into(), true.into());
     spec.insert("terminationGracePeriodSeconds".into(), DEFAULT_GRACE.as_secs().into());
     if let Some(timeout) = frame.job.timeout {
         let seconds = timeout.0.as_millis().div_ceil(1000);

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use cubeloom_domain::job::Job;
+use cubeloom_domain::job::{Job, JobRole};
 use serde_json::Value;
 
 use super::Frame;
 use super::notes::Notes;
+use super::operator::Commands;
 use super::pod;
-use super::variables::Setting;
+use super::variables::{Environment, Setting};
 use super::volumes;
 use super::way::Way;
 use crate::frameworks::{Crew, Member};
@@ -52,11 +53,30 @@ pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> (Vec<RolePods>, BTreeMap<Stri
         let (environment, mut own) = setting.environment(notes);
         // An operator brings its own files.
         own.retain(|_, _| !matches!(frame.way, Way::Operator(_)));
+        refuse_shell(frame, role, &environment, notes);
         let template = pod::template(frame, role, &environment, &own, notes);
         files.extend(own);
         roles.push(RolePods { name: role.name.clone(), replicas: role.replicas, least, template });
     }
     (roles, files)
+}
+
+/// Refuses what a shell would have to work out where none runs.
+fn refuse_shell(frame: &Frame<'_>, role: &JobRole, environment: &Environment, notes: &mut Notes) {
+    let words: &[String] = match frame.commands(&role.name) {
+        Commands::Task => return,
+        Commands::Read => &role.argv,
+        Commands::Unused => &[],
+    };
+    for name in environment.late_names(words) {
+        notes.refuse(
+            "template",
+            format!(
+                "`$({name})` of the role `{}` is not known where this cluster's operator starts its program",
+                role.name
+            ),
+        );
+    }
 }
 
 /// Every worker, in rank order.

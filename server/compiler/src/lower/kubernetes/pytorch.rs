@@ -1,6 +1,7 @@
 //! `pytorch` becomes a PyTorchJob of Kubeflow's training operator (v1), which tells workers who they are.
 
 use cubeloom_domain::job::Job;
+use cubeloom_domain::kubernetes::KubernetesFacts;
 use serde_json::{Map, Value, json};
 
 use super::Frame;
@@ -10,31 +11,27 @@ use super::pods::RolePods;
 
 /// The training operator, for PyTorch.
 pub const OPERATOR: Operator = Operator {
-    kind: "PyTorchJob",
-    serves: "pytorchjobs.kubeflow.org/v1",
-    name: "Kubeflow's training operator",
-    container: "pytorch",
-    gives: &[
-        "MASTER_ADDR",
-        "MASTER_PORT",
-        "WORLD_SIZE",
-        "RANK",
-        "PET_MASTER_ADDR",
-        "PET_MASTER_PORT",
-        "PET_NNODES",
-        "PET_NODE_RANK",
-        "PET_NPROC_PER_NODE",
-        "PET_RDZV_BACKEND",
-        "PET_RDZV_ENDPOINT",
-        "PET_RDZV_ID",
-    ],
     unfit,
-    address: |name, _, role, index| format!("{name}-{role}-{index}"),
-    object,
+    ..Operator::training("PyTorchJob", "pytorchjobs.kubeflow.org/v1", |_| "pytorch", GIVES, object)
 };
 
+const GIVES: &[&str] = &[
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "WORLD_SIZE",
+    "RANK",
+    "PET_MASTER_ADDR",
+    "PET_MASTER_PORT",
+    "PET_NNODES",
+    "PET_NODE_RANK",
+    "PET_NPROC_PER_NODE",
+    "PET_RDZV_BACKEND",
+    "PET_RDZV_ENDPOINT",
+    "PET_RDZV_ID",
+];
+
 /// Without a master the operator tells ranks to elastic workers only.
-fn unfit(job: &Job) -> Option<&'static str> {
+fn unfit(job: &Job, _: &KubernetesFacts) -> Option<&'static str> {
     let master = job.roles.iter().any(|role| role.name == "master");
     (!master && job.elastic.is_none()).then_some("it has no master, and is not elastic")
 }

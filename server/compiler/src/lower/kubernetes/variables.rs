@@ -5,27 +5,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cubeloom_domain::job::{Job, JobRole};
+use cubeloom_domain::kubernetes::TOKEN_KEY;
 use cubeloom_domain::lowered::LocalPaths;
 use serde_json::{Value, json};
 
 use super::Frame;
 use super::notes::Notes;
+use super::operator::Numbers;
+use super::told::{Sample, Told, told};
 use super::words::{Part, Shell, escape, parts, plain};
 use crate::frameworks::{Crew, Identity, Member};
 use crate::lower::common::{Variables, common, pairs, with_code};
 use crate::lower::compatibility;
 
-/// What a variable holds.
-enum Told {
-    Text(String),
-    /// The worker's index in its role.
-    Index,
-    /// Its index plus the number of workers of the roles before.
-    Rank,
-}
-
-/// One worker, and what it would be told on a machine of its own.
-type Sample<'a> = (&'a Member, (Variables, Identity));
+/// The variables that are numbers of a worker, where the cluster counts from 1: the second is that number itself, and so
+/// is the first, for it is no field of a pod otherwise.
+const COUNTED: [&str; 2] = ["CUBELOOM_INDEX", "CUBELOOM_RANK"];
 
 /// The variables of one role.
 pub struct Environment {
@@ -37,6 +32,20 @@ pub struct Environment {
     pub names: BTreeSet<String>,
     /// The names that the kubelet does not know.
     pub late: BTreeSet<String>,
+}
+
+impl Environment {
+    /// What a shell would have to work out for a program of these words.
+    pub fn late_names(&self, words: &[String]) -> BTreeSet<String> {
+        let known = |name: &str| self.names.contains(name);
+        let parts = words.iter().flat_map(|word| parts(word, known, &self.late));
+        let parts = parts.chain(self.shell.texts.values().flatten().cloned());
+        let named = parts.filter_map(|part| match part {
+            Part::Late(name) => Some(name),
+            Part::Text(_) => None,
+        });
+        named.chain(self.shell.ranks.keys().cloned()).collect()
+    }
 }
 
 /// All that the variables of a role follow from.
@@ -84,9 +93,13 @@ impl Setting<'_> {
         // Of many workers the first two and the last show what differs.
         let chosen = members.iter().take(2).chain(members.iter().skip(2).last()).copied();
         let samples: Vec<Sample<'_>> = chosen.map(|member| (member, sample(member))).collect();
+        let counted = matches!(self.frame.numbers(&self.role.name), Numbers::Count(_))
+            && self.frame.framework.may_be_many(&self.role.name);
         let mut who = BTreeMap::new();
         for name in samples.iter().flat_map(|(_, (variables, _))| variables.keys()) {
-            match told(name, &samples) {
+            let count = counted && COUNTED.contains(&name.as_str());
+            let found = if count { Some(Told::Count) } else { told(name, &samples) };
+            match found {
                 Some(told) => drop(who.insert(name.clone(), told)),
                 None => notes
                     .refuse("template", format!("the variable {name} cannot be told to pods of one role")),
@@ -97,19 +110,27 @@ impl Setting<'_> {
 
     fn add_who(&self, who: &BTreeMap<String, Told>, made: &mut Environment) {
         let first = self.crew.of_role(&self.role.name).next().map_or(0, |member| member.rank);
+        let (Numbers::Index(path) | Numbers::Count(path)) = self.frame.numbers(&self.role.name);
+        let mut within = Vec::new();
         made.list.push(field("CUBELOOM_HOST", "status.podIP"));
         made.names.insert("CUBELOOM_HOST".into());
         for (name, told) in who {
             made.names.insert(name.clone());
             match told {
                 Told::Text(text) => made.list.push(value(name, &escape(text))),
-                Told::Index => made.list.push(field(name, self.frame.index_field())),
+                Told::Index | Told::Count => made.list.push(field(name, path)),
+                Told::Within(before, after) => {
+                    let text = format!("{}$(CUBELOOM_INDEX){}", escape(before), escape(after));
+                    within.push(value(name, &text));
+                }
                 Told::Rank => {
                     made.late.insert(name.clone());
                     made.shell.ranks.insert(name.clone(), first);
                 }
             }
         }
+        // A variable may name those that stand before it.
+        made.list.extend(within);
     }
 
     /// What the task may set otherwise, and what it sets.
@@ -213,30 +234,9 @@ impl Setting<'_> {
     }
 }
 
-/// The key, in the job's Secret, by which workers know each other. No secret of a project begins with a dot.
-const TOKEN_KEY: &str = ".job-token";
-
 /// Whether there are several workers, which must know each other.
 fn has_token(job: &Job) -> bool {
     job.workers() > 1
-}
-
-/// What a variable holds, from some workers of the role.
-fn told(name: &str, samples: &[Sample<'_>]) -> Option<Told> {
-    let of = |variables: &Variables| variables.get(name).cloned();
-    let first = of(&samples.first()?.1.0)?;
-    let all = |is: &dyn Fn(&Member, &str) -> bool| {
-        samples.iter().all(|(member, (variables, _))| of(variables).is_some_and(|text| is(member, &text)))
-    };
-    if all(&|_, text| text == first) {
-        Some(Told::Text(first))
-    } else if all(&|member, text| text == member.index.to_string()) {
-        Some(Told::Index)
-    } else if all(&|member, text| text == member.rank.to_string()) {
-        Some(Told::Rank)
-    } else {
-        None
-    }
 }
 
 fn value(name: &str, text: &str) -> Value {

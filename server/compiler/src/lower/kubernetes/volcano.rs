@@ -43,7 +43,10 @@ fn task(frame: &Frame<'_>, role: &RolePods) -> Value {
     task.insert("name".into(), role.name.as_str().into());
     task.insert("replicas".into(), role.replicas.into());
     task.insert("minAvailable".into(), role.least.into());
-    if frame.job.success == SuccessRule::Role(role.name.clone()) {
+    // Volcano knows of tasks, not of one worker of a task: where the first alone decides, the executor looks.
+    if let SuccessRule::Role(decides) | SuccessRule::First(decides) = &frame.job.success
+        && *decides == role.name
+    {
         task.insert("policies".into(), json!([{"event": "TaskCompleted", "action": "CompleteJob"}]));
     }
     task.insert("template".into(), role.template.clone());

@@ -4,11 +4,13 @@
 
 use cubeloom_domain::belongings::VolumePlace;
 use cubeloom_domain::job::Job;
+use cubeloom_domain::kubernetes;
 use cubeloom_domain::lowered::LocalPaths;
 use serde_json::{Map, Value, json};
 
 use super::Frame;
 use super::notes::Notes;
+use super::operator::Numbers;
 
 /// The folder of everything that is ours in a container.
 pub const ROOT: &str = "/cubeloom";
@@ -34,9 +36,17 @@ pub fn paths(job: &Job) -> LocalPaths {
     }
 }
 
+/// A folder of the project's workspace, as a folder of its claim.
+fn in_claim(frame: &Frame<'_>, path: &str) -> String {
+    match frame.facts.workspace_path.as_str() {
+        "" => path.to_owned(),
+        workspace => format!("{workspace}/{path}"),
+    }
+}
+
 /// The file that workers report to.
 pub fn outputs_file() -> String {
-    format!("{ROOT}/outputs/outputs.jsonl")
+    format!("{ROOT}/outputs/{}", kubernetes::OUTPUTS)
 }
 
 /// The volumes of a pod, and where its containers have them.
@@ -81,19 +91,29 @@ impl Volumes {
     /// The project's claim: as a whole, and the folders in it that must be there.
     fn workspace(&mut self, frame: &Frame<'_>, role: &str) {
         let key = &frame.job.key;
-        let run = format!("runs/{}", key.run);
-        let attempt = format!("{run}/.attempts/{}/{}/{}", key.task, key.instance, key.n);
+        let attempt = kubernetes::attempt_folder(key);
         self.volume(
             "workspace",
             ("persistentVolumeClaim", json!({"claimName": frame.facts.workspace_claim})),
         );
-        self.mount("workspace", &format!("{ROOT}/workspace"), &[]);
-        let outputs = format!("{attempt}/{role}-$(CUBELOOM_INDEX)");
+        let whole: &[_] = match frame.facts.workspace_path.as_str() {
+            "" => &[],
+            path => &[("subPath", path.into())],
+        };
+        self.mount("workspace", &format!("{ROOT}/workspace"), whole);
+        // Where pods are counted from 1, the folder of a worker's index would be another's.
+        let own = match frame.numbers(role) {
+            Numbers::Count(_) if frame.framework.may_be_many(role) => format!("{role}s/$(CUBELOOM_INDEX)"),
+            Numbers::Count(_) | Numbers::Index(_) => format!("{role}-$(CUBELOOM_INDEX)"),
+        };
+        let outputs = in_claim(frame, &format!("{attempt}/{own}"));
         self.mount("workspace", &format!("{ROOT}/outputs"), &[("subPathExpr", outputs.into())]);
-        let checkpoints = format!("{run}/.checkpoints/{}/{}", key.task, key.instance);
+        let checkpoints =
+            in_claim(frame, &format!("runs/{}/.checkpoints/{}/{}", key.run, key.task, key.instance));
         self.mount("workspace", &format!("{ROOT}/checkpoints"), &[("subPath", checkpoints.into())]);
         if let Some(code) = &frame.job.code {
-            let more = [("subPath", format!(".code/{code}").into()), ("readOnly", true.into())];
+            let code = in_claim(frame, &kubernetes::code_folder(code));
+            let more = [("subPath", code.into()), ("readOnly", true.into())];
             self.mount("workspace", &format!("{ROOT}/code"), &more);
         }
     }
@@ -145,7 +165,14 @@ impl Volumes {
             }
             let name = match &mount.place {
                 Some(VolumePlace::Workspace { path }) => {
-                    more.push(("subPath", path.as_str().into()));
+                    more.push(("subPath", in_claim(frame, path).into()));
+                    "workspace".to_owned()
+                }
+                // The claim holds the workspaces of all projects: a job sees its own project's, as people do.
+                Some(VolumePlace::Claim { claim, .. }) if *claim == frame.facts.workspace_claim => {
+                    if !frame.facts.workspace_path.is_empty() {
+                        more.push(("subPath", frame.facts.workspace_path.as_str().into()));
+                    }
                     "workspace".to_owned()
                 }
                 Some(VolumePlace::Claim { claim, .. }) => self.claim(at, claim),

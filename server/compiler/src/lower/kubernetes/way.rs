@@ -5,7 +5,7 @@ use cubeloom_domain::kubernetes::KubernetesFacts;
 
 use super::Frame;
 use super::notes::Notes;
-use super::operator::{Operator, REPLICA_INDEX};
+use super::operator::{Commands, Numbers, Operator};
 use crate::frameworks::Framework;
 
 /// The object that a job becomes.
@@ -53,7 +53,7 @@ fn obstacle(job: &Job, operator: &Operator, facts: &KubernetesFacts) -> Option<S
     let Some(installed) = facts.kinds.get(operator.serves) else {
         return Some(format!("{} is not there (`{}`)", operator.name, operator.serves));
     };
-    if let Some(reason) = (operator.unfit)(job) {
+    if let Some(reason) = (operator.unfit)(job, facts) {
         return Some(format!("a {} cannot hold it: {reason}", operator.kind));
     }
     (job.gang > 1 && facts.volcano.is_some() && !installed.gang).then(|| {
@@ -74,19 +74,29 @@ impl Frame<'_> {
         }
     }
 
-    /// Where a pod has its index within the role.
-    pub fn index_field(&self) -> &'static str {
+    /// Where the pods of a role have their index within the role.
+    pub fn numbers(&self, role: &str) -> Numbers {
         match self.way {
-            Way::Operator(_) => REPLICA_INDEX,
-            Way::Volcano => "metadata.annotations['volcano.sh/task-index']",
-            Way::Job | Way::Indexed => "metadata.annotations['batch.kubernetes.io/job-completion-index']",
+            Way::Operator(operator) => (operator.numbers)(role),
+            Way::Volcano => Numbers::Index("metadata.annotations['volcano.sh/task-index']"),
+            Way::Job | Way::Indexed => {
+                Numbers::Index("metadata.annotations['batch.kubernetes.io/job-completion-index']")
+            }
         }
     }
 
-    /// The name of the worker's container.
-    pub fn container(&self) -> &'static str {
+    /// What becomes of the command of a role.
+    pub fn commands(&self, role: &str) -> Commands {
         match self.way {
-            Way::Operator(operator) => operator.container,
+            Way::Operator(operator) => (operator.commands)(role),
+            Way::Job | Way::Volcano | Way::Indexed => Commands::Task,
+        }
+    }
+
+    /// The name of the container of a role's workers.
+    pub fn container(&self, role: &str) -> &'static str {
+        match self.way {
+            Way::Operator(operator) => (operator.container)(role),
             Way::Job | Way::Volcano | Way::Indexed => "worker",
         }
     }

@@ -14,15 +14,20 @@ use super::{cluster, try_job};
 type Variables = BTreeMap<String, String>;
 
 /// Told to processes of one machine only, or to pods only.
-const DIFFERENT: [&str; 8] = [
+const DIFFERENT: [&str; 13] = [
     "CUBELOOM_HOST",
     "CUDA_VISIBLE_DEVICES",
+    "DMLC_INTERFACE",
+    "DMLC_NODE_HOST",
+    "HOROVOD_GLOO_IFACE",
     "KFJ_ENVIRONMENT",
     "KFJ_NAMESPACE",
     "OMPI_MCA_btl_tcp_if_include",
     "OMPI_MCA_oob_tcp_if_include",
     "PATH",
+    "POD_IP",
     "PWD",
+    "SPARK_LOCAL_IP",
 ];
 
 /// What the workers of this machine are told when they have the pods' addresses and paths.
@@ -46,8 +51,8 @@ fn here(job: &Job, name: &str) -> LocalJob {
         volumes: BTreeMap::new(),
     };
     match lower::lower(job, &Bindings::Local(LocalBindings { workers: workers.collect(), paths })) {
-        Lowered::Local(local) => local,
-        Lowered::None => panic!("local bindings give a local job"),
+        Ok(Lowered::Local(local)) => local,
+        other => panic!("local bindings give a local job: {other:?}"),
     }
 }
 
@@ -164,6 +169,17 @@ fn pods_are_told_what_processes_are_told() {
         "template: pytorch, arguments: {elastic: {min: 2, max: 3}}",
         "template: mpi, arguments: {workers: 3}",
         "template: xgboost, arguments: {workers: 3}",
+        "template: tensorflow, arguments: {workers: 3, ps: 2, evaluator: 1}",
+        "template: tensorflow, arguments: {chief: 0, workers: 12}",
+        "template: tensorflow, arguments: {workers: 0, ps: 0}",
+        "template: horovod, arguments: {workers: 3}",
+        "template: ray, arguments: {workers: 3}",
+        "template: spark, arguments: {executors: 3, args: [$(CUBELOOM_RUN_DIR)/x]}",
+        "template: jax, arguments: {workers: 3}",
+        "template: paddle, arguments: {workers: 3}",
+        "template: paddle, arguments: {masters: 2, workers: 2}",
+        "template: mxnet, arguments: {servers: 2, workers: 3}",
+        "template: kaldi, arguments: {workers: 3}",
     ];
     for task in tasks {
         for facts in ["kubernetes: {volcano: {queue: q}}", "kubernetes: {}"] {

@@ -3,10 +3,11 @@
 mod contract;
 mod crds;
 mod names;
+mod operators;
 mod properties;
 mod refusals;
 mod shape;
-mod variety;
+pub mod variety;
 
 use cubeloom_compiler::lower::kubernetes::{FULL_CLUSTER, lower, read_facts};
 use cubeloom_compiler::{Outputs, job};
@@ -28,7 +29,7 @@ fn full() -> (Facts, KubernetesFacts) {
 }
 
 /// The fixtures' templates, with images: pods need one.
-fn templates() -> cubeloom_domain::template::TemplateSet {
+pub fn templates() -> cubeloom_domain::template::TemplateSet {
     let mut set = fixtures();
     for installed in set.values_mut().flat_map(std::collections::BTreeMap::values_mut) {
         let template = &mut installed.template;
@@ -59,6 +60,29 @@ fn single() {
          placement: {spread: required, spread_by: zone, node_group: big, host_network: true, selector: {disk: ssd}, \
          tolerations: [{key: gpu}, {key: team, value: vision, effect: NoSchedule}]}";
     insta::assert_yaml_snapshot!(lowered(task, &full()));
+}
+
+/// The claim of the workspaces holds those of all projects: a volume that names it is the project's own folder in it.
+#[test]
+fn a_volume_that_is_the_workspaces_claim_is_the_projects_workspace() {
+    let mounts = |path: &str, claim: &str| {
+        let facts = format!(
+            "{{cluster: c, volumes: {{mine: {{kind: claim, cluster: c, claim: {claim}}}}}, \
+             kubernetes: {{workspace_claim: shared, workspace_path: \"{path}\"}}}}"
+        );
+        let task = "template: echo, arguments: {words: [a]}, volumes: [{name: mine, mount: /mine}]";
+        let made = lowered(task, &cluster(&facts));
+        let spec = made.objects.last().unwrap()["spec"]["template"]["spec"].clone();
+        let all = spec["containers"][0]["volumeMounts"].as_array().unwrap().clone();
+        let mount = all.into_iter().find(|mount| mount["mountPath"] == "/mine").unwrap();
+        let volumes = spec["volumes"].as_array().unwrap().clone();
+        let claims =
+            volumes.into_iter().filter(|volume| volume.get("persistentVolumeClaim").is_some()).count();
+        (mount["name"].as_str().unwrap().to_owned(), mount["subPath"].as_str().map(str::to_owned), claims)
+    };
+    assert_eq!(mounts("vision", "shared"), ("workspace".into(), Some("vision".into()), 1));
+    assert_eq!(mounts("", "shared"), ("workspace".into(), None, 1));
+    assert_eq!(mounts("vision", "data"), ("volume-0".into(), None, 2));
 }
 
 #[test]
@@ -98,6 +122,72 @@ fn mpi() {
 #[test]
 fn mpi_by_indexed_jobs() {
     insta::assert_yaml_snapshot!(lowered("template: mpi", &cluster("kubernetes: {}")));
+}
+
+#[test]
+fn tensorflow() {
+    let task = "template: tensorflow, arguments: {workers: 2, ps: 1, evaluator: 1}, secrets: [s3-key]";
+    insta::assert_yaml_snapshot!(lowered(task, &full()));
+}
+
+#[test]
+fn tensorflow_by_volcano() {
+    let task = "template: tensorflow, arguments: {chief: 0, workers: 2, ps: 2}";
+    insta::assert_yaml_snapshot!(lowered(task, &cluster("kubernetes: {volcano: {queue: q}}")));
+}
+
+#[test]
+fn horovod() {
+    insta::assert_yaml_snapshot!(lowered("template: horovod, timeout: 1h", &full()));
+}
+
+#[test]
+fn ray() {
+    let task =
+        "template: ray, setup: [mkdir, $(CUBELOOM_RUN_DIR)/x], role_resources: {worker: {gpu: {count: 1}}}";
+    insta::assert_yaml_snapshot!(lowered(task, &full()));
+}
+
+#[test]
+fn ray_by_indexed_jobs() {
+    insta::assert_yaml_snapshot!(lowered("template: ray", &cluster("kubernetes: {}")));
+}
+
+#[test]
+fn spark() {
+    let task = "template: spark, arguments: {executors: 3, args: [$(CUBELOOM_RUN_DIR)/in, $(CUBELOOM_HOST), $$x]}, \
+         role_resources: {executor: {cpu: 1500m, memory: 5Gi, rdma: 1}}, volumes: [big-disk], secrets: [s3-key]";
+    insta::assert_yaml_snapshot!(lowered(task, &full()));
+}
+
+#[test]
+fn spark_by_volcano() {
+    insta::assert_yaml_snapshot!(lowered(
+        "template: spark",
+        &cluster(
+            "kubernetes: {volcano: {queue: q}, kinds: {sparkapplications.sparkoperator.k8s.io/v1beta2: {gang: true}}}"
+        )
+    ));
+}
+
+#[test]
+fn jax() {
+    insta::assert_yaml_snapshot!(lowered("template: jax, resources: {gpu: {count: 1}}", &full()));
+}
+
+#[test]
+fn paddle() {
+    insta::assert_yaml_snapshot!(lowered("template: paddle, arguments: {masters: 1}", &full()));
+}
+
+#[test]
+fn mxnet() {
+    insta::assert_yaml_snapshot!(lowered("template: mxnet", &full()));
+}
+
+#[test]
+fn kaldi() {
+    insta::assert_yaml_snapshot!(lowered("template: kaldi", &full()));
 }
 
 #[test]

@@ -27,7 +27,7 @@ proptest! {
         prop_assert_eq!(&name, &key(entropy, &task, instance, n).object_name());
         prop_assert!(is_dns_1035(&name), "{}", name);
         // The longest name that is made of it: a pod, of the role with the longest name.
-        let pod = format!("{name}-launcher-{}", u32::MAX);
+        let pod = format!("{name}-evaluator-{}", u32::MAX);
         prop_assert!(is_dns_1035(&pod), "{}", pod);
     }
 }

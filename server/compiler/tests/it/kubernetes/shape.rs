@@ -8,16 +8,18 @@ use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
 use serde_json::Value;
 
 use super::names::is_dns_1035;
+use super::operators;
 
 /// What an object must be: its kind, the name of its pods' containers, where its replicas are.
 struct Kind {
     api: &'static str,
     kind: &'static str,
+    /// The beginning of the container's name.
     container: &'static str,
     replicas: &'static str,
 }
 
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 10] = [
     Kind { api: "batch/v1", kind: "Job", container: "worker", replicas: "" },
     Kind { api: "batch.volcano.sh/v1alpha1", kind: "Job", container: "worker", replicas: "/spec/tasks" },
     Kind {
@@ -32,14 +34,29 @@ const KINDS: [Kind; 5] = [
         container: "xgboost",
         replicas: "/spec/xgbReplicaSpecs",
     },
+    Kind { api: "kubeflow.org/v1", kind: "TFJob", container: "tensorflow", replicas: "/spec/tfReplicaSpecs" },
+    Kind { api: "kubeflow.org/v1", kind: "JAXJob", container: "jax", replicas: "/spec/jaxReplicaSpecs" },
+    Kind {
+        api: "kubeflow.org/v1",
+        kind: "PaddleJob",
+        container: "paddle",
+        replicas: "/spec/paddleReplicaSpecs",
+    },
     Kind { api: "kubeflow.org/v2beta1", kind: "MPIJob", container: "mpi", replicas: "/spec/mpiReplicaSpecs" },
+    Kind { api: "ray.io/v1", kind: "RayJob", container: "ray", replicas: "/spec/rayClusterSpec" },
+    Kind {
+        api: "sparkoperator.k8s.io/v1beta2",
+        kind: "SparkApplication",
+        container: "spark-kubernetes-",
+        replicas: "/spec",
+    },
 ];
 
 /// What is wrong; nothing is.
 pub struct Findings(Vec<String>);
 
 impl Findings {
-    fn expect(&mut self, holds: bool, what: impl Into<String>) {
+    pub fn expect(&mut self, holds: bool, what: impl Into<String>) {
         if !holds {
             self.0.push(what.into());
         }
@@ -110,6 +127,8 @@ fn replicas(kind: &Kind, object: &Value, found: &mut Findings) -> (u64, Option<u
             (spec["completions"].as_u64().unwrap(), None)
         }
         "/spec/tasks" => volcano(spec, found),
+        "/spec/rayClusterSpec" => operators::ray(object, found),
+        "/spec" => operators::spark(object, found),
         path => kubeflow(kind, object.pointer(path).unwrap(), spec, found),
     }
 }
@@ -146,9 +165,11 @@ fn volcano(spec: &Value, found: &mut Findings) -> (u64, Option<u64>) {
 fn kubeflow(kind: &Kind, roles: &Value, spec: &Value, found: &mut Findings) -> (u64, Option<u64>) {
     let roles = roles.as_object().unwrap();
     let count = |role: &str| roles.get(role).map(|spec| spec["replicas"].as_u64().unwrap());
-    let (known, one): (&[&str], &str) = match kind.kind {
-        "MPIJob" => (&["Launcher", "Worker"], "Launcher"),
-        _ => (&["Master", "Worker"], "Master"),
+    let (known, one): (&[&str], Option<&str>) = match kind.kind {
+        "MPIJob" => (&["Launcher", "Worker"], Some("Launcher")),
+        "TFJob" => (&["Chief", "Worker", "PS", "Evaluator"], None),
+        "JAXJob" | "PaddleJob" => (&["Master", "Worker"], None),
+        _ => (&["Master", "Worker"], Some("Master")),
     };
     for (name, role) in roles {
         found.expect(known.contains(&name.as_str()), format!("the role {name}"));
@@ -164,7 +185,7 @@ fn kubeflow(kind: &Kind, roles: &Value, spec: &Value, found: &mut Findings) -> (
                 .expect(roles.len() == 1 && count("Worker") == policy["maxReplicas"].as_u64(), "max workers");
             found.expect(policy["minReplicas"].as_u64() <= policy["maxReplicas"].as_u64(), "min <= max");
         }
-        None => found.expect(count(one) == Some(1), format!("one {one}")),
+        None => found.expect(one.is_none_or(|one| count(one) == Some(1)), format!("one {one:?}")),
     }
     if kind.kind == "MPIJob" {
         found.expect(count("Worker") >= Some(1), "a worker");
@@ -178,6 +199,7 @@ fn kubeflow(kind: &Kind, roles: &Value, spec: &Value, found: &mut Findings) -> (
 /// The templates of an object's pods.
 fn templates<'o>(kind: &Kind, object: &'o Value) -> Vec<&'o Value> {
     match object.pointer(kind.replicas).filter(|_| !kind.replicas.is_empty()) {
+        Some(spec) if ["RayJob", "SparkApplication"].contains(&kind.kind) => operators::templates(spec),
         None => vec![&object["spec"]["template"]],
         Some(Value::Array(tasks)) => tasks.iter().map(|task| &task["template"]).collect(),
         Some(roles) => roles.as_object().unwrap().values().map(|role| &role["template"]).collect(),
@@ -188,7 +210,13 @@ fn pod(template: &Value, kind: &Kind, job: &Job, facts: &KubernetesFacts, found:
     labels(&template["metadata"]["labels"], found);
     let spec = &template["spec"];
     found.expect(spec["restartPolicy"] == "Never", "pods are not started again");
-    found.expect(spec["automountServiceAccountToken"] == false, "no token of the cluster");
+    let containers = spec["containers"].as_array().unwrap();
+    let is_spark = kind.kind == "SparkApplication";
+    let is_driver = containers[0]["name"] == "spark-kubernetes-driver";
+    found.expect(spec["automountServiceAccountToken"] == is_driver, "no token of the cluster");
+    let account =
+        if is_driver { facts.spark_account.as_deref() } else { Some(facts.service_account.as_str()) };
+    found.expect(spec["serviceAccountName"].as_str() == account, "the account");
     found.expect(
         (spec["schedulerName"] == "volcano") == facts.volcano.is_some(),
         "Volcano schedules every pod",
@@ -198,8 +226,10 @@ fn pod(template: &Value, kind: &Kind, job: &Job, facts: &KubernetesFacts, found:
     found.expect(security["seccompProfile"]["type"] == "RuntimeDefault", "seccomp");
     found.expect(spec.get("activeDeadlineSeconds").is_some() == job.timeout.is_some(), "a deadline");
     let volumes = names(&spec["volumes"], "volumes", found);
-    let containers = spec["containers"].as_array().unwrap();
-    found.expect(containers.len() == 1 && containers[0]["name"] == kind.container, "the container's name");
+    let name = containers[0]["name"].as_str().unwrap();
+    let fits = if is_spark { name.starts_with(kind.container) } else { name == kind.container };
+    found.expect(containers.len() == 1 && fits, "the container's name");
+    found.expect(containers[0].get("command").is_none() == is_spark, "a command, or Spark's");
     let setup = spec.get("initContainers").map_or(&[][..], |list| list.as_array().unwrap());
     found.expect(setup.is_empty() == job.setup.is_empty(), "the setup");
     for part in containers.iter().chain(setup) {
@@ -209,7 +239,8 @@ fn pod(template: &Value, kind: &Kind, job: &Job, facts: &KubernetesFacts, found:
 
 fn container(container: &Value, volumes: &BTreeSet<String>, found: &mut Findings) {
     found.expect(container["image"].as_str().is_some_and(|image| !image.is_empty()), "an image");
-    found.expect(!container["command"].as_array().unwrap().is_empty(), "a command");
+    let command = container.get("command").map(|words| words.as_array().unwrap());
+    found.expect(command.is_none_or(|words| !words.is_empty()), "a command");
     let variables = names(&container["env"], "variables", found);
     let resources = &container["resources"];
     found.expect(resources["limits"] == resources["requests"], "the class Guaranteed");

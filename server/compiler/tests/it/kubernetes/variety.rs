@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 /// Frameworks and sizes.
-const TEMPLATES: [&str; 11] = [
+const TEMPLATES: [&str; 29] = [
     "template: echo, arguments: {words: [a, $(CUBELOOM_INDEX)]}",
     "template: crowd, arguments: {workers: 1}",
     "template: crowd, arguments: {workers: 5}",
@@ -16,6 +16,24 @@ const TEMPLATES: [&str; 11] = [
     "template: mpi, arguments: {workers: 12}",
     "template: xgboost, arguments: {workers: 1}",
     "template: xgboost, arguments: {workers: 3}",
+    "template: tensorflow",
+    "template: tensorflow, arguments: {chief: 0, workers: 3, ps: 2}",
+    "template: tensorflow, arguments: {chief: 1, workers: 0, ps: 0}",
+    "template: tensorflow, arguments: {workers: 12, evaluator: 1}",
+    "template: horovod, arguments: {workers: 1}",
+    "template: horovod, arguments: {workers: 3}",
+    "template: ray, arguments: {workers: 0}",
+    "template: ray, arguments: {workers: 12}",
+    "template: ray, arguments: {workers: 100}",
+    "template: spark, arguments: {executors: 1}",
+    "template: spark, arguments: {executors: 3, args: [a b, $(CUBELOOM_RUN_DIR)/x, \"--conf\"]}",
+    "template: spark, arguments: {executors: 3, master: local}",
+    "template: jax, arguments: {workers: 1}",
+    "template: jax, arguments: {workers: 4}",
+    "template: paddle, arguments: {workers: 3}",
+    "template: paddle, arguments: {masters: 2, workers: 2}",
+    "template: mxnet, arguments: {servers: 2, workers: 3}",
+    "template: kaldi, arguments: {workers: 3}",
 ];
 
 /// Options that any task can have; at most one of each row.
@@ -46,13 +64,20 @@ const OPTIONS: [&[&str]; 8] = [
 
 /// What a cluster has beside cards, RDMA and the nodes' network.
 const CLUSTERS: [&str; 6] = [
-    "volcano: {queue: q}, kinds: {pytorchjobs.kubeflow.org/v1: {gang: true}, \
-     xgboostjobs.kubeflow.org/v1: {gang: true}, mpijobs.kubeflow.org/v2beta1: {gang: true}}",
-    "volcano: {queue: q, priority_class: high}, kinds: {pytorchjobs.kubeflow.org/v1: {}, mpijobs.kubeflow.org/v2beta1: {}}",
+    "volcano: {queue: q}, spark_account: drivers, kinds: {pytorchjobs.kubeflow.org/v1: {gang: true}, \
+     xgboostjobs.kubeflow.org/v1: {gang: true}, mpijobs.kubeflow.org/v2beta1: {gang: true}, \
+     tfjobs.kubeflow.org/v1: {gang: true}, jaxjobs.kubeflow.org/v1: {gang: true}, \
+     paddlejobs.kubeflow.org/v1: {gang: true}, rayjobs.ray.io/v1: {gang: true}, \
+     sparkapplications.sparkoperator.k8s.io/v1beta2: {gang: true}}",
+    "volcano: {queue: q, priority_class: high}, spark_account: drivers, kinds: {pytorchjobs.kubeflow.org/v1: {}, \
+     mpijobs.kubeflow.org/v2beta1: {}, rayjobs.ray.io/v1: {gang: true}, \
+     sparkapplications.sparkoperator.k8s.io/v1beta2: {gang: true}}",
     "volcano: {queue: q}",
-    "kueue: {queue: q}, kinds: {pytorchjobs.kubeflow.org/v1: {}, xgboostjobs.kubeflow.org/v1: {}, \
-     mpijobs.kubeflow.org/v2beta1: {}}",
-    "kueue: {queue: q, priority_class: high}",
+    "kueue: {queue: q}, spark_account: drivers, kinds: {pytorchjobs.kubeflow.org/v1: {}, \
+     xgboostjobs.kubeflow.org/v1: {}, mpijobs.kubeflow.org/v2beta1: {}, tfjobs.kubeflow.org/v1: {}, \
+     jaxjobs.kubeflow.org/v1: {}, paddlejobs.kubeflow.org/v1: {}, rayjobs.ray.io/v1: {}, \
+     sparkapplications.sparkoperator.k8s.io/v1beta2: {}}",
+    "kueue: {queue: q, priority_class: high}, kinds: {sparkapplications.sparkoperator.k8s.io/v1beta2: {}}",
     "pull_secrets: [registry]",
 ];
 

@@ -12,7 +12,7 @@ use utoipa::IntoParams;
 
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path, Query};
-use crate::files::{self, EntryView, FileQuery, Preview, Show};
+use crate::files::{self, EntryView, FileQuery, Preview, Show, SortQuery};
 use crate::page::{Page, PageQuery};
 use crate::runs::reader;
 use crate::state::Web;
@@ -33,7 +33,7 @@ pub(crate) struct ServedQuery {
     get,
     path = "/runs/{run}/files",
     tag = "artifacts",
-    params(("run" = String, Path, description = "The run's id."), FileQuery, PageQuery),
+    params(("run" = String, Path, description = "The run's id."), FileQuery, SortQuery, PageQuery),
     responses(
         (status = 200, body = Page<EntryView>),
         (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
@@ -44,10 +44,12 @@ pub(crate) async fn list_files(
     State(web): State<Web>,
     Path(run): Path<RunId>,
     Query(query): Query<FileQuery>,
+    Query(sort): Query<SortQuery>,
     Query(page): Query<PageQuery>,
 ) -> ApiResult<Json<Page<EntryView>>> {
+    let sort = sort.read()?;
     let folder = folder(&web, &run).await?;
-    Ok(Json(files::list(folder, &query.path, &page).await?))
+    Ok(Json(files::list(folder, &query.path, &sort, &page).await?))
 }
 
 /// A file of a run, or a range of it. A page that a task wrote is sent so that it can do nothing but show itself.

@@ -1,5 +1,6 @@
 //! `GET /runs/{run}/artifacts`
 
+use std::io::BufReader;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -7,7 +8,7 @@ use cubeloom_domain::RunId;
 use cubeloom_domain::executor::Artifact;
 use cubeloom_storage::browse::{Folder, Kind};
 
-use super::view::ArtifactView;
+use super::view::{ArtifactView, Pixels};
 use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path, Query};
 use crate::files;
@@ -62,6 +63,7 @@ fn view(task: &str, instance: u32, artifact: &Artifact, whole: &str) -> Artifact
         path: path.into(),
         size: None,
         preview: preview(&content_type).into(),
+        pixels: None,
         content_type,
     }
 }
@@ -78,11 +80,21 @@ fn preview(content_type: &str) -> &'static str {
     }
 }
 
-/// With its length, if it is there: a program may name what it never wrote.
+/// With its size, if it is there: a program may name what it never wrote.
 fn measure(folder: &Folder, artifact: ArtifactView) -> ArtifactView {
     match folder.entry(&artifact.path) {
-        Ok(entry) if entry.kind == Kind::File => ArtifactView { size: Some(entry.size), ..artifact },
+        Ok(entry) if entry.kind == Kind::File => {
+            let pixels = if artifact.preview == "image" { pixels(folder, &artifact.path) } else { None };
+            ArtifactView { size: Some(entry.size), pixels, ..artifact }
+        }
         Ok(entry) if entry.kind == Kind::Folder => ArtifactView { preview: "directory".into(), ..artifact },
         _ => ArtifactView { preview: "none".into(), ..artifact },
     }
+}
+
+/// How large a picture is, as the beginning of its file says.
+fn pixels(folder: &Folder, path: &str) -> Option<Pixels> {
+    let opened = folder.file(path).ok()?;
+    let size = imagesize::reader_size(BufReader::new(opened.file)).ok()?;
+    Some(Pixels { width: size.width.try_into().ok()?, height: size.height.try_into().ok()? })
 }

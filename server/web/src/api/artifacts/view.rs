@@ -34,4 +34,16 @@ pub struct ArtifactView {
     pub content_type: String,
     /// How it can be shown: `image`, `text`, `csv`, `json`, `html`, `directory` or `none`.
     pub preview: String,
+    /// How large it is, of a picture that says so.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pixels: Option<Pixels>,
+}
+
+/// How large a picture is, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Pixels {
+    /// From left to right.
+    pub width: u32,
+    /// From top to bottom.
+    pub height: u32,
 }

@@ -1,7 +1,13 @@
-//! Clusters: what they have, what runs there, and what could.
+//! Clusters: what they have, what runs there, and what could; adding and removing them.
 
+pub mod check;
+mod create;
+mod delete;
 mod get;
+mod get_settings;
 mod list;
+pub mod settings;
+mod update;
 pub mod view;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -11,5 +17,9 @@ use crate::state::Web;
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Web> {
-    OpenApiRouter::new().routes(routes!(list::list)).routes(routes!(get::get))
+    OpenApiRouter::new()
+        .routes(routes!(list::list, create::create))
+        .routes(routes!(get::get, update::update, delete::delete))
+        .routes(routes!(get_settings::get_settings))
+        .routes(routes!(check::check))
 }

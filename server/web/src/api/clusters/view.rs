@@ -3,6 +3,8 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::time::Time;
+
 /// A cluster.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ClusterView {
@@ -20,8 +22,24 @@ pub struct ClusterView {
     pub nodes: Vec<NodeView>,
     /// Node groups that a placement may name.
     pub node_groups: Vec<String>,
+    /// How it is.
+    pub standing: StandingView,
     /// What is not as it should be, each as a sentence.
     pub problems: Vec<String>,
+}
+
+/// How a cluster is.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct StandingView {
+    /// `connected`, `away` (it does not answer), `refused` (it does not know the server any more), or `unknown`: nothing was
+    /// asked of it yet.
+    pub state: String,
+    /// Since when it is away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Time>,
+    /// What was tried, and what came of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// An amount of resources.
@@ -45,6 +63,8 @@ pub struct NodeView {
     pub amount: AmountView,
     /// Its graphics cards.
     pub gpus: Vec<GpuView>,
+    /// Those of the cluster's node groups that it is of.
+    pub groups: Vec<String>,
 }
 
 /// A graphics card.

@@ -1,18 +1,32 @@
 //! `GET /projects/{project}/pipelines`
 
 use axum::extract::State;
-use cubeloom_store::PipelineFilter;
+use cubeloom_domain::Timestamp;
+use cubeloom_store::{PipelineFilter, PipelineOrder, PipelineSummary};
 use serde::Deserialize;
+use serde_json::{Value, json};
 use utoipa::IntoParams;
 
 use super::PipelineSummaryView;
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
+use crate::sort::Sort;
 use crate::state::Web;
 
 /// How many runs each pipeline is shown with.
 const RUNS: usize = 10;
+
+/// By what pipelines are sorted.
+#[derive(Clone, Copy, Debug)]
+enum By {
+    Name,
+    Updated,
+    LastRun,
+}
+
+/// As `sort` says it.
+const ORDERS: [(&str, By); 3] = [("name", By::Name), ("updated", By::Updated), ("last_run", By::LastRun)];
 
 /// Which pipelines.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -22,6 +36,9 @@ pub struct ListQuery {
     pub q: Option<String>,
     /// Only those with this label, `name=value`.
     pub label: Option<String>,
+    /// `name`, `updated` (when the newest version was stored) or `last_run`; with `-` before it the last one comes first.
+    /// Those that never ran come before all others by `last_run`.
+    pub sort: Option<String>,
     /// How many items, from 1 to 200; 50 when absent.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<usize>,
@@ -29,7 +46,7 @@ pub struct ListQuery {
     pub cursor: Option<String>,
 }
 
-/// The pipelines of a project, by name.
+/// The pipelines of a project, by name unless `sort` says otherwise.
 #[utoipa::path(
     get,
     path = "/projects/{project}/pipelines",
@@ -60,20 +77,48 @@ pub(crate) async fn summaries(
 ) -> ApiResult<Page<PipelineSummaryView>> {
     let page = PageQuery { limit: query.limit, cursor: query.cursor };
     let limit = page.limit()?;
+    let sort = Sort::read(query.sort.as_deref(), &ORDERS)?;
     let filter = PipelineFilter {
         projects: Some(vec![project.clone()]),
         text: query.q.filter(|text| !text.trim().is_empty()).map(|text| text.trim().to_owned()),
         label: query.label.filter(|label| !label.is_empty()).map(|label| split(&label)).transpose()?,
-        after: page.after()?.map(|name| (name, project.clone())),
+        order: order(&page, &sort, &project)?,
+        descending: sort.descending,
         limit: Some(limit + 1),
     };
-    let found = Page::of(web.store().pipelines(&filter).await?, limit, |item| item.name.clone());
+    let found = web.store().pipelines(&filter).await?;
+    let found = Page::sorted(found, limit, &sort.word(), |item| place(item, sort.by));
     let names: Vec<String> = found.items.iter().map(|item| item.name.clone()).collect();
     let mut runs = web.store().last_runs(&project, &names, RUNS).await?;
     Ok(found.map(|item| {
         let runs = runs.remove(&item.name).unwrap_or_default();
         PipelineSummaryView::new(item, runs)
     }))
+}
+
+/// The order, from the place on where the page before has ended.
+fn order(page: &PageQuery, sort: &Sort<By>, project: &str) -> ApiResult<PipelineOrder> {
+    let (word, project) = (sort.word(), project.to_owned());
+    Ok(match sort.by {
+        By::Name => PipelineOrder::Name(page.place::<String>(&word)?.map(|name| (name, project))),
+        By::Updated => {
+            let last = page.place::<(i64, String)>(&word)?;
+            PipelineOrder::Changed(last.map(|(at, name)| (Timestamp(at), name, project)))
+        }
+        By::LastRun => {
+            let last = page.place::<(String, String)>(&word)?;
+            PipelineOrder::LastRun(last.map(|(run, name)| (run, name, project)))
+        }
+    })
+}
+
+/// Where a pipeline stands in the list, as [`order`] reads it.
+fn place(item: &PipelineSummary, by: By) -> Value {
+    match by {
+        By::Name => json!(item.name),
+        By::Updated => json!([item.created_at.0, item.name]),
+        By::LastRun => json!([item.last_run, item.name]),
+    }
 }
 
 fn split(label: &str) -> ApiResult<(String, String)> {

@@ -1,8 +1,8 @@
 //! `GET /runs` and `GET /projects/{project}/runs`
 
-use std::sync::Arc;
-
 use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
 use cubeloom_domain::state::RunState;
 use cubeloom_store::RunFilter;
 use serde::Deserialize;
@@ -11,9 +11,9 @@ use utoipa::IntoParams;
 use super::view::RunView;
 use crate::auth::{self, Caller};
 use crate::error::{ApiError, ApiResult, ProblemDocument};
-use crate::extract::{Json, Path, Query};
+use crate::extract::{Path, Query};
 use crate::page::{Page, PageQuery};
-use crate::runs::listed;
+use crate::runs::listed::{self, Listed};
 use crate::state::Web;
 use crate::texts::Lang;
 use crate::time::Time;
@@ -56,9 +56,9 @@ pub(crate) async fn list_all(
     lang: Lang,
     Query(query): Query<RunsQuery>,
     Query(page): Query<PageQuery>,
-) -> ApiResult<Json<Page<Arc<RunView>>>> {
+) -> ApiResult<Page<Listed>> {
     let projects = auth::projects_of(&web, &caller).await?;
-    Ok(Json(told(lang, find(&web, projects, &query, &page).await?)))
+    Ok(told(lang, find(&web, projects, &query, &page).await?))
 }
 
 /// The runs of a project.
@@ -79,8 +79,29 @@ pub(crate) async fn list(
     Path(project): Path<String>,
     Query(query): Query<RunsQuery>,
     Query(page): Query<PageQuery>,
-) -> ApiResult<Json<Page<Arc<RunView>>>> {
-    Ok(Json(told(lang, find(&web, Some(vec![project]), &query, &page).await?)))
+) -> ApiResult<Page<Listed>> {
+    Ok(told(lang, find(&web, Some(vec![project]), &query, &page).await?))
+}
+
+impl IntoResponse for Page<Listed> {
+    fn into_response(self) -> Response {
+        match joined(&self) {
+            Ok(body) => ([(header::CONTENT_TYPE, "application/json")], body).into_response(),
+            Err(error) => ApiError::internal(error).into_response(),
+        }
+    }
+}
+
+/// The page as JSON, put together from what is kept of each run.
+fn joined(page: &Page<Listed>) -> serde_json::Result<Vec<u8>> {
+    let items = page.items.iter().map(Listed::json).collect::<Result<Vec<_>, _>>()?;
+    let mut body = [b"{\"items\":[", items.join(&b","[..]).as_slice(), b"]"].concat();
+    if let Some(cursor) = &page.next_cursor {
+        body.extend_from_slice(b",\"next_cursor\":");
+        serde_json::to_writer(&mut body, cursor)?;
+    }
+    body.push(b'}');
+    Ok(body)
 }
 
 /// One page of the runs of these projects. Pages ask here too.
@@ -89,7 +110,7 @@ pub(crate) async fn find(
     projects: Option<Vec<String>>,
     query: &RunsQuery,
     page: &PageQuery,
-) -> ApiResult<Page<Arc<RunView>>> {
+) -> ApiResult<Page<Listed>> {
     let limit = page.limit()?;
     let mut filter = filter(projects, query)?;
     let unknown =
@@ -131,28 +152,40 @@ pub(crate) fn filter(projects: Option<Vec<String>>, query: &RunsQuery) -> ApiRes
     })
 }
 
-const STATES: [RunState; 6] = [
-    RunState::Queued,
-    RunState::Running,
-    RunState::Cancelling,
-    RunState::Succeeded,
-    RunState::Failed,
-    RunState::Cancelled,
-];
-
 fn states(text: &str) -> ApiResult<Vec<RunState>> {
     let mut states = Vec::new();
     for word in text.split(',').filter(|word| !word.is_empty()) {
-        let meant: Vec<RunState> = STATES
+        let meant: Vec<RunState> = RunState::ALL
             .into_iter()
             .filter(|state| state.as_str() == word || (word == "live" && !state.is_final()))
             .collect();
         if meant.is_empty() {
-            let all: Vec<&str> = STATES.iter().map(|state| state.as_str()).collect();
-            let message = format!("state is `{word}`: it must be live or one of {}", all.join(", "));
+            let all = RunState::ALL.map(RunState::as_str).join(", ");
+            let message = format!("state is `{word}`: it must be live or one of {all}");
             return Err(ApiError::field("/state", message));
         }
         states.extend(meant);
     }
     Ok(states)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_together_is_what_would_be_written() {
+        let view: RunView = serde_json::from_value(serde_json::json!({
+            "id": "01hzzzzzzzzzzzzzzzzzzzzzzz", "project": "default", "pipeline": "a \"b\"", "state": "succeeded",
+            "user": "ada", "created_at": "2026-01-01T00:00:00Z", "tasks": {"total": 1, "states": {"succeeded": 1}},
+            "cluster": "local", "parameters": {},
+        }))
+        .unwrap();
+        for (count, next_cursor) in [(0, None), (1, None), (2, Some("n\"ext".to_owned()))] {
+            let written = Page { items: vec![view.clone(); count], next_cursor: next_cursor.clone() };
+            let items = written.items.iter().cloned().map(Listed::from).collect();
+            let joined = joined(&Page { items, next_cursor }).unwrap();
+            assert_eq!(String::from_utf8(joined).unwrap(), serde_json::to_string(&written).unwrap());
+        }
+    }
 }

@@ -78,8 +78,9 @@ fn submitted(
     let plain = plan.task(task).for_each.is_none();
     let item = items.get(instance as usize).filter(|_| !plain);
     let built = job(plan, task, instance, item, n, Some(attempt.workers), outputs);
-    let (object, message) = match built.map(|job| lower::lower(&job, &attempt.bindings)) {
+    let (object, message) = match built.and_then(|job| lower::lower(&job, &attempt.bindings)) {
         Ok(Lowered::Local(local)) => (Some(json!(local)), None),
+        Ok(Lowered::Kubernetes(made)) => (Some(json!(made)), None),
         Ok(Lowered::None) => (None, None),
         Err(failure) => (None, Some(failure.message)),
     };

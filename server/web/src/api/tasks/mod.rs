@@ -5,6 +5,7 @@ mod get;
 mod history;
 pub(crate) mod instances;
 mod list;
+mod notices;
 pub mod view;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -20,5 +21,6 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(instances::instances))
         .routes(routes!(attempts::attempts))
         .routes(routes!(attempts::all_attempts))
+        .routes(routes!(notices::notices))
         .routes(routes!(history::history))
 }

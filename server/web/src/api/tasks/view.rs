@@ -277,6 +277,21 @@ pub struct AttemptView {
     pub failure: Option<FailureView>,
 }
 
+/// Something that the cluster told of an attempt: why a worker waits, what could not be mounted, where one was placed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NoticeView {
+    /// When it was last told.
+    pub at: Time,
+    /// The object on the cluster, `Pod/cl-train-...`.
+    pub of: String,
+    /// Whether it is a warning.
+    pub warning: bool,
+    /// A word, e.g. `FailedMount`.
+    pub reason: String,
+    /// A sentence, in the cluster's words.
+    pub message: String,
+}
+
 /// One worker of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WorkerView {

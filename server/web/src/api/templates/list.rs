@@ -10,7 +10,19 @@ use super::TemplateSummaryView;
 use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Query};
 use crate::page::{Page, PageQuery};
+use crate::sort::Sort;
 use crate::state::Web;
+
+/// By what templates are sorted.
+#[derive(Clone, Copy, Debug)]
+enum By {
+    Name,
+    Group,
+    Framework,
+}
+
+/// As `sort` says it.
+const ORDERS: [(&str, By); 3] = [("name", By::Name), ("group", By::Group), ("framework", By::Framework)];
 
 /// Which templates.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -20,6 +32,8 @@ pub struct TemplateQuery {
     pub q: Option<String>,
     /// Only those of this group.
     pub group: Option<String>,
+    /// `name`, `group` or `framework`; with `-` before it the last one comes first.
+    pub sort: Option<String>,
     /// How many items, from 1 to 200; 50 when absent.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<usize>,
@@ -27,7 +41,7 @@ pub struct TemplateQuery {
     pub cursor: Option<String>,
 }
 
-/// The installed task templates, by name.
+/// The installed task templates, by name unless `sort` says otherwise.
 #[utoipa::path(
     get,
     path = "/templates",
@@ -43,11 +57,29 @@ pub(crate) async fn list(
     Query(query): Query<TemplateQuery>,
 ) -> ApiResult<Json<Page<TemplateSummaryView>>> {
     let page = PageQuery { limit: query.limit, cursor: query.cursor.clone() };
-    let (limit, after) = (page.limit()?, page.after()?);
+    let limit = page.limit()?;
+    let sort = Sort::read(query.sort.as_deref(), &ORDERS)?;
+    let place = |view: &TemplateSummaryView| {
+        let by = match sort.by {
+            By::Name => String::new(),
+            By::Group => view.group.clone(),
+            By::Framework => view.framework.clone(),
+        };
+        (by, view.name.clone())
+    };
+    let after = page.place(&sort.word())?;
+    let comes = |view: &TemplateSummaryView, after: &(String, String)| match sort.descending {
+        true => place(view) < *after,
+        false => place(view) > *after,
+    };
     let mut views = found(&web.templates(), &query);
-    views.retain(|view| after.as_ref().is_none_or(|after| view.name > *after));
+    views.sort_by_key(place);
+    if sort.descending {
+        views.reverse();
+    }
+    views.retain(|view| after.as_ref().is_none_or(|after| comes(view, after)));
     views.truncate(limit + 1);
-    Ok(Json(Page::of(views, limit, |view| view.name.clone())))
+    Ok(Json(Page::sorted(views, limit, &sort.word(), place)))
 }
 
 /// The templates that a query finds, by name.

@@ -1,40 +1,97 @@
 //! `GET /users`
 
 use axum::extract::State;
-use cubeloom_store::PageOf;
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::identity::User;
+use cubeloom_store::{UserFilter, UserOrder};
 use serde::Deserialize;
+use serde_json::{Value, json};
 use utoipa::IntoParams;
 
 use super::UserView;
-use crate::error::ApiResult;
+use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Query};
 use crate::page::{Page, PageQuery};
+use crate::sort::Sort;
 use crate::state::Web;
 
+/// By what people are sorted.
+#[derive(Clone, Copy, Debug)]
+enum By {
+    Name,
+    Seen,
+    Created,
+}
+
+/// As `sort` says it.
+const ORDERS: [(&str, By); 3] = [("name", By::Name), ("seen", By::Seen), ("created", By::Created)];
+
 /// Which people are wanted.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Wanted {
     /// Only those whose name, display name or address contains this.
     pub text: Option<String>,
+    /// `name`, `seen` (when they last did something) or `created`; with `-` before it the last one comes first. Those who
+    /// never did anything come before all others by `seen`.
+    pub sort: Option<String>,
 }
 
-/// Everybody with an account, by name.
+/// Everybody with an account, by name unless `sort` says otherwise.
 #[utoipa::path(
     get,
     path = "/users",
     tag = "people",
     params(Wanted, PageQuery),
-    responses((status = 200, body = Page<UserView>))
+    responses(
+        (status = 200, body = Page<UserView>),
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json")
+    )
 )]
 pub(crate) async fn list(
     State(web): State<Web>,
     Query(wanted): Query<Wanted>,
     Query(query): Query<PageQuery>,
 ) -> ApiResult<Json<Page<UserView>>> {
-    let limit = query.limit()?;
-    let page = PageOf { after: query.after()?, limit: limit + 1 };
+    Ok(Json(find(&web, &wanted, &query).await?))
+}
+
+/// One page of the people. The page asks here too.
+///
+/// # Errors
+/// When the query cannot be, or the database does not answer.
+pub(crate) async fn find(web: &Web, wanted: &Wanted, page: &PageQuery) -> ApiResult<Page<UserView>> {
+    let limit = page.limit()?;
+    let sort = Sort::read(wanted.sort.as_deref(), &ORDERS)?;
     let text = wanted.text.as_deref().map(str::trim).filter(|text| !text.is_empty());
-    let users = web.store().users(&page, text).await?;
-    Ok(Json(Page::of(users, limit, |user| user.name.clone()).map(UserView::from)))
+    let filter = UserFilter {
+        text: text.map(ToOwned::to_owned),
+        order: order(page, &sort)?,
+        descending: sort.descending,
+        limit: Some(limit + 1),
+    };
+    let users = web.store().users(&filter).await?;
+    Ok(Page::sorted(users, limit, &sort.word(), |user| place(user, sort.by)).map(UserView::from))
+}
+
+/// The order, from the place on where the page before has ended.
+fn order(page: &PageQuery, sort: &Sort<By>) -> ApiResult<UserOrder> {
+    let word = sort.word();
+    let timed = || -> ApiResult<Option<(Timestamp, String)>> {
+        Ok(page.place::<(i64, String)>(&word)?.map(|(at, name)| (Timestamp(at), name)))
+    };
+    Ok(match sort.by {
+        By::Name => UserOrder::Name(page.place(&word)?),
+        By::Seen => UserOrder::Seen(timed()?),
+        By::Created => UserOrder::Created(timed()?),
+    })
+}
+
+/// Where somebody stands in the list, as [`order`] reads it.
+fn place(user: &User, by: By) -> Value {
+    match by {
+        By::Name => json!(user.name),
+        By::Seen => json!([user.seen_at.map_or(0, |at| at.0), user.name]),
+        By::Created => json!([user.created_at.0, user.name]),
+    }
 }

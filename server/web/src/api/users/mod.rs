@@ -16,6 +16,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::etag::{Tagged, changed, etag};
 use crate::state::Web;
 
+pub(crate) use list::{Wanted, find};
 pub(crate) use view::UserView;
 
 /// The endpoints.

@@ -46,5 +46,5 @@ pub(crate) async fn create(
         let detail = format!("there is a volume `{}` already: choose another name", volume.name);
         return Err(ApiError::conflict(detail));
     }
-    Ok((StatusCode::CREATED, Tagged(1, volume.into())))
+    Ok((StatusCode::CREATED, Tagged(1, VolumeView::of(&web, volume).await?)))
 }

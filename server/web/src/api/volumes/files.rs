@@ -6,7 +6,7 @@ use utoipa::IntoParams;
 
 use crate::error::ApiResult;
 use crate::extract::{Json, Path, Query};
-use crate::files::{self, EntryView};
+use crate::files::{self, EntryView, SortQuery};
 use crate::page::{Page, PageQuery};
 use crate::state::Web;
 use crate::volumes::{self, Tree};
@@ -25,24 +25,27 @@ pub(crate) struct FolderQuery {
     cursor: Option<String>,
 }
 
-/// What lies in a folder of a volume: folders first, then by name. Of a bucket, in the bucket's own order.
+/// What lies in a folder of a volume: folders first, then by name unless `sort` says otherwise. Of a bucket, in the
+/// bucket's own order.
 #[utoipa::path(
     get,
     path = "/projects/{project}/volumes/{volume}/files",
     tag = "volumes",
-    params(("project" = String, Path), ("volume" = String, Path), FolderQuery),
+    params(("project" = String, Path), ("volume" = String, Path), FolderQuery, SortQuery),
     responses((status = 200, body = Page<EntryView>))
 )]
 pub(crate) async fn files(
     State(web): State<Web>,
     Path((project, name)): Path<(String, String)>,
     Query(query): Query<FolderQuery>,
+    Query(sort): Query<SortQuery>,
 ) -> ApiResult<Json<Page<EntryView>>> {
     let page = PageQuery { limit: query.limit, cursor: query.cursor };
+    let sort = sort.read()?;
     let listed = match volumes::open(&web, &project, &name).await? {
-        Tree::Folder(folder) => files::list(Some(folder), &query.path, &page).await?,
-        Tree::Empty => files::list(None, &query.path, &page).await?,
-        Tree::Bucket(bucket) => files::list_bucket(&bucket, &query.path, &page).await?,
+        Tree::Folder(folder) => files::list(Some(folder), &query.path, &sort, &page).await?,
+        Tree::Empty => files::list(None, &query.path, &sort, &page).await?,
+        Tree::Bucket(bucket) => files::list_bucket(&bucket, &query.path, &sort, &page).await?,
     };
     Ok(Json(listed))
 }

@@ -22,5 +22,5 @@ pub(crate) async fn get(
     Path((project, name)): Path<(String, String)>,
 ) -> ApiResult<Tagged<VolumeView>> {
     let volume = volumes::find(&web, &project, &name).await?;
-    Ok(Tagged(volume.revision, volume.into()))
+    Ok(Tagged(volume.revision, VolumeView::of(&web, volume).await?))
 }

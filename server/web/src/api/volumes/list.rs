@@ -24,5 +24,10 @@ pub(crate) async fn list(
 ) -> ApiResult<Json<Page<VolumeView>>> {
     let mut found = volumes::all(&web, &project).await?;
     found.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(Json(Page::cut(found, &page, |volume| volume.name.clone())?.map(VolumeView::from)))
+    let Page { items: found, next_cursor } = Page::cut(found, &page, |volume| volume.name.clone())?;
+    let mut items = Vec::with_capacity(found.len());
+    for volume in found {
+        items.push(VolumeView::of(&web, volume).await?);
+    }
+    Ok(Json(Page { items, next_cursor }))
 }

@@ -48,5 +48,5 @@ pub(crate) async fn update(
     let expected = Some(expected.unwrap_or(volume.revision));
     let done = web.store().update_volume(&volume, expected, &entry).await?;
     volume.revision = changed(done, "volume", &name)?;
-    Ok(Tagged(volume.revision, volume.into()))
+    Ok(Tagged(volume.revision, VolumeView::of(&web, volume).await?))
 }

@@ -13,6 +13,7 @@ use crate::check::Found;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 use crate::time::Time;
+use crate::volumes;
 
 /// A volume.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -33,17 +34,21 @@ pub struct VolumeView {
     pub revision: u64,
 }
 
-impl From<Volume> for VolumeView {
-    fn from(volume: Volume) -> Self {
-        Self {
+impl VolumeView {
+    /// A volume, with whether this server sees its files.
+    ///
+    /// # Errors
+    /// When the server has a fault.
+    pub(super) async fn of(web: &Web, volume: Volume) -> ApiResult<Self> {
+        Ok(Self {
             built_in: volume.name == WORKSPACE,
-            browsable: !matches!(volume.place, VolumePlace::Claim { .. }),
+            browsable: volumes::is_browsable(web, volume.place.clone()).await?,
             name: volume.name,
             description: volume.description,
             place: volume.place.into(),
             created_at: Time(volume.created_at),
             revision: volume.revision,
-        }
+        })
     }
 }
 

@@ -4,8 +4,6 @@ mod hooks;
 mod runs;
 mod versions;
 
-use std::sync::Arc;
-
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -17,13 +15,13 @@ use serde_json::json;
 use super::{Frame, carried, html};
 use crate::api::hooks::HookView;
 use crate::api::pipelines::VersionView;
-use crate::api::runs::view::RunView;
 use crate::api::validate::{CheckedView, checked};
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, ProblemView};
 use crate::extract::{Path, Query};
 use crate::page::Page;
 use crate::plan;
+use crate::runs::listed::Listed;
 use crate::state::Web;
 
 #[derive(Template)]
@@ -51,7 +49,7 @@ enum Tab {
     Graph,
     Text,
     Versions(Page<VersionView>),
-    Runs(Vec<Arc<RunView>>),
+    Runs(Vec<Listed>),
     Hooks(Vec<HookView>),
 }
 

@@ -1,19 +1,17 @@
 //! The last runs of a pipeline.
 
-use std::sync::Arc;
-
 use cubeloom_store::RunFilter;
 
-use crate::api::runs::view::RunView;
 use crate::error::ApiResult;
 use crate::runs::listed;
+use crate::runs::listed::Listed;
 use crate::state::Web;
 
 /// How many are shown; the list of runs has all of them.
 const SHOWN: usize = 30;
 
 /// The newest first.
-pub(super) async fn last(web: &Web, project: &str, name: &str) -> ApiResult<Vec<Arc<RunView>>> {
+pub(super) async fn last(web: &Web, project: &str, name: &str) -> ApiResult<Vec<Listed>> {
     let filter = RunFilter {
         projects: Some(vec![project.to_owned()]),
         pipeline: Some(name.to_owned()),

@@ -9,11 +9,12 @@ use super::head::Head;
 use crate::api::artifacts::files::list_files;
 use crate::error::{ApiResult, Kind};
 use crate::extract::{Path, Query};
-use crate::files::{EntryView, FileQuery};
+use crate::files::{EntryView, FileQuery, SortQuery};
 use crate::page::{Page, PageQuery};
 use crate::pages::crumbs::{Crumb, crumbs, encoded, inside};
 use crate::pages::{Frame, html};
 use crate::runs::Reader;
+use crate::sort::Heading;
 use crate::state::Web;
 
 /// Rows of a page.
@@ -26,6 +27,7 @@ struct FilesPage {
     head: Head,
     crumbs: Vec<Crumb>,
     path: String,
+    sort: String,
     files: Page<EntryView>,
     /// Why the folder cannot be shown, where it cannot.
     refused: Option<String>,
@@ -42,12 +44,14 @@ pub(super) async fn page(
     let cursor = Some(asked.cursor.clone()).filter(|cursor| !cursor.is_empty());
     let (run, query) = (Path(reader.record.id.clone()), Query(FileQuery { path: path.clone() }));
     let some = Query(PageQuery { limit: Some(ROWS), cursor });
-    let (files, refused) = match list_files(State(web.clone()), run, query, some).await {
+    let sort = if asked.sort.is_empty() { "name" } else { &asked.sort }.to_owned();
+    let order = Query(SortQuery { sort: Some(sort.clone()) });
+    let (files, refused) = match list_files(State(web.clone()), run, query, order, some).await {
         Ok(files) => (files.0, None),
         Err(error) if error.kind() == Kind::Internal => return Err(error),
         Err(error) => (Page { items: Vec::new(), next_cursor: None }, Some(error.detail().to_owned())),
     };
-    html(&FilesPage { frame, head, crumbs: crumbs(&path), path, files, refused })
+    html(&FilesPage { frame, head, crumbs: crumbs(&path), path, sort, files, refused })
 }
 
 impl FilesPage {
@@ -59,7 +63,12 @@ impl FilesPage {
     /// The next page of this folder.
     fn next(&self) -> Option<String> {
         let cursor = self.files.next_cursor.as_ref()?;
-        Some(format!("{}&cursor={cursor}", self.folder(&self.path)))
+        Some(format!("{}&sort={}&cursor={cursor}", self.folder(&self.path), encoded(&self.sort)))
+    }
+
+    /// The heading of a column by which the files are sorted.
+    fn sorted(&self, first: &str) -> Heading {
+        Heading::new(first, &self.sort, |sort| format!("{}&sort={sort}", self.folder(&self.path)))
     }
 
     /// Where a file's bytes are.

@@ -5,6 +5,7 @@ use axum::response::Response;
 use serde_json::{Map, Value, json};
 
 use super::head::Head;
+use super::tally::tally;
 use crate::error::ApiResult;
 use crate::pages::{Frame, html};
 use crate::runs::Reader;
@@ -16,12 +17,13 @@ struct GraphPage {
     head: Head,
     /// `{nodes: [{id, template, for_each}], edges: [{from, to}]}`; never changes.
     graph: Value,
-    /// Task -> `{state, done?, total?}`; brought up to date while the run goes on.
+    /// Task -> `{state, done?, total?, tally?}`; brought up to date while the run goes on.
     states: Value,
 }
 
 pub(super) fn page(frame: Frame, head: Head, reader: &Reader<'_>) -> ApiResult<Response> {
-    html(&GraphPage { frame, head, graph: graph(reader), states: states(reader) })
+    let states = states(&frame, reader);
+    html(&GraphPage { frame, head, graph: graph(reader), states })
 }
 
 fn graph(reader: &Reader<'_>) -> Value {
@@ -37,7 +39,7 @@ fn graph(reader: &Reader<'_>) -> Value {
     json!({ "nodes": nodes, "edges": edges.collect::<Vec<_>>() })
 }
 
-fn states(reader: &Reader<'_>) -> Value {
+fn states(frame: &Frame, reader: &Reader<'_>) -> Value {
     let states: Map<String, Value> = (0u32..)
         .zip(&reader.plan.tasks)
         .map(|(index, task)| {
@@ -45,6 +47,7 @@ fn states(reader: &Reader<'_>) -> Value {
             if task.for_each.is_some() {
                 state["done"] = reader.ended(index).into();
                 state["total"] = reader.instances(index).into();
+                state["tally"] = tally(frame, &reader.counts(index)).into();
             }
             (task.name.clone(), state)
         })

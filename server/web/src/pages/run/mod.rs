@@ -12,6 +12,7 @@ mod outputs;
 mod parameters;
 mod row;
 mod table;
+mod tally;
 pub(crate) mod task;
 
 use axum::extract::State;
@@ -104,6 +105,7 @@ pub(crate) struct Asked {
     worker: String,
     stream: String,
     path: String,
+    sort: String,
     cursor: String,
 }
 

@@ -6,7 +6,7 @@ use axum::response::Response;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::head::Head;
-use crate::api::artifacts::view::ArtifactView;
+use crate::api::artifacts::view::{ArtifactView, Pixels};
 use crate::api::artifacts::{list, outputs};
 use crate::error::ApiResult;
 use crate::extract::{Path, Query};
@@ -19,6 +19,9 @@ use crate::state::Web;
 
 /// Values and files that are shown; who wants more asks the API.
 const MOST: usize = 200;
+
+/// The height of a picture on the page, at most, in pixels.
+const TALL: u32 = 420;
 
 /// A value that was reported.
 struct Output {
@@ -41,6 +44,16 @@ impl File {
     /// Whether its beginning can be shown as text, a table or a page.
     fn is_shown(&self) -> bool {
         matches!(self.view.preview.as_str(), "text" | "csv" | "json" | "html")
+    }
+
+    /// The room that its picture takes: kept for it, so that nothing moves when it comes.
+    fn room(&self) -> Option<Pixels> {
+        let Pixels { width, height } = self.view.pixels.filter(|pixels| pixels.height > 0)?;
+        if height <= TALL {
+            return self.view.pixels;
+        }
+        let scaled = u64::from(width) * u64::from(TALL) / u64::from(height);
+        Some(Pixels { width: scaled.max(1).try_into().ok()?, height: TALL })
     }
 }
 

@@ -1,5 +1,6 @@
 //! A task as a line of a table: what is going on, in one sentence.
 
+use super::tally::tally;
 use crate::api::tasks::view::TaskView;
 use crate::pages::Frame;
 use crate::pages::runs::short;
@@ -13,11 +14,9 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// How many instances have ended.
-    pub(crate) fn ended(&self) -> u64 {
-        let open = ["pending", "waiting", "backoff", "running"];
-        let open = open.iter().filter_map(|state| self.task.instances.states.get(*state)).sum();
-        self.task.instances.total.saturating_sub(open)
+    /// How far its instances are.
+    pub(crate) fn tally(&self, frame: &Frame) -> String {
+        tally(frame, &self.task.instances)
     }
 
     /// Whether it waits for a place.

@@ -10,7 +10,9 @@ use serde_json::Value;
 
 use super::row::Row;
 use crate::api;
-use crate::api::tasks::view::{AttemptView, HistoryView, InstanceView, RoleView, TaskView, WorkerView};
+use crate::api::tasks::view::{
+    AttemptView, HistoryView, InstanceView, NoticeView, RoleView, TaskView, WorkerView,
+};
 use crate::error::ApiResult;
 use crate::extract::{Path, Query};
 use crate::page::{Page, PageQuery};
@@ -43,6 +45,12 @@ struct Named {
     late: bool,
 }
 
+/// An attempt, and what the cluster told of it.
+struct Told {
+    attempt: AttemptView,
+    notices: Vec<NoticeView>,
+}
+
 #[derive(Template)]
 #[template(path = "run/task.html")]
 struct TaskPage {
@@ -58,7 +66,7 @@ struct TaskPage {
     /// Where this page of instances begins.
     cursor: String,
     instance: u32,
-    attempts: Vec<AttemptView>,
+    attempts: Vec<Told>,
     outputs: Vec<Named>,
     history: Vec<HistoryView>,
     may_rerun: bool,
@@ -122,6 +130,11 @@ pub(crate) async fn page(
     let first = instances.first().map(|one| one.instance);
     let instance = asked.instance.or(failed).or(first).unwrap_or(0);
     let attempts = web.store().attempts_of(&reader.record.id, index, instance).await?;
+    let mut told = Vec::with_capacity(attempts.len());
+    for record in &attempts {
+        let attempt = describe::attempt(record, planned);
+        told.push(Told { attempt, notices: describe::notices(&web, record).await });
+    }
     let outputs = match instances.iter().find(|one| one.instance == instance) {
         Some(one) => &one.outputs,
         None => &view.outputs,
@@ -129,7 +142,7 @@ pub(crate) async fn page(
     html(&TaskPage {
         outputs: outputs.iter().map(|(name, value)| known(name, value)).collect(),
         arguments: arguments(planned),
-        attempts: attempts.iter().map(|attempt| describe::attempt(attempt, planned)).collect(),
+        attempts: told,
         history: history(&web, &reader, &task).await?,
         may_rerun: frame.may_edit() && reader.record.state.is_final(),
         project: reader.record.project.clone(),

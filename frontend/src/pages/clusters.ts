@@ -1,0 +1,128 @@
+//! Clusters: an administrator adds one, changes what is said of it, asks what is missing there, takes it away.
+
+import { request } from "../api/client";
+import { ask } from "../core/ask";
+import { confirm, openDialog } from "../core/dialog";
+import { all, h, icon } from "../core/dom";
+import { check, field, input, required, said, select } from "../core/fields";
+import { busy, trying } from "../core/form";
+import { prose } from "../core/prose";
+import { t } from "../core/texts";
+import { toastLater } from "../core/toast";
+
+/** What the dialogs ask for. */
+interface Settings {
+  access: "kubeconfig" | "in_cluster";
+  context?: string | null;
+  namespace: string;
+  workspace_claim: string;
+  workspace_path: string;
+  operators_gang: boolean;
+}
+
+/** Starts it. */
+export function start(): void {
+  document.querySelector("#add-cluster")?.addEventListener("click", add);
+  for (const button of all<HTMLButtonElement>("[data-check]")) {
+    const name = button.dataset["check"] ?? "";
+    button.addEventListener("click", () => void busy(button, () => trying(() => look(name))));
+  }
+  for (const button of all<HTMLButtonElement>("[data-edit]")) {
+    button.addEventListener("click", () => void trying(() => edit(button.dataset["edit"] ?? "")));
+  }
+  for (const button of all<HTMLButtonElement>("[data-remove]")) {
+    button.addEventListener("click", () => void trying(() => remove(button.dataset["remove"] ?? "")));
+  }
+}
+
+/** What is asked of a cluster; `present` is said of it now. */
+function fields(present: Readonly<Partial<Settings>>, kubeconfigHelp: string): HTMLElement[] {
+  const kubeconfig = h("textarea", { class: "input mono", rows: "4", spellcheck: "false" });
+  return [
+    field("access", t("clusters.access"), select([
+      ["kubeconfig", t("clusters.with-kubeconfig")],
+      ["in_cluster", t("clusters.in-cluster")],
+    ], present.access)),
+    field("kubeconfig", t("clusters.kubeconfig"), kubeconfig, kubeconfigHelp),
+    field("context", t("clusters.context"), input(present.context ?? ""), t("clusters.context-help")),
+    field("namespace", t("clusters.namespace"), required(input(present.namespace ?? "cubeloom-jobs")), t("clusters.namespace-help")),
+    h("div", { class: "form-row" },
+      field("workspace_claim", t("clusters.claim"), required(input(present.workspace_claim ?? "cubeloom-workspace"))),
+      field("workspace_path", t("clusters.claim-folder"), input(present.workspace_path ?? "{project}"))),
+    check("operators_gang", t("clusters.gang"), present.operators_gang ?? false, t("clusters.gang-help")),
+  ];
+}
+
+/** What the fields say. */
+function told(data: FormData): Settings {
+  return {
+    access: said(data, "access") === "in_cluster" ? "in_cluster" : "kubeconfig",
+    context: said(data, "context") || null,
+    namespace: said(data, "namespace"),
+    workspace_claim: said(data, "workspace_claim"),
+    workspace_path: said(data, "workspace_path"),
+    operators_gang: data.has("operators_gang"),
+  };
+}
+
+function add(): void {
+  ask({
+    title: t("clusters.add"),
+    fields: [field("name", t("clusters.name"), required(input()), t("clusters.name-help")), ...fields({}, t("clusters.kubeconfig-help"))],
+    action: t("clusters.add-it"),
+    send: async (data) => {
+      const settings = told(data);
+      const kubeconfig = settings.access === "kubeconfig" ? said(data, "kubeconfig") : null;
+      await request("POST", "/clusters", { name: said(data, "name"), kubeconfig, ...settings });
+      toastLater(t("clusters.added", { name: said(data, "name") }));
+      location.reload();
+    },
+  });
+}
+
+/** Asks for what is said of a cluster, as it is now; what is not asked for stays as it is. */
+async function edit(name: string): Promise<void> {
+  const { data: present, etag } = await request("GET", `/clusters/${name}/settings`);
+  ask({
+    title: t("clusters.change-name", { name }),
+    fields: fields(present, t("clusters.kubeconfig-stays")),
+    action: t("clusters.save"),
+    send: async (data) => {
+      const settings = told(data);
+      // A kubeconfig that is not typed stays; where none is used any more, an empty one takes its place.
+      const kubeconfig = settings.access === "kubeconfig" ? said(data, "kubeconfig") || null : "";
+      await request("PUT", `/clusters/${name}`, { ...present, ...settings, kubeconfig }, etag === null ? {} : { etag });
+      toastLater(t("clusters.changed", { name }));
+      location.reload();
+    },
+  });
+}
+
+/** Asks the cluster what it has, and shows it. */
+async function look(name: string): Promise<void> {
+  const { data } = await request("GET", `/clusters/${name}/check`);
+  const sign = (good: boolean) => h("span", { class: good ? "tag good" : "tag" }, icon(good ? "check" : "minus"), t(good ? /* text */ "clusters.there" : /* text */ "clusters.not-there"));
+  const problems = data.problems.map((problem) => h("p", { class: "sentence" }, ...prose(problem)));
+  const kind = data.error === undefined ? "info" : "error";
+  const told = problems.length > 0 && h("div", { class: `callout ${kind}`, role: "note" }, icon(kind), h("div", {}, ...problems));
+  const parts = data.parts.map((part) => h("tr", {},
+    h("th", { scope: "row" }, part.name, h("p", { class: "muted small" }, part.purpose)),
+    h("td", {}, sign(part.found), part.version ? h("code", {}, part.version) : null)));
+  const frameworks = data.frameworks.map((framework) => h("tr", {},
+    h("th", { scope: "row" }, h("code", {}, framework.name)),
+    h("td", {}, framework.object, h("p", { class: "muted small sentence" }, ...prose(framework.why)))));
+  const table = (title: string, rows: HTMLElement[]) => rows.length > 0
+    && h("section", { class: "section" }, h("h3", {}, title), h("div", { class: "table-box" }, h("table", { class: "table" }, h("tbody", {}, ...rows))));
+  const version = data.version ? h("p", { class: "muted" }, `Kubernetes ${data.version}`) : null;
+  const body = h("div", {}, version, told, table(t("clusters.parts"), data.error === undefined ? parts : []), table(t("clusters.frameworks"), frameworks));
+  openDialog({ title: t("clusters.checked", { name }), body: [body], large: true });
+}
+
+async function remove(name: string): Promise<void> {
+  const question = { title: t("clusters.remove-name", { name }), text: t("clusters.remove-text"), action: t("clusters.remove"), danger: true };
+  if (!(await confirm(question))) return;
+  const { etag } = await request("GET", `/clusters/${name}/settings`);
+  await request("DELETE", `/clusters/${name}`, undefined, etag === null ? {} : { etag });
+  toastLater(t("clusters.removed", { name }));
+  location.reload();
+}

@@ -1,0 +1,134 @@
+//! The clusters of a server: its own machine, and those that an administrator has added.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cubeloom_domain::Clock;
+use cubeloom_domain::clusters::{AccessKind, ClusterFault, ClusterRecord, ClusterSettings, Clusters, LOCAL};
+use cubeloom_domain::executor::Executor;
+use cubeloom_domain::vault::Vault;
+use cubeloom_executor_kubernetes::{Access, AccessError, KubernetesConfig, KubernetesExecutor, Owners};
+use cubeloom_store::{Store, StoreError};
+use cubeloom_web::clusters::open_kubeconfig;
+use cubeloom_web::secrets::Keyring;
+
+/// What executors of added clusters are made with.
+pub struct Maker {
+    /// The data folder.
+    pub data: PathBuf,
+    /// The projects' workspaces.
+    pub workspace: PathBuf,
+    /// Copies of pipelines' folders.
+    pub code: PathBuf,
+    /// This machine, which knows whose a project's files are.
+    pub local: Arc<dyn Executor>,
+    /// The secrets of projects and people.
+    pub vault: Arc<dyn Vault>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Maker {
+    /// The executor of a cluster. Nothing is asked of it.
+    ///
+    /// # Errors
+    /// Why it cannot be used as it is described.
+    pub fn make(
+        &self,
+        name: &str,
+        settings: &ClusterSettings,
+        kubeconfig: Option<String>,
+    ) -> Result<Arc<dyn Executor>, ClusterFault> {
+        let access = match (settings.access, kubeconfig) {
+            (AccessKind::InCluster, _) => Access::InCluster,
+            (AccessKind::Kubeconfig, text) => {
+                Access::Kubeconfig { text: text.unwrap_or_default(), context: settings.context.clone() }
+            }
+        };
+        access.check().map_err(fault)?;
+        let local = Arc::clone(&self.local);
+        let config = KubernetesConfig {
+            name: name.to_owned(),
+            access,
+            facts: settings.facts.clone(),
+            data: self.data.clone(),
+            workspace: self.workspace.clone(),
+            code: self.code.clone(),
+            owners: Owners(Arc::new(move |project| local.owner(project).ok().flatten())),
+            vault: Some(Arc::clone(&self.vault)),
+            keep: Duration::from_secs(settings.keep),
+            patience: Duration::from_secs(settings.patience),
+        };
+        Ok(KubernetesExecutor::new(config, Arc::clone(&self.clock)))
+    }
+}
+
+fn fault(error: AccessError) -> ClusterFault {
+    let field = match error {
+        AccessError::NoContext(..) | AccessError::NoCurrent(_) => "/context",
+        AccessError::NotInside(_) => "/access",
+        AccessError::Unreadable(_) | AccessError::Outside(_) => "/kubeconfig",
+    };
+    ClusterFault { field, message: error.to_string() }
+}
+
+/// Keeps the server's clusters in step with the database: other servers add some, too.
+pub struct Keeper {
+    store: Store,
+    keys: Keyring,
+    maker: Arc<Maker>,
+    clusters: Clusters,
+    /// The revisions that the executors were made from.
+    made: BTreeMap<String, u64>,
+}
+
+impl Keeper {
+    /// Over these clusters, of which only this machine is there yet.
+    pub fn new(store: Store, keys: Keyring, maker: Arc<Maker>, clusters: Clusters) -> Self {
+        Self { store, keys, maker, clusters, made: BTreeMap::new() }
+    }
+
+    /// Takes in what has changed.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn look(&mut self) -> Result<(), StoreError> {
+        let records = self.store.clusters().await?;
+        for record in &records {
+            if self.made.get(&record.name) != Some(&record.revision) {
+                self.take(record);
+            }
+        }
+        let gone = |name: &String| !records.iter().any(|record| record.name == *name);
+        for name in self.made.keys().filter(|name| gone(name)).cloned().collect::<Vec<_>>() {
+            self.clusters.remove(&name);
+            self.made.remove(&name);
+        }
+        Ok(())
+    }
+
+    /// One that cannot be used is said once, and again when it has changed.
+    fn take(&mut self, record: &ClusterRecord) {
+        let first = self.made.insert(record.name.clone(), record.revision).is_none();
+        // What this server's own API has just stored, and made, stays.
+        if first && self.clusters.get(&record.name).is_some() {
+            return;
+        }
+        let opened = open_kubeconfig(&self.keys, record).map_err(|error| error.to_string());
+        let made = opened.and_then(|kubeconfig| {
+            let made = self.maker.make(&record.name, &record.settings, kubeconfig);
+            made.map_err(|fault| fault.message)
+        });
+        match made {
+            Ok(executor) => self.clusters.put(record.name.clone(), executor),
+            Err(message) => tracing::error!(cluster = record.name, message, "a cluster cannot be used"),
+        }
+    }
+}
+
+/// This machine, alone.
+pub fn alone(executor: Arc<dyn Executor>) -> Clusters {
+    Clusters::from_iter([(LOCAL.to_owned(), executor)])
+}

@@ -1,0 +1,24 @@
+//! `kaldi`: a master that hands work out, and workers that take it until they are stopped. A worker knows its role by
+//! `CUBELOOM_ROLE`, its number and the others' addresses as with `indexed`, and those of the master likewise.
+
+use cubeloom_domain::job::SuccessRule;
+
+use super::{Crew, Framework, Identity, Member, RoleRule, indexed, variables};
+
+pub const FRAMEWORK: Framework = Framework {
+    name: "kaldi",
+    roles: &[RoleRule { name: "master", min: 1, max: 1 }, RoleRule { name: "worker", min: 1, max: u32::MAX }],
+    elastic_role: None,
+    success: |_| SuccessRule::Role("master".into()),
+    identity,
+    operator: None,
+};
+
+fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
+    let mut identity = indexed::identity(crew, member);
+    identity.variables.extend(variables([
+        ("VC_MASTER_NUM", crew.of_role("master").count().to_string()),
+        ("VC_MASTER_HOSTS", crew.addresses("master")),
+    ]));
+    identity
+}

@@ -1,0 +1,86 @@
+//! `spark`: a driver, whose command is a `spark-submit`, and executors.
+//!
+//! The configuration is that of a standalone cluster: the driver's program starts its master at `SPARK_MASTER_HOST`, the
+//! executors' programs its workers, which offer what the role has. A SparkApplication needs none of it: there Spark
+//! itself asks Kubernetes for executors.
+
+use cubeloom_domain::job::SuccessRule;
+use cubeloom_domain::resources::Resources;
+
+use super::{Crew, Framework, Identity, Member, RoleRule, variables};
+use crate::lower::kubernetes;
+
+pub const FRAMEWORK: Framework = Framework {
+    name: "spark",
+    roles: &[
+        RoleRule { name: "driver", min: 1, max: 1 },
+        RoleRule { name: "executor", min: 1, max: u32::MAX },
+    ],
+    elastic_role: None,
+    success: |_| SuccessRule::Role("driver".into()),
+    identity,
+    operator: Some(&kubernetes::spark::OPERATOR),
+};
+
+/// The file's path in the worker's folder, which `SPARK_CONF_DIR` names.
+const DEFAULTS: &str = "spark-defaults.conf";
+/// What Java takes beside its heap, at least, in MiB; and never more than half.
+const OVERHEAD: u64 = 384;
+
+/// What Spark is told of a worker's amounts.
+pub struct Share {
+    /// Tasks at once.
+    pub cores: u64,
+    /// Memory of Java, in MiB.
+    pub heap: u64,
+    /// What is left of the worker's memory, in MiB.
+    pub overhead: u64,
+}
+
+impl Share {
+    /// Of what a worker gets.
+    pub fn of(resources: &Resources) -> Self {
+        let memory = (resources.memory.0 >> 20).max(2);
+        let overhead = (memory / 10).max(OVERHEAD).min(memory / 2);
+        Self { cores: (resources.cpu.0 / 1000).max(1), heap: memory - overhead, overhead }
+    }
+}
+
+fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
+    let Some(driver) = crew.members.first() else { return Identity::default() };
+    let share = Share::of(&member.resources);
+    let mut settings = variables([
+        ("SPARK_WORKER_CORES", share.cores.to_string()),
+        ("SPARK_WORKER_MEMORY", format!("{}m", share.heap)),
+    ]);
+    if crew.one_machine {
+        settings.insert("SPARK_LOCAL_IP".into(), member.address.clone());
+    }
+    Identity {
+        variables: variables([
+            ("SPARK_CONF_DIR", member.folder.clone()),
+            ("SPARK_MASTER_HOST", driver.address.clone()),
+            ("SPARK_MASTER_PORT", driver.port.clone()),
+        ]),
+        settings,
+        files: [(DEFAULTS.to_owned(), defaults(crew, driver))].into(),
+    }
+}
+
+/// The properties of the program that the driver submits: the same in every worker's folder.
+fn defaults(crew: &Crew<'_>, driver: &Member) -> String {
+    let mut lines = vec![
+        format!("spark.master spark://{}:{}", driver.address, driver.port),
+        format!("spark.driver.host {}", driver.address),
+        format!("spark.driver.memory {}m", Share::of(&driver.resources).heap),
+    ];
+    if let Some(executor) = crew.of_role("executor").next() {
+        let share = Share::of(&executor.resources);
+        let count = crew.of_role("executor").count() as u64;
+        lines.push(format!("spark.executor.cores {}", share.cores));
+        lines.push(format!("spark.executor.memory {}m", share.heap));
+        lines.push(format!("spark.cores.max {}", share.cores * count));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}

@@ -1,0 +1,51 @@
+//! `tensorflow`: a chief, workers, parameter servers (`ps`) and an evaluator, each there or not. `TF_CONFIG` is that of
+//! Kubeflow's TFJob.
+//!
+//! Parameter servers never end by themselves: when the chief has succeeded, or, where there is none, the first worker,
+//! who leads then, the job has succeeded and what still runs is stopped.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::job::SuccessRule;
+use serde_json::json;
+
+use super::{Crew, Framework, Identity, Member, RoleRule, Shape, variables};
+use crate::lower::kubernetes;
+
+pub const FRAMEWORK: Framework = Framework {
+    name: "tensorflow",
+    roles: &[
+        RoleRule { name: "chief", min: 0, max: 1 },
+        RoleRule { name: "worker", min: 0, max: u32::MAX },
+        RoleRule { name: "ps", min: 0, max: u32::MAX },
+        RoleRule { name: "evaluator", min: 0, max: 1 },
+    ],
+    elastic_role: None,
+    success,
+    identity,
+    operator: Some(&kubernetes::tensorflow::OPERATOR),
+};
+
+fn success(shape: &Shape<'_>) -> SuccessRule {
+    if shape.roles.contains(&"chief") {
+        SuccessRule::Role("chief".into())
+    } else if shape.roles.contains(&"worker") {
+        SuccessRule::First("worker".into())
+    } else {
+        SuccessRule::AllWorkers
+    }
+}
+
+fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
+    // Who is alone is told nothing, by the operator neither: TensorFlow then looks for no others.
+    if crew.members.len() < 2 {
+        return Identity::default();
+    }
+    let mut cluster: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for other in crew.members {
+        cluster.entry(&other.role).or_default().push(format!("{}:{}", other.address, other.port));
+    }
+    let task = json!({"type": member.role, "index": member.index});
+    let config = json!({"cluster": cluster, "task": task, "environment": "cloud"});
+    Identity { variables: variables([("TF_CONFIG", config.to_string())]), ..Identity::default() }
+}

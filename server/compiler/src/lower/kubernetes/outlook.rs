@@ -1,0 +1,110 @@
+//! What the jobs of each framework would become on a cluster, and why: for people who look at the cluster, not at a job.
+
+use cubeloom_domain::job::{Job, JobRole};
+use cubeloom_domain::kubernetes::KubernetesFacts;
+use cubeloom_domain::resources::Resources;
+use cubeloom_domain::{AttemptKey, RunId, Timestamp};
+
+use super::notes::Notes;
+use super::way;
+use crate::frameworks::{ALL, Framework, Shape};
+
+/// What a framework's jobs become.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outlook {
+    /// The framework.
+    pub framework: &'static str,
+    /// The object, and why it is that one: `PyTorchJob: Kubeflow's training operator is there (...)`.
+    pub decision: String,
+    /// The kind that an operator would have to serve, where one is missing.
+    pub missing: Option<&'static str>,
+}
+
+/// Every framework, in the order in which they are listed.
+#[must_use]
+pub fn outlook(facts: &KubernetesFacts) -> Vec<Outlook> {
+    let of = |framework: &'static Framework| {
+        let mut notes = Notes::default();
+        let _ = way::choose(&sample(framework), framework, facts, &mut notes);
+        let serves = framework.operator.map(|operator| operator.serves);
+        Outlook {
+            framework: framework.name,
+            decision: notes.decisions.into_iter().next().unwrap_or_default(),
+            missing: serves.filter(|serves| !facts.kinds.contains_key(*serves)),
+        }
+    };
+    ALL.into_iter().map(of).collect()
+}
+
+/// A small job of the framework: one worker of each role, two of the last.
+fn sample(framework: &Framework) -> Job {
+    let last = framework.roles.len().saturating_sub(1);
+    let role = |(at, rule): (usize, &crate::frameworks::RoleRule)| JobRole {
+        name: rule.name.into(),
+        replicas: if at == last { 2.min(rule.max) } else { 1 },
+        // What the operator that reads commands can read.
+        argv: vec!["spark-submit".into(), "main.py".into()],
+        resources: Resources::default(),
+    };
+    let roles: Vec<JobRole> = framework.roles.iter().enumerate().map(role).collect();
+    let names: Vec<&str> = framework.roles.iter().map(|rule| rule.name).collect();
+    let success = (framework.success)(&Shape { roles: &names, elastic: false });
+    Job {
+        key: AttemptKey { run: RunId::new(Timestamp(0), 0), task: "sample".into(), instance: 0, n: 1 },
+        project: String::new(),
+        pipeline: String::new(),
+        user: String::new(),
+        code: None,
+        framework: framework.name.into(),
+        template: String::new(),
+        template_digest: String::new(),
+        template_folder: String::new(),
+        image: None,
+        python: None,
+        gang: roles.iter().map(|role| role.replicas).sum(),
+        roles,
+        setup: Vec::new(),
+        env: Default::default(),
+        secrets: Vec::new(),
+        volumes: Vec::new(),
+        success,
+        elastic: None,
+        timeout: None,
+        placement: Default::default(),
+        outputs: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lower::kubernetes::{FULL_CLUSTER, read_facts};
+
+    #[test]
+    fn every_framework_has_a_way_on_every_cluster() {
+        let (_, full) = read_facts(FULL_CLUSTER).unwrap();
+        for facts in [full, KubernetesFacts::default()] {
+            for outlook in outlook(&facts) {
+                let object = outlook.decision.split([':', ',']).next().unwrap();
+                assert!(object.contains("Job") || object == "SparkApplication", "{outlook:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn where_all_operators_are_each_runs_its_framework() {
+        let (_, full) = read_facts(FULL_CLUSTER).unwrap();
+        for (outlook, framework) in outlook(&full).into_iter().zip(ALL) {
+            let kind = framework.operator.map(|operator| operator.kind);
+            assert!(kind.is_none_or(|kind| outlook.decision.starts_with(&format!("{kind}:"))), "{outlook:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let bare = outlook(&KubernetesFacts::default());
+        let pytorch = bare.iter().find(|one| one.framework == "pytorch").unwrap();
+        assert_eq!(pytorch.missing, Some("pytorchjobs.kubeflow.org/v1"));
+        assert!(pytorch.decision.starts_with("an indexed Job for each role"), "{pytorch:?}");
+    }
+}

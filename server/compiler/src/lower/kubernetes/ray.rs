@@ -1,0 +1,95 @@
+//! `ray` becomes a RayJob of KubeRay, which makes a Ray cluster of its own for the job and asks its head how the job of
+//! Ray ends.
+//!
+//! The pods run the task's commands, as everywhere (`overwrite-container-cmd`): the head submits the job of Ray by itself,
+//! under the number that stands here, so that there is no pod but the workers, and what the job prints is in the head's
+//! log. KubeRay numbers pods of one group at random; so every worker is a group, and has its index as a label.
+
+use cubeloom_domain::job::Job;
+use cubeloom_domain::kubernetes::{KubernetesFacts, labels};
+use serde_json::{Value, json};
+
+use super::Frame;
+use super::gang;
+use super::operator::{Commands, Numbers, Operator, Start};
+use super::pods::RolePods;
+
+/// KubeRay.
+pub const OPERATOR: Operator = Operator {
+    kind: "RayJob",
+    serves: "rayjobs.ray.io/v1",
+    name: "KubeRay",
+    container: |_| "ray",
+    gives: &["RAY_ADDRESS"],
+    commands: |_| Commands::Task,
+    numbers: |_| Numbers::Index("metadata.labels['cubeloom/index']"),
+    start: Start::Gang,
+    unfit,
+    // Pods have names at random; the head is behind a Service.
+    address: |name, namespace, _, _| format!("{name}-head-svc.{namespace}.svc"),
+    object,
+};
+
+/// A template a worker: more would be objects of megabytes, which the API server does not take.
+const MOST: u32 = 100;
+
+fn unfit(job: &Job, _: &KubernetesFacts) -> Option<&'static str> {
+    (job.workers() > MOST).then_some("it has more than 100 workers, each of which would be a group")
+}
+
+fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
+    let workers = roles.iter().filter(|role| role.name != "head");
+    let groups: Vec<Value> =
+        workers.flat_map(|role| (0..role.replicas).map(move |index| group(role, index))).collect();
+    let head = roles.iter().find(|role| role.name == "head");
+    json!({
+        "apiVersion": "ray.io/v1",
+        "kind": "RayJob",
+        "metadata": metadata(frame),
+        "spec": {
+            "jobId": frame.name,
+            "submissionMode": "InteractiveMode",
+            "backoffLimit": 0,
+            // The cluster goes when the job has ended; the RayJob stays.
+            "shutdownAfterJobFinishes": true,
+            "suspend": gang::kueue(frame).is_some(),
+            "rayClusterSpec": {
+                "headGroupSpec": {"rayStartParams": {}, "template": head.map(|head| numbered(head, 0))},
+                "workerGroupSpecs": groups,
+            },
+        },
+    })
+}
+
+fn metadata(frame: &Frame<'_>) -> Value {
+    let mut metadata = gang::metadata(frame, None);
+    metadata["annotations"]["ray.io/overwrite-container-cmd"] = "true".into();
+    // A head that has ended is not made again: its job would run a second time.
+    metadata["annotations"]["ray.io/disable-provisioned-head-restart"] = "true".into();
+    if let Some(volcano) = &frame.facts.volcano {
+        metadata["labels"]["volcano.sh/queue-name"] = volcano.queue.as_str().into();
+        if let Some(class) = &volcano.priority_class {
+            metadata["labels"]["ray.io/priority-class-name"] = class.as_str().into();
+        }
+    }
+    metadata
+}
+
+/// A group of one worker.
+fn group(role: &RolePods, index: u32) -> Value {
+    json!({
+        "groupName": format!("{}-{index}", role.name),
+        "replicas": 1,
+        "minReplicas": 1,
+        "maxReplicas": 1,
+        "rayStartParams": {},
+        "template": numbered(role, index),
+    })
+}
+
+/// A role's template with the index of one of its workers.
+fn numbered(role: &RolePods, index: u32) -> Value {
+    let mut template = role.template.clone();
+    template["metadata"]["labels"][labels::INDEX] = index.to_string().into();
+    template
+}

@@ -1,0 +1,147 @@
+//! `spark` becomes a SparkApplication of Kubeflow's spark-operator, which calls `spark-submit` in cluster mode with the
+//! pod templates that are written here. Spark itself sets the pods' commands, images and amounts.
+//!
+//! The driver's command is a `spark-submit`; its options become keys of the application.
+
+use cubeloom_domain::job::{Job, JobRole};
+use cubeloom_domain::kubernetes::KubernetesFacts;
+use serde_json::{Map, Value, json};
+
+use super::Frame;
+use super::gang;
+use super::operator::{Commands, Numbers, Operator, Start};
+use super::pods::RolePods;
+use super::submission::{Submission, constants};
+use super::volumes::ROOT;
+use crate::frameworks::spark::Share;
+use crate::lower::substitute::substitute;
+
+/// The spark-operator.
+pub const OPERATOR: Operator = Operator {
+    kind: "SparkApplication",
+    serves: "sparkapplications.sparkoperator.k8s.io/v1beta2",
+    name: "the spark-operator",
+    container: |role| if role == DRIVER { "spark-kubernetes-driver" } else { "spark-kubernetes-executor" },
+    gives: &["SPARK_CONF_DIR", "SPARK_MASTER_HOST", "SPARK_MASTER_PORT"],
+    commands: |role| if role == DRIVER { Commands::Read } else { Commands::Unused },
+    numbers: |_| Numbers::Count("metadata.labels['spark-exec-id']"),
+    start: Start::First,
+    unfit,
+    address: |name, namespace, role, _| format!("{name}-{role}.{namespace}.svc"),
+    object,
+};
+
+const DRIVER: &str = "driver";
+
+/// The operator asks only whether Spark knows pod templates (3.0); which one is in the image is nobody's business here.
+const VERSION: &str = "3.5.0";
+
+fn unfit(job: &Job, facts: &KubernetesFacts) -> Option<&'static str> {
+    let driver = job.roles.iter().find(|role| role.name == DRIVER);
+    if driver.is_none_or(|driver| Submission::read(&driver.argv).is_none()) {
+        return Some("its driver is not started by `spark-submit` with options that an application has");
+    }
+    facts
+        .spark_account
+        .is_none()
+        .then_some("no account is named that lets drivers make executors (`spark_account`)")
+}
+
+fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
+    let mut spec = Map::new();
+    spec.insert("mode".into(), "cluster".into());
+    spec.insert("sparkVersion".into(), VERSION.into());
+    spec.insert("image".into(), frame.job.image.as_deref().unwrap_or_default().into());
+    spec.insert("restartPolicy".into(), json!({"type": "Never"}));
+    spec.insert("suspend".into(), gang::kueue(frame).is_some().into());
+    if let Some(volcano) = &frame.facts.volcano {
+        let mut options = Map::new();
+        options.insert("queue".into(), volcano.queue.as_str().into());
+        options.extend(volcano.priority_class.iter().map(|class| ("priorityClassName".into(), json!(class))));
+        spec.insert("batchScheduler".into(), "volcano".into());
+        spec.insert("batchSchedulerOptions".into(), options.into());
+    }
+    for (role, pods) in frame.job.roles.iter().zip(roles) {
+        let mut part = part(role, &pods.template);
+        if role.name == DRIVER {
+            spec.extend(program(role, &pods.template));
+            part["serviceAccount"] = json!(frame.facts.spark_account);
+            // The driver asks the API server for executors.
+            part["template"]["spec"]["serviceAccountName"] = json!(frame.facts.spark_account);
+            part["template"]["spec"]["automountServiceAccountToken"] = true.into();
+        } else {
+            part["instances"] = pods.replicas.into();
+            part["serviceAccount"] = frame.facts.service_account.as_str().into();
+        }
+        spec.insert(role.name.clone(), part);
+    }
+    json!({
+        "apiVersion": "sparkoperator.k8s.io/v1beta2",
+        "kind": "SparkApplication",
+        "metadata": gang::metadata(frame, None),
+        "spec": spec,
+    })
+}
+
+/// What an application says of one role. Spark adds its own command to the image's.
+fn part(role: &JobRole, template: &Value) -> Value {
+    let share = Share::of(&role.resources);
+    let cpu = role.resources.cpu.to_string();
+    let mut template = template.clone();
+    if let Some(container) = template["spec"]["containers"][0].as_object_mut() {
+        container.remove("command");
+    }
+    json!({
+        "cores": share.cores,
+        "coreRequest": cpu,
+        "coreLimit": cpu,
+        "memory": format!("{}m", share.heap),
+        "memoryOverhead": format!("{}m", share.overhead),
+        "template": template,
+    })
+}
+
+/// The program, from the driver's command. What the operator reads has the values of variables in it; arguments are
+/// the container's, where the kubelet puts them.
+fn program(role: &JobRole, template: &Value) -> Map<String, Value> {
+    let Some(submission) = Submission::read(&role.argv) else { return Map::new() };
+    let container = &template["spec"]["containers"][0];
+    let known = constants(container);
+    let fill = |word: &String| substitute(word, &known);
+    let arguments: Vec<Value> = container["command"].as_array().into_iter().flatten().cloned().collect();
+    let mut keys = Map::new();
+    keys.insert("type".into(), submission.language().into());
+    keys.insert("mainApplicationFile".into(), located(&fill(&submission.file)).into());
+    keys.extend(submission.class.iter().map(|class| ("mainClass".into(), fill(class).into())));
+    let first = arguments.len() - submission.arguments.len().min(arguments.len());
+    if first < arguments.len() {
+        keys.insert("arguments".into(), arguments[first..].to_vec().into());
+    }
+    if !submission.properties.is_empty() {
+        let properties = submission.properties.iter().map(|(name, value)| (name.clone(), fill(value).into()));
+        keys.insert("sparkConf".into(), properties.collect::<Map<_, Value>>().into());
+    }
+    if !submission.dependencies.is_empty() {
+        let place = |key: &str, value: &String| match key {
+            "jars" | "pyFiles" | "files" | "archives" => located(&fill(value)),
+            // Names of packages, and where they are from.
+            _ => fill(value),
+        };
+        let list = |key: &str, values: &[String]| {
+            Value::from(values.iter().map(|value| place(key, value)).collect::<Vec<_>>())
+        };
+        let lists =
+            submission.dependencies.iter().map(|(key, values)| ((*key).to_owned(), list(key, values)));
+        keys.insert("deps".into(), lists.collect::<Map<_, _>>().into());
+    }
+    keys
+}
+
+/// A file of the image or of a volume; one of another place says so itself.
+fn located(file: &str) -> String {
+    match file {
+        _ if file.contains("://") => file.to_owned(),
+        _ if file.starts_with('/') => format!("local://{file}"),
+        _ => format!("local://{ROOT}/work/{file}"),
+    }
+}

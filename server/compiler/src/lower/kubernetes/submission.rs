@@ -1,0 +1,129 @@
+//! A command that begins with `spark-submit`, taken apart.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// What a `spark-submit` says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Submission {
+    /// The program's file.
+    pub file: String,
+    /// The program's arguments.
+    pub arguments: Vec<String>,
+    /// Its main class.
+    pub class: Option<String>,
+    /// Properties.
+    pub properties: BTreeMap<String, String>,
+    /// Files that it needs, by the application's names for them.
+    pub dependencies: BTreeMap<&'static str, Vec<String>>,
+}
+
+/// Options that are lists with commas, and what an application calls them.
+const LISTS: [(&str, &str); 7] = [
+    ("--jars", "jars"),
+    ("--packages", "packages"),
+    ("--exclude-packages", "excludePackages"),
+    ("--repositories", "repositories"),
+    ("--py-files", "pyFiles"),
+    ("--files", "files"),
+    ("--archives", "archives"),
+];
+
+impl Submission {
+    /// Reads a command; `None` when it is no `spark-submit`, or has an option that an application does not have. Amounts,
+    /// the master and the mode are such: here they follow from the task's resources and from where it runs.
+    pub fn read(words: &[String]) -> Option<Self> {
+        let (program, rest) = words.split_first()?;
+        if program.rsplit('/').next() != Some("spark-submit") {
+            return None;
+        }
+        let mut found = Self::default();
+        let mut rest = rest.iter();
+        while let Some(word) = rest.next() {
+            if !word.starts_with('-') {
+                found.file = word.clone();
+                found.arguments = rest.cloned().collect();
+                return Some(found);
+            }
+            let (option, value) = match word.split_once('=') {
+                Some((option, value)) => (option, value.to_owned()),
+                None => (word.as_str(), rest.next()?.clone()),
+            };
+            found.option(option, value)?;
+        }
+        None
+    }
+
+    fn option(&mut self, option: &str, value: String) -> Option<()> {
+        if let Some((_, key)) = LISTS.iter().find(|(name, _)| *name == option) {
+            self.dependencies.insert(*key, value.split(',').map(ToOwned::to_owned).collect());
+            return Some(());
+        }
+        match option {
+            "--class" => self.class = Some(value),
+            "--conf" | "-c" => {
+                let (name, value) = value.split_once('=')?;
+                self.properties.insert(name.to_owned(), value.to_owned());
+            }
+            // The application has the job's name.
+            "--name" => {}
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// The application's `type`.
+    pub fn language(&self) -> &'static str {
+        match self.file.rsplit('.').next() {
+            Some("py" | "zip" | "egg") => "Python",
+            Some("R" | "r") => "R",
+            _ => "Java",
+        }
+    }
+}
+
+/// The variables of a container whose values stand in its description.
+pub fn constants(container: &Value) -> BTreeMap<String, String> {
+    let all = container["env"].as_array().into_iter().flatten();
+    let fixed = |entry: &Value| {
+        let value = entry["value"].as_str().filter(|value| !value.contains('$'))?;
+        Some((entry["name"].as_str()?.to_owned(), value.to_owned()))
+    };
+    all.filter_map(fixed).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Option<Submission> {
+        Submission::read(&text.split(' ').map(ToOwned::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_command_is_taken_apart() {
+        let found = read(
+            "/opt/spark/bin/spark-submit --class a.B --conf x.y=1=2 --conf=z=3 --jars a.jar,b.jar --name n app.jar --conf 7",
+        );
+        let found = found.unwrap();
+        assert_eq!((found.file.as_str(), found.language()), ("app.jar", "Java"));
+        assert_eq!(found.arguments, ["--conf", "7"]);
+        assert_eq!(found.class.as_deref(), Some("a.B"));
+        assert_eq!(found.properties, [("x.y".into(), "1=2".into()), ("z".into(), "3".into())].into());
+        assert_eq!(found.dependencies["jars"], ["a.jar", "b.jar"]);
+    }
+
+    #[test]
+    fn what_an_application_cannot_say_is_none() {
+        for text in [
+            "python3 main.py",
+            "spark-submit",
+            "spark-submit --master yarn main.py",
+            "spark-submit --conf x main.py",
+        ] {
+            assert_eq!(read(text), None, "{text}");
+        }
+        assert_eq!(read("spark-submit main.py").unwrap().language(), "Python");
+    }
+}

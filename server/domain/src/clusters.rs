@@ -1,0 +1,191 @@
+//! The clusters that a server knows: which there are, how they are, and what an administrator has said of those that were
+//! added while it ran.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Timestamp;
+use crate::executor::Executor;
+use crate::kubernetes::KubernetesFacts;
+
+/// The name of the server's own machine as a cluster.
+pub const LOCAL: &str = "local";
+
+/// The clusters that are there now, by name. They may come and go while the server runs; all who hold a copy see it.
+#[derive(Clone, Default)]
+pub struct Clusters(Arc<RwLock<BTreeMap<String, Arc<dyn Executor>>>>);
+
+impl Clusters {
+    /// One of them.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Arc<dyn Executor>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// All of them, in the order of their names.
+    #[must_use]
+    pub fn all(&self) -> Vec<(String, Arc<dyn Executor>)> {
+        let clusters = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        clusters.iter().map(|(name, executor)| (name.clone(), Arc::clone(executor))).collect()
+    }
+
+    /// The one that is meant where none is named: the server's own machine, else the first by name.
+    #[must_use]
+    pub fn usual(&self) -> Option<Arc<dyn Executor>> {
+        self.get(LOCAL).or_else(|| self.all().into_iter().next().map(|(_, executor)| executor))
+    }
+
+    /// Adds one, or puts another in its place.
+    pub fn put(&self, name: impl Into<String>, executor: Arc<dyn Executor>) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(name.into(), executor);
+    }
+
+    /// Takes one away.
+    pub fn remove(&self, name: &str) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).remove(name);
+    }
+}
+
+impl FromIterator<(String, Arc<dyn Executor>)> for Clusters {
+    fn from_iter<T: IntoIterator<Item = (String, Arc<dyn Executor>)>>(clusters: T) -> Self {
+        Self(Arc::new(RwLock::new(clusters.into_iter().collect())))
+    }
+}
+
+/// How a cluster is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing was asked of it yet.
+    Unknown,
+    /// It answers.
+    Connected,
+    /// It does not answer.
+    Away {
+        /// Since when.
+        since: Timestamp,
+        /// What was tried, and what came of it.
+        why: String,
+    },
+    /// It does not know us (any more).
+    Refused {
+        /// Since when.
+        since: Timestamp,
+        /// What it says.
+        why: String,
+    },
+}
+
+/// What a project finds on a cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// The version of the cluster itself; absent when it did not answer.
+    pub version: Option<String>,
+    /// Why it did not.
+    pub error: Option<String>,
+    /// What is there, and what is not.
+    pub findings: Vec<Finding>,
+}
+
+/// One thing that was looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What kind of thing.
+    pub subject: Subject,
+    /// Its name: a program, a kind as `<plural>.<group>/<version>`, an object, `<verb> <resource>`.
+    pub name: String,
+    /// Whether it is there.
+    pub found: bool,
+    /// Its version, or another detail.
+    pub detail: Option<String>,
+}
+
+/// What kind of thing was looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    /// A program that runs on the cluster.
+    Program,
+    /// A kind of objects.
+    Kind,
+    /// The project's namespace.
+    Namespace,
+    /// The account of its pods.
+    ServiceAccount,
+    /// The claim that holds its workspace.
+    Claim,
+    /// Something that the server must be allowed to do.
+    Right,
+}
+
+impl Subject {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Program => "program",
+            Self::Kind => "kind",
+            Self::Namespace => "namespace",
+            Self::ServiceAccount => "service_account",
+            Self::Claim => "claim",
+            Self::Right => "right",
+        }
+    }
+}
+
+/// A cluster that an administrator has added.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterRecord {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// What was said of it.
+    pub settings: ClusterSettings,
+    /// The kubeconfig, encrypted.
+    pub sealed: Option<String>,
+    /// Since when it is known.
+    pub created_at: Timestamp,
+    /// Counts its changes, from 1.
+    pub revision: u64,
+}
+
+/// What an administrator says of a Kubernetes cluster.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterSettings {
+    /// How it is reached.
+    pub access: AccessKind,
+    /// The kubeconfig's context; its current one when absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub context: Option<String>,
+    /// What cannot be found out. `{project}` in it stands for a project's name.
+    pub facts: KubernetesFacts,
+    /// How long the objects of a job that has ended are kept, in seconds.
+    pub keep: u64,
+    /// How long a pod may wait for what does not come by itself (an image, a volume, a Secret), in seconds.
+    pub patience: u64,
+}
+
+/// How a cluster is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AccessKind {
+    /// With the service account of the pod that the server runs in.
+    InCluster,
+    /// With a kubeconfig.
+    Kubeconfig,
+}
+
+/// Why a cluster cannot be used as it was described.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClusterFault {
+    /// The field, as a JSON pointer.
+    pub field: &'static str,
+    /// A sentence.
+    pub message: String,
+}
+
+/// Makes the executor of a cluster from its name, what was said of it, and its kubeconfig. Nothing is asked of the cluster.
+pub type MakeCluster =
+    dyn Fn(&str, &ClusterSettings, Option<String>) -> Result<Arc<dyn Executor>, ClusterFault> + Send + Sync;

@@ -1,0 +1,173 @@
+//! How a cluster's API server is reached: from inside the cluster, or with a kubeconfig.
+
+use std::time::Duration;
+
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use thiserror::Error;
+
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// How a cluster is reached.
+#[derive(Clone)]
+pub enum Access {
+    /// With the service account of the pod that the server runs in.
+    InCluster,
+    /// With a kubeconfig that holds all that it needs.
+    Kubeconfig {
+        /// The file's text.
+        text: String,
+        /// Its context; the current one when absent.
+        context: Option<String>,
+    },
+}
+
+impl std::fmt::Debug for Access {
+    /// Without the kubeconfig, which holds keys.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::InCluster => "InCluster",
+            Self::Kubeconfig { .. } => "Kubeconfig",
+        })
+    }
+}
+
+/// Why a kubeconfig cannot be used.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum AccessError {
+    /// It is not of the form of one.
+    #[error("the kubeconfig cannot be read: {0}")]
+    Unreadable(String),
+    /// It has nothing of this name.
+    #[error("the kubeconfig has no context `{0}`; it has {1}")]
+    NoContext(String, String),
+    /// It names no context.
+    #[error("the kubeconfig has no current context: name one of {0}")]
+    NoCurrent(String),
+    /// It would make the server run a program, or read its own files.
+    #[error(
+        "the kubeconfig names {0}: the server runs no programs and reads no files of a kubeconfig; make one that holds \
+         everything with `kubectl config view --minify --flatten`, and a service account's token"
+    )]
+    Outside(&'static str),
+    /// There is no service account.
+    #[error("the server does not run in a cluster: {0}")]
+    NotInside(String),
+}
+
+/// The contexts of a kubeconfig, and which is the current one.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn contexts(text: &str) -> Result<(Vec<String>, Option<String>), AccessError> {
+    let config = parse(text)?;
+    let current = config.current_context.filter(|name| !name.is_empty());
+    Ok((config.contexts.into_iter().map(|context| context.name).collect(), current))
+}
+
+fn parse(text: &str) -> Result<Kubeconfig, AccessError> {
+    Kubeconfig::from_yaml(text).map_err(|error| AccessError::Unreadable(error.to_string()))
+}
+
+impl Access {
+    /// Whether it can be used at all; nothing is asked of the cluster.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check(&self) -> Result<(), AccessError> {
+        let Self::Kubeconfig { text, context } = self else {
+            return Config::incluster().map(drop).map_err(|error| AccessError::NotInside(error.to_string()));
+        };
+        let config = parse(text)?;
+        let names = || {
+            let names: Vec<String> =
+                config.contexts.iter().map(|context| format!("`{}`", context.name)).collect();
+            if names.is_empty() { "none".into() } else { names.join(", ") }
+        };
+        let current = config.current_context.as_deref().filter(|name| !name.is_empty());
+        match (context.as_deref(), current) {
+            (Some(wanted), _) | (None, Some(wanted)) => {
+                if !config.contexts.iter().any(|context| context.name == wanted) {
+                    return Err(AccessError::NoContext(wanted.to_owned(), names()));
+                }
+            }
+            (None, None) => return Err(AccessError::NoCurrent(names())),
+        }
+        outside(&config).map_or(Ok(()), |what| Err(AccessError::Outside(what)))
+    }
+
+    /// A client. Nothing is asked of the cluster yet.
+    ///
+    /// # Errors
+    /// Why it cannot be reached like this.
+    pub async fn client(&self) -> Result<Client, AccessError> {
+        self.check()?;
+        let mut config = match self {
+            Self::InCluster => {
+                Config::incluster().map_err(|error| AccessError::NotInside(error.to_string()))?
+            }
+            Self::Kubeconfig { text, context } => {
+                let options = KubeConfigOptions { context: context.clone(), ..KubeConfigOptions::default() };
+                let made = Config::from_custom_kubeconfig(parse(text)?, &options).await;
+                made.map_err(|error| AccessError::Unreadable(error.to_string()))?
+            }
+        };
+        config.connect_timeout = Some(CONNECT);
+        // Whoever asks tries again by itself: it says so meanwhile, and the pace slows down.
+        config.default_retry = false;
+        Client::try_from(config).map_err(|error| AccessError::Unreadable(error.to_string()))
+    }
+}
+
+/// What a kubeconfig would have the server run or read.
+fn outside(config: &Kubeconfig) -> Option<&'static str> {
+    let users = || config.auth_infos.iter().filter_map(|named| named.auth_info.as_ref());
+    let clusters = || config.clusters.iter().filter_map(|named| named.cluster.as_ref());
+    let found = [
+        (users().any(|user| user.exec.is_some()), "a program (`exec`)"),
+        (users().any(|user| user.auth_provider.is_some()), "an `auth-provider`"),
+        (users().any(|user| user.token_file.is_some()), "a file (`tokenFile`)"),
+        (users().any(|user| user.client_certificate.is_some()), "a file (`client-certificate`)"),
+        (users().any(|user| user.client_key.is_some()), "a file (`client-key`)"),
+        (clusters().any(|one| one.certificate_authority.is_some()), "a file (`certificate-authority`)"),
+    ];
+    found.into_iter().find_map(|(is, what)| is.then_some(what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kubeconfig(user: &str) -> String {
+        format!(
+            "apiVersion: v1\nkind: Config\nclusters: [{{name: c, cluster: {{server: 'https://127.0.0.1:1'}}}}]\n\
+             users: [{{name: u, user: {{{user}}}}}]\ncontexts: [{{name: a, context: {{cluster: c, user: u}}}}]\n"
+        )
+    }
+
+    fn check(text: String, context: Option<&str>) -> Result<(), AccessError> {
+        Access::Kubeconfig { text, context: context.map(Into::into) }.check()
+    }
+
+    #[test]
+    fn a_kubeconfig_must_hold_all_that_it_needs() {
+        assert_eq!(check(kubeconfig("token: t"), Some("a")), Ok(()));
+        for (user, what) in [
+            ("exec: {apiVersion: client.authentication.k8s.io/v1, command: sh}", "a program (`exec`)"),
+            ("tokenFile: /etc/shadow", "a file (`tokenFile`)"),
+            ("client-key: /etc/shadow", "a file (`client-key`)"),
+        ] {
+            assert_eq!(check(kubeconfig(user), Some("a")), Err(AccessError::Outside(what)));
+        }
+    }
+
+    #[test]
+    fn a_context_is_named_or_current() {
+        assert_eq!(check(kubeconfig("token: t"), None), Err(AccessError::NoCurrent("`a`".into())));
+        let missing = check(kubeconfig("token: t"), Some("b"));
+        assert_eq!(missing, Err(AccessError::NoContext("b".into(), "`a`".into())));
+        assert!(matches!(check("- nonsense".into(), None), Err(AccessError::Unreadable(_))));
+        assert_eq!(contexts(&kubeconfig("token: t")), Ok((vec!["a".into()], None)));
+    }
+}

@@ -1,0 +1,414 @@
+//! One attempt on a Kubernetes cluster: submitted or taken up, looked at whenever something of it changes, stopped when it
+//! is to be, and concluded.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::executor::{Ended, Event};
+use cubeloom_domain::job::{DEFAULT_GRACE, Job};
+use cubeloom_domain::kubernetes::KubernetesJob;
+use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
+use cubeloom_domain::usage::UsageSummary;
+use cubeloom_workers::outputs::ProgressTail;
+use cubeloom_workers::{logs, mask, outputs as reported};
+use tokio::sync::Notify;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, interval, sleep, timeout};
+
+use crate::board::{JobName, Seen};
+use crate::cluster::{Cluster, Slot, Stop};
+use crate::folders::{DONE, LOG};
+use crate::follow::follow;
+use crate::judge::{self, Blame};
+use crate::roots::{self, Cause};
+use crate::submit::{self, Submitted, Submitting};
+use crate::watch::watch_namespace;
+use crate::{outputs, stop};
+
+/// How often it is looked how far programs are, and whether an obstacle has lasted too long.
+const LOOK: Duration = Duration::from_secs(2);
+/// How long the cluster may take to tell of the pod that failed, after it told of the job's failure.
+const SETTLE: Duration = Duration::from_secs(3);
+/// How long an operator may take to see that the worker on whom all depends has failed. KubeRay never does where the head
+/// has gone before it could be asked.
+const LAG: Duration = Duration::from_secs(30);
+/// How long logs may take to be read after the last pod has ended.
+const READ: Duration = Duration::from_secs(30);
+/// How many of a failed worker's last lines are kept.
+const LAST_LINES: usize = 20;
+
+/// A job, and what must not be seen of what its workers write.
+#[derive(Clone)]
+pub struct Known {
+    /// The job.
+    pub job: Arc<Job>,
+    /// Every form of its secrets' values.
+    pub masks: Arc<Vec<String>>,
+}
+
+/// How an attempt begins here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// It is to be submitted, unless it is there.
+    Submit,
+    /// An earlier server has submitted it.
+    Adopt,
+}
+
+/// One attempt.
+pub struct Attempt {
+    /// Where.
+    pub cluster: Arc<Cluster>,
+    /// What.
+    pub known: Known,
+    /// Its objects.
+    pub lowered: Arc<KubernetesJob>,
+    /// The values of its secrets.
+    pub secrets: BTreeMap<String, String>,
+    /// Wishes that it stops.
+    pub stops: UnboundedReceiver<Stop>,
+}
+
+/// What is going on with one.
+struct Going {
+    wake: Arc<Notify>,
+    name: JobName,
+    /// The first wish to stop it counts.
+    stop: Option<Stop>,
+    started: Option<Timestamp>,
+    note: Option<String>,
+    obstacle_since: Option<Instant>,
+    failed_since: Option<Instant>,
+    followed: HashSet<String>,
+    followers: JoinSet<()>,
+    progress: BTreeMap<WorkerName, ProgressTail>,
+}
+
+/// What follows from a look.
+enum Next {
+    Wait,
+    Verdict(Result<(), Cause>),
+    /// The cluster cannot run it (any more).
+    GiveUp(Failure),
+}
+
+impl Attempt {
+    /// Sees it through. The end is reported.
+    pub async fn run(mut self, begin: Begin) {
+        let namespace = submit::namespace_of(&self.lowered).to_owned();
+        let name = (namespace, self.known.job.key.object_name());
+        let wake = Arc::new(Notify::new());
+        self.cluster.board.listen(&name, Arc::clone(&wake));
+        let mut going = Going {
+            wake,
+            name,
+            stop: None,
+            started: None,
+            note: None,
+            obstacle_since: None,
+            failed_since: None,
+            followed: HashSet::new(),
+            followers: JoinSet::new(),
+            progress: BTreeMap::new(),
+        };
+        if let Some(ended) = self.see_through(&mut going, begin).await {
+            self.mark_logs();
+            let event = Event::Ended(Box::new(ended.clone()));
+            let key = self.known.job.key.clone();
+            self.cluster.attempts().insert(key.clone(), Slot::Ended(Box::new(ended)));
+            self.cluster.report(&key, event);
+        }
+        self.cluster.board.forget(&going.name);
+    }
+
+    /// `None` when the cluster does not know it.
+    async fn see_through(&mut self, going: &mut Going, begin: Begin) -> Option<Ended> {
+        let kinds: Vec<_> = submit::roots(&self.lowered).map(submit::kind_of).collect();
+        let feeds = watch_namespace(&self.cluster, &going.name.0, &kinds);
+        if begin == Begin::Submit
+            && let Some(ended) = self.submit(going).await
+        {
+            return Some(ended);
+        }
+        for mut feed in feeds {
+            // What is not listed yet is not known to be absent.
+            let _ = feed.wait_for(|synced| *synced).await;
+        }
+        let seen = self.cluster.board.look(&going.name);
+        if begin == Begin::Adopt && seen.live_roots().next().is_none() && seen.live_pods().next().is_none() {
+            if let Ok(stop) = self.stops.try_recv() {
+                return Some(self.never_ran(stop::outcome(stop.cause)));
+            }
+            let key = &self.known.job.key;
+            self.cluster.attempts().remove(key);
+            self.cluster.report(key, Event::NotFound);
+            return None;
+        }
+        // An earlier server was stopping it: the cause stands on the object.
+        going.stop = going.stop.or_else(|| seen.live_roots().find_map(stop::written));
+        Some(self.watch(going).await)
+    }
+
+    /// Submits it; its end when it does not get so far.
+    async fn submit(&mut self, going: &mut Going) -> Option<Ended> {
+        if let Err(message) = self.prepare().await {
+            return Some(self.never_ran(Outcome::Failed(Failure::new(FailureKind::CouldNotStart, message))));
+        }
+        let stopped = AtomicBool::new(false);
+        let submitting = Submitting {
+            cluster: &self.cluster,
+            known: &self.known,
+            lowered: &self.lowered,
+            secrets: &self.secrets,
+            is_stopped: &|| stopped.load(Ordering::Relaxed),
+        };
+        let submitted = {
+            let run = submitting.run();
+            tokio::pin!(run);
+            loop {
+                tokio::select! {
+                    submitted = &mut run => break submitted,
+                    Some(stop) = self.stops.recv() => {
+                        stopped.store(true, Ordering::Relaxed);
+                        going.stop.get_or_insert(stop);
+                    }
+                }
+            }
+        };
+        match submitted {
+            Submitted::Done | Submitted::Stopped => None,
+            Submitted::Refused(message) => {
+                stop::remove(&self.cluster, &self.lowered).await;
+                Some(self.never_ran(Outcome::Failed(Failure::new(FailureKind::CouldNotStart, message))))
+            }
+        }
+    }
+
+    /// Makes what pods find in the workspace.
+    async fn prepare(&self) -> Result<(), String> {
+        let (cluster, job) = (Arc::clone(&self.cluster), Arc::clone(&self.known.job));
+        let lowered = Arc::clone(&self.lowered);
+        let made = tokio::task::spawn_blocking(move || {
+            let folders = &cluster.folders;
+            folders
+                .write_record(&job, &lowered)
+                .map_err(|error| format!("the server's data folder cannot be written to: {error}"))?;
+            folders
+                .prepare(&job, cluster.config.uid(&job.project))
+                .map_err(|error| format!("the project's workspace cannot be written to: {error}"))
+        });
+        made.await.map_err(|error| error.to_string())?
+    }
+
+    /// Looks whenever something has changed, until it has ended.
+    async fn watch(&mut self, going: &mut Going) -> Ended {
+        let mut look = interval(LOOK);
+        loop {
+            let seen = self.cluster.board.look(&going.name);
+            self.follow_logs(going, &seen);
+            match self.look(going, &seen) {
+                Next::Verdict(verdict) => return self.conclude(going, verdict).await,
+                Next::GiveUp(failure) => return self.give_up(going, failure).await,
+                Next::Wait if let Some(stop) = going.stop => return self.stop(going, stop).await,
+                Next::Wait => {}
+            }
+            tokio::select! {
+                () = going.wake.notified() => {}
+                Some(stop) = self.stops.recv() => going.stop = Some(stop),
+                _ = look.tick() => self.tell_progress(going),
+            }
+        }
+    }
+
+    fn look(&self, going: &mut Going, seen: &Seen) -> Next {
+        let job = &self.known.job;
+        if going.started.is_none()
+            && let Some(at) = judge::started(seen, job.gang)
+        {
+            going.started = Some(at);
+            self.cluster.report(&job.key, Event::Started { at });
+        }
+        let count = submit::roots(&self.lowered).count();
+        if let Some(verdict) = roots::verdict(seen.live_roots(), count, &job.success) {
+            return Next::Verdict(verdict);
+        }
+        if judge::first_is_done(seen, &job.success) {
+            return Next::Verdict(Ok(()));
+        }
+        if judge::decider_has_failed(seen, &job.success)
+            && going.failed_since.get_or_insert_with(Instant::now).elapsed() >= LAG
+        {
+            let failure = judge::failure(&self.lowered, seen, judge::blame(seen), &Cause::default());
+            return Next::GiveUp(failure);
+        }
+        if seen.roots.values().any(|root| root.gone || (root.view.deleted && going.stop.is_none())) {
+            let message = "somebody has removed it from the cluster";
+            return Next::GiveUp(Failure::new(FailureKind::Lost, message));
+        }
+        let patience = self.cluster.config.patience;
+        match judge::obstacle(seen) {
+            Some((worker, obstacle)) => {
+                let since = *going.obstacle_since.get_or_insert_with(Instant::now);
+                if !obstacle.may_pass || since.elapsed() >= patience {
+                    let message = format!("{worker} could not start: {}", obstacle.message);
+                    let failure = Failure::new(FailureKind::CouldNotStart, message);
+                    return Next::GiveUp(Failure { worker: Some(worker), ..failure });
+                }
+            }
+            None => going.obstacle_since = None,
+        }
+        let note = if going.started.is_none() { judge::note(seen) } else { None };
+        if note.is_some() && going.note != note {
+            self.cluster.report(&job.key, Event::Preparing(note.clone().unwrap_or_default()));
+        }
+        going.note = note;
+        Next::Wait
+    }
+
+    /// The job's object says how it ended: the first cause is found, what still runs is stopped.
+    async fn conclude(&mut self, going: &mut Going, verdict: Result<(), Cause>) -> Ended {
+        let outcome = match verdict {
+            Ok(()) => Outcome::Succeeded,
+            Err(cause) => {
+                let (blame, seen) = self.blame(going).await;
+                Outcome::Failed(judge::failure(&self.lowered, &seen, blame, &cause))
+            }
+        };
+        self.end(going, outcome, DEFAULT_GRACE, false).await
+    }
+
+    /// Stops it because it cannot go on.
+    async fn give_up(&mut self, going: &mut Going, failure: Failure) -> Ended {
+        stop::remove(&self.cluster, &self.lowered).await;
+        self.end(going, Outcome::Failed(failure), DEFAULT_GRACE, true).await
+    }
+
+    /// Waits a moment for the pod that failed: it is told of by another watch than its job.
+    async fn blame(&self, going: &mut Going) -> (Option<Blame>, Seen) {
+        let until = Instant::now() + SETTLE;
+        loop {
+            let seen = self.cluster.board.look(&going.name);
+            let blame = judge::blame(&seen);
+            if blame.is_some() || Instant::now() >= until {
+                return (blame, seen);
+            }
+            let _ = timeout(until - Instant::now(), going.wake.notified()).await;
+        }
+    }
+
+    /// Stops it because somebody wants that.
+    async fn stop(&mut self, going: &mut Going, stop: Stop) -> Ended {
+        stop::write(&self.cluster, &self.lowered, stop).await;
+        stop::remove(&self.cluster, &self.lowered).await;
+        self.end(going, stop::outcome(stop.cause), stop.grace, true).await
+    }
+
+    /// Stops what still runs, waits until nothing does, and puts together how it ended. What was `removed` must be gone
+    /// first: while it is there, it may still make pods that nobody has seen.
+    async fn end(&mut self, going: &mut Going, outcome: Outcome, grace: Duration, removed: bool) -> Ended {
+        let mut told: HashSet<String> = HashSet::new();
+        loop {
+            let seen = self.cluster.board.look(&going.name);
+            self.follow_logs(going, &seen);
+            let live: Vec<_> = seen.live_pods().cloned().collect();
+            if live.is_empty() && (!removed || stop::is_gone(&self.cluster, &self.lowered).await) {
+                return self.put_together(going, outcome).await;
+            }
+            for pod in live.iter().filter(|pod| told.insert(pod.uid.clone())) {
+                stop::pod(&self.cluster, &going.name.0, pod, grace).await;
+            }
+            tokio::select! {
+                () = going.wake.notified() => {}
+                () = sleep(LOOK) => {}
+            }
+        }
+    }
+
+    async fn put_together(&mut self, going: &mut Going, mut outcome: Outcome) -> Ended {
+        stop::forget_secret(&self.cluster, &self.lowered, &self.known.job).await;
+        let _ = timeout(READ, async { while going.followers.join_next().await.is_some() {} }).await;
+        let (cluster, known) = (Arc::clone(&self.cluster), self.known.clone());
+        let told = self.cluster.board.look(&going.name).notices();
+        let report = tokio::task::spawn_blocking(move || {
+            // What only helps to understand does not hold up the end.
+            let _ = cluster.folders.keep_told(&known.job.key, &told);
+            outputs::whole(&cluster, &known)
+        });
+        let report = report.await;
+        let report = report.unwrap_or_default();
+        let job = &self.known.job;
+        if outcome == Outcome::Succeeded
+            && let Some(missing) = reported::missing(&job.outputs, &report)
+        {
+            outcome = Outcome::Failed(missing);
+        }
+        if let Outcome::Failed(Failure { worker: Some(worker), kind, last_lines, .. }) = &mut outcome
+            && *kind != FailureKind::CouldNotStart
+        {
+            let log = self.cluster.folders.worker(&job.key, worker).join(LOG);
+            *last_lines = logs::tail(&log, LAST_LINES).unwrap_or_default();
+        }
+        let (started_at, ended_at) = judge::times(&self.cluster.board.look(&going.name));
+        Ended {
+            outcome,
+            started_at,
+            ended_at: ended_at.unwrap_or_else(|| self.cluster.clock.now()),
+            report,
+            usage: UsageSummary::default(),
+        }
+    }
+
+    fn never_ran(&self, outcome: Outcome) -> Ended {
+        let ended_at = self.cluster.clock.now();
+        let (report, usage) = Default::default();
+        Ended { outcome, started_at: None, ended_at, report, usage }
+    }
+
+    /// Follows the logs of pods that have begun.
+    fn follow_logs(&self, going: &mut Going, seen: &Seen) {
+        for pod in seen.pods.values().filter(|pod| judge::has_begun(&pod.view)) {
+            if !going.followed.insert(pod.view.uid.clone()) {
+                continue;
+            }
+            let folder = self.cluster.folders.worker(&self.known.job.key, &pod.view.worker);
+            let masks = Arc::clone(&self.known.masks);
+            let namespace = going.name.0.clone();
+            let following = follow(Arc::clone(&self.cluster), namespace, pod.view.clone(), folder, masks);
+            going.followers.spawn(following);
+        }
+    }
+
+    /// Says that nothing more comes of the logs.
+    fn mark_logs(&self) {
+        let key = &self.known.job.key;
+        for worker in outputs::workers(&self.known.job) {
+            let folder = self.cluster.folders.worker(key, &worker);
+            if folder.is_dir() {
+                let _ = std::fs::write(folder.join(DONE), "");
+            }
+        }
+    }
+
+    fn tell_progress(&self, going: &mut Going) {
+        if going.started.is_none() {
+            return;
+        }
+        let job = &self.known.job;
+        for worker in outputs::workers(job) {
+            let path = self.cluster.folders.outputs(&job.project, &job.key, &worker);
+            if let Some(progress) = going.progress.entry(worker).or_default().read(&path) {
+                self.cluster.report(&job.key, Event::Progress(progress));
+            }
+        }
+    }
+}
+
+/// What must not be seen of what the workers of a job write.
+#[must_use]
+pub fn masks(secrets: &BTreeMap<String, String>) -> Arc<Vec<String>> {
+    Arc::new(mask::forms(secrets.values()))
+}

@@ -1,0 +1,238 @@
+//! What is known of every job on the cluster: one shared picture, which watches keep and attempts read.
+//!
+//! A change carries no data to the attempt that it concerns: the attempt is woken and looks. So what it sees after a
+//! restart comes the same way as what it sees while all goes well.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cubeloom_domain::executor::Notice;
+use kube::api::ApiResource;
+use tokio::sync::Notify;
+
+use crate::pods::PodView;
+use crate::roots::{RootState, RootView};
+
+/// How many events of one job are kept.
+const EVENTS: usize = 64;
+
+/// A job on a cluster: its namespace and name.
+pub type JobName = (String, String);
+
+/// Something that the cluster told of an object, and what tells it apart from others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The event's uid: told again, it is the same.
+    pub uid: String,
+    /// What was told.
+    pub notice: Notice,
+}
+
+/// What is known of one job.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Its pods by uid, also those that are gone, as they were last seen.
+    pub pods: BTreeMap<String, PodSeen>,
+    /// Its objects by kind and name.
+    pub roots: BTreeMap<String, RootSeen>,
+    /// What was told of them, the latest at the end.
+    pub events: VecDeque<Told>,
+}
+
+/// A pod, as it was last seen.
+#[derive(Clone, Debug)]
+pub struct PodSeen {
+    /// What it was.
+    pub view: PodView,
+    /// Whether it is not there any more.
+    pub gone: bool,
+}
+
+/// An object, as it was last seen.
+#[derive(Clone, Debug)]
+pub struct RootSeen {
+    /// What it was.
+    pub view: RootView,
+    /// Whether it is not there any more.
+    pub gone: bool,
+}
+
+impl Seen {
+    /// Pods of which something may still run.
+    pub fn live_pods(&self) -> impl Iterator<Item = &PodView> {
+        self.pods.values().filter(|pod| !pod.gone && !pod.view.has_ended()).map(|pod| &pod.view)
+    }
+
+    /// What was told of it, the latest at the end.
+    pub fn notices(&self) -> Vec<Notice> {
+        self.events.iter().map(|told| told.notice.clone()).collect()
+    }
+
+    /// Objects that are still there.
+    pub fn live_roots(&self) -> impl Iterator<Item = &RootView> + Clone {
+        self.roots.values().filter(|root| !root.gone).map(|root| &root.view)
+    }
+}
+
+#[derive(Default)]
+struct Entry {
+    seen: Seen,
+    /// Whoever waits for news.
+    wake: Option<Arc<Notify>>,
+}
+
+impl Entry {
+    fn news(&self) {
+        if let Some(wake) = &self.wake {
+            wake.notify_one();
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.wake.is_none()
+            && self.seen.pods.values().all(|pod| pod.gone)
+            && self.seen.roots.values().all(|root| root.gone)
+    }
+}
+
+/// Tells the objects of a job apart.
+fn key(root: &RootView) -> String {
+    format!("{}/{}/{}", root.resource.api_version, root.resource.kind, root.name)
+}
+
+/// The picture of a cluster.
+#[derive(Default)]
+pub struct Board(Mutex<HashMap<JobName, Entry>>);
+
+impl Board {
+    fn lock(&self) -> MutexGuard<'_, HashMap<JobName, Entry>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known of a job now.
+    pub fn look(&self, job: &JobName) -> Seen {
+        self.lock().get(job).map(|entry| entry.seen.clone()).unwrap_or_default()
+    }
+
+    /// What was told of the job of this name, in whichever namespace it is.
+    pub fn told(&self, name: &str) -> Vec<Notice> {
+        let all = self.lock();
+        let of_job = all.iter().filter(|((_, job), _)| job == name);
+        of_job.flat_map(|(_, entry)| entry.seen.notices()).collect()
+    }
+
+    /// Wakes `wake` whenever something of the job changes.
+    pub fn listen(&self, job: &JobName, wake: Arc<Notify>) {
+        self.lock().entry(job.clone()).or_default().wake = Some(wake);
+    }
+
+    /// Nobody asks for the job any more.
+    pub fn forget(&self, job: &JobName) {
+        let mut all = self.lock();
+        if let Some(entry) = all.get_mut(job) {
+            entry.wake = None;
+            if entry.is_idle() {
+                all.remove(job);
+            }
+        }
+    }
+
+    /// A pod is there.
+    pub fn pod(&self, namespace: &str, view: PodView) {
+        let mut all = self.lock();
+        let entry = all.entry((namespace.to_owned(), view.job.clone())).or_default();
+        entry.seen.pods.insert(view.uid.clone(), PodSeen { view, gone: false });
+        entry.news();
+    }
+
+    /// A pod is not there any more; `last` is what the cluster knew at its end.
+    pub fn pod_gone(&self, namespace: &str, last: PodView) {
+        self.change(&(namespace.to_owned(), last.job.clone()), |entry| {
+            let uid = last.uid.clone();
+            entry.seen.pods.insert(uid, PodSeen { view: last, gone: true });
+        });
+    }
+
+    /// An object is there.
+    pub fn root(&self, namespace: &str, view: RootView) {
+        let mut all = self.lock();
+        let entry = all.entry((namespace.to_owned(), view.job.clone())).or_default();
+        let name = key(&view);
+        entry.seen.roots.insert(name, RootSeen { view, gone: false });
+        entry.news();
+    }
+
+    /// An object is not there any more.
+    pub fn root_gone(&self, namespace: &str, last: RootView) {
+        self.change(&(namespace.to_owned(), last.job.clone()), |entry| {
+            let name = key(&last);
+            entry.seen.roots.insert(name, RootSeen { view: last, gone: true });
+        });
+    }
+
+    /// The cluster told something of an object of this name: it is a job's when it begins with the job's name.
+    pub fn event(&self, namespace: &str, name: &str, event: Told) {
+        let mut all = self.lock();
+        // A job's name holds hyphens itself: the longest beginning that is a job's is taken.
+        let ends = name.match_indices('-').map(|(at, _)| at).chain([name.len()]);
+        for end in ends.collect::<Vec<_>>().into_iter().rev() {
+            let Some(entry) = all.get_mut(&(namespace.to_owned(), name[..end].to_owned())) else { continue };
+            let events = &mut entry.seen.events;
+            events.retain(|other| other.uid != event.uid);
+            events.push_back(event);
+            while events.len() > EVENTS {
+                events.pop_front();
+            }
+            return entry.news();
+        }
+    }
+
+    /// After all objects were listed anew, those that were not among them are gone.
+    pub fn only_pods(&self, namespace: &str, there: &HashSet<String>) {
+        self.each(namespace, |seen| {
+            let gone = seen.pods.iter_mut().filter(|(uid, pod)| !pod.gone && !there.contains(uid.as_str()));
+            gone.map(|(_, pod)| pod.gone = true).count()
+        });
+    }
+
+    /// The same for objects of one kind, by their names.
+    pub fn only_roots(&self, namespace: &str, kind: &ApiResource, there: &HashSet<String>) {
+        self.each(namespace, |seen| {
+            let of_kind = seen.roots.values_mut().filter(|root| root.view.resource == *kind && !root.gone);
+            let gone = of_kind.filter(|root| !there.contains(&root.view.name));
+            gone.map(|root| root.gone = true).count()
+        });
+    }
+
+    /// The objects of jobs that have ended and that nobody asks for.
+    pub fn ended(&self) -> HashMap<JobName, Vec<RootView>> {
+        let all = self.lock();
+        let idle = all.iter().filter(|(_, entry)| entry.wake.is_none());
+        idle.filter_map(|(job, entry)| {
+            let roots: Vec<RootView> = entry.seen.live_roots().cloned().collect();
+            let over = roots.iter().any(|root| !matches!(root.state, RootState::Open { .. }));
+            over.then(|| (job.clone(), roots))
+        })
+        .collect()
+    }
+
+    fn change(&self, job: &JobName, change: impl FnOnce(&mut Entry)) {
+        let mut all = self.lock();
+        let Some(entry) = all.get_mut(job) else { return };
+        change(entry);
+        entry.news();
+        if entry.is_idle() {
+            all.remove(job);
+        }
+    }
+
+    fn each(&self, namespace: &str, mut change: impl FnMut(&mut Seen) -> usize) {
+        let mut all = self.lock();
+        for ((_, _), entry) in all.iter_mut().filter(|((of, _), _)| of == namespace) {
+            if change(&mut entry.seen) > 0 {
+                entry.news();
+            }
+        }
+        all.retain(|_, entry| !entry.is_idle());
+    }
+}

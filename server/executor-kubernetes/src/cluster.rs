@@ -1,0 +1,148 @@
+//! What all attempts on one cluster share.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+
+use cubeloom_domain::executor::{Ended, Event, Facts, Observation, Observer, StopCause};
+use cubeloom_domain::{AttemptKey, Clock};
+use cubeloom_workers::reports::Reports;
+use kube::Client;
+use std::time::Duration;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{OnceCell, Semaphore};
+
+use crate::access::AccessError;
+use crate::board::Board;
+use crate::config::KubernetesConfig;
+use crate::error::{Refused, pause};
+use crate::folders::Folders;
+use crate::pace::Pace;
+use crate::standing::Watched;
+use crate::watch::Watches;
+
+/// How many logs are followed at once. Each is a connection; others are read when their pods have ended.
+const FOLLOWED: usize = 256;
+
+/// How long an answer may take: longer than the API server waits for webhooks. A network may fail without a word.
+const ANSWER: Duration = Duration::from_secs(60);
+
+/// A wish to stop an attempt.
+#[derive(Clone, Copy, Debug)]
+pub struct Stop {
+    /// Why.
+    pub cause: StopCause,
+    /// The time between TERM and KILL.
+    pub grace: Duration,
+}
+
+/// What is known of an attempt.
+pub enum Slot {
+    /// It goes on; it can be told to stop.
+    Live(UnboundedSender<Stop>),
+    /// It has ended like this.
+    Ended(Box<Ended>),
+}
+
+/// What all attempts on one cluster share.
+pub struct Cluster {
+    /// What was configured.
+    pub config: KubernetesConfig,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Where files lie.
+    pub folders: Folders,
+    /// Where to report.
+    pub observer: OnceLock<Arc<dyn Observer>>,
+    /// How it is.
+    pub standing: Watched,
+    /// What is known of the jobs on it.
+    pub board: Board,
+    /// What is watched.
+    pub watches: Watches,
+    /// What it has.
+    pub facts: RwLock<Facts>,
+    /// How many requests may be under way.
+    pub pace: Pace,
+    /// Leave to follow a log.
+    pub followers: Semaphore,
+    /// What live workers have reported.
+    pub reports: Reports,
+    client: OnceCell<Client>,
+    attempts: Mutex<HashMap<AttemptKey, Slot>>,
+}
+
+impl Cluster {
+    /// A cluster that nothing was asked of yet. `facts` is what was known of it last.
+    pub fn new(config: KubernetesConfig, facts: Facts, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            folders: Folders::new(&config),
+            standing: Watched::new(&config.name, Arc::clone(&clock)),
+            config,
+            clock,
+            observer: OnceLock::new(),
+            board: Board::default(),
+            watches: Watches::default(),
+            facts: RwLock::new(facts),
+            pace: Pace::default(),
+            followers: Semaphore::new(FOLLOWED),
+            reports: Reports::default(),
+            client: OnceCell::new(),
+            attempts: Mutex::default(),
+        }
+    }
+
+    /// The client. Where none can be made (the server is in no cluster any more), it is tried again for ever, and said.
+    pub async fn client(&self) -> Client {
+        let mut tries = 0;
+        loop {
+            let made: Result<&Client, AccessError> =
+                self.client.get_or_try_init(|| self.config.access.client()).await;
+            match made {
+                Ok(client) => return client.clone(),
+                Err(error) => {
+                    self.standing.failed("connecting", &Refused::Credentials(error.to_string()));
+                    tries += 1;
+                    tokio::time::sleep(pause(tries)).await;
+                }
+            }
+        }
+    }
+
+    /// The attempts that are known here.
+    pub fn attempts(&self) -> MutexGuard<'_, HashMap<AttemptKey, Slot>> {
+        self.attempts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells the engine.
+    pub fn report(&self, key: &AttemptKey, event: Event) {
+        if let Some(observer) = self.observer.get() {
+            observer.observed(Observation { key: key.clone(), event });
+        }
+    }
+
+    /// What the cluster has, as far as is known.
+    pub fn facts(&self) -> Facts {
+        self.facts.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Asks something of the API server as soon as the pace allows, and notes whether it answers.
+    pub async fn ask<T>(
+        &self,
+        what: &str,
+        request: impl Future<Output = Result<T, kube::Error>>,
+    ) -> Result<T, Refused> {
+        let leave = self.pace.leave().await;
+        let answer = match tokio::time::timeout(ANSWER, request).await {
+            Ok(answer) => answer.map_err(Refused::from),
+            Err(_) => Err(Refused::ForNow(format!("no answer within {} seconds", ANSWER.as_secs()))),
+        };
+        leave.came(&answer);
+        match &answer {
+            Ok(_) | Err(Refused::ForGood(_) | Refused::NotFound | Refused::Exists) => {
+                self.standing.answered()
+            }
+            Err(refused) => self.standing.failed(what, refused),
+        }
+        answer
+    }
+}

@@ -1,0 +1,65 @@
+//! What the executor for a Kubernetes cluster is told.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cubeloom_domain::kubernetes::KubernetesFacts;
+use cubeloom_domain::vault::Vault;
+
+use crate::access::Access;
+
+/// Whose a project's files are, where the server has given them an owner of their own: the uid, and the gid.
+#[derive(Clone)]
+pub struct Owners(pub Arc<OwnerOf>);
+
+/// The owner of a project's files.
+pub type OwnerOf = dyn Fn(&str) -> Option<u32> + Send + Sync;
+
+impl Default for Owners {
+    /// Nobody's in particular.
+    fn default() -> Self {
+        Self(Arc::new(|_| None))
+    }
+}
+
+impl fmt::Debug for Owners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Owners")
+    }
+}
+
+/// The settings of [`crate::KubernetesExecutor`].
+#[derive(Clone, Debug)]
+pub struct KubernetesConfig {
+    /// The cluster's name.
+    pub name: String,
+    /// How it is reached.
+    pub access: Access,
+    /// What is configured of it; what can be found out (kinds, cards) is added. `{project}` in it stands for a project's
+    /// name.
+    pub facts: KubernetesFacts,
+    /// The server's data folder, absolute: logs are kept there.
+    pub data: PathBuf,
+    /// The projects' workspaces as this server sees them, one folder a project: the same files as in the claims.
+    pub workspace: PathBuf,
+    /// Copies of pipelines' folders, one a digest.
+    pub code: PathBuf,
+    /// Whose files they are: workers run as them, else as the facts say.
+    pub owners: Owners,
+    /// Where the secrets of projects and people are.
+    pub vault: Option<Arc<dyn Vault>>,
+    /// How long the objects of a job that has ended are kept.
+    pub keep: Duration,
+    /// How long a pod may wait for what does not come by itself: an image, a volume, a Secret.
+    pub patience: Duration,
+}
+
+impl KubernetesConfig {
+    /// The uid and gid of a project's workers.
+    #[must_use]
+    pub fn uid(&self, project: &str) -> u32 {
+        (self.owners.0)(project).unwrap_or(self.facts.uid)
+    }
+}

@@ -1,0 +1,77 @@
+//! What an API server answers, as far as it matters what to do next.
+
+use std::time::Duration;
+
+/// Why a request failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It would fail again: the sentence is for the person.
+    ForGood(String),
+    /// It may succeed later.
+    ForNow(String),
+    /// The server does not know us (any more).
+    Credentials(String),
+    /// There is no such object.
+    NotFound,
+    /// There is one of this name already.
+    Exists,
+}
+
+impl Refused {
+    /// The sentence.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        match self {
+            Self::ForGood(message) | Self::ForNow(message) | Self::Credentials(message) => message,
+            Self::NotFound => "there is no such object",
+            Self::Exists => "there is one of this name already",
+        }
+    }
+}
+
+impl From<kube::Error> for Refused {
+    fn from(error: kube::Error) -> Self {
+        match error {
+            kube::Error::Api(status) => of_status(&status),
+            kube::Error::Auth(error) => Self::Credentials(error.to_string()),
+            other => Self::ForNow(innermost(&other)),
+        }
+    }
+}
+
+fn of_status(status: &kube::core::Status) -> Refused {
+    let message = status.message.trim().to_owned();
+    let text = message.as_str();
+    match status.code {
+        401 => Refused::Credentials(message),
+        404 if status.details.as_ref().is_some_and(|details| !details.name.is_empty()) => Refused::NotFound,
+        // A quota has room again when something ends; what is taken away comes back under its name.
+        403 if text.contains("exceeded quota") => Refused::ForNow(message),
+        403 if text.contains("being terminated") => {
+            Refused::ForGood(format!("its namespace is being deleted: {text}"))
+        }
+        409 if status.reason == "AlreadyExists" => Refused::Exists,
+        409 => Refused::ForNow(message),
+        413 => Refused::ForGood(format!("it is too long for the cluster: {text}")),
+        _ if text.contains("request is too large") => {
+            Refused::ForGood(format!("it is too long for the cluster: {text}"))
+        }
+        408 | 429 | 500.. => Refused::ForNow(message),
+        _ => Refused::ForGood(message),
+    }
+}
+
+/// The error at the bottom: those above it only say where it passed.
+fn innermost(error: &kube::Error) -> String {
+    let mut deepest: &dyn std::error::Error = error;
+    while let Some(source) = deepest.source() {
+        deepest = source;
+    }
+    deepest.to_string()
+}
+
+/// How long to wait before the `n`-th try, from 1: doubled each time, up to half a minute.
+#[must_use]
+pub fn pause(n: u32) -> Duration {
+    Duration::from_millis(250).saturating_mul(1 << n.min(7).saturating_sub(1)).min(Duration::from_secs(30))
+}

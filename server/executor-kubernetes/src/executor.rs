@@ -1,0 +1,225 @@
+//! The executor's port.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cubeloom_domain::clusters::{Standing, Survey};
+use cubeloom_domain::executor::{
+    BoxFuture, Ended, Event, Executor, Facts, Notice, Observer, Report, StopCause, Submission,
+};
+use cubeloom_domain::job::Job;
+use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
+use cubeloom_domain::logs::Logs;
+use cubeloom_domain::lowered::{Bindings, KubernetesBindings, Lowered};
+use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
+use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::{AttemptKey, Clock};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::attempt::{Attempt, Begin, Known, masks};
+use crate::cluster::{Cluster, Slot, Stop};
+use crate::config::KubernetesConfig;
+use crate::{facts, janitor, survey};
+
+/// Runs jobs on a Kubernetes cluster.
+pub struct KubernetesExecutor {
+    pub(crate) cluster: Arc<Cluster>,
+    /// The jobs that are known here.
+    jobs: Mutex<HashMap<AttemptKey, Known>>,
+}
+
+impl KubernetesExecutor {
+    /// Nothing is asked of the cluster yet: that begins with [`Executor::attach`], or with [`Executor::survey`]. What was known
+    /// of it last is read from the data folder.
+    #[must_use]
+    pub fn new(config: KubernetesConfig, clock: Arc<dyn Clock>) -> Arc<Self> {
+        let known = facts::last_known(&config);
+        let cluster = Arc::new(Cluster::new(config, known, clock));
+        Arc::new(Self { cluster, jobs: Mutex::default() })
+    }
+
+    pub(crate) fn jobs(&self) -> MutexGuard<'_, HashMap<AttemptKey, Known>> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn take(&self, submission: Submission, begin: Begin) {
+        let key = submission.job.key.clone();
+        let Lowered::Kubernetes(lowered) = &*submission.lowered else {
+            let message = "it was not compiled for Kubernetes; compile it with `--for kubernetes`";
+            let failure = Failure::new(FailureKind::CouldNotStart, message);
+            return self.cluster.report(&key, self.without_run(Outcome::Failed(failure)));
+        };
+        let (sender, stops) = unbounded_channel();
+        {
+            let mut attempts = self.cluster.attempts();
+            match attempts.get(&key) {
+                Some(Slot::Live(_)) => return,
+                Some(Slot::Ended(ended)) => {
+                    let event = Event::Ended(ended.clone());
+                    drop(attempts);
+                    return self.cluster.report(&key, event);
+                }
+                None => _ = attempts.insert(key.clone(), Slot::Live(sender)),
+            }
+        }
+        let secrets = match self.secrets(&submission.job).await {
+            Ok(secrets) => secrets,
+            // What runs already needs them no more; only their forms in its logs cannot be known.
+            Err(message) if begin == Begin::Adopt => {
+                tracing::warn!(%key, message, "a job's secrets cannot be read to mask them");
+                BTreeMap::new()
+            }
+            Err(message) => {
+                let failure = Failure::new(FailureKind::CouldNotStart, message);
+                let ended = self.without_run(Outcome::Failed(failure));
+                if let Event::Ended(ended) = &ended {
+                    self.cluster.attempts().insert(key.clone(), Slot::Ended(ended.clone()));
+                }
+                return self.cluster.report(&key, ended);
+            }
+        };
+        self.spawn(Arc::clone(&submission.job), lowered.clone(), secrets, stops, begin);
+    }
+
+    fn spawn(
+        &self,
+        job: Arc<Job>,
+        lowered: KubernetesJob,
+        secrets: BTreeMap<String, String>,
+        stops: UnboundedReceiver<Stop>,
+        begin: Begin,
+    ) {
+        let known = Known { job: Arc::clone(&job), masks: masks(&secrets) };
+        self.jobs().insert(job.key.clone(), known.clone());
+        let (cluster, lowered) = (Arc::clone(&self.cluster), Arc::new(lowered));
+        let end = cluster.watches.end.clone();
+        let attempt = Attempt { cluster, known, lowered, secrets, stops };
+        tokio::spawn(end.run_until_cancelled_owned(attempt.run(begin)));
+    }
+
+    /// The values of the secrets that a job names.
+    async fn secrets(&self, job: &Job) -> Result<BTreeMap<String, String>, String> {
+        let mut values = BTreeMap::new();
+        for mount in &job.secrets {
+            let value = match &self.cluster.config.vault {
+                Some(vault) => vault.secret(&job.project, &job.user, &mount.name).await?,
+                None => None,
+            };
+            let value = value.ok_or_else(|| {
+                format!("there is no secret `{}` any more: add it to the project", mount.name)
+            })?;
+            values.insert(mount.name.clone(), value);
+        }
+        Ok(values)
+    }
+
+    fn without_run(&self, outcome: Outcome) -> Event {
+        Event::Ended(Box::new(Ended {
+            outcome,
+            started_at: None,
+            ended_at: self.cluster.clock.now(),
+            report: Report::default(),
+            usage: UsageSummary::default(),
+        }))
+    }
+}
+
+impl Executor for KubernetesExecutor {
+    fn facts(&self) -> Facts {
+        self.cluster.facts()
+    }
+
+    fn attach(&self, observer: Arc<dyn Observer>) {
+        if self.cluster.observer.set(observer).is_err() {
+            tracing::error!("an executor can be attached to one observer only");
+            return;
+        }
+        let end = &self.cluster.watches.end;
+        let (look, sweep) = (Arc::clone(&self.cluster), Arc::clone(&self.cluster));
+        tokio::spawn(end.clone().run_until_cancelled_owned(facts::keep(look)));
+        tokio::spawn(end.clone().run_until_cancelled_owned(janitor::sweep(sweep)));
+    }
+
+    fn bind(&self, job: &Job) -> Result<Bindings, Failure> {
+        let facts = self.cluster.facts().kubernetes.unwrap_or_else(|| self.cluster.config.facts.clone());
+        let cluster = self.cluster.config.name.clone();
+        let uid = self.cluster.config.uid(&job.project);
+        let facts = KubernetesFacts { uid, ..facts.of_project(&job.project) };
+        Ok(Bindings::Kubernetes(Box::new(KubernetesBindings { cluster, facts })))
+    }
+
+    fn rebind(&self, _job: &Job, _bindings: &Bindings) {}
+
+    fn submit(&self, submission: Submission) -> BoxFuture<'_, ()> {
+        Box::pin(self.take(submission, Begin::Submit))
+    }
+
+    fn adopt(&self, submission: Submission) -> BoxFuture<'_, ()> {
+        Box::pin(self.take(submission, Begin::Adopt))
+    }
+
+    fn cancel(&self, key: &AttemptKey, cause: StopCause, grace: Duration) -> BoxFuture<'_, ()> {
+        let key = key.clone();
+        Box::pin(async move {
+            let mut attempts = self.cluster.attempts();
+            match attempts.get(&key) {
+                Some(Slot::Live(sender)) => _ = sender.send(Stop { cause, grace }),
+                Some(Slot::Ended(_)) => {}
+                None => {
+                    // An earlier server may have submitted it.
+                    if let Some((job, lowered)) = self.cluster.folders.record(&key) {
+                        let (sender, stops) = unbounded_channel();
+                        let _ = sender.send(Stop { cause, grace });
+                        attempts.insert(key.clone(), Slot::Live(sender));
+                        drop(attempts);
+                        return self.spawn(job, lowered, BTreeMap::new(), stops, Begin::Adopt);
+                    }
+                    // It was not, and will not be.
+                    let Event::Ended(ended) = self.without_run(Outcome::Cancelled) else { return };
+                    attempts.insert(key.clone(), Slot::Ended(ended.clone()));
+                    drop(attempts);
+                    self.cluster.report(&key, Event::Ended(ended));
+                }
+            }
+        })
+    }
+
+    fn release(&self, key: &AttemptKey) {
+        let mut attempts = self.cluster.attempts();
+        if matches!(attempts.get(key), Some(Slot::Ended(_))) {
+            attempts.remove(key);
+        }
+        drop(attempts);
+        self.jobs().remove(key);
+    }
+
+    fn standing(&self) -> Standing {
+        self.cluster.standing.now()
+    }
+
+    fn survey<'a>(&'a self, project: &'a str) -> Option<BoxFuture<'a, Survey>> {
+        Some(Box::pin(survey::survey(&self.cluster, project)))
+    }
+
+    fn notices<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, Vec<Notice>> {
+        let live = self.cluster.board.told(&key.object_name());
+        if !live.is_empty() {
+            return Box::pin(std::future::ready(live));
+        }
+        let (folders, key) = (self.cluster.folders.clone(), key.clone());
+        let read = tokio::task::spawn_blocking(move || folders.told(&key));
+        Box::pin(async move { read.await.unwrap_or_default() })
+    }
+
+    fn logs(&self) -> Option<&dyn Logs> {
+        Some(self)
+    }
+}
+
+impl Drop for KubernetesExecutor {
+    /// Nobody hears of the cluster any more.
+    fn drop(&mut self) {
+        self.cluster.watches.end.cancel();
+    }
+}

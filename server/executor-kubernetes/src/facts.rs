@@ -1,0 +1,297 @@
+//! What a cluster has: its nodes, watched, and what is installed, asked for every minute. It is kept on the disk, so that
+//! runs can be planned while the cluster is away.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use cubeloom_domain::executor::{Facts, GpuFacts, NodeFacts};
+use cubeloom_domain::kubernetes::{KubernetesFacts, NodeGroupFacts, OperatorFacts, QueueFacts};
+use cubeloom_domain::pipeline::Toleration;
+use cubeloom_domain::{Bytes, Cpu};
+use futures::{StreamExt, pin_mut};
+use k8s_openapi::api::core::v1::{Node, Taint};
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{self, Event, watcher};
+use kube::{Api, ResourceExt};
+use tokio::time::interval;
+
+use crate::cluster::Cluster;
+use crate::config::KubernetesConfig;
+use crate::quantity::number;
+use crate::watch::heard;
+
+/// How often it is asked what is installed.
+const ASK: Duration = Duration::from_secs(60);
+/// Nodes change often; what follows from them is worked out at most this often.
+const GATHER: Duration = Duration::from_secs(1);
+
+/// API groups that matter, e.g. those of operators.
+const GROUPS: [&str; 9] = [
+    "kubeflow.org",
+    "ray.io",
+    "sparkoperator.k8s.io",
+    "batch.volcano.sh",
+    "scheduling.volcano.sh",
+    "kueue.x-k8s.io",
+    "jobset.x-k8s.io",
+    "frameworkcontroller.microsoft.com",
+    "metrics.k8s.io",
+];
+
+/// An operator's entry under this name holds for all that none is named for.
+const ALL: &str = "*";
+
+/// What was known of a cluster when a server last looked.
+#[must_use]
+pub fn last_known(config: &KubernetesConfig) -> Facts {
+    let text = std::fs::read(file(config)).unwrap_or_default();
+    let known: Facts = serde_json::from_slice(&text).unwrap_or_default();
+    let kinds = known.kubernetes.map(|facts| facts.kinds.into_keys().collect()).unwrap_or_default();
+    facts(config, known.nodes, &kinds, &Cards::default())
+}
+
+fn file(config: &KubernetesConfig) -> PathBuf {
+    config.data.join("clusters").join(format!("{}.json", config.name))
+}
+
+/// Keeps the facts for as long as the server runs.
+pub async fn keep(cluster: Arc<Cluster>) {
+    let api: Api<Node> = Api::all(cluster.client().await);
+    let stream = watcher(api, watcher::Config::default()).default_backoff();
+    pin_mut!(stream);
+    let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
+    let mut kinds = installed_before(&cluster);
+    let (mut ask, mut gather) = (interval(ASK), interval(GATHER));
+    let mut changed = false;
+    loop {
+        tokio::select! {
+            event = stream.next() => changed |= see(&cluster, &mut nodes, event),
+            _ = ask.tick() => if let Some(found) = installed(&cluster).await {
+                changed |= std::mem::replace(&mut kinds, found) != kinds;
+            },
+            _ = gather.tick() => if std::mem::take(&mut changed) {
+                publish(&cluster, &nodes, &kinds);
+            },
+        }
+    }
+}
+
+fn installed_before(cluster: &Cluster) -> BTreeSet<String> {
+    cluster.facts().kubernetes.map(|facts| facts.kinds.into_keys().collect()).unwrap_or_default()
+}
+
+/// Takes in what has become of a node; whether that changes anything.
+fn see(
+    cluster: &Cluster,
+    nodes: &mut BTreeMap<String, Node>,
+    event: Option<Result<Event<Node>, watcher::Error>>,
+) -> bool {
+    let mut put = |mut node: Node| {
+        // Every few seconds a node says that it lives: that is no change.
+        node.metadata.managed_fields = None;
+        node.metadata.resource_version = None;
+        let same = |old: &Node| contribution(old) == contribution(&node);
+        let changes = !nodes.get(&node.name_any()).is_some_and(same);
+        nodes.insert(node.name_any(), node);
+        changes
+    };
+    match event.and_then(|event| heard(cluster, "nodes", event)) {
+        Some(Event::InitApply(node) | Event::Apply(node)) => put(node),
+        Some(Event::Delete(node)) => nodes.remove(&node.name_any()).is_some(),
+        Some(Event::InitDone) => true,
+        Some(Event::Init) | None => false,
+    }
+}
+
+/// What of a node the facts are made from.
+fn contribution(node: &Node) -> impl PartialEq + '_ {
+    let status = node.status.as_ref();
+    let taints = node.spec.as_ref().and_then(|spec| spec.taints.as_ref());
+    (is_ready(node), status.and_then(|status| status.allocatable.as_ref()), &node.metadata.labels, taints)
+}
+
+fn publish(cluster: &Cluster, nodes: &BTreeMap<String, Node>, kinds: &BTreeSet<String>) {
+    let config = &cluster.config;
+    let usable = nodes.values().filter(|node| is_usable(node, &config.facts));
+    let found = usable.clone().map(|node| node_facts(node, &config.facts)).collect();
+    let facts = facts(config, found, kinds, &cards(usable));
+    let file = file(config);
+    let written = serde_json::to_vec(&facts).map_err(std::io::Error::other).and_then(|text| {
+        std::fs::create_dir_all(file.parent().unwrap_or(&file))?;
+        let aside = file.with_extension("part");
+        std::fs::write(&aside, text)?;
+        std::fs::rename(aside, &file)
+    });
+    if let Err(error) = written {
+        tracing::warn!(%error, "what a cluster has cannot be written down");
+    }
+    *cluster.facts.write().unwrap_or_else(PoisonError::into_inner) = facts;
+}
+
+/// What the nodes' cards are.
+#[derive(Default)]
+struct Cards {
+    products: BTreeSet<String>,
+    mig: BTreeSet<String>,
+    hami: bool,
+    rdma: Option<String>,
+}
+
+fn cards<'a>(nodes: impl Iterator<Item = &'a Node>) -> Cards {
+    let mut cards = Cards::default();
+    for node in nodes {
+        let annotations = node.metadata.annotations.iter().flatten();
+        cards.hami |= annotations.into_iter().any(|(name, _)| name.starts_with("hami.io/node-"));
+        cards.products.extend(node.labels().get("nvidia.com/gpu.product").cloned());
+        let resources = node.status.iter().flat_map(|status| status.allocatable.iter().flatten());
+        for (name, _) in resources.filter(|(_, amount)| number(amount) > 0.0) {
+            cards.mig.extend(name.strip_prefix("nvidia.com/mig-").map(Into::into));
+            if name.starts_with("rdma/") && cards.rdma.is_none() {
+                cards.rdma = Some(name.clone());
+            }
+        }
+    }
+    cards
+}
+
+/// What is configured of a cluster, with what was found.
+fn facts(config: &KubernetesConfig, nodes: Vec<NodeFacts>, kinds: &BTreeSet<String>, cards: &Cards) -> Facts {
+    let own = &config.facts;
+    let gang = |kind: &str| own.kinds.get(kind).or(own.kinds.get(ALL)).copied().unwrap_or_default();
+    let has = |group: &str| kinds.iter().any(|kind| kind.contains(&format!(".{group}/")));
+    let mut facts = own.clone();
+    facts.kinds = kinds.iter().map(|kind| (kind.clone(), gang(kind))).collect::<BTreeMap<_, OperatorFacts>>();
+    let default = || QueueFacts { queue: "default".into(), priority_class: None };
+    facts.volcano = has("batch.volcano.sh").then(|| own.volcano.clone().unwrap_or_else(default));
+    facts.kueue = own.kueue.clone().filter(|_| has("kueue.x-k8s.io"));
+    facts.cards.products.extend(cards.products.iter().cloned());
+    facts.cards.products.sort();
+    facts.cards.products.dedup();
+    facts.cards.mig.extend(cards.mig.iter().filter(|mig| !own.cards.mig.contains(mig)).cloned());
+    facts.cards.hami |= cards.hami;
+    facts.rdma = own.rdma.clone().or_else(|| cards.rdma.clone());
+    Facts {
+        cluster: config.name.clone(),
+        kind: "kubernetes".into(),
+        nodes,
+        node_groups: own.node_groups.keys().cloned().collect(),
+        kubernetes: Some(facts),
+        ..Facts::default()
+    }
+}
+
+/// The kinds that the cluster serves, of the groups that matter; `None` when it does not answer.
+async fn installed(cluster: &Cluster) -> Option<BTreeSet<String>> {
+    let client = cluster.client().await;
+    let groups = cluster.ask("asking what is installed", client.list_api_groups()).await.ok()?;
+    let mut kinds = BTreeSet::new();
+    for group in groups.groups.iter().filter(|group| GROUPS.contains(&group.name.as_str())) {
+        for version in &group.versions {
+            let resources = client.list_api_group_resources(&version.group_version);
+            let Ok(resources) = cluster.ask("asking what is installed", resources).await else { continue };
+            let whole = resources.resources.iter().filter(|resource| !resource.name.contains('/'));
+            kinds.extend(
+                whole.map(|resource| format!("{}.{}/{}", resource.name, group.name, version.version)),
+            );
+        }
+    }
+    Some(kinds)
+}
+
+fn is_ready(node: &Node) -> bool {
+    let conditions = node.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    conditions.into_iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
+}
+
+/// Whether jobs may go there: it is ready, not set aside, and has no taint that no node group tolerates.
+fn is_usable(node: &Node, facts: &KubernetesFacts) -> bool {
+    let unschedulable = node.spec.as_ref().is_some_and(|spec| spec.unschedulable == Some(true));
+    let every: Vec<&Toleration> = facts.node_groups.values().flat_map(|group| &group.tolerations).collect();
+    is_ready(node) && !unschedulable && lets_in(node, &every)
+}
+
+/// Whether jobs with these tolerations may go to a node, whatever else speaks against it.
+fn lets_in(node: &Node, tolerations: &[&Toleration]) -> bool {
+    let tolerated = |taint: &Taint| {
+        tolerations.iter().any(|toleration| {
+            toleration.key == taint.key
+                && (toleration.value.is_none() || toleration.value == taint.value)
+                && toleration.effect.as_ref().is_none_or(|effect| *effect == taint.effect)
+        })
+    };
+    let taints = node.spec.iter().flat_map(|spec| spec.taints.iter().flatten());
+    taints.filter(|taint| taint.effect != "PreferNoSchedule").all(tolerated)
+}
+
+/// Whether a node is of a group: it has the group's labels, and lets the group's jobs in.
+fn is_of(node: &Node, group: &NodeGroupFacts) -> bool {
+    let has = |(key, value): (&String, &String)| node.labels().get(key) == Some(value);
+    group.selector.iter().all(has) && lets_in(node, &group.tolerations.iter().collect::<Vec<_>>())
+}
+
+fn node_facts(node: &Node, facts: &KubernetesFacts) -> NodeFacts {
+    let allocatable = node.status.as_ref().and_then(|status| status.allocatable.as_ref());
+    let amount = |name: &str| allocatable.and_then(|all| all.get(name)).map_or(0.0, number);
+    let cards = amount(&facts.cards.resource) as u32;
+    let label = |name: &str| node.labels().get(name).cloned().unwrap_or_default();
+    let memory = label("nvidia.com/gpu.memory").parse::<u64>().unwrap_or(0);
+    let name = node.name_any();
+    let card = |n: u32| GpuFacts {
+        uuid: format!("{name}/{n}"),
+        name: label(&facts.cards.product_label),
+        memory: Bytes(memory << 20),
+    };
+    NodeFacts {
+        cpu: Cpu((amount("cpu") * 1000.0) as u64),
+        memory: Bytes(amount("memory") as u64),
+        gpus: (0..cards).map(card).collect(),
+        groups: facts
+            .node_groups
+            .iter()
+            .filter(|(_, group)| is_of(node, group))
+            .map(|(group, _)| group.clone())
+            .collect(),
+        name: name.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn node(labels: serde_json::Value, taints: serde_json::Value) -> Node {
+        let node = json!({
+            "metadata": {"name": "n", "labels": labels},
+            "spec": {"taints": taints},
+            "status": {
+                "allocatable": {"cpu": "4", "memory": "8Gi"},
+                "conditions": [{"type": "Ready", "status": "True"}],
+            },
+        });
+        serde_json::from_value(node).unwrap()
+    }
+
+    #[test]
+    fn a_node_is_of_the_groups_whose_labels_it_has_and_whose_jobs_it_lets_in() {
+        let facts: KubernetesFacts = serde_json::from_value(json!({"node_groups": {
+            "cards": {"selector": {"pool": "cards"}, "tolerations": [{"key": "card", "effect": "NoSchedule"}]},
+            "cards-too": {"selector": {"pool": "cards"}},
+            "every": {},
+        }}))
+        .unwrap();
+        let groups = |node: &Node| node_facts(node, &facts).groups;
+        let taint = |effect: &str| json!([{"key": "card", "value": "yes", "effect": effect}]);
+        assert_eq!(groups(&node(json!({}), json!([]))), ["every"]);
+        assert_eq!(groups(&node(json!({"pool": "cards"}), json!([]))), ["cards", "cards-too", "every"]);
+        let kept = node(json!({"pool": "cards"}), taint("NoSchedule"));
+        assert_eq!((groups(&kept), is_usable(&kept, &facts)), (vec!["cards".to_owned()], true));
+        // The toleration is for another effect.
+        let emptied = node(json!({"pool": "cards"}), taint("NoExecute"));
+        assert_eq!((groups(&emptied), is_usable(&emptied, &facts)), (Vec::new(), false));
+        assert_eq!(groups(&node(json!({}), taint("PreferNoSchedule"))), ["every"]);
+    }
+}

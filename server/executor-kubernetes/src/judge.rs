@@ -1,0 +1,220 @@
+//! What follows from what is known of a job's pods. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::job::SuccessRule;
+use cubeloom_domain::kubernetes::KubernetesJob;
+use cubeloom_domain::outcome::{Failure, FailureKind, WorkerName};
+use cubeloom_workers::ends::{End, Finish};
+
+use crate::board::Seen;
+use crate::pods::{Obstacle, PodState, PodView};
+use crate::roots::Cause;
+
+/// The signals that workers are stopped with.
+const STOPPING: [i32; 2] = [9, 15];
+
+/// The pod that failed first.
+#[derive(Clone, Debug)]
+pub struct Blame {
+    pod: PodView,
+    /// How many other workers were stopped because of it.
+    others: usize,
+}
+
+/// Whether a pod's program, or its setup, has begun: then there is a log.
+#[must_use]
+pub fn has_begun(pod: &PodView) -> bool {
+    match &pod.state {
+        PodState::Running { .. } => true,
+        PodState::Ended { end, .. } => !matches!(end, End::CouldNotStart { .. }),
+        PodState::Waiting { .. } => false,
+    }
+}
+
+/// Since when as many workers run, or ran, as must start together.
+#[must_use]
+pub fn started(seen: &Seen, gang: u32) -> Option<Timestamp> {
+    let mut began: BTreeMap<&WorkerName, Timestamp> = BTreeMap::new();
+    for pod in seen.pods.values() {
+        let at = match &pod.view.state {
+            PodState::Running { since } => *since,
+            PodState::Ended { started_at: Some(at), .. } => *at,
+            PodState::Waiting { .. } | PodState::Ended { .. } => continue,
+        };
+        let first = began.entry(&pod.view.worker).or_insert(at);
+        *first = at.min(*first);
+    }
+    let mut moments: Vec<Timestamp> = began.into_values().collect();
+    moments.sort_unstable();
+    moments.get((gang.max(1) - 1) as usize).copied()
+}
+
+/// When its first worker began, and when its last one ended.
+#[must_use]
+pub fn times(seen: &Seen) -> (Option<Timestamp>, Option<Timestamp>) {
+    let began = seen.pods.values().filter_map(|pod| match &pod.view.state {
+        PodState::Running { since } => Some(*since),
+        PodState::Ended { started_at, .. } => *started_at,
+        PodState::Waiting { .. } => None,
+    });
+    let ended = seen.pods.values().filter_map(|pod| match &pod.view.state {
+        PodState::Ended { ended_at, .. } => Some(*ended_at),
+        PodState::Waiting { .. } | PodState::Running { .. } => None,
+    });
+    (began.min(), ended.max())
+}
+
+/// What keeps a worker from ever starting.
+#[must_use]
+pub fn obstacle(seen: &Seen) -> Option<(WorkerName, Obstacle)> {
+    seen.live_pods().find_map(|pod| match &pod.state {
+        PodState::Waiting { obstacle: Some(obstacle), .. } => Some((pod.worker.clone(), obstacle.clone())),
+        _ => None,
+    })
+}
+
+/// What a job waits for, as the cluster says it.
+#[must_use]
+pub fn note(seen: &Seen) -> Option<String> {
+    let of_pod = |pod: &PodView| match &pod.state {
+        PodState::Waiting { note: Some(note), .. } => Some(format!("{}: {note}", pod.worker)),
+        _ => None,
+    };
+    let of_root = || {
+        seen.live_roots().find_map(|root| match &root.state {
+            crate::roots::RootState::Open { note } => note.clone(),
+            _ => None,
+        })
+    };
+    let told = || {
+        let notices = seen.events.iter().rev().map(|told| &told.notice);
+        notices.filter(|notice| notice.warning).map(|notice| notice.message.clone()).next()
+    };
+    seen.live_pods().find_map(of_pod).or_else(of_root).or_else(told)
+}
+
+/// Whether the first worker of a role decides, and has ended well, and no other badly: some objects know only of whole
+/// roles.
+#[must_use]
+pub fn first_is_done(seen: &Seen, success: &SuccessRule) -> bool {
+    let SuccessRule::First(role) = success else { return false };
+    let ended = |well: bool| {
+        let pods = seen.pods.values().map(|pod| &pod.view);
+        pods.filter(move |pod| matches!(&pod.state, PodState::Ended { end, .. } if is_well(end) == well))
+    };
+    let is_first = |pod: &PodView| pod.worker.role == *role && pod.worker.index == 0;
+    ended(true).any(is_first) && ended(false).next().is_none()
+}
+
+/// Whether a worker of the role that decides has ended badly: its job cannot succeed any more.
+#[must_use]
+pub fn decider_has_failed(seen: &Seen, success: &SuccessRule) -> bool {
+    let SuccessRule::Role(role) = success else { return false };
+    let mut pods = seen.pods.values().map(|pod| &pod.view).filter(|pod| pod.worker.role == *role);
+    pods.any(|pod| matches!(&pod.state, PodState::Ended { end, .. } if !is_well(end)))
+}
+
+/// The pod that failed first, by itself.
+#[must_use]
+pub fn blame(seen: &Seen) -> Option<Blame> {
+    let failed = |pod: &&PodView| matches!(&pod.state, PodState::Ended { end, .. } if !is_well(end));
+    let order = |pod: &&PodView| finish(pod).map(|finish| finish.order());
+    let pods = || seen.pods.values().map(|pod| &pod.view);
+    let pod = pods().filter(failed).min_by_key(order)?.clone();
+    let stopped = |other: &&PodView| {
+        other.worker != pod.worker
+            && match &other.state {
+                PodState::Ended { end: End::Signal { signal }, .. } => STOPPING.contains(signal),
+                PodState::Ended { .. } => false,
+                PodState::Running { .. } | PodState::Waiting { .. } => true,
+            }
+    };
+    let others: BTreeSet<&WorkerName> = pods().filter(stopped).map(|pod| &pod.worker).collect();
+    let others = others.len();
+    Some(Blame { pod, others })
+}
+
+fn is_well(end: &End) -> bool {
+    *end == End::Exit { code: 0 }
+}
+
+fn finish(pod: &PodView) -> Option<Finish<'_>> {
+    match &pod.state {
+        PodState::Ended { end, started_at, ended_at } => {
+            Some(Finish { end, started_at: *started_at, ended_at: *ended_at })
+        }
+        _ => None,
+    }
+}
+
+/// The failure of a job whose object says that it failed because of `cause`.
+#[must_use]
+pub fn failure(job: &KubernetesJob, seen: &Seen, blame: Option<Blame>, cause: &Cause) -> Failure {
+    if let Some(Blame { pod, others }) = &blame
+        && let Some(finish) = finish(pod)
+    {
+        return finish.cause(&pod.worker, *others, Vec::new());
+    }
+    let kind = job.objects.last().and_then(|object| object["kind"].as_str()).unwrap_or("job");
+    let why = [cause.message.as_str(), cause.reason.as_str()].into_iter().find(|text| !text.is_empty());
+    let message = format!("its {kind} failed: {}", why.unwrap_or("the cluster does not say why"));
+    let kind = match cause.reason.as_str() {
+        "DeadlineExceeded" => FailureKind::Timeout,
+        _ if seen.pods.is_empty() => FailureKind::CouldNotStart,
+        // Ray's and Spark's own judgement of the program.
+        "AppFailed" | "SparkFailed" => FailureKind::Exit,
+        _ => FailureKind::Lost,
+    };
+    Failure::new(kind, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::PodSeen;
+
+    /// Pods of these roles and indexes, with their exit codes; without one they run.
+    fn seen(pods: &[(&str, u32, Option<i32>)]) -> Seen {
+        let pod = |(role, index, code): &(&str, u32, Option<i32>)| {
+            let at = Timestamp(1);
+            let state = match code {
+                Some(code) => {
+                    PodState::Ended { end: End::Exit { code: *code }, started_at: Some(at), ended_at: at }
+                }
+                None => PodState::Running { since: at },
+            };
+            let view = PodView {
+                name: format!("{role}-{index}"),
+                uid: format!("{role}-{index}"),
+                job: "cl-a".into(),
+                worker: WorkerName { role: (*role).into(), index: *index },
+                containers: Vec::new(),
+                deleted: false,
+                state,
+            };
+            (view.uid.clone(), PodSeen { view, gone: false })
+        };
+        Seen { pods: pods.iter().map(pod).collect(), ..Seen::default() }
+    }
+
+    #[test]
+    fn the_first_of_a_role_decides_unless_another_failed() {
+        let rule = SuccessRule::First("worker".into());
+        let is_done = |pods: &[_]| first_is_done(&seen(pods), &rule);
+        assert!(is_done(&[("worker", 0, Some(0)), ("worker", 1, None), ("ps", 0, None)]));
+        assert!(!is_done(&[("worker", 0, None), ("worker", 1, Some(0))]));
+        assert!(!is_done(&[("worker", 0, Some(1))]));
+        assert!(!is_done(&[("worker", 0, Some(0)), ("worker", 1, Some(2))]));
+        assert!(!first_is_done(&seen(&[("worker", 0, Some(0))]), &SuccessRule::AllWorkers));
+    }
+
+    #[test]
+    fn only_the_role_that_decides_fails_a_job_by_itself() {
+        let rule = SuccessRule::Role("head".into());
+        assert!(decider_has_failed(&seen(&[("head", 0, Some(1))]), &rule));
+        assert!(!decider_has_failed(&seen(&[("head", 0, Some(0)), ("worker", 0, Some(1))]), &rule));
+        assert!(!decider_has_failed(&seen(&[("head", 0, Some(1))]), &SuccessRule::AllWorkers));
+    }
+}

@@ -1,0 +1,34 @@
+//! Jobs on a Kubernetes cluster: their objects are applied, watched, stopped and removed; their logs are followed.
+//!
+//! `watch` keeps one picture of everything on the `board`; each `attempt` looks at it when something of it changes, and
+//! the pure modules (`pods`, `roots`, `judge`) say what follows. What an operator does with an object is its own affair:
+//! its status says how a job ended, the pods say which worker was the first cause.
+
+mod access;
+mod attempt;
+mod board;
+mod cluster;
+mod config;
+mod error;
+mod executor;
+mod facts;
+mod folders;
+mod follow;
+mod janitor;
+mod judge;
+mod logs;
+mod outputs;
+mod pace;
+mod pods;
+mod quantity;
+mod roots;
+mod stamped;
+mod standing;
+mod stop;
+mod submit;
+mod survey;
+mod watch;
+
+pub use access::{Access, AccessError, contexts};
+pub use config::{KubernetesConfig, Owners};
+pub use executor::KubernetesExecutor;

@@ -1,0 +1,79 @@
+//! What workers report: files in the project's workspace, read without the secrets of their task.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cubeloom_domain::executor::Report;
+use cubeloom_domain::job::Job;
+use cubeloom_domain::outcome::WorkerName;
+use cubeloom_workers::mask::Masker;
+use cubeloom_workers::{logs, outputs};
+
+use crate::attempt::Known;
+use crate::cluster::Cluster;
+
+/// The workers of a job, by rank.
+pub fn workers(job: &Job) -> impl Iterator<Item = WorkerName> + '_ {
+    let names = |role: &str, count: u32| {
+        let role = role.to_owned();
+        (0..count).map(move |index| WorkerName { role: role.clone(), index })
+    };
+    job.roles.iter().flat_map(move |role| names(&role.name, role.replicas))
+}
+
+/// What the workers of a job have reported so far.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn so_far(cluster: &Cluster, known: &Known) -> io::Result<Vec<Arc<Report>>> {
+    workers(&known.job).map(|worker| cluster.reports.read(&readable(cluster, known, &worker)?)).collect()
+}
+
+/// What all of them have reported, at the end.
+#[must_use]
+pub fn whole(cluster: &Cluster, known: &Known) -> Report {
+    let mut reports = outputs::Reports::default();
+    for worker in workers(&known.job) {
+        let read = readable(cluster, known, &worker).and_then(|path| logs::range(&path, 0, length(&path)));
+        match read {
+            Ok(piece) => reports.add(&worker.to_string(), &piece.bytes),
+            Err(error) => reports.warnings.push(format!("{worker}: its outputs cannot be read: {error}")),
+        }
+    }
+    if !reports.warnings.is_empty() {
+        let folder = cluster.folders.attempt(&known.job.key);
+        let text: String = reports.warnings.iter().map(|warning| format!("{warning}\n")).collect();
+        if let Err(error) = std::fs::write(folder.join("warnings"), text) {
+            tracing::warn!(%error, "warnings of an attempt could not be written");
+        }
+    }
+    reports.report
+}
+
+fn length(path: &Path) -> usize {
+    usize::try_from(logs::len(path).unwrap_or(0)).unwrap_or(outputs::MOST).min(outputs::MOST)
+}
+
+/// The file to read a worker's reports from: its own, or, where its task has secrets, a copy without them.
+pub fn readable(cluster: &Cluster, known: &Known, worker: &WorkerName) -> io::Result<PathBuf> {
+    let job = &known.job;
+    let own = cluster.folders.outputs(&job.project, &job.key, worker);
+    if known.masks.is_empty() || !own.exists() {
+        return Ok(own);
+    }
+    let copy = cluster.folders.worker(&job.key, worker).join("outputs.jsonl");
+    if logs::len(&copy)? == 0 || newer(&own, &copy) {
+        let mut masker = Masker::new(&known.masks);
+        let mut text = masker.push(&logs::range(&own, 0, length(&own))?.bytes);
+        text.extend(masker.finish());
+        std::fs::create_dir_all(copy.parent().unwrap_or(&copy))?;
+        std::fs::write(&copy, text)?;
+    }
+    Ok(copy)
+}
+
+fn newer(one: &Path, other: &Path) -> bool {
+    let changed = |path: &Path| std::fs::metadata(path).and_then(|found| found.modified()).ok();
+    changed(one) > changed(other)
+}

@@ -1,0 +1,219 @@
+//! What the status of a job's own object says, whichever operator writes it. Pure.
+
+use cubeloom_domain::job::SuccessRule;
+use cubeloom_domain::kubernetes::labels;
+use kube::api::{ApiResource, DynamicObject};
+use serde_json::Value;
+
+/// An object that stands for a job, or for one role of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RootView {
+    /// Its kind.
+    pub resource: ApiResource,
+    /// Its name.
+    pub name: String,
+    /// The job's name.
+    pub job: String,
+    /// Whether somebody has deleted it, and it only waits for its pods.
+    pub deleted: bool,
+    /// Why Cubeloom is stopping it.
+    pub stop: Option<String>,
+    /// What has become of it.
+    pub state: RootState,
+}
+
+/// What has become of a job's object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RootState {
+    /// It goes on.
+    Open {
+        /// What it waits for, where it says so.
+        note: Option<String>,
+    },
+    /// It ended well.
+    Succeeded,
+    /// It did not.
+    Failed(Cause),
+}
+
+/// Why an operator says that a job failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cause {
+    /// A word.
+    pub reason: String,
+    /// A sentence.
+    pub message: String,
+}
+
+/// The annotation that keeps why a job is being stopped.
+pub const STOP: &str = "cubeloom/stop";
+
+impl RootView {
+    /// Reads an object; `None` when it is not one of ours.
+    #[must_use]
+    pub fn read(resource: &ApiResource, object: &DynamicObject) -> Option<Self> {
+        let meta = &object.metadata;
+        Some(Self {
+            resource: resource.clone(),
+            name: meta.name.clone()?,
+            job: meta.labels.as_ref()?.get(labels::JOB)?.clone(),
+            deleted: meta.deletion_timestamp.is_some(),
+            stop: meta.annotations.as_ref().and_then(|annotations| annotations.get(STOP)).cloned(),
+            state: state(&resource.kind, &object.data["status"]),
+        })
+    }
+}
+
+fn state(kind: &str, status: &Value) -> RootState {
+    match kind {
+        "RayJob" => ray(status),
+        "SparkApplication" => spark(status),
+        _ if status["state"]["phase"].is_string() => volcano(&status["state"]),
+        _ => conditions(status),
+    }
+}
+
+/// `batch/v1` Jobs, and the jobs of Kubeflow's operators.
+fn conditions(status: &Value) -> RootState {
+    let holds = |name: &str| {
+        let mut conditions = status["conditions"].as_array().into_iter().flatten();
+        conditions.find(|one| one["type"] == name && one["status"] == "True")
+    };
+    // An operator may set both when a job is tried again: the failure is the later one.
+    if let Some(failed) = holds("Failed").or_else(|| holds("FailureTarget")) {
+        return RootState::Failed(cause(failed));
+    }
+    if holds("Succeeded").or_else(|| holds("Complete")).is_some() {
+        return RootState::Succeeded;
+    }
+    let note = holds("Suspended").map(|suspended| text(&suspended["message"]));
+    RootState::Open { note: note.filter(|note| !note.is_empty()) }
+}
+
+fn volcano(state: &Value) -> RootState {
+    match state["phase"].as_str().unwrap_or_default() {
+        "Completed" => RootState::Succeeded,
+        "Failed" | "Terminated" | "Aborted" => RootState::Failed(cause(state)),
+        _ => RootState::Open { note: None },
+    }
+}
+
+fn ray(status: &Value) -> RootState {
+    let failed = || RootState::Failed(cause(status));
+    match (status["jobDeploymentStatus"].as_str(), status["jobStatus"].as_str()) {
+        (Some("Complete"), Some("SUCCEEDED")) => RootState::Succeeded,
+        (Some("Complete" | "Failed" | "ValidationFailed"), _) => failed(),
+        (Some("Initializing" | "Waiting" | "Retrying"), _) => {
+            let note = text(&status["message"]);
+            RootState::Open { note: (!note.is_empty()).then_some(note) }
+        }
+        _ => RootState::Open { note: None },
+    }
+}
+
+fn spark(status: &Value) -> RootState {
+    let state = &status["applicationState"];
+    match state["state"].as_str().unwrap_or_default() {
+        "COMPLETED" => RootState::Succeeded,
+        "FAILED" => {
+            RootState::Failed(Cause { reason: "SparkFailed".into(), message: text(&state["errorMessage"]) })
+        }
+        _ => RootState::Open { note: None },
+    }
+}
+
+fn cause(of: &Value) -> Cause {
+    Cause { reason: text(&of["reason"]), message: text(&of["message"]) }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().trim().to_owned()
+}
+
+/// What the objects of one job, `count` of them, together say: most jobs have one, those without any operator one for
+/// each role. `None` while the job goes on.
+#[must_use]
+pub fn verdict<'a>(
+    roots: impl Iterator<Item = &'a RootView> + Clone,
+    count: usize,
+    success: &SuccessRule,
+) -> Option<Result<(), Cause>> {
+    let failed = |root: &RootView| match &root.state {
+        RootState::Failed(cause) => Some(cause.clone()),
+        RootState::Open { .. } | RootState::Succeeded => None,
+    };
+    if let Some(cause) = roots.clone().find_map(failed) {
+        return Some(Err(cause));
+    }
+    let well = |root: &RootView| root.state == RootState::Succeeded;
+    if count > 0 && roots.clone().filter(|root| well(root)).count() >= count {
+        return Some(Ok(()));
+    }
+    let decides = |root: &RootView| match success {
+        SuccessRule::Role(role) | SuccessRule::First(role) => root.name == format!("{}-{role}", root.job),
+        SuccessRule::AllWorkers | SuccessRule::AnyWorker => false,
+    };
+    roots.clone().any(|root| decides(root) && well(root)).then_some(Ok(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn failed(reason: &str, message: &str) -> RootState {
+        RootState::Failed(Cause { reason: reason.into(), message: message.into() })
+    }
+
+    #[test]
+    fn every_operators_words_are_read() {
+        let open = RootState::Open { note: None };
+        let condition = |kind: &str| json!({"conditions": [{"type": kind, "status": "True", "reason": "r", "message": "m"}]});
+        for (kind, status, expected) in [
+            ("Job", json!({}), open.clone()),
+            ("Job", condition("Complete"), RootState::Succeeded),
+            ("Job", condition("Failed"), failed("r", "m")),
+            ("PyTorchJob", condition("Running"), open.clone()),
+            ("PyTorchJob", condition("Succeeded"), RootState::Succeeded),
+            ("MPIJob", condition("Suspended"), RootState::Open { note: Some("m".into()) }),
+            ("Job", json!({"state": {"phase": "Running"}}), open.clone()),
+            ("Job", json!({"state": {"phase": "Completed"}}), RootState::Succeeded),
+            ("Job", json!({"state": {"phase": "Aborted", "reason": "r", "message": "m"}}), failed("r", "m")),
+            (
+                "RayJob",
+                json!({"jobDeploymentStatus": "Complete", "jobStatus": "SUCCEEDED"}),
+                RootState::Succeeded,
+            ),
+            // Ray calls a job complete also when it was stopped.
+            ("RayJob", json!({"jobDeploymentStatus": "Complete", "jobStatus": "STOPPED"}), failed("", "")),
+            ("RayJob", json!({"jobDeploymentStatus": "Running"}), open.clone()),
+            ("SparkApplication", json!({"applicationState": {"state": "COMPLETED"}}), RootState::Succeeded),
+            ("SparkApplication", json!({"applicationState": {"state": "FAILING"}}), open),
+        ] {
+            assert_eq!(state(kind, &status), expected, "{kind} {status}");
+        }
+    }
+
+    #[test]
+    fn objects_of_roles_decide_together() {
+        let kind = ApiResource::erase::<k8s_openapi::api::batch::v1::Job>(&());
+        let root = |role: &str, state: RootState| RootView {
+            resource: kind.clone(),
+            name: format!("cl-a-{role}"),
+            job: "cl-a".into(),
+            deleted: false,
+            stop: None,
+            state,
+        };
+        let open = || RootState::Open { note: None };
+        let verdict = |roots: &[RootView], success| verdict(roots.iter(), 2, &success);
+        let master = SuccessRule::Role("master".into());
+        let half = [root("master", RootState::Succeeded), root("worker", open())];
+        assert_eq!(verdict(&half, SuccessRule::AllWorkers), None);
+        assert_eq!(verdict(&half, master.clone()), Some(Ok(())));
+        assert_eq!(verdict(&half[..1], SuccessRule::AllWorkers), None, "the other is not seen yet");
+        let broken = [root("master", open()), root("worker", failed("r", "m"))];
+        assert!(matches!(verdict(&broken, master), Some(Err(_))));
+    }
+}

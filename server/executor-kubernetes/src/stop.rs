@@ -1,0 +1,128 @@
+//! Stopping: the cause is written on the job's objects first, so that it outlives the server; then they, and the pods, are
+//! deleted.
+
+use std::time::Duration;
+
+use cubeloom_domain::executor::StopCause;
+use cubeloom_domain::job::Job;
+use cubeloom_domain::kubernetes::KubernetesJob;
+use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
+use k8s_openapi::api::core::v1::{Pod, Secret};
+use kube::Api;
+use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, Preconditions};
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, Stop};
+use crate::error::{Refused, pause};
+use crate::pods::PodView;
+use crate::roots::{RootView, STOP};
+use crate::submit::{has_secret, kind_of, name_of, namespace_of, roots};
+
+/// The stop that an earlier server wrote on an object.
+#[must_use]
+pub fn written(root: &RootView) -> Option<Stop> {
+    let (cause, grace) = root.stop.as_deref()?.split_once(' ')?;
+    let cause = match cause {
+        "cancelled" => StopCause::Cancelled,
+        "timeout" => StopCause::Timeout,
+        "preempted" => StopCause::Preempted,
+        _ => return None,
+    };
+    Some(Stop { cause, grace: Duration::from_millis(grace.parse().ok()?) })
+}
+
+/// How an attempt ends that is stopped.
+#[must_use]
+pub fn outcome(cause: StopCause) -> Outcome {
+    match cause {
+        StopCause::Cancelled => Outcome::Cancelled,
+        StopCause::Timeout => Outcome::Failed(Failure::new(FailureKind::Timeout, "its time was up")),
+        StopCause::Preempted => {
+            let message = "its place was needed for another job";
+            Outcome::Failed(Failure::new(FailureKind::Preempted, message))
+        }
+    }
+}
+
+/// Writes why a job is stopped on its objects.
+pub async fn write(cluster: &Cluster, job: &KubernetesJob, stop: Stop) {
+    let cause = match stop.cause {
+        StopCause::Cancelled => "cancelled",
+        StopCause::Timeout => "timeout",
+        StopCause::Preempted => "preempted",
+    };
+    let patch = json!({"metadata": {"annotations": {STOP: format!("{cause} {}", stop.grace.as_millis())}}});
+    let (params, patch) = (PatchParams::default(), Patch::Merge(&patch));
+    for object in roots(job) {
+        let api = api(cluster, job, object).await;
+        patiently(cluster, || api.patch_metadata(name_of(object), &params, &patch)).await;
+    }
+}
+
+/// Deletes a job's objects. They go when their pods have.
+pub async fn remove(cluster: &Cluster, job: &KubernetesJob) {
+    let params = DeleteParams::foreground();
+    for object in roots(job) {
+        let api = api(cluster, job, object).await;
+        patiently(cluster, || api.delete(name_of(object), &params)).await;
+    }
+}
+
+/// Whether none of a job's objects is there any more.
+pub async fn is_gone(cluster: &Cluster, job: &KubernetesJob) -> bool {
+    for object in roots(job) {
+        let api = api(cluster, job, object).await;
+        if cluster.ask("stopping", api.get_metadata(name_of(object))).await.err() != Some(Refused::NotFound) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Deletes the Secret of a job that has ended.
+pub async fn forget_secret(cluster: &Cluster, lowered: &KubernetesJob, job: &Job) {
+    if has_secret(job) {
+        let api: Api<Secret> = Api::namespaced(cluster.client().await, namespace_of(lowered));
+        let (name, params) = (job.key.object_name(), DeleteParams::default());
+        patiently(cluster, || api.delete(&name, &params)).await;
+    }
+}
+
+/// Deletes a pod: it is told, and ended after `grace`.
+pub async fn pod(cluster: &Cluster, namespace: &str, pod: &PodView, grace: Duration) {
+    let api: Api<Pod> = Api::namespaced(cluster.client().await, namespace);
+    let seconds = u32::try_from(grace.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
+    let params = DeleteParams {
+        grace_period_seconds: Some(seconds.max(1)),
+        // Another of the same name is another worker.
+        preconditions: Some(Preconditions { uid: Some(pod.uid.clone()), resource_version: None }),
+        ..DeleteParams::default()
+    };
+    patiently(cluster, || api.delete(&pod.name, &params)).await;
+}
+
+async fn api(cluster: &Cluster, job: &KubernetesJob, object: &Value) -> Api<DynamicObject> {
+    Api::namespaced_with(cluster.client().await, namespace_of(job), &kind_of(object))
+}
+
+/// Until the cluster answers: what is not there need not be stopped, and what is refused for good is said.
+async fn patiently<T, F>(cluster: &Cluster, request: impl Fn() -> F)
+where
+    F: Future<Output = Result<T, kube::Error>>,
+{
+    let mut tries = 0;
+    loop {
+        match cluster.ask("stopping", request()).await {
+            Ok(_) | Err(Refused::NotFound) => return,
+            Err(refused @ (Refused::ForGood(_) | Refused::Exists)) => {
+                let (cluster, message) = (&cluster.config.name, refused.message());
+                tracing::warn!(cluster, message, "something cannot be stopped");
+                return;
+            }
+            Err(Refused::ForNow(_) | Refused::Credentials(_)) => {
+                tries += 1;
+                tokio::time::sleep(pause(tries)).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Gives a job's objects to the cluster: its Secret first, its own object last. Every step may be done again: what is
+//! there already stays, so that a job that an earlier server began to submit is taken up.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use cubeloom_domain::executor::Event;
+use cubeloom_domain::job::Job;
+use cubeloom_domain::kubernetes::{KubernetesJob, TOKEN_KEY, labels};
+use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams, PostParams};
+use kube::core::GroupVersionKind;
+use serde_json::{Value, json};
+
+use crate::attempt::Known;
+use crate::cluster::Cluster;
+use crate::error::{Refused, pause};
+
+/// Who applies objects, as the API server notes it.
+const MANAGER: &str = "cubeloom";
+
+/// The kind of an object.
+#[must_use]
+pub fn kind_of(object: &Value) -> ApiResource {
+    let api_version = object["apiVersion"].as_str().unwrap_or_default();
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, object["kind"].as_str().unwrap_or_default()))
+}
+
+/// The objects that stand for the job: what has a status that says how it ended.
+pub fn roots(job: &KubernetesJob) -> impl Iterator<Item = &Value> {
+    job.objects.iter().filter(|object| !matches!(object["kind"].as_str(), Some("ConfigMap" | "Service")))
+}
+
+/// The name of an object.
+#[must_use]
+pub fn name_of(object: &Value) -> &str {
+    object["metadata"]["name"].as_str().unwrap_or_default()
+}
+
+/// The job's namespace.
+#[must_use]
+pub fn namespace_of(job: &KubernetesJob) -> &str {
+    job.objects.last().and_then(|object| object["metadata"]["namespace"].as_str()).unwrap_or_default()
+}
+
+/// Whether a job has something that only its workers may know.
+#[must_use]
+pub fn has_secret(job: &Job) -> bool {
+    !job.secrets.is_empty() || job.workers() > 1
+}
+
+/// A job on its way to the cluster.
+pub struct Submitting<'a> {
+    /// Where to.
+    pub cluster: &'a Cluster,
+    /// What.
+    pub known: &'a Known,
+    /// Its objects.
+    pub lowered: &'a KubernetesJob,
+    /// The values of its secrets.
+    pub secrets: &'a BTreeMap<String, String>,
+    /// Whether it is wanted no more.
+    pub is_stopped: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// How a submission ended.
+pub enum Submitted {
+    /// All objects are there.
+    Done,
+    /// It is wanted no more. Some objects may be there.
+    Stopped,
+    /// The cluster does not take it: a sentence.
+    Refused(String),
+}
+
+impl Submitting<'_> {
+    /// Submits, however long the cluster is away.
+    pub async fn run(&self) -> Submitted {
+        match self.steps().await {
+            Ok(()) => Submitted::Done,
+            Err(None) => Submitted::Stopped,
+            Err(Some(message)) => Submitted::Refused(message),
+        }
+    }
+
+    async fn steps(&self) -> Result<(), Option<String>> {
+        if let Some(secret) = self.secret()? {
+            self.patiently(|| self.keep(&secret)).await?;
+        }
+        let (mut helpers, mut owners) = (Vec::new(), Vec::new());
+        for object in &self.lowered.objects {
+            if roots(self.lowered).any(|root| std::ptr::eq(root, object)) {
+                let uid = self.patiently(|| self.create(object)).await?;
+                owners.push(owner(object, uid));
+            } else {
+                self.patiently(|| self.apply(object)).await?;
+                helpers.push(object);
+            }
+        }
+        let secret = self.secret()?;
+        for helper in helpers.into_iter().chain(&secret) {
+            self.patiently(|| self.own(helper, &owners)).await?;
+        }
+        Ok(())
+    }
+
+    /// Tries again what may succeed later, and says so.
+    async fn patiently<T, F>(&self, step: impl Fn() -> F) -> Result<T, Option<String>>
+    where
+        F: Future<Output = Result<T, Refused>>,
+    {
+        let mut tries = 0;
+        loop {
+            if (self.is_stopped)() {
+                return Err(None);
+            }
+            let refused = match step().await {
+                Ok(done) => return Ok(done),
+                Err(Refused::ForGood(message)) => return Err(Some(message)),
+                Err(Refused::NotFound | Refused::Exists) => return Err(Some(self.no_namespace())),
+                Err(Refused::ForNow(message) | Refused::Credentials(message)) => message,
+            };
+            tries += 1;
+            let note = format!("the cluster did not take it, and is asked again: {refused}");
+            self.cluster.report(&self.known.job.key, Event::Preparing(note));
+            tokio::time::sleep(pause(tries)).await;
+        }
+    }
+
+    fn no_namespace(&self) -> String {
+        let namespace = namespace_of(self.lowered);
+        format!(
+            "the cluster has no namespace `{namespace}`: the cluster's page says what a project needs there"
+        )
+    }
+
+    fn api(&self, object: &Value) -> impl Future<Output = Api<DynamicObject>> {
+        let (kind, namespace) = (kind_of(object), namespace_of(self.lowered).to_owned());
+        async move { Api::namespaced_with(self.cluster.client().await, &namespace, &kind) }
+    }
+
+    async fn apply(&self, object: &Value) -> Result<DynamicObject, Refused> {
+        let params = PatchParams::apply(MANAGER).force();
+        let api = self.api(object).await;
+        let patch = Patch::Apply(object);
+        self.cluster.ask("submitting", api.patch(name_of(object), &params, &patch)).await
+    }
+
+    /// Makes an object, and tells its uid. One that is there stays as it is: webhooks refuse jobs that change, be it only
+    /// back to what was asked for.
+    async fn create(&self, object: &Value) -> Result<Option<String>, Refused> {
+        match self.post(object).await {
+            Err(Refused::Exists) => {
+                let api = self.api(object).await;
+                let there = self.cluster.ask("submitting", api.get_metadata(name_of(object))).await;
+                // It has gone in between: it is made again.
+                there.map(|there| there.metadata.uid).map_err(|refused| match refused {
+                    Refused::NotFound => Refused::ForNow("it has just been removed".into()),
+                    refused => refused,
+                })
+            }
+            made => made.map(|made| made.metadata.uid),
+        }
+    }
+
+    /// Makes a Secret. One that is there stays, unread: the token in it is known to the workers that run.
+    async fn keep(&self, secret: &Value) -> Result<(), Refused> {
+        match self.post(secret).await {
+            Err(Refused::Exists) => Ok(()),
+            made => made.map(drop),
+        }
+    }
+
+    async fn post(&self, object: &Value) -> Result<DynamicObject, Refused> {
+        let made: DynamicObject = serde_json::from_value(object.clone())
+            .map_err(|error| Refused::ForGood(format!("it cannot be written as an object: {error}")))?;
+        let api = self.api(object).await;
+        let params = PostParams { field_manager: Some(MANAGER.into()), ..PostParams::default() };
+        self.cluster.ask("submitting", api.create(&params, &made)).await
+    }
+
+    /// The cluster removes what a job needs together with its own object.
+    async fn own(&self, object: &Value, owners: &[Value]) -> Result<(), Refused> {
+        let patch = json!({"metadata": {"ownerReferences": owners}});
+        let api = self.api(object).await;
+        let params = PatchParams::default();
+        let patch = Patch::Merge(&patch);
+        match self.cluster.ask("submitting", api.patch(name_of(object), &params, &patch)).await {
+            // The job ended, and somebody removed it, before this came.
+            Err(Refused::NotFound) => Ok(()),
+            owned => owned.map(drop),
+        }
+    }
+
+    /// What the job's workers may know and nobody else.
+    fn secret(&self) -> Result<Option<Value>, Option<String>> {
+        let job: &Job = &self.known.job;
+        if !has_secret(job) {
+            return Ok(None);
+        }
+        let last = self.lowered.objects.last();
+        let mut data = self.secrets.clone();
+        data.insert(TOKEN_KEY.into(), token().map_err(|error| Some(error.to_string()))?);
+        Ok(Some(json!({
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {
+                "name": job.key.object_name(),
+                "namespace": namespace_of(self.lowered),
+                "labels": last.map(|object| object["metadata"]["labels"].clone()).map(without_queue),
+                "annotations": {labels::KEY: job.key.to_string()},
+            },
+            "type": "Opaque",
+            "stringData": data,
+        })))
+    }
+}
+
+/// Only jobs are queued.
+fn without_queue(mut labels: Value) -> Value {
+    if let Some(labels) = labels.as_object_mut() {
+        labels.retain(|name, _| !name.contains("kueue") && !name.contains("volcano"));
+    }
+    labels
+}
+
+/// 256 random bits.
+fn token() -> Result<String, getrandom::Error> {
+    let mut bytes = [0u8; 32];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().fold(String::with_capacity(64), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    }))
+}
+
+fn owner(object: &Value, uid: Option<String>) -> Value {
+    json!({
+        "apiVersion": object["apiVersion"],
+        "kind": object["kind"],
+        "name": name_of(object),
+        "uid": uid,
+    })
+}

@@ -1,0 +1,161 @@
+//! What a cluster offers to jobs, and what is missing: the check page's data. Everything is asked anew.
+
+use cubeloom_domain::clusters::{Finding, Subject, Survey};
+use cubeloom_domain::kubernetes::KubernetesFacts;
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::authorization::v1::{
+    ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
+};
+use k8s_openapi::api::core::v1::{Namespace, PersistentVolumeClaim, ServiceAccount};
+use kube::api::{Api, ListParams, PostParams};
+
+use crate::cluster::Cluster;
+use crate::error::Refused;
+
+fn finding(subject: Subject, name: impl Into<String>, found: bool, detail: Option<String>) -> Finding {
+    Finding { subject, name: name.into(), found, detail }
+}
+
+/// Programs whose version an image's tag tells: a part of the image's name, and what they serve.
+const PROGRAMS: [(&str, &str); 8] = [
+    ("training-operator", "training-operator"),
+    ("mpi-operator", "mpi-operator"),
+    ("kuberay", "kuberay-operator"),
+    ("spark-operator", "spark-operator"),
+    ("vc-scheduler", "volcano"),
+    ("kueue", "kueue"),
+    ("metrics-server", "metrics-server"),
+    ("hami", "hami"),
+];
+
+/// What an executor does with the objects that jobs become.
+const ON_JOBS: &[&str] = &["create", "get", "list", "watch", "patch", "delete"];
+
+/// What it does in a namespace of jobs, as verbs on resources. `deploy/chart` gives these rights and no others. Secrets are
+/// made and removed, never read.
+const RIGHTS: [(&str, &str, &[&str]); 10] = [
+    ("batch", "jobs", ON_JOBS),
+    ("", "pods", &["list", "watch", "delete"]),
+    ("", "pods/log", &["get"]),
+    ("", "secrets", &["create", "patch", "delete"]),
+    ("", "configmaps", &["create", "patch"]),
+    ("", "services", &["create", "patch"]),
+    ("", "events", &["list", "watch"]),
+    // What this page looks at.
+    ("", "namespaces", &["get"]),
+    ("", "serviceaccounts", &["get"]),
+    ("", "persistentvolumeclaims", &["get"]),
+];
+
+/// What it does with the whole cluster: of nodes that it cannot see it does not know whether a job fits.
+const OF_THE_CLUSTER: [(&str, &str, &[&str]); 1] = [("", "nodes", &["list", "watch"])];
+
+/// Looks at the cluster as a project sees it.
+pub async fn survey(cluster: &Cluster, project: &str) -> Survey {
+    let client = cluster.client().await;
+    let version = match cluster.ask("asking its version", client.apiserver_version()).await {
+        Ok(version) => version.git_version,
+        Err(refused) => {
+            return Survey { error: Some(refused.message().to_owned()), ..Survey::default() };
+        }
+    };
+    let known = cluster.facts().kubernetes.unwrap_or_else(|| cluster.config.facts.clone());
+    let facts = known.of_project(project);
+    let mut findings = programs(cluster).await;
+    findings.extend(facts.kinds.iter().map(|(kind, operator)| {
+        finding(Subject::Kind, kind, true, operator.gang.then(|| "gang".to_owned()))
+    }));
+    findings.extend(belongings(cluster, &facts).await);
+    findings.extend(rights(cluster, &facts).await);
+    Survey { version: Some(version), error: None, findings }
+}
+
+/// The versions of programs that run there, where deployments may be listed.
+async fn programs(cluster: &Cluster) -> Vec<Finding> {
+    let api: Api<Deployment> = Api::all(cluster.client().await);
+    let params = ListParams::default();
+    let Ok(all) = cluster.ask("listing deployments", api.list(&params)).await else { return Vec::new() };
+    let images = all.items.iter().flat_map(|one| {
+        let pod = one.spec.template.spec.as_ref();
+        pod.into_iter().flat_map(|pod| pod.containers.iter().filter_map(|container| container.image.clone()))
+    });
+    let images: Vec<String> = images.collect();
+    let version = |part: &str| {
+        let image = images.iter().find(|image| image.contains(part))?;
+        Some(image.rsplit_once(':').map_or_else(|| "latest".to_owned(), |(_, tag)| tag.to_owned()))
+    };
+    let found = PROGRAMS.iter().filter_map(|(part, name)| Some((name, version(part)?)));
+    found.map(|(name, version)| finding(Subject::Program, *name, true, Some(version))).collect()
+}
+
+/// What a project must have in its namespace.
+async fn belongings(cluster: &Cluster, facts: &KubernetesFacts) -> Vec<Finding> {
+    let client = cluster.client().await;
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), &facts.namespace);
+    let claims: Api<PersistentVolumeClaim> = Api::namespaced(client, &facts.namespace);
+    let namespace = cluster.ask("looking", namespaces.get_metadata(&facts.namespace)).await;
+    let account = cluster.ask("looking", accounts.get_metadata(&facts.service_account)).await;
+    let claim = cluster.ask("looking", claims.get(&facts.workspace_claim)).await;
+    let phase = claim.as_ref().ok().and_then(|claim| claim.status.as_ref()?.phase.clone());
+    let missing = |refused: Option<&Refused>| matches!(refused, Some(Refused::NotFound));
+    let mut findings = Vec::new();
+    if let Some(name) = &facts.spark_account {
+        let account = cluster.ask("looking", accounts.get_metadata(name)).await;
+        findings.push(finding(Subject::ServiceAccount, name, !missing(account.as_ref().err()), None));
+    }
+    let claimed = !missing(claim.as_ref().err()) && phase.as_deref() != Some("Lost");
+    findings.extend([
+        finding(Subject::Namespace, &facts.namespace, !missing(namespace.as_ref().err()), None),
+        finding(Subject::ServiceAccount, &facts.service_account, !missing(account.as_ref().err()), None),
+        finding(Subject::Claim, &facts.workspace_claim, claimed, phase),
+    ]);
+    findings
+}
+
+/// What the server may do in a project's namespace, and with the whole cluster.
+async fn rights(cluster: &Cluster, facts: &KubernetesFacts) -> Vec<Finding> {
+    let jobs = facts.kinds.keys().filter_map(|kind| {
+        let (resource, group) = kind.split_once('/')?.0.split_once('.')?;
+        is_job(resource).then_some((group, resource, ON_JOBS))
+    });
+    let namespace = facts.namespace.as_str();
+    let there = RIGHTS.into_iter().chain(jobs).map(|right| (namespace, right));
+    let mut findings = Vec::new();
+    for (namespace, (group, resource, verbs)) in there.chain(OF_THE_CLUSTER.map(|right| ("", right))) {
+        for verb in verbs {
+            let dot = if group.is_empty() { "" } else { "." };
+            let name = format!("{verb} {resource}{dot}{group}");
+            if let Some(allowed) = may(cluster, namespace, group, resource, verb).await {
+                findings.push(finding(Subject::Right, name, allowed, None));
+            }
+        }
+    }
+    findings
+}
+
+/// Whether a kind is one that jobs become: operators name theirs so, but for Spark's. A schedule is ours to keep, so no job
+/// becomes a `cronjob` of Volcano or Ray.
+fn is_job(resource: &str) -> bool {
+    (resource.ends_with("jobs") && !resource.ends_with("cronjobs")) || resource == "sparkapplications"
+}
+
+async fn may(cluster: &Cluster, namespace: &str, group: &str, resource: &str, verb: &str) -> Option<bool> {
+    let (resource, subresource) = match resource.split_once('/') {
+        Some((resource, sub)) => (resource, Some(sub.to_owned())),
+        None => (resource, None),
+    };
+    let attributes = ResourceAttributes {
+        namespace: Some(namespace.to_owned()),
+        group: Some(group.to_owned()),
+        resource: Some(resource.to_owned()),
+        subresource,
+        verb: Some(verb.to_owned()),
+        ..ResourceAttributes::default()
+    };
+    let spec = SelfSubjectAccessReviewSpec { resource_attributes: Some(attributes), ..Default::default() };
+    let review = SelfSubjectAccessReview { spec, ..Default::default() };
+    let api: Api<SelfSubjectAccessReview> = Api::all(cluster.client().await);
+    let answer = cluster.ask("asking for rights", api.create(&PostParams::default(), &review)).await.ok()?;
+    Some(answer.status?.allowed)
+}

@@ -1,0 +1,204 @@
+//! Watches: one for each kind of object in each namespace where jobs are, for as long as the server runs.
+//!
+//! kube's watcher lists, watches with bookmarks, lists again when what it knew is too old (410 Gone), and waits longer
+//! between tries while the server is away. What it tells goes to the board.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cubeloom_domain::executor::Notice;
+use cubeloom_domain::kubernetes::labels;
+use futures::{StreamExt, pin_mut};
+use k8s_openapi::api::core::v1::{Event as ClusterEvent, Pod};
+use kube::api::{ApiResource, DynamicObject};
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{self, Event, watcher};
+use kube::{Api, Resource, ResourceExt};
+use serde::de::DeserializeOwned;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::board::Told;
+use crate::cluster::Cluster;
+use crate::error::Refused;
+use crate::pods::{PodView, moment};
+use crate::roots::RootView;
+
+/// What is watched: a namespace and a kind.
+type Feed = (String, String);
+
+/// The watches that run.
+#[derive(Default)]
+pub struct Watches {
+    feeds: Mutex<HashMap<Feed, watch::Receiver<bool>>>,
+    /// Ends all of them.
+    pub end: CancellationToken,
+}
+
+impl Watches {
+    /// Begins a watch, unless there is one. What comes back is true when everything of that kind was listed once.
+    fn begin(&self, feed: Feed, start: impl FnOnce(watch::Sender<bool>)) -> watch::Receiver<bool> {
+        let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = feeds.entry(feed).or_insert_with(|| {
+            let (sender, receiver) = watch::channel(false);
+            start(sender);
+            receiver
+        });
+        begun.clone()
+    }
+}
+
+/// Watches the pods and events of a namespace, and the objects of these kinds in it.
+pub fn watch_namespace(
+    cluster: &Arc<Cluster>,
+    namespace: &str,
+    kinds: &[ApiResource],
+) -> Vec<watch::Receiver<bool>> {
+    let feed = |kind: &str| (namespace.to_owned(), kind.to_owned());
+    let spawn = |task: std::pin::Pin<Box<dyn Future<Output = ()> + Send>>| {
+        let end = cluster.watches.end.clone();
+        tokio::spawn(async move { end.run_until_cancelled(task).await });
+    };
+    let own = (Arc::clone(cluster), namespace.to_owned());
+    let pods = cluster.watches.begin(feed("Pod"), |synced| {
+        let (cluster, namespace) = own.clone();
+        spawn(Box::pin(pods(cluster, namespace, synced)));
+    });
+    let events = cluster.watches.begin(feed("Event"), |synced| {
+        let (cluster, namespace) = own.clone();
+        spawn(Box::pin(events(cluster, namespace, synced)));
+    });
+    // A job begins whether or not its events may be read.
+    drop(events);
+    let mut all = vec![pods];
+    for kind in kinds {
+        all.push(cluster.watches.begin(feed(&format!("{}/{}", kind.api_version, kind.kind)), |synced| {
+            let (cluster, namespace) = own.clone();
+            spawn(Box::pin(roots(cluster, namespace, kind.clone(), synced)));
+        }));
+    }
+    all
+}
+
+fn ours() -> watcher::Config {
+    watcher::Config::default().labels(&format!("{}={}", labels::MANAGED_BY, labels::CUBELOOM))
+}
+
+/// What a watch tells.
+enum Heard<K> {
+    /// It is there, as it is now.
+    There(K),
+    /// It is there no more; this is how it was last.
+    Gone(K),
+    /// All that is there has been told once: the ids of it.
+    Listed(HashSet<String>),
+}
+
+/// Tells what a watch hears, for ever. `id` is what the board knows an object by.
+async fn follow<K>(
+    cluster: &Cluster,
+    what: &str,
+    watched: (Api<K>, watcher::Config),
+    id: impl Fn(&K) -> Option<String>,
+    mut tell: impl FnMut(Heard<K>),
+) where
+    K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
+{
+    let stream = watcher(watched.0, watched.1).default_backoff();
+    pin_mut!(stream);
+    let mut listed = HashSet::new();
+    while let Some(event) = stream.next().await {
+        match heard(cluster, what, event) {
+            Some(Event::Init) => listed.clear(),
+            Some(Event::InitApply(object)) => {
+                listed.extend(id(&object));
+                tell(Heard::There(object));
+            }
+            Some(Event::Apply(object)) => tell(Heard::There(object)),
+            Some(Event::Delete(object)) => tell(Heard::Gone(object)),
+            Some(Event::InitDone) => tell(Heard::Listed(std::mem::take(&mut listed))),
+            None => {}
+        }
+    }
+}
+
+async fn pods(cluster: Arc<Cluster>, namespace: String, synced: watch::Sender<bool>) {
+    let api: Api<Pod> = Api::namespaced(cluster.client().await, &namespace);
+    let board = &cluster.board;
+    let tell = |heard| match heard {
+        Heard::There(pod) => _ = PodView::read(&pod).map(|view| board.pod(&namespace, view)),
+        Heard::Gone(pod) => _ = PodView::read(&pod).map(|view| board.pod_gone(&namespace, view)),
+        Heard::Listed(uids) => {
+            board.only_pods(&namespace, &uids);
+            synced.send_replace(true);
+        }
+    };
+    follow(&cluster, "pods", (api, ours()), Pod::uid, tell).await;
+}
+
+async fn roots(cluster: Arc<Cluster>, namespace: String, kind: ApiResource, synced: watch::Sender<bool>) {
+    let api: Api<DynamicObject> = Api::namespaced_with(cluster.client().await, &namespace, &kind);
+    let board = &cluster.board;
+    let tell = |heard: Heard<DynamicObject>| match heard {
+        Heard::There(object) => {
+            _ = RootView::read(&kind, &object).map(|view| board.root(&namespace, view));
+        }
+        Heard::Gone(object) => {
+            _ = RootView::read(&kind, &object).map(|view| board.root_gone(&namespace, view));
+        }
+        Heard::Listed(names) => {
+            board.only_roots(&namespace, &kind, &names);
+            synced.send_replace(true);
+        }
+    };
+    let name = |object: &DynamicObject| Some(object.name_any());
+    follow(&cluster, &kind.plural, (api, ours()), name, tell).await;
+}
+
+/// What the cluster tells of the objects of a namespace: why a pod waits, why one cannot be made.
+async fn events(cluster: Arc<Cluster>, namespace: String, synced: watch::Sender<bool>) {
+    let api: Api<ClusterEvent> = Api::namespaced(cluster.client().await, &namespace);
+    let tell = |heard| match heard {
+        Heard::There(event) => see_event(&cluster, &namespace, event),
+        Heard::Gone(_) => {}
+        Heard::Listed(_) => _ = synced.send_replace(true),
+    };
+    follow(&cluster, "events", (api, watcher::Config::default()), |_| None, tell).await;
+}
+
+fn see_event(cluster: &Cluster, namespace: &str, event: ClusterEvent) {
+    let of = &event.involved_object;
+    let Some(name) = of.name.clone().filter(|name| name.starts_with("cl-")) else { return };
+    let at = event.last_timestamp.as_ref().or(event.metadata.creation_timestamp.as_ref());
+    let notice = Notice {
+        at: moment(at),
+        of: format!("{}/{name}", of.kind.as_deref().unwrap_or_default()),
+        warning: event.type_.as_deref() == Some("Warning"),
+        reason: event.reason.clone().unwrap_or_default(),
+        message: event.message.clone().unwrap_or_default(),
+    };
+    let told = Told { uid: event.metadata.uid.clone().unwrap_or_default(), notice };
+    cluster.board.event(namespace, &name, told);
+}
+
+/// Notes how the cluster is. The watcher itself tries again.
+pub fn heard<K>(cluster: &Cluster, what: &str, event: Result<Event<K>, watcher::Error>) -> Option<Event<K>> {
+    match event {
+        Ok(event) => {
+            cluster.standing.answered();
+            Some(event)
+        }
+        Err(error) => {
+            let refused = match error {
+                watcher::Error::InitialListFailed(error)
+                | watcher::Error::WatchStartFailed(error)
+                | watcher::Error::WatchFailed(error) => Refused::from(error),
+                // The server ended the watch: it is begun again, and what was missed is listed.
+                watcher::Error::WatchError(_) | watcher::Error::NoResourceVersion => return None,
+            };
+            cluster.standing.failed(&format!("watching {what}"), &refused);
+            None
+        }
+    }
+}

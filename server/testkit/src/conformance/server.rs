@@ -1,0 +1,143 @@
+//! A server as an executor knows it: a runtime of its own, with which it can be ended as `kill -9` would end it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cubeloom_domain::AttemptKey;
+use cubeloom_domain::executor::{BoxFuture, Executor, Facts, Observer, StopCause, Submission};
+use cubeloom_domain::job::Job;
+use cubeloom_domain::lowered::Bindings;
+use cubeloom_domain::outcome::Failure;
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use super::Recorder;
+
+/// An executor, who watches it, and the runtime that it lives on. Dropped, nothing of it goes on.
+pub struct Server<E> {
+    runtime: Option<Runtime>,
+    executor: Arc<E>,
+    recorder: Arc<Recorder>,
+}
+
+impl<E: Executor + 'static> Server<E> {
+    /// Starts one.
+    ///
+    /// # Panics
+    /// When the machine has no threads left.
+    pub fn start(make: impl FnOnce() -> Arc<E>) -> Self {
+        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
+        let inside = runtime.enter();
+        let executor = make();
+        let recorder = Arc::new(Recorder::default());
+        executor.attach(Arc::clone(&recorder) as Arc<dyn Observer>);
+        drop(inside);
+        Self { runtime: Some(runtime), executor, recorder }
+    }
+
+    /// Its executor, for what needs no runtime.
+    #[must_use]
+    pub fn inner(&self) -> &E {
+        &self.executor
+    }
+
+    /// Its executor, whose methods may be called from any runtime.
+    ///
+    /// # Panics
+    /// When it was ended.
+    #[must_use]
+    pub fn executor(&self) -> Arc<dyn Executor> {
+        let handle = self.runtime.as_ref().expect("it runs").handle().clone();
+        Arc::new(OnRuntime { inner: Arc::clone(&self.executor), handle })
+    }
+
+    /// What the executor reported.
+    #[must_use]
+    pub fn recorder(&self) -> Arc<Recorder> {
+        Arc::clone(&self.recorder)
+    }
+}
+
+impl<E> Server<E> {
+    /// Ends it at once, whatever it is doing.
+    pub fn end(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl<E> Drop for Server<E> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Runs an executor's futures on its server's own runtime.
+struct OnRuntime<E> {
+    inner: Arc<E>,
+    handle: Handle,
+}
+
+impl<E: Executor + 'static> OnRuntime<E> {
+    fn run<F: Future<Output = ()> + Send + 'static>(
+        &self,
+        call: impl FnOnce(Arc<E>) -> F,
+    ) -> BoxFuture<'_, ()> {
+        let task = self.handle.spawn(call(Arc::clone(&self.inner)));
+        Box::pin(async move { task.await.expect("the executor does not panic") })
+    }
+}
+
+impl<E: Executor + 'static> Executor for OnRuntime<E> {
+    fn facts(&self) -> Facts {
+        self.inner.facts()
+    }
+
+    fn attach(&self, observer: Arc<dyn Observer>) {
+        self.inner.attach(observer);
+    }
+
+    fn bind(&self, job: &Job) -> Result<Bindings, Failure> {
+        self.inner.bind(job)
+    }
+
+    fn rebind(&self, job: &Job, bindings: &Bindings) {
+        self.inner.rebind(job, bindings);
+    }
+
+    fn submit(&self, submission: Submission) -> BoxFuture<'_, ()> {
+        self.run(|inner| async move { inner.submit(submission).await })
+    }
+
+    fn adopt(&self, submission: Submission) -> BoxFuture<'_, ()> {
+        self.run(|inner| async move { inner.adopt(submission).await })
+    }
+
+    fn cancel(&self, key: &AttemptKey, cause: StopCause, grace: Duration) -> BoxFuture<'_, ()> {
+        let key = key.clone();
+        self.run(move |inner| async move { inner.cancel(&key, cause, grace).await })
+    }
+
+    fn release(&self, key: &AttemptKey) {
+        self.inner.release(key);
+    }
+}
+
+/// How many processes of this machine have `NAME=value` in their environment.
+#[must_use]
+pub fn processes_with(entry: &str) -> usize {
+    let holds = |path: &Path| {
+        let environ = std::fs::read(path.join("environ")).unwrap_or_default();
+        environ.split(|byte| *byte == 0).any(|one| one == entry.as_bytes())
+    };
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    all.filter(|process| holds(&process.path())).count()
+}
+
+/// A number that no other test has: for names.
+#[must_use]
+pub fn random() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}

@@ -1,0 +1,290 @@
+//! What an administrator says of a Kubernetes cluster, as the API takes and shows it.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::clusters::{AccessKind, ClusterRecord, ClusterSettings};
+use cubeloom_domain::kubernetes::{CardFacts, KubernetesFacts, NodeGroupFacts, OperatorFacts, QueueFacts};
+use cubeloom_domain::pipeline::Toleration;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::check::Found;
+use crate::time::Time;
+
+/// The most that names and paths may have, in characters.
+const LONGEST: usize = 253;
+
+/// A Kubernetes cluster that was added, without its kubeconfig.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct AddedClusterView {
+    /// Its name.
+    pub name: String,
+    /// What is said of it.
+    #[serde(flatten)]
+    pub settings: ClusterBody,
+    /// Since when it is known.
+    pub created_at: Time,
+    /// Counts its changes; in quotes it is the ETag.
+    pub revision: u64,
+}
+
+impl From<ClusterRecord> for AddedClusterView {
+    fn from(record: ClusterRecord) -> Self {
+        Self {
+            settings: ClusterBody::of(&record),
+            name: record.name,
+            created_at: Time(record.created_at),
+            revision: record.revision,
+        }
+    }
+}
+
+/// A cluster that is to be.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct NewCluster {
+    /// What it is called here: lower-case letters, digits and `-`, at most 63. Pipelines name it.
+    #[schema(min_length = 1, max_length = 63, pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
+    pub name: String,
+    /// The kubeconfig's text; it is kept encrypted and never returned.
+    #[serde(default)]
+    pub kubeconfig: Option<String>,
+    /// What is said of it.
+    #[serde(flatten)]
+    pub settings: ClusterBody,
+}
+
+/// What a cluster becomes.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct ClusterChange {
+    /// Another kubeconfig; the present one stays when it is left out.
+    #[serde(default)]
+    pub kubeconfig: Option<String>,
+    /// What is said of it.
+    #[serde(flatten)]
+    pub settings: ClusterBody,
+}
+
+/// How a cluster is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AccessWord {
+    /// With the service account of the pod that the server runs in.
+    InCluster,
+    /// With a kubeconfig.
+    Kubeconfig,
+}
+
+/// What is said of a Kubernetes cluster. `{project}` in `namespace` and `workspace_path` stands for a project's name.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ClusterBody {
+    /// What it is for.
+    #[serde(default)]
+    pub description: String,
+    /// How it is reached.
+    pub access: AccessWord,
+    /// The kubeconfig's context; its current one when absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub context: Option<String>,
+    /// The namespace of a project's jobs.
+    #[serde(default = "namespace")]
+    pub namespace: String,
+    /// The service account of their pods. It needs no right.
+    #[serde(default = "service_account")]
+    pub service_account: String,
+    /// The service account of Spark's drivers, which may make pods there; without one they start no executors.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub spark_account: Option<String>,
+    /// The claim, in the namespace, that holds workspaces. This server must see the same files.
+    #[serde(default = "workspace_claim")]
+    pub workspace_claim: String,
+    /// The folder of the claim that is the project's workspace; empty for the whole claim.
+    #[serde(default = "workspace_path")]
+    pub workspace_path: String,
+    /// The uid and gid of workers; not 0.
+    #[serde(default = "uid")]
+    #[schema(minimum = 1)]
+    pub uid: u32,
+    /// Secrets, in the namespace, that images are pulled with.
+    #[serde(default)]
+    pub pull_secrets: Vec<String>,
+    /// Whether the operators there were started with Volcano's gang scheduling.
+    #[serde(default)]
+    pub operators_gang: bool,
+    /// Volcano's queue for the jobs, where Volcano is.
+    #[serde(default = "volcano_queue")]
+    pub volcano_queue: String,
+    /// Kueue's local queue for the jobs; Kueue is used where it is named and Volcano is not there.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub kueue_queue: Option<String>,
+    /// The priority class of the jobs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub priority_class: Option<String>,
+    /// Whether pods may use the nodes' own network.
+    #[serde(default)]
+    pub host_network: bool,
+    /// Node groups that a placement may name.
+    #[serde(default)]
+    pub node_groups: BTreeMap<String, NodeGroupBody>,
+    /// How long the objects of a job that has ended are kept, in seconds.
+    #[serde(default = "keep")]
+    #[schema(maximum = 2592000)]
+    pub keep_seconds: u64,
+    /// How long a pod may wait for what does not come by itself (an image, a volume, a Secret), in seconds.
+    #[serde(default = "patience")]
+    #[schema(maximum = 86400)]
+    pub patience_seconds: u64,
+}
+
+/// How the nodes of a group are told from others.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct NodeGroupBody {
+    /// Labels that they have.
+    pub selector: BTreeMap<String, String>,
+    /// Taints of theirs that jobs of the group tolerate.
+    #[schema(value_type = Vec<Object>)]
+    pub tolerations: Vec<Toleration>,
+}
+
+fn namespace() -> String {
+    "cubeloom-jobs".into()
+}
+fn service_account() -> String {
+    "cubeloom-worker".into()
+}
+fn workspace_claim() -> String {
+    "cubeloom-workspace".into()
+}
+fn workspace_path() -> String {
+    "{project}".into()
+}
+fn uid() -> u32 {
+    10_000
+}
+fn volcano_queue() -> String {
+    "default".into()
+}
+fn keep() -> u64 {
+    3600
+}
+fn patience() -> u64 {
+    600
+}
+
+impl ClusterBody {
+    fn of(record: &ClusterRecord) -> Self {
+        let ClusterSettings { access, context, facts, keep, patience } = record.settings.clone();
+        let group = |group: NodeGroupFacts| NodeGroupBody {
+            selector: group.selector,
+            tolerations: group.tolerations,
+        };
+        let volcano = facts.volcano.unwrap_or_default();
+        let kueue = facts.kueue.unwrap_or_default();
+        Self {
+            description: record.description.clone(),
+            access: match access {
+                AccessKind::InCluster => AccessWord::InCluster,
+                AccessKind::Kubeconfig => AccessWord::Kubeconfig,
+            },
+            context,
+            namespace: facts.namespace,
+            service_account: facts.service_account,
+            spark_account: facts.spark_account,
+            workspace_claim: facts.workspace_claim,
+            workspace_path: facts.workspace_path,
+            uid: facts.uid,
+            pull_secrets: facts.pull_secrets,
+            operators_gang: facts.kinds.values().any(|kind| kind.gang),
+            volcano_queue: volcano.queue,
+            kueue_queue: Some(kueue.queue).filter(|queue| !queue.is_empty()),
+            priority_class: volcano.priority_class,
+            host_network: facts.host_network,
+            node_groups: facts.node_groups.into_iter().map(|(name, facts)| (name, group(facts))).collect(),
+            keep_seconds: keep,
+            patience_seconds: patience,
+        }
+    }
+
+    /// As it is kept.
+    #[must_use]
+    pub fn settings(&self) -> ClusterSettings {
+        let text = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+        let queue = |queue: String| QueueFacts { queue, priority_class: text(&self.priority_class) };
+        let group = |group: &NodeGroupBody| NodeGroupFacts {
+            selector: group.selector.clone(),
+            tolerations: group.tolerations.clone(),
+        };
+        let kinds = BTreeMap::from([("*".to_owned(), OperatorFacts { gang: self.operators_gang })]);
+        ClusterSettings {
+            access: match self.access {
+                AccessWord::InCluster => AccessKind::InCluster,
+                AccessWord::Kubeconfig => AccessKind::Kubeconfig,
+            },
+            context: text(&self.context),
+            facts: KubernetesFacts {
+                namespace: self.namespace.clone(),
+                service_account: self.service_account.clone(),
+                spark_account: text(&self.spark_account),
+                workspace_claim: self.workspace_claim.clone(),
+                workspace_path: self.workspace_path.trim_matches('/').to_owned(),
+                uid: self.uid,
+                pull_secrets: self.pull_secrets.clone(),
+                kinds,
+                volcano: Some(queue(self.volcano_queue.clone())),
+                kueue: text(&self.kueue_queue).map(queue),
+                cards: CardFacts::default(),
+                rdma: None,
+                host_network: self.host_network,
+                node_groups: self
+                    .node_groups
+                    .iter()
+                    .map(|(name, body)| (name.clone(), group(body)))
+                    .collect(),
+            },
+            keep: self.keep_seconds,
+            patience: self.patience_seconds,
+        }
+    }
+
+    /// The mistakes in it.
+    pub(super) fn check(&self, found: &mut Found) {
+        found.text("/description", &self.description, 2000);
+        found.name("/namespace", &self.namespace.replace("{project}", "p"), 63);
+        for (path, name) in
+            [("/service_account", &self.service_account), ("/workspace_claim", &self.workspace_claim)]
+        {
+            found.name(path, name, LONGEST);
+        }
+        if let Some(name) = self.spark_account.as_ref().filter(|name| !name.trim().is_empty()) {
+            found.name("/spark_account", name, LONGEST);
+        }
+        found.text("/workspace_path", &self.workspace_path, LONGEST);
+        let leaves = self.workspace_path.split('/').any(|part| part == "..");
+        if leaves || self.workspace_path.starts_with('/') {
+            found.wrong(
+                "/workspace_path",
+                "write a folder of the claim, without `..` and without `/` before it",
+            );
+        }
+        if self.uid == 0 {
+            found.wrong("/uid", "workers do not run as root: write a uid other than 0");
+        }
+        self.pull_secrets.iter().enumerate().for_each(|(at, name)| {
+            found.name(&format!("/pull_secrets/{at}"), name, LONGEST);
+        });
+        for name in self.node_groups.keys() {
+            found.name(&format!("/node_groups/{name}"), name, 63);
+        }
+        if self.keep_seconds > 30 * 24 * 3600 {
+            found.wrong("/keep_seconds", "objects are kept for 30 days at most");
+        }
+        if self.patience_seconds > 24 * 3600 {
+            found.wrong("/patience_seconds", "a pod waits for a day at most");
+        }
+    }
+}
+
+/// As the audit log has it: without the kubeconfig.
+pub(super) fn audited(record: &ClusterRecord) -> serde_json::Value {
+    serde_json::json!({"description": record.description, "settings": record.settings})
+}

@@ -1,0 +1,185 @@
+//! What clusters have, what is in use there, and which templates can run.
+
+pub(crate) mod added;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use cubeloom_domain::clusters::Standing;
+use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
+use cubeloom_domain::lowered::Bindings;
+use cubeloom_domain::resources::Amount;
+use cubeloom_domain::template::TaskTemplate;
+use cubeloom_store::Holding;
+
+use crate::api::clusters::view::{
+    AmountView, ClusterDetail, ClusterView, GpuView, NodeView, RunnableView, RunningView, StandingView,
+};
+use crate::auth::{Caller, visible};
+use crate::error::{ApiError, ApiResult};
+use crate::state::Web;
+use crate::time::Time;
+
+pub use added::open as open_kubeconfig;
+
+/// How many attempts are told of one by one.
+const TOLD: usize = 200;
+
+/// Every cluster, by name.
+///
+/// # Errors
+/// When the database does not answer.
+pub(crate) async fn all(web: &Web) -> ApiResult<Vec<ClusterView>> {
+    let mut found = Vec::new();
+    for (_, executor) in web.clusters().all() {
+        let facts = facts(&executor).await?;
+        let holding = holding(web, &facts).await?;
+        found.push(view(&facts, executor.standing(), &holding));
+    }
+    Ok(found)
+}
+
+/// One cluster, as far as `caller` may see.
+///
+/// # Errors
+/// When there is none of this name, or the database does not answer.
+pub(crate) async fn detail(web: &Web, caller: &Caller, name: &str) -> ApiResult<ClusterDetail> {
+    let executor = web.clusters().get(name).ok_or_else(|| ApiError::not_found("cluster", name))?;
+    let facts = facts(&executor).await?;
+    let holding = holding(web, &facts).await?;
+    let cluster = view(&facts, executor.standing(), &holding);
+    let projects: BTreeSet<String> =
+        visible(web, caller).await?.into_iter().map(|project| project.name).collect();
+    let seen = |held: &&Holding| projects.contains(&held.project);
+    let mut running: Vec<RunningView> = holding.iter().filter(seen).map(running).collect();
+    let others = holding.len() - running.len();
+    running.truncate(TOLD);
+    Ok(ClusterDetail { cluster, running, others, templates: runnable(web, &facts) })
+}
+
+/// The claim that holds the workspaces on a cluster; `None` where there is no such cluster, or it has no claims.
+///
+/// # Errors
+/// When the server has a fault.
+pub(crate) async fn workspace_claim(web: &Web, cluster: &str) -> ApiResult<Option<String>> {
+    let Some(executor) = web.clusters().get(cluster) else { return Ok(None) };
+    Ok(facts(&executor).await?.kubernetes.map(|facts| facts.workspace_claim))
+}
+
+/// An executor may look at its machine for this.
+async fn facts(executor: &Arc<dyn Executor>) -> ApiResult<Facts> {
+    let executor = Arc::clone(executor);
+    tokio::task::spawn_blocking(move || executor.facts()).await.map_err(ApiError::internal)
+}
+
+/// What attempts hold on a cluster, the newest first.
+async fn holding(web: &Web, facts: &Facts) -> ApiResult<Vec<Holding>> {
+    let mut found = web.store().holding().await?;
+    found.retain(|held| match &held.attempt.bindings {
+        // What was bound for this machine's processes runs on this machine.
+        Bindings::Local(_) => facts.kind == "local",
+        Bindings::Kubernetes(bound) => bound.cluster == facts.cluster,
+        Bindings::None => facts.kind != "local",
+    });
+    Ok(found)
+}
+
+fn view(facts: &Facts, standing: Standing, holding: &[Holding]) -> ClusterView {
+    let used = holding.iter().fold(Amount::default(), |sum, held| sum.plus(held.attempt.amount));
+    ClusterView {
+        name: facts.cluster.clone(),
+        kind: facts.kind.clone(),
+        capacity: facts.capacity().into(),
+        used: used.into(),
+        attempts: holding.len(),
+        nodes: facts.nodes.iter().map(node).collect(),
+        node_groups: facts.node_groups.clone(),
+        standing: standing.into(),
+        problems: problems(facts, used),
+    }
+}
+
+/// What people should know of a cluster before they send jobs there.
+fn problems(facts: &Facts, used: Amount) -> Vec<String> {
+    let mut found = Vec::new();
+    if facts.nodes.is_empty() {
+        found.push("it has no nodes: nothing can run there".to_owned());
+    }
+    if facts.nodes.iter().all(|node| node.gpus.is_empty()) {
+        found.push("it has no graphics cards that are known: tasks that ask for some are refused".to_owned());
+    }
+    if !facts.nodes.is_empty() && !used.fits(facts.capacity()) {
+        found.push("more is in use than it has: its settings were changed while jobs ran".to_owned());
+    }
+    found
+}
+
+fn node(node: &NodeFacts) -> NodeView {
+    let card = |gpu: &cubeloom_domain::executor::GpuFacts| GpuView {
+        name: gpu.name.clone(),
+        memory: gpu.memory.0,
+        uuid: gpu.uuid.clone(),
+    };
+    NodeView {
+        name: node.name.clone(),
+        amount: node.amount().into(),
+        gpus: node.gpus.iter().map(card).collect(),
+        groups: node.groups.clone(),
+    }
+}
+
+fn running(held: &Holding) -> RunningView {
+    let key = &held.attempt.key;
+    RunningView {
+        run: key.run.to_string(),
+        project: held.project.clone(),
+        pipeline: held.pipeline.clone(),
+        task: key.task.clone(),
+        instance: key.instance,
+        attempt: key.n,
+        state: held.attempt.state.as_str(),
+        workers: held.attempt.workers,
+        amount: held.attempt.amount.into(),
+    }
+}
+
+/// The newest version of each template, and what it lacks on this cluster.
+fn runnable(web: &Web, facts: &Facts) -> Vec<RunnableView> {
+    let templates = web.templates();
+    let newest = templates.values().filter_map(|versions| versions.values().next_back());
+    newest
+        .map(|installed| RunnableView {
+            name: installed.template.name.clone(),
+            framework: installed.template.framework.clone(),
+            missing: missing(&installed.template, facts),
+        })
+        .collect()
+}
+
+fn missing(template: &TaskTemplate, facts: &Facts) -> Vec<String> {
+    let Some(installed) = &facts.installed_apt else { return Vec::new() };
+    let needed = template.local.iter().flat_map(|local| &local.apt);
+    needed.filter(|name| !installed.contains(name)).cloned().collect()
+}
+
+impl From<Amount> for AmountView {
+    fn from(amount: Amount) -> Self {
+        Self { cpu: amount.cpu.0 as f64 / 1000.0, memory: amount.memory.0, gpus: amount.gpus }
+    }
+}
+
+impl From<Standing> for StandingView {
+    fn from(standing: Standing) -> Self {
+        let view = |state: &str| Self { state: state.to_owned(), since: None, why: None };
+        match standing {
+            Standing::Unknown => view("unknown"),
+            Standing::Connected => view("connected"),
+            Standing::Away { since, why } => {
+                Self { since: Some(Time(since)), why: Some(why), ..view("away") }
+            }
+            Standing::Refused { since, why } => {
+                Self { since: Some(Time(since)), why: Some(why), ..view("refused") }
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What a cluster offers to a project's jobs, and what is missing, in sentences.
+
+use cubeloom_compiler::lower::kubernetes::{Outlook, outlook};
+use cubeloom_domain::clusters::{Finding, Subject, Survey};
+
+use crate::api::clusters::check::{ClusterCheck, FrameworkView, PartView};
+use crate::error::{ApiError, ApiResult};
+use crate::state::Web;
+
+/// Something that a cluster may have.
+struct Part {
+    name: &'static str,
+    /// What it is good for.
+    purpose: &'static str,
+    /// A part of the names of what it serves.
+    serves: &'static str,
+    /// The program whose version tells its own.
+    program: &'static str,
+}
+
+const PARTS: [Part; 7] = [
+    Part {
+        name: "Volcano",
+        purpose: "starts gangs whole, and shares the cluster between queues",
+        serves: "batch.volcano.sh",
+        program: "volcano",
+    },
+    Part {
+        name: "Kueue",
+        purpose: "queues jobs by quota where Volcano is not there",
+        serves: "kueue.x-k8s.io",
+        program: "kueue",
+    },
+    Part {
+        name: "Kubeflow training operator",
+        purpose: "runs PyTorch, TensorFlow, XGBoost, JAX and Paddle as jobs of their own kinds",
+        serves: "pytorchjobs.kubeflow.org",
+        program: "training-operator",
+    },
+    Part {
+        name: "MPI operator",
+        purpose: "runs MPI and Horovod as MPIJobs",
+        serves: "mpijobs.kubeflow.org",
+        program: "mpi-operator",
+    },
+    Part {
+        name: "KubeRay",
+        purpose: "runs Ray as RayJobs",
+        serves: "rayjobs.ray.io",
+        program: "kuberay-operator",
+    },
+    Part {
+        name: "Spark operator",
+        purpose: "runs Spark as SparkApplications",
+        serves: "sparkapplications.sparkoperator.k8s.io",
+        program: "spark-operator",
+    },
+    Part {
+        name: "metrics",
+        purpose: "tells what pods use",
+        serves: "metrics.k8s.io",
+        program: "metrics-server",
+    },
+];
+
+/// Asks the cluster.
+///
+/// # Errors
+/// There is none of this name, or it is one of which nothing can be asked.
+pub(crate) async fn check(web: &Web, name: &str, project: &str) -> ApiResult<ClusterCheck> {
+    let executor = web.clusters().get(name).ok_or_else(|| ApiError::not_found("cluster", name))?;
+    let Some(survey) = executor.survey(project) else {
+        let message = format!("`{name}` is the server's own machine: its page says what it has");
+        return Err(ApiError::conflict(message));
+    };
+    let survey = survey.await;
+    let facts = executor.facts().kubernetes.unwrap_or_default();
+    let frameworks = if survey.error.is_none() { outlook(&facts) } else { Vec::new() };
+    Ok(ClusterCheck {
+        parts: PARTS.iter().map(|part| view(part, &survey)).collect(),
+        problems: problems(&survey, facts.volcano.is_some(), &frameworks),
+        frameworks: frameworks.into_iter().map(framework).collect(),
+        version: survey.version,
+        error: survey.error,
+    })
+}
+
+fn view(part: &Part, survey: &Survey) -> PartView {
+    let of = |subject| survey.findings.iter().filter(move |finding| finding.subject == subject);
+    let version = of(Subject::Program).find(|finding| finding.name == part.program);
+    PartView {
+        name: part.name.to_owned(),
+        purpose: part.purpose.to_owned(),
+        found: of(Subject::Kind).any(|finding| finding.name.contains(part.serves)),
+        version: version.and_then(|finding| finding.detail.clone()),
+    }
+}
+
+fn framework(outlook: Outlook) -> FrameworkView {
+    let (object, why) = outlook.decision.split_once(": ").unwrap_or((&outlook.decision, ""));
+    FrameworkView { name: outlook.framework.into(), object: object.into(), why: why.into() }
+}
+
+/// What keeps jobs from running, or from running well, with what to do.
+fn problems(survey: &Survey, volcano: bool, frameworks: &[Outlook]) -> Vec<String> {
+    if let Some(error) = &survey.error {
+        return vec![format!("the cluster does not answer: {error}")];
+    }
+    let missing = survey.findings.iter().filter(|finding| !finding.found);
+    let mut found: Vec<String> = missing.clone().filter_map(sentence).collect();
+    let rights: Vec<&str> = missing
+        .filter(|finding| finding.subject == Subject::Right)
+        .map(|finding| finding.name.as_str())
+        .collect();
+    if !rights.is_empty() {
+        found.push(format!("the server's account may not: {}", rights.join(", ")));
+    }
+    if !volcano {
+        found.push("Volcano is not there: nothing starts gangs whole".to_owned());
+    }
+    for outlook in frameworks {
+        if let Some(serves) = outlook.missing {
+            found.push(format!(
+                "`{}` has no operator here (`{serves}`): its jobs become {}",
+                outlook.framework,
+                outlook.decision.split(',').next().unwrap_or_default()
+            ));
+        }
+    }
+    found
+}
+
+fn sentence(finding: &Finding) -> Option<String> {
+    let name = &finding.name;
+    Some(match finding.subject {
+        Subject::Namespace => format!("the namespace `{name}` is not there: kubectl create namespace {name}"),
+        Subject::ServiceAccount => {
+            format!("the service account `{name}` is not in the namespace: jobs cannot start without it")
+        }
+        Subject::Claim => format!(
+            "the claim `{name}` is not in the namespace: make one that many nodes can write to, and that this server mounts"
+        ),
+        Subject::Program | Subject::Kind | Subject::Right => return None,
+    })
+}

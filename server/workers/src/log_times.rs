@@ -1,0 +1,103 @@
+//! When the lines of a log came: beside each stream's file lies another, of marks. A mark says how long the stream was at
+//! a moment; what lies between two marks came between them. The shim writes marks, the server reads them.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::logs::LogMark;
+
+/// Workers that end sooner leave no marks: all they wrote, they wrote when they last wrote, and short tasks are not to
+/// wait for one more file.
+pub const BRIEF: Duration = Duration::from_secs(1);
+/// A mark's length in bytes: two numbers of eight bytes, the lowest byte first.
+const SIZE: u64 = 16;
+
+/// The file of a stream's marks.
+pub fn path(stream: &Path) -> PathBuf {
+    stream.with_extension("times")
+}
+
+/// A mark as it is written.
+pub fn written(mark: &LogMark) -> [u8; SIZE as usize] {
+    let mut bytes = [0; SIZE as usize];
+    bytes[..8].copy_from_slice(&mark.end.to_le_bytes());
+    bytes[8..].copy_from_slice(&mark.at.0.to_le_bytes());
+    bytes
+}
+
+/// How long a stream is, and when it was last written to: the mark of this moment.
+///
+/// # Errors
+/// There is no such file.
+pub fn present(stream: &Path) -> io::Result<LogMark> {
+    let found = std::fs::metadata(stream)?;
+    let at = found.mtime().saturating_mul(1_000_000).saturating_add(found.mtime_nsec() / 1000);
+    Ok(LogMark { end: found.len(), at: Timestamp(at) })
+}
+
+/// The marks that say when the bytes from `from` up to `to` came; fewer where that is not known.
+///
+/// # Errors
+/// The file cannot be read. One that does not exist has no marks.
+pub fn between(stream: &Path, from: u64, to: u64) -> io::Result<Vec<LogMark>> {
+    let file = match File::open(path(stream)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    // What was half written when the machine lost its power is no mark.
+    let count = file.metadata()?.len() / SIZE;
+    let mut marks = Vec::new();
+    for at in first_beyond(&file, count, from)?..count {
+        let mark = read(&file, at)?;
+        marks.push(mark);
+        if mark.end >= to {
+            break;
+        }
+    }
+    Ok(marks)
+}
+
+/// The position of the first mark that lies beyond an offset.
+fn first_beyond(file: &File, count: u64, offset: u64) -> io::Result<u64> {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if read(file, middle)?.end > offset { high = middle } else { low = middle + 1 }
+    }
+    Ok(low)
+}
+
+fn read(file: &File, at: u64) -> io::Result<LogMark> {
+    let mut bytes = [0; SIZE as usize];
+    file.read_exact_at(&mut bytes, at * SIZE)?;
+    let (end, micros) = bytes.split_at(8);
+    let number = |part: &[u8]| part.try_into().map(u64::from_le_bytes).unwrap_or_default();
+    Ok(LogMark { end: number(end), at: Timestamp(number(micros).cast_signed()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_marks_of_a_part_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let stream = folder.path().join("stdout");
+        assert_eq!(between(&stream, 0, 100).unwrap(), []);
+        let all: Vec<LogMark> =
+            (1..=1000).map(|n| LogMark { end: n * 10, at: Timestamp(n as i64) }).collect();
+        let mut bytes: Vec<u8> = all.iter().flat_map(written).collect();
+        bytes.extend([1, 2, 3]);
+        std::fs::write(path(&stream), bytes).unwrap();
+        assert_eq!(between(&stream, 0, 10).unwrap(), all[..1]);
+        assert_eq!(between(&stream, 10, 11).unwrap(), all[1..2]);
+        assert_eq!(between(&stream, 4_999, 5_021).unwrap(), all[499..503]);
+        assert_eq!(between(&stream, 9_995, 20_000).unwrap(), all[999..]);
+        assert_eq!(between(&stream, 10_000, 20_000).unwrap(), []);
+    }
+}

@@ -1,0 +1,78 @@
+"""The chart: what it becomes is taken by the API server, and nonsense is refused before."""
+
+from collections.abc import Iterator
+
+from harness.api import Api, Object, Refused
+
+from . import helm
+
+NAMESPACE, STRICT = "cubeloom-chart", "cubeloom-strict"
+#: What nobody should get through, and a word of the answer.
+NONSENSE = {
+    "uid=0": "uid",
+    "replicas=2": "replicas",
+    "ingress.enabled=true": "host",
+    "data.size=big": "size",
+    "image.pullPolicy=Sometimes": "pullPolicy",
+    "settings.sever.url=x": "sever",
+    "jobs.namespaces={Jobs}": "namespaces",
+    "jobs.namespaces={jobs-a}": "workspace.volume",
+    "image.repository=": "image.repository",
+}
+
+
+def results(api: Api) -> Iterator[tuple[str, str]]:
+    """What is said of each way to install it."""
+    for name in (NAMESPACE, STRICT):
+        api.apply(_namespace(name))
+    for values in sorted(helm.VALUES.glob("*.yaml")):
+        linted = _said(lambda: helm.call("lint", "--strict", helm.CHART, "--values", values))
+        yield f"chart ({values.stem}): helm lint is content", linted
+        things = helm.objects(NAMESPACE, values)
+        for name in {thing["metadata"].get("namespace") for thing in things} - {None}:
+            api.apply(_namespace(name))
+        for thing in things:
+            what = f"chart ({values.stem}): {thing['kind']} {thing['metadata']['name']} is accepted"
+            yield what, _said(lambda: api.apply(thing, dry_run=True))
+        yield f"chart ({values.stem}): the server's pod is as confined as can be", _is_confined(api, things)
+    for setting, word in NONSENSE.items():
+        yield f"chart: {setting} is refused", _refused(setting, word)
+    yield "chart: no right on the whole cluster unless a value asks for it", _narrow()
+
+
+def _namespace(name: str) -> Object:
+    labels = {"pod-security.kubernetes.io/enforce": "restricted"} if name == STRICT else {}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+
+
+def _said(step) -> str:
+    try:
+        step()
+    except (helm.Refused, Refused) as refused:
+        return str(refused)
+    return ""
+
+
+def _is_confined(api: Api, things: list[Object]) -> str:
+    """Whether its pod is taken where the strictest of Kubernetes' standards is enforced."""
+    (server,) = (thing for thing in things if thing["kind"] == "StatefulSet")
+    spec = server["spec"]["template"]["spec"] | {"serviceAccountName": "default"}
+    spec["volumes"] = [*spec["volumes"], {"name": "data", "emptyDir": {}}]
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "server", "namespace": STRICT}, "spec": spec}
+    (container,) = spec["containers"]
+    writable = not container["securityContext"]["readOnlyRootFilesystem"]
+    return "it may write to its root" if writable else _said(lambda: api.apply(pod, dry_run=True))
+
+
+def _refused(setting: str, word: str) -> str:
+    try:
+        helm.objects(NAMESPACE, helm.VALUES / "sqlite.yaml", "--set", setting)
+    except helm.Refused as refused:
+        return "" if word in str(refused) else str(refused)
+    return "it was accepted"
+
+
+def _narrow() -> str:
+    things = helm.objects(NAMESPACE, helm.VALUES / "sqlite.yaml", "--set", "rights.nodes=false")
+    wide = [thing["kind"] for thing in things if thing["kind"].startswith("Cluster")]
+    return f"there is {wide}" if wide else ""

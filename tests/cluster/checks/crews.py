@@ -1,0 +1,63 @@
+"""Jobs whose workers talk to each other, on a real node: each by its operator, which tells them who they are."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.api import Api
+
+from .real import Job, differs, jobs_of
+
+RANKS = 3
+
+
+def results(api: Api) -> Iterator[tuple[str, str]]:
+    """What holds of each job, and what does not."""
+    jobs = jobs_of(api, "crews") | jobs_of(api, "meeting")
+    _write_rows(jobs["boost"].run)
+    yield "the ranks of an MPIJob run in its workers, which reach each other", _done(jobs["mpi"], _ranks)
+    yield "the workers of a Volcano Job call each other by name", _done(jobs["ring"], _ring)
+    yield "the workers of a PyTorchJob meet at its master", _done(jobs["meet"], _meeting)
+    yield "the workers of an XGBoostJob train one model", _done(jobs["boost"], _model)
+
+
+def _done(job: Job, check) -> str:
+    """Runs a job: one after the other, for together they want more than two cores."""
+    job.start()
+    wrong = differs(job.end(), "Succeeded") or check(job)
+    if wrong:
+        wrong += f"; its workers said {job.logs()}"
+    job.api.delete(job.thing)
+    return wrong
+
+
+def _ranks(job: Job) -> str:
+    (said,) = (log for name, log in job.logs().items() if name.startswith("launcher"))
+    hosts = " ".join(f"{job.name}-worker-{index}" for index in range(2))
+    return "" if f"sum 3 {hosts}" in said else "the sum, or the workers' names, are not there"
+
+
+def _ring(job: Job) -> str:
+    def said(index: int) -> str:
+        previous, following = (index - 1) % RANKS, (index + 1) % RANKS
+        return f"heard {previous} called {job.name}-worker-{following}.{job.name}\n"
+
+    return differs(job.logs(), {f"worker-{index}": said(index) for index in range(RANKS)})
+
+
+def _meeting(job: Job) -> str:
+    # The sum has the ranks of all. Workers that have not quite ended are deleted when the master has, with their logs.
+    return differs(job.logs().get("master-0"), f"rank 0 of {RANKS}: sum 3\n")
+
+
+def _model(job: Job) -> str:
+    return "" if (job.run / "model.json").exists() else "there is no model"
+
+
+def _write_rows(folder: Path) -> None:
+    """What the workers learn from: a file each."""
+    folder.mkdir(parents=True)
+    for index in range(2):
+        rows = "".join(f"{row},{row % 3},{2 * row + row % 3}\n" for row in range(index, 200, 2))
+        (folder / f"rows-{index}.csv").write_text(f"a,b,y\n{rows}")
+    for each in (folder.parent, folder):
+        each.chmod(0o777)

@@ -1,0 +1,56 @@
+"""The baseline of `gangs`: the same four jobs where nothing starts a gang whole.
+
+Controllers make the pods of jobs that come at the same time in any order. Here it is the one in which each job gets a
+worker in turn: then all begin, none is whole, and a worker that waits for its peers waits for ever.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.api import Api, Object
+
+from . import compiled, pods
+from .gangs import PIPELINE
+
+FACTS = Path("tests/cluster/facts/plain.yaml")
+ROOM, GANGS = 12, 4  # cards; jobs, of four workers each
+STANDSTILL = 5.0  # seconds: a scheduler that could do something does it in a tenth of this
+
+
+def results(api: Api) -> Iterator[tuple[str, str]]:
+    """That none of them is whole, and that nothing changes that."""
+    things = [thing for _, objects in compiled.of_pipeline(PIPELINE, FACTS) for thing in objects]
+    _start_in_turn(api, things)
+    waits = pods.wait(lambda: len(_waiting(api, things)) == GANGS)
+    began = _begun(api, things)
+    time.sleep(STANDSTILL)
+    stuck = waits and began == _begun(api, things) and set(began.values()) == {ROOM // GANGS}
+    yield "without gangs, four jobs where three fit begin in part and none goes on", "" if stuck else str(began)
+    reasons = _waiting(api, things)
+    told = all("Insufficient nvidia.com/gpu" in reason for reason in reasons)
+    yield "what each of them waits for is a card", "" if reasons and told else str(reasons)
+    pods.remove(api, things)
+
+
+def _start_in_turn(api: Api, things: list[Object]) -> None:
+    """Gives every job one pod more at a time, until it has all."""
+    wanted = [(thing, thing["spec"].get("parallelism", 0)) for thing in things]
+    for count in range(1, max(most for _, most in wanted) + 1):
+        for thing, most in wanted:
+            if most:
+                thing["spec"]["parallelism"] = min(count, most)
+            api.apply(thing)
+        made = sum(min(count, most) for _, most in wanted)
+        pods.wait(lambda made=made: sum(_begun(api, things).values()) == min(made, ROOM))
+
+
+def _begun(api: Api, things: list[Object]) -> Counter[str]:
+    """How many workers each job has that were put somewhere."""
+    found = (pod for pod in pods.of_jobs(api, things) if pods.place(pod))
+    return Counter(pod["metadata"]["labels"]["cubeloom/job"] for pod in found)
+
+
+def _waiting(api: Api, things: list[Object]) -> list[str]:
+    return [reason for pod in pods.of_jobs(api, things) if (reason := pods.why_not(pod))]

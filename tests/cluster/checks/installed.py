@@ -1,0 +1,133 @@
+"""The chart on a real node: its server starts as confined as it is described, signs somebody in, and runs a job."""
+
+import contextlib
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.api import Api, Object
+from harness.project import ACCOUNT
+
+from . import helm, pods
+from .product import LINK, Product
+
+# The image of the tests, by one of its names: it has the program and the templates where the server's own has them.
+IMAGE = ("image.repository=ghcr.io/cubeloom/command", "image.tag=1.0.0", "image.pullPolicy=Never")
+UID = 10000
+TASKS = """\
+apiVersion: cubeloom/v1
+kind: Pipeline
+name: installed
+cluster: here
+tasks:
+  - name: speak
+    template: python
+    arguments: {code: "import cubeloom; cubeloom.outputs(answer=42)"}
+"""
+
+
+def results(api: Api) -> Iterator[tuple[str, str]]:
+    """What holds of the server in its pod, and what does not."""
+    namespace = os.environ["CUBELOOM_TEST_NAMESPACE"]
+    with _forwarded(api) as port:
+        things = _install(api, namespace, port)
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "cubeloom-0", "namespace": namespace}}
+        ready = pods.wait(lambda: _is_ready(api.get(pod)))
+        seen = "" if ready else str((api.get(pod) or {}).get("status"))
+        yield "the chart's server becomes ready, confined as it is", seen
+        if ready:
+            yield from _used(api, pod, namespace)
+        for thing in reversed(things):
+            api.delete(thing)
+    pods.wait(lambda: api.get(pod) is None)
+
+
+def _install(api: Api, namespace: str, port: int) -> list[Object]:
+    """Installs it where the project of the real node is. What is there already is left out of what comes back."""
+    words = [*IMAGE, "workspace.create=false", "workspace.claim=workspace", f"uid={UID}"]
+    made = helm.objects(namespace, helm.VALUES / "sqlite.yaml", "--set", ",".join(words))
+    (server,) = (thing for thing in made if thing["kind"] == "StatefulSet")
+    _lead_to_the_api_server(server["spec"]["template"]["spec"], port)
+    things = [*_data(namespace), *(thing for thing in made if thing["metadata"]["name"] != ACCOUNT)]
+    for thing in things:
+        api.apply(thing)
+    return things
+
+
+def _data(namespace: str) -> list[Object]:
+    """The volume of the server's data, a folder of this machine, and the claim that the StatefulSet finds made."""
+    folder = Path(os.environ["CUBELOOM_TEST_WORKSPACE"]).parent / "server"
+    folder.mkdir(exist_ok=True)
+    os.chown(folder, UID, UID)
+    form = {"accessModes": ["ReadWriteOnce"], "storageClassName": ""}
+    claim = {"name": "data-cubeloom-0", "namespace": namespace}
+    volume = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": f"{namespace}-server"},
+        "spec": {**form, "capacity": {"storage": "10Gi"}, "claimRef": claim, "hostPath": {"path": str(folder)}},
+    }
+    wanted = {**form, "volumeName": volume["metadata"]["name"], "resources": {"requests": {"storage": "10Gi"}}}
+    return [volume, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": claim, "spec": wanted}]
+
+
+def _lead_to_the_api_server(spec: Object, port: int) -> None:
+    """What the Service `kubernetes` does in a cluster with a kube-proxy."""
+    name = "kubernetes.default.svc"
+    spec["hostAliases"] = [{"ip": os.environ["CUBELOOM_TEST_GATEWAY"], "hostnames": [name]}]
+    spec["containers"][0]["env"] += [
+        {"name": "KUBERNETES_SERVICE_HOST", "value": name},
+        {"name": "KUBERNETES_SERVICE_PORT", "value": str(port)},
+    ]
+
+
+def _used(api: Api, pod: Object, namespace: str) -> Iterator[tuple[str, str]]:
+    seen = api.get(pod)
+    log = api.request("GET", f"/api/v1/namespaces/{namespace}/pods/cubeloom-0/log")
+    links = [line for line in log.splitlines() if line.startswith(LINK)]
+    yield "its log has the first link", "" if links else log
+    product = Product(f"http://{seen['status']['podIP']}:8080", links[0])
+    product.add({"name": "here", "access": "in_cluster", "namespace": namespace, "workspace_claim": "workspace"})
+    problems = [each for each in product.get("/clusters/here/check")["problems"] if "Volcano" not in each]
+    yield "it reaches its cluster with its own account, and misses nothing there", "; ".join(problems)
+    refused = product.refusal(TASKS.replace("cluster: here\n", ""))
+    yield "it takes no job for its own pod", "" if "CPU" in refused else refused
+    run = product.start(TASKS)
+    pods.wait(lambda: product.get(f"/runs/{run}")["state"] not in ("queued", "running"))
+    outputs = product.get(f"/runs/{run}/outputs")["items"]
+    done = [each["outputs"] for each in outputs] == [{"answer": 42}]
+    seen = "" if done else str(product.get(f"/runs/{run}/tasks"))
+    yield "a job that it starts reports to it through the shared files", seen
+
+
+def _is_ready(pod: Object | None) -> bool:
+    conditions = (pod or {}).get("status", {}).get("conditions") or []
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+@contextlib.contextmanager
+def _forwarded(api: Api) -> Iterator[int]:
+    """A port of the pods' gateway that leads to the API server, which listens on the loopback address only."""
+    host, _, port = api.url.removeprefix("https://").partition(":")
+    with socket.create_server((os.environ["CUBELOOM_TEST_GATEWAY"], 0)) as server:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):  # it is closed at the end
+                while True:
+                    near, _ = server.accept()
+                    far = socket.create_connection((host, int(port)))
+                    for ends in ((near, far), (far, near)):
+                        threading.Thread(target=_pump, args=ends, daemon=True).start()
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield server.getsockname()[1]
+
+
+def _pump(source: socket.socket, target: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := source.recv(1 << 16):
+            target.sendall(data)
+    with contextlib.suppress(OSError):
+        target.shutdown(socket.SHUT_WR)

@@ -1,0 +1,125 @@
+"""Where jobs are put on twenty simulated nodes of unequal size, by both schedulers that `deploy/scheduler` is for."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness import nodes
+from harness.api import Api, Object, documents
+
+from . import compiled, pods
+from .project import NAMESPACE
+
+FOLDER = Path("tests/cluster/placement")
+#: The facts of a cluster choose who schedules.
+SCHEDULERS = {
+    "kube-scheduler": Path("tests/cluster/facts/plain.yaml"),
+    "Volcano": Path("tests/cluster/facts/volcano.yaml"),
+}
+#: What others hold on every node of a group. Of the large ones it is more, and a smaller share.
+HELD = {"small": {"cpu": "2", "memory": "8Gi"}, "large": {"cpu": "8", "memory": "32Gi"}}
+NODES, CARD_NODES = 20, 6
+
+
+def results(api: Api) -> Iterator[tuple[str, str]]:
+    """What holds of each scheduler, and what does not."""
+    groups = documents(FOLDER / "nodes.yaml")
+    made = [node for group in groups for node in nodes.of_group(group)]
+    held = [_holder(node) for node in made if _group(node) in HELD]
+    for thing in (*made, *held):
+        api.apply(thing)
+    if not pods.wait(lambda: all(nodes.is_ready(api.get(node)) for node in made)):
+        raise SystemExit("the nodes of `placement` do not become ready")
+    for name, facts in SCHEDULERS.items():
+        yield f"{name}: {NODES} tasks of a run are put on {NODES} nodes", _apart(api, facts)
+        yield f"{name}: a task that must be alone waits where every node has one, and says why", _alone(api, facts)
+        yield f"{name}: a gang of eight cards is put on two nodes of four", _packed(api, facts)
+        yield f"{name}: workers are put where the lowest share is requested, not the lowest amount", _share(api, facts)
+    for thing in held:
+        api.delete(thing)
+    # Whose node is gone first, nobody ends.
+    pods.wait(lambda: not any(map(api.get, held)))
+    for thing in made:
+        api.delete(thing)
+
+
+def _group(node: Object) -> str:
+    return node["metadata"]["name"].rsplit("-", 1)[0]
+
+
+def _holder(node: Object) -> Object:
+    """A pod of somebody else, on a node."""
+    name, amounts = node["metadata"]["name"], HELD[_group(node)]
+    container = {"name": "main", "image": "none", "resources": {"requests": amounts, "limits": amounts}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": f"held-{name}", "namespace": NAMESPACE},
+        "spec": {"nodeName": name, "containers": [container]},
+    }
+
+
+class _Run:
+    """The jobs of a pipeline, from when they are applied until they are removed."""
+
+    def __init__(self, api: Api, name: str, facts: Path) -> None:
+        self.api, self.file, self.facts = api, FOLDER / f"{name}.yaml", facts
+        self.things = [thing for _, objects in compiled.of_pipeline(self.file, facts) for thing in objects]
+
+    def __enter__(self) -> "_Run":
+        for thing in self.things:
+            self.api.apply(thing)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pods.remove(self.api, self.things)
+
+    def places(self, count: int) -> list[str]:
+        """The nodes of its pods, once so many have one."""
+        pods.wait(lambda: len(self._placed()) >= count)
+        return sorted(self._placed())
+
+    def _placed(self) -> list[str]:
+        return [place for pod in self.pods() if (place := pods.place(pod))]
+
+    def pods(self) -> list[Object]:
+        return pods.of_jobs(self.api, self.things)
+
+
+def _apart(api: Api, facts: Path) -> str:
+    with _Run(api, "apart", facts) as run:
+        places = run.places(NODES)
+        return "" if len(set(places)) == NODES == len(places) else str(places)
+
+
+def _alone(api: Api, facts: Path) -> str:
+    with _Run(api, "alone", facts) as run:
+        places = run.places(CARD_NODES)
+        if len(set(places)) != CARD_NODES:
+            return str(places)
+        said: list[str] = []
+        pods.wait(lambda: any("anti-affinity" in each for each in _noted(run, said)))
+        if len(run.places(CARD_NODES)) != CARD_NODES or not any("anti-affinity" in each for each in said):
+            return f"{run.places(CARD_NODES)}: {said}"
+        silent = [task for task, words in compiled.words(run.file, facts).items() if not _announced(words)]
+        return f"compile does not say it of {silent}" if silent else ""
+
+
+def _noted(run: _Run, said: list[str]) -> list[str]:
+    said[:] = [reason for pod in run.pods() if (reason := pods.why_not(pod))]
+    return said
+
+
+def _announced(words: list[str]) -> bool:
+    return any("shares no host with another task of its run" in each for each in words)
+
+
+def _packed(api: Api, facts: Path) -> str:
+    with _Run(api, "cards", facts) as run:
+        places = run.places(8)
+        return "" if len(places) == 8 and len(set(places)) == 2 else str(places)
+
+
+def _share(api: Api, facts: Path) -> str:
+    with _Run(api, "share", facts) as run:
+        places = run.places(6)
+        return "" if places == [f"large-{index}" for index in range(6)] else str(places)

@@ -1,0 +1,73 @@
+"""A real node: a kubelet and containerd on this machine, whose pods are real processes.
+
+They run in process and mount namespaces of their own: when the first process of those ends, however it ends, the kernel
+ends every container and undoes every mount. What lies outside of them is in `host`.
+"""
+
+import json
+import socket
+import sys
+from pathlib import Path
+
+from .. import project
+from ..api import Api, Object
+from ..nodes import is_ready
+from ..parts import Parts
+from . import images, kubelet, names, runtime
+from .inside import Plan
+from .place import Place
+
+#: All pods of this namespace are put on the real node.
+NAMESPACE = "cubeloom-node"
+
+
+def start(parts: Parts, programs: dict[str, Path], api: Api, program: Path, place: Place) -> None:
+    """Starts the node; it is ready afterwards, with the images of the tests, and has a project in its namespace.
+
+    `program` is the `cubeloom` that pods find, `place` what `host.claim` gave.
+    """
+    folder = parts.state / "node"
+    folder.mkdir()
+    names.start(parts, programs["coredns"], place)
+    binaries = programs["containerd"] / "bin"
+    port = _free_port(place.gateway)
+    plan = Plan(
+        folder=str(folder),
+        logs=str(parts.logs),
+        containerd=[str(binaries / "containerd"), "--config", str(runtime.write(folder, place, images.PAUSE))],
+        ctr=str(binaries / "ctr"),
+        archive=str(images.write(folder, program)),
+        kubelet=kubelet.command(programs["kubelet"] / "bin" / "kubelet", parts.state, folder, place, port),
+    )
+    command = ["unshare", "--pid", "--mount", "--fork", "--kill-child=KILL", "--mount-proc"]
+    command += [sys.executable, "-m", "harness.node.inside", plan.text()]
+    environment = {
+        "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+        "PATH": f"{binaries}:/usr/sbin:/usr/bin:/sbin:/bin",  # containerd looks for its shim there, and for runc
+    }
+    part = parts.start("node", command, environment)
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": kubelet.NODE}}
+    parts.wait(part, "the real node's readiness", lambda: is_ready(api.get(node)))
+    _make_project(api, parts.state / "workspace")
+
+
+def _make_project(api: Api, workspace: Path) -> None:
+    workspace.mkdir()
+    # The kubelet gives this mode to the folders of a `subPath`, and it changes the group of no folder of the machine.
+    workspace.chmod(0o777)
+    api.apply(_namespace())
+    project.make(api, NAMESPACE, workspace)
+
+
+def _namespace() -> Object:
+    prefix = "scheduler.alpha.kubernetes.io"
+    annotations = {
+        f"{prefix}/node-selector": f"{kubelet.LABEL}={kubelet.NODE}",
+        f"{prefix}/defaultTolerations": json.dumps([kubelet.TOLERATION]),
+    }
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "annotations": annotations}}
+
+
+def _free_port(address: str) -> int:
+    with socket.create_server((address, 0)) as held:
+        return held.getsockname()[1]

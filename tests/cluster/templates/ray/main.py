@@ -1,0 +1,159 @@
+"""The head and the workers of a Ray cluster that is there for one job.
+
+    main.py head WORKERS PROGRAM ARGS...    starts Ray, and runs the program as a job of Ray when the workers have come
+    main.py worker                          joins, and ends when the head does
+    main.py job WORKERS PROGRAM ARGS...     that job
+
+The head is told where Ray listens (RAY_ADDRESS) and what its job is called (RAY_JOB_SUBMISSION_ID). Where KubeRay runs the
+job it tells how Ray is to be started, too (KUBERAY_GEN_RAY_START_CMD), and asks the head how the job has ended; so there
+the head stays until it is told to end.
+"""
+
+import asyncio
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+DASHBOARD_PORT = 8265
+#: How long the head waits for Ray and for its workers, in seconds.
+PATIENCE = 300
+#: How long Ray may take to end by itself, in seconds.
+GRACE = 5
+
+
+def main(words):
+    match words:
+        case ["head", workers, *program]:
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+            sys.exit(lead(workers, program))
+        case ["worker"]:
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+            sys.exit(follow())
+        case ["job", workers, *program]:
+            wait_for_workers(int(workers))
+            os.execvp(program[0], program)
+        case _:
+            sys.exit(__doc__)
+
+
+def lead(workers, program):
+    """The exit code of the program."""
+    port = os.environ["RAY_ADDRESS"].rpartition(":")[2]
+    dashboard = [f"--dashboard-host={host()}", f"--dashboard-port={DASHBOARD_PORT}"]
+    ray = start(["--head", f"--port={port}", *dashboard])
+    try:
+        address = f"http://{'127.0.0.1' if by_operator() else host()}:{DASHBOARD_PORT}"
+        wait_for_ray(ray, f"{address}/api/gcs_healthz")
+        code = submit(address, [sys.executable, __file__, "job", workers, *program])
+        if by_operator():
+            stay(ray, code)
+        return code
+    finally:
+        stop(ray)
+
+
+def follow():
+    """The head decides how the job ends: a worker that loses it has nothing more to do."""
+    ray = start([f"--address={os.environ['RAY_ADDRESS']}"])
+    try:
+        ray.wait()
+        return 0 if ray.returncode >= 0 else 128 - ray.returncode
+    finally:
+        stop(ray)
+
+
+def by_operator():
+    return "KUBERAY_GEN_RAY_START_CMD" in os.environ
+
+
+def host():
+    return os.environ["CUBELOOM_HOST"]
+
+
+def start(options):
+    """Ray's own processes, below one that ends when they do."""
+    command = ["ray", "start", *options, f"--node-ip-address={host()}", "--disable-usage-stats", "--block"]
+    if by_operator():
+        command = shlex.split(os.environ["KUBERAY_GEN_RAY_START_CMD"])
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL)
+
+
+def wait_for_ray(ray, health):
+    """Until a job may be submitted."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            with urllib.request.urlopen(health, timeout=5) as answer:
+                if b"success" in answer.read():
+                    return
+        except OSError:
+            pass
+        if ray.poll() is not None:
+            sys.exit(f"Ray ended with {ray.returncode} before its job began")
+        if time.monotonic() > end:
+            sys.exit(f"Ray did not answer at {health} within {PATIENCE} s")
+        time.sleep(0.5)
+
+
+def submit(address, command):
+    """Runs a job of Ray under the number that the platform gave it, shows what it prints, and tells its exit code."""
+    from ray.job_submission import JobStatus, JobSubmissionClient
+
+    client, identity = JobSubmissionClient(address), os.environ["RAY_JOB_SUBMISSION_ID"]
+    client.submit_job(entrypoint=shlex.join(command), submission_id=identity)
+    asyncio.run(show(client, identity))
+    while not (status := client.get_job_status(identity)).is_terminal():
+        time.sleep(0.5)
+    if status == JobStatus.SUCCEEDED:
+        return 0
+    job = client.get_job_info(identity)
+    print(f"the job of Ray {status.lower()}: {job.message}", flush=True)
+    return job.driver_exit_code or 1
+
+
+async def show(client, identity):
+    async for lines in client.tail_job_logs(identity):
+        print(lines, end="", flush=True)
+
+
+def wait_for_workers(workers):
+    """Until as many nodes are there as the job has workers, the head among them."""
+    import ray
+
+    ray.init(log_to_driver=False, logging_level="warning")
+    end = time.monotonic() + PATIENCE
+    while (there := sum(node["Alive"] for node in ray.nodes())) <= workers:
+        if time.monotonic() > end:
+            sys.exit(f"only {there} of {workers + 1} nodes of Ray were there after {PATIENCE} s")
+        time.sleep(0.5)
+    ray.shutdown()
+
+
+def stay(ray, code):
+    """Until the platform ends this worker, with the program's exit code: the operator has to hear of its end first."""
+
+    def end(*_):
+        stop(ray)
+        os._exit(code)
+
+    signal.signal(signal.SIGTERM, end)
+    ray.wait()
+
+
+def stop(ray):
+    for tell in (ray.terminate, ray.kill):
+        if ray.poll() is not None:
+            return
+        tell()
+        try:
+            ray.wait(timeout=GRACE)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,65 @@
+// The audit log: what was changed is found by who, what, to what, where and when.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { flawless, settled } from "./support/browser.mjs";
+import { siteFor } from "./support/site.mjs";
+
+const site = siteFor(async (server) => {
+  server.user("ada", "--admin");
+  server.user("emil", "--project", "default", "--role", "owner");
+  const [ada, emil] = ["ada", "emil"].map((name) => server.api(server.token(name)));
+  await ada("POST", "/projects", { name: "lab", label: "The Lab" });
+  await ada("PUT", "/projects/lab/members/emil", { role: "owner" });
+  await emil("POST", "/projects/default/secrets", { name: "hub-key", value: "a value of its own" });
+  const { etag } = await emil("GET", "/projects/lab");
+  await emil("PATCH", "/projects/lab", { label: "The Laboratory" }, { "if-match": etag });
+});
+
+const rows = (page) => page.locator("tbody tr");
+const column = (page, label) => page.locator(`tbody [data-label="${label}"]`).allInnerTexts();
+
+async function narrowed(page, values) {
+  await page.goto("/audit");
+  await settled(page);
+  for (const [name, value] of Object.entries(values)) {
+    const field = page.locator(`form.filters [name=${name}]`);
+    await (name === "project" ? field.selectOption(value) : field.fill(value));
+  }
+  await page.getByRole("button", { name: "Filter" }).click();
+  await page.waitForURL(/\?/);
+  await settled(page);
+}
+
+test("each filter leaves what fits, they go together, and are taken away", async () => {
+  const page = await site.open({ as: "ada" });
+  await narrowed(page, { user: "emil" });
+  for (const who of await column(page, "Who")) assert.match(who, /^emil/);
+  assert.ok((await rows(page).count()) >= 2);
+  await narrowed(page, { action: "project.create" });
+  assert.deepEqual(await column(page, "What"), ["project.create"]);
+  await narrowed(page, { project: "lab" });
+  assert.deepEqual([...new Set(await column(page, "Project"))], ["lab"]);
+  await narrowed(page, { subject: "hub-key" });
+  assert.equal(await rows(page).count(), 1);
+  assert.ok(!(await page.content()).includes("a value of its own"));
+
+  await narrowed(page, { user: "emil", project: "lab" });
+  assert.equal(await rows(page).count(), 1);
+  const change = rows(page).first();
+  assert.equal(await change.locator("del").innerText(), "The Lab");
+  assert.equal(await change.locator("ins").innerText(), "The Laboratory");
+
+  const day = (shift) => new Date(Date.now() + shift * 86_400_000).toISOString().slice(0, 10);
+  await narrowed(page, { since: day(2) });
+  await page.getByText("No such changes").waitFor();
+  await narrowed(page, { until: day(-2) });
+  await page.getByText("No such changes").waitFor();
+  await narrowed(page, { since: day(-1), until: day(1) });
+  assert.ok((await rows(page).count()) > 3);
+  await page.getByRole("link", { name: "Clear" }).click();
+  await page.waitForURL("**/audit");
+  flawless(page);
+  await page.context().close();
+});

@@ -1,0 +1,137 @@
+// The canvas: a node put into an edge, a look at what is selected, layouts taken back, and cutting from one tab into another.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { collect, flawless } from "./support/browser.mjs";
+import { node, openEditor, ready } from "./support/editor.mjs";
+import { eventually } from "./support/eventually.mjs";
+import { siteFor } from "./support/site.mjs";
+
+const DOCUMENT = `apiVersion: cubeloom/v1
+kind: Pipeline
+name: drawn
+tasks:
+  - {name: a, template: command, arguments: {command: ["true"]}}
+  - {name: b, template: command, arguments: {command: ["true"]}, needs: [a]}
+  - {name: c, template: command, arguments: {command: ["true"]}, needs: [b]}
+  - {name: lone, template: command, arguments: {command: ["true"]}}
+canvas:
+  positions: {a: [0, 160], b: [480, 0], c: [960, 320], lone: [480, 480]}
+`;
+const OTHER = DOCUMENT.replace("name: drawn", "name: other").replace(/ {2}- \{name: (b|c|lone).*\n/g, "").replace(/\{a: .*/, "{a: [0, 0]}").replaceAll("name: a,", "name: z,").replace("{a: [", "{z: [");
+
+const site = siteFor(async (server) => {
+  server.user("emil", "--project", "default", "--role", "editor");
+  const api = server.api(server.token("emil"));
+  for (const document of [DOCUMENT, OTHER]) await api("POST", "/projects/default/pipelines", { document });
+});
+
+const editor = (name = "drawn") => openEditor(site, "emil", `/projects/default/pipelines/${name}/edit`);
+const needs = async (page, task) => /needs ([a-z0-9-]+(?:, [a-z0-9-]+)*?)(?:, \d+ problems|$)/.exec(await node(page, task).getAttribute("aria-label"))?.[1] ?? "";
+const said = (page, words) => page.locator(".cv-room [role=status]", { hasText: words }).waitFor({ state: "attached" });
+const middle = async (page, task) => {
+  const { x, y, width, height } = await node(page, task).boundingBox();
+  return { x: x + width / 2, y: y + height / 2 };
+};
+/** Where tasks lie in the drawing, whatever part of it is in sight. */
+const places = (page) => page.locator(".cv-task").evaluateAll((all) => Object.fromEntries(all.map((one) => [one.id, `${one.parentElement.style.left} ${one.parentElement.style.top}`])));
+
+test("a node without edges that is dragged onto one comes between its ends, in one step", async () => {
+  const page = await editor();
+  const [a, b, lone] = [await middle(page, "a"), await middle(page, "b"), await middle(page, "lone")];
+  const before = await places(page);
+  const on = { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 };
+  await page.mouse.move(lone.x, lone.y);
+  await page.mouse.down();
+  await page.mouse.move(on.x + 4, on.y + 30, { steps: 4 });
+  await page.mouse.move(on.x, on.y, { steps: 4 });
+  await page.mouse.up();
+  await eventually(async () => assert.equal(await needs(page, "lone"), "a"));
+  await eventually(async () => assert.equal(await needs(page, "b"), "lone"));
+  await page.keyboard.press("Control+z");
+  await eventually(async () => assert.deepEqual([await needs(page, "lone"), await needs(page, "b")], ["", "a"]));
+  await eventually(async () => assert.deepEqual(await places(page), before, "it lies where it lay"));
+
+  // One that has edges is only moved: somebody may want it there.
+  const c = await middle(page, "c");
+  await page.mouse.move(c.x, c.y);
+  await page.mouse.down();
+  await page.mouse.move(on.x, on.y, { steps: 6 });
+  await page.mouse.up();
+  await eventually(async () => assert.notEqual((await places(page))["task-c"], before["task-c"]));
+  assert.deepEqual([await needs(page, "b"), await needs(page, "c")], ["a", "b"]);
+  flawless(page);
+  await page.context().close();
+});
+
+test("what is selected is looked at closely, and everything again", async () => {
+  const page = await editor();
+  const zoom = async () => Number.parseInt(await page.locator(".cv-zoom").innerText(), 10);
+  const room = await page.locator(".cv-stage").boundingBox();
+  const before = await zoom();
+  await page.locator(".cv-stage").focus();
+  await page.keyboard.press("Shift+F");
+  assert.equal(await zoom(), before, "with nothing selected there is nothing to go to");
+  await page.keyboard.press("End");
+  await said(page, /^c, Command|^lone, Command/);
+  await page.keyboard.press("Shift+F");
+  const chosen = (await page.locator(".cv-task[data-selected]").getAttribute("id")).slice("task-".length);
+  await eventually(async () => {
+    const at = await middle(page, chosen);
+    assert.ok(Math.abs(at.x - room.x - room.width / 2) < 24 && Math.abs(at.y - room.y - room.height / 2) < 24, `it is in the middle: ${JSON.stringify([at, room])}`);
+  });
+  assert.ok((await zoom()) > before);
+  await page.keyboard.press("f");
+  await eventually(async () => assert.equal(await zoom(), before));
+  flawless(page);
+  await page.context().close();
+});
+
+test("a layout is taken back in one step, and done again", async () => {
+  const page = await editor();
+  await page.locator(".cv-stage").focus();
+  const before = await places(page);
+  await page.keyboard.press("Shift+L");
+  await said(page, "Laid out");
+  await eventually(async () => assert.notDeepEqual(await places(page), before));
+  const after = await places(page);
+  for (const [keys, wanted] of [["Control+z", before], ["Control+Shift+z", after], ["Control+z", before], ["Control+y", after]]) {
+    await page.keyboard.press(keys);
+    await eventually(async () => assert.deepEqual(await places(page), wanted, keys));
+  }
+  await page.keyboard.press("Control+z");
+  await eventually(async () => assert.equal(await page.locator(".ed-saved[data-dirty]").count(), 0, "nothing is left to save"));
+  flawless(page);
+  await page.context().close();
+});
+
+test("tasks are cut in one tab and pasted in another, into another pipeline", async () => {
+  const page = await editor();
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const other = await page.context().newPage();
+  collect(other);
+  await other.goto("/projects/default/pipelines/other/edit");
+  await ready(other);
+
+  await page.bringToFront();
+  await node(page, "b").click();
+  await node(page, "c").click({ modifiers: ["Shift"] });
+  await page.locator("#task-c[data-selected]").waitFor();
+  await page.keyboard.press("Control+x");
+  for (const task of ["b", "c"]) await node(page, task).waitFor({ state: "detached" });
+
+  await other.bringToFront();
+  await other.locator(".cv-stage").focus();
+  await other.keyboard.press("Control+v");
+  await node(other, "c").waitFor();
+  await eventually(async () => assert.deepEqual([await needs(other, "b"), await needs(other, "c")], ["", "b"]));
+  await other.locator(".toast", { hasText: "There is no a here" }).waitFor();
+  await eventually(async () => assert.equal(await other.locator(".cv-task[data-selected]").count(), 2, "what was pasted is selected"));
+
+  await page.bringToFront();
+  await page.keyboard.press("Control+z");
+  await eventually(async () => assert.deepEqual([await needs(page, "b"), await needs(page, "c")], ["a", "b"]));
+  for (const one of [page, other]) flawless(one);
+  await page.context().close();
+});

@@ -1,0 +1,96 @@
+// An administrator adds a cluster that does not answer, is told why, changes what is said of it, and takes it away.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { look, settled } from "./support/browser.mjs";
+import { siteFor } from "./support/site.mjs";
+import { stage } from "./support/stage.mjs";
+
+const site = siteFor(stage);
+
+const KUBECONFIG = `apiVersion: v1
+kind: Config
+current-context: a
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: u, user: {token: tops3cret}}]
+contexts: [{name: a, context: {cluster: c, user: u}}]
+`;
+
+test("a cluster is added, checked, changed and removed", async () => {
+  const page = await site.open({ as: "ada" });
+  await page.goto("/clusters");
+  await settled(page);
+  await page.getByRole("button", { name: "Add a cluster" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name", { exact: true }).fill("far");
+  await dialog.getByLabel("Kubeconfig", { exact: true }).fill(KUBECONFIG.replace("token: tops3cret", "tokenFile: /etc/shadow"));
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
+  await dialog.getByText(/reads no files of a kubeconfig/).waitFor();
+  await dialog.getByLabel("Kubeconfig", { exact: true }).fill(KUBECONFIG);
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("heading", { name: "far" }).waitFor();
+  await page.waitForFunction(async () => (await (await fetch("/api/v1/clusters/far")).json()).standing.state === "away");
+  await page.reload();
+  await settled(page);
+  await page.getByText("Does not answer").first().waitFor();
+  // The refusal of the first kubeconfig.
+  page.faults.length = 0;
+  assert.deepEqual(await look(page, "en"), []);
+  await page.getByRole("button", { name: "Check" }).click();
+  await page.getByRole("dialog").getByText(/the cluster does not answer/i).waitFor();
+  assert.deepEqual(await look(page, "en"), []);
+  await page.keyboard.press("Escape");
+  await change(page);
+  await page.getByRole("button", { name: "Remove far" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await page.getByText("far is removed").waitFor();
+  assert.equal(await page.getByRole("heading", { name: "far" }).count(), 0);
+});
+
+/** What is said of the cluster is changed; the dialog begins with what is said now, and says when somebody was faster. */
+async function change(page) {
+  const settings = () => page.evaluate(async () => (await fetch("/api/v1/clusters/far/settings")).json());
+  const put = (body) => page.evaluate(async (sent) => {
+    const headers = { "content-type": "application/json", "if-match": "*" };
+    return (await fetch("/api/v1/clusters/far", { method: "PUT", headers, body: JSON.stringify(sent) })).status;
+  }, body);
+  // What the dialog does not ask for.
+  assert.equal(await put({ ...(await settings()), uid: 2000, node_groups: { cards: { selector: { pool: "cards" }, tolerations: [] } } }), 200);
+  await page.getByRole("button", { name: "Change far" }).click();
+  const dialog = page.getByRole("dialog");
+  const namespace = dialog.getByLabel("Namespace of the jobs");
+  assert.equal(await namespace.inputValue(), "cubeloom-jobs");
+  assert.equal(await dialog.getByLabel("Kubeconfig", { exact: true }).inputValue(), "", "a kubeconfig is never shown");
+  // The help of the namespace says what {project} means.
+  assert.deepEqual((await look(page, "en")).filter((fault) => !fault.endsWith(": {project}")), []);
+  await namespace.fill("Jobs!");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.locator("[data-field=namespace] [aria-invalid=true], [data-field=namespace] .field-error").first().waitFor();
+  await namespace.fill("jobs-{project}");
+  await dialog.getByLabel("Operators start gangs whole").check();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByText("far is changed").waitFor();
+  const { namespace: now, operators_gang: gang, uid, node_groups: groups, revision } = await settings();
+  assert.deepEqual([now, gang, uid, Object.keys(groups), revision], ["jobs-{project}", true, 2000, ["cards"], 3]);
+
+  await settled(page);
+  await page.getByRole("button", { name: "Change far" }).click();
+  assert.ok(await dialog.getByLabel("Operators start gangs whole").isChecked());
+  assert.equal(await put(await settings()), 200, "somebody else is faster");
+  await dialog.getByLabel("Folder of a project in it").fill("");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByText(/changed/i).first().waitFor();
+  assert.equal((await settings()).workspace_path, "{project}", "nothing was overwritten");
+  await page.keyboard.press("Escape");
+  // The refusals.
+  page.faults.length = 0;
+}
+
+test("who does not administer adds none", async () => {
+  const page = await site.open({ as: "emil" });
+  await page.goto("/clusters");
+  await settled(page);
+  assert.equal(await page.getByRole("button", { name: "Add a cluster" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: /^Change/ }).count(), 0);
+});

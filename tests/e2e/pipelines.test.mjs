@@ -1,0 +1,118 @@
+// The list of pipelines: labels that narrow it, the last runs as a spark line; and the hooks of one.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { flawless, look, settled } from "./support/browser.mjs";
+import { dialog, fill, mistake, press, refused, told } from "./support/dialog.mjs";
+import { eventually } from "./support/eventually.mjs";
+import { siteFor } from "./support/site.mjs";
+import { ended, start } from "./support/stage.mjs";
+
+const document = (name, labels, command) => `apiVersion: cubeloom/v1
+kind: Pipeline
+name: ${name}
+labels: ${labels}
+parameters: {steps: {type: integer, default: 1, maximum: 5}}
+tasks: [{name: a, template: command, arguments: {command: [${command}]}}]
+`;
+
+const site = siteFor(async (server) => {
+  server.user("emil", "--project", "default", "--role", "editor");
+  const api = server.api(server.token("emil"));
+  for (const text of [
+    document("faces", "{team: vision, stage: trial}", "sh, -c, 'test {{ params.steps }} = 1'"),
+    document("words", "{team: language}", '"true"'),
+    document("plain", "{}", '"true"'),
+  ]) await api("POST", "/projects/default/pipelines", { document: text });
+  const runs = [];
+  for (const steps of [1, 2, 1]) {
+    runs.push(await start(api, { pipeline: "faces", parameters: { steps } }));
+    await ended(api, runs.at(-1));
+  }
+  return { api, runs };
+});
+
+const names = (page) => page.locator("#pipelines tbody th a").allTextContents();
+
+test("a label narrows the list, together with what is searched for, and is taken away again", async () => {
+  const page = await site.open({ as: "emil" });
+  await page.goto("/projects/default/pipelines");
+  await settled(page);
+  assert.deepEqual((await names(page)).toSorted(), ["faces", "plain", "words"]);
+  await page.locator(".tags a", { hasText: "vision" }).click();
+  await page.waitForURL(/label=/);
+  assert.deepEqual(await names(page), ["faces"]);
+  await page.getByRole("searchbox").fill("words");
+  await page.keyboard.press("Enter");
+  await page.getByText("Nothing was found").waitFor();
+  await page.locator(".chip").click();
+  await page.waitForURL((url) => !url.searchParams.has("label"));
+  assert.deepEqual(await names(page), ["words"], "what is searched for stays");
+  await page.goto("/projects/default/pipelines?q=language");
+  assert.deepEqual(await names(page), ["words"], "labels are searched, too");
+  flawless(page);
+  await page.context().close();
+});
+
+test("the spark line has the last runs, how each ended, and leads to it", async () => {
+  const { runs } = site.there;
+  const page = await site.open({ as: "emil" });
+  await page.goto("/projects/default/pipelines");
+  await settled(page);
+  const bars = page.locator("tr", { hasText: "faces" }).locator(".spark-bar");
+  assert.deepEqual(await bars.evaluateAll((all) => all.map((bar) => bar.dataset.state)), ["succeeded", "failed", "succeeded"]);
+  assert.deepEqual(await bars.evaluateAll((all) => all.map((bar) => bar.getAttribute("href"))), runs.map((run) => `/runs/${run}`));
+  assert.match(await bars.nth(1).getAttribute("title"), /^Failed · /);
+  assert.equal(await page.locator("tr", { hasText: "words" }).locator(".spark-bar").count(), 0);
+  assert.deepEqual(await look(page, "en"), []);
+  await bars.nth(1).click();
+  await page.waitForURL(`**/runs/${runs[1]}`);
+  flawless(page);
+  await page.context().close();
+});
+
+test("a hook starts the pipeline, gets another address, and ends", async () => {
+  const page = await site.open({ as: "emil" });
+  await page.goto("/projects/default/pipelines/faces?tab=hooks");
+  await settled(page);
+  await page.getByText("No hooks yet").waitFor();
+  await page.getByRole("button", { name: "New hook" }).click();
+  await press(page, "Create");
+  await mistake(dialog(page), "name").waitFor();
+  refused(page, 422);
+  await fill(dialog(page), { "What it is called": "the nightly build" });
+  await dialog(page).locator("[data-field=steps] input").fill("2");
+  await press(page, "Create");
+  await told(page, "The hook was made");
+  const card = page.locator("[data-hook]", { hasText: "the nightly build" });
+  await card.getByText(/steps="?2/).waitFor();
+  const address = async () => /'(http[^']+)'/.exec(await card.locator("code").innerText())[1];
+  const call = async (url) => (await fetch(url, { method: "POST" })).status;
+
+  const first = await address();
+  assert.equal(Math.floor((await call(first)) / 100), 2);
+  const newest = (await site.there.api("GET", "/projects/default/runs?limit=1")).body.items[0];
+  assert.deepEqual([newest.pipeline, newest.parameters.steps], ["faces", "2"]);
+  await card.getByText("never").waitFor();
+  await page.reload();
+  await eventually(async () => assert.equal(await card.getByText("never").count(), 0));
+
+  await settled(page);
+  await card.getByRole("button", { name: "New URL" }).click();
+  await press(page, "New URL");
+  await told(page, "The hook has a new URL");
+  const second = await address();
+  assert.notEqual(second, first);
+  assert.ok((await call(first)) >= 400, "the old address is worth nothing");
+  assert.equal(Math.floor((await call(second)) / 100), 2);
+
+  await settled(page);
+  await card.getByRole("button", { name: "Delete" }).click();
+  await press(page, "Delete");
+  await told(page, "The hook was deleted");
+  assert.ok((await call(second)) >= 400);
+  await page.getByText("No hooks yet").waitFor();
+  flawless(page);
+  await page.context().close();
+});

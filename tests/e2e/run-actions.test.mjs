@@ -1,0 +1,172 @@
+// What people do with a run: cancel, resume, run a part of it or all of it again, delete; and with several at once.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { flawless, settled } from "./support/browser.mjs";
+import { dialog, press, refused, told } from "./support/dialog.mjs";
+import { eventually } from "./support/eventually.mjs";
+import { siteFor } from "./support/site.mjs";
+import { ended, start } from "./support/stage.mjs";
+
+/** A task that waits until the test lets it go on, and one behind it. */
+const HELD = (gate) => `apiVersion: cubeloom/v1
+kind: Pipeline
+name: held
+parameters: {gate: {type: string, default: ${gate}}}
+tasks:
+  - name: waits
+    template: command
+    resources: {cpu: 100m, memory: 64Mi}
+    arguments: {command: [sh, -c, 'until test -e "$1"; do sleep 0.1; done', sh, "{{ params.gate }}"]}
+  - {name: after, template: command, needs: [waits], resources: {cpu: 100m, memory: 64Mi}, arguments: {command: ["true"]}}
+`;
+
+/** A task that fails until the test has made a file. */
+const BROKEN = (file) => `apiVersion: cubeloom/v1
+kind: Pipeline
+name: broken
+tasks:
+  - {name: first, template: command, arguments: {command: ["true"]}}
+  - {name: needs-it, template: command, needs: [first], arguments: {command: [cat, ${file}]}}
+  - {name: last, template: command, needs: [needs-it], arguments: {command: ["true"]}}
+`;
+
+const site = siteFor(async (server) => {
+  server.user("ada", "--admin");
+  server.user("emil", "--project", "default", "--role", "editor");
+  const api = server.api(server.token("ada"));
+  for (const document of [HELD(server.path("gate")), BROKEN(server.path("file"))]) {
+    await api("POST", "/projects/default/pipelines", { document });
+  }
+  return { api };
+});
+
+const head = (page, word) => page.locator("#run-head .state.pill", { hasText: word }).waitFor();
+const act = (page, word) => page.locator("#run-actions").getByRole("button", { name: word, exact: true });
+const stays = (page) => page.evaluate(() => { window.notReloaded = true; });
+const stayed = async (page) => assert.ok(await page.evaluate(() => window.notReloaded), "the page was not loaded again");
+
+async function open(path, as = "ada") {
+  const page = await site.open({ as });
+  await page.goto(path);
+  await settled(page);
+  await stays(page);
+  return page;
+}
+
+test("a run is cancelled, and deleted while somebody else looks at it", async () => {
+  const { api } = site.there;
+  const run = await start(api, { pipeline: "held" });
+  const [page, other] = [await open(`/runs/${run}?tab=table`), await open(`/runs/${run}`, "emil")];
+  await head(page, "Running");
+  assert.equal(await act(page, "Delete").count(), 0, "what runs is not deleted");
+  await act(page, "Cancel the run").click();
+  await press(page, "Cancel");
+  await dialog(page).waitFor({ state: "detached" });
+  assert.notEqual((await api("GET", `/runs/${run}`)).body.state, "cancelled", "who does not say yes changes nothing");
+  await act(page, "Cancel the run").click();
+  await press(page, "Cancel the run");
+  await told(page, "The run is being cancelled");
+  for (const one of [page, other]) await head(one, "Cancelled");
+  await page.locator("#run-tab").getByText("Cancelled").first().waitFor();
+  for (const one of [page, other]) await stayed(one);
+
+  await act(page, "Delete").click();
+  await press(page, "Delete");
+  await page.waitForURL("**/projects/default/runs");
+  await told(page, "The run was deleted");
+  assert.equal(await page.locator(`#run-${run}`).count(), 0);
+  await told(other, "This run was deleted meanwhile.");
+  await assert.rejects(api("GET", `/runs/${run}`), /404/);
+  for (const one of [page, other]) {
+    // Also whoever deletes it may have asked for it once more before they left.
+    refused(one, 404);
+    flawless(one);
+    await one.context().close();
+  }
+});
+
+test("what failed is resumed when its cause is gone; a task and what follows is run again; all of it is run again", async () => {
+  const { api } = site.there;
+  const run = await start(api, { pipeline: "broken" });
+  const page = await open(`/runs/${run}?tab=table`);
+  await head(page, "Failed");
+  await page.locator("#run-failure").getByText("needs-it failed first").waitFor();
+  await page.locator("#run-failure .failure-lines").getByText(/No such file/).waitFor();
+  site.server.write("file", "here it is");
+  await act(page, "Resume").click();
+  await press(page, "Resume");
+  await told(page, "The run goes on");
+  await head(page, "Succeeded");
+  await page.locator("#run-failure section").waitFor({ state: "detached" });
+  assert.equal(await act(page, "Resume").count(), 0);
+
+  await page.locator("#run-tab a[data-task=needs-it]").first().click();
+  const panel = page.locator("#task-panel");
+  await panel.locator("#attempt-2").waitFor();
+  await panel.getByRole("button", { name: "Run again from here" }).click();
+  await dialog(page).getByText("Run needs-it and every task after it again?").waitFor();
+  await press(page, "Run again");
+  await told(page, "needs-it and what comes after it run again");
+  await panel.locator("#attempt-3").waitFor();
+  await head(page, "Succeeded");
+  await panel.locator("#attempt-3").getByText("Succeeded").waitFor();
+  assert.equal((await api("GET", `/runs/${run}/tasks/first/instances`)).body.items[0].attempt, 1, "what came before it was not run again");
+  await stayed(page);
+
+  await panel.getByRole("button", { name: "Close" }).click();
+  await act(page, "Run again").click();
+  await press(page, "Run again");
+  await page.waitForURL((url) => /^\/runs\//.test(url.pathname) && !url.pathname.includes(run));
+  await head(page, "Succeeded");
+  flawless(page);
+  await page.context().close();
+});
+
+test("in the list several are chosen, cancelled and started again, and new rows wait to be asked for", async () => {
+  const { api } = site.there;
+  const runs = [];
+  for (let at = 0; at < 3; at += 1) runs.push(await start(api, { pipeline: "held" }));
+  const page = await open("/projects/default/runs?pipeline=held");
+  const tick = (run) => page.locator(`#run-${run} input[name=run]`);
+  const bulk = page.locator("#bulk");
+  assert.ok(await bulk.isHidden());
+  for (const run of runs.slice(0, 2)) await tick(run).check();
+  await bulk.getByText("2 selected").waitFor();
+  assert.ok(await page.locator("#all").evaluate((all) => all.indeterminate));
+  await bulk.getByRole("button", { name: "Cancel the runs" }).click();
+  await press(page, "Cancel the runs");
+  await told(page, "2 runs are being cancelled");
+  for (const run of runs.slice(0, 2)) await page.locator(`#run-${run}[data-state=cancelled]`).waitFor();
+  assert.notEqual(await page.locator(`#run-${runs[2]}`).getAttribute("data-state"), "cancelled");
+  await bulk.waitFor({ state: "hidden" });
+
+  await page.locator("#all").check();
+  await bulk.getByText("3 selected").waitFor();
+  await bulk.getByRole("button", { name: "Unselect" }).click();
+  assert.ok(await bulk.isHidden());
+  for (const run of runs.slice(0, 2)) await tick(run).check();
+  await bulk.getByRole("button", { name: "Run again" }).click();
+  await press(page, "Run again");
+  await told(page, "2 runs were started");
+  const newer = page.getByRole("button", { name: "Show 2 new runs" });
+  await newer.waitFor();
+  assert.equal(await page.locator("#runs tbody tr").count(), 3, "nothing moves by itself");
+  await stayed(page);
+  await newer.click();
+  await eventually(async () => assert.equal(await page.locator("#runs tbody tr").count(), 5));
+
+  // One that is deleted meanwhile is named, the others are cancelled all the same.
+  await settled(page);
+  await page.locator("#all").check();
+  await bulk.getByText("5 selected").waitFor();
+  await api("DELETE", `/runs/${runs[0]}`);
+  await bulk.getByRole("button", { name: "Cancel the runs" }).click();
+  await press(page, "Cancel the runs");
+  await page.locator(".toast[data-kind=error]").first().waitFor();
+  await page.locator(`#run-${runs[2]}[data-state=cancelled]`).waitFor();
+  for (const { id } of (await api("GET", "/projects/default/runs?pipeline=held")).body.items) await ended(api, id);
+  flawless(page);
+  await page.context().close();
+});

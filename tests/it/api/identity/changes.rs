@@ -1,0 +1,267 @@
+//! One request of every kind that changes something, and what each left in the audit log.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::identity::{AuditEntry, Federated};
+use reqwest::{Method, Url};
+use serde_json::{Value, json};
+
+use super::help::{Browser, sign_in, with_store};
+use crate::api::pipelines::code::archive;
+use crate::api::policy::rule_of;
+use crate::api::runs::help::{document, id, task, until, until_task};
+use crate::api::storage::clusters::AWAY;
+use crate::api::support::client::send;
+use crate::api::support::{Answer, Client, PASSWORD, Server, Who};
+
+/// Passwords and values that must stand nowhere in the log.
+pub const SECRETS: [&str; 6] =
+    [PASSWORD, "the value of a secret", "its value afterwards", "another long password", "clt_", "tops3cret"];
+
+const TEMPLATE: &str = r#"{apiVersion: cubeloom/v1, kind: TaskTemplate, name: say, version: 1.0.0, group: basics,
+label: {en: Say, zh: 说}, help: {en: Says it., zh: 说出来。}, framework: single,
+parameters: {type: object, additionalProperties: false, properties: {}},
+roles: [{name: worker, replicas: 1, resources: {cpu: 100m, memory: 64Mi}}], command: [echo, hi]}"#;
+
+/// A reader of the audit log who notes which request left which entry.
+pub struct Log {
+    reader: Client,
+    known: RefCell<BTreeSet<String>>,
+    /// The actions by the route that left them: `("POST", "/api/v1/projects")`.
+    pub left: RefCell<BTreeMap<(&'static str, &'static str), BTreeSet<String>>>,
+}
+
+impl Log {
+    /// Notes what a request has left that was carried out.
+    #[track_caller]
+    fn note(&self, answer: Answer) -> Answer {
+        assert!((200..400).contains(&answer.status), "{}: {}", answer.asked, answer.text());
+        let (method, url) = answer.asked.split_once(' ').unwrap();
+        let path = Url::parse(url).unwrap().path().to_owned();
+        let rule = rule_of(method, &path).unwrap_or_else(|| panic!("no row for {method} {path}"));
+        let mut left = self.left.borrow_mut();
+        let actions = left.entry((rule.method, rule.route)).or_default();
+        let log = self.reader.get("/audit?limit=50").expect(200).json();
+        for entry in log["items"].as_array().unwrap() {
+            let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+            // What the tests' commands did meanwhile, and the server by itself, is no doing of the request's.
+            let by_request = !["server", "command line"].contains(&text("via").as_str());
+            if self.known.borrow_mut().insert(text("id")) && by_request {
+                actions.insert(text("action"));
+            }
+        }
+        answer
+    }
+}
+
+/// Does everything once that can be done.
+pub fn change_everything(server: &Server) -> Log {
+    let log = begin(server);
+    let ada = server.as_(Who::Administrator);
+    server.user("eve", &[]);
+    change_projects(&ada, &log);
+    change_files(&ada, &log);
+    change_secrets(&ada, &log);
+    change_pipelines(&ada, &log);
+    change_runs(&ada, &log);
+    change_people(server, &ada, &log);
+    change_own_account(server, &ada, &log);
+    change_links(server, &ada, &log);
+    change_the_server(&ada, &log);
+    log.note(ada.delete("/projects/vision", "*").expect(204));
+    log
+}
+
+/// The first administrator comes in by the first link.
+fn begin(server: &Server) -> Log {
+    let said = server.log();
+    let url = said.split_whitespace().find(|word| word.contains("/welcome?token=")).expect("a link");
+    let fields = [("token", secret_of(url)), ("name", "grace".to_owned()), ("password", PASSWORD.to_owned())];
+    let welcome = form(&server.as_(Who::Anonymous), "page:/welcome", &fields).expect(303);
+    let reader = server.with_token(Some(server.token("grace", &["--scope", "admin"])));
+    let log = Log { reader, known: RefCell::default(), left: RefCell::default() };
+    log.note(welcome);
+    log
+}
+
+fn secret_of(url: &str) -> String {
+    url.split_once("?token=").unwrap_or_else(|| panic!("no link: {url}")).1.to_owned()
+}
+
+/// Sends a form as a page without a script does.
+fn form(client: &Client, page: &str, fields: &[(&str, String)]) -> Answer {
+    let body = Url::parse_with_params("http://form", fields).unwrap().query().unwrap_or_default().to_owned();
+    let request = client.request(Method::POST, page);
+    send(request.header("content-type", "application/x-www-form-urlencoded").body(body))
+}
+
+fn change_projects(ada: &Client, log: &Log) {
+    let project = "/projects/vision";
+    log.note(ada.post("/projects", &json!({"name": "vision"})).expect(201));
+    log.note(ada.patch(project, "*", &json!({"label": "Vision"})).expect(200));
+    let member = format!("{project}/members/eve");
+    log.note(ada.put(&member, "", &json!({"role": "viewer"})).expect(201));
+    log.note(ada.put(&member, "*", &json!({"role": "editor"})).expect(200));
+    log.note(ada.delete(&member, "*").expect(204));
+}
+
+fn change_files(ada: &Client, log: &Log) {
+    let volumes = "/projects/vision/volumes";
+    let place = json!({"kind": "workspace", "path": "data"});
+    log.note(ada.post(volumes, &json!({"name": "data", "place": place})).expect(201));
+    log.note(ada.patch(&format!("{volumes}/data"), "*", &json!({"description": "rows"})).expect(200));
+    log.note(ada.post(&format!("{volumes}/data/folders"), &json!({"path": "in"})).expect(201));
+    let file = format!("{volumes}/data/file?path=in/rows.csv");
+    log.note(send(ada.request(Method::PUT, &file).body("a,b\n")).expect(204));
+    log.note(ada.delete(&file, "").expect(204));
+    log.note(ada.delete(&format!("{volumes}/data"), "*").expect(204));
+}
+
+fn change_secrets(ada: &Client, log: &Log) {
+    let secret = json!({"name": "pw", "value": "the value of a secret", "description": "of the hub"});
+    let (all, registries) = ("/projects/vision/secrets", "/projects/vision/registries");
+    for secrets in [all, "/me/secrets"] {
+        let one = format!("{secrets}/pw");
+        log.note(ada.post(secrets, &secret).expect(201));
+        log.note(ada.put(&one, "*", &json!({"value": "its value afterwards"})).expect(200));
+    }
+    let hub = json!({"name": "hub", "host": "registry.example.org", "user": "bot", "secret": "pw"});
+    log.note(ada.post(registries, &hub).expect(201));
+    let other = json!({"host": "hub.example.org", "user": "bot"});
+    log.note(ada.put(&format!("{registries}/hub"), "*", &other).expect(200));
+    log.note(ada.delete(&format!("{registries}/hub"), "*").expect(204));
+    for secrets in [all, "/me/secrets"] {
+        log.note(ada.delete(&format!("{secrets}/pw"), "*").expect(204));
+    }
+}
+
+fn change_pipelines(ada: &Client, log: &Log) {
+    let code = archive(&[(b"main.py", tar::EntryType::Regular, b"print(1)\n")]);
+    let upload =
+        ada.request(Method::PUT, "/projects/default/code").header("content-type", "application/gzip");
+    log.note(send(upload.body(code)).expect(200));
+    let list = "/projects/default/pipelines";
+    let parameters = "parameters: {n: {type: integer, default: 0}}\n";
+    let text =
+        document("count", &format!("{parameters}tasks:\n{}", task("wait", "sleep {{ params.n }}", "")));
+    log.note(ada.post(list, &json!({"document": text})).expect(201));
+    let changed = json!({"document": format!("{text}# more\n")});
+    log.note(ada.put(&format!("{list}/count"), "*", &changed).expect(200));
+    let spare = document("spare", &format!("tasks:\n{}", task("say", "true", "")));
+    log.note(ada.post(list, &json!({"document": spare})).expect(201));
+    log.note(ada.delete(&format!("{list}/spare"), "*").expect(204));
+    let hooks = format!("{list}/count/hooks");
+    let hook = log.note(ada.post(&hooks, &json!({"name": "nightly"})).expect(201)).json();
+    let (name, url) = (id(&hook), hook["url"].as_str().unwrap());
+    let called = log.note(ada.post(url.split("/api/v1").nth(1).unwrap(), &json!({})).expect(201)).json();
+    until(ada, called["run"].as_str().unwrap(), "succeeded");
+    log.note(ada.patch(&format!("{hooks}/{name}"), "*", &json!({"name": "weekly"})).expect(200));
+    log.note(ada.delete(&format!("{hooks}/{name}"), "*").expect(204));
+}
+
+fn change_runs(ada: &Client, log: &Log) {
+    let runs = "/projects/default/runs";
+    let begin = |n: u32| {
+        let body = json!({"pipeline": "count", "parameters": {"n": n}});
+        id(&log.note(ada.post(runs, &body).expect(201)).json()["run"])
+    };
+    let wish = |run: &str, what: &str, body: &Value| ada.post(&format!("/runs/{run}/{what}"), body);
+    let long = begin(600);
+    until_task(ada, &long, "wait", "running");
+    log.note(wish(&long, "cancel", &json!({})).expect(202));
+    until(ada, &long, "cancelled");
+    log.note(wish(&long, "resume", &json!({})).expect(202));
+    until_task(ada, &long, "wait", "running");
+    log.note(ada.post(&format!("{runs}/cancel"), &json!({"runs": [long]})).expect(200));
+    until(ada, &long, "cancelled");
+    let short = begin(0);
+    until(ada, &short, "succeeded");
+    log.note(wish(&short, "rerun", &json!({"from": ["wait"]})).expect(202));
+    until(ada, &short, "succeeded");
+    let again = log.note(wish(&short, "again", &json!({})).expect(201)).json();
+    let many = log.note(ada.post(&format!("{runs}/rerun"), &json!({"runs": [short]})).expect(200)).json();
+    until(ada, &id(&again["run"]), "succeeded");
+    until(ada, many["results"][0]["started"].as_str().unwrap(), "succeeded");
+    let gone = RefCell::new(None);
+    crate::support::wait_for("the engine to let go of the run", || {
+        let answer = ada.delete(&format!("/runs/{short}"), "");
+        let done = answer.status == 204;
+        *gone.borrow_mut() = Some(answer);
+        done
+    });
+    log.note(gone.into_inner().unwrap());
+}
+
+fn change_people(server: &Server, ada: &Client, log: &Log) {
+    log.note(ada.post("/users", &json!({"name": "bob", "password": PASSWORD})).expect(201));
+    // As if he had come through a provider; coming that way is looked at in tests/e2e/oidc.test.mjs.
+    with_store(server, async |store| {
+        let bob = store.user_by_name("bob").await.unwrap().unwrap();
+        let by = Federated { issuer: "https://id.example.org".into(), subject: "b-1".into() };
+        store.connect_user(&bob.id, &by, &of_the_server("user.connect")).await.unwrap();
+    });
+    let change = json!({"admin": true, "email": "bob@example.org"});
+    log.note(ada.patch("/users/bob", "*", &change).expect(200));
+    let made = log.note(ada.post("/tokens", &json!({"name": "nightly", "scope": "read"})).expect(201)).json();
+    log.note(ada.delete(&format!("/tokens/{}", id(&made)), "").expect(204));
+}
+
+fn of_the_server(action: &str) -> AuditEntry {
+    AuditEntry {
+        id: "01aaaaaaaaaaaaaaaaaaaaaaaa".into(),
+        at: Timestamp(1_700_000_000_000_000),
+        user_id: None,
+        user_name: "server".into(),
+        via: "server".into(),
+        address: String::new(),
+        project: None,
+        action: action.into(),
+        subject: "bob".into(),
+        before: None,
+        after: None,
+    }
+}
+
+fn change_own_account(server: &Server, ada: &Client, log: &Log) {
+    let nobody = server.as_(Who::Anonymous);
+    log.note(sign_in(&nobody, "bob", PASSWORD).expect(201));
+    let fields = [("name", "eve".to_owned()), ("password", PASSWORD.to_owned()), ("next", "/me".to_owned())];
+    log.note(form(&nobody, "page:/sign-in", &fields).expect(303));
+    let bob = Browser::new(server, "bob");
+    let change = bob.request(Method::PATCH, "/me").header("if-match", "*");
+    log.note(bob.send(change.json(&json!({"display_name": "Bob"}))).expect(200));
+    log.note(bob.send(bob.request(Method::DELETE, "/me/provider").header("if-match", "*")).expect(204));
+    let sessions = bob.get("/me/sessions").expect(200).json();
+    let other = sessions["items"].as_array().unwrap().iter().find(|one| one["current"] != true).unwrap();
+    let path = format!("/me/sessions/{}", id(other));
+    log.note(bob.send(bob.request(Method::DELETE, &path)).expect(204));
+    let body = json!({"current": PASSWORD, "password": "another long password"});
+    log.note(bob.send(bob.request(Method::PUT, "/me/password").json(&body)).expect(204));
+    log.note(bob.send(bob.request(Method::DELETE, "/session")).expect(204));
+    assert!(ada.get("/users/bob").expect(200).json().get("issuer").is_none_or(Value::is_null));
+}
+
+fn change_links(server: &Server, ada: &Client, log: &Log) {
+    let nobody = server.as_(Who::Anonymous);
+    let make = |wanted: Value| log.note(ada.post("/links", &wanted).expect(201)).json();
+    let unused = make(json!({"kind": "invite", "note": "for nobody"}));
+    log.note(ada.delete(&format!("/links/{}", id(&unused)), "").expect(204));
+    let token = |link: &Value| secret_of(link["url"].as_str().unwrap());
+    let invited = token(&make(json!({"kind": "invite", "project": "default", "role": "viewer"})));
+    let body = json!({"token": invited, "name": "carl", "password": PASSWORD});
+    log.note(nobody.post("/links/use", &body).expect(201));
+    let lost = token(&make(json!({"kind": "reset", "user": "eve"})));
+    let fields = [("token", lost), ("password", "another long password".to_owned())];
+    log.note(form(&nobody, "page:/link", &fields).expect(303));
+}
+
+fn change_the_server(ada: &Client, log: &Log) {
+    log.note(ada.post("/templates", &json!({"document": TEMPLATE})).expect(201));
+    let far = json!({"name": "far", "access": "kubeconfig", "kubeconfig": AWAY});
+    log.note(ada.post("/clusters", &far).expect(201));
+    let change = json!({"access": "kubeconfig", "namespace": "jobs-{project}"});
+    log.note(ada.put("/clusters/far", "*", &change).expect(200));
+    log.note(ada.delete("/clusters/far", "*").expect(204));
+}

@@ -1,0 +1,28 @@
+//! Each case of the suite that a cluster can pass. Bindings are the same for all jobs here, and a thousand pods are more
+//! than one node takes.
+
+/// One test a case.
+macro_rules! cases {
+    ($module:ident: $($case:ident),+) => {
+        mod $module {
+            use cubeloom_testkit::conformance::$module;
+
+            use crate::cluster::harness::OnNode;
+
+            $(
+                #[ignore = "needs a cluster with a real node"]
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $case() {
+                    $module::$case(&mut OnNode::new()).await;
+                }
+            )+
+        }
+    };
+}
+
+cases!(submit: ends_well, twice, concurrently, exits, setup, outputs);
+cases!(cancel: before, starting, running, ended, stubborn, causes);
+cases!(crash: before, starting, running, ended, away, stopping, cancelled_after);
+cases!(gang: first_cause, killed, orphans, master, elastic);
+cases!(faults: unreadable_command, long_arguments, out_of_memory, full_disk);
+cases!(load: long_logs);

@@ -1,0 +1,177 @@
+//! A server's executor for the cluster that the environment names, on a runtime of its own, so that it can be ended like a
+//! server.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cubeloom_compiler::lower::lower;
+use cubeloom_domain::clock::Clock;
+use cubeloom_domain::clusters::Standing;
+use cubeloom_domain::executor::{Executor, Submission};
+use cubeloom_domain::job::Job;
+use cubeloom_domain::kubernetes::KubernetesFacts;
+use cubeloom_domain::{AttemptKey, Cpu, RunId};
+use cubeloom_executor_kubernetes::{Access, KubernetesConfig, KubernetesExecutor, Owners};
+use cubeloom_testkit::clock::SystemClock;
+use cubeloom_testkit::conformance::{Harness, Program, Recorder, Server, processes_with, random};
+
+/// The image that every template's name stands for on the node of the tests.
+const IMAGE: &str = "ghcr.io/cubeloom/command:1.0.0";
+/// Where pods see the project's workspace.
+const WORKSPACE: &str = "/cubeloom/workspace";
+
+/// An executor whose pods run on the real node.
+pub struct OnNode {
+    folder: tempfile::TempDir,
+    /// The claim's folder on this machine.
+    claim: PathBuf,
+    /// A folder of the claim that is this test's own workspace.
+    workspace: String,
+    config: KubernetesConfig,
+    server: Server<KubernetesExecutor>,
+}
+
+/// A server that has seen what is installed on the cluster: that decides what a job becomes.
+fn start(config: &KubernetesConfig) -> Server<KubernetesExecutor> {
+    let server = Server::start(|| KubernetesExecutor::new(config.clone(), Arc::new(SystemClock)));
+    let known = || server.inner().facts().kubernetes.is_some_and(|facts| facts.volcano.is_some());
+    while !known() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    server
+}
+
+/// What the environment tells of the cluster.
+#[allow(clippy::disallowed_methods, reason = "who brings the cluster up says where it is")]
+pub fn told(name: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| {
+        panic!("{name} is not set: run this with `tests/cluster/up --node -- ...`, or `make test-cluster`")
+    })
+}
+
+impl OnNode {
+    /// On folders of its own.
+    pub fn new() -> Self {
+        Self::by(fs::read_to_string(told("KUBECONFIG")).unwrap())
+    }
+
+    /// Reached by another way.
+    pub fn by(kubeconfig: String) -> Self {
+        Self::with(kubeconfig, told("CUBELOOM_TEST_NAMESPACE"))
+    }
+
+    /// In another namespace.
+    pub fn in_namespace(namespace: String) -> Self {
+        Self::with(fs::read_to_string(told("KUBECONFIG")).unwrap(), namespace)
+    }
+
+    fn with(kubeconfig: String, namespace: String) -> Self {
+        let claim = PathBuf::from(told("CUBELOOM_TEST_WORKSPACE"));
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = format!("w{:x}", random());
+        let config = KubernetesConfig {
+            name: "node".into(),
+            access: Access::Kubeconfig { text: kubeconfig, context: None },
+            facts: KubernetesFacts {
+                namespace,
+                workspace_path: format!("{workspace}/{{project}}"),
+                ..KubernetesFacts::default()
+            },
+            data: folder.path().join("data"),
+            workspace: claim.join(&workspace),
+            code: folder.path().join("code"),
+            owners: Owners::default(),
+            vault: None,
+            keep: Duration::from_secs(600),
+            patience: Duration::from_secs(20),
+        };
+        let own = claim.join(&workspace).join("conformance");
+        fs::create_dir_all(&own).unwrap();
+        let ledger = own.join("ledger");
+        fs::write(&ledger, "").unwrap();
+        fs::set_permissions(&ledger, fs::Permissions::from_mode(0o666)).unwrap();
+        let server = start(&config);
+        Self { folder, claim, workspace, config, server }
+    }
+
+    /// How the cluster stands, as its page would say.
+    pub fn standing(&self) -> Standing {
+        self.server.inner().standing()
+    }
+
+    fn own(&self) -> PathBuf {
+        self.claim.join(&self.workspace).join("conformance")
+    }
+
+    /// Its job as it would be submitted.
+    pub fn submission_of(&self, job: Job) -> Submission {
+        let bindings = self.server.inner().bind(&job).unwrap();
+        let lowered = lower(&job, &bindings).unwrap();
+        Submission { job: Arc::new(job), lowered: Arc::new(lowered) }
+    }
+
+    /// The job of a program, small enough for many of its pods on one node.
+    pub fn job(&self, program: &Program) -> Job {
+        let run = RunId::new(SystemClock.now(), random().into());
+        let mut job = program.job(AttemptKey { run, task: "case".into(), instance: 0, n: 1 });
+        job.image = Some(IMAGE.into());
+        job.env.insert("LEDGER".into(), format!("{WORKSPACE}/ledger"));
+        for role in &mut job.roles {
+            role.resources.cpu = Cpu(20);
+        }
+        job
+    }
+}
+
+impl Harness for OnNode {
+    fn executor(&self) -> Arc<dyn Executor> {
+        self.server.executor()
+    }
+
+    fn recorder(&self) -> Arc<Recorder> {
+        self.server.recorder()
+    }
+
+    fn crash(&mut self) {
+        self.server.end();
+        self.server = start(&self.config);
+    }
+
+    fn submission(&self, program: &Program) -> Submission {
+        self.submission_of(self.job(program))
+    }
+
+    fn ledger(&self) -> PathBuf {
+        self.own().join("ledger")
+    }
+
+    fn seen_by_workers(&self, path: &Path) -> PathBuf {
+        Path::new(WORKSPACE).join(path.strip_prefix(self.own()).unwrap())
+    }
+
+    fn output_len(&self, key: &AttemptKey, worker: &str) -> u64 {
+        let attempt = format!("{}.{}.{}", key.task, key.instance, key.n);
+        let folder = self.folder.path().join("data/runs").join(key.run.as_str()).join(attempt);
+        fs::metadata(folder.join(worker).join("stdout")).map_or(0, |found| found.size())
+    }
+
+    /// With control groups of version 1 the kernel ends one process of a container, not all.
+    fn bounds_memory(&self) -> bool {
+        Path::new("/sys/fs/cgroup/cgroup.controllers").exists()
+    }
+
+    fn measures_usage(&self) -> bool {
+        false
+    }
+
+    fn alive(&self, key: &AttemptKey) -> usize {
+        processes_with(&format!("CUBELOOM_RUN={}", key.run))
+    }
+
+    fn on_full_disk(&self) -> Option<Box<dyn Harness>> {
+        None
+    }
+}

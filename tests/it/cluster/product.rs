@@ -1,0 +1,130 @@
+//! The whole product on a real cluster: a cluster is added by API, checked, and runs what this machine runs.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::harness::told;
+use crate::api::support::client::send;
+use crate::api::support::{Client, Server, Who};
+use crate::templates::rig;
+
+const DIGITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/digits");
+
+/// How long the example may take in pods on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// The claim's folder, mounted where the server has its workspaces.
+struct Mounted(PathBuf);
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
+    }
+}
+
+/// A server that sees the claim, and the cluster added to it.
+fn with_cluster() -> (Server, Client, Mounted) {
+    let app = rig::app();
+    let workspace = app.data().join("workspace");
+    fs::create_dir_all(&workspace).unwrap();
+    fs::set_permissions(app.data(), Permissions::from_mode(0o755)).unwrap();
+    let claim = told("CUBELOOM_TEST_WORKSPACE");
+    let mounted = Command::new("mount").args(["--bind", &claim]).arg(&workspace).status().unwrap();
+    assert!(mounted.success(), "the claim's folder cannot be mounted");
+    let mounted = Mounted(workspace);
+    let server = Server::start_in(app);
+    let admin = server.as_(Who::Administrator);
+    let cluster = json!({
+        "name": "node",
+        "access": "kubeconfig",
+        "kubeconfig": fs::read_to_string(told("KUBECONFIG")).unwrap(),
+        "namespace": told("CUBELOOM_TEST_NAMESPACE"),
+        "workspace_claim": "workspace",
+        "operators_gang": true,
+    });
+    admin.post("/clusters", &cluster).expect(201);
+    until("the cluster's nodes are known", || {
+        let seen = admin.get("/clusters/node").expect(200).json();
+        seen["standing"]["state"] == "connected" && !seen["nodes"].as_array().unwrap().is_empty()
+    });
+    (server, admin, mounted)
+}
+
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "not in time: {what}");
+        sleep(Duration::from_millis(250));
+    }
+}
+
+/// Uploads the example's programs; their digest.
+fn uploaded(client: &Client) -> String {
+    let mut packed = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+    packed.append_dir_all(".", DIGITS).unwrap();
+    let packed = packed.into_inner().unwrap().finish().unwrap();
+    let request = client.request(Method::PUT, "/projects/default/code");
+    let answer = send(request.header("Content-Type", "application/gzip").body(packed)).expect(200).json();
+    answer["digest"].as_str().unwrap().to_owned()
+}
+
+/// A run, as it has ended.
+pub fn ended(client: &Client, run: &str) -> Value {
+    let mut seen = Value::Null;
+    until("the run ends", || {
+        seen = client.get(&format!("/runs/{run}")).expect(200).json();
+        !matches!(seen["state"].as_str(), Some("queued" | "running"))
+    });
+    seen
+}
+
+/// Runs the example; the outputs of its tasks.
+fn outputs(client: &Client, document: &str, code: &str) -> Value {
+    let wanted = json!({"document": document, "code": code});
+    let started = client.post("/projects/default/runs", &wanted).expect(201).json();
+    let run = started["run"]["id"].as_str().unwrap().to_owned();
+    let seen = ended(client, &run);
+    let tasks = client.get(&format!("/runs/{run}/tasks")).expect(200).json();
+    assert_eq!(seen["state"], "succeeded", "{seen:#} {tasks:#}");
+    client.get(&format!("/runs/{run}/outputs")).expect(200).json()
+}
+
+/// What the models reached, by task.
+fn reached(outputs: &Value) -> Vec<(String, Value)> {
+    let items = outputs["items"].as_array().unwrap().iter();
+    let numbers = |one: &Value| {
+        let all = one["outputs"].as_object().cloned().unwrap_or_default();
+        let numbers = all.into_iter().filter(|(_, value)| value.is_number());
+        (one["task"].as_str().unwrap().to_owned(), Value::Object(numbers.collect()))
+    };
+    items.map(numbers).collect()
+}
+
+#[ignore = "needs a cluster with a real node"]
+#[test]
+fn the_example_runs_in_pods_with_the_same_outputs_as_on_this_machine() {
+    let (_server, admin, _mounted) = with_cluster();
+    let check = admin.get("/clusters/node/check").expect(200).json();
+    assert!(check["version"].is_string(), "{check:#}");
+    let volcano = check["parts"].as_array().unwrap().iter().find(|part| part["name"] == "Volcano").unwrap();
+    assert_eq!(volcano["found"], true);
+    let document = fs::read_to_string(format!("{DIGITS}/pipeline.yaml")).unwrap();
+    let code = uploaded(&admin);
+    let here = outputs(&admin, &document, &code);
+    let there = outputs(&admin, &format!("{document}\ncluster: node\n"), &code);
+    let (here, there) = (reached(&here), reached(&there));
+    assert!(
+        here.iter().any(|(_, numbers)| numbers.as_object().is_some_and(|all| !all.is_empty())),
+        "{here:?}"
+    );
+    assert_eq!(here, there);
+}

@@ -1,0 +1,157 @@
+//! Stands between a server and the cluster's API server, and lets it rain: nobody answers, answers get lost, watches are
+//! too old, there is too much to do, nobody knows us any more.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cubeloom_executor_kubernetes::Access;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{AUTHORIZATION, HOST};
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response};
+use hyper_util::rt::TokioIo;
+use kube::Client;
+use serde_json::json;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+type Answer = Response<UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>>;
+
+/// What becomes of requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weather {
+    /// They are answered.
+    Fine,
+    /// Connections break, and no new one comes about.
+    Away,
+    /// Every other one is answered with 429.
+    Busy,
+    /// What is asked for is done, and the answer to anything but a question is 504.
+    Lost,
+    /// Nobody knows us: 401.
+    Strangers,
+    /// Watches are told that what they have seen is too old: 410.
+    Old,
+}
+
+/// A way to the API server.
+pub struct Proxy {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    client: Client,
+    weather: watch::Sender<Weather>,
+    refused: AtomicUsize,
+}
+
+impl Proxy {
+    /// To the cluster of this kubeconfig, on the present runtime.
+    pub async fn start(kubeconfig: &str) -> Self {
+        let access = Access::Kubeconfig { text: kubeconfig.to_owned(), context: None };
+        let client = access.client().await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let shared =
+            Arc::new(Shared { client, weather: watch::Sender::new(Weather::Fine), refused: 0.into() });
+        tokio::spawn(accept(listener, Arc::clone(&shared)));
+        Self { address, shared }
+    }
+
+    /// A kubeconfig that leads here.
+    pub fn kubeconfig(&self) -> String {
+        json!({
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "c", "cluster": {"server": format!("http://{}", self.address)}}],
+            "users": [{"name": "u", "user": {}}],
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            "current-context": "c",
+        })
+        .to_string()
+    }
+
+    /// Changes the weather. Requests and watches that are under way break off, as they would.
+    pub fn becomes(&self, weather: Weather) {
+        self.shared.weather.send_replace(weather);
+    }
+
+    /// How many requests were not answered as the API server would have.
+    pub fn refused(&self) -> usize {
+        self.shared.refused.load(Ordering::Relaxed)
+    }
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        if *shared.weather.borrow() == Weather::Away {
+            shared.refused.fetch_add(1, Ordering::Relaxed);
+        } else {
+            tokio::spawn(serve(stream, Arc::clone(&shared)));
+        }
+    }
+}
+
+/// Until the weather changes.
+async fn serve(stream: TcpStream, shared: Arc<Shared>) {
+    let mut weather = shared.weather.subscribe();
+    let present = *weather.borrow_and_update();
+    let service =
+        service_fn(|request| async { Ok::<_, Infallible>(answer(&shared, present, request).await) });
+    let connection =
+        hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    tokio::select! {
+        _ = connection => {}
+        _ = weather.changed() => {}
+    }
+}
+
+async fn answer(shared: &Shared, weather: Weather, request: Request<Incoming>) -> Answer {
+    let watches = request.uri().query().is_some_and(|query| query.contains("watch=true"));
+    let asks = request.method() == Method::GET;
+    let refuse = |code: u16, reason: &str| {
+        shared.refused.fetch_add(1, Ordering::Relaxed);
+        status(code, reason)
+    };
+    match weather {
+        Weather::Strangers => return refuse(401, "Unauthorized"),
+        Weather::Old if watches => return refuse(410, "Expired"),
+        Weather::Busy if rand() => return refuse(429, "TooManyRequests"),
+        _ => {}
+    }
+    let (mut parts, body) = request.into_parts();
+    parts.headers.remove(HOST);
+    parts.headers.remove(AUTHORIZATION);
+    let Ok(body) = body.collect().await else { return status(400, "BadRequest") };
+    let request = Request::from_parts(parts, body.to_bytes().to_vec().into());
+    match shared.client.send(request).await {
+        Ok(_) if weather == Weather::Lost && !asks => refuse(504, "Timeout"),
+        Ok(answer) => answer.map(|body| body.map_err(Into::into).boxed_unsync()),
+        Err(error) => panic!("the API server does not answer the proxy: {error}"),
+    }
+}
+
+/// One in two, in turns of no pattern.
+fn rand() -> bool {
+    cubeloom_testkit::conformance::random().is_multiple_of(2)
+}
+
+/// An answer as the API server gives it.
+fn status(code: u16, reason: &str) -> Answer {
+    let message = format!("the test says {reason}");
+    let body = json!({
+        "apiVersion": "v1", "kind": "Status", "status": "Failure",
+        "code": code, "reason": reason, "message": message,
+    });
+    let body = Full::new(Bytes::from(body.to_string())).map_err(|never| match never {});
+    Response::builder()
+        .status(code)
+        .header("Content-Type", "application/json")
+        .body(body.boxed_unsync())
+        .unwrap()
+}

@@ -1,0 +1,182 @@
+//! The product on simulated nodes, whose pods of a task named `simulated` end well after a second or two.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+use std::thread::sleep;
+use std::time::Duration;
+
+use futures::StreamExt;
+use kube::ResourceExt;
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{self, watcher};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use super::harness::told;
+use super::kubectl::{Kubectl, Object};
+use super::product::{ended, until};
+use crate::api::support::{Client, Server, Who};
+use crate::support::TestApp;
+use cubeloom_testkit::conformance::random;
+
+/// One-pod tasks of the run.
+const TASKS: usize = 200;
+/// How often the server is killed.
+const KILLS: u64 = 8;
+
+/// The uids of objects, by the key of the attempt that they belong to.
+type Uids = BTreeMap<String, BTreeSet<String>>;
+
+/// A namespace with what a project needs there; its jobs are simulated.
+pub struct Place {
+    pub runtime: Runtime,
+    pub kubectl: Kubectl,
+    pub namespace: String,
+    /// All objects of a kind that were ever there.
+    seen: BTreeMap<&'static str, Arc<Mutex<Uids>>>,
+}
+
+impl Place {
+    /// With a claim that is bound: no pod is placed before.
+    pub fn new() -> Self {
+        let runtime = Runtime::new().unwrap();
+        let namespace = format!("simulated-{:x}", random());
+        let kubectl = runtime.block_on(async {
+            let kubectl = Kubectl::new().await;
+            for object in belongings(&namespace) {
+                kubectl.create(&Object::of(object)).await;
+            }
+            let [.., claim] = belongings(&namespace).map(Object::of);
+            while kubectl.phase(&claim).await.as_deref() != Some("Bound") {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            kubectl
+        });
+        let seen = ["Job", "Pod"].map(|kind| (kind, Arc::default())).into();
+        let place = Self { runtime, kubectl, namespace, seen };
+        place.watch("batch/v1", "Job");
+        place.watch("v1", "Pod");
+        place
+    }
+
+    /// Notes every object of a kind that comes.
+    fn watch(&self, version: &str, kind: &'static str) {
+        let name = json!({"name": "any", "namespace": self.namespace});
+        let of = Object::of(json!({"apiVersion": version, "kind": kind, "metadata": name}));
+        let (api, seen) = (self.kubectl.api(&of), Arc::clone(&self.seen[kind]));
+        self.runtime.spawn(async move {
+            let mut stream = watcher(api, watcher::Config::default()).applied_objects().boxed();
+            while let Some(event) = stream.next().await {
+                let Ok(object) = event else { continue };
+                let key = object.annotations().get("cubeloom/key").cloned().unwrap_or_default();
+                seen.lock().unwrap().entry(key).or_default().extend(object.uid());
+            }
+        });
+    }
+
+    /// The keys of attempts, and how many objects of a kind each had.
+    fn counts(&self, kind: &str) -> BTreeMap<String, usize> {
+        self.seen[kind].lock().unwrap().iter().map(|(key, uids)| (key.clone(), uids.len())).collect()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let metadata = json!({"name": self.namespace});
+        let namespace = Object::of(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}));
+        self.runtime.block_on(self.kubectl.delete(&namespace));
+    }
+}
+
+fn belongings(namespace: &str) -> [Value; 4] {
+    let form = json!({"accessModes": ["ReadWriteMany"], "storageClassName": ""});
+    let with = |more: Value| {
+        let mut spec = form.clone();
+        spec.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+        spec
+    };
+    let volume = json!({"capacity": {"storage": "1Gi"}, "hostPath": {"path": "/nowhere"}});
+    let claim = json!({"resources": {"requests": {"storage": "1Gi"}}, "volumeName": namespace});
+    [
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}),
+        json!({
+            "apiVersion": "v1", "kind": "ServiceAccount",
+            "metadata": {"name": "cubeloom-worker", "namespace": namespace},
+        }),
+        json!({
+            "apiVersion": "v1", "kind": "PersistentVolume",
+            "metadata": {"name": namespace}, "spec": with(volume),
+        }),
+        json!({
+            "apiVersion": "v1", "kind": "PersistentVolumeClaim",
+            "metadata": {"name": "workspace", "namespace": namespace}, "spec": with(claim),
+        }),
+    ]
+}
+
+/// Many tasks of one pod each, at once.
+fn document(tasks: usize) -> Value {
+    let elements: Vec<usize> = (0..tasks).collect();
+    json!({
+        "apiVersion": "cubeloom/v1",
+        "kind": "Pipeline",
+        "name": "many",
+        "cluster": "simulated",
+        "tasks": [{
+            "name": "simulated",
+            "template": "command",
+            "arguments": {"command": ["true"]},
+            "for_each": {"list": elements},
+            "resources": {"cpu": "10m", "memory": "16Mi"},
+        }],
+    })
+}
+
+/// Adds the cluster.
+pub fn add(client: &Client, namespace: &str) {
+    let kubeconfig = std::fs::read_to_string(told("KUBECONFIG")).unwrap();
+    let cluster = json!({
+        "name": "simulated",
+        "access": "kubeconfig",
+        "kubeconfig": kubeconfig,
+        "namespace": namespace,
+        "workspace_claim": "workspace",
+        "operators_gang": true,
+    });
+    client.post("/clusters", &cluster).expect(201);
+    until("the cluster's nodes are known", || {
+        let seen = client.get("/clusters/simulated").expect(200).json();
+        !seen["nodes"].as_array().unwrap().is_empty()
+    });
+}
+
+/// Starts a run of this many tasks; its id.
+pub fn start(client: &Client, tasks: usize) -> String {
+    let wanted = json!({"document": document(tasks).to_string()});
+    let started = client.post("/projects/default/runs", &wanted).expect(201).json();
+    started["run"]["id"].as_str().unwrap().to_owned()
+}
+
+#[ignore = "needs a cluster"]
+#[test]
+fn a_server_that_is_killed_again_and_again_loses_nothing_and_starts_nothing_twice() {
+    let place = Place::new();
+    let server = Server::start_in(TestApp::new());
+    let admin = server.as_(Who::Administrator);
+    add(&admin, &place.namespace);
+    let run = start(&admin, TASKS);
+    for _ in 0..KILLS {
+        sleep(Duration::from_millis(200 + random() % 1500));
+        server.kill();
+        server.run();
+    }
+    let client = server.as_(Who::Administrator);
+    let run = ended(&client, &run);
+    assert_eq!(run["state"], "succeeded", "{run:#}");
+    for kind in ["Job", "Pod"] {
+        let counts = place.counts(kind);
+        assert_eq!(counts.len(), TASKS, "each task had a {kind}, and no second attempt");
+        let twice: Vec<_> = counts.iter().filter(|(_, count)| **count != 1).collect();
+        assert!(twice.is_empty(), "{kind}: {twice:?}");
+    }
+}
