@@ -1,4 +1,4 @@
-//! The pages in a real browser, against the real server: `tests/e2e`, by Node's own test runner.
+//! The pages in a real browser, against the real server: one test a file of `tests/e2e`, run by Node's own test runner.
 
 use std::process::{Command, Stdio};
 
@@ -6,14 +6,82 @@ use crate::support::{TestApp, program};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/e2e");
 
-#[test]
-fn pages_work_in_a_browser() {
-    // Its folder holds the data folders of the servers that the tests start, so that its end looks for leftovers.
+/// A test for each file, named like it, and one that all files are there.
+macro_rules! files {
+    ($($name:ident),* $(,)?) => {
+        $(#[test]
+        fn $name() {
+            passes(stringify!($name));
+        })*
+
+        #[test]
+        fn every_file_is_run() {
+            let mut known: Vec<String> = vec![$(file(stringify!($name))),*];
+            known.sort();
+            assert_eq!(there(), known);
+        }
+    };
+}
+
+files![
+    audit,
+    canvas,
+    canvas_arrange,
+    clusters,
+    connection,
+    dialogs,
+    editor,
+    editor_runs,
+    editor_safe,
+    form,
+    form_parts,
+    fresh,
+    home,
+    import,
+    journey,
+    keyboard,
+    logs,
+    me,
+    oidc,
+    outputs,
+    pages,
+    parameters,
+    people,
+    pipelines,
+    preferences,
+    projects,
+    roles,
+    run,
+    run_actions,
+    secrets,
+    sort,
+    steady,
+    steady_live,
+    storage,
+    text_view,
+    together,
+];
+
+fn file(name: &str) -> String {
+    format!("{}.test.mjs", name.replace('_', "-"))
+}
+
+/// The files of the folder, in order.
+fn there() -> Vec<String> {
+    let entries = std::fs::read_dir(FOLDER).expect("the folder of the browser's tests");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
+    let mut files: Vec<String> = names.filter(|name| name.ends_with(".test.mjs")).collect();
+    files.sort();
+    files
+}
+
+fn passes(name: &str) {
+    // Its folder holds the data folders of the servers that the file starts, so that its end looks for leftovers.
     let app = TestApp::new();
     let folder = app.data();
     std::fs::create_dir_all(&folder).expect("a folder");
     let mut node = Command::new("node");
-    node.args(["--test", "--test-concurrency=1", "--test-reporter=spec"]);
+    node.args(["--test", "--test-reporter=spec", &file(name)]);
     node.current_dir(FOLDER).stdin(Stdio::null());
     node.env("CUBELOOM_TEST_PROGRAM", program::cubeloom()).env("CUBELOOM_TEST_FOLDER", &folder);
     let output = node.output().expect("node starts: tools/setup test says what is missing");
