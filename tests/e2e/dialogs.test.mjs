@@ -2,12 +2,18 @@
 // closed by Escape, which gives the focus back.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
 
 import { look, settled } from "./support/browser.mjs";
 import { openEditor } from "./support/editor.mjs";
 import { siteFor } from "./support/site.mjs";
-import { stage, start } from "./support/stage.mjs";
+import { ended, stage, start } from "./support/stage.mjs";
+
+// Before the server is stopped: its jobs would go on.
+after(async () => {
+  site.server.write("gate", "");
+  await ended(site.there.api, site.there.live);
+});
 
 const site = siteFor(async (server) => {
   const there = await stage(server);
