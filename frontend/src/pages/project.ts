@@ -18,7 +18,7 @@ export function start(): void {
     again(t("projects.member-added", { name: text(data, "user") }));
   });
   onSubmit(settings, async (data) => {
-    const body = { label: text(data, "label"), description: text(data, "description") };
+    const body = { label: text(data, "label"), description: text(data, "description"), keeping: keeping(data) };
     await request("PATCH", `/projects/${project}`, body, { etag: settings.dataset["etag"] ?? "*" });
     again(t("projects.saved"));
   });
@@ -39,6 +39,13 @@ async function add(project: string, user: string, role: string): Promise<void> {
 function text(data: FormData, key: string): string {
   const value = data.get(key);
   return typeof value === "string" ? value.trim() : "";
+}
+
+/** What is left empty is as the cluster says, or not done. */
+function keeping(data: FormData): { objects?: number; logs?: string } {
+  const minutes = text(data, "objects");
+  const logs = text(data, "logs");
+  return { ...(minutes ? { objects: Math.round(Number(minutes) * 60) } : {}), ...(logs ? { logs } : {}) };
 }
 
 function again(message: string): void {

@@ -40,6 +40,8 @@ function actionOf(button: HTMLButtonElement, run: string, project: string): Acti
     case "resume": return resume(run);
     case "again": return again(run);
     case "delete": return remove(run, project);
+    case "suspend": return suspend(run, button.dataset["task"] ?? "", Number(button.dataset["instance"] ?? 0), true);
+    case "unsuspend": return suspend(run, button.dataset["task"] ?? "", Number(button.dataset["instance"] ?? 0), false);
     case "rerun": return rerun(run, button.dataset["from"] ?? "");
     default: return undefined;
   }
@@ -72,6 +74,19 @@ function rerun(run: string, task: string): Action {
     perform: async () => {
       await request("POST", `/runs/${run}/rerun`, { from: [task] });
       return t("run.done-rerun", { task });
+    },
+  };
+}
+
+function suspend(run: string, task: string, instance: number, suspended: boolean): Action {
+  const [title, text, done] = suspended
+    ? [t("run.suspend"), t("run.suspend-question"), t("run.done-suspend")]
+    : [t("run.unsuspend"), t("run.unsuspend-question"), t("run.done-unsuspend")];
+  return {
+    question: { title, text, action: title },
+    perform: async () => {
+      await request("POST", `/runs/${run}/tasks/${task}/instances/${instance}/suspend`, { suspended });
+      return done;
     },
   };
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use cubeloom_domain::Clock;
 use cubeloom_domain::clusters::{AccessKind, ClusterFault, ClusterRecord, ClusterSettings, Clusters, LOCAL};
 use cubeloom_domain::executor::Executor;
+use cubeloom_domain::identity::Keeps;
 use cubeloom_domain::vault::Vault;
 use cubeloom_executor_kubernetes::{Access, AccessError, KubernetesConfig, KubernetesExecutor, Owners};
 use cubeloom_store::{Store, StoreError};
@@ -26,6 +27,8 @@ pub struct Maker {
     pub local: Arc<dyn Executor>,
     /// The secrets of projects and people.
     pub vault: Arc<dyn Vault>,
+    /// What projects want kept.
+    pub keeps: Arc<dyn Keeps>,
     /// The time.
     pub clock: Arc<dyn Clock>,
 }
@@ -59,6 +62,7 @@ impl Maker {
             owners: Owners(Arc::new(move |project| local.owner(project).ok().flatten())),
             vault: Some(Arc::clone(&self.vault)),
             keep: Duration::from_secs(settings.keep),
+            keeps: Some(Arc::clone(&self.keeps)),
             patience: Duration::from_secs(settings.patience),
         };
         Ok(KubernetesExecutor::new(config, Arc::clone(&self.clock)))

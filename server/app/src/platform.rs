@@ -154,6 +154,7 @@ impl Platform {
             code: self.data.code(),
             local: self.executor()?,
             vault: Arc::new(StoreVault::new(self.store.clone(), self.keyring()?)),
+            keeps: Arc::new(self.store.clone()),
             clock: self.clock.clone(),
         }))
     }

@@ -56,7 +56,7 @@ pub struct Observation {
 /// What happened to an attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// Something has to be made before it can start, e.g. its Python environment.
+    /// Something has to be made before it can start (again), e.g. its Python environment; empty when that is over.
     Preparing(String),
     /// All of its workers that must start together run.
     Started {
@@ -287,6 +287,20 @@ pub trait Executor: Send + Sync {
     /// What the cluster told of an attempt, the latest at the end.
     fn notices<'a>(&'a self, _key: &'a AttemptKey) -> BoxFuture<'a, Vec<Notice>> {
         Box::pin(std::future::ready(Vec::new()))
+    }
+
+    /// Whether an attempt is suspended: its workers are gone, and what they held is free, until it is resumed. `None` where
+    /// it cannot be: the cluster has no such thing, or it has ended.
+    fn suspended(&self, _key: &AttemptKey) -> Option<bool> {
+        None
+    }
+
+    /// Suspends an attempt, or resumes it; does nothing where that is so already.
+    ///
+    /// # Errors
+    /// A sentence why not.
+    fn suspend<'a>(&'a self, _key: &'a AttemptKey, _suspended: bool) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(std::future::ready(Err("jobs of this cluster cannot be suspended".into())))
     }
 
     /// What workers wrote, where the cluster lets it be read.

@@ -1,10 +1,13 @@
 //! People, what they may do where, and what they carry to show who they are.
 
+use std::fmt::Debug;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::clock::Timestamp;
+use crate::executor::BoxFuture;
 
 /// What a member may do in a project; a later one may do all of the earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -39,10 +42,32 @@ pub struct Project {
     pub label: String,
     /// What it is for.
     pub description: String,
+    /// What of its jobs is kept.
+    pub keeping: Keeping,
     /// Since when there is one.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
     pub revision: u64,
+}
+
+/// What a project wants kept of jobs that have ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Keeping {
+    /// How long their objects stay on a cluster, in seconds; absent: as long as the cluster's settings say.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub objects: Option<u64>,
+    /// The volume, in an object store, into which their logs are copied.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub logs: Option<String>,
+}
+
+/// The port to what projects want kept.
+pub trait Keeps: Debug + Send + Sync {
+    /// What the project of a run, by its id, wants; the default when there is no such run.
+    ///
+    /// # Errors
+    /// A sentence when it cannot be known at present.
+    fn of_run<'a>(&'a self, run: &'a str) -> BoxFuture<'a, Result<Keeping, String>>;
 }
 
 /// A person.

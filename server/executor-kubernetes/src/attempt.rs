@@ -27,7 +27,7 @@ use crate::judge::{self, Blame};
 use crate::roots::{self, Cause};
 use crate::submit::{self, Submitted, Submitting};
 use crate::watch::watch_namespace;
-use crate::{outputs, stop};
+use crate::{cards, outputs, stop, suspend};
 
 /// How often it is looked how far programs are, and whether an obstacle has lasted too long.
 const LOOK: Duration = Duration::from_secs(2);
@@ -81,6 +81,7 @@ struct Going {
     stop: Option<Stop>,
     started: Option<Timestamp>,
     note: Option<String>,
+    suspended: bool,
     obstacle_since: Option<Instant>,
     failed_since: Option<Instant>,
     followed: HashSet<String>,
@@ -109,6 +110,7 @@ impl Attempt {
             stop: None,
             started: None,
             note: None,
+            suspended: false,
             obstacle_since: None,
             failed_since: None,
             followed: HashSet::new(),
@@ -239,6 +241,9 @@ impl Attempt {
         if judge::first_is_done(seen, &job.success) {
             return Next::Verdict(Ok(()));
         }
+        if self.is_suspended(going, seen) {
+            return Next::Wait;
+        }
         if judge::decider_has_failed(seen, &job.success)
             && going.failed_since.get_or_insert_with(Instant::now).elapsed() >= LAG
         {
@@ -269,12 +274,30 @@ impl Attempt {
         Next::Wait
     }
 
+    /// Whether somebody has suspended it: its pods are gone, which says nothing of its program.
+    fn is_suspended(&self, going: &mut Going, seen: &Seen) -> bool {
+        let suspended = suspend::of_job(seen) == Some(true);
+        if suspended != going.suspended {
+            going.suspended = suspended;
+            let note = if suspended { "suspended: its workers are gone until it is resumed" } else { "" };
+            self.cluster.report(&self.known.job.key, Event::Preparing(note.into()));
+        }
+        if suspended {
+            self.cluster.board.forget_gone(&going.name);
+            (going.failed_since, going.obstacle_since) = (None, None);
+        }
+        suspended
+    }
+
     /// The job's object says how it ended: the first cause is found, what still runs is stopped.
     async fn conclude(&mut self, going: &mut Going, verdict: Result<(), Cause>) -> Ended {
         let outcome = match verdict {
             Ok(()) => Outcome::Succeeded,
             Err(cause) => {
-                let (blame, seen) = self.blame(going).await;
+                let (mut blame, seen) = self.blame(going).await;
+                if let Some(blame) = &mut blame {
+                    blame.pod = cards::explained(&self.cluster, blame.pod.clone()).await;
+                }
                 Outcome::Failed(judge::failure(&self.lowered, &seen, blame, &cause))
             }
         };

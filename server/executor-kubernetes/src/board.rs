@@ -114,6 +114,20 @@ impl Board {
         self.lock().get(job).map(|entry| entry.seen.clone()).unwrap_or_default()
     }
 
+    /// The job of this name, and its namespace.
+    pub fn find(&self, name: &str) -> Option<(String, Seen)> {
+        let all = self.lock();
+        let found = all.iter().find(|((_, job), _)| job == name);
+        found.map(|((namespace, _), entry)| (namespace.clone(), entry.seen.clone()))
+    }
+
+    /// Forgets the pods of a job that are gone: they were taken away, and say nothing of how it goes on.
+    pub fn forget_gone(&self, job: &JobName) {
+        if let Some(entry) = self.lock().get_mut(job) {
+            entry.seen.pods.retain(|_, pod| !pod.gone);
+        }
+    }
+
     /// What was told of the job of this name, in whichever namespace it is.
     pub fn told(&self, name: &str) -> Vec<Notice> {
         let all = self.lock();

@@ -13,6 +13,7 @@ use tokio::sync::{OnceCell, Semaphore};
 
 use crate::access::AccessError;
 use crate::board::Board;
+use crate::cards::Trouble;
 use crate::config::KubernetesConfig;
 use crate::error::{Refused, pause};
 use crate::folders::Folders;
@@ -67,6 +68,8 @@ pub struct Cluster {
     pub followers: Semaphore,
     /// What live workers have reported.
     pub reports: Reports,
+    /// Cards that nodes have lost.
+    troubles: Mutex<HashMap<String, Trouble>>,
     client: OnceCell<Client>,
     attempts: Mutex<HashMap<AttemptKey, Slot>>,
 }
@@ -86,6 +89,7 @@ impl Cluster {
             pace: Pace::default(),
             followers: Semaphore::new(FOLLOWED),
             reports: Reports::default(),
+            troubles: Mutex::default(),
             client: OnceCell::new(),
             attempts: Mutex::default(),
         }
@@ -111,6 +115,20 @@ impl Cluster {
     /// The attempts that are known here.
     pub fn attempts(&self) -> MutexGuard<'_, HashMap<AttemptKey, Slot>> {
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes what a node says of its cards now.
+    pub fn note_trouble(&self, node: &str, trouble: Option<Trouble>) {
+        let mut all = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
+        match trouble {
+            Some(trouble) => _ = all.insert(node.to_owned(), trouble),
+            None => _ = all.remove(node),
+        }
+    }
+
+    /// The card that a node has lost.
+    pub fn trouble(&self, node: &str) -> Option<Trouble> {
+        self.troubles.lock().unwrap_or_else(PoisonError::into_inner).get(node).cloned()
     }
 
     /// Tells the engine.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cubeloom_domain::identity::Keeps;
 use cubeloom_domain::kubernetes::KubernetesFacts;
 use cubeloom_domain::vault::Vault;
 
@@ -50,8 +51,10 @@ pub struct KubernetesConfig {
     pub owners: Owners,
     /// Where the secrets of projects and people are.
     pub vault: Option<Arc<dyn Vault>>,
-    /// How long the objects of a job that has ended are kept.
+    /// How long the objects of a job that has ended are kept, unless its project wants otherwise.
     pub keep: Duration,
+    /// What projects want kept.
+    pub keeps: Option<Arc<dyn Keeps>>,
     /// How long a pod may wait for what does not come by itself: an image, a volume, a Secret.
     pub patience: Duration,
 }

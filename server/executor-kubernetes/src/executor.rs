@@ -20,7 +20,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use crate::attempt::{Attempt, Begin, Known, masks};
 use crate::cluster::{Cluster, Slot, Stop};
 use crate::config::KubernetesConfig;
-use crate::{facts, janitor, survey};
+use crate::{facts, janitor, survey, suspend};
 
 /// Runs jobs on a Kubernetes cluster.
 pub struct KubernetesExecutor {
@@ -214,6 +214,17 @@ impl Executor for KubernetesExecutor {
 
     fn logs(&self) -> Option<&dyn Logs> {
         Some(self)
+    }
+
+    fn suspended(&self, key: &AttemptKey) -> Option<bool> {
+        if !matches!(self.cluster.attempts().get(key), Some(Slot::Live(_))) {
+            return None;
+        }
+        self.cluster.board.find(&key.object_name()).and_then(|(_, seen)| suspend::of_job(&seen))
+    }
+
+    fn suspend<'a>(&'a self, key: &'a AttemptKey, suspended: bool) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(suspend::suspend(&self.cluster, key, suspended))
     }
 }
 

@@ -17,6 +17,7 @@ use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, ResourceExt};
 use tokio::time::interval;
 
+use crate::cards::trouble;
 use crate::cluster::Cluster;
 use crate::config::KubernetesConfig;
 use crate::quantity::number;
@@ -92,6 +93,7 @@ fn see(
         // Every few seconds a node says that it lives: that is no change.
         node.metadata.managed_fields = None;
         node.metadata.resource_version = None;
+        cluster.note_trouble(&node.name_any(), trouble(&node));
         let same = |old: &Node| contribution(old) == contribution(&node);
         let changes = !nodes.get(&node.name_any()).is_some_and(same);
         nodes.insert(node.name_any(), node);
@@ -99,7 +101,10 @@ fn see(
     };
     match event.and_then(|event| heard(cluster, "nodes", event)) {
         Some(Event::InitApply(node) | Event::Apply(node)) => put(node),
-        Some(Event::Delete(node)) => nodes.remove(&node.name_any()).is_some(),
+        Some(Event::Delete(node)) => {
+            cluster.note_trouble(&node.name_any(), None);
+            nodes.remove(&node.name_any()).is_some()
+        }
         Some(Event::InitDone) => true,
         Some(Event::Init) | None => false,
     }

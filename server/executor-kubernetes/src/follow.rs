@@ -38,7 +38,7 @@ pub async fn follow(
     for container in &pod.containers {
         let mut tries = 0;
         while tries < TRIES {
-            match one(&api, &pod.name, container, &folder, &masks).await {
+            match one(&api, &pod, container, &folder, &masks).await {
                 Ok(()) => break,
                 Err(error) => {
                     tries += 1;
@@ -53,13 +53,14 @@ pub async fn follow(
 /// Reads on where an earlier server, or an earlier try, stopped.
 async fn one(
     api: &Api<Pod>,
-    pod: &str,
+    pod: &PodView,
     container: &str,
     folder: &Path,
     masks: &[String],
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let Some(mut log) = Written::open(&folder.join(format!("{LOG}.{container}")), &folder.join(LOG), masks)?
-    else {
+    // A worker that was replaced writes on where the one before it stopped.
+    let state = folder.join(format!("{LOG}.{container}.{}", pod.uid));
+    let Some(mut log) = Written::open(&state, &folder.join(LOG), masks)? else {
         return Ok(());
     };
     let params = LogParams {
@@ -69,7 +70,7 @@ async fn one(
         since_time: log.known.and_then(|known| jiff::Timestamp::from_microsecond(known.0).ok()),
         ..LogParams::default()
     };
-    let stream = api.log_stream(pod, &params).await?;
+    let stream = api.log_stream(&pod.name, &params).await?;
     futures::pin_mut!(stream);
     let mut stamped = Stamped::after(log.known);
     let mut piece = vec![0; PIECE];

@@ -14,21 +14,45 @@ use crate::roots::RootView;
 /// The longest time between two looks.
 const LOOK: Duration = Duration::from_secs(30);
 
+/// When the objects of a job are to go.
+struct Due {
+    since: Instant,
+    keep: Duration,
+}
+
 /// Looks for as long as the server runs.
 pub async fn sweep(cluster: Arc<Cluster>) {
-    let keep = cluster.config.keep;
-    let mut look = interval((keep / 2).clamp(Duration::from_millis(100), LOOK));
-    let mut since: HashMap<JobName, Instant> = HashMap::new();
+    let mut look = interval((cluster.config.keep / 2).clamp(Duration::from_millis(100), LOOK));
+    let mut known: HashMap<JobName, Due> = HashMap::new();
     loop {
         look.tick().await;
         let ended = cluster.board.ended();
-        since.retain(|job, _| ended.contains_key(job));
+        known.retain(|job, _| ended.contains_key(job));
         for (job, roots) in ended {
-            if since.entry(job.clone()).or_insert_with(Instant::now).elapsed() >= keep {
+            if !known.contains_key(&job) {
+                let Some(keep) = keep(&cluster, &roots).await else { continue };
+                known.insert(job.clone(), Due { since: Instant::now(), keep });
+            }
+            if known.get(&job).is_some_and(|due| due.since.elapsed() >= due.keep) {
                 for root in roots {
                     remove(&cluster, &job.0, &root).await;
                 }
             }
+        }
+    }
+}
+
+/// How long the objects of a job stay, as its project wants it, else as is configured of the cluster; `None` while that
+/// cannot be known.
+async fn keep(cluster: &Cluster, roots: &[RootView]) -> Option<Duration> {
+    let (Some(keeps), Some(root)) = (&cluster.config.keeps, roots.first()) else {
+        return Some(cluster.config.keep);
+    };
+    match keeps.of_run(&root.run).await {
+        Ok(keeping) => Some(keeping.objects.map_or(cluster.config.keep, Duration::from_secs)),
+        Err(message) => {
+            tracing::debug!(run = root.run, message, "how long objects are kept is not known");
+            None
         }
     }
 }

@@ -18,7 +18,8 @@ const STOPPING: [i32; 2] = [9, 15];
 /// The pod that failed first.
 #[derive(Clone, Debug)]
 pub struct Blame {
-    pod: PodView,
+    /// Its pod.
+    pub pod: PodView,
     /// How many other workers were stopped because of it.
     others: usize,
 }
@@ -192,6 +193,8 @@ mod tests {
                 worker: WorkerName { role: (*role).into(), index: *index },
                 containers: Vec::new(),
                 deleted: false,
+                node: None,
+                has_cards: false,
                 state,
             };
             (view.uid.clone(), PodSeen { view, gone: false })

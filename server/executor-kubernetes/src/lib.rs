@@ -7,6 +7,7 @@
 mod access;
 mod attempt;
 mod board;
+mod cards;
 mod cluster;
 mod config;
 mod error;
@@ -27,6 +28,7 @@ mod standing;
 mod stop;
 mod submit;
 mod survey;
+mod suspend;
 mod watch;
 
 pub use access::{Access, AccessError, contexts};

@@ -4,8 +4,12 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::kubernetes::labels;
 use cubeloom_domain::outcome::WorkerName;
 use cubeloom_workers::ends::End;
-use k8s_openapi::api::core::v1::{ContainerState, ContainerStateTerminated, ContainerStatus, Pod, PodStatus};
+use k8s_openapi::api::core::v1::{
+    Container, ContainerState, ContainerStateTerminated, ContainerStatus, Pod, PodStatus,
+};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+
+use crate::cards::is_card;
 
 /// The init container that runs a task's `setup`.
 pub const SETUP: &str = "setup";
@@ -36,6 +40,10 @@ pub struct PodView {
     pub containers: Vec<String>,
     /// Whether somebody has deleted it.
     pub deleted: bool,
+    /// The node that it was put on.
+    pub node: Option<String>,
+    /// Whether it has graphics cards.
+    pub has_cards: bool,
     /// What it does.
     pub state: PodState,
 }
@@ -98,6 +106,8 @@ impl PodView {
             worker: WorkerName { role: of(labels::ROLE)?.clone(), index },
             containers,
             deleted: meta.deletion_timestamp.is_some(),
+            node: spec.node_name.clone(),
+            has_cards: asks_for_cards(main),
             state: state(&main.name, pod.status.as_ref(), meta.creation_timestamp.as_ref()),
         })
     }
@@ -109,6 +119,11 @@ impl PodView {
     }
 }
 
+fn asks_for_cards(container: &Container) -> bool {
+    let limits = container.resources.iter().flat_map(|resources| resources.limits.iter().flatten());
+    limits.into_iter().any(|(name, _)| is_card(name))
+}
+
 fn state(main: &str, status: Option<&PodStatus>, created: Option<&Time>) -> PodState {
     let Some(status) = status else { return PodState::Waiting { note: None, obstacle: None } };
     let phase = status.phase.as_deref().unwrap_or_default();
@@ -116,16 +131,30 @@ fn state(main: &str, status: Option<&PodStatus>, created: Option<&Time>) -> PodS
     let container = statuses.clone().find(|container| container.name == main);
     let now = container.and_then(|container| container.state.as_ref());
     if let "Failed" | "Succeeded" = phase {
-        return ended(main, phase == "Succeeded", status, created);
+        return with_card(container, ended(main, phase == "Succeeded", status, created));
     }
     // The pod's phase follows when its other containers have ended, too: the worker has ended already.
     if let Some(terminated) = now.and_then(|state| state.terminated.as_ref()) {
-        return of_container(terminated, created);
+        return with_card(container, of_container(terminated, created));
     }
     if let Some(running) = now.and_then(|state| state.running.as_ref()) {
         return PodState::Running { since: moment(running.started_at.as_ref().or(created)) };
     }
     waiting(status)
+}
+
+/// A program that failed while the kubelet finds a card of its container not healthy failed because of it.
+fn with_card(container: Option<&ContainerStatus>, mut state: PodState) -> PodState {
+    let resources = container.into_iter().flat_map(|container| container.allocated_resources_status.iter());
+    let cards = resources.flatten().filter(|resource| is_card(&resource.name));
+    let mut parts = cards.flat_map(|card| card.resources.iter().flatten());
+    let sick = parts.find(|part| part.health.as_deref() == Some("Unhealthy"));
+    if let PodState::Ended { end, .. } = &mut state
+        && let (Some(sick), End::Exit { code: 1.. } | End::Signal { .. }) = (sick, &*end)
+    {
+        *end = End::CardLost { message: format!("its node finds {} unhealthy", sick.resource_id) };
+    }
+    state
 }
 
 /// How a pod of phase `Failed` or `Succeeded` ended.

@@ -5,6 +5,8 @@ use cubeloom_domain::kubernetes::labels;
 use kube::api::{ApiResource, DynamicObject};
 use serde_json::Value;
 
+use crate::suspend::is_suspended;
+
 /// An object that stands for a job, or for one role of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootView {
@@ -14,8 +16,14 @@ pub struct RootView {
     pub name: String,
     /// The job's name.
     pub job: String,
+    /// The id of its run.
+    pub run: String,
     /// Whether somebody has deleted it, and it only waits for its pods.
     pub deleted: bool,
+    /// Tells it from another of the same name.
+    pub uid: String,
+    /// Whether it is suspended; `None` where people cannot suspend it.
+    pub suspended: Option<bool>,
     /// Why Cubeloom is stopping it.
     pub stop: Option<String>,
     /// What has become of it.
@@ -57,7 +65,10 @@ impl RootView {
             resource: resource.clone(),
             name: meta.name.clone()?,
             job: meta.labels.as_ref()?.get(labels::JOB)?.clone(),
+            run: meta.labels.as_ref()?.get(labels::RUN).cloned().unwrap_or_default(),
             deleted: meta.deletion_timestamp.is_some(),
+            uid: meta.uid.clone().unwrap_or_default(),
+            suspended: is_suspended(resource, object),
             stop: meta.annotations.as_ref().and_then(|annotations| annotations.get(STOP)).cloned(),
             state: state(&resource.kind, &object.data["status"]),
         })
@@ -93,7 +104,8 @@ fn conditions(status: &Value) -> RootState {
 fn volcano(state: &Value) -> RootState {
     match state["phase"].as_str().unwrap_or_default() {
         "Completed" => RootState::Succeeded,
-        "Failed" | "Terminated" | "Aborted" => RootState::Failed(cause(state)),
+        // `Aborted` is what Volcano calls a suspended job.
+        "Failed" | "Terminated" => RootState::Failed(cause(state)),
         _ => RootState::Open { note: None },
     }
 }
@@ -179,7 +191,12 @@ mod tests {
             ("MPIJob", condition("Suspended"), RootState::Open { note: Some("m".into()) }),
             ("Job", json!({"state": {"phase": "Running"}}), open.clone()),
             ("Job", json!({"state": {"phase": "Completed"}}), RootState::Succeeded),
-            ("Job", json!({"state": {"phase": "Aborted", "reason": "r", "message": "m"}}), failed("r", "m")),
+            (
+                "Job",
+                json!({"state": {"phase": "Terminated", "reason": "r", "message": "m"}}),
+                failed("r", "m"),
+            ),
+            ("Job", json!({"state": {"phase": "Aborted", "reason": "r", "message": "m"}}), open.clone()),
             (
                 "RayJob",
                 json!({"jobDeploymentStatus": "Complete", "jobStatus": "SUCCEEDED"}),
@@ -202,7 +219,10 @@ mod tests {
             resource: kind.clone(),
             name: format!("cl-a-{role}"),
             job: "cl-a".into(),
+            run: "r".into(),
             deleted: false,
+            uid: String::new(),
+            suspended: None,
             stop: None,
             state,
         };

@@ -120,7 +120,8 @@ async fn rights(cluster: &Cluster, facts: &KubernetesFacts) -> Vec<Finding> {
         is_job(resource).then_some((group, resource, ON_JOBS))
     });
     let namespace = facts.namespace.as_str();
-    let there = RIGHTS.into_iter().chain(jobs).map(|right| (namespace, right));
+    let commands = facts.volcano.is_some().then_some(("bus.volcano.sh", "commands", &["create"] as &[&str]));
+    let there = RIGHTS.into_iter().chain(jobs).chain(commands).map(|right| (namespace, right));
     let mut findings = Vec::new();
     for (namespace, (group, resource, verbs)) in there.chain(OF_THE_CLUSTER.map(|right| ("", right))) {
         for verb in verbs {

@@ -49,6 +49,7 @@ mod volumes;
 mod waiting;
 mod wishes;
 
+use std::fmt;
 use std::sync::Arc;
 
 use sqlx::pool::PoolConnection;
@@ -78,6 +79,12 @@ pub use waiting::Waiting;
 #[derive(Clone)]
 pub struct Store {
     inner: Arc<Inner>,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("backend", &self.inner.backend).finish_non_exhaustive()
+    }
 }
 
 struct Inner {

@@ -1,7 +1,8 @@
 //! Projects. Everything that belongs to one goes with it.
 
 use cubeloom_domain::Timestamp;
-use cubeloom_domain::identity::{AuditEntry, Project};
+use cubeloom_domain::executor::BoxFuture;
+use cubeloom_domain::identity::{AuditEntry, Keeping, Keeps, Project};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
@@ -27,11 +28,11 @@ impl Store {
             }
             let mut values =
                 Values::texts("project", &[&project.name, &project.label, &project.description])?;
-            values.int(project.created_at.0)?;
+            values.int(project.created_at.0)?.json(&project.keeping)?;
             let rows = execute(
                 connection,
-                "INSERT INTO projects (name, label, description, created_at, revision) \
-                 VALUES ($1, $2, $3, $4, 1) ON CONFLICT (name) DO NOTHING",
+                "INSERT INTO projects (name, label, description, created_at, keeping_json, revision) \
+                 VALUES ($1, $2, $3, $4, $5, 1) ON CONFLICT (name) DO NOTHING",
                 values,
             )
             .await?;
@@ -67,7 +68,7 @@ impl Store {
     /// # Errors
     /// When the database refuses.
     pub async fn project(&self, name: &str) -> Result<Option<Project>, StoreError> {
-        let sql = "SELECT name, label, description, created_at, revision FROM projects WHERE name = $1";
+        let sql = "SELECT name, label, description, keeping_json, created_at, revision FROM projects WHERE name = $1";
         self.one(sql, Values::texts("project", &[name])?, read).await
     }
 
@@ -77,15 +78,15 @@ impl Store {
     /// When the database refuses.
     pub async fn projects(&self, of_user: Option<&str>) -> Result<Vec<Project>, StoreError> {
         let Some(user) = of_user else {
-            let sql = "SELECT name, label, description, created_at, revision FROM projects ORDER BY name";
+            let sql = "SELECT name, label, description, keeping_json, created_at, revision FROM projects ORDER BY name";
             return self.all(sql, Values::new("project", 0), read).await;
         };
-        let sql = "SELECT p.name, p.label, p.description, p.created_at, p.revision FROM projects p \
+        let sql = "SELECT p.name, p.label, p.description, p.keeping_json, p.created_at, p.revision FROM projects p \
                    JOIN members m ON m.project = p.name WHERE m.user_id = $1 ORDER BY p.name";
         self.all(sql, Values::texts("project", &[user])?, read).await
     }
 
-    /// Changes a project's label and description.
+    /// Changes a project's label, description and what it wants kept.
     ///
     /// # Errors
     /// When the database refuses.
@@ -100,8 +101,9 @@ impl Store {
             let Change::Done(revision) = change else { return Ok(change) };
             let mut values =
                 Values::texts("project", &[&project.name, &project.label, &project.description])?;
-            values.int(revision)?;
-            let sql = "UPDATE projects SET label = $2, description = $3, revision = $4 WHERE name = $1";
+            values.json(&project.keeping)?.int(revision)?;
+            let sql = "UPDATE projects SET label = $2, description = $3, keeping_json = $4, revision = $5 \
+                       WHERE name = $1";
             execute(connection, sql, values).await?;
             audit::write(connection, audit).await?;
             Ok(change)
@@ -139,6 +141,22 @@ impl Store {
         })
         .await
     }
+}
+
+impl Keeps for Store {
+    fn of_run<'a>(&'a self, run: &'a str) -> BoxFuture<'a, Result<Keeping, String>> {
+        Box::pin(async move {
+            let sql =
+                "SELECT p.keeping_json FROM projects p JOIN runs r ON r.project = p.name WHERE r.id = $1";
+            let read = |row: &AnyRow| Columns::of("project", row).json();
+            let found = self.one(sql, Values::texts("run", &[run]).map_err(text)?, read).await;
+            found.map(Option::unwrap_or_default).map_err(text)
+        })
+    }
+}
+
+fn text(error: StoreError) -> String {
+    error.to_string()
 }
 
 /// What goes with a project, the project itself last.
@@ -200,6 +218,7 @@ fn read(row: &AnyRow) -> Result<Project, StoreError> {
         name: columns.text()?.into(),
         label: columns.text()?.into(),
         description: columns.text()?.into(),
+        keeping: columns.json()?,
         created_at: columns.time()?,
         revision: columns.int()?,
     })

@@ -12,6 +12,7 @@ const MIGRATIONS: &[(i64, &str)] = &[
     (2, include_str!("../../../migrations/0002_people.sql")),
     (3, include_str!("../../../migrations/0003_runs.sql")),
     (4, include_str!("../../../migrations/0004_clusters.sql")),
+    (5, include_str!("../../../migrations/0005_keeping.sql")),
 ];
 
 /// Makes two programs that start together take turns; the transaction's end lets go of it.

@@ -5,6 +5,7 @@
 //! [`api`] or [`pages`]. What any of them refuses is an [`error::ApiError`], which becomes a problem document or a page.
 
 pub mod api;
+mod archive;
 mod assets;
 pub mod audit;
 pub mod auth;

@@ -163,6 +163,7 @@ pub const POLICY: &[Rule] = &[
         Viewer,
         Read,
     ),
+    row("POST", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/suspend", Editor, Run),
     row("GET", "/api/v1/runs/{run}/attempts", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/tasks/{task}/history", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/outputs", Viewer, Read),

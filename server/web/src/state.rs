@@ -11,6 +11,7 @@ use cubeloom_domain::{Clock, Timestamp};
 use cubeloom_store::Store;
 use tokio::sync::{broadcast, watch};
 
+use crate::archive::Archive;
 use crate::auth::{People, Throttle, oidc, secret};
 use crate::limits::Rates;
 use crate::live::{Hub, Seats};
@@ -40,6 +41,7 @@ struct Inner {
     oidc: Option<oidc::Provider>,
     live: Hub,
     seats: Seats,
+    archive: Archive,
 }
 
 /// What the web is made of.
@@ -125,6 +127,7 @@ impl Web {
             runs: Runs::default(),
             live: Hub::new(u64::from_le_bytes(secret::random())),
             seats,
+            archive: Archive::default(),
         }))
     }
 
@@ -241,6 +244,11 @@ impl Web {
     /// How many streams of events people have open.
     pub(crate) fn seats(&self) -> &Seats {
         &self.0.seats
+    }
+
+    /// How the copying of logs stands.
+    pub(crate) fn archive(&self) -> &Archive {
+        &self.0.archive
     }
 
     /// Becomes true when the server ends.

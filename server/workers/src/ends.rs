@@ -51,6 +51,11 @@ pub enum End {
         /// Why, as the cluster says it.
         message: String,
     },
+    /// Its node lost a graphics card.
+    CardLost {
+        /// What is known, as the cluster says it.
+        message: String,
+    },
     /// Its node is gone, or does not answer.
     NodeLost {
         /// What is known, as the cluster says it.
@@ -119,6 +124,7 @@ impl Finish<'_> {
             End::Lost => "is lost: the process that watched over it is gone without a record".into(),
             End::TimedOut => format!("was stopped{after}, its timeout"),
             End::Evicted { message } => format!("was evicted{after}: {message}"),
+            End::CardLost { message } => format!("lost its graphics card{after}: {message}"),
             End::NodeLost { message } => format!("is lost with its node{after}: {message}"),
         }
     }
@@ -133,7 +139,9 @@ fn kind_of(end: &End) -> (FailureKind, Option<i32>, Option<i32>) {
         End::CouldNotStart { .. } => (FailureKind::CouldNotStart, None, None),
         End::TimedOut => (FailureKind::Timeout, None, None),
         End::Evicted { .. } => (FailureKind::Preempted, None, None),
-        End::NeverRan | End::Lost | End::NodeLost { .. } => (FailureKind::Lost, None, None),
+        End::NeverRan | End::Lost | End::CardLost { .. } | End::NodeLost { .. } => {
+            (FailureKind::Lost, None, None)
+        }
     }
 }
 

@@ -18,6 +18,8 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
     yield "the workers of a Volcano Job call each other by name", _done(jobs["ring"], _ring)
     yield "the workers of a PyTorchJob meet at its master", _done(jobs["meet"], _meeting)
     yield "the workers of an XGBoostJob train one model", _done(jobs["boost"], _model)
+    # Its pods go with it, and their logs; so the program itself looks where its tasks run.
+    yield "the tasks of a RayJob run on several of its workers", _done(jobs["spread"], lambda _: "")
 
 
 def _done(job: Job, check) -> str:

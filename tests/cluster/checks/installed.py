@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import socket
 import threading
 from collections.abc import Iterator
@@ -31,6 +32,8 @@ tasks:
 def results(api: Api) -> Iterator[tuple[str, str]]:
     """What holds of the server in its pod, and what does not."""
     namespace = os.environ["CUBELOOM_TEST_NAMESPACE"]
+    shared = Path(os.environ["CUBELOOM_TEST_WORKSPACE"])
+    before = set(shared.iterdir())
     with _forwarded(api) as port:
         things = _install(api, namespace, port)
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "cubeloom-0", "namespace": namespace}}
@@ -42,6 +45,9 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
         for thing in reversed(things):
             api.delete(thing)
     pods.wait(lambda: api.get(pod) is None)
+    # Its projects' files belong to its uid: a server with another could not use them.
+    for folder in set(shared.iterdir()) - before:
+        shutil.rmtree(folder)
 
 
 def _install(api: Api, namespace: str, port: int) -> list[Object]:

@@ -1,5 +1,6 @@
 //! Secrets, volumes, registries, clusters.
 
+mod archive;
 mod bucket;
 pub mod clusters;
 mod files;

@@ -85,6 +85,7 @@ impl OnNode {
             code: folder.path().join("code"),
             owners: Owners::default(),
             vault: None,
+            keeps: None,
             keep: Duration::from_secs(600),
             patience: Duration::from_secs(20),
         };

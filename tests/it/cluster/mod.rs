@@ -10,5 +10,6 @@ mod kubectl;
 mod product;
 mod proxy;
 mod simulated;
+mod suspend;
 mod tally;
 mod weather;

@@ -39,6 +39,21 @@ class BeforeAfter(TypedDict):
     """
 
 
+class BehindView(TypedDict):
+    """
+    Copies of logs that could not be made yet; they are tried again every half minute.
+    """
+
+    attempts: int
+    """
+    Of how many attempts.
+    """
+    why: str
+    """
+    Why the last try failed.
+    """
+
+
 class CheckedTask(TypedDict):
     """
     A task of a checked document.
@@ -452,6 +467,22 @@ class ImportedView(TypedDict):
     taken: NotRequired[str | None]
     """
     What has its name already: `same` when it is this very document, `other` when it is something else.
+    """
+
+
+class KeepingView(TypedDict):
+    """
+    What a project wants kept of jobs that have ended.
+    """
+
+    objects: NotRequired[int | None]
+    """
+    How long their objects stay on a Kubernetes cluster, in seconds; absent: as long as the cluster's settings say.
+    """
+    logs: NotRequired[str | None]
+    """
+    The volume of the project, in an object store, into which their logs are copied when they have ended; absent: into
+    none, the server alone has them.
     """
 
 
@@ -1164,6 +1195,7 @@ class ProjectChange(TypedDict):
     """
     What it is for.
     """
+    keeping: NotRequired[KeepingView | None]
 
 
 class RegistryChange(TypedDict):
@@ -1374,6 +1406,17 @@ class StoreCredentials(TypedDict):
     key: str
     """
     The name of the secret that holds the access key's secret.
+    """
+
+
+class SuspendWish(TypedDict):
+    """
+    What is wanted.
+    """
+
+    suspended: bool
+    """
+    `true` takes its workers away, `false` starts them again.
     """
 
 
@@ -1958,6 +2001,11 @@ class AttemptView(TypedDict):
     state: str
     """
     `submitting`, `running`, `stopping` or `ended`.
+    """
+    suspended: NotRequired[bool | None]
+    """
+    Whether it is suspended: its workers are gone until it is resumed. Absent where it cannot be, and in the list of
+    all attempts of a run.
     """
     outcome: NotRequired[str | None]
     """
@@ -2887,6 +2935,11 @@ class Item1(TypedDict):
     """
     `submitting`, `running`, `stopping` or `ended`.
     """
+    suspended: NotRequired[bool | None]
+    """
+    Whether it is suspended: its workers are gone until it is resumed. Absent where it cannot be, and in the list of
+    all attempts of a run.
+    """
     outcome: NotRequired[str | None]
     """
     `succeeded`, `failed` or `cancelled`, once it has ended.
@@ -3323,6 +3376,11 @@ class Item13(TypedDict):
     """
     What you may do in it: `viewer`, `editor` or `owner`; absent for administrators who are no members.
     """
+    keeping: KeepingView
+    """
+    What of its jobs is kept.
+    """
+    logs_behind: NotRequired[BehindView | None]
     created_at: str
     """
     Since when there is one.
@@ -3906,6 +3964,11 @@ class ProjectView(TypedDict):
     """
     What you may do in it: `viewer`, `editor` or `owner`; absent for administrators who are no members.
     """
+    keeping: KeepingView
+    """
+    What of its jobs is kept.
+    """
+    logs_behind: NotRequired[BehindView | None]
     created_at: str
     """
     Since when there is one.

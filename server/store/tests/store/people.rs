@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cubeloom_domain::identity::{AuditEntry, Project, User};
+use cubeloom_domain::identity::{AuditEntry, Keeping, Project, User};
 use cubeloom_domain::{JsonMap, RunId, Timestamp};
 use cubeloom_store::NewVersion;
 use serde_json::json;
@@ -38,6 +38,7 @@ pub fn project(name: &str) -> Project {
         name: name.into(),
         label: name.to_uppercase(),
         description: "what it is for".into(),
+        keeping: Keeping { objects: Some(60), logs: None },
         created_at: Timestamp(7),
         revision: 1,
     }

@@ -1,7 +1,7 @@
 //! Projects and their members.
 
 use cubeloom_domain::belongings::{Hook, Owner, SealedSecret};
-use cubeloom_domain::identity::{Project, Role};
+use cubeloom_domain::identity::{Keeping, Project, Role};
 use cubeloom_domain::state::RunState;
 use cubeloom_domain::{JsonMap, Timestamp};
 use cubeloom_store::{AuditFilter, Change, Created, Expected, Store, StoreError};
@@ -45,13 +45,16 @@ async fn a_project_is_created_once(fixture: Fixture) {
 
 async fn a_change_needs_the_present_revision(fixture: Fixture) {
     let store = &fixture.store;
-    let changed = Project { label: "New".into(), description: "d".into(), ..project("shop") };
+    let keeping = Keeping { objects: None, logs: Some("bucket".into()) };
+    let changed =
+        Project { label: "New".into(), description: "d".into(), keeping: keeping.clone(), ..project("shop") };
     let update = async |expected| store.update_project(&changed, expected, &audit("update")).await.unwrap();
     assert_eq!(update(Some(1)).await, Change::Done(2));
     assert_eq!(update(Some(1)).await, Change::Stale(2));
     assert_eq!(update(None).await, Change::Done(3));
     let stored = store.project("shop").await.unwrap().unwrap();
     assert_eq!((stored.label.as_str(), stored.created_at, stored.revision), ("New", Timestamp(7), 3));
+    assert_eq!(stored.keeping, keeping);
     let missing = store.update_project(&project("none"), None, &audit("update")).await.unwrap();
     assert_eq!(missing, Change::Missing);
     assert_eq!(store.delete_project("shop", Some(1), &audit("delete")).await.unwrap(), Change::Stale(3));

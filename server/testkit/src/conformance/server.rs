@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_domain::AttemptKey;
+use cubeloom_domain::clusters::Standing;
 use cubeloom_domain::executor::{BoxFuture, Executor, Facts, Observer, StopCause, Submission};
 use cubeloom_domain::job::Job;
+use cubeloom_domain::logs::Logs;
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::Failure;
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -121,6 +123,22 @@ impl<E: Executor + 'static> Executor for OnRuntime<E> {
 
     fn release(&self, key: &AttemptKey) {
         self.inner.release(key);
+    }
+
+    fn standing(&self) -> Standing {
+        self.inner.standing()
+    }
+
+    fn suspended(&self, key: &AttemptKey) -> Option<bool> {
+        self.inner.suspended(key)
+    }
+
+    fn suspend<'a>(&'a self, key: &'a AttemptKey, suspended: bool) -> BoxFuture<'a, Result<(), String>> {
+        self.inner.suspend(key, suspended)
+    }
+
+    fn logs(&self) -> Option<&dyn Logs> {
+        self.inner.logs()
     }
 }
 

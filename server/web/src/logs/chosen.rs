@@ -3,19 +3,38 @@
 use std::sync::Arc;
 
 use cubeloom_domain::executor::Executor;
-use cubeloom_domain::logs::{Log, LogName, LogPiece};
+use cubeloom_domain::logs::{Log, LogName, LogPiece, Logs};
 use cubeloom_domain::{AttemptKey, RunId, TaskIx};
 
 use crate::api::logs::view::LogQuery;
+use crate::archive::{self, Copied};
 use crate::error::{ApiError, ApiResult};
 use crate::runs::reader;
 use crate::state::Web;
+
+/// Where logs are read.
+#[derive(Clone)]
+enum Source {
+    /// At the cluster that it ran on; `None` where that cannot be asked from here.
+    Cluster(Option<Arc<dyn Executor>>),
+    /// In the project's object store.
+    Copy(Arc<Copied>),
+}
+
+impl Source {
+    fn logs(&self) -> Option<&dyn Logs> {
+        match self {
+            Self::Cluster(executor) => executor.as_ref()?.logs(),
+            Self::Copy(copied) => Some(&**copied),
+        }
+    }
+}
 
 /// An attempt whose logs are meant.
 #[derive(Clone)]
 pub(crate) struct Chosen {
     web: Web,
-    executor: Arc<dyn Executor>,
+    source: Source,
     task: TaskIx,
     /// Its key; before there is an attempt, its number is 0.
     pub(crate) key: AttemptKey,
@@ -35,20 +54,38 @@ impl Chosen {
             let message = format!("stream is `{stream}`: it must be stdout or stderr");
             return Err(ApiError::field("/stream", message));
         }
-        let executor = web.clusters().get(&plan.cluster);
-        let executor = executor.filter(|executor| executor.logs().is_some()).ok_or_else(|| {
-            ApiError::unavailable(format!("the logs of the cluster `{}` cannot be read here", plan.cluster))
-        })?;
+        let source = Source::Cluster(web.clusters().get(&plan.cluster));
         let instance = query.instance.unwrap_or(0);
         let key = AttemptKey { run: run.clone(), task: query.task.clone(), instance, n: 0 };
         let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         let (worker, stream) = (given(&query.worker), given(&query.stream));
-        let mut chosen = Self { web: web.clone(), executor, task, key, worker, stream };
+        let mut chosen = Self { web: web.clone(), source, task, key, worker, stream };
         match query.attempt {
             Some(n) => chosen.key.n = n,
             None => chosen.take_last().await?,
         }
+        chosen.take_copy().await?;
+        if chosen.source.logs().is_none() {
+            let message = format!("the logs of the cluster `{}` cannot be read here", plan.cluster);
+            return Err(ApiError::unavailable(message));
+        }
         Ok(chosen)
+    }
+
+    /// Reads the copies of what has ended and is not where it was written any more.
+    async fn take_copy(&mut self) -> ApiResult<()> {
+        let is_there = match self.source.logs() {
+            Some(logs) => !logs.logs(&self.key).await.map_err(unreadable)?.is_empty(),
+            None => false,
+        };
+        if self.key.n > 0
+            && !is_there
+            && self.has_ended().await?
+            && let Some(copied) = archive::find(&self.web, &self.key).await?
+        {
+            self.source = Source::Copy(Arc::new(copied));
+        }
+        Ok(())
     }
 
     /// Takes the last attempt, if there is one by now.
@@ -76,7 +113,7 @@ impl Chosen {
 
     /// The logs that are meant, as far as they are written.
     pub(crate) async fn list(&self) -> ApiResult<Vec<Log>> {
-        let Some(logs) = self.executor.logs().filter(|_| self.key.n > 0) else { return Ok(Vec::new()) };
+        let Some(logs) = self.source.logs().filter(|_| self.key.n > 0) else { return Ok(Vec::new()) };
         let mut found = logs.logs(&self.key).await.map_err(unreadable)?;
         found.retain(|log| {
             let worker = self.worker.as_ref();
@@ -88,7 +125,7 @@ impl Chosen {
 
     /// A piece of a log.
     pub(crate) async fn read(&self, name: &LogName, offset: u64, limit: usize) -> ApiResult<LogPiece> {
-        match self.executor.logs() {
+        match self.source.logs() {
             Some(logs) => logs.read(&self.key, name, offset, limit).await.map_err(unreadable),
             None => Ok(LogPiece { next: offset, ended: true, ..LogPiece::default() }),
         }

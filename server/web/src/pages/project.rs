@@ -8,6 +8,7 @@ use super::projects::word;
 use super::{Frame, html};
 use crate::api::members::MemberView;
 use crate::api::projects::ProjectView;
+use crate::archive::takes_logs;
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::Path;
@@ -21,11 +22,22 @@ struct ProjectPage {
     members: Vec<MemberView>,
     /// What members can be, the least first.
     roles: [&'static str; 3],
+    /// The volumes into which logs can be copied.
+    stores: Vec<String>,
 }
 
 impl ProjectPage {
     fn role(&self, role: &str) -> &str {
         word(&self.frame, role)
+    }
+
+    /// How many minutes objects are kept, as it stands in the field.
+    fn minutes(&self) -> String {
+        self.project.keeping.objects.map_or(String::new(), |seconds| (seconds as f64 / 60.0).to_string())
+    }
+
+    fn is_store(&self, name: &str) -> bool {
+        self.project.keeping.logs.as_deref() == Some(name)
     }
 }
 
@@ -38,6 +50,8 @@ pub(crate) async fn show(
     let missing = || ApiError::not_found("project", &name);
     let project = web.store().project(&name).await?.ok_or_else(missing)?;
     let members = web.store().members(&name).await?.into_iter().map(MemberView::from).collect();
-    let project = ProjectView::new(project, caller.role);
-    html(&ProjectPage { frame, project, members, roles: ["viewer", "editor", "owner"] })
+    let volumes = web.store().volumes(&name).await?.into_iter();
+    let stores = volumes.filter(|volume| takes_logs(&volume.place)).map(|volume| volume.name).collect();
+    let project = ProjectView::new(project, caller.role).with_behind(&web);
+    html(&ProjectPage { frame, project, members, roles: ["viewer", "editor", "owner"], stores })
 }

@@ -1,5 +1,8 @@
 //! Records as the API shows them.
 
+use std::sync::Arc;
+
+use cubeloom_domain::executor::Executor;
 use cubeloom_domain::outcome::{Failure, Outcome};
 use cubeloom_domain::plan::{PlannedRole, PlannedTask, RunPlan};
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
@@ -193,6 +196,7 @@ pub(crate) fn attempt(record: &AttemptRecord, task: &PlannedTask) -> AttemptView
         instance: record.key.instance,
         attempt: record.key.n,
         state: record.state.as_str().into(),
+        suspended: None,
         outcome: outcome.map(Into::into),
         created_at: Time(record.created_at),
         started_at: maybe(started),
@@ -258,10 +262,22 @@ pub(crate) fn history(record: &AttemptRecord) -> Option<HistoryView> {
     })
 }
 
+/// An attempt as it is now, with what only its cluster knows.
+pub(crate) fn attempt_now(web: &Web, record: &AttemptRecord, task: &PlannedTask) -> AttemptView {
+    let executor = bound_to(web, record).filter(|_| record.state.is_live());
+    let suspended = executor.and_then(|executor| executor.suspended(&record.key));
+    AttemptView { suspended, ..attempt(record, task) }
+}
+
+/// The cluster that an attempt was submitted to, where that is another than this machine.
+fn bound_to(web: &Web, record: &AttemptRecord) -> Option<Arc<dyn Executor>> {
+    let Bindings::Kubernetes(bound) = &record.bindings else { return None };
+    web.clusters().get(&bound.cluster)
+}
+
 /// What the cluster told of an attempt, the latest at the end. This machine tells nothing but what the attempt says.
 pub(crate) async fn notices(web: &Web, record: &AttemptRecord) -> Vec<NoticeView> {
-    let Bindings::Kubernetes(bound) = &record.bindings else { return Vec::new() };
-    let Some(executor) = web.clusters().get(&bound.cluster) else { return Vec::new() };
+    let Some(executor) = bound_to(web, record) else { return Vec::new() };
     let told = executor.notices(&record.key).await.into_iter();
     told.map(|notice| NoticeView {
         at: Time(notice.at),

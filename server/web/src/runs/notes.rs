@@ -27,7 +27,9 @@ impl Notes {
     /// Takes what the engine tells.
     pub(crate) fn take(&self, event: &RunEvent) {
         match event {
-            RunEvent::Preparing(key, what) => self.change(key, |note| note.preparing = Some(what.clone())),
+            RunEvent::Preparing(key, what) => self.change(key, |note| {
+                note.preparing = Some(what.clone()).filter(|what| !what.is_empty());
+            }),
             RunEvent::Progress(key, progress) => self.change(key, |note| note.progress = Some(*progress)),
             RunEvent::Attempt(attempt) if !attempt.state.is_live() => self.forget(&attempt.key),
             RunEvent::Attempt(attempt) if attempt.state.started_at().is_some() => {

@@ -9,10 +9,10 @@ use cubeloom_storage::browse::{BrowseError, Folder, Order};
 use cubeloom_store::Deleted;
 use serde_json::json;
 
-use crate::audit;
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
+use crate::{archive, audit};
 
 /// Deletes a run.
 ///
@@ -29,6 +29,7 @@ pub(crate) async fn remove(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRe
         }
         Deleted::Done => {}
     }
+    archive::forget(web, run.project.clone(), run.id.clone());
     let own = web.folders().data.join("runs").join(run.id.as_str());
     let (project, id) = (web.folders().workspace.join(&run.project), run.id.clone());
     tokio::task::spawn_blocking(move || {

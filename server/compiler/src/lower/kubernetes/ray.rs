@@ -54,7 +54,10 @@ fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {
             "shutdownAfterJobFinishes": true,
             "suspend": gang::kueue(frame).is_some(),
             "rayClusterSpec": {
-                "headGroupSpec": {"rayStartParams": {}, "template": head.map(|head| numbered(head, 0))},
+                "headGroupSpec": {
+                    "rayStartParams": {},
+                    "template": head.map(|head| probed(numbered(head, 0), HEAD_HEALTH)),
+                },
                 "workerGroupSpecs": groups,
             },
         },
@@ -83,8 +86,31 @@ fn group(role: &RolePods, index: u32) -> Value {
         "minReplicas": 1,
         "maxReplicas": 1,
         "rayStartParams": {},
-        "template": numbered(role, index),
+        "template": probed(numbered(role, index), WORKER_HEALTH),
     })
+}
+
+/// The health of a head, of the whole of Ray, and that of a worker's raylet: port and path (Ray's `dashboard/modules/reporter`
+/// and `dashboard/modules/healthz`).
+const HEAD_HEALTH: (u16, &str) = (8265, "/api/gcs_healthz");
+const WORKER_HEALTH: (u16, &str) = (52365, "/api/local_raylet_healthz");
+
+/// A template with probes. Those that KubeRay adds where there are none call `wget`: in an image without it no head is ever
+/// ready, and after ten minutes its job is killed. The times are KubeRay's.
+fn probed(mut template: Value, (port, path): (u16, &str)) -> Value {
+    let probe = |delay: u32, failures: u32| {
+        json!({
+            "httpGet": {"port": port, "path": path},
+            "initialDelaySeconds": delay,
+            "periodSeconds": 5,
+            "timeoutSeconds": 5,
+            "failureThreshold": failures,
+        })
+    };
+    let container = &mut template["spec"]["containers"][0];
+    container["readinessProbe"] = probe(10, 10);
+    container["livenessProbe"] = probe(30, 120);
+    template
 }
 
 /// A role's template with the index of one of its workers.

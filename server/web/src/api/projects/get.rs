@@ -27,5 +27,5 @@ pub(crate) async fn get(
 ) -> ApiResult<Tagged<ProjectView>> {
     let missing = || ApiError::not_found("project", &name);
     let project = web.store().project(&name).await?.ok_or_else(missing)?;
-    Ok(Tagged(project.revision, ProjectView::new(project, caller.role)))
+    Ok(Tagged(project.revision, ProjectView::new(project, caller.role).with_behind(&web)))
 }

@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use crate::state::Web;
 
-pub(crate) use view::{ProjectView, visible};
+pub(crate) use view::{KeepingView, ProjectView, visible};
 
 /// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {

@@ -1,11 +1,13 @@
 //! `PATCH /projects/{project}`
 
 use axum::extract::State;
+use cubeloom_domain::identity::{Keeping, Project};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::ProjectView;
+use super::{KeepingView, ProjectView};
+use crate::archive;
 use crate::audit;
 use crate::auth::Caller;
 use crate::check;
@@ -24,9 +26,11 @@ pub struct ProjectChange {
     /// What it is for.
     #[schema(max_length = 2000)]
     pub description: Option<String>,
+    /// What of its jobs is kept, the whole of it.
+    pub keeping: Option<KeepingView>,
 }
 
-/// Changes what a project is called and what it is for.
+/// Changes what a project is called, what it is for, and what of its jobs is kept.
 #[utoipa::path(
     patch,
     path = "/projects/{project}",
@@ -50,17 +54,53 @@ pub(crate) async fn update(
 ) -> ApiResult<Tagged<ProjectView>> {
     let missing = || ApiError::not_found("project", &name);
     let mut project = web.store().project(&name).await?.ok_or_else(missing)?;
-    let before = json!({"label": project.label, "description": project.description});
+    let before = audited(&project);
     project.label = change.label.unwrap_or(project.label);
     project.description = change.description.unwrap_or(project.description);
     let mut found = check::Found::default();
     found.line("/label", &project.label, 80);
     found.text("/description", &project.description, 2000);
+    if let Some(keeping) = change.keeping {
+        project.keeping = keeping_of(&web, &name, keeping, &mut found).await?;
+    }
     found.refuse()?;
-    let after = json!({"label": project.label, "description": project.description});
+    let after = audited(&project);
     let entry = audit::entry(&web, &caller, "project.update", &name).before(before).after(after);
     let change = web.store().update_project(&project, expected, &entry).await?;
     project.revision = changed(change, "project", &name)?;
     web.people().forget();
+    web.archive().look();
     Ok(Tagged(project.revision, ProjectView::new(project, caller.role)))
+}
+
+fn audited(project: &Project) -> Value {
+    json!({"label": project.label, "description": project.description, "keeping": project.keeping})
+}
+
+/// Objects are kept for at most a year.
+const LONGEST: u64 = 365 * 86_400;
+
+async fn keeping_of(
+    web: &Web,
+    project: &str,
+    wanted: KeepingView,
+    found: &mut check::Found,
+) -> ApiResult<Keeping> {
+    if wanted.objects.is_some_and(|seconds| seconds > LONGEST) {
+        found.wrong("/keeping/objects", format!("objects are kept for at most {LONGEST} seconds, a year"));
+    }
+    let logs = wanted.logs.filter(|name| !name.is_empty());
+    if let Some(name) = &logs {
+        match web.store().volume(project, name).await?.map(|volume| volume.place) {
+            Some(place) if archive::takes_logs(&place) => {}
+            Some(_) => {
+                found.wrong(
+                    "/keeping/logs",
+                    format!("the volume `{name}` is in no object store: logs are copied into one"),
+                );
+            }
+            None => found.wrong("/keeping/logs", format!("the project has no volume `{name}`")),
+        }
+    }
+    Ok(Keeping { objects: wanted.objects, logs })
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use cubeloom_domain::identity::{Project, Role};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::archive::Behind;
 use crate::auth::{self, Caller};
 use crate::error::ApiResult;
 use crate::state::Web;
@@ -23,20 +24,57 @@ pub struct ProjectView {
     /// What you may do in it: `viewer`, `editor` or `owner`; absent for administrators who are no members.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<&'static str>,
+    /// What of its jobs is kept.
+    pub keeping: KeepingView,
+    /// Copies of logs that could not be made yet; absent when there are none, and in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub logs_behind: Option<BehindView>,
     /// Since when there is one.
     pub created_at: Time,
     /// Counts its changes, from 1: its ETag.
     pub revision: u64,
 }
 
+/// Copies of logs that could not be made yet; they are tried again every half minute.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct BehindView {
+    /// Of how many attempts.
+    pub attempts: usize,
+    /// Why the last try failed.
+    pub why: String,
+}
+
+/// What a project wants kept of jobs that have ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KeepingView {
+    /// How long their objects stay on a Kubernetes cluster, in seconds; absent: as long as the cluster's settings say.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(maximum = 31_536_000)]
+    pub objects: Option<u64>,
+    /// The volume of the project, in an object store, into which their logs are copied when they have ended; absent: into
+    /// none, the server alone has them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub logs: Option<String>,
+}
+
 impl ProjectView {
+    /// The same, with what could not be done for it yet.
+    pub fn with_behind(self, web: &Web) -> Self {
+        let behind = web.archive().behind(&self.name);
+        let view = |behind: Behind| BehindView { attempts: behind.attempts, why: behind.why };
+        Self { logs_behind: behind.map(view), ..self }
+    }
+
     /// A project, to somebody with this role.
     pub fn new(project: Project, role: Option<Role>) -> Self {
         Self {
             name: project.name,
             label: project.label,
             description: project.description,
+            keeping: KeepingView { objects: project.keeping.objects, logs: project.keeping.logs },
             role: role.map(Role::as_str),
+            logs_behind: None,
             created_at: Time(project.created_at),
             revision: project.revision,
         }

@@ -36,7 +36,7 @@ pub(crate) async fn attempts(
     let ix = reader.find(&task)?;
     let found = web.store().attempts_of(&run, ix, instance).await?;
     let planned = reader.plan.task(ix);
-    let items = found.iter().map(|attempt| describe::attempt(attempt, planned)).collect();
+    let items = found.iter().map(|attempt| describe::attempt_now(&web, attempt, planned)).collect();
     Ok(Json(told(lang, Page { items, next_cursor: None })))
 }
 

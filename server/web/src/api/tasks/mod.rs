@@ -6,6 +6,7 @@ mod history;
 pub(crate) mod instances;
 mod list;
 mod notices;
+mod suspend;
 pub mod view;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -22,5 +23,6 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(attempts::attempts))
         .routes(routes!(attempts::all_attempts))
         .routes(routes!(notices::notices))
+        .routes(routes!(suspend::suspend))
         .routes(routes!(history::history))
 }

@@ -244,6 +244,10 @@ pub struct AttemptView {
     pub attempt: u32,
     /// `submitting`, `running`, `stopping` or `ended`.
     pub state: String,
+    /// Whether it is suspended: its workers are gone until it is resumed. Absent where it cannot be, and in the list of
+    /// all attempts of a run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub suspended: Option<bool>,
     /// `succeeded`, `failed` or `cancelled`, once it has ended.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub outcome: Option<String>,

@@ -31,6 +31,12 @@ pub(crate) async fn delete(
     }
     let missing = || ApiError::not_found("volume", &name);
     let volume = web.store().volume(&project, &name).await?.ok_or_else(missing)?;
+    let keeping = web.store().project(&project).await?.map(|project| project.keeping);
+    if keeping.is_some_and(|keeping| keeping.logs.as_ref() == Some(&name)) {
+        let message =
+            format!("the project's logs are copied into `{name}`: choose another volume for them first");
+        return Err(ApiError::conflict(message));
+    }
     let entry = audit::entry(&web, &caller, "volume.delete", &name).before(audited(&volume));
     changed(web.store().delete_volume(&project, &name, expected, &entry).await?, "volume", &name)?;
     Ok(StatusCode::NO_CONTENT)

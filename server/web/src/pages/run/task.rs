@@ -132,7 +132,7 @@ pub(crate) async fn page(
     let attempts = web.store().attempts_of(&reader.record.id, index, instance).await?;
     let mut told = Vec::with_capacity(attempts.len());
     for record in &attempts {
-        let attempt = describe::attempt(record, planned);
+        let attempt = describe::attempt_now(&web, record, planned);
         told.push(Told { attempt, notices: describe::notices(&web, record).await });
     }
     let outputs = match instances.iter().find(|one| one.instance == instance) {

@@ -1,0 +1,213 @@
+//! Makes the copies: of each attempt when it ends, and, when the server starts or a project has changed what it wants, of
+//! those that ended in the last days.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cubeloom_domain::event::RunEvent;
+use cubeloom_domain::executor::Executor;
+use cubeloom_domain::logs::{Log, Logs};
+use cubeloom_domain::{AttemptKey, RunId, Timestamp};
+use cubeloom_storage::browse::Bucket;
+use cubeloom_store::RunFilter;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{interval, timeout};
+
+use super::copied::{Entry, Index, place_of};
+use super::{Behind, bucket, folder_of_run, index_of, name_of};
+use crate::error::{ApiError, ApiResult};
+use crate::runs::reader;
+use crate::state::{WeakWeb, Web};
+
+/// How often what could not be copied is tried again, and it is looked what projects want: another server may have changed
+/// it.
+const AGAIN: Duration = Duration::from_secs(30);
+/// How long ago attempts may have ended that nobody told of.
+const MISSED: Duration = Duration::from_secs(7 * 86_400);
+/// How many bytes are read at once.
+const PIECE: usize = 1 << 20;
+/// How long one log may take, whatever its size: a store that does not answer must not hold up the others for ever.
+const LONGEST: Duration = Duration::from_secs(3600);
+/// How many marks of one log are kept at most: moments are then known less exactly.
+const MARKS: usize = 4096;
+
+/// Begins to.
+pub(crate) fn start(web: &Web) {
+    tokio::spawn(run(web.downgrade(), web.events()));
+}
+
+/// What is to be copied.
+#[derive(Default)]
+struct Due {
+    /// Of projects that have their logs copied, the volume.
+    volumes: BTreeMap<String, String>,
+    attempts: BTreeSet<AttemptKey>,
+    /// It may not know of all that have ended.
+    missed: bool,
+}
+
+async fn run(web: WeakWeb, mut events: broadcast::Receiver<RunEvent>) {
+    let mut due = Due { missed: true, ..Due::default() };
+    let mut again = interval(AGAIN);
+    loop {
+        let Some(held) = web.upgrade() else { return };
+        let mut stopping = held.stopping();
+        tokio::select! {
+            event = events.recv() => match event {
+                Ok(RunEvent::Attempt(attempt)) if !attempt.state.is_live() && !due.volumes.is_empty() => {
+                    due.attempts.insert(attempt.key.clone());
+                }
+                Ok(_) => continue,
+                Err(RecvError::Lagged(_)) => due.missed = true,
+                Err(RecvError::Closed) => return,
+            },
+            () = held.archive().wake.notified() => due.missed = true,
+            _ = again.tick() => {}
+            _ = stopping.wait_for(|stopping| *stopping) => return,
+        }
+        // The database may be away: it is tried again.
+        if let Err(error) = pass(&held, &mut due).await {
+            tracing::debug!(error = error.detail(), "logs were not copied; it is tried again");
+        }
+    }
+}
+
+async fn pass(web: &Web, due: &mut Due) -> ApiResult<()> {
+    let known = due.volumes.clone();
+    let projects = web.store().projects(None).await?;
+    due.volumes =
+        projects.into_iter().filter_map(|project| Some((project.name, project.keeping.logs?))).collect();
+    due.missed |= due.volumes != known;
+    if due.missed {
+        for (project, volume) in &due.volumes {
+            // What is wrong with a store is said when something is to be copied into it.
+            due.attempts.extend(missed(web, project, volume).await?);
+        }
+        due.missed = false;
+    }
+    let mut behind: BTreeMap<String, Behind> = BTreeMap::new();
+    for key in std::mem::take(&mut due.attempts) {
+        let Some(run) = web.store().run(&key.run).await? else { continue };
+        let Some(volume) = due.volumes.get(&run.project) else { continue };
+        if let Err(error) = copy(web, &run.project, volume, &key).await {
+            let found =
+                behind.entry(run.project).or_insert_with(|| Behind { attempts: 0, why: String::new() });
+            found.attempts += 1;
+            found.why = error.detail().to_owned();
+            due.attempts.insert(key);
+        }
+    }
+    for (project, Behind { attempts, why }) in &behind {
+        tracing::warn!(project, attempts, why, "logs cannot be copied into the project's store");
+    }
+    *web.archive().lock() = behind;
+    Ok(())
+}
+
+/// The attempts of the last days that have ended and have no copy.
+async fn missed(web: &Web, project: &str, volume: &str) -> ApiResult<Vec<AttemptKey>> {
+    let since = web.now().0.saturating_sub(i64::try_from(MISSED.as_micros()).unwrap_or(i64::MAX));
+    let filter = RunFilter {
+        projects: Some(vec![project.to_owned()]),
+        since: Some(Timestamp(since)),
+        ..RunFilter::default()
+    };
+    let mut missed = Vec::new();
+    for run in web.store().runs(&filter).await? {
+        let copied = match bucket(web, project, volume).await {
+            Ok(bucket) => copied(&bucket, &run.id).await.unwrap_or_default(),
+            Err(_) => BTreeSet::new(),
+        };
+        let attempts = web.store().attempts(&run.id).await?.into_iter();
+        let ended = attempts.filter(|attempt| !attempt.state.is_live()).map(|attempt| attempt.key);
+        missed.extend(ended.filter(|key| !copied.contains(&format!("{}.json", name_of(key)))));
+    }
+    Ok(missed)
+}
+
+/// The indexes of a run.
+async fn copied(bucket: &Bucket, run: &RunId) -> ApiResult<BTreeSet<String>> {
+    let entries = bucket.list(&folder_of_run(run), None, usize::MAX - 1).await?;
+    Ok(entries.into_iter().map(|entry| entry.name).collect())
+}
+
+/// Copies the logs of an attempt.
+async fn copy(web: &Web, project: &str, volume: &str, key: &AttemptKey) -> ApiResult<()> {
+    let plan = reader::plan(web, &key.run).await?;
+    let executor: Option<Arc<dyn Executor>> = web.clusters().get(&plan.cluster);
+    let Some(logs) = executor.as_ref().and_then(|executor| executor.logs()) else { return Ok(()) };
+    let there = logs.logs(key).await.map_err(unreadable)?;
+    // Another server may have them, which makes the copy.
+    if there.is_empty() {
+        return Ok(());
+    }
+    let bucket = bucket(web, project, volume).await?;
+    let mut index = Index::default();
+    for log in there {
+        let entry = timeout(LONGEST, copy_one(logs, &bucket, key, log)).await;
+        index.logs.push(entry.map_err(|_| ApiError::unavailable("the store takes too long"))??);
+    }
+    let text = serde_json::to_vec(&index).map_err(ApiError::internal)?;
+    write(&bucket, &index_of(key), text).await
+}
+
+async fn copy_one(logs: &dyn Logs, bucket: &Bucket, key: &AttemptKey, log: Log) -> ApiResult<Entry> {
+    let Log { name, length } = log;
+    let mut marks: Vec<(u64, i64)> = Vec::new();
+    let mut at = 0;
+    if length > 0 {
+        let path = place_of(key, &name);
+        let mut writer = bucket.write(&path).await?;
+        while at < length {
+            let piece = logs.read(key, &name, at, PIECE).await.map_err(unreadable)?;
+            if piece.bytes.is_empty() {
+                break;
+            }
+            at = piece.next;
+            marks.extend(piece.marks.iter().map(|mark| (mark.end, mark.at.0)));
+            writer.write(piece.bytes).await.map_err(|error| bucket.fault(&path, &error))?;
+        }
+        writer.close().await.map_err(|error| bucket.fault(&path, &error))?;
+    }
+    marks.dedup();
+    let (role, index) = (name.worker.role, name.worker.index);
+    Ok(Entry { role, index, stream: name.stream, length: at, marks: thinned(marks) })
+}
+
+/// At most [`MARKS`] of them, the last among them.
+fn thinned(marks: Vec<(u64, i64)>) -> Vec<(u64, i64)> {
+    let every = marks.len().div_ceil(MARKS).max(1);
+    let last = marks.len().saturating_sub(1);
+    let kept = marks.into_iter().enumerate().filter(|(n, _)| (last - n).is_multiple_of(every));
+    kept.map(|(_, mark)| mark).collect()
+}
+
+async fn write(bucket: &Bucket, path: &str, text: Vec<u8>) -> ApiResult<()> {
+    let mut writer = bucket.write(path).await?;
+    writer.write(text).await.map_err(|error| bucket.fault(path, &error))?;
+    writer.close().await.map_err(|error| bucket.fault(path, &error))?;
+    Ok(())
+}
+
+fn unreadable(error: std::io::Error) -> ApiError {
+    ApiError::unavailable("the logs cannot be read at present").caused_by(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_marks_some_are_kept_and_the_last() {
+        let marks = |count: u64| (1..=count).map(|n| (n, 0)).collect::<Vec<_>>();
+        assert_eq!(thinned(marks(0)), []);
+        assert_eq!(thinned(marks(3)), marks(3));
+        for count in [4096, 4097, 10_000, 100_000] {
+            let kept = thinned(marks(count));
+            assert!(kept.len() <= MARKS && kept.len() > MARKS / 2 - 1, "{count}: {}", kept.len());
+            assert_eq!(kept.last(), Some(&(count, 0)));
+        }
+    }
+}
