@@ -27,7 +27,7 @@ use crate::judge::{self, Blame};
 use crate::roots::{self, Cause};
 use crate::submit::{self, Submitted, Submitting};
 use crate::watch::watch_namespace;
-use crate::{cards, outputs, stop, suspend};
+use crate::{cards, elastic, outputs, stop, suspend};
 
 /// How often it is looked how far programs are, and whether an obstacle has lasted too long.
 const LOOK: Duration = Duration::from_secs(2);
@@ -85,6 +85,8 @@ struct Going {
     obstacle_since: Option<Instant>,
     failed_since: Option<Instant>,
     followed: HashSet<String>,
+    /// Pods that are not to be taken.
+    kept: HashSet<String>,
     followers: JoinSet<()>,
     progress: BTreeMap<WorkerName, ProgressTail>,
 }
@@ -114,6 +116,7 @@ impl Attempt {
             obstacle_since: None,
             failed_since: None,
             followed: HashSet::new(),
+            kept: HashSet::new(),
             followers: JoinSet::new(),
             progress: BTreeMap::new(),
         };
@@ -212,6 +215,7 @@ impl Attempt {
         loop {
             let seen = self.cluster.board.look(&going.name);
             self.follow_logs(going, &seen);
+            elastic::keep_first(&self.cluster, &going.name.0, &self.known.job, &seen, &mut going.kept);
             match self.look(going, &seen) {
                 Next::Verdict(verdict) => return self.conclude(going, verdict).await,
                 Next::GiveUp(failure) => return self.give_up(going, failure).await,

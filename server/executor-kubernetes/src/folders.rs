@@ -111,25 +111,26 @@ impl Folders {
             make(&workspace, &format!("{}/{worker}", attempt_folder(key)), uid)?;
         }
         match &job.code {
-            Some(digest) => self.provide_code(&job.project, digest),
+            Some(digest) => self.provide_code(&job.project, digest, key),
             None => Ok(()),
         }
     }
 
-    /// Puts a pipeline's code where pods see it, unless it is there.
+    /// Puts a pipeline's code where pods see it, unless it is there. Attempts that start at the same moment each make a
+    /// copy, of which the first stays.
     ///
     /// # Errors
     /// It cannot be copied.
-    fn provide_code(&self, project: &str, digest: &str) -> io::Result<()> {
+    fn provide_code(&self, project: &str, digest: &str, key: &AttemptKey) -> io::Result<()> {
         let to = self.workspace.join(project).join(code_folder(digest));
         if to.exists() {
             return Ok(());
         }
-        let aside = to.with_extension(format!("{}.part", std::process::id()));
+        let aside = to.with_extension(format!("{}.part", key.object_name()));
         let _ = fs::remove_dir_all(&aside);
         copy(&self.code.join(digest), &aside)?;
         match fs::rename(&aside, &to) {
-            // Another server was faster; its copy is as good.
+            // Another attempt was faster; its copy is as good.
             Err(_) if to.exists() => fs::remove_dir_all(&aside),
             renamed => renamed,
         }

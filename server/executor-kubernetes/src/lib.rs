@@ -10,6 +10,7 @@ mod board;
 mod cards;
 mod cluster;
 mod config;
+mod elastic;
 mod error;
 mod executor;
 mod facts;

@@ -35,7 +35,7 @@ const ON_JOBS: &[&str] = &["create", "get", "list", "watch", "patch", "delete"];
 /// made and removed, never read.
 const RIGHTS: [(&str, &str, &[&str]); 10] = [
     ("batch", "jobs", ON_JOBS),
-    ("", "pods", &["list", "watch", "delete"]),
+    ("", "pods", &["list", "watch", "patch", "delete"]),
     ("", "pods/log", &["get"]),
     ("", "secrets", &["create", "patch", "delete"]),
     ("", "configmaps", &["create", "patch"]),

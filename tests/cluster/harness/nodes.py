@@ -15,7 +15,7 @@ def start(parts: Parts, programs: Path, api: Api, folder: Path) -> None:
         for thing in documents(programs / "manifests" / f"{name}.yaml"):
             apply_when_served(parts, api, thing)
     stage = yaml.safe_load((folder / "pod-end.yaml").read_text())
-    for thing in (stage, of_task(stage)):
+    for thing in (stage, of_task(stage, "simulated", "0"), of_task(stage, "failing", "3")):
         apply_when_served(parts, api, thing)
     nodes = [node for group in documents(folder / "nodes.yaml") for node in of_group(group)]
     for node in nodes:
@@ -27,15 +27,17 @@ def start(parts: Parts, programs: Path, api: Api, folder: Path) -> None:
     parts.wait(part, "the nodes' readiness", lambda: all(is_ready(api.get(node)) for node in nodes))
 
 
-def of_task(stage: Object) -> Object:
-    """The same for what Cubeloom itself submits, which has no annotations of tests: pods of a task named `simulated`
-    end well after a second or two."""
+def of_task(stage: Object, word: str, code: str) -> Object:
+    """The same for what Cubeloom itself submits, which has no annotations of tests: pods of a task whose name begins with
+    this word end with this exit code after a second or two."""
     stage = copy.deepcopy(stage)
-    stage["metadata"]["name"] += "-of-task"
+    stage["metadata"]["name"] += f"-of-{word}"
     *others, _ = stage["spec"]["selector"]["matchExpressions"]
-    of_task = {"key": '.metadata.labels["cubeloom/task"]', "operator": "In", "values": ["simulated"]}
-    stage["spec"]["selector"]["matchExpressions"] = [*others, of_task]
+    begins = f'.metadata.labels["cubeloom/task"] // "" | if startswith("{word}") then "yes" else "no" end'
+    stage["spec"]["selector"]["matchExpressions"] = [*others, {"key": begins, "operator": "In", "values": ["yes"]}]
     stage["spec"]["delay"] = {"durationMilliseconds": 1000, "jitterDurationMilliseconds": 2000}
+    following = stage["spec"]["next"]
+    following["statusTemplate"] = following["statusTemplate"].replace(') "0" }}', f') "{code}" }}}}')
     return stage
 
 

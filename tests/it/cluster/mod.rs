@@ -4,7 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 
 mod bench;
+mod cards;
 mod conformance;
+mod elastic;
+mod frameworks;
 mod harness;
 mod kubectl;
 mod product;

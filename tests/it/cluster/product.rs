@@ -68,7 +68,7 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// Uploads the example's programs; their digest.
-fn uploaded(client: &Client) -> String {
+pub fn uploaded(client: &Client) -> String {
     let mut packed = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
     packed.append_dir_all(".", DIGITS).unwrap();
     let packed = packed.into_inner().unwrap().finish().unwrap();

@@ -12,11 +12,16 @@ use crate::api::support::client::send;
 use crate::api::support::{Client, Server, Who};
 
 /// Routes that are no `GET` and leave no entry, with why.
-const WITHOUT: [(&str, &str, &str); 5] = [
+const WITHOUT: [(&str, &str, &str); 6] = [
     ("POST", "/preferences", "writes a cookie of the browser's own; nothing on the server changes"),
     ("POST", "/api/v1/projects/{project}/validate", "only looks"),
     ("POST", "/api/v1/projects/{project}/compile", "only looks"),
     ("POST", "/api/v1/projects/{project}/import", "only looks: what it makes is stored by other requests"),
+    (
+        "POST",
+        "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/suspend",
+        "can be done on Kubernetes only: tests/it/cluster/suspend.rs looks at its entry",
+    ),
     ("POST", "/api/v1/me/provider", "says where to go; `user.connect` is written when the person comes back"),
 ];
 

@@ -23,6 +23,9 @@ fn a_run_is_cancelled_while_it_runs_and_resumed_afterwards() {
     wish(&editor, &run, "resume").expect(409).problem("conflict");
     let running = editor.post(&format!("/runs/{run}/rerun"), &json!({"from": ["first"]})).expect(409);
     assert!(running.text().contains("cancel it first"), "{}", running.text());
+    let path = format!("/runs/{run}/tasks/hold/instances/0/suspend");
+    let suspended = editor.post(&path, &json!({"suspended": true})).expect(409).problem("conflict");
+    assert!(suspended["detail"].as_str().unwrap().contains("cannot be suspended"), "{suspended}");
     wish(&editor, &run, "cancel").expect(202);
     let ended = until(&editor, &run, "cancelled");
     assert_eq!(ended["tasks"]["states"], json!({"succeeded": 1, "cancelled": 1}));

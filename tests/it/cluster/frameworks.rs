@@ -1,0 +1,89 @@
+//! One pipeline that holds every framework, on simulated nodes: each job runs to its end by its own operator, well and
+//! badly. A job of Ray does not: its operator asks the head how it ended, and a simulated head says nothing. That one is
+//! run with Ray itself, by `tests/cluster/checks/crews.py`.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::product::{ended, uploaded};
+use super::simulated::{Place, add};
+use crate::api::support::{Client, Server, Who};
+use crate::support::TestApp;
+
+const TASKS: [(&str, &str); 14] = [
+    ("command", r#"{"command": ["true"]}"#),
+    ("indexed", r#"{"command": ["true"], "workers": 3}"#),
+    ("pytorch", r#"{"script": "train.py", "workers": 3}"#),
+    ("pytorch", r#"{"script": "train.py", "elastic": {"min": 2, "max": 4}}"#),
+    ("mpi", r#"{"command": ["true"], "workers": 2}"#),
+    ("xgboost", r#"{"data": "train.csv", "model": "model.json", "workers": 2}"#),
+    ("tensorflow", r#"{"workers": 2, "ps": 2, "evaluator": 1}"#),
+    ("tensorflow", r#"{"chief": 0, "workers": 2, "ps": 1}"#),
+    ("horovod", r#"{"workers": 2}"#),
+    ("jax", r#"{"workers": 2}"#),
+    ("paddle", r#"{"masters": 2, "workers": 2}"#),
+    ("mxnet", r#"{"servers": 2, "workers": 2}"#),
+    ("kaldi", r#"{"workers": 2}"#),
+    ("spark", r#"{"executors": 2}"#),
+];
+
+/// The templates, and those that only tests have.
+fn templates(to: &Path) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    for from in ["task-templates", "tests/cluster/templates"] {
+        copy(&root.join(from), to);
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to.join(entry.file_name())),
+            false => _ = fs::copy(entry.path(), to.join(entry.file_name())).unwrap(),
+        }
+    }
+}
+
+/// Runs a task of each framework, named so that their pods end as the word says; how each ended.
+fn run(client: &Client, code: &str, word: &str) -> Vec<(String, Value)> {
+    let task = |(at, (template, arguments)): (usize, &(&str, &str))| {
+        let arguments: Value = serde_json::from_str(arguments).unwrap();
+        json!({"name": format!("{word}-{template}-{at}"), "template": template, "arguments": arguments})
+    };
+    let tasks: Vec<Value> = TASKS.iter().enumerate().map(task).collect();
+    let document = json!({
+        "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": word, "cluster": "simulated", "tasks": tasks,
+    });
+    let wanted = json!({"document": document.to_string(), "code": code});
+    let started = client.post("/projects/default/runs", &wanted).expect(201).json();
+    let run = started["run"]["id"].as_str().unwrap().to_owned();
+    ended(client, &run);
+    let tasks = client.get(&format!("/runs/{run}/tasks")).expect(200).json();
+    let tasks = tasks["items"].as_array().unwrap().iter();
+    tasks.map(|task| (task["name"].as_str().unwrap().to_owned(), task.clone())).collect()
+}
+
+#[ignore = "needs a cluster"]
+#[test]
+fn a_pipeline_of_every_framework_ends_well_and_badly() {
+    let place = Place::new();
+    let mut app = TestApp::new();
+    let folder = app.data().join("templates-of-tests");
+    templates(&folder);
+    app.set("CUBELOOM_SERVER_TEMPLATES", folder.display().to_string());
+    let server = Server::start_in(app);
+    let admin = server.as_(Who::Administrator);
+    add(&admin, &place.namespace);
+    let code = uploaded(&admin);
+    for (name, task) in run(&admin, &code, "simulated") {
+        assert_eq!(task["state"], "succeeded", "{name}: {task:#}");
+    }
+    for (name, task) in run(&admin, &code, "failing") {
+        assert_eq!(task["state"], "failed", "{name}: {task:#}");
+        assert_eq!(task["failure"]["exit_code"], 3, "{name}: {task:#}");
+    }
+}
