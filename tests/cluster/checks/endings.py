@@ -46,7 +46,7 @@ def _start(api: Api, code: str, wanted: str) -> list[tuple[str, Object, str]]:
     for task, objects in compiled.of_pipeline(PIPELINE):
         for thing in objects:
             if thing["kind"] == "RayJob" and code != "0":
-                continue  # nobody asks a simulated head how its job ended; a real one is in ray.py
+                continue  # nobody asks a simulated head how its job ended; a real one is in crews.py
             templates = list(pod_templates(thing))
             for role, template in templates:
                 if role in LAST.get(thing["kind"], (role,)) and thing["kind"] != "RayJob":

@@ -5,9 +5,11 @@
 use std::fs;
 use std::path::Path;
 
+use kube::api::ListParams;
 use serde_json::{Value, json};
 
-use super::product::{ended, uploaded};
+use super::kubectl::Object;
+use super::product::{ended, until, uploaded};
 use super::simulated::{Place, add};
 use crate::api::support::{Client, Server, Who};
 use crate::support::TestApp;
@@ -79,6 +81,8 @@ fn a_pipeline_of_every_framework_ends_well_and_badly() {
     let admin = server.as_(Who::Administrator);
     add(&admin, &place.namespace);
     let code = uploaded(&admin);
+    // Their objects go as soon as it is looked, long before the cluster's own settings say.
+    admin.patch("/projects/default", "*", &json!({"keeping": {"objects": 0}})).expect(200);
     for (name, task) in run(&admin, &code, "simulated") {
         assert_eq!(task["state"], "succeeded", "{name}: {task:#}");
     }
@@ -86,4 +90,21 @@ fn a_pipeline_of_every_framework_ends_well_and_badly() {
         assert_eq!(task["state"], "failed", "{name}: {task:#}");
         assert_eq!(task["failure"]["exit_code"], 3, "{name}: {task:#}");
     }
+    until("their objects are gone", || KINDS.iter().all(|(version, kind)| count(&place, version, kind) == 0));
+}
+
+/// Some of the kinds that jobs become, and the pods of all.
+const KINDS: [(&str, &str); 5] = [
+    ("v1", "Pod"),
+    ("batch/v1", "Job"),
+    ("batch.volcano.sh/v1alpha1", "Job"),
+    ("kubeflow.org/v1", "PyTorchJob"),
+    ("kubeflow.org/v2beta1", "MPIJob"),
+];
+
+/// How many objects of a kind are there.
+fn count(place: &Place, version: &str, kind: &str) -> usize {
+    let named = json!({"name": "any", "namespace": place.namespace});
+    let api = place.kubectl.api(&Object::of(json!({"apiVersion": version, "kind": kind, "metadata": named})));
+    place.runtime.block_on(api.list(&ListParams::default())).unwrap().items.len()
 }

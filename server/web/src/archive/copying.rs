@@ -9,14 +9,14 @@ use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::Executor;
 use cubeloom_domain::logs::{Log, Logs};
 use cubeloom_domain::{AttemptKey, RunId, Timestamp};
-use cubeloom_storage::browse::Bucket;
+use cubeloom_storage::browse::{BrowseError, Bucket, Kind};
 use cubeloom_store::RunFilter;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{interval, timeout};
 
 use super::copied::{Entry, Index, place_of};
-use super::{Behind, bucket, folder_of_run, index_of, name_of};
+use super::{Behind, TOP, bucket, folder_of_run, index_of, name_of};
 use crate::error::{ApiError, ApiResult};
 use crate::runs::reader;
 use crate::state::{WeakWeb, Web};
@@ -30,6 +30,8 @@ const MISSED: Duration = Duration::from_secs(7 * 86_400);
 const PIECE: usize = 1 << 20;
 /// How long one log may take, whatever its size: a store that does not answer must not hold up the others for ever.
 const LONGEST: Duration = Duration::from_secs(3600);
+/// How many objects a store is asked for at once.
+const PAGE: usize = 500;
 /// How many marks of one log are kept at most: moments are then known less exactly.
 const MARKS: usize = 4096;
 
@@ -48,6 +50,17 @@ struct Due {
     missed: bool,
 }
 
+impl Due {
+    fn take(&mut self, event: &RunEvent) {
+        if let RunEvent::Attempt(attempt) = event
+            && !attempt.state.is_live()
+            && !self.volumes.is_empty()
+        {
+            self.attempts.insert(attempt.key.clone());
+        }
+    }
+}
+
 async fn run(web: WeakWeb, mut events: broadcast::Receiver<RunEvent>) {
     let mut due = Due { missed: true, ..Due::default() };
     let mut again = interval(AGAIN);
@@ -56,10 +69,17 @@ async fn run(web: WeakWeb, mut events: broadcast::Receiver<RunEvent>) {
         let mut stopping = held.stopping();
         tokio::select! {
             event = events.recv() => match event {
-                Ok(RunEvent::Attempt(attempt)) if !attempt.state.is_live() && !due.volumes.is_empty() => {
-                    due.attempts.insert(attempt.key.clone());
+                Ok(event) => {
+                    let before = due.attempts.len();
+                    due.take(&event);
+                    // What ended at the same time is copied together.
+                    while let Ok(event) = events.try_recv() {
+                        due.take(&event);
+                    }
+                    if due.attempts.len() == before {
+                        continue;
+                    }
                 }
-                Ok(_) => continue,
                 Err(RecvError::Lagged(_)) => due.missed = true,
                 Err(RecvError::Closed) => return,
             },
@@ -67,8 +87,9 @@ async fn run(web: WeakWeb, mut events: broadcast::Receiver<RunEvent>) {
             _ = again.tick() => {}
             _ = stopping.wait_for(|stopping| *stopping) => return,
         }
-        // The database may be away: it is tried again.
+        // The database may be away: what was to be copied is looked for again.
         if let Err(error) = pass(&held, &mut due).await {
+            due.missed = true;
             tracing::debug!(error = error.detail(), "logs were not copied; it is tried again");
         }
     }
@@ -80,30 +101,72 @@ async fn pass(web: &Web, due: &mut Due) -> ApiResult<()> {
     due.volumes =
         projects.into_iter().filter_map(|project| Some((project.name, project.keeping.logs?))).collect();
     due.missed |= due.volumes != known;
-    if due.missed {
+    let mut troubles = Troubles::default();
+    if std::mem::take(&mut due.missed) {
         for (project, volume) in &due.volumes {
-            // What is wrong with a store is said when something is to be copied into it.
-            due.attempts.extend(missed(web, project, volume).await?);
+            match missed(web, project, volume).await {
+                Ok(missed) => due.attempts.extend(missed),
+                Err(error) => {
+                    due.missed = true;
+                    troubles.note(project, 0, &error);
+                    troubles.away.insert(project.clone());
+                }
+            }
         }
-        due.missed = false;
     }
-    let mut behind: BTreeMap<String, Behind> = BTreeMap::new();
     for key in std::mem::take(&mut due.attempts) {
         let Some(run) = web.store().run(&key.run).await? else { continue };
         let Some(volume) = due.volumes.get(&run.project) else { continue };
-        if let Err(error) = copy(web, &run.project, volume, &key).await {
-            let found =
-                behind.entry(run.project).or_insert_with(|| Behind { attempts: 0, why: String::new() });
-            found.attempts += 1;
-            found.why = error.detail().to_owned();
+        if !troubles.copied(web, &run.project, volume, &key).await {
             due.attempts.insert(key);
         }
     }
-    for (project, Behind { attempts, why }) in &behind {
+    for (project, Behind { attempts, why }) in &troubles.behind {
         tracing::warn!(project, attempts, why, "logs cannot be copied into the project's store");
     }
-    *web.archive().lock() = behind;
+    *web.archive().lock() = troubles.behind;
     Ok(())
+}
+
+/// What went wrong in a pass.
+#[derive(Default)]
+struct Troubles {
+    behind: BTreeMap<String, Behind>,
+    /// Projects whose stores do not answer: they are not asked for each of many attempts.
+    away: BTreeSet<String>,
+}
+
+impl Troubles {
+    fn note(&mut self, project: &str, attempts: usize, error: &ApiError) {
+        let none = || Behind { attempts: 0, why: String::new() };
+        let found = self.behind.entry(project.to_owned()).or_insert_with(none);
+        found.attempts += attempts;
+        found.why = error.detail().to_owned();
+    }
+
+    /// Copies the logs of an attempt, unless its project's store does not answer; whether that is done.
+    async fn copied(&mut self, web: &Web, project: &str, volume: &str, key: &AttemptKey) -> bool {
+        if self.away.contains(project) {
+            if let Some(found) = self.behind.get_mut(project) {
+                found.attempts += 1;
+            }
+            return false;
+        }
+        let Err(error) = copy(web, project, volume, key).await else { return true };
+        self.note(project, 1, &error);
+        if !answers(web, project, volume).await {
+            self.away.insert(project.to_owned());
+        }
+        false
+    }
+}
+
+/// Whether a project's store lets itself be looked into.
+async fn answers(web: &Web, project: &str, volume: &str) -> bool {
+    match bucket(web, project, volume).await {
+        Ok(bucket) => bucket.list(TOP, None, 1).await.is_ok(),
+        Err(_) => false,
+    }
 }
 
 /// The attempts of the last days that have ended and have no copy.
@@ -114,12 +177,10 @@ async fn missed(web: &Web, project: &str, volume: &str) -> ApiResult<Vec<Attempt
         since: Some(Timestamp(since)),
         ..RunFilter::default()
     };
+    let bucket = bucket(web, project, volume).await?;
     let mut missed = Vec::new();
     for run in web.store().runs(&filter).await? {
-        let copied = match bucket(web, project, volume).await {
-            Ok(bucket) => copied(&bucket, &run.id).await.unwrap_or_default(),
-            Err(_) => BTreeSet::new(),
-        };
+        let copied = copied(&bucket, &run.id).await?;
         let attempts = web.store().attempts(&run.id).await?.into_iter();
         let ended = attempts.filter(|attempt| !attempt.state.is_live()).map(|attempt| attempt.key);
         missed.extend(ended.filter(|key| !copied.contains(&format!("{}.json", name_of(key)))));
@@ -127,10 +188,25 @@ async fn missed(web: &Web, project: &str, volume: &str) -> ApiResult<Vec<Attempt
     Ok(missed)
 }
 
-/// The indexes of a run.
+/// The indexes of a run, and the folders beside them.
 async fn copied(bucket: &Bucket, run: &RunId) -> ApiResult<BTreeSet<String>> {
-    let entries = bucket.list(&folder_of_run(run), None, usize::MAX - 1).await?;
-    Ok(entries.into_iter().map(|entry| entry.name).collect())
+    let mut all = BTreeSet::new();
+    let mut last: Option<String> = None;
+    loop {
+        let entries = match bucket.list(&folder_of_run(run), last.as_deref(), PAGE).await {
+            Err(BrowseError::NotFound(_)) => return Ok(all),
+            entries => entries?,
+        };
+        last = entries.last().map(|entry| match entry.kind {
+            Kind::Folder => format!("{}/", entry.name),
+            Kind::File | Kind::Other => entry.name.clone(),
+        });
+        let whole = entries.len() < PAGE;
+        all.extend(entries.into_iter().map(|entry| entry.name));
+        if whole {
+            return Ok(all);
+        }
+    }
 }
 
 /// Copies the logs of an attempt.
