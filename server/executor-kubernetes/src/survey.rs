@@ -47,6 +47,9 @@ const RIGHTS: [(&str, &str, &[&str]); 10] = [
     ("", "persistentvolumeclaims", &["get"]),
 ];
 
+/// What it does there where Volcano is: jobs are suspended by commands.
+const WITH_VOLCANO: [(&str, &str, &[&str]); 1] = [("bus.volcano.sh", "commands", &["create"])];
+
 /// What it does with the whole cluster: of nodes that it cannot see it does not know whether a job fits.
 const OF_THE_CLUSTER: [(&str, &str, &[&str]); 1] = [("", "nodes", &["list", "watch"])];
 
@@ -120,8 +123,8 @@ async fn rights(cluster: &Cluster, facts: &KubernetesFacts) -> Vec<Finding> {
         is_job(resource).then_some((group, resource, ON_JOBS))
     });
     let namespace = facts.namespace.as_str();
-    let commands = facts.volcano.is_some().then_some(("bus.volcano.sh", "commands", &["create"] as &[&str]));
-    let there = RIGHTS.into_iter().chain(jobs).chain(commands).map(|right| (namespace, right));
+    let volcano = WITH_VOLCANO.into_iter().filter(|_| facts.volcano.is_some());
+    let there = RIGHTS.into_iter().chain(jobs).chain(volcano).map(|right| (namespace, right));
     let mut findings = Vec::new();
     for (namespace, (group, resource, verbs)) in there.chain(OF_THE_CLUSTER.map(|right| ("", right))) {
         for verb in verbs {

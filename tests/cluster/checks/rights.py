@@ -69,11 +69,12 @@ def _wanted(things: list[Object]) -> tuple[set[Right], set[Right]]:
     text = SURVEY.read_text()
     (on_jobs,) = re.findall(r"const ON_JOBS: .*? = (&\[.*?\]);\n", text)
     text = text.replace("ON_JOBS)", f"{on_jobs})")
-    rights, wide = _listed(text, "RIGHTS"), _listed(text, "OF_THE_CLUSTER")
+    rights, wide = _listed(text, "RIGHTS") | _listed(text, "WITH_VOLCANO"), _listed(text, "OF_THE_CLUSTER")
     verbs = [verb for group, resource, verb in rights if (group, resource) == ("batch", "jobs")]
     (role,) = (thing for thing in things if thing["kind"] == "Role")
     given = [(rule["apiGroups"][0], each) for rule in role["rules"] for each in rule["resources"]]
-    return rights | {(*kind, verb) for kind in given if kind[0] for verb in verbs}, wide
+    others = {(group, resource) for group, resource, _ in rights}
+    return rights | {(*kind, verb) for kind in given if kind[0] and kind not in others for verb in verbs}, wide
 
 
 def _listed(text: str, name: str) -> set[Right]:
