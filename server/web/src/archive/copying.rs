@@ -12,7 +12,7 @@ use cubeloom_domain::{AttemptKey, RunId, Timestamp};
 use cubeloom_storage::browse::{BrowseError, Bucket, Kind};
 use cubeloom_store::RunFilter;
 use tokio::sync::broadcast;
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::time::{interval, timeout};
 
 use super::copied::{Entry, Index, place_of};
@@ -73,10 +73,14 @@ async fn run(web: WeakWeb, mut events: broadcast::Receiver<RunEvent>) {
                     let before = due.attempts.len();
                     due.take(&event);
                     // What ended at the same time is copied together.
-                    while let Ok(event) = events.try_recv() {
-                        due.take(&event);
+                    loop {
+                        match events.try_recv() {
+                            Ok(event) => due.take(&event),
+                            Err(TryRecvError::Lagged(_)) => due.missed = true,
+                            Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+                        }
                     }
-                    if due.attempts.len() == before {
+                    if due.attempts.len() == before && !due.missed {
                         continue;
                     }
                 }
