@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
+use cubeloom_domain::clusters::Standing;
 use cubeloom_domain::executor::{Ended, Event};
 use cubeloom_domain::job::{DEFAULT_GRACE, Job};
 use cubeloom_domain::kubernetes::KubernetesJob;
@@ -22,12 +23,12 @@ use tokio::time::{Instant, interval, sleep, timeout};
 use crate::board::{JobName, Seen};
 use crate::cluster::{Cluster, Slot, Stop};
 use crate::folders::{DONE, LOG};
-use crate::follow::follow;
+use crate::follow::Following;
 use crate::judge::{self, Blame};
 use crate::roots::{self, Cause};
 use crate::submit::{self, Submitted, Submitting};
 use crate::watch::watch_namespace;
-use crate::{cards, elastic, outputs, stop, suspend};
+use crate::{cards, elastic, lost, outputs, stop, suspend};
 
 /// How often it is looked how far programs are, and whether an obstacle has lasted too long.
 const LOOK: Duration = Duration::from_secs(2);
@@ -36,7 +37,7 @@ const SETTLE: Duration = Duration::from_secs(3);
 /// How long an operator may take to see that the worker on whom all depends has failed. KubeRay never does where the head
 /// has gone before it could be asked.
 const LAG: Duration = Duration::from_secs(30);
-/// How long logs may take to be read after the last pod has ended.
+/// How long, after the last pod has ended, its log may be without anything more.
 const READ: Duration = Duration::from_secs(30);
 /// How many of a failed worker's last lines are kept.
 const LAST_LINES: usize = 20;
@@ -88,6 +89,8 @@ struct Going {
     /// Pods that are not to be taken.
     kept: HashSet<String>,
     followers: JoinSet<()>,
+    /// How many bytes of logs were read.
+    read: Arc<AtomicU64>,
     progress: BTreeMap<WorkerName, ProgressTail>,
 }
 
@@ -118,6 +121,7 @@ impl Attempt {
             followed: HashSet::new(),
             kept: HashSet::new(),
             followers: JoinSet::new(),
+            read: Arc::default(),
             progress: BTreeMap::new(),
         };
         if let Some(ended) = self.see_through(&mut going, begin).await {
@@ -143,7 +147,7 @@ impl Attempt {
             // What is not listed yet is not known to be absent.
             let _ = feed.wait_for(|synced| *synced).await;
         }
-        let seen = self.cluster.board.look(&going.name);
+        let seen = self.cluster.look(&going.name);
         if begin == Begin::Adopt && seen.live_roots().next().is_none() && seen.live_pods().next().is_none() {
             if let Ok(stop) = self.stops.try_recv() {
                 return Some(self.never_ran(stop::outcome(stop.cause)));
@@ -213,7 +217,7 @@ impl Attempt {
     async fn watch(&mut self, going: &mut Going) -> Ended {
         let mut look = interval(LOOK);
         loop {
-            let seen = self.cluster.board.look(&going.name);
+            let seen = self.cluster.look(&going.name);
             self.follow_logs(going, &seen);
             elastic::keep_first(&self.cluster, &going.name.0, &self.known.job, &seen, &mut going.kept);
             match self.look(going, &seen) {
@@ -253,6 +257,9 @@ impl Attempt {
         {
             let failure = judge::failure(&self.lowered, seen, judge::blame(seen), &Cause::default());
             return Next::GiveUp(failure);
+        }
+        if lost::is_torn(seen, job.workers(), job.gang) {
+            return Next::GiveUp(judge::failure(&self.lowered, seen, judge::blame(seen), &Cause::default()));
         }
         if seen.roots.values().any(|root| root.gone || (root.view.deleted && going.stop.is_none())) {
             let message = "somebody has removed it from the cluster";
@@ -318,7 +325,7 @@ impl Attempt {
     async fn blame(&self, going: &mut Going) -> (Option<Blame>, Seen) {
         let until = Instant::now() + SETTLE;
         loop {
-            let seen = self.cluster.board.look(&going.name);
+            let seen = self.cluster.look(&going.name);
             let blame = judge::blame(&seen);
             if blame.is_some() || Instant::now() >= until {
                 return (blame, seen);
@@ -339,7 +346,7 @@ impl Attempt {
     async fn end(&mut self, going: &mut Going, outcome: Outcome, grace: Duration, removed: bool) -> Ended {
         let mut told: HashSet<String> = HashSet::new();
         loop {
-            let seen = self.cluster.board.look(&going.name);
+            let seen = self.cluster.look(&going.name);
             self.follow_logs(going, &seen);
             let live: Vec<_> = seen.live_pods().cloned().collect();
             if live.is_empty() && (!removed || stop::is_gone(&self.cluster, &self.lowered).await) {
@@ -347,6 +354,9 @@ impl Attempt {
             }
             for pod in live.iter().filter(|pod| told.insert(pod.uid.clone())) {
                 stop::pod(&self.cluster, &going.name.0, pod, grace).await;
+            }
+            for pod in seen.lost_pods() {
+                stop::strike(&self.cluster, &going.name.0, pod).await;
             }
             tokio::select! {
                 () = going.wake.notified() => {}
@@ -357,9 +367,9 @@ impl Attempt {
 
     async fn put_together(&mut self, going: &mut Going, mut outcome: Outcome) -> Ended {
         stop::forget_secret(&self.cluster, &self.lowered, &self.known.job).await;
-        let _ = timeout(READ, async { while going.followers.join_next().await.is_some() {} }).await;
+        self.read_logs(going).await;
         let (cluster, known) = (Arc::clone(&self.cluster), self.known.clone());
-        let told = self.cluster.board.look(&going.name).notices();
+        let told = self.cluster.look(&going.name).notices();
         let report = tokio::task::spawn_blocking(move || {
             // What only helps to understand does not hold up the end.
             let _ = cluster.folders.keep_told(&known.job.key, &told);
@@ -379,13 +389,26 @@ impl Attempt {
             let log = self.cluster.folders.worker(&job.key, worker).join(LOG);
             *last_lines = logs::tail(&log, LAST_LINES).unwrap_or_default();
         }
-        let (started_at, ended_at) = judge::times(&self.cluster.board.look(&going.name));
+        let (started_at, ended_at) = judge::times(&self.cluster.look(&going.name));
         Ended {
             outcome,
             started_at,
             ended_at: ended_at.unwrap_or_else(|| self.cluster.clock.now()),
             report,
             usage: UsageSummary::default(),
+        }
+    }
+
+    /// Waits until the logs are read, for as long as more of them comes, or the cluster is away.
+    async fn read_logs(&self, going: &mut Going) {
+        let mut before = going.read.load(Ordering::Relaxed);
+        while timeout(READ, async { while going.followers.join_next().await.is_some() {} }).await.is_err() {
+            let now = going.read.load(Ordering::Relaxed);
+            if now == before && self.cluster.standing.now() == Standing::Connected {
+                tracing::warn!(key = %self.known.job.key, "a log cannot be read to its end");
+                return going.followers.abort_all();
+            }
+            before = now;
         }
     }
 
@@ -402,10 +425,15 @@ impl Attempt {
                 continue;
             }
             let folder = self.cluster.folders.worker(&self.known.job.key, &pod.view.worker);
-            let masks = Arc::clone(&self.known.masks);
-            let namespace = going.name.0.clone();
-            let following = follow(Arc::clone(&self.cluster), namespace, pod.view.clone(), folder, masks);
-            going.followers.spawn(following);
+            let following = Following {
+                cluster: Arc::clone(&self.cluster),
+                job: going.name.clone(),
+                pod: pod.view.clone(),
+                folder,
+                masks: Arc::clone(&self.known.masks),
+                read: Arc::clone(&going.read),
+            };
+            going.followers.spawn(following.run());
         }
     }
 

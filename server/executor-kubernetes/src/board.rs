@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::Notice;
 use kube::api::ApiResource;
 use tokio::sync::Notify;
@@ -63,6 +64,11 @@ impl Seen {
         self.pods.values().filter(|pod| !pod.gone && !pod.view.has_ended()).map(|pod| &pod.view)
     }
 
+    /// Pods that their nodes have lost, and of which only somebody's word is missing.
+    pub fn lost_pods(&self) -> impl Iterator<Item = &PodView> {
+        self.pods.values().filter(|pod| !pod.gone && pod.view.is_lost()).map(|pod| &pod.view)
+    }
+
     /// What was told of it, the latest at the end.
     pub fn notices(&self) -> Vec<Notice> {
         self.events.iter().map(|told| told.notice.clone()).collect()
@@ -110,8 +116,17 @@ impl Board {
     }
 
     /// What is known of a job now.
-    pub fn look(&self, job: &JobName) -> Seen {
-        self.lock().get(job).map(|entry| entry.seen.clone()).unwrap_or_default()
+    pub fn look(&self, job: &JobName, now: Timestamp) -> Seen {
+        let mut seen = self.lock().get(job).map(|entry| entry.seen.clone()).unwrap_or_default();
+        for pod in seen.pods.values_mut().filter(|pod| !pod.gone) {
+            pod.view.lose(now);
+        }
+        seen
+    }
+
+    /// A pod, as it was last seen.
+    pub fn of_pod(&self, job: &JobName, uid: &str) -> Option<PodSeen> {
+        self.lock().get(job)?.seen.pods.get(uid).cloned()
     }
 
     /// The job of this name, and its namespace.

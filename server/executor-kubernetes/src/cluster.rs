@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{OnceCell, Semaphore};
 
 use crate::access::AccessError;
-use crate::board::Board;
+use crate::board::{Board, JobName, Seen};
 use crate::cards::Trouble;
 use crate::config::KubernetesConfig;
 use crate::error::{Refused, pause};
@@ -23,6 +23,8 @@ use crate::watch::Watches;
 
 /// How many logs are followed at once. Each is a connection; others are read when their pods have ended.
 const FOLLOWED: usize = 256;
+/// How many logs of pods that have ended are read at once, however many are followed.
+const READ: usize = 32;
 
 /// How long an answer may take: longer than the API server waits for webhooks. A network may fail without a word.
 const ANSWER: Duration = Duration::from_secs(60);
@@ -66,6 +68,8 @@ pub struct Cluster {
     pub pace: Pace,
     /// Leave to follow a log.
     pub followers: Semaphore,
+    /// Leave to read one to its end.
+    pub readers: Semaphore,
     /// What live workers have reported.
     pub reports: Reports,
     /// Cards that nodes have lost.
@@ -88,6 +92,7 @@ impl Cluster {
             facts: RwLock::new(facts),
             pace: Pace::default(),
             followers: Semaphore::new(FOLLOWED),
+            readers: Semaphore::new(READ),
             reports: Reports::default(),
             troubles: Mutex::default(),
             client: OnceCell::new(),
@@ -143,6 +148,11 @@ impl Cluster {
         self.facts.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// What is known of a job now.
+    pub fn look(&self, job: &JobName) -> Seen {
+        self.board.look(job, self.clock.now())
+    }
+
     /// Asks something of the API server as soon as the pace allows, and notes whether it answers.
     pub async fn ask<T>(
         &self,
@@ -156,7 +166,7 @@ impl Cluster {
         };
         leave.came(&answer);
         match &answer {
-            Ok(_) | Err(Refused::ForGood(_) | Refused::NotFound | Refused::Exists) => {
+            Ok(_) | Err(Refused::ForGood(_) | Refused::Busy(_) | Refused::NotFound | Refused::Exists) => {
                 self.standing.answered()
             }
             Err(refused) => self.standing.failed(what, refused),

@@ -1,6 +1,8 @@
 //! What the executor for a Kubernetes cluster is told.
 
 use std::fmt;
+use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +10,8 @@ use std::time::Duration;
 use cubeloom_domain::identity::Keeps;
 use cubeloom_domain::kubernetes::KubernetesFacts;
 use cubeloom_domain::vault::Vault;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::access::Access;
 
@@ -64,5 +68,30 @@ impl KubernetesConfig {
     #[must_use]
     pub fn uid(&self, project: &str) -> u32 {
         (self.owners.0)(project).unwrap_or(self.facts.uid)
+    }
+
+    fn file(&self, what: &str) -> PathBuf {
+        self.data.join("clusters").join(format!("{}.{what}.json", self.name))
+    }
+
+    /// Keeps something that is known of the cluster for the next server. That it cannot be written is only said.
+    pub(crate) fn keep(&self, what: &str, known: &impl Serialize) {
+        let file = self.file(what);
+        let written = serde_json::to_vec(known).map_err(io::Error::other).and_then(|text| {
+            fs::create_dir_all(file.parent().unwrap_or(&file))?;
+            let aside = file.with_extension("part");
+            fs::write(&aside, text)?;
+            fs::rename(aside, &file)
+        });
+        if let Err(error) = written {
+            tracing::warn!(cluster = self.name, what, %error, "what is known of a cluster cannot be written down");
+        }
+    }
+
+    /// What an earlier server has kept; the default when that is nothing.
+    #[must_use]
+    pub(crate) fn kept<T: DeserializeOwned + Default>(&self, what: &str) -> T {
+        let text = fs::read(self.file(what)).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
     }
 }

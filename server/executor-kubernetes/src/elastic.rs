@@ -30,7 +30,7 @@ pub fn keep_first(
         return;
     }
     let first = seen.live_pods().filter(|pod| pod.worker.index == 0 && pod.worker.role == role.name);
-    for pod in first.filter(|pod| !pod.deleted) {
+    for pod in first.filter(|pod| pod.deleted.is_none()) {
         if marked.insert(pod.uid.clone()) {
             tokio::spawn(mark(Arc::clone(cluster), namespace.to_owned(), pod.name.clone()));
         }

@@ -7,8 +7,10 @@ use std::time::Duration;
 pub enum Refused {
     /// It would fail again: the sentence is for the person.
     ForGood(String),
-    /// It may succeed later.
+    /// It may succeed later: nobody answered, or the server has too much to do.
     ForNow(String),
+    /// It may succeed later, and the server is well: a quota has no room, another change came first.
+    Busy(String),
     /// The server does not know us (any more).
     Credentials(String),
     /// There is no such object.
@@ -22,7 +24,10 @@ impl Refused {
     #[must_use]
     pub fn message(&self) -> &str {
         match self {
-            Self::ForGood(message) | Self::ForNow(message) | Self::Credentials(message) => message,
+            Self::ForGood(message)
+            | Self::ForNow(message)
+            | Self::Busy(message)
+            | Self::Credentials(message) => message,
             Self::NotFound => "there is no such object",
             Self::Exists => "there is one of this name already",
         }
@@ -46,12 +51,12 @@ fn of_status(status: &kube::core::Status) -> Refused {
         401 => Refused::Credentials(message),
         404 if status.details.as_ref().is_some_and(|details| !details.name.is_empty()) => Refused::NotFound,
         // A quota has room again when something ends; what is taken away comes back under its name.
-        403 if text.contains("exceeded quota") => Refused::ForNow(message),
+        403 if text.contains("exceeded quota") => Refused::Busy(message),
         403 if text.contains("being terminated") => {
             Refused::ForGood(format!("its namespace is being deleted: {text}"))
         }
         409 if status.reason == "AlreadyExists" => Refused::Exists,
-        409 => Refused::ForNow(message),
+        409 => Refused::Busy(message),
         413 => Refused::ForGood(format!("it is too long for the cluster: {text}")),
         _ if text.contains("request is too large") => {
             Refused::ForGood(format!("it is too long for the cluster: {text}"))
@@ -74,4 +79,37 @@ fn innermost(error: &kube::Error) -> String {
 #[must_use]
 pub fn pause(n: u32) -> Duration {
     Duration::from_millis(250).saturating_mul(1 << n.min(7).saturating_sub(1)).min(Duration::from_secs(30))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_succeed_later_is_told_from_what_cannot() {
+        let refused = |code: u16, reason: &str, message: &str| {
+            let status = kube::core::Status {
+                code,
+                reason: reason.into(),
+                message: message.into(),
+                ..Default::default()
+            };
+            of_status(&status)
+        };
+        let busy = |message: &str| Refused::Busy(message.into());
+        let quota = "jobs.batch \"a\" is forbidden: exceeded quota: few, requested: count/jobs.batch=1";
+        assert_eq!(refused(403, "Forbidden", quota), busy(quota));
+        assert_eq!(refused(409, "Conflict", "it has changed"), busy("it has changed"));
+        assert_eq!(refused(409, "AlreadyExists", "it is there"), Refused::Exists);
+        for code in [408, 429, 500, 503, 504] {
+            assert_eq!(refused(code, "", "later"), Refused::ForNow("later".into()), "{code}");
+        }
+        assert_eq!(refused(401, "Unauthorized", "who?"), Refused::Credentials("who?".into()));
+        assert_eq!(refused(403, "Forbidden", "no right"), Refused::ForGood("no right".into()));
+        assert_eq!(refused(422, "Invalid", "no such field"), Refused::ForGood("no such field".into()));
+        let leaving = refused(403, "Forbidden", "unable to create: namespace a is being terminated");
+        assert!(
+            matches!(leaving, Refused::ForGood(message) if message.starts_with("its namespace is being deleted"))
+        );
+    }
 }

@@ -20,6 +20,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use crate::attempt::{Attempt, Begin, Known, masks};
 use crate::cluster::{Cluster, Slot, Stop};
 use crate::config::KubernetesConfig;
+use crate::watch::watch_what_was_watched;
 use crate::{facts, janitor, survey, suspend};
 
 /// Runs jobs on a Kubernetes cluster.
@@ -139,6 +140,7 @@ impl Executor for KubernetesExecutor {
         let (look, sweep) = (Arc::clone(&self.cluster), Arc::clone(&self.cluster));
         tokio::spawn(end.clone().run_until_cancelled_owned(facts::keep(look)));
         tokio::spawn(end.clone().run_until_cancelled_owned(janitor::sweep(sweep)));
+        watch_what_was_watched(&self.cluster);
     }
 
     fn bind(&self, job: &Job) -> Result<Bindings, Failure> {
@@ -191,6 +193,8 @@ impl Executor for KubernetesExecutor {
             attempts.remove(key);
         }
         drop(attempts);
+        // What was never submitted has no folder.
+        let _ = self.cluster.folders.mark_released(key);
         self.jobs().remove(key);
     }
 

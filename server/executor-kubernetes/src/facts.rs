@@ -2,7 +2,6 @@
 //! runs can be planned while the cluster is away.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -41,20 +40,18 @@ const GROUPS: [&str; 9] = [
     "metrics.k8s.io",
 ];
 
+/// What they are kept as.
+const FACTS: &str = "facts";
+
 /// An operator's entry under this name holds for all that none is named for.
 const ALL: &str = "*";
 
 /// What was known of a cluster when a server last looked.
 #[must_use]
 pub fn last_known(config: &KubernetesConfig) -> Facts {
-    let text = std::fs::read(file(config)).unwrap_or_default();
-    let known: Facts = serde_json::from_slice(&text).unwrap_or_default();
+    let known: Facts = config.kept(FACTS);
     let kinds = known.kubernetes.map(|facts| facts.kinds.into_keys().collect()).unwrap_or_default();
     facts(config, known.nodes, &kinds, &Cards::default())
-}
-
-fn file(config: &KubernetesConfig) -> PathBuf {
-    config.data.join("clusters").join(format!("{}.json", config.name))
 }
 
 /// Keeps the facts for as long as the server runs.
@@ -122,16 +119,7 @@ fn publish(cluster: &Cluster, nodes: &BTreeMap<String, Node>, kinds: &BTreeSet<S
     let usable = nodes.values().filter(|node| is_usable(node, &config.facts));
     let found = usable.clone().map(|node| node_facts(node, &config.facts)).collect();
     let facts = facts(config, found, kinds, &cards(usable));
-    let file = file(config);
-    let written = serde_json::to_vec(&facts).map_err(std::io::Error::other).and_then(|text| {
-        std::fs::create_dir_all(file.parent().unwrap_or(&file))?;
-        let aside = file.with_extension("part");
-        std::fs::write(&aside, text)?;
-        std::fs::rename(aside, &file)
-    });
-    if let Err(error) = written {
-        tracing::warn!(%error, "what a cluster has cannot be written down");
-    }
+    config.keep(FACTS, &facts);
     *cluster.facts.write().unwrap_or_else(PoisonError::into_inner) = facts;
 }
 

@@ -21,6 +21,8 @@ pub const LOG: &str = "stdout";
 /// Exists when all that a worker wrote was read.
 pub const DONE: &str = "done";
 
+/// Exists once the engine has noted how the attempt ended.
+const RELEASED: &str = "released";
 /// What the cluster told of the job.
 const TOLD: &str = "told.json";
 /// What was submitted.
@@ -76,6 +78,19 @@ impl Folders {
         let text = fs::read(self.attempt(key).join(RECORD)).ok()?;
         let (job, lowered): (Job, KubernetesJob) = serde_json::from_slice(&text).ok()?;
         Some((Arc::new(job), lowered))
+    }
+
+    /// Notes that nobody will ask again how an attempt ended: its objects may go.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn mark_released(&self, key: &AttemptKey) -> io::Result<()> {
+        fs::write(self.attempt(key).join(RELEASED), "")
+    }
+
+    /// Whether that was noted, by this server or one before it.
+    pub fn is_released(&self, key: &AttemptKey) -> bool {
+        self.attempt(key).join(RELEASED).exists()
     }
 
     /// Keeps what the cluster told of a job that has ended: the cluster forgets it within the hour.

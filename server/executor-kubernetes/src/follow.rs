@@ -4,6 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::logs::LogMark;
@@ -13,77 +15,158 @@ use futures::AsyncReadExt;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::LogParams;
+use tokio::sync::{AcquireError, SemaphorePermit};
+use tokio::time::sleep;
 
+use crate::board::JobName;
 use crate::cluster::Cluster;
 use crate::error::pause;
 use crate::folders::LOG;
-use crate::pods::PodView;
+use crate::pods::{PodState, PodView, SETUP};
 use crate::stamped::Stamped;
 
 /// What is read at once, in bytes.
 const PIECE: usize = 64 << 10;
-/// How often in a row a log that cannot be read is asked for: simulated nodes have none, lost ones neither.
+/// How often in a row the cluster may say that there is no log: simulated nodes have none, lost ones neither.
 const TRIES: u32 = 4;
+/// How often it is looked whether a container has ended whose log has.
+const LOOK: Duration = Duration::from_millis(500);
+/// The longest pause while the cluster is away: it may take a log with it soon after it is back.
+const LONGEST: Duration = Duration::from_secs(2);
 
-/// Follows the log of one pod into the folder of its worker.
-pub async fn follow(
-    cluster: Arc<Cluster>,
-    namespace: String,
-    pod: PodView,
-    folder: PathBuf,
-    masks: Arc<Vec<String>>,
-) {
-    let Ok(_leave) = cluster.followers.acquire().await else { return };
-    let api: Api<Pod> = Api::namespaced(cluster.client().await, &namespace);
-    for container in &pod.containers {
-        let mut tries = 0;
-        while tries < TRIES {
-            match one(&api, &pod, container, &folder, &masks).await {
-                Ok(()) => break,
-                Err(error) => {
-                    tries += 1;
-                    tracing::debug!(pod = pod.name, %error, "a log cannot be read");
-                    tokio::time::sleep(pause(tries)).await;
-                }
+/// The log of one pod, on its way into the folder of its worker.
+pub struct Following {
+    /// The cluster.
+    pub cluster: Arc<Cluster>,
+    /// The job that the pod is of.
+    pub job: JobName,
+    /// The pod.
+    pub pod: PodView,
+    /// The folder of its worker.
+    pub folder: PathBuf,
+    /// What must not be seen of it.
+    pub masks: Arc<Vec<String>>,
+    /// Grows with every byte that is read.
+    pub read: Arc<AtomicU64>,
+}
+
+impl Following {
+    /// Reads until the pod's containers have ended, and all that they wrote is read.
+    pub async fn run(self) {
+        let leave = tokio::select! {
+            leave = self.cluster.followers.acquire() => leave,
+            leave = self.in_the_end() => leave,
+        };
+        let Ok(_leave) = leave else { return };
+        for container in &self.pod.containers {
+            if let Err(error) = self.container(container).await {
+                tracing::warn!(pod = self.pod.name, container, %error, "a log cannot be written");
             }
         }
+    }
+
+    /// Leave to read the log of a pod that has ended.
+    async fn in_the_end(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
+        while !self.has_ended(&self.pod.containers[0]) {
+            sleep(LOOK).await;
+        }
+        self.cluster.readers.acquire().await
+    }
+
+    /// Whether a container has ended: only then is its log whole.
+    fn has_ended(&self, container: &str) -> bool {
+        let Some(seen) = self.cluster.board.of_pod(&self.job, &self.pod.uid) else { return true };
+        seen.gone
+            || match seen.view.state {
+                PodState::Ended { .. } => true,
+                PodState::Running { .. } => container == SETUP,
+                PodState::Waiting { .. } => false,
+            }
+    }
+
+    /// Reads the log of one container, again and again until all of it is there: a connection that ends says nothing of
+    /// the program, the API server may have gone away.
+    async fn container(&self, container: &str) -> io::Result<()> {
+        let mut refusals = 0;
+        let mut failures = 0;
+        loop {
+            let over = self.has_ended(container);
+            let before = self.read.load(Ordering::Relaxed);
+            let Some(error) = self.once(container, over).await? else { return Ok(()) };
+            if self.read.load(Ordering::Relaxed) != before {
+                (refusals, failures) = (0, 0);
+            }
+            let pause = match error {
+                Broken::Early => LOOK,
+                Broken::Refused(message) => {
+                    refusals += 1;
+                    tracing::debug!(pod = self.pod.name, message, "a log cannot be read");
+                    if refusals >= TRIES {
+                        return Ok(());
+                    }
+                    pause(refusals)
+                }
+                Broken::Away => {
+                    failures += 1;
+                    pause(failures).min(LONGEST)
+                }
+            };
+            sleep(pause).await;
+        }
+    }
+
+    /// Reads on where an earlier server, or an earlier try, stopped. `None` once all is there: what ends after the
+    /// container was `over` is.
+    async fn once(&self, container: &str, over: bool) -> io::Result<Option<Broken>> {
+        // A worker that was replaced writes on where the one before it stopped.
+        let state = self.folder.join(format!("{LOG}.{container}.{}", self.pod.uid));
+        let Some(mut log) = Written::open(&state, &self.folder.join(LOG), &self.masks)? else {
+            return Ok(None);
+        };
+        let params = LogParams {
+            container: Some(container.to_owned()),
+            follow: true,
+            timestamps: true,
+            since_time: log.known.and_then(|known| jiff::Timestamp::from_microsecond(known.0).ok()),
+            ..LogParams::default()
+        };
+        let api: Api<Pod> = Api::namespaced(self.cluster.client().await, &self.job.0);
+        let stream = match api.log_stream(&self.pod.name, &params).await {
+            Ok(stream) => stream,
+            Err(kube::Error::Api(status)) if !matches!(status.code, 401 | 429 | 503) => {
+                return Ok(Some(Broken::Refused(status.message.clone())));
+            }
+            Err(_) => return Ok(Some(Broken::Away)),
+        };
+        futures::pin_mut!(stream);
+        let mut stamped = Stamped::after(log.known);
+        let mut piece = vec![0; PIECE];
+        loop {
+            match stream.read(&mut piece).await {
+                Ok(0) => break,
+                Ok(read) => {
+                    self.read.fetch_add(read as u64, Ordering::Relaxed);
+                    let text = stamped.push(&piece[..read]);
+                    log.write(&text, stamped.at)?;
+                }
+                Err(_) => return Ok(Some(Broken::Away)),
+            }
+        }
+        if !over {
+            return Ok(Some(Broken::Early));
+        }
+        log.finish(stamped.at).map(|()| None)
     }
 }
 
-/// Reads on where an earlier server, or an earlier try, stopped.
-async fn one(
-    api: &Api<Pod>,
-    pod: &PodView,
-    container: &str,
-    folder: &Path,
-    masks: &[String],
-) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    // A worker that was replaced writes on where the one before it stopped.
-    let state = folder.join(format!("{LOG}.{container}.{}", pod.uid));
-    let Some(mut log) = Written::open(&state, &folder.join(LOG), masks)? else {
-        return Ok(());
-    };
-    let params = LogParams {
-        container: Some(container.to_owned()),
-        follow: true,
-        timestamps: true,
-        since_time: log.known.and_then(|known| jiff::Timestamp::from_microsecond(known.0).ok()),
-        ..LogParams::default()
-    };
-    let stream = api.log_stream(&pod.name, &params).await?;
-    futures::pin_mut!(stream);
-    let mut stamped = Stamped::after(log.known);
-    let mut piece = vec![0; PIECE];
-    loop {
-        match stream.read(&mut piece).await? {
-            0 => break,
-            read => {
-                let text = stamped.push(&piece[..read]);
-                log.write(&text, stamped.at)?;
-            }
-        }
-    }
-    Ok(log.finish(stamped.at)?)
+/// Why a log was not read to its end.
+enum Broken {
+    /// It ended before its container had.
+    Early,
+    /// The cluster says why it has none.
+    Refused(String),
+    /// The cluster is away.
+    Away,
 }
 
 /// A worker's log file, with the marks that say when its parts came.

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cubeloom_domain::Timestamp;
 use kube::api::{Api, DeleteParams, DynamicObject};
-use tokio::time::{Instant, interval};
+use tokio::time::interval;
 
 use crate::board::JobName;
 use crate::cluster::Cluster;
@@ -14,26 +15,26 @@ use crate::roots::RootView;
 /// The longest time between two looks.
 const LOOK: Duration = Duration::from_secs(30);
 
-/// When the objects of a job are to go.
-struct Due {
-    since: Instant,
-    keep: Duration,
-}
-
 /// Looks for as long as the server runs.
 pub async fn sweep(cluster: Arc<Cluster>) {
     let mut look = interval((cluster.config.keep / 2).clamp(Duration::from_millis(100), LOOK));
-    let mut known: HashMap<JobName, Due> = HashMap::new();
+    // When the objects of a job are to go.
+    let mut due: HashMap<JobName, Timestamp> = HashMap::new();
     loop {
         look.tick().await;
         let ended = cluster.board.ended();
-        known.retain(|job, _| ended.contains_key(job));
+        due.retain(|job, _| ended.contains_key(job));
         for (job, roots) in ended {
-            if !known.contains_key(&job) {
+            let now = cluster.clock.now();
+            if !due.contains_key(&job) {
                 let Some(keep) = keep(&cluster, &roots).await else { continue };
-                known.insert(job.clone(), Due { since: Instant::now(), keep });
+                let ended_at = roots.iter().filter_map(|root| root.ended_at).max();
+                due.insert(job.clone(), ended_at.unwrap_or(now).min(now).plus(keep));
             }
-            if known.get(&job).is_some_and(|due| due.since.elapsed() >= due.keep) {
+            // What the engine has not noted yet it may still ask for, be it after a restart.
+            let is_noted =
+                roots.iter().filter_map(|root| root.key.as_ref()).all(|key| cluster.folders.is_released(key));
+            if is_noted && due.get(&job).is_some_and(|due| *due <= now) {
                 for root in roots {
                     remove(&cluster, &job.0, &root).await;
                 }

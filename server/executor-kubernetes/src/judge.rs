@@ -72,7 +72,23 @@ pub fn times(seen: &Seen) -> (Option<Timestamp>, Option<Timestamp>) {
 pub fn obstacle(seen: &Seen) -> Option<(WorkerName, Obstacle)> {
     seen.live_pods().find_map(|pod| match &pod.state {
         PodState::Waiting { obstacle: Some(obstacle), .. } => Some((pod.worker.clone(), obstacle.clone())),
+        PodState::Waiting { note: None, .. } => Some((pod.worker.clone(), unmounted(seen, pod)?)),
         _ => None,
+    })
+}
+
+/// A volume without which a pod waits: its status does not say so, only the last event of it.
+fn unmounted(seen: &Seen, pod: &PodView) -> Option<Obstacle> {
+    let of = format!("Pod/{}", pod.name);
+    let last = seen
+        .events
+        .iter()
+        .map(|told| &told.notice)
+        .filter(|notice| notice.of == of)
+        .max_by_key(|notice| notice.at)?;
+    matches!(last.reason.as_str(), "FailedMount" | "FailedAttachVolume").then(|| Obstacle {
+        message: format!("a volume cannot be mounted: {}", last.message),
+        may_pass: true,
     })
 }
 
@@ -173,8 +189,10 @@ pub fn failure(job: &KubernetesJob, seen: &Seen, blame: Option<Blame>, cause: &C
 
 #[cfg(test)]
 mod tests {
+    use cubeloom_domain::executor::Notice;
+
     use super::*;
-    use crate::board::PodSeen;
+    use crate::board::{PodSeen, Told};
 
     /// Pods of these roles and indexes, with their exit codes; without one they run.
     fn seen(pods: &[(&str, u32, Option<i32>)]) -> Seen {
@@ -192,7 +210,7 @@ mod tests {
                 job: "cl-a".into(),
                 worker: WorkerName { role: (*role).into(), index: *index },
                 containers: Vec::new(),
-                deleted: false,
+                deleted: None,
                 node: None,
                 has_cards: false,
                 state,
@@ -211,6 +229,28 @@ mod tests {
         assert!(!is_done(&[("worker", 0, Some(1))]));
         assert!(!is_done(&[("worker", 0, Some(0)), ("worker", 1, Some(2))]));
         assert!(!first_is_done(&seen(&[("worker", 0, Some(0))]), &SuccessRule::AllWorkers));
+    }
+
+    #[test]
+    fn a_volume_that_cannot_be_mounted_stands_in_the_last_event_of_its_pod() {
+        let mut seen = seen(&[("worker", 0, None)]);
+        let pod = seen.pods.get_mut("worker-0").unwrap();
+        pod.view.state = PodState::Waiting { note: None, obstacle: None };
+        let mut tell = |seconds: i64, reason: &str| {
+            let notice = Notice {
+                at: Timestamp(seconds),
+                of: "Pod/worker-0".into(),
+                warning: true,
+                reason: reason.into(),
+                message: "no such secret".into(),
+            };
+            seen.events.push_back(Told { uid: reason.into(), notice });
+            obstacle(&seen).map(|(_, obstacle)| (obstacle.message, obstacle.may_pass))
+        };
+        assert_eq!(tell(1, "Scheduled"), None);
+        let unmounted = "a volume cannot be mounted: no such secret".to_owned();
+        assert_eq!(tell(2, "FailedMount"), Some((unmounted, true)));
+        assert_eq!(tell(3, "Pulling"), None, "it was mounted in the end");
     }
 
     #[test]

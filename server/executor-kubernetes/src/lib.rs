@@ -19,6 +19,7 @@ mod follow;
 mod janitor;
 mod judge;
 mod logs;
+mod lost;
 mod outputs;
 mod pace;
 mod pods;

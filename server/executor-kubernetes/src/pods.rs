@@ -38,8 +38,8 @@ pub struct PodView {
     pub worker: WorkerName,
     /// Its containers that write logs of interest, in the order in which they run.
     pub containers: Vec<String>,
-    /// Whether somebody has deleted it.
-    pub deleted: bool,
+    /// By when it is to be gone, once somebody has deleted it.
+    pub deleted: Option<Timestamp>,
     /// The node that it was put on.
     pub node: Option<String>,
     /// Whether it has graphics cards.
@@ -105,7 +105,7 @@ impl PodView {
             job: of(labels::JOB)?.clone(),
             worker: WorkerName { role: of(labels::ROLE)?.clone(), index },
             containers,
-            deleted: meta.deletion_timestamp.is_some(),
+            deleted: meta.deletion_timestamp.as_ref().map(|time| moment(Some(time))),
             node: spec.node_name.clone(),
             has_cards: asks_for_cards(main),
             state: state(&main.name, pod.status.as_ref(), meta.creation_timestamp.as_ref()),

@@ -2,6 +2,7 @@
 
 use cubeloom_domain::job::SuccessRule;
 use cubeloom_domain::kubernetes::labels;
+use cubeloom_domain::{AttemptKey, Timestamp};
 use kube::api::{ApiResource, DynamicObject};
 use serde_json::Value;
 
@@ -18,6 +19,8 @@ pub struct RootView {
     pub job: String,
     /// The id of its run.
     pub run: String,
+    /// The attempt that it is of.
+    pub key: Option<AttemptKey>,
     /// Whether somebody has deleted it, and it only waits for its pods.
     pub deleted: bool,
     /// Tells it from another of the same name.
@@ -28,6 +31,8 @@ pub struct RootView {
     pub stop: Option<String>,
     /// What has become of it.
     pub state: RootState,
+    /// Since when, where it has ended and says so.
+    pub ended_at: Option<Timestamp>,
 }
 
 /// What has become of a job's object.
@@ -61,18 +66,41 @@ impl RootView {
     #[must_use]
     pub fn read(resource: &ApiResource, object: &DynamicObject) -> Option<Self> {
         let meta = &object.metadata;
+        let status = &object.data["status"];
+        let noted = |name: &str| meta.annotations.as_ref().and_then(|annotations| annotations.get(name));
+        let state = state(&resource.kind, status);
         Some(Self {
             resource: resource.clone(),
             name: meta.name.clone()?,
             job: meta.labels.as_ref()?.get(labels::JOB)?.clone(),
             run: meta.labels.as_ref()?.get(labels::RUN).cloned().unwrap_or_default(),
+            key: noted(labels::KEY).and_then(|key| key.parse().ok()),
             deleted: meta.deletion_timestamp.is_some(),
             uid: meta.uid.clone().unwrap_or_default(),
             suspended: is_suspended(resource, object),
-            stop: meta.annotations.as_ref().and_then(|annotations| annotations.get(STOP)).cloned(),
-            state: state(&resource.kind, &object.data["status"]),
+            stop: noted(STOP).cloned(),
+            ended_at: if matches!(state, RootState::Open { .. }) { None } else { ended_at(status) },
+            state,
         })
     }
+}
+
+/// When an object ended, by whichever of its operator's fields: the last change of a condition where there is no other.
+fn ended_at(status: &Value) -> Option<Timestamp> {
+    let moment = |value: &Value| {
+        let moment: jiff::Timestamp = value.as_str()?.parse().ok()?;
+        Some(Timestamp(moment.as_microsecond()))
+    };
+    let own = [
+        &status["completionTime"],
+        &status["endTime"],
+        &status["terminationTime"],
+        &status["state"]["lastTransitionTime"],
+    ];
+    let conditions = || status["conditions"].as_array().into_iter().flatten();
+    own.into_iter()
+        .find_map(moment)
+        .or_else(|| conditions().filter_map(|one| moment(&one["lastTransitionTime"])).max())
 }
 
 fn state(kind: &str, status: &Value) -> RootState {
@@ -213,6 +241,26 @@ mod tests {
     }
 
     #[test]
+    fn every_operator_says_when_it_ended() {
+        let at = "2026-11-22T03:00:00Z";
+        let conditions = json!([
+            {"type": "Created", "lastTransitionTime": "2026-11-22T02:00:00Z"},
+            {"type": "Failed", "lastTransitionTime": at},
+        ]);
+        for status in [
+            json!({"completionTime": at}),
+            json!({"endTime": at}),
+            json!({"terminationTime": at}),
+            json!({"state": {"phase": "Completed", "lastTransitionTime": at}}),
+            json!({"conditions": conditions}),
+        ] {
+            let expected: jiff::Timestamp = at.parse().unwrap();
+            assert_eq!(ended_at(&status), Some(Timestamp(expected.as_microsecond())), "{status}");
+        }
+        assert_eq!(ended_at(&json!({"completionTime": null})), None);
+    }
+
+    #[test]
     fn objects_of_roles_decide_together() {
         let kind = ApiResource::erase::<k8s_openapi::api::batch::v1::Job>(&());
         let root = |role: &str, state: RootState| RootView {
@@ -220,11 +268,13 @@ mod tests {
             name: format!("cl-a-{role}"),
             job: "cl-a".into(),
             run: "r".into(),
+            key: None,
             deleted: false,
             uid: String::new(),
             suspended: None,
             stop: None,
             state,
+            ended_at: None,
         };
         let open = || RootState::Open { note: None };
         let verdict = |roots: &[RootView], success| verdict(roots.iter(), 2, &success);

@@ -90,10 +90,19 @@ pub async fn forget_secret(cluster: &Cluster, lowered: &KubernetesJob, job: &Job
 
 /// Deletes a pod: it is told, and ended after `grace`.
 pub async fn pod(cluster: &Cluster, namespace: &str, pod: &PodView, grace: Duration) {
-    let api: Api<Pod> = Api::namespaced(cluster.client().await, namespace);
     let seconds = u32::try_from(grace.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
+    delete(cluster, namespace, pod, seconds.max(1)).await;
+}
+
+/// Takes a pod off the cluster's list whose node does not answer: until then nothing that it belongs to can go.
+pub async fn strike(cluster: &Cluster, namespace: &str, pod: &PodView) {
+    delete(cluster, namespace, pod, 0).await;
+}
+
+async fn delete(cluster: &Cluster, namespace: &str, pod: &PodView, seconds: u32) {
+    let api: Api<Pod> = Api::namespaced(cluster.client().await, namespace);
     let params = DeleteParams {
-        grace_period_seconds: Some(seconds.max(1)),
+        grace_period_seconds: Some(seconds),
         // Another of the same name is another worker.
         preconditions: Some(Preconditions { uid: Some(pod.uid.clone()), resource_version: None }),
         ..DeleteParams::default()
@@ -119,7 +128,7 @@ where
                 tracing::warn!(cluster, message, "something cannot be stopped");
                 return;
             }
-            Err(Refused::ForNow(_) | Refused::Credentials(_)) => {
+            Err(Refused::ForNow(_) | Refused::Busy(_) | Refused::Credentials(_)) => {
                 tries += 1;
                 tokio::time::sleep(pause(tries)).await;
             }

@@ -118,7 +118,9 @@ impl Submitting<'_> {
                 Ok(done) => return Ok(done),
                 Err(Refused::ForGood(message)) => return Err(Some(message)),
                 Err(Refused::NotFound | Refused::Exists) => return Err(Some(self.no_namespace())),
-                Err(Refused::ForNow(message) | Refused::Credentials(message)) => message,
+                Err(Refused::ForNow(message) | Refused::Busy(message) | Refused::Credentials(message)) => {
+                    message
+                }
             };
             tries += 1;
             let note = format!("the cluster did not take it, and is asked again: {refused}");
@@ -155,7 +157,7 @@ impl Submitting<'_> {
                 let there = self.cluster.ask("submitting", api.get_metadata(name_of(object))).await;
                 // It has gone in between: it is made again.
                 there.map(|there| there.metadata.uid).map_err(|refused| match refused {
-                    Refused::NotFound => Refused::ForNow("it has just been removed".into()),
+                    Refused::NotFound => Refused::Busy("it has just been removed".into()),
                     refused => refused,
                 })
             }

@@ -3,9 +3,10 @@
 //! kube's watcher lists, watches with bookmarks, lists again when what it knew is too old (410 Gone), and waits longer
 //! between tries while the server is away. What it tells goes to the board.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use cubeloom_domain::executor::Notice;
 use cubeloom_domain::kubernetes::labels;
@@ -16,7 +17,9 @@ use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use tokio::sync::watch;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::board::Told;
@@ -24,9 +27,13 @@ use crate::cluster::Cluster;
 use crate::error::Refused;
 use crate::pods::{PodView, moment};
 use crate::roots::RootView;
+use crate::submit::kind_of;
 
 /// What is watched: a namespace and a kind.
 type Feed = (String, String);
+
+/// The pause before everything is listed anew.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// The watches that run.
 #[derive(Default)]
@@ -47,6 +54,24 @@ impl Watches {
         });
         begun.clone()
     }
+
+    /// What is watched now.
+    fn feeds(&self) -> BTreeSet<Feed> {
+        self.feeds.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+}
+
+/// What it is kept as what is watched.
+const WATCHED: &str = "watched";
+
+/// Watches what an earlier server did: what has ended there is to be removed, also when nothing new is started.
+pub fn watch_what_was_watched(cluster: &Arc<Cluster>) {
+    let feeds: BTreeSet<Feed> = cluster.config.kept(WATCHED);
+    for (namespace, kind) in &feeds {
+        // Pods and events are watched wherever a kind of job is.
+        let Some((api_version, kind)) = kind.rsplit_once('/') else { continue };
+        watch_namespace(cluster, namespace, &[kind_of(&json!({"apiVersion": api_version, "kind": kind}))]);
+    }
 }
 
 /// Watches the pods and events of a namespace, and the objects of these kinds in it.
@@ -61,6 +86,7 @@ pub fn watch_namespace(
         tokio::spawn(async move { end.run_until_cancelled(task).await });
     };
     let own = (Arc::clone(cluster), namespace.to_owned());
+    let before = cluster.watches.feeds();
     let pods = cluster.watches.begin(feed("Pod"), |synced| {
         let (cluster, namespace) = own.clone();
         spawn(Box::pin(pods(cluster, namespace, synced)));
@@ -77,6 +103,10 @@ pub fn watch_namespace(
             let (cluster, namespace) = own.clone();
             spawn(Box::pin(roots(cluster, namespace, kind.clone(), synced)));
         }));
+    }
+    let now = cluster.watches.feeds();
+    if now != before {
+        cluster.config.keep(WATCHED, &now);
     }
     all
 }
@@ -105,22 +135,33 @@ async fn follow<K>(
 ) where
     K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
 {
-    let stream = watcher(watched.0, watched.1).default_backoff();
-    pin_mut!(stream);
-    let mut listed = HashSet::new();
-    while let Some(event) = stream.next().await {
-        match heard(cluster, what, event) {
-            Some(Event::Init) => listed.clear(),
-            Some(Event::InitApply(object)) => {
-                listed.extend(id(&object));
-                tell(Heard::There(object));
+    loop {
+        let stream = watcher(watched.0.clone(), watched.1.clone()).default_backoff();
+        pin_mut!(stream);
+        let mut listed = HashSet::new();
+        while let Some(event) = stream.next().await {
+            let is_too_old = is_too_old(&event);
+            match heard(cluster, what, event) {
+                Some(Event::Init) => listed.clear(),
+                Some(Event::InitApply(object)) => {
+                    listed.extend(id(&object));
+                    tell(Heard::There(object));
+                }
+                Some(Event::Apply(object)) => tell(Heard::There(object)),
+                Some(Event::Delete(object)) => tell(Heard::Gone(object)),
+                Some(Event::InitDone) => tell(Heard::Listed(std::mem::take(&mut listed))),
+                None if is_too_old => break,
+                None => {}
             }
-            Some(Event::Apply(object)) => tell(Heard::There(object)),
-            Some(Event::Delete(object)) => tell(Heard::Gone(object)),
-            Some(Event::InitDone) => tell(Heard::Listed(std::mem::take(&mut listed))),
-            None => {}
         }
+        sleep(AGAIN).await;
     }
+}
+
+/// Whether a watch was refused with 410. kube's watcher lists again when it is told so within a watch, as API servers do
+/// it, and not when it is told so instead of one, as what stands before them may.
+fn is_too_old<K>(event: &Result<Event<K>, watcher::Error>) -> bool {
+    matches!(event, Err(watcher::Error::WatchStartFailed(kube::Error::Api(status))) if status.code == 410)
 }
 
 async fn pods(cluster: Arc<Cluster>, namespace: String, synced: watch::Sender<bool>) {

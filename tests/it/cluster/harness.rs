@@ -55,28 +55,25 @@ pub fn told(name: &str) -> String {
 impl OnNode {
     /// On folders of its own.
     pub fn new() -> Self {
-        Self::by(fs::read_to_string(told("KUBECONFIG")).unwrap())
+        Self::with(|_| {})
     }
 
     /// Reached by another way.
     pub fn by(kubeconfig: String) -> Self {
-        Self::with(kubeconfig, told("CUBELOOM_TEST_NAMESPACE"))
+        Self::with(|config| config.access = Access::Kubeconfig { text: kubeconfig, context: None })
     }
 
-    /// In another namespace.
-    pub fn in_namespace(namespace: String) -> Self {
-        Self::with(fs::read_to_string(told("KUBECONFIG")).unwrap(), namespace)
-    }
-
-    fn with(kubeconfig: String, namespace: String) -> Self {
+    /// With settings of its own.
+    pub fn with(change: impl FnOnce(&mut KubernetesConfig)) -> Self {
         let claim = PathBuf::from(told("CUBELOOM_TEST_WORKSPACE"));
         let folder = tempfile::tempdir().unwrap();
         let workspace = format!("w{:x}", random());
-        let config = KubernetesConfig {
+        let kubeconfig = fs::read_to_string(told("KUBECONFIG")).unwrap();
+        let mut config = KubernetesConfig {
             name: "node".into(),
             access: Access::Kubeconfig { text: kubeconfig, context: None },
             facts: KubernetesFacts {
-                namespace,
+                namespace: told("CUBELOOM_TEST_NAMESPACE"),
                 workspace_path: format!("{workspace}/{{project}}"),
                 ..KubernetesFacts::default()
             },
@@ -89,6 +86,7 @@ impl OnNode {
             keep: Duration::from_secs(600),
             patience: Duration::from_secs(20),
         };
+        change(&mut config);
         let own = claim.join(&workspace).join("conformance");
         fs::create_dir_all(&own).unwrap();
         let ledger = own.join("ledger");
@@ -96,6 +94,16 @@ impl OnNode {
         fs::set_permissions(&ledger, fs::Permissions::from_mode(0o666)).unwrap();
         let server = start(&config);
         Self { folder, claim, workspace, config, server }
+    }
+
+    /// What a worker has written.
+    pub fn log(&self, key: &AttemptKey, worker: &str) -> String {
+        fs::read_to_string(self.worker(key, worker).join("stdout")).unwrap_or_default()
+    }
+
+    fn worker(&self, key: &AttemptKey, worker: &str) -> PathBuf {
+        let attempt = format!("{}.{}.{}", key.task, key.instance, key.n);
+        self.folder.path().join("data/runs").join(key.run.as_str()).join(attempt).join(worker)
     }
 
     /// How the cluster stands, as its page would say.
@@ -154,9 +162,7 @@ impl Harness for OnNode {
     }
 
     fn output_len(&self, key: &AttemptKey, worker: &str) -> u64 {
-        let attempt = format!("{}.{}.{}", key.task, key.instance, key.n);
-        let folder = self.folder.path().join("data/runs").join(key.run.as_str()).join(attempt);
-        fs::metadata(folder.join(worker).join("stdout")).map_or(0, |found| found.size())
+        fs::metadata(self.worker(key, worker).join("stdout")).map_or(0, |found| found.size())
     }
 
     /// With control groups of version 1 the kernel ends one process of a container, not all.

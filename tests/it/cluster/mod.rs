@@ -5,6 +5,7 @@
 
 mod bench;
 mod cards;
+mod causes;
 mod conformance;
 mod elastic;
 mod frameworks;

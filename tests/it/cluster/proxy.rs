@@ -15,7 +15,7 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use kube::Client;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
@@ -34,8 +34,10 @@ pub enum Weather {
     Lost,
     /// Nobody knows us: 401.
     Strangers,
-    /// Watches are told that what they have seen is too old: 410.
+    /// Watches are told in their stream that what they have seen is too old, as API servers do it.
     Old,
+    /// Watches are refused with 410 instead.
+    Gone,
 }
 
 /// A way to the API server.
@@ -48,6 +50,7 @@ struct Shared {
     client: Client,
     weather: watch::Sender<Weather>,
     refused: AtomicUsize,
+    listed: AtomicUsize,
 }
 
 impl Proxy {
@@ -57,8 +60,12 @@ impl Proxy {
         let client = access.client().await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let shared =
-            Arc::new(Shared { client, weather: watch::Sender::new(Weather::Fine), refused: 0.into() });
+        let shared = Arc::new(Shared {
+            client,
+            weather: watch::Sender::new(Weather::Fine),
+            refused: 0.into(),
+            listed: 0.into(),
+        });
         tokio::spawn(accept(listener, Arc::clone(&shared)));
         Self { address, shared }
     }
@@ -79,6 +86,11 @@ impl Proxy {
     /// Changes the weather. Requests and watches that are under way break off, as they would.
     pub fn becomes(&self, weather: Weather) {
         self.shared.weather.send_replace(weather);
+    }
+
+    /// How many times objects were listed.
+    pub fn listed(&self) -> usize {
+        self.shared.listed.load(Ordering::Relaxed)
     }
 
     /// How many requests were not answered as the API server would have.
@@ -120,9 +132,17 @@ async fn answer(shared: &Shared, weather: Weather, request: Request<Incoming>) -
     };
     match weather {
         Weather::Strangers => return refuse(401, "Unauthorized"),
-        Weather::Old if watches => return refuse(410, "Expired"),
+        Weather::Gone if watches => return refuse(410, "Expired"),
+        Weather::Old if watches => {
+            shared.refused.fetch_add(1, Ordering::Relaxed);
+            let event = json!({"type": "ERROR", "object": failure(410, "Expired")});
+            return answer_of(200, &format!("{event}\n"));
+        }
         Weather::Busy if rand() => return refuse(429, "TooManyRequests"),
         _ => {}
+    }
+    if asks && request.uri().query().is_some_and(|query| query.contains("labelSelector")) && !watches {
+        shared.listed.fetch_add(1, Ordering::Relaxed);
     }
     let (mut parts, body) = request.into_parts();
     parts.headers.remove(HOST);
@@ -143,12 +163,18 @@ fn rand() -> bool {
 
 /// An answer as the API server gives it.
 fn status(code: u16, reason: &str) -> Answer {
-    let message = format!("the test says {reason}");
-    let body = json!({
+    answer_of(code, &failure(code, reason).to_string())
+}
+
+fn failure(code: u16, reason: &str) -> Value {
+    json!({
         "apiVersion": "v1", "kind": "Status", "status": "Failure",
-        "code": code, "reason": reason, "message": message,
-    });
-    let body = Full::new(Bytes::from(body.to_string())).map_err(|never| match never {});
+        "code": code, "reason": reason, "message": format!("the test says {reason}"),
+    })
+}
+
+fn answer_of(code: u16, text: &str) -> Answer {
+    let body = Full::new(Bytes::from(text.to_owned())).map_err(|never| match never {});
     Response::builder()
         .status(code)
         .header("Content-Type", "application/json")

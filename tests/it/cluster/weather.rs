@@ -83,17 +83,51 @@ async fn what_ends_while_the_server_is_away_is_told_afterwards() {
 
 #[ignore = "needs a cluster with a real node"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_watch_that_is_too_old_begins_anew() {
+async fn a_log_is_whole_although_the_server_was_away() {
     let (node, proxy) = behind().await;
-    let keys = [start(&node, "sleep 3").await, start(&node, "sleep 6").await];
+    let text = "for n in $(seq 1 16); do echo line $n; sleep 1; done";
+    let key = start(&node, text).await;
+    node.recorder().started(&key).await;
+    sleep(Duration::from_secs(2)).await;
+    assert!(!node.log(&key, "worker-0").is_empty(), "it is followed while it comes");
+    proxy.becomes(Weather::Away);
+    // Longer than a log is asked for that the cluster says it has not.
+    sleep(Duration::from_secs(8)).await;
+    proxy.becomes(Weather::Fine);
+    is_well(&node, &key).await;
+    let lines: String = (1..=16).map(|n| format!("line {n}\n")).collect();
+    assert_eq!(node.log(&key, "worker-0"), lines);
+}
+
+/// While watches are refused so, what ends and what somebody deletes is told nevertheless: everything is listed anew.
+async fn is_listed_anew(weather: Weather) {
+    let (node, proxy) = behind().await;
+    let keys = [start(&node, "sleep 3").await, start(&node, "sleep 8").await];
+    let deleted = start(&node, "sleep 100").await;
     node.recorder().started(&keys[1]).await;
-    proxy.becomes(Weather::Old);
-    sleep(Duration::from_secs(5)).await;
-    assert!(proxy.refused() > 0);
+    node.recorder().started(&deleted).await;
+    let before = proxy.listed();
+    proxy.becomes(weather);
+    Kubectl::new().await.delete(&Object::job(&deleted)).await;
+    let ended = node.recorder().ended(&deleted).await;
+    assert_eq!(failure(&ended).kind, FailureKind::Lost, "{ended:?}");
+    assert!(proxy.refused() > 0 && proxy.listed() > before);
     proxy.becomes(Weather::Fine);
     for key in keys {
         is_well(&node, &key).await;
     }
+}
+
+#[ignore = "needs a cluster with a real node"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_watch_that_is_told_that_it_is_too_old_begins_anew() {
+    is_listed_anew(Weather::Old).await;
+}
+
+#[ignore = "needs a cluster with a real node"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_watch_that_is_refused_as_too_old_begins_anew() {
+    is_listed_anew(Weather::Gone).await;
 }
 
 #[ignore = "needs a cluster with a real node"]
@@ -222,7 +256,9 @@ async fn a_namespace_that_is_being_deleted_takes_nothing_and_says_why() {
     kubectl.create(&held).await;
     kubectl.delete(&namespace).await;
     let there = name.clone();
-    let node = tokio::task::spawn_blocking(move || OnNode::in_namespace(there)).await.unwrap();
+    let node = tokio::task::spawn_blocking(move || OnNode::with(|config| config.facts.namespace = there))
+        .await
+        .unwrap();
     let key = start(&node, "true").await;
     let ended = node.recorder().ended(&key).await;
     assert_eq!(failure(&ended).kind, FailureKind::CouldNotStart, "{ended:?}");

@@ -1,0 +1,104 @@
+//! Pods whose nodes do not answer. A pod that is deleted stays on the cluster's list until its node says that it has ended;
+//! a node that has broken, or cannot be reached, never does. Pure.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::outcome::WorkerName;
+use cubeloom_workers::ends::End;
+
+use crate::board::Seen;
+use crate::pods::{PodState, PodView};
+
+/// How long after a deleted pod was to be gone its node may take to say that it is.
+const CONFIRM: Duration = Duration::from_secs(60);
+
+impl PodView {
+    /// Takes it for lost where it has been deleted and its node, long after it was to be gone, has not said that it is.
+    pub fn lose(&mut self, now: Timestamp) {
+        let Some(by) = self.deleted.filter(|by| now > by.plus(CONFIRM)) else { return };
+        let started_at = match &self.state {
+            PodState::Running { since } => Some(*since),
+            PodState::Waiting { .. } => None,
+            PodState::Ended { .. } => return,
+        };
+        let message = "its node does not answer".to_owned();
+        self.state = PodState::Ended { end: End::NodeLost { message }, started_at, ended_at: by };
+    }
+
+    /// Whether its node is lost, while the cluster still has it on its list.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.deleted.is_some() && matches!(&self.state, PodState::Ended { end: End::NodeLost { .. }, .. })
+    }
+}
+
+/// Whether nodes that do not answer have taken so many of a job's workers that too few are left, and nobody will make
+/// them anew: a pod that is to be gone holds its name.
+#[must_use]
+pub fn is_torn(seen: &Seen, workers: u32, gang: u32) -> bool {
+    let others: BTreeSet<&WorkerName> = seen
+        .pods
+        .values()
+        .filter(|pod| !pod.gone && !pod.view.is_lost())
+        .map(|pod| &pod.view.worker)
+        .collect();
+    let lost: BTreeSet<&WorkerName> =
+        seen.lost_pods().map(|pod| &pod.worker).filter(|worker| !others.contains(worker)).collect();
+    !lost.is_empty() && (workers as usize).saturating_sub(lost.len()) < gang as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::PodSeen;
+
+    const BY: Timestamp = Timestamp(1_000_000_000);
+
+    fn running(index: u32) -> PodView {
+        PodView {
+            name: format!("worker-{index}"),
+            uid: format!("worker-{index}"),
+            job: "cl-a".into(),
+            worker: WorkerName { role: "worker".into(), index },
+            containers: Vec::new(),
+            deleted: None,
+            node: None,
+            has_cards: false,
+            state: PodState::Running { since: Timestamp(1) },
+        }
+    }
+
+    #[test]
+    fn a_deleted_pod_of_which_its_node_says_nothing_is_lost() {
+        let mut pod = running(0);
+        let late = BY.plus(CONFIRM + Duration::from_secs(1));
+        pod.lose(late);
+        assert!(!pod.has_ended(), "nobody has deleted it");
+        pod.deleted = Some(BY);
+        pod.lose(BY.plus(CONFIRM));
+        assert!(!pod.has_ended(), "its node may still say it");
+        pod.lose(late);
+        assert!(pod.is_lost());
+        let PodState::Ended { started_at, ended_at, .. } = pod.state else { panic!("{:?}", pod.state) };
+        assert_eq!((started_at, ended_at), (Some(Timestamp(1)), BY));
+    }
+
+    #[test]
+    fn a_job_is_torn_when_lost_nodes_leave_too_few_workers() {
+        let pods = (0..3).map(running).map(|view| (view.uid.clone(), PodSeen { view, gone: false }));
+        let mut seen = Seen { pods: pods.collect(), ..Seen::default() };
+        let lose = |seen: &mut Seen, name: &str| {
+            let pod = seen.pods.get_mut(name).unwrap();
+            pod.view.deleted = Some(BY);
+            pod.view.lose(BY.plus(2 * CONFIRM));
+        };
+        assert!(!is_torn(&seen, 3, 3));
+        lose(&mut seen, "worker-1");
+        assert!(is_torn(&seen, 3, 3));
+        assert!(!is_torn(&seen, 3, 2), "an elastic job goes on with two");
+        lose(&mut seen, "worker-2");
+        assert!(is_torn(&seen, 3, 2));
+    }
+}
