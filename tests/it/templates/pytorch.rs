@@ -38,7 +38,8 @@ fn a_command_of_pytorch_finds_the_group_in_its_variables() {
 #[ignore = "needs python3-torch: make test-templates"]
 fn a_torchrun_of_the_commands_own_starts_every_process() {
     let own = "launch=torchrun --redirects 1 --tee 1 --log_dir $TMPDIR/own";
-    let run = run(&app(), 0, &job("pytorch-command"), &["-p", own, "-p", "processes=2"]);
+    let app = app();
+    let run = run(&app, 0, &job("pytorch-command"), &["-p", own, "-p", "processes=2"]);
     let entries = read(&folder(&run));
     let workers: Vec<&str> = entries.iter().map(|entry| entry["worker"].as_str().unwrap()).collect();
     assert_eq!(workers, ["master-0", "master-0", "worker-0", "worker-0", "worker-1", "worker-1"]);
