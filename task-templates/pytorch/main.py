@@ -1,32 +1,38 @@
-"""Runs torchrun in this worker. The platform has told it the group in PET_* variables; this adds what a machine needs.
+"""Runs a task's program in this worker. The platform has told it the group in variables (`MASTER_ADDR`, `RANK`, `PET_*`);
+this adds what a machine needs.
 
-    main.py --processes N --max-restarts N SCRIPT ARGS...
+    main.py PROCESSES MAX_RESTARTS --script train.py ARGS...     a Python file, which torchrun starts
+    main.py PROCESSES MAX_RESTARTS -- PROGRAM ARGS...            any other program; it replaces this process
 """
 
-import argparse
 import os
 import socket
 import sys
 from pathlib import Path
 
-from torch.distributed import run
-
 PROGRAM = Path(__file__).resolve().parent / "program.py"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--processes", required=True)
-    parser.add_argument("--max-restarts", required=True)
-    parser.add_argument("program", nargs=argparse.REMAINDER)
-    options = parser.parse_args()
+def main(processes, max_restarts, words):
     use_own_address()
+    if words[:1] == ["--script"]:
+        torchrun(processes, max_restarts, words)
+    else:
+        # For a torchrun that the program may start.
+        os.environ.update(PET_NPROC_PER_NODE=processes, PET_MAX_RESTARTS=max_restarts)
+        os.execv(sys.executable, [sys.executable, str(PROGRAM), *words])
+
+
+def torchrun(processes, max_restarts, words):
+    # Not above: another program may do without it, or bring its own.
+    from torch.distributed import run
+
     logs = Path(os.environ.get("TMPDIR", "."), "torchrun")
-    torchrun = ["--nproc_per_node", options.processes, "--max_restarts", options.max_restarts]
+    options = ["--nproc_per_node", processes, "--max_restarts", max_restarts]
     # Standard output goes through a file and is shown with the process's name; under Python 3.11 torchrun 1.13 knows
     # no other setting that works, not even its default. Standard error goes to the worker's log as it is.
-    torchrun += ["--log_dir", str(logs), "--redirects", "1", "--tee", "1"]
-    run.main([*torchrun, str(PROGRAM), "--script", *options.program])
+    options += ["--log_dir", str(logs), "--redirects", "1", "--tee", "1"]
+    run.main([*options, str(PROGRAM), *words])
 
 
 def use_own_address():
@@ -47,4 +53,4 @@ def use_own_address():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])

@@ -5,9 +5,9 @@ use std::fs;
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 
-use super::ledger::{assert_apart, is_there, killing_rank_1_fails, read, worker_of};
+use super::ledger::{Entry, assert_apart, is_there, killing_rank_1_fails, read, worker_of};
 use super::rig::{app, folder, job, run, shipped};
-use crate::support::{instance, outputs, wait_for};
+use crate::support::{TestApp, instance, outputs, wait_for};
 
 #[test]
 #[ignore = "needs python3-torch: make test-templates"]
@@ -22,17 +22,27 @@ fn the_example_of_pytorch() {
 #[ignore = "needs python3-torch: make test-templates"]
 fn pytorch_processes_live_apart_and_add_up_their_gradients() {
     let app = app();
-    let entries = read(&folder(&run(&app, 0, &job("pytorch"), &[])));
-    assert_apart(&app, &entries, 3);
-    let workers: Vec<&str> = entries.iter().map(|entry| entry["worker"].as_str().unwrap()).collect();
-    assert_eq!(workers, ["master-0", "worker-0", "worker-1"]);
-    for entry in &entries {
-        // 1 + ... + 999, a share for each rank: 1 + 4 + ..., 2 + 5 + ..., 3 + 6 + ...
-        assert_eq!(entry["share"], 166_167 + 333 * entry["rank"].as_u64().unwrap(), "{entries:?}");
-        assert_eq!(entry["total"], 499_500, "{entries:?}");
-        // The mean of the ranks' gradients 1, 2, 3 reaches every replica of the model.
-        assert_eq!(entry["gradient"], 2.0, "{entries:?}");
-    }
+    let run = run(&app, 0, &job("pytorch"), &[]);
+    assert_apart_and_together(&app, &run);
+}
+
+#[test]
+#[ignore = "needs python3-torch: make test-templates"]
+fn a_command_of_pytorch_finds_the_group_in_its_variables() {
+    let app = app();
+    let run = run(&app, 0, &job("pytorch-command"), &[]);
+    assert_apart_and_together(&app, &run);
+}
+
+#[test]
+#[ignore = "needs python3-torch: make test-templates"]
+fn a_torchrun_of_the_commands_own_starts_every_process() {
+    let own = "launch=torchrun --redirects 1 --tee 1 --log_dir $TMPDIR/own";
+    let app = app();
+    let run = run(&app, 0, &job("pytorch-command"), &["-p", own, "-p", "processes=2"]);
+    let entries = read(&folder(&run));
+    assert_eq!(workers(&entries), ["master-0", "master-0", "worker-0", "worker-0", "worker-1", "worker-1"]);
+    assert!(entries.iter().all(|entry| entry["total"] == 499_500), "{entries:?}");
 }
 
 #[test]
@@ -78,6 +88,26 @@ fn an_elastic_group_goes_on_without_a_lost_worker() {
     let change = processes.iter().position(|(_, count)| *count == 2.0).expect("a change");
     assert!(losses[losses.len() - 1].1 < losses[change - 1].1, "{losses:?}");
     assert!(outputs(&run, "train")["accuracy"].as_f64() > Some(0.95), "{train}");
+}
+
+/// The workers that the ranks lived in, by rank.
+fn workers(entries: &[Entry]) -> Vec<&str> {
+    entries.iter().map(|entry| entry["worker"].as_str().expect("a worker")).collect()
+}
+
+/// The three processes of a run had a worker each, and made one sum and one gradient.
+#[track_caller]
+fn assert_apart_and_together(app: &TestApp, run: &Value) {
+    let entries = read(&folder(run));
+    assert_apart(app, &entries, 3);
+    assert_eq!(workers(&entries), ["master-0", "worker-0", "worker-1"]);
+    for entry in &entries {
+        // 1 + ... + 999, a share for each rank: 1 + 4 + ..., 2 + 5 + ..., 3 + 6 + ...
+        assert_eq!(entry["share"], 166_167 + 333 * entry["rank"].as_u64().expect("a rank"), "{entries:?}");
+        assert_eq!(entry["total"], 499_500, "{entries:?}");
+        // The mean of the ranks' gradients 1, 2, 3 reaches every replica of the model.
+        assert_eq!(entry["gradient"], 2.0, "{entries:?}");
+    }
 }
 
 /// The points `(step, value)` of a metric of the task `train`, in the order in which they were reported.

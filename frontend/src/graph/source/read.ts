@@ -9,6 +9,9 @@ import { plainMap, type PairTree, type Tree } from "./tree";
 /** How many values all aliases of a document may stand for together, as on the server. */
 const MAX_ALIASED = 1_000_000;
 
+/** How many lists and mappings may stand in one another, as on the server. */
+const MAX_DEPTH = 64;
+
 /** A finding at an offset of the text. */
 export interface Found {
   readonly finding: Finding;
@@ -27,8 +30,13 @@ export function readTree(text: string): { tree: Tree | undefined; found: Found[]
     return reader.broken ? { tree: undefined, found: [reader.broken] } : { tree, found: reader.found };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return { tree: undefined, found: [{ finding: mistake("too_large", "", /* text */ "graph.too-deep"), at: 0 }] };
+    // The package gives up, too, but only much deeper.
+    return { tree: undefined, found: [tooDeep(0)] };
   }
+}
+
+function tooDeep(at: number): Found {
+  return { finding: mistake("too_large", "", /* text */ "graph.too-deep", { limit: MAX_DEPTH }), at };
 }
 
 function wrong(code: Code, at: number, why: string): Found {
@@ -40,11 +48,17 @@ function reason(code: string, message: string): string {
   return message.split("\n")[0]?.replace(/ at line \d+, column \d+:?$/, "") ?? message;
 }
 
+/** How many values there are in one, itself included, and how many lists and mappings stand in one another. */
+interface Size {
+  readonly count: number;
+  readonly depth: number;
+}
+
 class Reader {
   readonly found: Found[] = [];
   broken: Found | undefined;
   readonly #anchors = new Map<string, Tree>();
-  readonly #counts = new Map<Tree, number>();
+  readonly #sizes = new Map<Tree, Size>();
   #aliased = 0;
 
   constructor(private readonly text: string) {}
@@ -57,8 +71,12 @@ class Reader {
 
   #value(node: Node, path: readonly (string | number)[]): Tree {
     const [from, to] = node.range ?? [0, 0];
-    if (isAlias(node)) return this.#alias(node.source, from, to);
+    if (isAlias(node)) return this.#alias(node.source, path.length, { from, to });
     const anchor = "anchor" in node ? node.anchor : undefined;
+    if ((isMap(node) || isSeq(node)) && path.length >= MAX_DEPTH) {
+      this.broken ??= tooDeep(from);
+      return this.#nothing(from);
+    }
     if (isMap(node)) return this.#map(node, path, { from, to, anchor });
     if (isSeq(node)) {
       const items = node.items.map((item, at) => this.read(item as Node, [...path, at]));
@@ -70,13 +88,15 @@ class Reader {
     return { kind: "scalar", from, to, anchor, style, plain: plainOf(value, text, isWord(path)), aliased: false };
   }
 
-  #alias(name: string, from: number, to: number): Tree {
+  #alias(name: string, depth: number, { from, to }: { from: number; to: number }): Tree {
     const target = this.#anchors.get(name);
     if (!target) {
       this.broken ??= wrong("syntax", from, `the alias \`*${name}\` names nothing that stands before it`);
       return { kind: "scalar", from, to, style: "plain", plain: null, aliased: false };
     }
-    this.#aliased += this.#count(target);
+    const size = this.#size(target);
+    this.#aliased += size.count;
+    if (depth + size.depth > MAX_DEPTH) this.broken ??= tooDeep(from);
     if (this.#aliased > MAX_ALIASED) this.broken ??= { finding: mistake("too_large", "", /* text */ "graph.too-many-aliases", { limit: MAX_ALIASED }), at: from };
     return { kind: "alias", from, to, target, plain: this.broken ? null : target.plain, aliased: true };
   }
@@ -119,13 +139,15 @@ class Reader {
     return { kind: "scalar", from: at, to: at, style: "plain", plain: null, aliased: false };
   }
 
-  #count(tree: Tree): number {
-    const known = this.#counts.get(tree);
-    if (known !== undefined) return known;
-    const inner = tree.kind === "map" ? [...tree.pairs, ...tree.merged].map((pair) => pair.value) : tree.kind === "list" ? tree.items : tree.kind === "alias" ? [tree.target] : [];
-    const count = 1 + inner.reduce((sum, one) => sum + this.#count(one), 0);
-    this.#counts.set(tree, count);
-    return count;
+  #size(tree: Tree): Size {
+    if (tree.kind === "alias") return this.#size(tree.target);
+    const known = this.#sizes.get(tree);
+    if (known) return known;
+    const inner = tree.kind === "map" ? [...tree.pairs, ...tree.merged].map((pair) => pair.value) : tree.kind === "list" ? tree.items : [];
+    const sizes = inner.map((one) => this.#size(one));
+    const size = { count: sizes.reduce((sum, { count }) => sum + count, 1), depth: tree.kind === "scalar" ? 0 : sizes.reduce((most, { depth }) => Math.max(most, depth), 0) + 1 };
+    this.#sizes.set(tree, size);
+    return size;
   }
 }
 

@@ -11,6 +11,11 @@ use serde_json::{Value, json};
 
 use crate::support::repository;
 
+#[path = "cube_studio/launchers.rs"]
+mod launchers;
+#[path = "cube_studio/values.rs"]
+mod values;
+
 const PIPELINES: &str = include_str!("../documents/cube-studio/pipelines.json");
 const TEMPLATES: &str = include_str!("../documents/cube-studio/templates.json");
 
@@ -116,6 +121,8 @@ fn what_cube_studio_ships_is_imported() {
     assert_accounted(&templates, &imported, "templates:");
     let pipelines = imported.documents.iter().filter(|one| one.kind == DocumentKind::Pipeline);
     assert!(pipelines.clone().count() > 1);
+    let names: Vec<&str> = imported.documents.iter().map(|one| one.name.as_str()).collect();
+    assert!(launchers::SHIPPED.iter().all(|(name, _)| !names.contains(name)), "{names:?}");
     assert!(
         pipelines.flat_map(|one| &one.notes).all(|note| !note.contains("in the document")),
         "{}",

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use cubeloom_compiler::check_template;
+use cubeloom_compiler::{check_pipeline, check_template};
 use cubeloom_domain::JsonMap;
 use cubeloom_domain::executor::Facts;
+use serde_json::json;
 
 use crate::support::{repository, templates, try_plan};
 
@@ -32,6 +33,26 @@ fn every_example_plans() {
         let planned = try_plan(&text, JsonMap::new(), &templates, &Facts::default())
             .unwrap_or_else(|problems| panic!("{}: {problems:#?}", path.display()));
         assert!(planned.warnings.is_empty(), "{}: {:#?}", path.display(), planned.warnings);
+    }
+}
+
+#[test]
+fn templates_take_a_script_or_a_command() {
+    let templates = templates(&repository().join("task-templates"));
+    for name in ["indexed", "mpi", "pytorch"] {
+        for (arguments, said) in [
+            (json!({}), "must fit one of: `script`, `command`"),
+            (json!({"script": null, "command": []}), "must fit one of: `script`, `command`"),
+            (json!({"script": "a.py", "command": ["b"]}), "give only one of: `script`, `command`"),
+        ] {
+            let task = json!({"name": "a", "template": name, "arguments": arguments});
+            let document =
+                json!({"apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "p", "tasks": [task]});
+            let (_, problems) = check_pipeline(&document.to_string(), &templates, &Facts::default());
+            let found: Vec<(&str, &str)> =
+                problems.iter().map(|problem| (problem.path.as_str(), problem.message.as_str())).collect();
+            assert_eq!(found, [("/tasks/0/arguments", said)], "{name}: {arguments}");
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::fs;
 use cubeloom_compiler::check_pipeline;
 use cubeloom_domain::{Problem, Severity};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::support::{fixtures, machine, repository};
@@ -16,40 +17,74 @@ struct Case {
     problems: Vec<Expected>,
 }
 
+/// A text as somebody may write it: what is wrong with it may be wrong before there is a document.
+#[derive(Deserialize)]
+struct SourceCase {
+    title: String,
+    text: String,
+    problems: Vec<Expected>,
+}
+
 #[derive(Deserialize)]
 struct Expected {
     #[serde(default = "error")]
     severity: String,
     code: String,
     path: String,
+    /// The line in the text, of a case that has one.
+    #[serde(default)]
+    line: Option<u32>,
 }
 
 fn error() -> String {
     "error".into()
 }
 
-fn line(problem: &Problem) -> String {
+/// A problem as a line to compare; with the place in the text, where it is expected.
+fn line(problem: &Problem, with_place: bool) -> String {
     let severity = if problem.severity == Severity::Error { "error" } else { "warning" };
     let code = serde_json::to_value(problem.code).unwrap();
-    format!("{severity} {} {}", code.as_str().unwrap(), problem.path)
+    let place = problem.line.filter(|_| with_place);
+    compared(severity, code.as_str().unwrap(), &problem.path, place)
+}
+
+fn compared(severity: &str, code: &str, path: &str, place: Option<u32>) -> String {
+    let place = place.map(|line| format!(" in line {line}")).unwrap_or_default();
+    format!("{severity} {code} {path}{place}")
+}
+
+/// What is found in a text that was not expected, or the other way round.
+fn difference(title: &str, text: &str, expected: &[Expected]) -> Option<String> {
+    let (_, problems) = check_pipeline(text, &fixtures(), &machine());
+    let with_place = expected.iter().any(|one| one.line.is_some());
+    let mut found: Vec<String> = problems.iter().map(|problem| line(problem, with_place)).collect();
+    let mut expected: Vec<String> =
+        expected.iter().map(|one| compared(&one.severity, &one.code, &one.path, one.line)).collect();
+    found.sort();
+    expected.sort();
+    (found != expected).then(|| format!("{title}\n  found    {found:?}\n  expected {expected:?}"))
+}
+
+fn cases<T: DeserializeOwned>(file: &str) -> Vec<T> {
+    let text = fs::read_to_string(repository().join("tests/shared-cases").join(file)).unwrap();
+    let cases: Vec<T> = serde_json::from_str(&text).unwrap();
+    assert!(cases.len() > 20, "{file}");
+    cases
 }
 
 #[test]
 fn the_browser_and_the_server_find_the_same() {
-    let text = fs::read_to_string(repository().join("tests/shared-cases/document-problems.json")).unwrap();
-    let cases: Vec<Case> = serde_json::from_str(&text).unwrap();
-    assert!(cases.len() > 20);
-    let mut different = Vec::new();
-    for case in cases {
-        let (_, problems) = check_pipeline(&case.document.to_string(), &fixtures(), &machine());
-        let mut found: Vec<String> = problems.iter().map(line).collect();
-        let mut expected: Vec<String> =
-            case.problems.iter().map(|one| format!("{} {} {}", one.severity, one.code, one.path)).collect();
-        found.sort();
-        expected.sort();
-        if found != expected {
-            different.push(format!("{}\n  found    {found:?}\n  expected {expected:?}", case.title));
-        }
-    }
+    let cases: Vec<Case> = cases("document-problems.json");
+    let different =
+        cases.iter().filter_map(|case| difference(&case.title, &case.document.to_string(), &case.problems));
+    let different: Vec<String> = different.collect();
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+#[test]
+fn the_browser_and_the_server_find_the_same_in_texts() {
+    let cases: Vec<SourceCase> = cases("source-problems.json");
+    let different = cases.iter().filter_map(|case| difference(&case.title, &case.text, &case.problems));
+    let different: Vec<String> = different.collect();
     assert!(different.is_empty(), "{}", different.join("\n"));
 }

@@ -25,7 +25,7 @@ fn templates_are_found_and_explained() {
     assert_eq!([names(&first), names(&second)].concat(), names(&all)[..2]);
 
     let one = stranger.get("/templates/pytorch").expect(200).json();
-    assert_eq!(one["parameters"]["required"], json!(["script"]));
+    assert_eq!(one["parameters"]["oneOf"][0]["required"], json!(["script"]));
     assert!(one["help_html"]["zh"].as_str().unwrap().contains("<code>torchrun</code>"), "{one}");
     assert!(one["readme_html"].as_str().unwrap().contains("<table>"), "{one}");
     assert!(one["example"]["document"].as_str().unwrap().contains("template: pytorch"));

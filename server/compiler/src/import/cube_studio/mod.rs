@@ -8,6 +8,7 @@ mod canvas;
 mod context;
 mod field;
 mod jinja;
+mod launchers;
 mod ledger;
 mod names;
 mod pipeline;
@@ -19,6 +20,7 @@ mod volumes;
 
 use serde_json::Value;
 
+use self::launchers::Launcher;
 use self::ledger::{At, Ledger, unfold};
 use self::names::Names;
 use self::pipeline::Source;
@@ -97,6 +99,10 @@ fn import_templates(root: &Value, prefix: &'static str) -> (Vec<ImportedDocument
             continue;
         }
         let own = entry.get("job_template_name").and_then(|own| own.text()).unwrap_or_else(|| key.clone());
+        if let Some(launcher) = launchers::find(&own) {
+            tell_of(entry, launcher);
+            continue;
+        }
         let name = names.label(&own, &format!("template-{}", at + 1));
         if name != own {
             entry.note(Fate::Changed, format!("the name `{own}` became `{name}`"));
@@ -106,6 +112,23 @@ fn import_templates(root: &Value, prefix: &'static str) -> (Vec<ImportedDocument
         made.push((DocumentKind::TaskTemplate, name, text, entry.path.clone()));
     }
     finish(ledger, root, made)
+}
+
+/// A launcher needs the cluster that it makes its job on: a template that ran it would only fail.
+fn tell_of(entry: &At<'_>, launcher: &Launcher) {
+    let name = launcher.name;
+    match launcher.template {
+        Some(ours) => {
+            entry.tell(
+                Fate::Changed,
+                format!("`{name}` makes a job of its own, which is our template `{ours}`"),
+            );
+        }
+        None => entry.tell(
+            Fate::Problem,
+            format!("`{name}` makes a job of its own, for which there is no template here yet"),
+        ),
+    }
 }
 
 fn import_pipelines(

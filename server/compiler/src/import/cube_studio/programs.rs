@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::context::Context;
+use super::launchers::{self, Launcher};
 use super::ledger::At;
 use super::recipe::Recipe;
 use crate::import::Fate;
@@ -11,33 +12,6 @@ use crate::import::Fate;
 const CUSTOM: [&str; 2] = ["自定义镜像", "custom-image"];
 /// Templates that call services of Cube Studio itself.
 const OF_THE_PLATFORM: [&str; 4] = ["dataset", "model-download", "model-register", "deploy-service"];
-/// Launchers, whose pod made another job, and what that job is here.
-const LAUNCHERS: [(&str, Kind); 15] = [
-    ("volcanojob", Kind::Indexed),
-    ("mpi", Kind::Mpi),
-    ("horovod", Kind::Mpi),
-    ("pytorchjob", Kind::Pytorch),
-    ("tfjob", Kind::Missing),
-    ("ray", Kind::Missing),
-    ("ray-sklearn", Kind::Missing),
-    ("paddlejob", Kind::Missing),
-    ("mindspore", Kind::Missing),
-    ("mxnet", Kind::Missing),
-    ("megatron", Kind::Missing),
-    ("deepspeed", Kind::Missing),
-    ("colossalai", Kind::Missing),
-    ("model-offline-predict", Kind::Indexed),
-    ("sparkjob", Kind::Missing),
-];
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Indexed,
-    Mpi,
-    Pytorch,
-    Missing,
-}
-
 /// A program as our task has it.
 pub struct Program {
     /// Our template.
@@ -52,21 +26,21 @@ pub struct Program {
 pub fn program(context: &Context<'_>, task: &At<'_>, name: &str, recipe: Option<&Recipe>) -> Program {
     let args = task.get("args");
     let own = own_command(context, task, recipe);
-    let kind = LAUNCHERS.iter().find(|(launcher, _)| *launcher == name).map(|(_, kind)| *kind);
-    let mut program = match (&args, kind) {
+    let launcher = launchers::find(name);
+    let mut program = match (&args, launcher) {
         _ if own.is_some() => own.unwrap_or_else(|| failing(name)),
         (Some(args), _) if CUSTOM.contains(&name) => custom(context, args),
-        (Some(args), Some(kind)) if args.first(&["--command", "command"]).is_some() => {
-            launched(context, args, name, kind)
-        }
+        (args, Some(launcher)) => launched(context, task, args.as_ref(), launcher),
         _ if name == "logical" => shell("command", "true".into(), None),
-        (args, _) => plain(context, task, args.as_ref(), name, recipe),
+        (args, None) => plain(context, task, args.as_ref(), name, recipe),
     };
     if OF_THE_PLATFORM.contains(&name) {
         let message =
             format!("`{name}` calls services of Cube Studio, which are not here: replace this task");
         task.note(Fate::Problem, message);
     }
+    // A launcher's own image holds the launcher, not what it started.
+    let recipe = recipe.filter(|_| launcher.is_none());
     program.image = program.image.or_else(|| recipe.and_then(|recipe| recipe.image.clone()));
     program
 }
@@ -90,18 +64,31 @@ fn custom(context: &Context<'_>, args: &At<'_>) -> Program {
 }
 
 /// What a launcher would have started.
-fn launched(context: &Context<'_>, args: &At<'_>, name: &str, kind: Kind) -> Program {
+fn launched(context: &Context<'_>, task: &At<'_>, args: Option<&At<'_>>, launcher: &Launcher) -> Program {
+    let name = launcher.name;
+    let command = args.and_then(|args| Some((args, args.first(&["--command", "command"])?)));
+    let Some((args, command)) = command else {
+        task.note(
+            Fate::Problem,
+            format!(
+                "`{name}` made a job of its own, and the task does not say what ran in it: write the command"
+            ),
+        );
+        if let Some(args) = args {
+            args.tell(Fate::LeftOut, format!("arguments of `{name}`, whose program is not known"));
+        }
+        return failing(name);
+    };
     let image = args.first(&["--image", "--images", "images", "image"]).and_then(|at| at.text());
     let folder =
         args.first(&["--working_dir", "--workdir", "--work_dir", "workdir"]).map(|at| context.text(&at));
-    let at = args.first(&["--command", "command"]);
-    let command = at.as_ref().map(|at| context.text(at)).unwrap_or_default();
+    let command = in_folder(folder.as_deref(), &context.text(&command));
     let workers = args.first(&["--num_worker", "--num_workers", "--worker_num", "num_worker"]);
     let count = workers.as_ref().and_then(|at| at.text()?.trim().parse::<u32>().ok()).filter(|n| *n > 0);
     if let (Some(workers), None) = (&workers, count) {
         workers.tell(Fate::Problem, "is no number of workers: say it in `arguments.workers`");
     }
-    if kind == Kind::Missing {
+    let Some(template) = launcher.template else {
         let many = count.map(|count| format!(" and not {count} times")).unwrap_or_default();
         args.note(
             Fate::Problem,
@@ -109,42 +96,12 @@ fn launched(context: &Context<'_>, args: &At<'_>, name: &str, kind: Kind) -> Pro
                 "there is no template for `{name}` here: its program is run once{many}, as a plain command"
             ),
         );
-        return shell("command", in_folder(folder.as_deref(), &command), image);
-    }
-    let mut program = match kind {
-        Kind::Pytorch => pytorch(args, &command, folder.as_deref(), image),
-        Kind::Mpi => shell("mpi", in_folder(folder.as_deref(), &command), image),
-        _ => shell("indexed", in_folder(folder.as_deref(), &command), image),
+        return shell("command", command, image);
     };
+    let mut program = shell(template, command, image);
     program.arguments.insert("workers".into(), json!(count.unwrap_or(1)));
-    let template = program.template;
     args.note(Fate::Changed, format!("`{name}` made a job of its own; it is our template `{template}` now"));
     program
-}
-
-/// Our template runs a Python file of the pipeline's folder.
-fn pytorch(args: &At<'_>, command: &str, folder: Option<&str>, image: Option<String>) -> Program {
-    let mut words = command.split_whitespace();
-    let python = words.next().is_some_and(|word| word == "python" || word == "python3");
-    let script = words.next().filter(|word| python && word.ends_with(".py") && !word.starts_with('/'));
-    let Some(script) =
-        script.filter(|word| !word.contains("..") && !command.contains(['&', '|', ';', '"', '\'', '$']))
-    else {
-        args.note(Fate::Problem, "the command is not one Python file, which `pytorch` takes: its workers do not find each other until it is");
-        return shell("indexed", in_folder(folder, command), image);
-    };
-    let place = folder.map(|folder| format!(" of {folder}")).unwrap_or_default();
-    args.note(
-        Fate::Problem,
-        format!("put `{script}`{place} into the pipeline's folder: `pytorch` runs it from there"),
-    );
-    let rest: Vec<&str> = words.collect();
-    let mut arguments = Map::new();
-    arguments.insert("script".into(), json!(script.trim_start_matches("./")));
-    if !rest.is_empty() {
-        arguments.insert("args".into(), json!(rest));
-    }
-    Program { template: "pytorch", arguments, image }
 }
 
 /// A template's program with its arguments as words.
