@@ -212,7 +212,7 @@ async fn a_worker_whose_node_does_not_answer_is_lost_in_the_end() {
     let pods = api(&kubectl, "v1", "Pod");
     let began = Instant::now();
     let name = loop {
-        assert!(began.elapsed() < PATIENCE, "it is not placed");
+        assert!(began.elapsed() < PATIENCE, "it is not placed: {:?}", node.recorder().events(&key));
         let params = ListParams::default().labels(&format!("cubeloom/job={}", key.object_name()));
         let found = pods.list(&params).await.unwrap().items;
         match found.iter().find(|pod| pod.data["spec"]["nodeName"] == silent.as_str()) {
