@@ -116,3 +116,68 @@ test("a hook starts the pipeline, gets another address, and ends", async () => {
   flawless(page);
   await page.context().close();
 });
+
+test("an old version becomes the newest again, with the folder of code that it had", async () => {
+  const { api } = site.there;
+  const path = "/projects/default/pipelines/restored";
+  const [first, second] = ["one", "two"].map((word) => document("restored", "{}", `echo, ${word}`));
+  const { body: code } = await api("PUT", "/projects/default/code", gzippedTar("main.py", "print(1)\n"), { "content-type": "application/gzip" });
+  await api("POST", "/projects/default/pipelines", { document: first });
+  await api("PUT", path, { document: second, code: code.digest }, { "if-match": '"1"' });
+  const page = await site.open({ as: "emil" });
+  await page.goto(`${path}?tab=versions`);
+  await settled(page);
+  await page.locator('[data-restore="1"]').click();
+  await press(page, "Restore");
+  await told(page, "Version 1 is the newest again");
+  const { body: restored } = await api("GET", path);
+  assert.deepEqual([restored.version, restored.document, restored.code], [3, first, undefined]);
+
+  await settled(page);
+  await page.locator('[data-restore="2"]').click();
+  await press(page, "Restore");
+  await eventually(async () => {
+    const { body } = await api("GET", path);
+    assert.deepEqual([body.version, body.document, body.code], [4, second, code.digest]);
+  });
+
+  // Somebody else is faster: nothing is restored over what they have saved.
+  await told(page, "Version 2 is the newest again");
+  await settled(page);
+  const theirs = document("restored", "{}", "echo, theirs");
+  await api("PUT", path, { document: theirs }, { "if-match": '"4"' });
+  await page.locator('[data-restore="1"]').click();
+  await press(page, "Restore");
+  await told(page, "was changed meanwhile");
+  refused(page, 412);
+  assert.equal((await api("GET", path)).body.document, theirs);
+  flawless(page);
+  await page.context().close();
+});
+
+test("a pipeline is deleted, unless somebody has changed it meanwhile", async () => {
+  const { api } = site.there;
+  const path = "/projects/default/pipelines/gone";
+  await api("POST", "/projects/default/pipelines", { document: document("gone", "{}", '"true"') });
+  const page = await site.open({ as: "emil" });
+  const remove = async () => {
+    await page.goto(path);
+    await settled(page);
+    await page.locator("#delete").click();
+    await dialog(page).getByRole("textbox").fill("gone");
+  };
+  await remove();
+  await api("PUT", path, { document: document("gone", "{}", '"false"') }, { "if-match": '"1"' });
+  await press(page, "Delete");
+  await told(page, "was changed meanwhile");
+  refused(page, 412);
+  assert.equal((await api("GET", path)).body.version, 2, "it is still there");
+
+  await remove();
+  await press(page, "Delete");
+  await page.waitForURL("**/projects/default/pipelines");
+  await told(page, "deleted");
+  await eventually(async () => assert.ok(!(await names(page)).includes("gone")));
+  flawless(page);
+  await page.context().close();
+});

@@ -1,6 +1,7 @@
 //! Runs, what they leave, logs, live events.
 
 mod away;
+mod compare;
 mod control;
 mod files;
 pub mod help;

@@ -617,7 +617,7 @@ class NewDocument(TypedDict):
     code: NotRequired[str | None]
     """
     The digest of the folder of code that goes with it, uploaded before. When absent, a changed pipeline keeps the
-    folder that it has.
+    folder that it has; when empty, it has none from now on.
     """
 
 
@@ -5038,6 +5038,8 @@ VersionsComparisonView = TypedDict(
         'structure': NotRequired[StructureView | None],
         'text': Difference,
         'code_differs': bool,
+        'from_run': NotRequired[RunView | None],
+        'to_run': NotRequired[RunView | None],
     },
 )
 

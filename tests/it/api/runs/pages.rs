@@ -7,7 +7,7 @@ use super::help::{document, start, task, until};
 use crate::api::support::client::send;
 use crate::api::support::{Client, Server, Who};
 
-fn page(client: &Client, path: &str) -> String {
+pub(super) fn page(client: &Client, path: &str) -> String {
     let answer = client.get(&format!("page:{path}")).expect(200);
     assert!(answer.header("content-type").starts_with("text/html"), "{path}");
     answer.text()
@@ -102,64 +102,4 @@ fn the_list_is_filtered_by_its_address() {
         assert_eq!(text.contains("No run is like that"), !found, "{query}");
     }
     editor.get("page:/projects/default/runs?state=odd").expect(422);
-}
-
-#[test]
-fn two_runs_are_compared() {
-    let server = Server::start();
-    let editor = server.as_(Who::Editor);
-    let of = |value: &str| {
-        let line = format!(r#"echo '{{"output": {{"auc": {value}}}}}' >> "$CUBELOOM_OUTPUTS""#);
-        let run = start(&editor, &document("judged", &format!("tasks:\n{}", task("judge", &line, ""))));
-        until(&editor, &run, "succeeded");
-        run
-    };
-    let (first, second) = (of("0.91"), of("0.93"));
-    // The run before is taken when none is named.
-    for path in [format!("/runs/{second}/compare"), format!("/runs/{second}/compare?with={first}")] {
-        let text = page(&editor, &path);
-        for word in ["0.91", "0.93", "judge", &first, &second] {
-            assert!(text.contains(word), "{path} does not show {word}: {text}");
-        }
-    }
-    assert!(page(&editor, &format!("/runs/{second}")).contains(&format!("compare?with={first}")));
-}
-
-#[test]
-fn what_two_runs_asked_for_stands_beside_each_other_and_what_differs_is_marked() {
-    let server = Server::start();
-    let editor = server.as_(Who::Editor);
-    let run = |cpu: &str, rest: &str| {
-        let asks = |name: &str, cpu: &str| {
-            format!(
-                "  - {{name: {name}, template: command, arguments: {{command: ['true']}}, \
-                 resources: {{cpu: {cpu}, memory: 64Mi}}}}\n"
-            )
-        };
-        let tasks = format!("tasks:\n{}{}{rest}", asks("same", "100m"), asks("more", cpu));
-        let run = start(&editor, &document("asking", &tasks));
-        until(&editor, &run, "succeeded");
-        run
-    };
-    let only = "  - {name: only, template: command, arguments: {command: ['true']}, \
-                resources: {cpu: 300m, memory: 32Mi}}\n";
-    let (first, second) = (run("100m", ""), run("1500m", only));
-    let text = page(&editor, &format!("/runs/{second}/compare?with={first}"));
-    let (_, table) = text.split_once("compare-asked\"").unwrap_or_else(|| panic!("{text}"));
-    let rows: Vec<&str> = table.split_once("</table>").unwrap().0.split("<tr").skip(2).collect();
-    assert_eq!(rows.len(), 3, "{table}");
-    assert!(
-        rows[0].contains(">same<") && !rows[0].contains("differs") && rows[0].contains("64 MiB"),
-        "{}",
-        rows[0]
-    );
-    assert!(rows[0].contains(">0.1<") && !rows[0].contains("<mark>"), "{}", rows[0]);
-    assert!(rows[1].contains(">more<") && rows[1].contains("class=\"differs\""), "{}", rows[1]);
-    assert!(rows[1].contains("<mark>1.5</mark>") && rows[1].contains("<mark>0.1</mark>"), "{}", rows[1]);
-    assert_eq!(rows[1].matches("<mark>").count(), 2, "the memory is the same: {}", rows[1]);
-    assert!(
-        rows[2].contains(">only<") && rows[2].contains("<mark>0.3</mark>") && rows[2].contains('–'),
-        "{}",
-        rows[2]
-    );
 }
