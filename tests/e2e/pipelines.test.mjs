@@ -1,6 +1,8 @@
-// The list of pipelines: labels that narrow it, the last runs as a spark line; and the hooks of one.
+// The list of pipelines: labels that narrow it, the last runs as a spark line; the hooks of one, its old versions, its end.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { dirname } from "node:path";
 import { test } from "node:test";
 
 import { flawless, look, settled } from "./support/browser.mjs";
@@ -19,7 +21,8 @@ tasks: [{name: a, template: command, arguments: {command: [${command}]}}]
 
 const site = siteFor(async (server) => {
   server.user("emil", "--project", "default", "--role", "editor");
-  const api = server.api(server.token("emil"));
+  const token = server.token("emil");
+  const api = server.api(token);
   for (const text of [
     document("faces", "{team: vision, stage: trial}", "sh, -c, 'test {{ params.steps }} = 1'"),
     document("words", "{team: language}", '"true"'),
@@ -30,7 +33,14 @@ const site = siteFor(async (server) => {
     runs.push(await start(api, { pipeline: "faces", parameters: { steps } }));
     await ended(api, runs.at(-1));
   }
-  return { api, runs };
+  const sendCode = async () => {
+    const archive = execFileSync("tar", ["-czC", dirname(server.write("main.py", "print(1)\n")), "main.py"]);
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/gzip" };
+    const answer = await fetch(`${server.url}/api/v1/projects/default/code`, { method: "PUT", headers, body: archive });
+    assert.ok(answer.ok, await answer.clone().text());
+    return answer.json();
+  };
+  return { api, runs, sendCode };
 });
 
 const names = (page) => page.locator("#pipelines tbody th a").allTextContents();
@@ -121,7 +131,7 @@ test("an old version becomes the newest again, with the folder of code that it h
   const { api } = site.there;
   const path = "/projects/default/pipelines/restored";
   const [first, second] = ["one", "two"].map((word) => document("restored", "{}", `echo, ${word}`));
-  const { body: code } = await api("PUT", "/projects/default/code", gzippedTar("main.py", "print(1)\n"), { "content-type": "application/gzip" });
+  const code = await site.there.sendCode();
   await api("POST", "/projects/default/pipelines", { document: first });
   await api("PUT", path, { document: second, code: code.digest }, { "if-match": '"1"' });
   const page = await site.open({ as: "emil" });
@@ -163,6 +173,7 @@ test("a pipeline is deleted, unless somebody has changed it meanwhile", async ()
   const remove = async () => {
     await page.goto(path);
     await settled(page);
+    await page.locator("[data-menu] summary").click();
     await page.locator("#delete").click();
     await dialog(page).getByRole("textbox").fill("gone");
   };

@@ -1,6 +1,7 @@
 //! Runs, what they leave, logs, live events.
 
 mod away;
+mod back;
 mod compare;
 mod control;
 mod files;

@@ -1773,6 +1773,11 @@ class VolumePlace3(TypedDict):
     """
     The claim's name, in the project's namespace.
     """
+    folder: NotRequired[str | None]
+    """
+    Where this server sees the claim's files, absolute; without it only jobs see them. Only an administrator may name
+    one.
+    """
     kind: Literal['claim']
 
 

@@ -11,6 +11,7 @@ use cubeloom_testkit::postgres::{Cluster, Database};
 use serde_json::json;
 
 use super::help::{Events, document, start, task, until, until_task};
+use crate::api::identity::help::Browser;
 use crate::api::support::{Server, Who};
 use crate::support::{TestApp, wait_for};
 
@@ -106,6 +107,7 @@ fn a_database_that_crashes_and_comes_back_costs_a_run_nothing_but_time() {
     app.set("CUBELOOM_DATABASE_URL", cluster.url());
     let server = Server::start_in(app);
     let editor = server.as_(Who::Editor);
+    let browser = Browser::new(&server, Who::Editor.name());
     let held = server.path("held");
     std::fs::write(&held, "").unwrap();
     let line = format!(
@@ -121,6 +123,7 @@ fn a_database_that_crashes_and_comes_back_costs_a_run_nothing_but_time() {
     cluster.stop();
     let stopped = Instant::now();
     wait_for("the server to notice", || editor.get(&format!("/runs/{run}/tasks")).status == 503);
+    let mut pages = 0;
     // The task ends while nobody can note it.
     std::fs::remove_file(&held).unwrap();
     let other = json!({"document": document("other", &format!("tasks:\n{}", task("a", "true", "")))});
@@ -129,8 +132,18 @@ fn a_database_that_crashes_and_comes_back_costs_a_run_nothing_but_time() {
         assert!(!refused.header("retry-after").is_empty(), "{:?}", refused.headers);
         refused.problem("unavailable");
         editor.post("/projects/default/pipelines", &other).expect(503).problem("unavailable");
+        for path in ["page:/", "page:/projects/default/runs", &format!("page:/runs/{run}")] {
+            let page = browser.get(path).expect(503);
+            assert!(page.header("content-type").starts_with("text/html"), "{path}: {:?}", page.headers);
+            assert!(!page.header("retry-after").is_empty(), "{path}: {:?}", page.headers);
+            let text = page.text();
+            assert!(text.contains("try again") && text.contains("</html>"), "{path}: {text}");
+            assert!(!text.contains(&cluster.url()), "{path} says where the database is: {text}");
+            pages += 1;
+        }
         thread::sleep(Duration::from_secs(1));
     }
+    assert!(pages >= 60, "{pages}");
     cluster.start();
     until_when_back(&editor, &run);
     let told = events.find(|event| event.name == "run" && event.data["run"]["state"] == "succeeded");
@@ -142,6 +155,7 @@ fn a_database_that_crashes_and_comes_back_costs_a_run_nothing_but_time() {
     let attempts = editor.get(&format!("/runs/{run}/attempts")).expect(200).json();
     assert_eq!(attempts["items"].as_array().unwrap().len(), 2, "{attempts}");
     editor.post("/projects/default/pipelines", &other).expect(201);
+    browser.get("page:/projects/default/runs").expect(200);
 }
 
 /// The first answers after the database is back may still be refusals.

@@ -2,6 +2,7 @@
 //! people or programs wrote.
 
 use reqwest::Method;
+use serde_json::json;
 
 use super::help::{document, start, task, until};
 use crate::api::support::client::send;
@@ -15,7 +16,7 @@ pub(super) fn page(client: &Client, path: &str) -> String {
 
 /// A run of every tab that has something to show: outputs, a metric, a failure, one task for each of a list.
 fn finished(editor: &Client) -> String {
-    let report = r#"echo '{"output": {"rows": "<b>7</b>"}}' >> "$CUBELOOM_OUTPUTS"; echo "<i>hello</i>""#;
+    let report = r#"echo '{"output": {"rows": "<b>7</b>"}}' >> "$CUBELOOM_OUTPUTS"; echo '{"metric": {"name": "loss", "value": 0.5, "step": 3}}' >> "$CUBELOOM_OUTPUTS"; echo "<i>hello</i>""#;
     let each = "    needs: [pull]\n    for_each: {list: [a, b]}\n";
     let text = format!(
         "parameters:\n  where: {{type: string, default: here}}\ntasks:\n{}{}{}",
@@ -41,7 +42,6 @@ fn every_tab_shows_its_part() {
         ("logs", vec!["data-task=\"fails\"", "stdout and stderr"]),
         ("parameters", vec!["where", "here", "default of the pipeline"]),
         ("outputs", vec!["rows", "&#60;b&#62;7&#60;/b&#62;"]),
-        ("metrics", vec!["metrics-none"]),
         ("objects", vec!["argv", "byte for byte"]),
     ] {
         let text = page(&editor, &format!("/runs/{run}?tab={tab}"));
@@ -52,6 +52,12 @@ fn every_tab_shows_its_part() {
         assert!(text.contains("fails failed first") && text.contains("no such table"), "{tab}");
         assert!(text.contains(short) && !text.contains("<b>7</b>"), "{tab}");
     }
+    // The script draws what the API has: tests/e2e/plots.test.mjs looks at that.
+    assert!(page(&editor, &format!("/runs/{run}?tab=metrics")).contains("id=\"metrics\""));
+    let metrics = editor.get(&format!("/runs/{run}/metrics")).expect(200).json();
+    let series: Vec<_> =
+        metrics["series"].as_array().unwrap().iter().map(|one| (&one["name"], &one["points"])).collect();
+    assert_eq!(series, [(&json!("loss"), &json!([[3.0, 0.5]]))]);
     let text = page(&editor, &format!("/runs/{run}/tasks/each"));
     assert!(text.contains("instance-1") && text.contains("attempt-1"), "{text}");
     let chinese =
