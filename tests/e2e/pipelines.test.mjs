@@ -173,19 +173,19 @@ test("a pipeline is deleted, unless somebody has changed it meanwhile", async ()
   const remove = async () => {
     await page.goto(path);
     await settled(page);
-    await page.locator("[data-menu] summary").click();
+    await page.getByLabel("More", { exact: true }).click();
     await page.locator("#delete").click();
     await dialog(page).getByRole("textbox").fill("gone");
   };
   await remove();
   await api("PUT", path, { document: document("gone", "{}", '"false"') }, { "if-match": '"1"' });
-  await press(page, "Delete");
+  await press(page, "Delete the pipeline");
   await told(page, "was changed meanwhile");
   refused(page, 412);
   assert.equal((await api("GET", path)).body.version, 2, "it is still there");
 
   await remove();
-  await press(page, "Delete");
+  await press(page, "Delete the pipeline");
   await page.waitForURL("**/projects/default/pipelines");
   await told(page, "deleted");
   await eventually(async () => assert.ok(!(await names(page)).includes("gone")));

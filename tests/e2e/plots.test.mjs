@@ -106,7 +106,8 @@ test("each attempt is a bar with its state, as wide as it was long", async () =>
     await page.goto(`/runs/${run}?tab=gantt`);
     await settled(page);
     const of = (row) => {
-      const bar = row.querySelector(".gantt-bar[data-state]:not([data-state=ready])");
+      // The one before it is how long it waited.
+      const bar = [...row.querySelectorAll(".gantt-bar")].at(-1);
       const { width, left } = bar?.getBoundingClientRect() ?? {};
       return [row.querySelector("[data-row]").title, { state: bar?.dataset.state, width, left }];
     };
