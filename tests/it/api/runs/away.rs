@@ -123,7 +123,6 @@ fn a_database_that_crashes_and_comes_back_costs_a_run_nothing_but_time() {
     cluster.stop();
     let stopped = Instant::now();
     wait_for("the server to notice", || editor.get(&format!("/runs/{run}/tasks")).status == 503);
-    let mut pages = 0;
     // The task ends while nobody can note it.
     std::fs::remove_file(&held).unwrap();
     let other = json!({"document": document("other", &format!("tasks:\n{}", task("a", "true", "")))});
@@ -143,11 +142,9 @@ fn a_database_that_crashes_and_comes_back_costs_a_run_nothing_but_time() {
                 assert!(text.contains(words), "{path} does not say {words}: {text}");
             }
             assert!(!text.contains(&cluster.url()), "{path} says where the database is: {text}");
-            pages += 1;
         }
         thread::sleep(Duration::from_secs(1));
     }
-    assert!(pages >= 60, "{pages}");
     cluster.start();
     until_when_back(&editor, &run);
     let told = events.find(|event| event.name == "run" && event.data["run"]["state"] == "succeeded");
