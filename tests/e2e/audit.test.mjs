@@ -63,3 +63,25 @@ test("each filter leaves what fits, they go together, and are taken away", async
   flawless(page);
   await page.context().close();
 });
+
+test("an owner has the log of their project, and nobody else's", async () => {
+  const page = await site.open({ as: "emil" });
+  await page.goto("/projects/lab");
+  await settled(page);
+  await page.getByRole("link", { name: "Audit log" }).click();
+  await page.waitForURL("**/projects/lab/audit");
+  await settled(page);
+  assert.deepEqual([...new Set(await column(page, "What"))].toSorted(), ["member.put", "project.create", "project.update"]);
+  assert.ok(!(await page.content()).includes("hub-key"), "what was done in another project is not shown");
+  await page.locator("form.filters [name=action]").fill("member.");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await page.waitForURL(/action=member/);
+  assert.deepEqual([...new Set(await column(page, "What"))], ["member.put"]);
+  await page.goto("/projects/lab/audit?project=default");
+  await settled(page);
+  assert.ok(!(await page.content()).includes("hub-key"), "also where the address names another project");
+  await page.getByRole("link", { name: "lab", exact: true }).click();
+  await page.waitForURL("**/projects/lab");
+  flawless(page);
+  await page.context().close();
+});

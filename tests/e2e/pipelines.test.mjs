@@ -1,6 +1,8 @@
-// The list of pipelines: labels that narrow it, the last runs as a spark line; and the hooks of one.
+// The list of pipelines: labels that narrow it, the last runs as a spark line; the hooks of one, its old versions, its end.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { dirname } from "node:path";
 import { test } from "node:test";
 
 import { flawless, look, settled } from "./support/browser.mjs";
@@ -19,7 +21,8 @@ tasks: [{name: a, template: command, arguments: {command: [${command}]}}]
 
 const site = siteFor(async (server) => {
   server.user("emil", "--project", "default", "--role", "editor");
-  const api = server.api(server.token("emil"));
+  const token = server.token("emil");
+  const api = server.api(token);
   for (const text of [
     document("faces", "{team: vision, stage: trial}", "sh, -c, 'test {{ params.steps }} = 1'"),
     document("words", "{team: language}", '"true"'),
@@ -30,7 +33,14 @@ const site = siteFor(async (server) => {
     runs.push(await start(api, { pipeline: "faces", parameters: { steps } }));
     await ended(api, runs.at(-1));
   }
-  return { api, runs };
+  const sendCode = async () => {
+    const archive = execFileSync("tar", ["-czC", dirname(server.write("main.py", "print(1)\n")), "main.py"]);
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/gzip" };
+    const answer = await fetch(`${server.url}/api/v1/projects/default/code`, { method: "PUT", headers, body: archive });
+    assert.ok(answer.ok, await answer.clone().text());
+    return answer.json();
+  };
+  return { api, runs, sendCode };
 });
 
 const names = (page) => page.locator("#pipelines tbody th a").allTextContents();
@@ -113,6 +123,72 @@ test("a hook starts the pipeline, gets another address, and ends", async () => {
   await told(page, "The hook was deleted");
   assert.ok((await call(second)) >= 400);
   await page.getByText("No hooks yet").waitFor();
+  flawless(page);
+  await page.context().close();
+});
+
+test("an old version becomes the newest again, with the folder of code that it had", async () => {
+  const { api } = site.there;
+  const path = "/projects/default/pipelines/restored";
+  const [first, second] = ["one", "two"].map((word) => document("restored", "{}", `echo, ${word}`));
+  const code = await site.there.sendCode();
+  await api("POST", "/projects/default/pipelines", { document: first });
+  await api("PUT", path, { document: second, code: code.digest }, { "if-match": '"1"' });
+  const page = await site.open({ as: "emil" });
+  await page.goto(`${path}?tab=versions`);
+  await settled(page);
+  await page.locator('[data-restore="1"]').click();
+  await press(page, "Restore");
+  await told(page, "Version 1 is the newest again");
+  const { body: restored } = await api("GET", path);
+  assert.deepEqual([restored.version, restored.document, restored.code], [3, first, undefined]);
+
+  await settled(page);
+  await page.locator('[data-restore="2"]').click();
+  await press(page, "Restore");
+  await eventually(async () => {
+    const { body } = await api("GET", path);
+    assert.deepEqual([body.version, body.document, body.code], [4, second, code.digest]);
+  });
+
+  // Somebody else is faster: nothing is restored over what they have saved.
+  await told(page, "Version 2 is the newest again");
+  await settled(page);
+  const theirs = document("restored", "{}", "echo, theirs");
+  await api("PUT", path, { document: theirs }, { "if-match": '"4"' });
+  await page.locator('[data-restore="1"]').click();
+  await press(page, "Restore");
+  await told(page, "was changed meanwhile");
+  refused(page, 412);
+  assert.equal((await api("GET", path)).body.document, theirs);
+  flawless(page);
+  await page.context().close();
+});
+
+test("a pipeline is deleted, unless somebody has changed it meanwhile", async () => {
+  const { api } = site.there;
+  const path = "/projects/default/pipelines/gone";
+  await api("POST", "/projects/default/pipelines", { document: document("gone", "{}", '"true"') });
+  const page = await site.open({ as: "emil" });
+  const remove = async () => {
+    await page.goto(path);
+    await settled(page);
+    await page.getByLabel("More", { exact: true }).click();
+    await page.locator("#delete").click();
+    await dialog(page).getByRole("textbox").fill("gone");
+  };
+  await remove();
+  await api("PUT", path, { document: document("gone", "{}", '"false"') }, { "if-match": '"1"' });
+  await press(page, "Delete the pipeline");
+  await told(page, "was changed meanwhile");
+  refused(page, 412);
+  assert.equal((await api("GET", path)).body.version, 2, "it is still there");
+
+  await remove();
+  await press(page, "Delete the pipeline");
+  await page.waitForURL("**/projects/default/pipelines");
+  await told(page, "deleted");
+  await eventually(async () => assert.ok(!(await names(page)).includes("gone")));
   flawless(page);
   await page.context().close();
 });

@@ -4,6 +4,7 @@
 
 pub mod support;
 
+mod assets;
 mod hostile;
 mod identity;
 mod openapi;

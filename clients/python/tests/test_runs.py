@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cubeloom import Client, Run, RunFailed, WaitTimedOut
+from cubeloom import Client, Conflict, NotFound, Run, RunFailed, WaitTimedOut
 
 from .conftest import Proxy
 
@@ -59,6 +59,27 @@ def test_a_run_is_cancelled(client: Client) -> None:
         run.wait(0.2)
     run.cancel()
     assert run.wait(30, check=False).state == "cancelled"
+
+
+def test_what_failed_is_resumed_done_again_and_deleted(client: Client, tmp_path: Path) -> None:
+    # A run's folder is its own: whether the second task may succeed stands there.
+    text = document("py-again", "echo did it >> $CUBELOOM_RUN_DIR/first.txt") + (
+        "  - name: then\n    template: command\n    needs: [work]\n    arguments:\n      command:\n"
+        "        - sh\n        - -c\n        - |\n"
+        "          [ -e $CUBELOOM_RUN_DIR/tried ] || { touch $CUBELOOM_RUN_DIR/tried; exit 3; }\n"
+    )
+    run = client.run_document(text)
+    assert run.wait(60, check=False).state == "failed"
+    run.resume().wait(60)
+    first = run.download("first.txt", tmp_path)
+    assert first.read_text() == "did it\n", "what had succeeded was kept"
+    run.rerun("work").wait(60)
+    assert run.download("first.txt", tmp_path).read_text() == "did it\n" * 2, "it was done again"
+    with pytest.raises(Conflict):
+        run.resume()
+    run.delete()
+    with pytest.raises(NotFound):
+        client.run(run.id)
 
 
 def test_logs_are_followed_over_lost_connections(client: Client, proxy: Proxy) -> None:

@@ -66,6 +66,11 @@ containers:
         mountPath: /var/lib/cubeloom/workspace
       - name: tmp
         mountPath: /tmp
+      {{- range .Values.volumes }}
+      - name: claim-{{ .claim | sha256sum | trunc 16 }}
+        mountPath: /volumes/{{ .claim }}
+        readOnly: {{ .readOnly | default false }}
+      {{- end }}
       {{- if .Values.keys.secret }}
       - name: keys
         mountPath: /etc/cubeloom/keys
@@ -77,6 +82,12 @@ volumes:
       claimName: {{ .Values.workspace.claim }}
   - name: tmp
     emptyDir: {}
+  {{- range .Values.volumes }}
+  # Names of claims may be longer than those of volumes, and have dots.
+  - name: claim-{{ .claim | sha256sum | trunc 16 }}
+    persistentVolumeClaim:
+      claimName: {{ .claim }}
+  {{- end }}
   {{- with .Values.keys.secret }}
   - name: keys
     secret:

@@ -4,6 +4,7 @@ import { request } from "../api/client";
 import type { Page, Schema } from "../api/typed";
 import type { PipelineDocument } from "../graph/document";
 import { t } from "../core/texts";
+import { toast } from "../core/toast";
 import type { Session } from "./session";
 
 /** A version, without its document. */
@@ -42,6 +43,8 @@ export function restore(session: Session, version: ReadVersion): void {
   session.store.set({ against: null });
   session.cell.set({ chosen: null });
   session.replace(t("editor.step-restore", { version: version.version }), version.document, version.text);
+  // What is saved from here keeps the newest version's folder.
+  if ((version.code ?? null) !== session.code) toast(t("editor.restore-code", { version: version.version }), "error");
 }
 
 /** Takes over what somebody else has saved: from now on it is what is stored. */

@@ -20,7 +20,8 @@ async function restore({ project, pipeline, newest }: { project: string; pipelin
   if (!(await confirm(question))) return;
   const path = `/projects/${project}/pipelines/${pipeline}` as const;
   const old = await request("GET", `${path}/versions/${version}`);
-  const body = { document: old.data.document ?? "", message: t("pipeline.restored-message", { version }), ...(old.data.code ? { code: old.data.code } : {}) };
+  // Without a folder of its own, it would run with that of the newest version.
+  const body = { document: old.data.document ?? "", message: t("pipeline.restored-message", { version }), code: old.data.code ?? "" };
   await request("PUT", path, body, { etag: `"${newest}"` });
   toastLater(t("pipeline.restored", { version }));
   location.assign(`${path}?tab=versions`);

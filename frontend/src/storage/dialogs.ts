@@ -34,7 +34,7 @@ export function addVolume(base: string, secrets: string[], admin: boolean): void
   if (admin) kinds.push(["folder", t("storage.kind-folder")]);
   const kind = select(kinds);
   const where = h("div", { class: "form" });
-  const paint = () => { where.replaceChildren(...fieldsOf(kind.value, secrets)); };
+  const paint = () => { where.replaceChildren(...fieldsOf(kind.value, secrets, admin)); };
   kind.addEventListener("change", paint);
   paint();
   ask({
@@ -55,14 +55,18 @@ export function addVolume(base: string, secrets: string[], admin: boolean): void
   });
 }
 
-function fieldsOf(kind: string, secrets: string[]): HTMLElement[] {
+function fieldsOf(kind: string, secrets: string[], admin: boolean): HTMLElement[] {
   switch (kind) {
     case "workspace":
       return [field("path", t("storage.folder-path"), required(input()), t("storage.folder-path-help"))];
     case "folder":
       return [field("path", t("storage.machine-path"), required(input()), t("storage.machine-path-help"))];
     case "claim":
-      return [field("cluster", t("storage.cluster"), required(input())), field("claim", t("storage.claim"), required(input()))];
+      return [
+        field("cluster", t("storage.cluster"), required(input())),
+        field("claim", t("storage.claim"), required(input())),
+        ...(admin ? [field("folder", t("storage.claim-folder"), input(), t("storage.claim-folder-help"))] : []),
+      ];
     default:
       return [
         h("div", { class: "form-row" },
@@ -87,7 +91,7 @@ function placeOf(data: FormData): Record<string, unknown> {
     case "folder":
       return { kind, path: said(data, "path") };
     case "claim":
-      return { kind, cluster: said(data, "cluster"), claim: said(data, "claim") };
+      return { kind, cluster: said(data, "cluster"), claim: said(data, "claim"), ...maybe("folder") };
     default: {
       const [id, key] = [said(data, "id"), said(data, "key")];
       const credentials = id === "" && key === "" ? {} : { credentials: { id, key } };

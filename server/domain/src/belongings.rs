@@ -75,6 +75,10 @@ pub enum VolumePlace {
         cluster: String,
         /// The claim's name, in the project's namespace.
         claim: String,
+        /// Where the server itself sees the claim's files, absolute: people can look into it then. Only an administrator may
+        /// name one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        folder: Option<String>,
     },
     /// A bucket of an object store.
     ObjectStore {

@@ -21,6 +21,8 @@ pub struct RunFilter {
     pub projects: Option<Vec<String>>,
     /// Only this pipeline's.
     pub pipeline: Option<String>,
+    /// Only those of this version of it.
+    pub version: Option<u32>,
     /// Only those in one of these states; empty for any.
     pub states: Vec<RunState>,
     /// Only those that this person asked for, by name.
@@ -199,6 +201,7 @@ fn conditions(filter: &RunFilter) -> Result<Conditions, StoreError> {
         wanted.any_of("project", &projects)?;
     }
     wanted.text("pipeline =", filter.pipeline.as_deref())?;
+    wanted.int("version =", filter.version.map(i64::from))?;
     if !filter.states.is_empty() {
         if filter.states.iter().all(|state| !state.is_final()) {
             // The index of live runs is short, whatever has ended.

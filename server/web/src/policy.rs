@@ -260,6 +260,7 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/me", Person, Read),
     row("GET", "/users", Administrator, Read),
     row("GET", "/audit", Administrator, Read),
+    row("GET", "/projects/{project}/audit", Owner, Read),
     row("GET", "/projects/{project}/runs", Viewer, Read),
     row("GET", "/runs/{run}", Viewer, Read),
     row("GET", "/runs/{run}/tasks/{task}", Viewer, Read),

@@ -57,16 +57,21 @@ fn built_in(project: &str) -> Volume {
 }
 
 /// Where the files of a volume are for this server. The claim of a cluster's workspace is the workspace: the server sees
-/// the same files (docs/kubernetes.md), and of them the project's own are what its jobs see, too.
+/// the same files (docs/kubernetes.md), and of them the project's own are what its jobs see, too. Another claim is the
+/// folder at which an administrator has mounted it for the server.
 ///
 /// # Errors
 /// When the server has a fault.
 async fn seen(web: &Web, place: VolumePlace) -> ApiResult<VolumePlace> {
-    let VolumePlace::Claim { cluster, claim } = &place else { return Ok(place) };
+    let VolumePlace::Claim { cluster, claim, folder } = &place else { return Ok(place) };
     let whole = VolumePlace::Workspace { path: String::new() };
     let is_workspace =
         workspace_claim(web, cluster).await?.is_some_and(|of_workspace| of_workspace == *claim);
-    Ok(if is_workspace { whole } else { place })
+    Ok(match folder {
+        _ if is_workspace => whole,
+        Some(path) => VolumePlace::Folder { path: path.clone() },
+        None => place,
+    })
 }
 
 /// Whether the files of a volume can be looked at from here.
@@ -137,8 +142,9 @@ pub(crate) async fn open_to_write(web: &Web, project: &str, name: &str) -> ApiRe
 async fn out_of_sight(web: &Web, name: &str, cluster: &str) -> ApiResult<ApiError> {
     let sentence = match workspace_claim(web, cluster).await? {
         Some(workspace) => format!(
-            "the volume `{name}` is a claim that only jobs on the Kubernetes cluster `{cluster}` see: copy its files into \
-             the workspace with a task that has the volume, or name the claim of the workspace there, `{workspace}`"
+            "the volume `{name}` is a claim that only jobs on the Kubernetes cluster `{cluster}` see: an administrator can \
+             mount it where this server runs and name that folder in the volume; or copy its files into the workspace, the \
+             claim `{workspace}`, with a task that has the volume"
         ),
         None => format!(
             "the volume `{name}` is a claim on the Kubernetes cluster `{cluster}`, which this server does not know: an \

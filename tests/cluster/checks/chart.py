@@ -11,6 +11,7 @@ NAMESPACE, STRICT = "cubeloom-chart", "cubeloom-strict"
 NONSENSE = {
     "uid=0": "uid",
     "replicas=2": "replicas",
+    "volumes[0].clam=data": "volumes",
     "ingress.enabled=true": "host",
     "data.size=big": "size",
     "image.pullPolicy=Sometimes": "pullPolicy",

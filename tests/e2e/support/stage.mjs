@@ -68,6 +68,7 @@ export const PAGES = (there) => [
   { name: "clusters", route: "/clusters", path: "/clusters" },
   { name: "users", route: "/users", path: "/users" },
   { name: "audit", route: "/audit", path: "/audit" },
+  { name: "project-audit", route: "/projects/{project}/audit", path: "/projects/default/audit" },
   { name: "me", route: "/me", path: "/me" },
   { name: "api", route: "/docs/api", path: "/docs/api" },
   { name: "api-operation", route: "/docs/api/{operation}", path: "/docs/api/health" },

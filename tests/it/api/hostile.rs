@@ -1,29 +1,81 @@
 //! What a server has to bear that no other test asks of it.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::policy::filled;
+use super::runs::help::{document, start, task, until};
 use super::support::client::send;
 use super::support::{Server, Who};
 use crate::support::wait_for;
 
+/// The lists of the OpenAPI document whose pages have 200 items at most, and whether each has more than one page.
+fn lists() -> Vec<(String, bool)> {
+    let document: Value = serde_json::from_str(&cubeloom_web::api::document::text()).unwrap();
+    let of_path = |(path, item): (&String, &Value)| {
+        let parameters = item["get"]["parameters"].as_array()?;
+        let named = |name: &str| parameters.iter().find(|one| one["name"] == name);
+        (named("limit")?["schema"]["maximum"] == 200).then(|| (path.clone(), named("cursor").is_some()))
+    };
+    document["paths"].as_object().unwrap().iter().filter_map(of_path).collect()
+}
+
 #[test]
 fn a_page_of_ten_thousand_items_is_refused_and_the_field_is_named() {
     let server = Server::start();
-    let viewer = server.as_(Who::Viewer);
-    for list in ["/runs", "/projects", "/projects/default/runs", "/projects/default/pipelines"] {
-        for limit in ["10000", "0", "-1", "many"] {
-            let problem = viewer.get(&format!("{list}?limit={limit}")).expect(422).problem("invalid");
+    let ada = server.as_(Who::Administrator);
+    // Whose tokens are listed.
+    server.as_(Who::Viewer);
+    let text = document("walk", &format!("tasks:\n{}", task("only", "true", "")));
+    ada.post("/projects/default/pipelines", &json!({"document": text})).expect(201);
+    let run = start(&ada, &text);
+    until(&ada, &run, "succeeded");
+    let lists = lists();
+    assert!(lists.len() > 25, "{lists:?}");
+    for (path, goes_on) in lists {
+        let list = filled(&path, &run);
+        for limit in ["10000", "201", "0", "-1", "many"] {
+            let problem = ada.get(&format!("{list}?limit={limit}")).expect(422).problem("invalid");
             assert_eq!(problem["problems"][0]["path"], "/limit", "{list} {limit}: {problem}");
         }
-        viewer.get(&format!("{list}?limit=200")).expect(200);
-        let problem = viewer.get(&format!("{list}?cursor=no-cursor-of-ours!")).expect(422).problem("invalid");
-        assert_eq!(problem["problems"][0]["path"], "/cursor", "{list}: {problem}");
+        let page = ada.get(&format!("{list}?limit=200")).expect(200).json();
+        assert!(page["items"].is_array(), "{list}: {page}");
+        if goes_on {
+            let problem =
+                ada.get(&format!("{list}?cursor=no-cursor-of-ours!")).expect(422).problem("invalid");
+            assert_eq!(problem["problems"][0]["path"], "/cursor", "{list}: {problem}");
+        }
     }
+}
+
+#[test]
+fn a_folder_of_ten_thousand_files_comes_in_pages_and_is_opened_as_one() {
+    let server = Server::start();
+    let viewer = server.as_(Who::Viewer);
+    let folder = server.data().join("workspace/default/many");
+    fs::create_dir_all(&folder).unwrap();
+    let mut wanted: Vec<String> = (0..10_000).map(|at| format!("f{at:05}")).collect();
+    wanted.iter().for_each(|name| drop(fs::File::create(folder.join(name)).unwrap()));
+    let list = "/projects/default/volumes/workspace/files?path=many&limit=200";
+    let mut found = Vec::new();
+    let mut cursor = String::new();
+    while found.len() < 10_000 {
+        let page = viewer.get(&format!("{list}&cursor={cursor}")).expect(200).json();
+        let names = page["items"].as_array().unwrap().iter();
+        found.extend(names.map(|one| one["name"].as_str().unwrap().to_owned()));
+        cursor = page["next_cursor"].as_str().unwrap_or_default().to_owned();
+        assert_eq!(cursor.is_empty(), found.len() == 10_000, "{}", found.len());
+    }
+    wanted.sort();
+    assert_eq!(found, wanted, "each of them once");
+    let page = viewer.get("page:/projects/default/storage?path=many").expect(200).text();
+    assert!(page.contains("f00000") && page.contains("rel=\"next\"") && !page.contains("f09999"));
+    assert!(page.len() < 1_000_000, "a page of {} bytes", page.len());
 }
 
 #[test]
@@ -92,7 +144,7 @@ fn who_reads_slowly_keeps_nobody_waiting() {
 
 /// The resident memory of a process, in KiB.
 fn resident(pid: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }

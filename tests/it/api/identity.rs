@@ -5,7 +5,7 @@ mod changes;
 mod etags;
 mod guessing;
 mod headers;
-mod help;
+pub mod help;
 mod links;
 mod locked;
 mod once;

@@ -24,20 +24,39 @@ enum Verdict {
     Hidden,
 }
 
-/// Read from the table alone, and from what docs/API-DESIGN.md says of roles; the guard has no part in it.
+/// Routes that show what is a person's alone: a token for one project says nothing of its person.
+const OF_THE_PERSON: [&str; 5] =
+    ["/api/v1/me/secrets", "/api/v1/me/secrets/{secret}", "/api/v1/me/sessions", "/api/v1/tokens", "/me"];
+
+/// What somebody's token is for.
+fn scope_of(who: Who) -> Scope {
+    match who {
+        Who::Reader => Scope::Read,
+        Who::Runner => Scope::Run,
+        Who::Writer => Scope::Write,
+        _ => Scope::Admin,
+    }
+}
+
+/// Read from the table alone, and from what docs/API-DESIGN.md says of roles and tokens; the guard has no part in it.
 fn expected(rule: &Rule, who: Who) -> Verdict {
+    let administers =
+        matches!(who, Who::Administrator | Who::Reader | Who::Runner | Who::Writer | Who::Bound);
     let role = match who {
-        Who::Administrator | Who::Reader | Who::Owner => Some(Role::Owner),
+        _ if administers => Some(Role::Owner),
+        Who::Owner => Some(Role::Owner),
         Who::Editor => Some(Role::Editor),
         Who::Viewer => Some(Role::Viewer),
-        Who::Stranger | Who::Revoked | Who::Anonymous => None,
+        _ => None,
     };
+    let own = rule.method != "GET" || OF_THE_PERSON.contains(&rule.route);
     let least = match rule.needs {
         Needs::Anyone => return Verdict::Allowed,
         _ if matches!(who, Who::Anonymous | Who::Revoked) => return Verdict::NotSignedIn,
-        _ if who == Who::Reader && rule.scope > Scope::Read => return Verdict::Forbidden,
+        _ if rule.scope > scope_of(who) => return Verdict::Forbidden,
+        Needs::Person if who == Who::Bound && own => return Verdict::Forbidden,
         Needs::Person => return Verdict::Allowed,
-        Needs::Administrator if matches!(who, Who::Administrator | Who::Reader) => return Verdict::Allowed,
+        Needs::Administrator if administers && who != Who::Bound => return Verdict::Allowed,
         Needs::Administrator => return Verdict::Forbidden,
         Needs::Viewer => Role::Viewer,
         Needs::Editor => Role::Editor,
@@ -47,6 +66,18 @@ fn expected(rule: &Rule, who: Who) -> Verdict {
         None => Verdict::Hidden,
         Some(role) if role >= least => Verdict::Allowed,
         Some(_) => Verdict::Forbidden,
+    }
+}
+
+#[test]
+fn each_scope_lets_something_through_that_the_one_below_does_not() {
+    for (below, above) in
+        [(Scope::Read, Scope::Run), (Scope::Run, Scope::Write), (Scope::Write, Scope::Admin)]
+    {
+        let who = |scope| Who::ALL.into_iter().find(|who| scope_of(*who) == scope).unwrap();
+        let (below, above) = (who(below), who(above));
+        let told = |who| POLICY.iter().filter(|rule| expected(rule, who) == Verdict::Allowed).count();
+        assert!(told(below) < told(above), "{below:?} {}, {above:?} {}", told(below), told(above));
     }
 }
 

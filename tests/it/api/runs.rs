@@ -1,6 +1,8 @@
 //! Runs, what they leave, logs, live events.
 
 mod away;
+mod back;
+mod compare;
 mod control;
 mod files;
 pub mod help;

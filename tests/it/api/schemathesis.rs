@@ -1,29 +1,87 @@
 //! Requests that schemathesis makes from the OpenAPI document: none may be a fault of the server's, and every answer
 //! is one that the document allows.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::process::Command;
 
-use super::support::{Server, Who};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::identity::help::Browser;
+use super::pipelines::code::archive;
+use super::runs::help::{document, id, until};
+use super::support::client::send;
+use super::support::{Client, Server, Who};
 use crate::support::python;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schemathesis");
+
+/// Makes one of each kind of thing that requests name: the values of `schemathesis.toml`, by their variables.
+fn things(server: &Server, ada: &Client) -> Vec<(&'static str, String)> {
+    let text =
+        document("probe", "tasks:\n  - {name: only, template: command, arguments: {command: ['true']}}\n");
+    ada.post("/projects/default/pipelines", &json!({"document": text})).expect(201);
+    let run =
+        id(&ada.post("/projects/default/runs", &json!({"pipeline": "probe"})).expect(201).json()["run"]);
+    until(ada, &run, "succeeded");
+    server.user("eve", &["--project", "default", "--role", "editor"]);
+    let secret = json!({"name": "pw", "value": "the value of a secret"});
+    for list in ["/projects/default/secrets", "/me/secrets"] {
+        ada.post(list, &secret).expect(201);
+    }
+    let hub = json!({"name": "hub", "host": "registry.example.org", "user": "bot", "secret": "pw"});
+    ada.post("/projects/default/registries", &hub).expect(201);
+    let made = |path: &str, body: Value| id(&ada.post(path, &body).expect(201).json());
+    let hook = made("/projects/default/pipelines/probe/hooks", json!({"name": "nightly"}));
+    let token = made("/tokens", json!({"name": "nightly", "scope": "read"}));
+    let link = made("/links", json!({"kind": "invite", "note": "for nobody"}));
+    Browser::new(server, "eve");
+    let own = Browser::new(server, Who::Administrator.name());
+    let session = id(&own.get("/me/sessions").expect(200).json()["items"][0]);
+    let code = archive(&[(b"main.py", tar::EntryType::Regular, b"print(1)\n")]);
+    let upload =
+        ada.request(Method::PUT, "/projects/default/code").header("content-type", "application/gzip");
+    let code = send(upload.body(code)).expect(200).json();
+    vec![
+        ("CUBELOOM_RUN", run),
+        ("CUBELOOM_HOOK", hook),
+        ("CUBELOOM_OTHER_TOKEN", token),
+        ("CUBELOOM_LINK", link),
+        ("CUBELOOM_SESSION", session),
+        ("CUBELOOM_DIGEST", code["digest"].as_str().unwrap().to_owned()),
+    ]
+}
 
 #[test]
 fn every_answer_is_one_that_the_document_allows() {
     let server = Server::start();
     let administrator = server.as_(Who::Administrator);
-    let task = "  - {name: only, template: command, arguments: {command: ['true']}}\n";
-    let run = server.json(0, &["run", &server.pipeline("probe", task)]);
     let mut command = python::command(&format!("{FOLDER}/requirements.txt"), "st");
     command.args(["--config-file", &format!("{FOLDER}/schemathesis.toml"), "run"]);
     command.args(["--checks", CHECKS, "--report-dir"]).arg(server.path("report"));
     command.arg(format!("{}/api/v1/openapi.json", server.url()));
     command.env("CUBELOOM_TOKEN", administrator.token().unwrap());
-    command.env("CUBELOOM_RUN", run["run"]["id"].as_str().unwrap());
+    command.envs(things(&server, &administrator));
     command.current_dir(server.path(""));
     said_well(&mut command);
     let log = server.log();
     assert!(!log.contains("panicked"), "{log}");
+}
+
+#[test]
+fn whatever_requests_name_is_there() {
+    let document: Value = serde_json::from_str(&cubeloom_web::api::document::text()).unwrap();
+    let operations =
+        document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
+    let parameters =
+        operations.flat_map(|operation| operation["parameters"].as_array().into_iter().flatten());
+    let named: BTreeSet<&str> =
+        parameters.filter(|one| one["in"] == "path").map(|one| one["name"].as_str().unwrap()).collect();
+    let configured = fs::read_to_string(format!("{FOLDER}/schemathesis.toml")).unwrap();
+    let missing: Vec<_> =
+        named.iter().filter(|name| !configured.contains(&format!("\"path.{name}\" = "))).collect();
+    assert!(missing.is_empty(), "name one that is there in schemathesis.toml: {missing:?}");
 }
 
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\

@@ -44,6 +44,12 @@ pub enum Who {
     Stranger,
     /// An administrator with a token that may only read.
     Reader,
+    /// An administrator with a token that may look, start and stop runs.
+    Runner,
+    /// An administrator with a token for whatever they may do in projects.
+    Writer,
+    /// An administrator with a token for everything in the project `default`, and nothing elsewhere.
+    Bound,
     /// Had a token, which was revoked.
     Revoked,
     /// Shows nothing.
@@ -52,13 +58,16 @@ pub enum Who {
 
 impl Who {
     /// Everybody.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 11] = [
         Self::Administrator,
         Self::Owner,
         Self::Editor,
         Self::Viewer,
         Self::Stranger,
         Self::Reader,
+        Self::Runner,
+        Self::Writer,
+        Self::Bound,
         Self::Revoked,
         Self::Anonymous,
     ];
@@ -72,6 +81,9 @@ impl Who {
             Self::Viewer => "vera",
             Self::Stranger => "sten",
             Self::Reader => "rita",
+            Self::Runner => "rune",
+            Self::Writer => "wanda",
+            Self::Bound => "bodo",
             Self::Revoked => "rolf",
             Self::Anonymous => "nobody",
         }
@@ -80,11 +92,22 @@ impl Who {
     /// Words of `cubeloom user add` beside the name.
     fn account(self) -> &'static [&'static str] {
         match self {
-            Self::Administrator | Self::Reader => &["--admin"],
+            Self::Administrator | Self::Reader | Self::Runner | Self::Writer | Self::Bound => &["--admin"],
             Self::Owner => &["--project", PROJECT, "--role", "owner"],
             Self::Editor => &["--project", PROJECT, "--role", "editor"],
             Self::Viewer => &["--project", PROJECT, "--role", "viewer"],
             Self::Stranger | Self::Revoked | Self::Anonymous => &[],
+        }
+    }
+
+    /// Words of `cubeloom token create` beside the name.
+    fn rights(self) -> &'static [&'static str] {
+        match self {
+            Self::Reader => &["--scope", "read"],
+            Self::Runner => &["--scope", "run"],
+            Self::Writer => &["--scope", "write"],
+            Self::Bound => &["--scope", "admin", "--project", PROJECT],
+            _ => &["--scope", "admin"],
         }
     }
 }
@@ -190,8 +213,7 @@ impl Server {
 
     fn make(&self, who: Who) -> String {
         self.user(who.name(), who.account());
-        let scope = if who == Who::Reader { "read" } else { "admin" };
-        let token = self.token(who.name(), &["--scope", scope]);
+        let token = self.token(who.name(), who.rights());
         if who == Who::Revoked {
             // clt_<id>_<secret>
             let id = token.split('_').nth(1).expect("an id");

@@ -617,7 +617,7 @@ class NewDocument(TypedDict):
     code: NotRequired[str | None]
     """
     The digest of the folder of code that goes with it, uploaded before. When absent, a changed pipeline keeps the
-    folder that it has.
+    folder that it has; when empty, it has none from now on.
     """
 
 
@@ -1772,6 +1772,11 @@ class VolumePlace3(TypedDict):
     claim: str
     """
     The claim's name, in the project's namespace.
+    """
+    folder: NotRequired[str | None]
+    """
+    Where this server sees the claim's files, absolute; without it only jobs see them. Only an administrator may name
+    one.
     """
     kind: Literal['claim']
 
@@ -5038,6 +5043,8 @@ VersionsComparisonView = TypedDict(
         'structure': NotRequired[StructureView | None],
         'text': Difference,
         'code_differs': bool,
+        'from_run': NotRequired[RunView | None],
+        'to_run': NotRequired[RunView | None],
     },
 )
 

@@ -129,7 +129,7 @@ async fn volumes_are_kept(fixture: Fixture) {
     assert_eq!(store.volume("shop", "data").await.unwrap().as_ref(), Some(&data));
 
     let moved = Volume {
-        place: VolumePlace::Claim { cluster: "k".into(), claim: "c".into() },
+        place: VolumePlace::Claim { cluster: "k".into(), claim: "c".into(), folder: None },
         description: String::new(),
         ..data.clone()
     };

@@ -3,6 +3,7 @@
 
 mod archive;
 mod content;
+mod demands;
 mod object;
 mod preview;
 mod resolve;
@@ -12,9 +13,10 @@ mod write;
 
 pub(crate) use archive::archive;
 pub(crate) use content::{Content, too_large};
-pub(crate) use object::{list_bucket, preview_object, serve_object, write_object};
+pub(crate) use demands::Demands;
+pub(crate) use object::{list_bucket, preview_object, serve_object};
 pub(crate) use preview::preview;
 pub(crate) use resolve::{blocking, owner, project_folder, run_folder};
 pub(crate) use serve::{Show, media_type, serve};
 pub(crate) use view::{EntryView, FileQuery, Preview, SortQuery, list};
-pub(crate) use write::{exists, write};
+pub(crate) use write::write;

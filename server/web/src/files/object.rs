@@ -1,7 +1,5 @@
 //! Objects of buckets: listed, served, previewed and written as files are.
 
-use std::sync::Arc;
-
 use axum::body::Body;
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -76,11 +74,17 @@ pub(crate) async fn preview_object(bucket: &Bucket, path: &str) -> ApiResult<Pre
     Ok(of_bytes(path.rsplit('/').next().unwrap_or_default(), object.size, bytes.to_vec()))
 }
 
-/// Writes an object from what somebody sends, and says how long it is. It appears whole or not at all.
+/// Writes an object from what somebody sends, and says how long it is. It appears whole or not at all, and only when
+/// `may_appear` has nothing against it.
 ///
 /// # Errors
 /// When the store refuses, or it does not come whole.
-pub(crate) async fn write_object(bucket: Arc<Bucket>, path: &str, content: &mut Content) -> ApiResult<u64> {
+pub(super) async fn write_object(
+    bucket: &Bucket,
+    path: &str,
+    content: &mut Content,
+    may_appear: impl Future<Output = ApiResult<()>>,
+) -> ApiResult<u64> {
     let mut writer = bucket.write(path).await?;
     let mut size = 0;
     let sent = async {
@@ -88,6 +92,7 @@ pub(crate) async fn write_object(bucket: Arc<Bucket>, path: &str, content: &mut 
             size += piece.len() as u64;
             writer.write(piece).await.map_err(|error| bucket.fault(path, &error))?;
         }
+        may_appear.await?;
         writer.close().await.map_err(|error| bucket.fault(path, &error))?;
         ApiResult::Ok(())
     };

@@ -65,9 +65,14 @@ pub(crate) async fn serve(
     Ok(response)
 }
 
+/// The ETag of a file that is so long, and was last changed at this moment, in microseconds since the epoch.
+pub(super) fn tag(size: u64, modified_us: i64) -> String {
+    format!("\"{size:x}-{modified_us:x}\"")
+}
+
 /// The answer's head, and which bytes belong into it: where they begin, and how many they are.
 pub(super) fn answer(sent: &Sent<'_>, request: &HeaderMap, show: Show) -> (Response, Option<(u64, u64)>) {
-    let tag = format!("\"{:x}-{:x}\"", sent.size, sent.modified_us);
+    let tag = tag(sent.size, sent.modified_us);
     let mut headers = headers(sent.name, show);
     insert(&mut headers, header::ETAG, &tag);
     headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));

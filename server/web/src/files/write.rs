@@ -1,23 +1,30 @@
-//! Writing what somebody sends into a folder.
+//! Writing what somebody sends.
 
 use std::sync::Arc;
 
-use cubeloom_storage::browse::{BrowseError, Folder};
-
-use super::{Content, blocking};
+use super::object::write_object;
+use super::{Content, Demands, blocking};
 use crate::error::{ApiError, ApiResult};
 use crate::volumes::Tree;
 
-/// Writes a file from what somebody sends, and says how long it is. Whatever goes wrong, nothing of it stays.
+/// Writes a file from what somebody sends, and says how long it is. Whatever goes wrong, nothing of it stays. `token`
+/// must be unique.
 ///
 /// # Errors
-/// When it cannot be written, or it does not come whole.
+/// When it cannot be written, it does not come whole, or what is there is not as it is demanded.
 pub(crate) async fn write(
-    folder: Arc<Folder>,
+    tree: &Tree,
     path: &str,
     token: String,
     content: &mut Content,
+    demands: &Demands,
 ) -> ApiResult<u64> {
+    demands.met(tree, path).await?;
+    let folder = match tree {
+        Tree::Folder(folder) => Arc::clone(folder),
+        Tree::Bucket(bucket) => return write_object(bucket, path, content, demands.met(tree, path)).await,
+        Tree::Empty => return Err(ApiError::not_found("file", path)),
+    };
     let inside = path.to_owned();
     let mut upload = blocking(move || folder.upload(&inside, &token)).await?;
     let mut size = 0;
@@ -25,31 +32,8 @@ pub(crate) async fn write(
         size += piece.len() as u64;
         upload = blocking(move || upload.write(&piece).map(|()| upload)).await?;
     }
+    // A long file takes its time to come: somebody else may have been faster.
+    demands.met(tree, path).await?;
     blocking(move || upload.finish()).await?;
     Ok(size)
-}
-
-/// Whether there is something at a path.
-///
-/// # Errors
-/// When that cannot be found out.
-pub(crate) async fn exists(tree: &Tree, path: &str) -> ApiResult<bool> {
-    let found = match tree {
-        Tree::Folder(folder) => {
-            let (folder, path) = (Arc::clone(folder), path.to_owned());
-            let look = move || match folder.entry(&path) {
-                Ok(_) => Ok(true),
-                Err(BrowseError::NotFound(_)) => Ok(false),
-                Err(error) => Err(error),
-            };
-            return blocking(look).await;
-        }
-        Tree::Bucket(bucket) => bucket.object(path).await,
-        Tree::Empty => return Ok(false),
-    };
-    match found {
-        Ok(_) => Ok(true),
-        Err(BrowseError::NotFound(_)) => Ok(false),
-        Err(error) => Err(ApiError::from(error)),
-    }
 }

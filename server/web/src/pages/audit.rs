@@ -1,4 +1,5 @@
-//! `GET /audit`: who changed what, from where, before and after. For administrators.
+//! `GET /audit`: who changed what, from where, before and after. For administrators; owners have that of their project,
+//! `GET /projects/{project}/audit`.
 
 use askama::Template;
 use axum::extract::State;
@@ -9,7 +10,7 @@ use serde_json::{Map, Value};
 use super::{Frame, html, with_query};
 use crate::api::audit::{AuditQuery, AuditView, page};
 use crate::error::ApiResult;
-use crate::extract::Query;
+use crate::extract::{Path, Query};
 use crate::page::PageQuery;
 use crate::state::Web;
 use crate::time::Time;
@@ -18,6 +19,10 @@ use crate::time::Time;
 #[template(path = "audit.html")]
 struct AuditPage {
     frame: Frame,
+    /// Where the page is.
+    path: String,
+    /// The one project that it is about.
+    project: Option<String>,
     asked: Asked,
     entries: Vec<Row>,
     /// The next page of them.
@@ -95,21 +100,45 @@ fn moment(day: &str, later: i64) -> Option<Time> {
     Some(Time(cubeloom_domain::Timestamp(time.0.0 + later * 86_400_000_000)))
 }
 
-/// The page.
+/// Every change.
 pub(crate) async fn show(
     State(web): State<Web>,
     frame: Frame,
     Query(asked): Query<Asked>,
 ) -> ApiResult<Response> {
+    shown(&web, frame, "/audit".into(), None, asked).await
+}
+
+/// Every change in a project.
+pub(crate) async fn of_project(
+    State(web): State<Web>,
+    frame: Frame,
+    Path(project): Path<String>,
+    Query(asked): Query<Asked>,
+) -> ApiResult<Response> {
+    // Another project's are not for the owners of this one, whatever the address says.
+    let asked = Asked { project: String::new(), ..asked };
+    shown(&web, frame, format!("/projects/{project}/audit"), Some(project), asked).await
+}
+
+async fn shown(
+    web: &Web,
+    frame: Frame,
+    path: String,
+    project: Option<String>,
+    asked: Asked,
+) -> ApiResult<Response> {
     let query = PageQuery { cursor: asked.cursor.clone(), limit: None };
-    let found = page(&web, asked.query(), &query).await?;
+    let mut wanted = asked.query();
+    wanted.project = project.clone().or(wanted.project);
+    let found = page(web, wanted, &query).await?;
     let next = found.next_cursor.map(|cursor| {
         let mut pairs = asked.pairs().to_vec();
         pairs.push(("cursor", &cursor));
-        with_query("/audit", &pairs)
+        with_query(&path, &pairs)
     });
     let entries = found.items.into_iter().map(|entry| row(&frame, entry)).collect();
-    html(&AuditPage { frame, asked, entries, next })
+    html(&AuditPage { frame, path, project, asked, entries, next })
 }
 
 fn row(frame: &Frame, entry: AuditView) -> Row {

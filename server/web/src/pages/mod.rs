@@ -4,6 +4,7 @@ mod api_docs;
 mod asked_for;
 mod audit;
 mod clusters;
+mod compared;
 mod crumbs;
 mod diff;
 mod error;
@@ -61,6 +62,7 @@ pub(crate) fn router() -> Router<Web> {
         .route("/me", get(me::show))
         .route("/users", get(users::show))
         .route("/audit", get(audit::show))
+        .route("/projects/{project}/audit", get(audit::of_project))
         .route("/preferences", post(preferences::set))
         .route("/runs/{run}/compare", get(run_compare::page))
         .route("/projects", get(projects::show))

@@ -5,13 +5,17 @@ use axum::extract::State;
 use axum::response::Response;
 use serde_json::Value;
 
+use super::compared::Compared;
 use super::diff::{self, Line};
 use super::{Frame, html};
 use crate::api::pipelines::{CompareQuery, ComparisonView, compare_versions};
-use crate::error::ApiResult;
+use crate::api::runs::view::RunView;
+use crate::error::{ApiError, ApiResult};
 use crate::extract::{Path, Query};
 use crate::readable;
+use crate::runs::{Reader, difference};
 use crate::state::Web;
+use crate::told::told;
 
 #[derive(Template)]
 #[template(path = "pipeline-compare.html")]
@@ -21,6 +25,8 @@ struct ComparePage {
     name: String,
     found: ComparisonView,
     lines: Vec<Line>,
+    /// What the newest runs of both did, the new version's first; absent when one of them has none that has ended.
+    compared: Option<Compared>,
 }
 
 impl ComparePage {
@@ -30,6 +36,13 @@ impl ComparePage {
 
     fn differs(&self) -> bool {
         !self.found.text.same || self.found.code_differs
+    }
+
+    /// The versions of which no run has ended.
+    fn not_run(&self) -> Vec<u32> {
+        let found = &self.found;
+        let sides = [(&found.from, &found.from_run), (&found.to, &found.to_run)];
+        sides.into_iter().filter(|(_, run)| run.is_none()).map(|(side, _)| side.version).collect()
     }
 }
 
@@ -41,5 +54,21 @@ pub(crate) async fn show(
 ) -> ApiResult<Response> {
     let found = compare_versions(&web, &project, &name, (query.from, query.to)).await?;
     let lines = diff::lines(&found.text.hunks);
-    html(&ComparePage { frame, project, name, found, lines })
+    let compared = newest_runs(&web, &frame, &found).await?;
+    html(&ComparePage { frame, project, name, found, lines, compared })
+}
+
+/// The newest runs of two versions beside each other.
+async fn newest_runs(web: &Web, frame: &Frame, found: &ComparisonView) -> ApiResult<Option<Compared>> {
+    let (Some(from), Some(to)) = (&found.from_run, &found.to_run) else { return Ok(None) };
+    // Of one version twice, both are the same run.
+    if from.id == to.id {
+        return Ok(None);
+    }
+    let opened = async |run: &RunView| Reader::open(web, &run.id.parse().map_err(ApiError::internal)?).await;
+    let (left, right) = (opened(to).await?, opened(from).await?);
+    let view = told(frame.lang, difference::compare(web, &left, &right).await?);
+    let names = [found.to.version, found.from.version]
+        .map(|version| frame.t_with("pipeline.compare-run-of", [("version", version)]));
+    Ok(Some(Compared::new(frame, view, names)))
 }

@@ -158,7 +158,10 @@ impl StoragePage {
         match &volume.place {
             VolumePlace::Workspace { path } => format!("{}/{path}", self.project),
             VolumePlace::Folder { path } => path.clone(),
-            VolumePlace::Claim { cluster, claim } => format!("{cluster}: {claim}"),
+            VolumePlace::Claim { cluster, claim, folder: None } => format!("{cluster}: {claim}"),
+            VolumePlace::Claim { cluster, claim, folder: Some(path) } => {
+                format!("{cluster}: {claim}, {path}")
+            }
             VolumePlace::ObjectStore { scheme, bucket, prefix, .. } => {
                 format!("{scheme}://{bucket}/{prefix}")
             }

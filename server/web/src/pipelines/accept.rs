@@ -48,7 +48,8 @@ pub(crate) struct Sent {
 pub(crate) async fn accept(web: &Web, caller: &Caller, project: &str, sent: Sent) -> ApiResult<Accepted> {
     let mut found = check::Found::default();
     found.text("/message", &sent.message, 2000);
-    if let Some(digest) = &sent.code
+    let code = sent.code.filter(|digest| !digest.is_empty());
+    if let Some(digest) = &code
         && !code::renew(web, project, digest)
     {
         found.wrong(
@@ -67,7 +68,7 @@ pub(crate) async fn accept(web: &Web, caller: &Caller, project: &str, sent: Sent
         name: pipeline.name.clone(),
         digest: text_digest(&sent.document),
         document: sent.document,
-        code: sent.code,
+        code,
         message: sent.message,
         description: pipeline.description.clone().unwrap_or_default(),
         labels: labels(&pipeline.labels),

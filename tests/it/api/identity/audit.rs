@@ -126,6 +126,15 @@ fn an_entry_says_who_by_what_before_and_after() {
         of_project["items"].as_array().unwrap().iter().filter(|one| one["project"] != "default").collect();
     assert!(others.is_empty(), "{others:?}");
     named.get("/audit").expect(403);
+    let page = |client: &Client, path: &str| client.get(&format!("page:{path}"));
+    let shown = page(&named, "/projects/default/audit?project=vision").expect(200).text();
+    assert!(shown.contains("project.update") && shown.contains("Ours") && !shown.contains("token.create"));
+    assert!(page(&named, "/projects/default").expect(200).text().contains("/projects/default/audit"));
+    let viewer = server.as_(Who::Viewer);
+    page(&viewer, "/projects/default/audit").expect(403);
+    assert!(!page(&viewer, "/projects/default").expect(200).text().contains("/projects/default/audit"));
+    page(&server.as_(Who::Stranger), "/projects/default/audit").expect(404);
+    page(&named, "/audit").expect(403);
     // Nobody changes it.
     let path = format!("/audit/{}", entry["id"].as_str().unwrap());
     assert!(matches!(ada.delete(&path, "*").status, 404 | 405));

@@ -77,9 +77,13 @@ const BLIND: [(&str, &str, &str); 9] = [
     (
         "PUT",
         "/api/v1/projects/{project}/volumes/{volume}/file",
-        "files have no revision; If-None-Match keeps what is there",
+        "programs write files that they never read; If-Match and If-None-Match hold when they are sent",
     ),
-    ("DELETE", "/api/v1/projects/{project}/volumes/{volume}/file", "files have no revision"),
+    (
+        "DELETE",
+        "/api/v1/projects/{project}/volumes/{volume}/file",
+        "files are deleted by name; If-Match holds when it is sent",
+    ),
 ];
 
 /// Needs a provider: tests/e2e/oidc.test.mjs does it.

@@ -57,6 +57,31 @@ fn every_problem_is_told_with_its_place() {
 }
 
 #[test]
+fn to_look_at_a_document_stores_nothing() {
+    let (server, editor) = editor();
+    let text = WRONG.replace("wrong", "right").split("tasks:").next().unwrap().replace("surprise: 1\n", "")
+        + "tasks:\n  - {name: a, template: command, arguments: {command: [echo]}}\n";
+    editor.post(PIPELINES, &json!({"document": text})).expect(201);
+    let run = editor.post("/projects/default/runs", &json!({"pipeline": "right"})).expect(201).json();
+    let ended = crate::api::runs::help::until(&editor, run["run"]["id"].as_str().unwrap(), "succeeded");
+    let owner = server.as_(Who::Owner);
+    let there = || {
+        let list = |path: &str| owner.get(&format!("{path}?limit=200")).expect(200).json();
+        let audit = list("/projects/default/audit");
+        [list(PIPELINES), list("/runs"), list(&format!("{PIPELINES}/right/versions")), audit]
+    };
+    let before = there();
+    assert_eq!(before[1]["items"][0]["id"], ended["id"]);
+    for document in [text.as_str(), &text.replace("name: right", "name: another"), WRONG] {
+        for path in [VALIDATE, COMPILE] {
+            let answer = editor.post(path, &json!({"document": document}));
+            assert!(matches!(answer.status, 200 | 422), "{}", answer.text());
+        }
+    }
+    assert_eq!(there(), before);
+}
+
+#[test]
 fn what_only_this_place_lacks_is_stored_and_told() {
     let (_server, editor) = editor();
     let text = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: later\ntasks:\n  - {name: a, template: not-installed}\n";

@@ -78,6 +78,11 @@ fn a_folder_is_uploaded_and_goes_with_a_pipeline() {
     let changed = json!({"document": text.replace("Says hi", "Says more")});
     let kept = editor.put(&format!("{PIPELINES}/with-code"), "\"1\"", &changed).expect(200).json();
     assert_eq!(kept["code"], digest, "a change without a folder keeps the one that is there");
+    let without = json!({"document": text.replace("Says hi", "Says more"), "code": ""});
+    let bare = editor.put(&format!("{PIPELINES}/with-code"), "\"2\"", &without).expect(200).json();
+    assert_eq!((&bare["version"], bare.get("code")), (&json!(3), None), "an empty one takes it away: {bare}");
+    let started = editor.post("/projects/default/runs", &json!({"pipeline": "with-code"})).expect(201).json();
+    assert!(started["run"].get("code").is_none(), "{started}");
 
     let admin = server.as_(Who::Administrator);
     admin.post("/projects", &json!({"name": "other"})).expect(201);

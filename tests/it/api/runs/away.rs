@@ -11,6 +11,7 @@ use cubeloom_testkit::postgres::{Cluster, Database};
 use serde_json::json;
 
 use super::help::{Events, document, start, task, until, until_task};
+use crate::api::identity::help::Browser;
 use crate::api::support::{Server, Who};
 use crate::support::{TestApp, wait_for};
 
@@ -96,8 +97,8 @@ fn the_database_may_be_away_for_a_while() {
     until(&editor, &run, "succeeded");
 }
 
-/// How long the database is stopped: longer than a lease of the engine's lasts.
-const STOPPED: Duration = Duration::from_secs(35);
+/// How long the database is stopped: longer than a lease of the engine's lasts, and than anything waits for it.
+const STOPPED: Duration = Duration::from_secs(60);
 
 #[test]
 fn a_database_that_crashes_and_comes_back_costs_a_run_nothing_but_time() {
@@ -106,6 +107,7 @@ fn a_database_that_crashes_and_comes_back_costs_a_run_nothing_but_time() {
     app.set("CUBELOOM_DATABASE_URL", cluster.url());
     let server = Server::start_in(app);
     let editor = server.as_(Who::Editor);
+    let browser = Browser::new(&server, Who::Editor.name());
     let held = server.path("held");
     std::fs::write(&held, "").unwrap();
     let line = format!(
@@ -129,6 +131,18 @@ fn a_database_that_crashes_and_comes_back_costs_a_run_nothing_but_time() {
         assert!(!refused.header("retry-after").is_empty(), "{:?}", refused.headers);
         refused.problem("unavailable");
         editor.post("/projects/default/pipelines", &other).expect(503).problem("unavailable");
+        for path in ["page:/", "page:/projects/default/runs", &format!("page:/runs/{run}")] {
+            let page = browser.get(path).expect(503);
+            assert!(page.header("content-type").starts_with("text/html"), "{path}: {:?}", page.headers);
+            assert!(!page.header("retry-after").is_empty(), "{path}: {:?}", page.headers);
+            let text = page.text();
+            for words in
+                ["The server cannot do this now", "the database does not answer at present", "</html>"]
+            {
+                assert!(text.contains(words), "{path} does not say {words}: {text}");
+            }
+            assert!(!text.contains(&cluster.url()), "{path} says where the database is: {text}");
+        }
         thread::sleep(Duration::from_secs(1));
     }
     cluster.start();
@@ -142,6 +156,7 @@ fn a_database_that_crashes_and_comes_back_costs_a_run_nothing_but_time() {
     let attempts = editor.get(&format!("/runs/{run}/attempts")).expect(200).json();
     assert_eq!(attempts["items"].as_array().unwrap().len(), 2, "{attempts}");
     editor.post("/projects/default/pipelines", &other).expect(201);
+    browser.get("page:/projects/default/runs").expect(200);
 }
 
 /// The first answers after the database is back may still be refusals.

@@ -2,12 +2,13 @@
 //! people or programs wrote.
 
 use reqwest::Method;
+use serde_json::json;
 
 use super::help::{document, start, task, until};
 use crate::api::support::client::send;
 use crate::api::support::{Client, Server, Who};
 
-fn page(client: &Client, path: &str) -> String {
+pub(super) fn page(client: &Client, path: &str) -> String {
     let answer = client.get(&format!("page:{path}")).expect(200);
     assert!(answer.header("content-type").starts_with("text/html"), "{path}");
     answer.text()
@@ -15,7 +16,7 @@ fn page(client: &Client, path: &str) -> String {
 
 /// A run of every tab that has something to show: outputs, a metric, a failure, one task for each of a list.
 fn finished(editor: &Client) -> String {
-    let report = r#"echo '{"output": {"rows": "<b>7</b>"}}' >> "$CUBELOOM_OUTPUTS"; echo "<i>hello</i>""#;
+    let report = r#"echo '{"output": {"rows": "<b>7</b>"}}' >> "$CUBELOOM_OUTPUTS"; echo '{"metric": {"name": "loss", "value": 0.5, "step": 3}}' >> "$CUBELOOM_OUTPUTS"; echo "<i>hello</i>""#;
     let each = "    needs: [pull]\n    for_each: {list: [a, b]}\n";
     let text = format!(
         "parameters:\n  where: {{type: string, default: here}}\ntasks:\n{}{}{}",
@@ -41,7 +42,6 @@ fn every_tab_shows_its_part() {
         ("logs", vec!["data-task=\"fails\"", "stdout and stderr"]),
         ("parameters", vec!["where", "here", "default of the pipeline"]),
         ("outputs", vec!["rows", "&#60;b&#62;7&#60;/b&#62;"]),
-        ("metrics", vec!["metrics-none"]),
         ("objects", vec!["argv", "byte for byte"]),
     ] {
         let text = page(&editor, &format!("/runs/{run}?tab={tab}"));
@@ -52,6 +52,12 @@ fn every_tab_shows_its_part() {
         assert!(text.contains("fails failed first") && text.contains("no such table"), "{tab}");
         assert!(text.contains(short) && !text.contains("<b>7</b>"), "{tab}");
     }
+    // The script draws what the API has: tests/e2e/plots.test.mjs looks at that.
+    assert!(page(&editor, &format!("/runs/{run}?tab=metrics")).contains("id=\"metrics\""));
+    let metrics = editor.get(&format!("/runs/{run}/metrics")).expect(200).json();
+    let series: Vec<_> =
+        metrics["series"].as_array().unwrap().iter().map(|one| (&one["name"], &one["points"])).collect();
+    assert_eq!(series, [(&json!("loss"), &json!([[3.0, 0.5]]))]);
     let text = page(&editor, &format!("/runs/{run}/tasks/each"));
     assert!(text.contains("instance-1") && text.contains("attempt-1"), "{text}");
     let chinese =
@@ -102,64 +108,4 @@ fn the_list_is_filtered_by_its_address() {
         assert_eq!(text.contains("No run is like that"), !found, "{query}");
     }
     editor.get("page:/projects/default/runs?state=odd").expect(422);
-}
-
-#[test]
-fn two_runs_are_compared() {
-    let server = Server::start();
-    let editor = server.as_(Who::Editor);
-    let of = |value: &str| {
-        let line = format!(r#"echo '{{"output": {{"auc": {value}}}}}' >> "$CUBELOOM_OUTPUTS""#);
-        let run = start(&editor, &document("judged", &format!("tasks:\n{}", task("judge", &line, ""))));
-        until(&editor, &run, "succeeded");
-        run
-    };
-    let (first, second) = (of("0.91"), of("0.93"));
-    // The run before is taken when none is named.
-    for path in [format!("/runs/{second}/compare"), format!("/runs/{second}/compare?with={first}")] {
-        let text = page(&editor, &path);
-        for word in ["0.91", "0.93", "judge", &first, &second] {
-            assert!(text.contains(word), "{path} does not show {word}: {text}");
-        }
-    }
-    assert!(page(&editor, &format!("/runs/{second}")).contains(&format!("compare?with={first}")));
-}
-
-#[test]
-fn what_two_runs_asked_for_stands_beside_each_other_and_what_differs_is_marked() {
-    let server = Server::start();
-    let editor = server.as_(Who::Editor);
-    let run = |cpu: &str, rest: &str| {
-        let asks = |name: &str, cpu: &str| {
-            format!(
-                "  - {{name: {name}, template: command, arguments: {{command: ['true']}}, \
-                 resources: {{cpu: {cpu}, memory: 64Mi}}}}\n"
-            )
-        };
-        let tasks = format!("tasks:\n{}{}{rest}", asks("same", "100m"), asks("more", cpu));
-        let run = start(&editor, &document("asking", &tasks));
-        until(&editor, &run, "succeeded");
-        run
-    };
-    let only = "  - {name: only, template: command, arguments: {command: ['true']}, \
-                resources: {cpu: 300m, memory: 32Mi}}\n";
-    let (first, second) = (run("100m", ""), run("1500m", only));
-    let text = page(&editor, &format!("/runs/{second}/compare?with={first}"));
-    let (_, table) = text.split_once("compare-asked\"").unwrap_or_else(|| panic!("{text}"));
-    let rows: Vec<&str> = table.split_once("</table>").unwrap().0.split("<tr").skip(2).collect();
-    assert_eq!(rows.len(), 3, "{table}");
-    assert!(
-        rows[0].contains(">same<") && !rows[0].contains("differs") && rows[0].contains("64 MiB"),
-        "{}",
-        rows[0]
-    );
-    assert!(rows[0].contains(">0.1<") && !rows[0].contains("<mark>"), "{}", rows[0]);
-    assert!(rows[1].contains(">more<") && rows[1].contains("class=\"differs\""), "{}", rows[1]);
-    assert!(rows[1].contains("<mark>1.5</mark>") && rows[1].contains("<mark>0.1</mark>"), "{}", rows[1]);
-    assert_eq!(rows[1].matches("<mark>").count(), 2, "the memory is the same: {}", rows[1]);
-    assert!(
-        rows[2].contains(">only<") && rows[2].contains("<mark>0.3</mark>") && rows[2].contains('–'),
-        "{}",
-        rows[2]
-    );
 }

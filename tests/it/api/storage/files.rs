@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::{MetadataExt, symlink};
+use std::time::{Duration, SystemTime};
 
 use reqwest::Method;
 use serde_json::json;
@@ -43,6 +44,72 @@ fn a_file_comes_back_as_it_was_brought_whole_and_in_ranges() {
         (&listed["items"][0]["name"], &listed["items"][0]["size"]),
         (&json!("data.bin"), &json!(300_000))
     );
+}
+
+#[test]
+fn a_file_is_replaced_and_deleted_only_as_it_was_read_where_somebody_says_so() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let file = format!("{VOLUME}/file?path=shared.txt");
+    let with = |method: Method, name: &str, tag: &str, content: &'static str| {
+        send(editor.request(method, &file).header(name, tag).body(content))
+    };
+    let read = || editor.get(&file).expect(200);
+    with(Method::PUT, "if-match", "*", "one").expect(412).problem("stale");
+    put(&editor, "shared.txt", "one").expect(204);
+    let first = read().etag();
+    with(Method::PUT, "if-match", &first, "another").expect(204);
+    let second = read().etag();
+    assert_ne!(first, second);
+    let refused = with(Method::PUT, "if-match", &first, "late").expect(412);
+    assert_eq!(refused.header("etag"), second, "the present one is told");
+    refused.problem("stale");
+    with(Method::DELETE, "if-match", &first, "").expect(412).problem("stale");
+    assert_eq!(read().text(), "another");
+    with(Method::PUT, "if-none-match", "*", "new").expect(409).problem("conflict");
+    // As proxies that compress write it, one of several, and whatever is there.
+    for tag in [format!("W/{second}"), format!("{first}, {second}"), "*".to_owned()] {
+        with(Method::PUT, "if-match", &tag, "another").expect(204);
+        let path = server.data().join("workspace/default/shared.txt");
+        let at = second.trim_matches('"').split_once('-').unwrap().1;
+        let at = Duration::from_micros(u64::from_str_radix(at, 16).unwrap());
+        fs::File::options()
+            .write(true)
+            .open(path)
+            .unwrap()
+            .set_modified(SystemTime::UNIX_EPOCH + at)
+            .unwrap();
+    }
+    with(Method::DELETE, "if-match", &second, "").expect(204);
+    editor.get(&file).expect(404);
+    with(Method::DELETE, "if-match", &second, "").expect(412).problem("stale");
+}
+
+#[test]
+fn a_file_that_changes_while_another_is_being_sent_is_not_lost() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    put(&editor, "slow.txt", "one").expect(204);
+    let read = editor.get(&format!("{VOLUME}/file?path=slow.txt")).expect(200).etag();
+    let mut slow = TcpStream::connect(server.url().replace("http://", "")).unwrap();
+    let token = editor.token().unwrap();
+    write!(
+        slow,
+        "PUT /api/v1{VOLUME}/file?path=slow.txt HTTP/1.1\r\nhost: here\r\nauthorization: Bearer {token}\r\n\
+         if-match: {read}\r\ncontent-length: 4\r\nexpect: 100-continue\r\nconnection: close\r\n\r\n"
+    )
+    .unwrap();
+    // It is asked for its content once what is there has been looked at.
+    let mut asked = [0; 25];
+    slow.read_exact(&mut asked).unwrap();
+    assert_eq!(&asked, b"HTTP/1.1 100 Continue\r\n\r\n");
+    slow.write_all(b"la").unwrap();
+    put(&editor, "slow.txt", "faster").expect(204);
+    slow.write_all(b"te").unwrap();
+    let mut answer = String::new();
+    slow.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 412"), "{answer}");
+    assert_eq!(editor.get(&format!("{VOLUME}/file?path=slow.txt")).expect(200).text(), "faster");
 }
 
 #[test]

@@ -103,10 +103,7 @@ fn the_claim_of_a_clusters_workspace_is_the_workspace_and_another_is_out_of_sigh
     for refused in [editor.get(&format!("{LIST}/other/files")), put("other")] {
         let refused = refused.expect(409).problem("conflict");
         let detail = refused["detail"].as_str().unwrap();
-        assert!(
-            detail.contains("with a task that has the volume") && detail.contains("`shared`"),
-            "{detail}"
-        );
+        assert!(detail.contains("an administrator can mount it") && detail.contains("`shared`"), "{detail}");
     }
     let page = editor.get("page:/projects/default/storage?volume=other").expect(200).text();
     assert!(page.contains("with a task that has the volume") && !page.contains("data-writable"), "{page}");
@@ -116,6 +113,44 @@ fn the_claim_of_a_clusters_workspace_is_the_workspace_and_another_is_out_of_sigh
     // Without the cluster nobody knows whose claim it is.
     admin.delete("/clusters/far", "*").expect(204);
     editor.get(&format!("{LIST}/mine/files")).expect(409);
+}
+
+#[test]
+fn a_claim_that_the_server_sees_is_browsed_like_a_folder() {
+    let server = Server::start();
+    let (admin, owner, viewer) =
+        (server.as_(Who::Administrator), server.as_(Who::Owner), server.as_(Who::Viewer));
+    let mounted = server.path("mounted");
+    fs::create_dir(&mounted).unwrap();
+    let body = |folder: &str| {
+        let place = json!({"kind": "claim", "cluster": "far", "claim": "datasets", "folder": folder});
+        json!({"name": "sets", "place": place})
+    };
+    let here = body(mounted.to_str().unwrap());
+    // Through it, somebody could look at everything that the server may read.
+    owner.post(LIST, &here).expect(403).problem("forbidden");
+    let own = body(server.data().join("keys").to_str().unwrap());
+    let refused = admin.post(LIST, &own).expect(422).problem("invalid");
+    assert_eq!(refused["problems"][0]["path"], "/place/folder", "{refused}");
+    let made = admin.post(LIST, &here).expect(201).json();
+    assert_eq!((&made["browsable"], &made["place"]), (&json!(true), &here["place"]));
+    let file = format!("{LIST}/sets/file?path=a/b.csv");
+    send(owner.request(Method::PUT, &file).body("a,b\n1,2\n")).expect(204);
+    assert_eq!(fs::read_to_string(mounted.join("a/b.csv")).unwrap(), "a,b\n1,2\n");
+    assert_eq!(viewer.get(&file).expect(200).text(), "a,b\n1,2\n");
+    let preview = viewer.get(&format!("{LIST}/sets/preview?path=a/b.csv")).expect(200).json();
+    assert_eq!(preview["columns"], json!(["a", "b"]), "{preview}");
+    send(viewer.request(Method::PUT, &file).body("x")).expect(403);
+    server.as_(Who::Stranger).get(&file).expect(404);
+    let page = owner.get("page:/projects/default/storage?volume=sets").expect(200).text();
+    assert!(page.contains("far: datasets") && page.contains("data-writable"), "{page}");
+    // For jobs it is still the claim.
+    let text = document("names", &format!("tasks:\n{}", task("t", "true", "    volumes: [sets]\n")));
+    let refused =
+        owner.post("/projects/default/runs", &json!({"document": text})).expect(422).problem("invalid");
+    assert!(refused.to_string().contains("on Kubernetes clusters only"), "{refused}");
+    fs::remove_dir_all(&mounted).unwrap();
+    viewer.get(&format!("{LIST}/sets/files")).expect(503).problem("unavailable");
 }
 
 #[test]

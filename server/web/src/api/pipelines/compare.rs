@@ -2,13 +2,17 @@
 
 use axum::extract::State;
 use cubeloom_compiler::parse_pipeline;
+use cubeloom_domain::state::RunState;
+use cubeloom_store::RunFilter;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::VersionView;
+use crate::api::runs::view::RunView;
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path, Query};
 use crate::pipelines::{Difference, StructureView, difference, structure};
+use crate::runs::reader;
 use crate::state::Web;
 
 /// Which two versions.
@@ -36,9 +40,16 @@ pub struct ComparisonView {
     pub text: Difference,
     /// Whether the folders of code differ.
     pub code_differs: bool,
+    /// The newest run of the old one that has ended. `GET /runs/{run}/compare` says what it took and what came of it,
+    /// beside that of the new one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_run: Option<RunView>,
+    /// The newest run of the new one that has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_run: Option<RunView>,
 }
 
-/// Compares two versions of a pipeline: tasks, parameters, settings, and the text.
+/// Compares two versions of a pipeline: tasks, parameters, settings, the text, and which runs show what each does.
 #[utoipa::path(
     get,
     path = "/projects/{project}/pipelines/{pipeline}/compare",
@@ -71,6 +82,8 @@ pub(crate) async fn compare_versions(
     let missing = |version| move || ApiError::not_found("version", format!("{name}@{version}"));
     let old = web.store().pipeline(project, name, from).await?.ok_or_else(missing(from))?;
     let new = web.store().pipeline(project, name, to).await?.ok_or_else(missing(to))?;
+    let from_run = newest_run(web, project, name, from).await?;
+    let to_run = newest_run(web, project, name, to).await?;
     let work = move || -> Result<ComparisonView, serde_json::Error> {
         let names = (format!("version {from}"), format!("version {to}"));
         let text = difference(&old.document, &new.document, (&names.0, &names.1));
@@ -80,8 +93,24 @@ pub(crate) async fn compare_versions(
         };
         let code_differs = old.code != new.code;
         let (from, to) = (VersionView::from(old), VersionView::from(new));
-        Ok(ComparisonView { from, to, structure, text, code_differs })
+        Ok(ComparisonView { from, to, structure, text, code_differs, from_run, to_run })
     };
     let found = tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)?;
     found.map_err(ApiError::internal)
+}
+
+/// The newest run of a version that has ended: of one that goes on, nothing can be said yet.
+async fn newest_run(web: &Web, project: &str, name: &str, version: u32) -> ApiResult<Option<RunView>> {
+    let filter = RunFilter {
+        projects: Some(vec![project.to_owned()]),
+        pipeline: Some(name.to_owned()),
+        version: Some(version),
+        states: RunState::ALL.into_iter().filter(|state| state.is_final()).collect(),
+        limit: Some(1),
+        ..RunFilter::default()
+    };
+    match web.store().runs(&filter).await?.first() {
+        Some(record) => Ok(Some(reader::shown(web, record).await?)),
+        None => Ok(None),
+    }
 }

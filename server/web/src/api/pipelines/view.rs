@@ -25,7 +25,7 @@ pub struct NewDocument {
     #[schema(max_length = 2000)]
     pub message: String,
     /// The digest of the folder of code that goes with it, uploaded before. When absent, a changed pipeline keeps the
-    /// folder that it has.
+    /// folder that it has; when empty, it has none from now on.
     pub code: Option<String>,
 }
 

@@ -2,6 +2,8 @@
 
 use axum::extract::State;
 use cubeloom_domain::RunId;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::view::HistoryView;
 use crate::error::{ApiResult, ProblemDocument};
@@ -10,7 +12,17 @@ use crate::page::{Page, PageQuery};
 use crate::runs::{Reader, describe};
 use crate::state::Web;
 
+/// How many of the latest.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct LatestQuery {
+    /// How many items, from 1 to 200; 50 when absent.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+}
+
 /// The latest attempts of a task that have ended, in whatever run of the pipeline: how long it takes, and what it uses.
+/// There is one page of them.
 #[utoipa::path(
     get,
     path = "/runs/{run}/tasks/{task}/history",
@@ -18,7 +30,7 @@ use crate::state::Web;
     params(
         ("run" = String, Path, description = "The run's id."),
         ("task" = String, Path, description = "The task's name."),
-        PageQuery
+        LatestQuery
     ),
     responses(
         (status = 200, body = Page<HistoryView>),
@@ -29,9 +41,9 @@ use crate::state::Web;
 pub(crate) async fn history(
     State(web): State<Web>,
     Path((run, task)): Path<(RunId, String)>,
-    Query(page): Query<PageQuery>,
+    Query(latest): Query<LatestQuery>,
 ) -> ApiResult<Json<Page<HistoryView>>> {
-    let limit = page.limit()?;
+    let limit = PageQuery { limit: latest.limit, cursor: None }.limit()?;
     let reader = Reader::open(&web, &run).await?;
     reader.find(&task)?;
     let (project, pipeline) = (&reader.record.project, &reader.record.pipeline);

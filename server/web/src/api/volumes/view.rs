@@ -99,6 +99,10 @@ pub enum Place {
         cluster: String,
         /// The claim's name, in the project's namespace.
         claim: String,
+        /// Where this server sees the claim's files, absolute; without it only jobs see them. Only an administrator may name
+        /// one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        folder: Option<String>,
     },
     /// A bucket of an object store.
     ObjectStore {
@@ -137,7 +141,7 @@ impl From<VolumePlace> for Place {
         match place {
             VolumePlace::Workspace { path } => Self::Workspace { path },
             VolumePlace::Folder { path } => Self::Folder { path },
-            VolumePlace::Claim { cluster, claim } => Self::Claim { cluster, claim },
+            VolumePlace::Claim { cluster, claim, folder } => Self::Claim { cluster, claim, folder },
             VolumePlace::ObjectStore { scheme, bucket, prefix, endpoint, region, credentials } => {
                 let credentials = credentials.map(|(id, key)| Credentials { id, key });
                 Self::ObjectStore { scheme, bucket, prefix, endpoint, region, credentials }
@@ -151,7 +155,7 @@ impl From<Place> for VolumePlace {
         match place {
             Place::Workspace { path } => Self::Workspace { path },
             Place::Folder { path } => Self::Folder { path },
-            Place::Claim { cluster, claim } => Self::Claim { cluster, claim },
+            Place::Claim { cluster, claim, folder } => Self::Claim { cluster, claim, folder },
             Place::ObjectStore { scheme, bucket, prefix, endpoint, region, credentials } => {
                 let credentials = credentials.map(|credentials| (credentials.id, credentials.key));
                 Self::ObjectStore { scheme, bucket, prefix, endpoint, region, credentials }
@@ -175,16 +179,13 @@ pub(super) fn check_place(
             Ok(path) => return Ok(VolumePlace::Workspace { path }),
             Err(error) => found.wrong("/place/path", error.to_string()),
         },
-        Place::Folder { path } => {
-            if !caller.user.admin {
-                let detail = "only administrators may make a folder of the machine a volume";
-                return Err(ApiError::forbidden(detail));
-            }
-            check_folder(web, path, found);
-        }
-        Place::Claim { cluster, claim } => {
+        Place::Folder { path } => check_folder(web, caller, ("/place/path", path), found)?,
+        Place::Claim { cluster, claim, folder } => {
             found.name("/place/cluster", cluster, 63);
             found.name("/place/claim", claim, 253);
+            if let Some(folder) = folder {
+                check_folder(web, caller, ("/place/folder", folder), found)?;
+            }
         }
         Place::ObjectStore { scheme, bucket, prefix, endpoint, .. } => {
             if !matches!(scheme.as_str(), "s3" | "cos") {
@@ -214,19 +215,23 @@ pub(super) fn check_place(
     Ok(place.into())
 }
 
-/// A folder that is not the server's own: workers and members would reach its database through it.
-fn check_folder(web: &Web, path: &str, found: &mut Found) {
+/// A folder of the machine, which is not the server's own: workers and members would reach its database through it.
+fn check_folder(web: &Web, caller: &Caller, (at, path): (&str, &str), found: &mut Found) -> ApiResult<()> {
+    if !caller.user.admin {
+        return Err(ApiError::forbidden("only administrators may make a folder of the machine a volume"));
+    }
     let place = std::path::Path::new(path);
     let plain = place.components().all(|part| !matches!(part, std::path::Component::ParentDir));
     if !place.is_absolute() || !plain || path.contains('\0') {
-        found.wrong("/place/path", "write an absolute path, without `..`");
-        return;
+        found.wrong(at, "write an absolute path, without `..`");
+        return Ok(());
     }
     let real = std::fs::canonicalize(place).unwrap_or_else(|_| place.into());
     let data = &web.folders().data;
     if real.starts_with(data) || data.starts_with(&real) {
-        found.wrong("/place/path", "this folder holds the server's own data, or lies in it: choose another");
+        found.wrong(at, "this folder holds the server's own data, or lies in it: choose another");
     }
+    Ok(())
 }
 
 /// As the audit log has it.

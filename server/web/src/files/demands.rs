@@ -1,0 +1,84 @@
+//! What a change of a file demands of what is there: to be as it was read (`If-Match`), or not to be (`If-None-Match`).
+
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, HeaderValue, header};
+use cubeloom_storage::browse::{BrowseError, Entry};
+
+use super::blocking;
+use super::serve::tag;
+use crate::error::{ApiError, ApiResult, Kind};
+use crate::volumes::Tree;
+
+/// What a request demands; nothing when it has neither header.
+pub(crate) struct Demands {
+    /// The ETags of which the file must have one; `*` is any.
+    matching: Option<Vec<String>>,
+    /// Whether there must be nothing.
+    absent: bool,
+}
+
+impl Demands {
+    /// Those of a request.
+    pub(crate) fn of(request: &HeaderMap) -> Self {
+        let tags = |value: &HeaderValue| {
+            let text = value.to_str().unwrap_or_default();
+            // Proxies that compress make an ETag a weak one.
+            text.split(',').map(|tag| tag.trim().trim_start_matches("W/").to_owned()).collect()
+        };
+        Self {
+            matching: request.get(header::IF_MATCH).map(tags),
+            absent: request.contains_key(header::IF_NONE_MATCH),
+        }
+    }
+
+    /// Makes sure that what is there is as it is demanded.
+    ///
+    /// # Errors
+    /// When it is not, or that cannot be found out.
+    pub(crate) async fn met(&self, tree: &Tree, path: &str) -> ApiResult<()> {
+        if self.matching.is_none() && !self.absent {
+            return Ok(());
+        }
+        let present = present(tree, path).await?;
+        if self.absent && present.is_some() {
+            return Err(BrowseError::Exists(path.into()).into());
+        }
+        let Some(tags) = &self.matching else { return Ok(()) };
+        match present {
+            Some(present) if tags.iter().any(|tag| *tag == present || tag == "*") => Ok(()),
+            Some(present) => {
+                let present = HeaderValue::from_str(&present).map_err(ApiError::internal)?;
+                Err(ApiError::stale(&format!("the file `{path}`"), present))
+            }
+            None => {
+                let detail =
+                    format!("the file `{path}` is not there any more: look what is in its folder now");
+                Err(ApiError::new(Kind::Stale, detail))
+            }
+        }
+    }
+}
+
+/// The ETag of what is at a path.
+async fn present(tree: &Tree, path: &str) -> ApiResult<Option<String>> {
+    let found = match tree {
+        Tree::Folder(folder) => {
+            let (folder, path) = (Arc::clone(folder), path.to_owned());
+            let of_entry = |entry: Entry| tag(entry.size, entry.modified_us.unwrap_or_default());
+            let look = move || match folder.entry(&path) {
+                Ok(entry) => Ok(Some(of_entry(entry))),
+                Err(BrowseError::NotFound(_)) => Ok(None),
+                Err(error) => Err(error),
+            };
+            return blocking(look).await;
+        }
+        Tree::Bucket(bucket) => bucket.object(path).await,
+        Tree::Empty => return Ok(None),
+    };
+    match found {
+        Ok(object) => Ok(Some(tag(object.size, object.modified_us))),
+        Err(BrowseError::NotFound(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,125 @@
+// What is drawn of runs: metrics as lines, tasks as bars over time.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { flawless, settled } from "./support/browser.mjs";
+import { siteFor } from "./support/site.mjs";
+import { ended, stage, start } from "./support/stage.mjs";
+
+/** Two values of a metric, as far apart as its parameter says. */
+const LINES = `apiVersion: cubeloom/v1
+kind: Pipeline
+name: lines
+parameters: {far: {type: number, default: 1}}
+tasks:
+  - name: draw
+    template: command
+    arguments:
+      command:
+        - sh
+        - -c
+        - |
+          for step in 0 1; do
+            echo "{\\"metric\\": {\\"name\\": \\"height\\", \\"value\\": $((step * {{ params.far }})), \\"step\\": $step}}" >> "$CUBELOOM_OUTPUTS"
+          done
+`;
+
+const site = siteFor(async (server) => {
+  const there = await stage(server);
+  const { api } = there;
+  await api("POST", "/projects/default/pipelines", { document: LINES });
+  await api("PUT", "/projects/default/pipelines/lines", { document: `${LINES}# another version\n` }, { "if-match": '"1"' });
+  const flat = await start(api, { pipeline: "lines", version: 1 });
+  const steep = await start(api, { pipeline: "lines", version: 2, parameters: { far: 3 } });
+  for (const run of [flat, steep]) await ended(api, run);
+  return { ...there, flat, steep };
+});
+
+/** The colours of a plot's canvas that are those of its lines, by how many pixels have each. */
+const painted = (plot) =>
+  plot.evaluate((box) => {
+    const canvas = box.querySelector("canvas");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const colourOf = (name) => {
+      const probe = document.createElement("span");
+      probe.style.color = `var(${name})`;
+      box.append(probe);
+      const colour = getComputedStyle(probe).color.match(/\d+/g).slice(0, 3).map(Number);
+      probe.remove();
+      return colour;
+    };
+    const wanted = [1, 2, 3].map((n) => colourOf(`--series-${n}`));
+    const counts = wanted.map(() => 0);
+    for (let at = 0; at < data.length; at += 4) {
+      wanted.forEach(([r, g, b], n) => {
+        if (data[at + 3] === 255 && data[at] === r && data[at + 1] === g && data[at + 2] === b) counts[n] += 1;
+      });
+    }
+    return counts;
+  });
+
+/** The lines in a plot's legend. */
+const legend = async (plot) => (await plot.locator(".u-legend .u-series .u-label").allInnerTexts()).slice(1);
+
+test("the metrics of a run are lines", async () => {
+  const page = await site.open({ as: "vera" });
+  await page.goto(`/runs/${site.there.second}?tab=metrics`);
+  await settled(page);
+  const plot = page.locator("#metrics .plot", { hasText: "loss" });
+  assert.match(await plot.getAttribute("aria-label"), /^loss\. learn: 0\.16667$/, "the last of six steps");
+  assert.deepEqual(await legend(plot), ["learn"]);
+  const [first, second] = await painted(plot);
+  assert.ok(first > 100 && second === 0, `${first} pixels of the line, ${second} of another`);
+  assert.ok(await page.locator("#metrics-none").isHidden());
+  await page.goto(`/runs/${site.there.broken}?tab=metrics`);
+  await settled(page);
+  await page.locator("#metrics-none").waitFor({ state: "visible" });
+  assert.equal(await page.locator("#metrics .plot").count(), 0, "there is nothing to draw");
+  flawless(page);
+  await page.context().close();
+});
+
+test("two runs, and two versions, are two lines in one plot", async () => {
+  const { flat, steep } = site.there;
+  const page = await site.open({ as: "vera" });
+  for (const [path, names] of [
+    [`/runs/${steep}/compare?with=${flat}`, ["This run", "The other run"]],
+    ["/projects/default/pipelines/lines/compare?from=1&to=2", ["Version 2", "Version 1"]],
+  ]) {
+    await page.goto(path);
+    await settled(page);
+    const plot = page.locator("#metrics .plot", { hasText: "height" });
+    await plot.waitFor();
+    assert.deepEqual(await legend(plot), names.map((name) => `${name}: draw`));
+    const [one, two, three] = await painted(plot);
+    assert.ok(one > 100 && two > 100 && three === 0, `${path}: ${one}, ${two} and ${three} pixels`);
+    assert.match(await page.locator(".compare-metrics tbody tr").innerText(), /height\s+draw\s+3\s+1\s+\+2/);
+  }
+  flawless(page);
+  await page.context().close();
+});
+
+test("each attempt is a bar with its state, as wide as it was long", async () => {
+  const page = await site.open({ as: "vera" });
+  const bars = async (run) => {
+    await page.goto(`/runs/${run}?tab=gantt`);
+    await settled(page);
+    const of = (row) => {
+      // The one before it is how long it waited.
+      const bar = [...row.querySelectorAll(".gantt-bar")].at(-1);
+      const { width, left } = bar?.getBoundingClientRect() ?? {};
+      return [row.querySelector("[data-row]").title, { state: bar?.dataset.state, width, left }];
+    };
+    return Object.fromEntries(await page.locator(".gantt-row").evaluateAll((rows, text) => rows.map(new Function(`return ${text}`)()), of.toString()));
+  };
+  const { prepare, learn, judge } = await bars(site.there.second);
+  for (const bar of [prepare, learn, judge]) assert.equal(bar.state, "succeeded");
+  // It slept for a second and a half, the others did not.
+  assert.ok(learn.width > 2 * prepare.width && prepare.width > 0 && judge.width > 0, JSON.stringify({ prepare, learn, judge }));
+  assert.ok(prepare.left < learn.left && learn.left + learn.width <= judge.left + 1, "one after the other");
+  const broken = Object.values(await bars(site.there.broken));
+  assert.ok(broken.some((bar) => bar.state === "failed" && bar.width > 0), JSON.stringify(broken));
+  flawless(page);
+  await page.context().close();
+});
