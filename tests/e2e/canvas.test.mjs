@@ -347,7 +347,7 @@ test("compared with a version, new tasks say so, and those that are gone are dra
   const ghost = page.locator(".cv-ghost");
   await ghost.waitFor();
   assert.deepEqual(await page.locator(".cv-task[data-difference=added]").evaluateAll((all) => all.map((one) => one.id)), ["task-fresh"]);
-  await node(page, "fresh").locator(".cv-mark", { hasText: "new" }).waitFor();
+  await node(page, "fresh").locator(".cv-mark", { hasText: "added" }).waitFor();
   assert.match(await ghost.innerText(), /removed\s+b\s/);
   assert.notEqual(await page.locator(".cv-ghost-lines path").getAttribute("d"), "");
   await eventually(async () => {
