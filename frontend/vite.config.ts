@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { INSTEAD } from "./build/instead.ts";
 import { texts } from "./build/texts.ts";
 
 const here = (path: string) => new URL(path, import.meta.url).pathname;
@@ -7,7 +8,7 @@ const here = (path: string) => new URL(path, import.meta.url).pathname;
 export default defineConfig({
   base: "/assets/",
   publicDir: false,
-  resolve: { alias: { "d3-transition": here("src/canvas/no-transition.ts") } },
+  resolve: { alias: INSTEAD },
   plugins: [texts(here("src"), here("../texts"))],
   build: {
     assetsDir: "",

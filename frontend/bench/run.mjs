@@ -24,7 +24,7 @@ const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/cs
 async function serve() {
   const server = createServer((request, response) => {
     const path = new URL(request.url, "http://x").pathname;
-    readFile(join(here, "dist", path === "/" ? "index.html" : path)).then(
+    readFile(join(here, "dist", path)).then(
       (file) => response.writeHead(200, { "content-type": TYPES[extname(path)] ?? "text/html" }).end(file),
       () => response.writeHead(404).end(),
     );
@@ -112,7 +112,7 @@ async function wheel(page, count) {
 async function measure(browser, url, kind, nodes) {
   const context = await browser.newContext({ viewport: VIEW });
   const page = await context.newPage();
-  await page.goto(`${url}/?kind=${kind}&nodes=${nodes}`);
+  await page.goto(`${url}/${kind === "ours" ? "ours" : "bare"}/index.html?kind=${kind}&nodes=${nodes}`);
   await page.waitForFunction(() => window.opened !== undefined, undefined, { timeout: 120_000 });
   const opened = await page.evaluate(() => window.opened);
   const found = { "open": [opened] };
@@ -150,7 +150,7 @@ function table(title, all, clock) {
   console.log([`| ${title} | ${KINDS.map((kind) => NAMES[kind]).join(" | ")} |`, `|---|${KINDS.map(() => "---:|").join("")}`, ...rows, ""].join("\n"));
 }
 
-await build({ configFile: join(here, "vite.config.ts"), logLevel: "error" });
+for (const mode of ["ours", "bare"]) await build({ configFile: join(here, "vite.config.ts"), mode, logLevel: "error" });
 const { server, url } = await serve();
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"] });
 console.log(`${cpus().length} x ${cpus()[0].model}, Chromium ${browser.version()}, headless, ${ROUNDS} rounds in turns; milliseconds of the main thread, median / P95\n`);

@@ -1,4 +1,5 @@
-// The canvas: a node put into an edge, a look at what is selected, layouts taken back, and cutting from one tab into another.
+// The canvas: a node put into an edge, a look at what is selected, layouts taken back and cancelled, frames and notes by
+// the keyboard, and cutting from one tab into another.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -20,11 +21,14 @@ canvas:
   positions: {a: [0, 160], b: [480, 0], c: [960, 320], lone: [480, 480]}
 `;
 const OTHER = DOCUMENT.replace("name: drawn", "name: other").replace(/ {2}- \{name: (b|c|lone).*\n/g, "").replace(/\{a: .*/, "{a: [0, 0]}").replaceAll("name: a,", "name: z,").replace("{a: [", "{z: [");
+const MARKED = DOCUMENT.replace("name: drawn", "name: marked")
+  + "  frames: {f1: {title: Both, tasks: [a, b]}}\n  notes: {n1: {text: look here, at: [0, 480], size: [200, 96]}}\n";
+const BARE = DOCUMENT.replace("name: drawn", "name: bare").replace(/canvas:[^]*/, "");
 
 const site = siteFor(async (server) => {
   server.user("emil", "--project", "default", "--role", "editor");
   const api = server.api(server.token("emil"));
-  for (const document of [DOCUMENT, OTHER]) await api("POST", "/projects/default/pipelines", { document });
+  for (const document of [DOCUMENT, OTHER, MARKED, BARE]) await api("POST", "/projects/default/pipelines", { document });
 });
 
 const editor = (name = "drawn") => openEditor(site, "emil", `/projects/default/pipelines/${name}/edit`);
@@ -102,6 +106,87 @@ test("a layout is taken back in one step, and done again", async () => {
   }
   await page.keyboard.press("Control+z");
   await eventually(async () => assert.equal(await page.locator(".ed-saved[data-dirty]").count(), 0, "nothing is left to save"));
+  flawless(page);
+  await page.context().close();
+});
+
+test("a layout that is being made is cancelled: with Escape or its button, also the first one", async () => {
+  const page = await site.open({ as: "emil" });
+  // The worker never gets its script, so that no layout ends by itself.
+  await page.context().route("**/layout-worker-*.js", () => undefined);
+  await page.goto("/projects/default/pipelines/drawn/edit");
+  await ready(page);
+  const before = await places(page);
+  const busy = page.locator(".cv-busy", { hasText: "Laying out" });
+  for (const cancel of [() => page.keyboard.press("Escape"), () => busy.getByRole("button", { name: "Cancel" }).click()]) {
+    await page.locator(".cv-stage").focus();
+    await page.keyboard.press("Shift+L");
+    await busy.waitFor();
+    await cancel();
+    await busy.waitFor({ state: "detached" });
+    await said(page, "cancelled");
+    assert.deepEqual(await places(page), before);
+    assert.ok(await page.locator(".ed-steps button").first().isDisabled(), "there is no step to take back");
+    await page.waitForFunction(() => document.activeElement?.matches(".cv-stage"));
+  }
+
+  // Tasks without any place are shown all the same.
+  await page.goto("/projects/default/pipelines/bare/edit");
+  await ready(page);
+  await busy.waitFor();
+  assert.equal(await page.locator(".cv-task").count(), 0);
+  await page.locator(".cv-stage").focus();
+  await page.keyboard.press("Escape");
+  await eventually(async () => assert.equal(new Set(Object.values(await places(page))).size, 4, "each has a place of its own"));
+  assert.equal(await page.locator(".ed-saved[data-dirty]").count(), 0);
+  flawless(page);
+  await page.context().close();
+});
+
+test("frames and notes are reached by the keyboard, written, moved and taken away", async () => {
+  const page = await editor("marked");
+  const note = page.locator("#note-n1");
+  await page.locator(".cv-stage").focus();
+  const toNote = async () => {
+    await page.keyboard.press("Home");
+    await said(page, /^Frame Both around a, b$/);
+    await page.keyboard.press("Tab");
+    await said(page, /^a, Command/);
+    await page.keyboard.press("Tab");
+    await said(page, /^Note: /);
+  };
+  await toNote();
+  await page.keyboard.press("Control+ArrowRight");
+  await said(page, "At 8, 480");
+  await page.keyboard.press("Escape");
+  await eventually(async () => assert.equal(await page.locator("[data-selected]").count(), 0));
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  await said(page, /^Note: look here$/);
+  assert.equal(await page.locator(".cv-stage").getAttribute("aria-activedescendant"), "note-n1");
+  await page.keyboard.press("Enter");
+  await page.getByRole("textbox", { name: "Text of the note" }).fill("seen");
+  await page.keyboard.press("Escape");
+  await page.getByRole("group", { name: "Note: seen" }).waitFor();
+  await page.keyboard.press("Delete");
+  await note.waitFor({ state: "detached" });
+
+  await page.keyboard.press("Home");
+  await said(page, /^Frame Both/);
+  await page.keyboard.press("Enter");
+  await page.getByRole("textbox", { name: "Title of the frame" }).fill("Two");
+  await page.keyboard.press("Enter");
+  await page.getByRole("group", { name: "Frame Two around a, b" }).waitFor();
+  const before = await places(page);
+  await page.keyboard.press("Control+ArrowDown");
+  await eventually(async () => {
+    const now = await places(page);
+    assert.deepEqual(["a", "b", "c"].map((task) => now[`task-${task}`] === before[`task-${task}`]), [false, false, true]);
+  });
+  await page.keyboard.press("Control+Shift+g");
+  await page.locator(".cv-frame").waitFor({ state: "detached" });
+  assert.equal(await page.locator(".cv-task").count(), 4);
   flawless(page);
   await page.context().close();
 });

@@ -83,6 +83,28 @@ test("with the mouse: move, undo, connect, no cycle, insert on an edge, box, del
   flawless(page);
 });
 
+test("while an edge is drawn, what it would close a cycle with is faint, says why, and cannot be aimed at", async () => {
+  const page = await editor();
+  assert.equal(await node(page, "a").locator(".cv-task-sub").innerText(), "1 CPU, 256Mi");
+  const port = await node(page, "c").locator(".cv-port[data-side=out]").boundingBox();
+  const [a, lone] = [await middle(page, "a"), await middle(page, "lone")];
+  const marked = (mark) => page.locator(`.cv-task[${mark}]`).evaluateAll((all) => all.map((one) => one.id.slice("task-".length)).sort());
+  await page.mouse.move(port.x + port.width / 2, port.y + port.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(a.x, a.y, { steps: 6 });
+  await eventually(async () => assert.deepEqual(await marked("data-faint"), ["a", "b", "c"]));
+  await page.locator(".cv-why", { hasText: "c and a would wait for each other" }).waitFor();
+  assert.deepEqual(await marked("data-aimed"), []);
+  await page.mouse.move(lone.x, lone.y, { steps: 6 });
+  await eventually(async () => assert.deepEqual(await marked("data-aimed"), ["lone"]));
+  await page.locator(".cv-why").waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+  await page.mouse.up();
+  await eventually(async () => assert.deepEqual(await marked("data-faint"), []));
+  assert.equal(await needs(page, "lone"), "");
+  flawless(page);
+});
+
 test("with the mouse: an edge that ends nowhere offers what to add; the menu; a double click adds", async () => {
   const page = await editor();
   const { x, y, width, height } = await node(page, "c").boundingBox();
@@ -178,6 +200,7 @@ test("with the keyboard alone: walk, connect, refuse, move, copy, frame, note, l
   await said(page, "Laid out");
   await page.keyboard.press("Control+k");
   await page.getByRole("dialog").getByRole("combobox").fill("top to bottom");
+  assert.deepEqual(await look(page, "en"), []);
   await page.keyboard.press("Enter");
   await page.locator(".cv-stage[data-direction=down]").waitFor();
   await page.keyboard.press("?");
@@ -187,6 +210,7 @@ test("with the keyboard alone: walk, connect, refuse, move, copy, frame, note, l
 
   await page.keyboard.press("Shift+F10");
   await page.getByRole("menu").waitFor();
+  assert.deepEqual(await look(page, "en"), []);
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+a");
   await page.keyboard.press("Delete");
@@ -311,16 +335,19 @@ test("what is copied is the document's own text, and text can be pasted", async 
   await eventually(async () => assert.equal(await needs(page, "from-text"), ""));
 });
 
-test("compared with a version, tasks that are gone are drawn where they lay, can be looked at, and are no part of anything", async () => {
+test("compared with a version, new tasks say so, and those that are gone are drawn where they lay, can be looked at, and are no part of anything", async () => {
   await site.there.api("POST", "/projects/default/pipelines", { document: DOCUMENT.replace("name: drawn", "name: past") });
   const { etag } = await site.there.api("GET", "/projects/default/pipelines/past");
-  const now = DOCUMENT.replace("name: drawn", "name: past").replace(/ {2}- \{name: b.*\n/, "").replace("needs: [b]", "needs: [a]").replace("b: [400, 0], ", "");
+  const now = DOCUMENT.replace("name: drawn", "name: past").replace(/ {2}- \{name: b.*\n/, "").replace("needs: [b]", "needs: [a]").replace("b: [400, 0], ", "")
+    .replace("canvas:", "  - {name: fresh, template: command, arguments: {command: [date]}}\ncanvas:").replace("lone: [", "fresh: [0, 240], lone: [");
   await site.there.api("PUT", "/projects/default/pipelines/past", { document: now, message: "without b" }, { "if-match": etag });
   const page = await openEditor(site, "ada", "/projects/default/pipelines/past/edit");
   await page.getByRole("button", { name: "Versions" }).click();
   await page.locator(".ed-version-head", { hasText: "Version 1" }).click();
   const ghost = page.locator(".cv-ghost");
   await ghost.waitFor();
+  assert.deepEqual(await page.locator(".cv-task[data-difference=added]").evaluateAll((all) => all.map((one) => one.id)), ["task-fresh"]);
+  await node(page, "fresh").locator(".cv-mark", { hasText: "added" }).waitFor();
   assert.match(await ghost.innerText(), /removed\s+b\s/);
   assert.notEqual(await page.locator(".cv-ghost-lines path").getAttribute("d"), "");
   await eventually(async () => {
@@ -335,7 +362,7 @@ test("compared with a version, tasks that are gone are drawn where they lay, can
   await eventually(async () => assert.equal(await ghost.getAttribute("aria-pressed"), "true"));
   await page.locator(".cv-stage").focus();
   await page.keyboard.press("Control+a");
-  await eventually(async () => assert.equal(await page.locator(".cv-task[data-selected]").count(), 3));
+  await eventually(async () => assert.equal(await page.locator(".cv-task[data-selected]").count(), 4));
   assert.equal(await ghost.getAttribute("aria-pressed"), "false");
   assert.deepEqual(await look(page, "en"), []);
 

@@ -33,6 +33,7 @@ test("two people on one pipeline: the second is told at once, and merges by task
   // The description is asked about; Emil's other change is joined without a question.
   await eventually(async () => assert.equal(await dialog.locator("fieldset").count(), 1));
   await dialog.getByText("Emil's words").waitFor();
+  assert.deepEqual(await look(emil, "en"), []);
   await dialog.getByLabel(/^ada's/).check();
   await dialog.getByRole("button", { name: "Merge" }).click();
   await banner.waitFor({ state: "detached" });
@@ -49,6 +50,42 @@ test("two people on one pipeline: the second is told at once, and merges by task
   await ada.locator(".ed-saved", { hasText: "Version 4 · saved" }).waitFor();
   flawless(ada);
   flawless(emil);
+});
+
+test("what somebody else has saved is looked at, saved over, or taken", async () => {
+  const page = await openEditor(site, "emil", PATH);
+  const { etag, body } = await site.there.api("GET", "/projects/default/pipelines/count");
+  const withDescription = (text, words) => text.replace(/name: judge\n(?: {4}description: .*\n)?/, `name: judge\n    description: ${words}\n`);
+  const theirs = (words, tag) => site.there.api("PUT", "/projects/default/pipelines/count", { document: withDescription(body.document, words), message: words }, { "if-match": tag });
+  await description(page).fill("mine, and kept");
+  await theirs("first", etag);
+  const banner = page.locator(".ed-banner[data-kind=warning]");
+  await banner.getByRole("button", { name: "Show what differs" }).click();
+  await page.locator("#task-judge[data-difference=changed]").waitFor();
+  await page.getByRole("button", { name: "End comparing" }).click();
+  await page.locator("#task-judge:not([data-difference])").waitFor();
+  await banner.getByRole("button", { name: "Keep mine" }).click();
+  await banner.waitFor({ state: "detached" });
+  assert.equal(await description(page).inputValue(), "mine, and kept");
+  await save(page, "over theirs");
+  assert.match((await stored()).document, /mine, and kept/);
+  assert.doesNotMatch((await stored()).document, /first/);
+
+  await description(page).fill("mine, and given up");
+  const { etag: now } = await site.there.api("GET", "/projects/default/pipelines/count");
+  await theirs("second", now);
+  await banner.getByRole("button", { name: "Take theirs" }).click();
+  await banner.waitFor({ state: "detached" });
+  await eventually(async () => assert.notEqual(await description(page).inputValue(), "mine, and given up"));
+  await page.locator(".ed-saved:not([data-dirty])").waitFor({ state: "attached" });
+  await node(page, "judge").click();
+  await eventually(async () => assert.equal(await field(page, "/tasks/2/description").getByRole("textbox").first().inputValue(), "second"));
+  // It is a step like others.
+  await page.locator(".ed-steps button").first().click();
+  await page.locator(".cv-stage").focus();
+  await page.keyboard.press("Escape");
+  await eventually(async () => assert.equal(await description(page).inputValue(), "mine, and given up"));
+  flawless(page);
 });
 
 test("unsaved work is offered again after the window was closed, and leaving asks", async () => {
@@ -76,6 +113,8 @@ test("while the text cannot be read the canvas shows the last state that could",
   const page = await openEditor(site, "emil", PATH);
   await page.getByRole("button", { name: "Both" }).click();
   const text = page.locator(".cm-content");
+  await text.waitFor();
+  assert.deepEqual(await look(page, "en"), []);
   await text.click();
   await page.keyboard.press("Control+End");
   await page.keyboard.type("\n- {[");

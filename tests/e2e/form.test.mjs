@@ -30,19 +30,48 @@ tasks:
     arguments: {command: [echo, done]}
 `;
 
+/** A template whose arguments come in groups, one of them to be chosen. */
+const GROUPED = `
+apiVersion: cubeloom/v1
+kind: TaskTemplate
+name: grouped
+version: "1.0.0"
+group: basics
+label: {en: Grouped, zh: 分组}
+help: {en: Has groups., zh: 有分组。}
+framework: single
+parameters:
+  type: object
+  additionalProperties: false
+  properties:
+    mode: {type: string, enum: [fast, exact], default: fast, title: Mode, x-form: {order: 1}}
+    depth: {type: integer, default: 3, title: Depth, x-form: {order: 2, group: Tuning}}
+    rate: {type: number, default: 0.1, title: Rate, x-form: {order: 3, group: Tuning}}
+roles: [{name: worker, replicas: 1, resources: {cpu: "1", memory: 64Mi}}]
+command: [echo, "{{ args.mode }}", "{{ args.depth }}", "{{ args.rate }}"]
+`;
+const CHOOSING = `apiVersion: cubeloom/v1
+kind: Pipeline
+name: choosing
+tasks:
+  - {name: choose, template: grouped}
+`;
+
 const site = siteFor(async (server) => {
   server.user("ada", "--admin");
   const api = server.api(server.token("ada"));
   await api("POST", "/projects/default/pipelines", { document: DOCUMENT, message: "as it began" });
+  await api("POST", "/templates", { document: GROUPED });
+  await api("POST", "/projects/default/pipelines", { document: CHOOSING });
   const bytes = { "content-type": "application/octet-stream" };
   await api("PUT", "/projects/default/volumes/workspace/file?path=models/old/m1.json", "{}", bytes);
   await api("POST", "/projects/default/secrets", { name: "api-token", value: "abcdefgh" });
 });
 
 /** The editor, with a task selected. */
-async function editor(task, options = {}) {
+async function editor(task, { pipeline = "digits", ...options } = {}) {
   const page = await site.open({ as: "ada", ...options });
-  await page.goto("/projects/default/pipelines/digits/edit");
+  await page.goto(`/projects/default/pipelines/${pipeline}/edit`);
   await settled(page);
   if (task) await select(page, task);
   return page;
@@ -239,6 +268,31 @@ test("a task of an older version has that version's form, and is told what the n
   } finally {
     await second.stop();
   }
+});
+
+test("arguments come in the groups of their template, an enum is a choice, and what no node has is told", async () => {
+  const page = await editor("choose", { pipeline: "choosing" });
+  const tuning = form(page).getByRole("group", { name: "Tuning" });
+  await tuning.getByRole("heading", { name: "Tuning" }).waitFor();
+  assert.deepEqual(await tuning.locator("[data-pointer]").evaluateAll((all) => all.map((one) => one.dataset.pointer)), ["/tasks/0/arguments/depth", "/tasks/0/arguments/rate"]);
+  const mode = form(page).getByLabel("Mode", { exact: true });
+  assert.equal(await tuning.getByLabel("Mode", { exact: true }).count(), 0);
+  assert.deepEqual((await mode.locator("option").allInnerTexts()).filter((one) => /^(fast|exact)$/.test(one)), ["fast", "exact"]);
+  await mode.selectOption("exact");
+  await eventually(async () => assert.match(await text(page), /mode: exact/));
+
+  await unfold(page, "resources");
+  const resources = part(page, "resources");
+  await resources.getByText("of 8 cores on the largest node").waitFor();
+  const cpu = resources.getByLabel("CPU", { exact: true });
+  await cpu.fill("8");
+  const refused = resources.getByText("More than any node has: the task could never start.");
+  assert.equal(await refused.count(), 0);
+  await cpu.fill("9");
+  await refused.waitFor();
+  await eventually(async () => assert.equal(await cpu.getAttribute("aria-invalid"), "true"));
+  flawless(page);
+  await page.context().close();
 });
 
 test("in Chinese the arguments have Chinese titles and help", async () => {

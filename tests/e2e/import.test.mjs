@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { flawless, look, settled } from "./support/browser.mjs";
+import { ready } from "./support/editor.mjs";
 import { root } from "./support/server.mjs";
 import { siteFor } from "./support/site.mjs";
 
@@ -47,6 +48,22 @@ test("an administrator installs a job template, and an editor only downloads it"
   const again = await imported("ada");
   await again.getByRole("row").filter({ hasText: "detector" }).first().getByText("there already").waitFor();
   flawless(again);
+});
+
+test("an imported pipeline is saved and opens in the editor, each task where it lay", async () => {
+  const page = await imported("emil", file("pipelines.json"));
+  await page.getByRole("button", { name: "Save and open images" }).click();
+  await page.waitForURL("**/pipelines/images/edit");
+  await ready(page);
+  const { document } = (await site.server.api(site.server.token("emil"))("GET", "/projects/default/pipelines/images")).body;
+  const names = [...document.matchAll(/^ {2}- name: (\S+)/gm)].map(([, name]) => name);
+  assert.equal(names.length, 3);
+  const nodes = await page.locator(".cv-task").evaluateAll((all) => Object.fromEntries(all.map((one) => [one.id.slice("task-".length), [one.parentElement.style.left, one.parentElement.style.top]])));
+  assert.deepEqual(Object.keys(nodes).sort(), names.sort());
+  // As the file has them: { x: 100, y: 20.4 } and { x: 100, y: 140 }.
+  assert.deepEqual(nodes.pull, ["100px", "20px"]);
+  assert.ok(Object.values(nodes).some(([x, y]) => x === "100px" && y === "140px"), JSON.stringify(nodes));
+  flawless(page);
 });
 
 test("what was not carried over is said once for all its places, and can be read on a narrow screen", async () => {

@@ -1,16 +1,15 @@
 // Takes the pictures of docs/screenshots: pages in light and dark, wide; some of them narrow, some in Chinese.
-// `make screenshots`. The example `digits` is run for them, which takes a minute or two the first time.
+// `make screenshots`, which then takes those of the editor's states. The example `digits` is run for them, which takes a minute or two the first time.
 
-import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { launch, open, session, settled } from "./support/browser.mjs";
+import { shrink, THEMES } from "./support/pictures.mjs";
 import { root, Server, until } from "./support/server.mjs";
 import { PAGES, ended, stage, start } from "./support/stage.mjs";
 
 const folder = join(root, "docs/screenshots");
-const THEMES = ["light", "dark"];
 const NARROW = ["home", "runs", "run", "pipeline"];
 /** Pages that say little as pictures. */
 const DULL = ["api-operation", "not-found", "sign-in", "new-pipeline", "run-task", "run"];
@@ -29,7 +28,7 @@ try {
   mkdirSync(folder, { recursive: true });
   const digits = await example(there.api, state);
   await all(pictures(there, digits), state);
-  shrink();
+  shrink(folder, MOST);
 } finally {
   await browser.close();
   await server.stop();
@@ -95,14 +94,4 @@ async function take(page, path, name) {
   await settled(page);
   await page.locator(".spinner:visible").waitFor({ state: "detached" });
   await page.screenshot({ path: join(folder, `${name}.png`) });
-}
-
-/** Gives the pictures a palette, and looks how large they are. */
-function shrink() {
-  const files = readdirSync(folder).map((name) => join(folder, name));
-  const tools = execFileSync(join(root, "tools/venv"), [join(root, "tests/e2e/requirements.txt")], { encoding: "utf8" }).trim();
-  execFileSync(join(tools, "bin/python"), [join(root, "tests/e2e/shrink.py"), ...files], { stdio: "inherit" });
-  const size = files.reduce((sum, path) => sum + statSync(path).size, 0);
-  if (size > MOST) throw new Error(`the pictures have ${size} bytes, more than ${MOST}`);
-  console.log(`${files.length} pictures in docs/screenshots, ${Math.round(size / 1000)} kB`);
 }

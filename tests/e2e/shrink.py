@@ -1,4 +1,7 @@
-"""Gives pictures a palette of 128 colours, which pages do not show: `shrink.py FILE...`."""
+"""Gives pictures a palette of 128 colours, which pages do not show: `shrink.py FILE...`.
+
+The palette covers the colours that there are, the rare ones too: a mark of few pixels keeps its own.
+"""
 
 import sys
 
@@ -6,4 +9,4 @@ from PIL import Image
 
 for path in sys.argv[1:]:
     picture = Image.open(path).convert("RGB")
-    picture.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
+    picture.quantize(128, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)

@@ -31,6 +31,7 @@ files![
     connection,
     dialogs,
     editor,
+    editor_load,
     editor_runs,
     editor_safe,
     form,

@@ -1,10 +1,10 @@
 //! Keys on the canvas: commands by their shortcuts; arrows walk along the edges; with Ctrl they move what is selected.
 
 import { t } from "../core/texts";
+import { itemOf, type ItemId } from "../graph/document";
 import { move } from "../graph/edit";
 import { watchClipboard } from "./clipboard";
 import { COMMANDS } from "./commands/all";
-import { cancelLayout } from "./commands/arrange";
 import { finishConnecting, whyNot } from "./connect";
 import type { Pointer } from "./gestures/pointer";
 import { matches } from "./shortcut";
@@ -12,7 +12,7 @@ import { GRID } from "./size";
 import type { Stage } from "./stage";
 import { spoken } from "./summary";
 import { templateOfTask } from "../editor/templates";
-import { next, stepOf, walk, type Arrow } from "./walk";
+import { next, nextTask, stepOf, walk, type Arrow } from "./walk";
 import { source, target } from "./curve";
 
 /** Listens in an element; returns how to stop. */
@@ -35,7 +35,7 @@ function handle(stage: Stage, event: KeyboardEvent, pointer: Pointer): boolean {
     return event.key === "Escape";
   }
   if (stage.ui.state.open) return hold(stage, event);
-  if (event.key === "Escape" && cancelLayout()) return true;
+  if (event.key === "Escape" && stage.layouts.cancel()) return true;
   const arrow = event.key.startsWith("Arrow") ? (event.key as Arrow) : null;
   if (stage.ui.state.connecting) return connecting(stage, event, arrow);
   if (arrow && (event.ctrlKey || event.metaKey)) return shift(stage, arrow, event.shiftKey);
@@ -64,30 +64,40 @@ function hold({ ui }: Stage, event: KeyboardEvent): boolean {
   return true;
 }
 
-/** Goes to a task: it is selected, comes into sight and is read out. */
-export function goTo(stage: Stage, name: string, more = false): void {
-  const node = stage.scene.nodes.get(name);
-  if (!node) return;
-  stage.store.select(more ? [...stage.store.state.selection, `task:${name}`] : [`task:${name}`]);
-  stage.ui.set({ cursor: `task:${name}` });
-  stage.camera.reveal(node);
-  const { marks, templates } = stage;
-  stage.say(spoken(node.task, templateOfTask(templates, node.task), marks.live?.get(name), marks.problems.get(name)));
+/** Goes to a task, a frame or a note: it is selected, comes into sight and is read out. */
+function goTo(stage: Stage, id: ItemId, more = false): void {
+  const place = stage.scene.placeOf(id);
+  if (!place) return;
+  stage.store.select(more ? [...stage.store.state.selection, id] : [id]);
+  stage.ui.set({ cursor: id });
+  stage.camera.reveal(place);
+  stage.say(wordsOf(stage, id));
 }
 
-function cursorOf(stage: Stage): string | null {
+function wordsOf(stage: Stage, id: ItemId): string {
+  const { document, marks, templates } = stage;
+  const { kind, name } = itemOf(id);
+  if (kind === "note") return t("canvas.note-of", { text: document.canvas?.notes?.[name]?.text ?? "" });
+  const frame = kind === "frame" ? document.canvas?.frames?.[name] : undefined;
+  if (frame) return t("canvas.frame-of", { title: frame.title, tasks: frame.tasks.join(", ") });
+  const own = stage.task(name);
+  return own ? spoken(own, templateOfTask(templates, own), marks.live?.get(name), marks.problems.get(name)) : "";
+}
+
+// Where the keyboard is, as long as it is still drawn.
+function cursorOf(stage: Stage): ItemId | null {
   const { cursor } = stage.ui.state;
-  return cursor?.startsWith("task:") ? cursor.slice("task:".length) : null;
+  return cursor !== null && stage.scene.placeOf(cursor) ? cursor : null;
 }
 
 function go(stage: Stage, arrow: Arrow, more: boolean): boolean {
   const from = cursorOf(stage);
-  const to = from === null ? next(stage.scene, null, 1) : walk(stage.scene, from, stepOf(arrow, stage.scene.direction));
-  if (to !== null) goTo(stage, to, more);
+  const to = from === null ? nextTask(stage.scene, null, 1) : walk(stage.scene, from, stepOf(arrow, stage.scene.direction));
+  if (to !== null) goTo(stage, `task:${to}`, more);
   return true;
 }
 
-// Without a task at hand, Tab leaves the canvas; so it does after the last.
+// Without anything at hand, Tab leaves the canvas; so it does after the last.
 function tab(stage: Stage, back: boolean): boolean {
   const from = cursorOf(stage);
   const to = from === null ? null : next(stage.scene, from, back ? -1 : 1);
@@ -102,10 +112,11 @@ function shift(stage: Stage, arrow: Arrow, far: boolean): boolean {
   const [x, y] = { ArrowLeft: [-by, 0], ArrowRight: [by, 0], ArrowUp: [0, -by], ArrowDown: [0, by] }[arrow] as [number, number];
   const { selection } = stage.store.state;
   stage.apply(t("canvas.step-move"), (document) => move(document, selection, [x, y]), { merge: "keys:move" });
-  const node = stage.scene.nodes.get(cursorOf(stage) ?? "");
-  if (node) {
-    stage.camera.reveal(node);
-    stage.say(t("canvas.said-moved", { x: node.x, y: node.y }));
+  const cursor = cursorOf(stage);
+  const place = cursor && stage.scene.placeOf(cursor);
+  if (place) {
+    stage.camera.reveal(place);
+    stage.say(t("canvas.said-moved", { x: place.x, y: place.y }));
   }
   return true;
 }
@@ -133,7 +144,7 @@ function connecting(stage: Stage, event: KeyboardEvent, arrow: Arrow | null): bo
 function aim(stage: Stage, from: string, arrow: Arrow | null, back: boolean): void {
   const state = stage.ui.state.connecting;
   const own = stage.scene.nodes.get(state?.from ?? "");
-  const to = arrow ? walk(stage.scene, from, arrow) : (next(stage.scene, from, back ? -1 : 1) ?? next(stage.scene, null, back ? -1 : 1));
+  const to = arrow ? walk(stage.scene, `task:${from}`, arrow) : (nextTask(stage.scene, from, back ? -1 : 1) ?? nextTask(stage.scene, null, back ? -1 : 1));
   const node = stage.scene.nodes.get(to ?? "");
   if (!state || !own || !node) return;
   const refusal = whyNot(stage, node.name);
@@ -145,9 +156,10 @@ function aim(stage: Stage, from: string, arrow: Arrow | null, back: boolean): vo
 }
 
 function menu(stage: Stage): boolean {
-  const node = stage.scene.nodes.get(cursorOf(stage) ?? "");
+  const cursor = cursorOf(stage);
+  const place = cursor && stage.scene.placeOf(cursor);
   const { x, y, zoom } = stage.view;
-  const at = node ? { x: (node.x + 40) * zoom + x, y: (node.y + node.height) * zoom + y } : { x: stage.size.width / 2, y: stage.size.height / 2 };
+  const at = place ? { x: (place.x + 40) * zoom + x, y: (place.y + place.height) * zoom + y } : { x: stage.size.width / 2, y: stage.size.height / 2 };
   stage.ui.set({ open: { kind: "menu", at } });
   return true;
 }

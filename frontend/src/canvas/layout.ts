@@ -15,6 +15,15 @@ export interface LayoutWish {
   signal?: AbortSignal;
 }
 
+/** The room of a task in rows, with what lies between. */
+const CELL = { width: NODE.width + 64, height: NODE.height + 48 } as const;
+
+/** Places for who does not wait for a layout: rows of tasks, in the order of the document. */
+export function inRows(document: PipelineDocument): Places {
+  const columns = Math.ceil(Math.sqrt(document.tasks.length));
+  return Object.fromEntries(document.tasks.map(({ name }, at): [string, Point] => [name, [(at % columns) * CELL.width, Math.floor(at / columns) * CELL.height]]));
+}
+
 let idle: Worker | null = null;
 
 /** Places for all tasks; `null` when it was ended before. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { PipelineDocument } from "../graph/document";
+import type { ItemId, PipelineDocument } from "../graph/document";
 import { place } from "../graph/edit";
 import { hit, REACH } from "./hit";
 import { Scene } from "./scene";
 import { matches } from "./shortcut";
-import { next, stepOf, walk } from "./walk";
+import { next, nextTask, stepOf, walk } from "./walk";
 
 const document: PipelineDocument = {
   apiVersion: "cubeloom/v1",
@@ -123,15 +123,28 @@ describe("walking", () => {
   const scene = shown();
 
   it("goes along the edges, and to what is nearest across", () => {
-    expect(walk(scene, "left", stepOf("ArrowRight", "right"))).toBe("join");
-    expect(walk(scene, "left", stepOf("ArrowLeft", "right"))).toBe("pull");
-    expect(walk(scene, "left", stepOf("ArrowDown", "right"))).toBe("right");
-    expect(walk(scene, "left", stepOf("ArrowUp", "right"))).toBeNull();
+    expect(walk(scene, "task:left", stepOf("ArrowRight", "right"))).toBe("join");
+    expect(walk(scene, "task:left", stepOf("ArrowLeft", "right"))).toBe("pull");
+    expect(walk(scene, "task:left", stepOf("ArrowDown", "right"))).toBe("right");
+    expect(walk(scene, "task:left", stepOf("ArrowUp", "right"))).toBeNull();
   });
 
-  it("reads all tasks in order, and ends", () => {
-    expect([next(scene, null, 1), next(scene, "pull", 1), next(scene, "left", 1), next(scene, "right", 1), next(scene, "join", 1)]).toEqual(["pull", "left", "right", "join", null]);
-    expect(next(scene, null, -1)).toBe("join");
+  it("goes from a note or a frame to the nearest task that way", () => {
+    expect(walk(scene, "note:n1", stepOf("ArrowUp", "right"))).toBe("pull");
+    expect(walk(scene, "frame:f1", stepOf("ArrowLeft", "right"))).toBe("pull");
+    expect(walk(scene, "note:gone", stepOf("ArrowUp", "right"))).toBeNull();
+  });
+
+  it("reads everything in order, frames and notes too, and ends", () => {
+    const read: (ItemId | null)[] = [];
+    for (let at = next(scene, null, 1); at !== null; at = next(scene, at, 1)) read.push(at);
+    expect(read).toEqual(["task:pull", "note:n1", "frame:f1", "task:left", "task:right", "task:join"]);
+    expect(next(scene, null, -1)).toBe("task:join");
+    expect(next(scene, "frame:f1", -1)).toBe("note:n1");
+  });
+
+  it("aims at tasks only", () => {
+    expect([nextTask(scene, null, 1), nextTask(scene, "pull", 1), nextTask(scene, "join", 1), nextTask(scene, null, -1)]).toEqual(["pull", "left", null, "join"]);
   });
 });
 

@@ -1,7 +1,7 @@
 //! What is drawn, by place: nodes, edges, frames and notes, taken from the document and moved while somebody drags.
 //! Changed in place, so that a move of the pointer makes no garbage; the document stays the truth.
 
-import { NODE, positionOf, type Frame, type Note, type PipelineDocument, type Task } from "../graph/document";
+import { itemOf, NODE, positionOf, type Frame, type ItemId, type Note, type PipelineDocument, type Task } from "../graph/document";
 import { FRAME_ROOM } from "../graph/edits/frames";
 import type { Curve } from "../graph/line";
 import type { Direction, Point } from "../graph/types";
@@ -148,6 +148,14 @@ export class Scene {
       const inside = around(one.frame.tasks.map((name) => this.nodes.get(name)).filter((node) => node !== undefined)) ?? NOWHERE;
       Object.assign(one, frameAround(inside));
     }
+  }
+
+  /** Where a task, a frame or a note lies; `null` when it is not drawn. */
+  placeOf(id: ItemId): Rect | null {
+    const { kind, name } = itemOf(id);
+    if (kind === "task") return this.nodes.get(name) ?? null;
+    if (kind === "note") return this.notes.find((note) => note.id === name) ?? null;
+    return this.frames.find((frame) => kind === "frame" && frame.id === name && frame.width > 0) ?? null;
   }
 
   /** A rectangle around everything; `null` when there is nothing. */

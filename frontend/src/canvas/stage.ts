@@ -9,7 +9,8 @@ import type { Point } from "../graph/types";
 import { brightEdges } from "./bright";
 import { Camera } from "./camera";
 import { groupColour } from "./groups";
-import { requestLayout } from "./layout";
+import { inRows, requestLayout } from "./layout";
+import { Layouts } from "./layouts";
 import { covered, detailOf, isCovered } from "./lod";
 import { Marks } from "./marks";
 import { Mounts } from "./mounts";
@@ -37,6 +38,7 @@ const REST = 120;
 export class Stage implements Painted {
   readonly store: EditorStore;
   readonly ui = new Ui();
+  readonly layouts = new Layouts(this.ui);
   readonly scene = new Scene();
   readonly camera = new Camera(() => this.scene.bounds());
   readonly mounts = new Mounts(() => { this.paint(); });
@@ -248,11 +250,10 @@ export class Stage implements Painted {
   // Tasks without a place get one, near to where the others are.
   #arrange(): void {
     if (!this.scene.needsLayout || this.ui.state.layingOut) return;
-    this.ui.set({ layingOut: true });
     const { document } = this;
-    void requestLayout(document, document.canvas?.direction ?? "right", { previous: document.canvas?.positions }).then((places) => {
-      this.ui.set({ layingOut: false });
-      if (places) this.#places = new Map(Object.entries(places));
+    const { direction = "right", positions: previous } = document.canvas ?? {};
+    void this.layouts.make((signal) => requestLayout(document, direction, { previous, signal })).then((places) => {
+      this.#places = new Map(Object.entries(places ?? inRows(this.document)));
       this.scene.show(this.document, this.#places);
       this.camera.begin();
       this.#refresh(true);

@@ -1,6 +1,6 @@
 //! What a node says in a few words: how many workers with how much, and what is special about it.
 
-import { local } from "../text/knowledge";
+import { local } from "../api/knowledge";
 import { duration } from "../core/time";
 import { stateWord, t } from "../core/texts";
 import type { TemplateInfo, TemplateRole } from "../editor/templates";

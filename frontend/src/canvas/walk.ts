@@ -1,7 +1,10 @@
-//! Walking from task to task: along the edges, else to the nearest that way; or through all in the order of reading.
+//! Walking by keys: from task to task along the edges, else to the nearest that way; or through everything, frames and
+//! notes too, in the order of reading.
 
+import { itemOf, type ItemId } from "../graph/document";
 import type { Direction } from "../graph/types";
 import type { Scene, SceneNode } from "./scene";
+import type { Rect } from "./view";
 
 /** An arrow key. */
 export type Arrow = "ArrowLeft" | "ArrowRight" | "ArrowUp" | "ArrowDown";
@@ -16,29 +19,56 @@ export function stepOf(arrow: Arrow, direction: Direction): Step {
   return arrow === back ? "back" : arrow;
 }
 
-/** Where a step leads; null when there is nothing that way. */
-export function walk(scene: Scene, from: string, step: Step): string | null {
-  const here = scene.nodes.get(from);
-  if (!here) return null;
-  if (step !== "forward" && step !== "back") return nearest(scene, here, step)?.name ?? null;
-  const linked = step === "forward" ? here.after.map((edge) => edge.to) : here.before.map((edge) => edge.from);
-  if (linked.length > 0) return linked.reduce((best, node) => (apart(here, node) < apart(here, best) ? node : best)).name;
-  const right = scene.direction === "right";
-  return nearest(scene, here, step === "forward" ? (right ? "ArrowRight" : "ArrowDown") : right ? "ArrowLeft" : "ArrowUp")?.name ?? null;
+/** The task that a step leads to, from a task along its edges; null when there is nothing that way. */
+export function walk(scene: Scene, from: ItemId, step: Step): string | null {
+  const place = scene.placeOf(from);
+  if (!place) return null;
+  if (step !== "forward" && step !== "back") return nearest(scene, place, step)?.name ?? null;
+  return (linked(scene, from, step) ?? nearest(scene, place, arrowOf(step, scene.direction)))?.name ?? null;
 }
 
-/** The next or the last task in the order of reading: along the direction of the edges, then across. Null after the end. */
-export function next(scene: Scene, from: string | null, by: 1 | -1): string | null {
-  const along = (node: SceneNode) => (scene.direction === "right" ? node.x : node.y);
-  const across = (node: SceneNode) => (scene.direction === "right" ? node.y : node.x);
-  const order = [...scene.nodes.values()].sort((a, b) => along(a) - along(b) || across(a) - across(b));
-  if (from === null) return (by === 1 ? order[0] : order.at(-1))?.name ?? null;
-  const at = order.findIndex(({ name }) => name === from);
-  return order[at + by]?.name ?? null;
+/** The next or the last of all in the order of reading: along the direction of the edges, then across. Null after the end. */
+export function next(scene: Scene, from: ItemId | null, by: 1 | -1): ItemId | null {
+  const order = inOrder(scene, [
+    ...scene.frames.filter(({ width }) => width > 0).map((frame): Stop => [`frame:${frame.id}`, frame]),
+    ...[...scene.nodes.values()].map((node): Stop => [`task:${node.name}`, node]),
+    ...scene.notes.map((note): Stop => [`note:${note.id}`, note]),
+  ]);
+  return beside(order, from, by);
+}
+
+/** The next or the last task in that order. Null after the end. */
+export function nextTask(scene: Scene, from: string | null, by: 1 | -1): string | null {
+  return beside(inOrder(scene, [...scene.nodes.values()].map((node) => [node.name, node])), from, by);
+}
+
+type Stop<Id = ItemId> = readonly [Id, Rect];
+
+function inOrder<Id>({ direction }: Scene, stops: Stop<Id>[]): Id[] {
+  const [along, across] = direction === "right" ? (["x", "y"] as const) : (["y", "x"] as const);
+  return stops.sort(([, a], [, b]) => a[along] - b[along] || a[across] - b[across]).map(([id]) => id);
+}
+
+function beside<Id>(order: readonly Id[], from: Id | null, by: 1 | -1): Id | null {
+  if (from === null) return order.at(by === 1 ? 0 : -1) ?? null;
+  return order[order.indexOf(from) + by] ?? null;
+}
+
+function arrowOf(step: "forward" | "back", direction: Direction): Arrow {
+  if (direction === "right") return step === "forward" ? "ArrowRight" : "ArrowLeft";
+  return step === "forward" ? "ArrowDown" : "ArrowUp";
+}
+
+function linked(scene: Scene, from: ItemId, step: "forward" | "back"): SceneNode | null {
+  const { kind, name } = itemOf(from);
+  const here = kind === "task" ? scene.nodes.get(name) : undefined;
+  const nodes = step === "forward" ? here?.after.map((edge) => edge.to) : here?.before.map((edge) => edge.from);
+  if (!here || !nodes || nodes.length === 0) return null;
+  return nodes.reduce((best, node) => (apart(here, node) < apart(here, best) ? node : best));
 }
 
 // What lies more that way than to the side; what is to the side counts double.
-function nearest(scene: Scene, here: SceneNode, arrow: Arrow): SceneNode | null {
+function nearest(scene: Scene, here: Rect, arrow: Arrow): SceneNode | null {
   const upright = arrow === "ArrowUp" || arrow === "ArrowDown";
   const sign = arrow === "ArrowRight" || arrow === "ArrowDown" ? 1 : -1;
   let [best, found]: [number, SceneNode | null] = [Infinity, null];

@@ -60,6 +60,14 @@ export function around(event: Event, selector: string): HTMLElement | null {
   return event.target instanceof Element ? event.target.closest<HTMLElement>(selector) : null;
 }
 
+/**
+ * Gives an element the focus once it is on the page: `ref={focused}`. The browser's own `autofocus` counts for what is
+ * there when the page is loaded.
+ */
+export function focused(element: HTMLElement | null): void {
+  element?.focus();
+}
+
 /** The JSON that the page carries in `<script type="application/json" id="…">`, typed by who reads it. */
 export function carried(id: string): unknown {
   return JSON.parse(need(`#${id}`).textContent);

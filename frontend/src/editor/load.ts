@@ -1,7 +1,7 @@
 //! What the editor asks the server for when it opens: templates, places to run, names of secrets and volumes.
 
 import { request, type Answer } from "../api/client";
-import { learn } from "../text/knowledge";
+import { learn } from "../api/knowledge";
 import { templatesOf, type Templates } from "./templates";
 
 /** A cluster, as much of it as the form tells. Cores, bytes, cards. */

@@ -54,8 +54,14 @@ function question({ task, path, mine, theirs }: Conflict, at: number, user: stri
   return h("fieldset", { class: "ed-conflict" }, h("legend", { class: "mono" }, where), side("mine", t("editor.mine"), mine), side("theirs", t("editor.theirs", { user }), theirs));
 }
 
+/** Up to so many letters a value stands on one line. */
+const LINE = 60;
+
 /** A value as people read it. */
 export function written(value: Json | undefined): string {
   if (value === undefined) return t("editor.gone");
-  return typeof value === "string" ? value : JSON.stringify(value, undefined, 1);
+  if (typeof value === "string") return value;
+  const lines = JSON.stringify(value, undefined, 1);
+  const line = lines.replace(/\n */g, " ");
+  return line.length <= LINE ? line : lines;
 }

@@ -1,9 +1,9 @@
 //! The installed templates, as the palette, the canvas and the form know them.
 
-import type { Knowledge } from "../text/knowledge";
-import type { Schema } from "../text/schema";
+import type { Knowledge } from "../api/knowledge";
+import type { Schema } from "../graph/schema";
 
-/** A text in both languages: `local` of text/knowledge.ts gives the reader's. */
+/** A text in both languages: `local` of api/knowledge.ts gives the reader's. */
 export interface Both {
   readonly en: string;
   readonly zh: string;

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { request } from "../api/client";
 import { templateOfTask, type TemplateInfo, type Templates } from "../editor/templates";
 import type { Task } from "../graph/document";
-import { inLanguage } from "../text/knowledge";
+import { inLanguage } from "../api/knowledge";
 import { reference } from "./task/template-of";
 
 const asked = new Map<string, Promise<TemplateInfo>>();

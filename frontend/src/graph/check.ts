@@ -9,7 +9,7 @@ import { isVariable, reserved } from "./check/words";
 import type { PipelineDocument, Task } from "./document";
 import { mistake, type Finding } from "./finding";
 import { listing, nearest } from "./nearest";
-import type { Schema } from "../text/schema";
+import type { Schema } from "./schema";
 
 /** What the check needs to know of an installed template. */
 export interface CheckedTemplate {

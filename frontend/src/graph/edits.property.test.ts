@@ -2,10 +2,11 @@ import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { clipOf, clipText, duplicate, paste } from "./clipboard";
 import { ancestors, closesCycle, forbiddenSources, forbiddenTargets } from "./cycle";
-import { edgesOf, type ItemId, type PipelineDocument } from "./document";
+import { edgesOf, NODE, type ItemId, type PipelineDocument } from "./document";
 import * as edit from "./edit";
 import { equal } from "./equal";
 import { History } from "./history";
+import { layOut } from "./layout";
 import { clipFrom } from "./paste-text";
 
 // On a busy machine.
@@ -16,6 +17,8 @@ const name = fc.constantFrom(...NAMES);
 const point = fc.tuple(fc.integer({ min: -500, max: 500 }), fc.integer({ min: -500, max: 500 }));
 const item = fc.oneof(name.map((one): ItemId => `task:${one}`), fc.constantFrom<ItemId>("frame:f1", "frame:f2", "note:n1"), fc.tuple(name, name).map(([from, to]): ItemId => `edge:${from}>${to}`));
 const items = fc.uniqueArray(item, { maxLength: 4 });
+
+const parameter = fc.constantFrom("day", "rounds");
 
 type Change = (document: PipelineDocument) => PipelineDocument;
 
@@ -36,7 +39,13 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   }),
   fc.tuple(fc.constantFrom("f1", "f2"), name).map(([id, task]): Change => (d) => (d.tasks.some((one) => one.name === task) ? edit.addToFrame(d, id, [task]) : d)),
   name.map((task): Change => (d) => edit.removeFromFrame(d, [task])),
+  fc.constantFrom("f1", "f2").map((id): Change => (d) => edit.dissolveFrame(d, id)),
+  fc.tuple(fc.constantFrom("f1", "f2"), fc.string()).map(([id, title]): Change => (d) => edit.renameFrame(d, id, title)),
   point.map((at): Change => (d) => edit.addNote(d, { text: "n", at, size: [100, 60] }).document),
+  fc.tuple(fc.constantFrom("n1", "n2"), fc.oneof(fc.record({ text: fc.string() }), fc.record({ at: point }), fc.record({ size: point }))).map(([id, parts]): Change => (d) => edit.changeNote(d, id, parts)),
+  fc.tuple(parameter, fc.option(fc.record({ type: fc.constantFrom("integer", "date"), default: fc.integer() }), { nil: undefined })).map(([one, value]): Change => (d) => edit.setPipelinePath(d, ["parameters", one], value)),
+  fc.tuple(parameter, parameter).map(([from, to]): Change => (d) => edit.renameParameter(d, from, to)),
+  fc.tuple(fc.constantFrom("right", "down" as const), fc.boolean()).map(([direction, again]): Change => (d) => laidOut(d, direction, again)),
   fc.tuple(name, fc.constantFrom("cpu", "memory"), fc.option(fc.integer(), { nil: undefined })).map(([task, key, value]): Change => (d) => edit.setPath(d, task, ["resources", key], value)),
   items.map((ids): Change => (d) => duplicate(d, ids).document),
 );
@@ -44,6 +53,13 @@ const change: fc.Arbitrary<Change> = fc.oneof(
 const start: PipelineDocument = { apiVersion: "cubeloom/v1", kind: "Pipeline", name: "p", tasks: [{ name: "a", template: "echo" }, { name: "c", template: "echo", needs: ["a"] }], canvas: { positions: { a: [0, 0], c: [300, 0] } } };
 const changes = fc.array(change, { maxLength: 25 });
 const anyDocument = changes.map((all) => all.reduce((document, one) => one(document), start));
+
+/** As the canvas does it: all places anew, those of before kept where that is wished. */
+function laidOut(document: PipelineDocument, direction: "right" | "down", again: boolean): PipelineDocument {
+  const previous = again ? new Map(Object.entries(document.canvas?.positions ?? {})) : undefined;
+  const { nodes } = layOut(document.tasks.map(({ name: id }) => ({ id, ...NODE })), edgesOf(document), direction, { previous });
+  return edit.place(document, Object.fromEntries([...nodes].map(([id, { x, y }]) => [id, [Math.round(x), Math.round(y)] as const])));
+}
 
 /** What holds of every document that was only edited. */
 function sound(document: PipelineDocument): void {

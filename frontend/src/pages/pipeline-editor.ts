@@ -1,4 +1,4 @@
-//! The editor's page. All of React is loaded with it, and on no other page.
+//! The editor's page. What draws components is loaded with it, and on no other page.
 
 import "../styles/editor.css";
 import { createElement } from "react";

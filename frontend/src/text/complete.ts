@@ -1,9 +1,10 @@
 //! Completion: keys of the place, values that are allowed, templates, tasks, and names inside `{{ }}`.
 
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
-import { local, schemasAt, templateOf, valueOf, type Knowledge } from "./knowledge";
+import { local, type Knowledge } from "../api/knowledge";
+import { schemasAt, templateOf, valueOf } from "./knowledge";
 import { outline, placeAt, type Entry, type Place } from "./outline";
-import { choices, typeOf } from "./schema";
+import { choices, typeOf } from "../graph/schema";
 
 /** What may be written at the cursor. */
 export function completing(knowledge: Knowledge) {

@@ -4,9 +4,10 @@ import { hoverTooltip, type Tooltip } from "@codemirror/view";
 import type { Extension } from "@codemirror/state";
 import { h } from "../core/dom";
 import { t } from "../core/texts";
-import { local, schemasAt, templateOf, type Knowledge } from "./knowledge";
+import { local, type Knowledge } from "../api/knowledge";
+import { schemasAt, templateOf } from "./knowledge";
 import { outline } from "./outline";
-import { typeOf } from "./schema";
+import { typeOf } from "../graph/schema";
 
 /** Explains keys, and the names of templates. */
 export function explaining(knowledge: Knowledge): Extension {

@@ -12,8 +12,8 @@ import {
 } from "@codemirror/view";
 import { completing } from "./complete";
 import { explaining } from "./hover";
-import { learn } from "./knowledge";
-import { theme } from "./theme";
+import { learn } from "../api/knowledge";
+import { theme } from "../components/code-theme";
 
 /** What an editor is made of. */
 export interface EditorParts {

@@ -12,25 +12,9 @@ import { fewer, first, locked } from "./refusals";
 
 const empty = (stage: Stage) => (stage.document.tasks.length === 0 ? t("canvas.refused-empty") : null);
 
-let going: AbortController | null = null;
-
-/** Ends a layout that is being made; whether there was one. */
-export function cancelLayout(): boolean {
-  going?.abort();
-  return going !== null;
-}
-
 async function layOut(stage: Stage, direction: Direction): Promise<void> {
-  going?.abort();
-  const own = new AbortController();
-  going = own;
   const before = stage.document;
-  stage.ui.set({ layingOut: true });
-  const places = await placesFor(before, direction, own.signal);
-  if (going === own) {
-    going = null;
-    stage.ui.set({ layingOut: false });
-  }
+  const places = await stage.layouts.make((signal) => placesFor(before, direction, signal));
   if (!places) return;
   // Somebody went on working: what was laid out is no longer there.
   if (stage.document.tasks !== before.tasks && stage.document !== before) {

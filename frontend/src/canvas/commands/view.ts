@@ -13,8 +13,7 @@ export function selected(stage: Stage): Rect | null {
   return around([...store.state.selection].flatMap((id): Rect[] => {
     const { kind, name } = itemOf(id);
     if (kind === "edge") return name.split(">").map((end) => scene.nodes.get(end)).filter((node) => node !== undefined);
-    if (kind === "task") return [scene.nodes.get(name)].filter((node) => node !== undefined);
-    return (kind === "frame" ? scene.frames : scene.notes).filter((one) => one.id === name);
+    return [scene.placeOf(id)].filter((place) => place !== null);
   }));
 }
 

@@ -1,6 +1,7 @@
 //! A frame around tasks: its border and its title, which can be written anew.
 
 import { memo } from "react";
+import { focused } from "../../core/dom";
 import { t } from "../../core/texts";
 import { useEditor } from "../../editor/store";
 import { renameFrame } from "../../graph/edit";
@@ -26,7 +27,7 @@ export const FrameNode = memo(function FrameNode({ data: { name } }: { data: { n
           className="cv-frame-title input nokey"
           aria-label={t("canvas.frame-title")}
           defaultValue={frame.title}
-          autoFocus
+          ref={focused}
           onFocus={(event) => { event.currentTarget.select(); }}
           onBlur={(event) => { write(event.currentTarget.value.trim() || frame.title); }}
           onKeyDown={(event) => {

@@ -1,6 +1,7 @@
 //! A note on the canvas.
 
 import { memo } from "react";
+import { focused } from "../../core/dom";
 import { t } from "../../core/texts";
 import { useEditor } from "../../editor/store";
 import { changeNote } from "../../graph/edit";
@@ -26,7 +27,7 @@ export const NoteNode = memo(function NoteNode({ data: { name } }: { data: { nam
           className="nokey nowheel"
           aria-label={t("canvas.note-text")}
           defaultValue={note.text}
-          autoFocus
+          ref={focused}
           onBlur={(event) => { write(event.currentTarget.value); }}
           onKeyDown={(event) => {
             event.stopPropagation();

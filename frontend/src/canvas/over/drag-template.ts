@@ -2,7 +2,7 @@
 
 import type { TemplateInfo } from "../../editor/templates";
 import { h } from "../../core/dom";
-import { local } from "../../text/knowledge";
+import { local } from "../../api/knowledge";
 import { addTemplate, edgeFor, ghostAt } from "../adding";
 import type { Stage } from "../stage";
 

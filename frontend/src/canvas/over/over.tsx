@@ -31,9 +31,25 @@ export function Over() {
       {opened ? <opened.SelectionBar /> : null}
       {empty ? <Empty /> : null}
       {hint === null ? null : <p className="cv-why"><Icon name="info" />{hint}</p>}
-      {layingOut ? <p className="cv-busy" role="status"><span className="spinner" />{t("canvas.laying-out")}</p> : null}
+      {layingOut ? <LayingOut /> : null}
       {open && opened ? <opened.Opened open={open} /> : null}
     </>
+  );
+}
+
+/** A layout is being made; it need not be waited for. */
+function LayingOut() {
+  const stage = useStage();
+  const cancel = () => {
+    stage.layouts.cancel();
+    stage.root?.focus();
+  };
+  return (
+    <div className="cv-busy">
+      <span className="spinner" />
+      <span role="status">{t("canvas.laying-out")}</span>
+      <button className="button quiet small" type="button" title="Esc" onClick={cancel}>{t("common.cancel")}</button>
+    </div>
   );
 }
 

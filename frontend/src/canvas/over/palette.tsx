@@ -4,7 +4,7 @@ import { useState, type CSSProperties } from "react";
 import { t } from "../../core/texts";
 import { Icon } from "../../editor/icon";
 import type { TemplateInfo } from "../../editor/templates";
-import { local } from "../../text/knowledge";
+import { local } from "../../api/knowledge";
 import { addTemplate } from "../adding";
 import { onlyTask } from "../commands/refusals";
 import { useStage } from "../context";

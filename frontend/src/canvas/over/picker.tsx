@@ -1,6 +1,7 @@
 //! A list to choose from by typing: arrows move, Enter takes.
 
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
+import { focused } from "../../core/dom";
 import { t } from "../../core/texts";
 import { Icon } from "../../editor/icon";
 
@@ -74,7 +75,7 @@ export function Picker({ label, choices, held, onTake }: PickerParts) {
         aria-controls={id}
         aria-activedescendant={shown[at] ? `${id}-${at}` : undefined}
         placeholder={label}
-        autoFocus
+        ref={focused}
         autoComplete="off"
         spellCheck={false}
         value={typed}

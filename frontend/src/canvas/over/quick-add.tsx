@@ -1,7 +1,7 @@
 //! Adding a task by typing its template's name.
 
 import { t } from "../../core/texts";
-import { local } from "../../text/knowledge";
+import { local } from "../../api/knowledge";
 import { addTemplate } from "../adding";
 import { useStage } from "../context";
 import { groupIcon } from "../groups";

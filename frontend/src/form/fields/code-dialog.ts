@@ -7,7 +7,7 @@ import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } f
 import { openDialog } from "../../core/dialog";
 import { h } from "../../core/dom";
 import { t } from "../../core/texts";
-import { theme } from "../../text/theme";
+import { theme } from "../../components/code-theme";
 
 /** What is edited. `change` is called as the text changes, `close` once, at the end. */
 export interface CodeParts {

@@ -1,6 +1,7 @@
 //! A mapping with names of one's own: a row for each. A name counts when its field is left, so that it can be written in peace.
 
 import { useId, useState } from "react";
+import { focused } from "../../core/dom";
 import { t } from "../../core/texts";
 import type { Json } from "../../graph/document";
 import { Icon } from "../../editor/icon";
@@ -85,7 +86,7 @@ function KeyField({ id, name, taken, readOnly, label, focus = false, done, leave
   return (
     <div className="rows-key">
       <input
-        className="input mono" id={id} value={text ?? name} readOnly={readOnly} aria-label={label} autoFocus={focus} autoComplete="off" spellCheck={false}
+        className="input mono" id={id} value={text ?? name} readOnly={readOnly} aria-label={label} ref={focus ? focused : undefined} autoComplete="off" spellCheck={false}
         placeholder={t("form.name")} aria-invalid={isTaken ? true : undefined} aria-describedby={isTaken ? `${id}-wrong` : undefined}
         onChange={(event) => { setText(event.target.value); }} onBlur={finish}
         onKeyDown={(event) => {

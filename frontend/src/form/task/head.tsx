@@ -10,7 +10,7 @@ import { Prose } from "../fields/prose";
 import { problemsAt } from "../by-place";
 import { NameField } from "./name";
 import { TemplateField } from "./template";
-import { local } from "../../text/knowledge";
+import { local } from "../../api/knowledge";
 
 /** The head. */
 export function TaskHead({ task }: { task: Task }) {

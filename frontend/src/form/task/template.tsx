@@ -10,7 +10,7 @@ import type { TemplateInfo, Templates } from "../../editor/templates";
 import { carryOver } from "../schema/fits";
 import { fieldsOf } from "../schema/read";
 import { schemaOf } from "../schema/of-template";
-import { local } from "../../text/knowledge";
+import { local } from "../../api/knowledge";
 import { reference } from "./template-of";
 import { UpdateTemplate } from "./update";
 

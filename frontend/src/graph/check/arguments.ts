@@ -6,7 +6,7 @@ import { equal, isMapping } from "../equal";
 import { hasExpression } from "../expression";
 import { mistake, pointer, type Finding } from "../finding";
 import { listing, nearest } from "../nearest";
-import type { Schema } from "../../text/schema";
+import type { Schema } from "../schema";
 import { bounds, describe, fixed, type Rules } from "./values";
 
 /** Checks the arguments; `path` is their JSON pointer. */

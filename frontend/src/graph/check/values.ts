@@ -3,7 +3,7 @@
 import type { Json } from "../document";
 import { equal } from "../equal";
 import { mistake, type Finding } from "../finding";
-import type { Schema } from "../../text/schema";
+import type { Schema } from "../schema";
 
 /** As much of JSON Schema as templates may use. */
 export interface Rules extends Omit<Schema, "properties" | "items" | "additionalProperties" | "anyOf" | "oneOf" | "allOf"> {

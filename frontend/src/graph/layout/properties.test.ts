@@ -70,6 +70,22 @@ test("when one node is added the others keep their order in each layer", () => {
   );
 });
 
+// Layers of a width, each node needing two of the layer before.
+test.each([[8, 6], [20, 10], [50, 20]])("in %i layers of %i, one more node leaves about half of the others at their very places, and all in their layers", (layers, width) => {
+  const ids = Array.from({ length: layers * width }, (_, index) => `n${index}`);
+  const edges = ids.slice(width).flatMap((to, index) => [0, 1].map((by): Edge => ({ from: `n${Math.floor(index / width) * width + ((index + by) % width)}`, to })));
+  const before = layOut(ids.map(box), edges, "right");
+  const previous = new Map([...before.nodes].map(([id, node]) => [id, [node.x, node.y] as const]));
+  const staying = (parent: string) => {
+    const now = layOut([...ids, "new"].map(box), [...edges, { from: parent, to: "new" }], "right", { previous });
+    expect(ids.filter((id) => now.nodes.get(id)?.x !== before.nodes.get(id)?.x)).toEqual([]);
+    return ids.filter((id) => now.nodes.get(id)?.y === before.nodes.get(id)?.y).length / ids.length;
+  };
+  expect(staying("n0"), "behind the first").toBeGreaterThan(0.45);
+  expect(staying(`n${ids.length / 2}`), "in the middle").toBeGreaterThan(0.45);
+  expect(staying(ids.at(-1) ?? ""), "at the end").toBe(1);
+});
+
 test("what is laid out again where it was does not move", () => {
   fc.assert(
     fc.property(dag, ({ ids, edges }) => {

@@ -1,0 +1,78 @@
+// What the editor loads before anybody does something in it: little, and nothing of what is needed later.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+
+import { flawless, settled } from "./support/browser.mjs";
+import { ready } from "./support/editor.mjs";
+import { eventually } from "./support/eventually.mjs";
+import { siteFor } from "./support/site.mjs";
+
+/** As it goes over the wire; as frontend/build/budget.test.ts counts. */
+const KB = 1000;
+const MOST = 180 * KB;
+
+/** What comes when it is needed: modules by their names, CodeMirror by what only it says. */
+const LATER = /\/(text-pane|log-drawer|versions-panel|code-dialog)-/;
+const CODEMIRROR = /cm-content/;
+
+// More tasks than a pipeline has without a map, each of them with a place.
+const NAMES = ["a", "b", "c", "d", "e", "f"];
+const DOCUMENT = `
+apiVersion: cubeloom/v1
+kind: Pipeline
+name: six
+tasks:
+${NAMES.map((name, at) => `  - {name: ${name}, template: command, arguments: {command: ["true"]}${at === 0 ? "" : `, needs: [${NAMES[at - 1]}]`}}`).join("\n")}
+canvas:
+  positions: {${NAMES.map((name, at) => `${name}: [${at * 320}, 0]`).join(", ")}}
+`;
+
+const site = siteFor(async (server) => {
+  server.user("ada", "--admin");
+  await server.api(server.token("ada"))("POST", "/projects/default/pipelines", { document: DOCUMENT });
+});
+
+/** A page, and the scripts that it has got so far: texts by address. */
+async function watched(options) {
+  const page = await site.open({ as: "ada", ...options });
+  const scripts = new Map();
+  page.on("response", (response) => {
+    const { pathname } = new URL(response.url());
+    if (pathname.endsWith(".js")) scripts.set(pathname, response.text());
+  });
+  return { page, scripts, texts: async () => new Map(await Promise.all([...scripts].map(async ([path, text]) => [path, await text]))) };
+}
+
+for (const lang of ["en", "zh"]) {
+  test(`until nothing more comes it is at most ${MOST / KB} kB of script, in ${lang}`, async (context) => {
+    const { page, scripts, texts } = await watched({ lang });
+    await page.goto("/projects/default/pipelines/six/edit");
+    await ready(page);
+    await page.locator(".cv-map").waitFor();
+    await page.locator(".ed-right [data-pointer='/name']").waitFor();
+    await settled(page);
+    for (let before = -1; scripts.size > before; ) {
+      before = scripts.size;
+      await page.waitForTimeout(1000);
+    }
+    const loaded = await texts();
+    const size = [...loaded.values()].reduce((sum, text) => sum + gzipSync(text).length, 0);
+    context.diagnostic(`${loaded.size} scripts, ${(size / KB).toFixed(1)} kB gzipped`);
+    assert.ok(size <= MOST, `${size} bytes`);
+    assert.deepEqual([...loaded].filter(([path, text]) => LATER.test(path) || CODEMIRROR.test(text)).map(([path]) => path), []);
+    // Layouts are made by a worker, and texts are parsed by another.
+    assert.deepEqual(page.workers().map((worker) => worker.url()), []);
+
+    // They would have been noticed: a layout and the text bring them.
+    await page.locator(".cv-stage").focus();
+    await page.keyboard.press("Shift+L");
+    await eventually(() => assert.match(page.workers().map((worker) => worker.url()).join(), /layout-worker-/));
+    await page.locator(".ed-looks [data-look=split]").click();
+    await page.locator(".ed-text .cm-content").waitFor();
+    const more = await texts();
+    assert.ok([...more.keys()].some((path) => LATER.test(path)) && [...more.values()].some((text) => CODEMIRROR.test(text)));
+    flawless(page);
+  });
+}
