@@ -21,7 +21,7 @@ const LogDrawer = lazy(async () => {
 export function App({ session, back }: { session: Session; back: string }) {
   useEffect(() => {
     const stops = [watchProblems, watchLeaving, watchKeys].map((watch) => watch(session));
-    void surroundings(session);
+    surroundings(session);
     // What nobody waits for comes after what is seen.
     void import("./background").then(({ watchAll }) => { stops.push(watchAll(session)); });
     return () => { for (const stop of stops) stop(); };
@@ -47,11 +47,12 @@ function Log({ session }: { session: Session }) {
   return open ? <Suspense><LogDrawer session={session} /></Suspense> : null;
 }
 
-async function surroundings(session: Session): Promise<void> {
-  try {
-    session.cell.set({ surroundings: await look(session.project, session.readOnly) });
-  } catch (error) {
-    toast(error instanceof Error ? error.message : String(error), "error");
+function surroundings(session: Session): void {
+  for (const asked of look(session.project, session.readOnly)) {
+    asked.then(
+      (parts) => { session.cell.set({ surroundings: { ...session.cell.value.surroundings, ...parts } }); },
+      (error: unknown) => { toast(error instanceof Error ? error.message : String(error), "error"); },
+    );
   }
 }
 

@@ -28,15 +28,17 @@ export interface Surroundings {
 /** Before the answers are there. */
 export const NOTHING_YET: Surroundings = { templates: new Map(), places: [], secrets: null, volumes: [] };
 
-/** Asks for all of it; `readOnly`: for somebody who may not see secrets. */
-export async function look(project: string, readOnly: boolean): Promise<Surroundings> {
-  const [knowledge, places, secrets, volumes] = await Promise.all([
-    learn(),
-    request("GET", "/clusters?limit=200"),
-    readOnly ? null : names(request("GET", `/projects/${project}/secrets?limit=200`)),
-    names(request("GET", `/projects/${project}/volumes?limit=200`)),
-  ]);
-  return { templates: templatesOf(knowledge), places: places.data.items, secrets, volumes };
+/**
+ * Asks for all of it; what comes is told one by one, for one answer that is slow or wrong must not keep the others back.
+ * `readOnly`: for somebody who may not see secrets.
+ */
+export function look(project: string, readOnly: boolean): Promise<Partial<Surroundings>>[] {
+  return [
+    learn().then((knowledge) => ({ templates: templatesOf(knowledge) })),
+    request("GET", "/clusters?limit=200").then((places) => ({ places: places.data.items })),
+    names(request("GET", `/projects/${project}/volumes?limit=200`)).then((volumes) => ({ volumes })),
+    ...(readOnly ? [] : [names(request("GET", `/projects/${project}/secrets?limit=200`)).then((secrets) => ({ secrets }))]),
+  ];
 }
 
 async function names(asked: Promise<Answer<{ items: { name: string }[] }>>): Promise<string[]> {
