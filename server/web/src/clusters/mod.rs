@@ -105,7 +105,7 @@ fn problems(facts: &Facts, used: Amount) -> Vec<String> {
     if facts.nodes.is_empty() {
         found.push("it has no nodes: nothing can run there".to_owned());
     }
-    if facts.nodes.iter().all(|node| node.gpus.is_empty()) {
+    if !facts.nodes.iter().any(NodeFacts::has_cards) {
         found.push("it has no graphics cards that are known: tasks that ask for some are refused".to_owned());
     }
     if !facts.nodes.is_empty() && !used.fits(facts.capacity()) {

@@ -78,7 +78,7 @@ const CLUSTERS: [&str; 6] = [
      jaxjobs.kubeflow.org/v1: {}, paddlejobs.kubeflow.org/v1: {}, rayjobs.ray.io/v1: {}, \
      sparkapplications.sparkoperator.k8s.io/v1beta2: {}}",
     "kueue: {queue: q, priority_class: high}, kinds: {sparkapplications.sparkoperator.k8s.io/v1beta2: {}}",
-    "pull_secrets: [registry]",
+    "pull_secrets: [registry], node_groups: {big: {selector: {pool: big}, tolerations: [{key: big, effect: NoSchedule}]}}",
 ];
 
 /// A task's settings.
@@ -90,11 +90,17 @@ pub fn task() -> impl Strategy<Value = String> {
 }
 
 /// A cluster's facts.
-pub fn facts() -> impl Strategy<Value = String> {
+fn facts() -> impl Strategy<Value = String> {
     select(CLUSTERS.to_vec()).prop_map(|cluster| {
         format!(
-            "kubernetes: {{{cluster}, rdma: rdma/hca, host_network: true, cards: {{hami: true, \
+            "kubernetes: {{{cluster}, rdma: rdma/hca, host_network: true, cards: {{hami: true, vgpu: true, \
              products: [NVIDIA-A100-SXM4-80GB], mig: [2g.20gb]}}}}"
         )
     })
+}
+
+/// Both. Volcano gives no fractions of cards.
+pub fn task_on_cluster() -> impl Strategy<Value = (String, String)> {
+    let fits = |(task, facts): &(String, String)| !task.contains("fraction") || !facts.contains("volcano");
+    (task(), facts()).prop_filter("Volcano shares cards by memory", fits)
 }
