@@ -64,16 +64,16 @@ const OPTIONS: [&[&str]; 8] = [
 
 /// What a cluster has beside cards, RDMA and the nodes' network.
 const CLUSTERS: [&str; 6] = [
-    "volcano: {queue: q}, spark_account: drivers, kinds: {pytorchjobs.kubeflow.org/v1: {gang: true}, \
+    "volcano: {queue: q}, spark_account: cubeloom-spark, kinds: {pytorchjobs.kubeflow.org/v1: {gang: true}, \
      xgboostjobs.kubeflow.org/v1: {gang: true}, mpijobs.kubeflow.org/v2beta1: {gang: true}, \
      tfjobs.kubeflow.org/v1: {gang: true}, jaxjobs.kubeflow.org/v1: {gang: true}, \
      paddlejobs.kubeflow.org/v1: {gang: true}, rayjobs.ray.io/v1: {gang: true}, \
      sparkapplications.sparkoperator.k8s.io/v1beta2: {gang: true}}",
-    "volcano: {queue: q, priority_class: high}, spark_account: drivers, kinds: {pytorchjobs.kubeflow.org/v1: {}, \
+    "volcano: {queue: q, priority_class: high}, spark_account: cubeloom-spark, kinds: {pytorchjobs.kubeflow.org/v1: {}, \
      mpijobs.kubeflow.org/v2beta1: {}, rayjobs.ray.io/v1: {gang: true}, \
      sparkapplications.sparkoperator.k8s.io/v1beta2: {gang: true}}",
     "volcano: {queue: q}",
-    "kueue: {queue: q}, spark_account: drivers, kinds: {pytorchjobs.kubeflow.org/v1: {}, \
+    "kueue: {queue: q}, spark_account: cubeloom-spark, kinds: {pytorchjobs.kubeflow.org/v1: {}, \
      xgboostjobs.kubeflow.org/v1: {}, mpijobs.kubeflow.org/v2beta1: {}, tfjobs.kubeflow.org/v1: {}, \
      jaxjobs.kubeflow.org/v1: {}, paddlejobs.kubeflow.org/v1: {}, rayjobs.ray.io/v1: {}, \
      sparkapplications.sparkoperator.k8s.io/v1beta2: {}}",
