@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cubeloom_domain::Bytes;
 use cubeloom_domain::executor::{GpuFacts, NodeFacts};
 use cubeloom_domain::plan::PlannedRole;
 use cubeloom_domain::resources::{GpuRequest, Resources};
@@ -16,9 +17,12 @@ pub fn has_cards(resources: &Resources, node: &NodeFacts) -> bool {
     slices.is_some_and(|slices| *slices >= wanted) || shares >= wanted || whole >= wanted as usize
 }
 
+/// Whether a card is of the type that is asked for, and large enough. Of a node without feature discovery nobody knows how
+/// large its cards are: its scheduler decides.
 fn is_of(gpu: &GpuRequest, card: &GpuFacts) -> bool {
+    let unknown = card.memory == Bytes(0);
     gpu.kind.as_ref().is_none_or(|kind| card.name.to_lowercase().contains(&kind.to_lowercase()))
-        && gpu.memory.is_none_or(|memory| card.memory >= memory)
+        && gpu.memory.is_none_or(|memory| unknown || card.memory >= memory)
 }
 
 /// Why no node has the cards.

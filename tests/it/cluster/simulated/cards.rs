@@ -1,5 +1,5 @@
 //! Graphics cards of simulated nodes. One that is lost, as what watches nodes tells it: the worker that failed there is not
-//! to blame. Slices of cards, of which there are no more than nodes say.
+//! to blame. Slices of cards, of which there are no more than nodes say; shares that nobody here hands out.
 
 use cubeloom_domain::clock::Clock;
 use cubeloom_testkit::clock::SystemClock;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Place, add};
 use crate::api::support::{Client, Server, Who};
 use crate::cluster::kubectl::Object;
-use crate::cluster::product::ended;
+use crate::cluster::product::{ended, until};
 use crate::support::TestApp;
 
 /// The condition of the simulated nodes that have cards.
@@ -96,4 +96,31 @@ fn a_task_runs_with_slices_of_a_card_and_with_no_more_than_there_are() {
         let refused = admin.post("/projects/default/runs", &with_cards("simulated", gpu)).expect(422).text();
         assert!(refused.contains(most), "{refused}");
     }
+}
+
+#[ignore = "needs a cluster"]
+#[test]
+fn shares_of_hami_are_refused_where_volcano_places_every_pod() {
+    let place = Place::new();
+    let has = json!({"cpu": "1", "memory": "1Gi", "pods": "1"});
+    let node = Object::of(json!({
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": {
+            "name": "hami-0", "labels": {"type": "kwok"},
+            "annotations": {"hami.io/node-nvidia-register": "GPU-1"},
+        },
+        "status": {"allocatable": has, "capacity": has},
+    }));
+    place.runtime.block_on(place.kubectl.apply(&node));
+    let server = Server::start_in(TestApp::new());
+    let admin = server.as_(Who::Administrator);
+    add(&admin, &place.namespace);
+    until("it is said that HAMi's shares are not known", || {
+        let problems = admin.get("/clusters/simulated").expect(200).json()["problems"].to_string();
+        problems.contains("HAMi shares its cards, but Volcano places every pod")
+    });
+    let wanted = with_cards("simulated", json!({"memory": "8Gi"}));
+    let refused = admin.post("/projects/default/runs", &wanted).expect(422).text();
+    place.runtime.block_on(place.kubectl.delete(&node));
+    assert!(refused.contains("have nodes offer `volcano.sh/vgpu-number`"), "{refused}");
 }

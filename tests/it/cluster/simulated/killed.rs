@@ -12,6 +12,8 @@ use crate::support::TestApp;
 
 /// One-pod tasks of the run.
 const TASKS: usize = 200;
+/// How many of them at once, so that the run outlasts the kills.
+const AT_ONCE: usize = 20;
 /// How often the server is killed.
 const KILLS: u64 = 8;
 
@@ -22,7 +24,7 @@ fn a_server_that_is_killed_again_and_again_loses_nothing_and_starts_nothing_twic
     let server = Server::start_in(TestApp::new());
     let admin = server.as_(Who::Administrator);
     add(&admin, &place.namespace);
-    let run = start(&admin, TASKS);
+    let run = start(&admin, TASKS, Some(AT_ONCE));
     let mut in_time = 0;
     for _ in 0..KILLS {
         sleep(Duration::from_millis(200 + random() % 1500));

@@ -114,9 +114,10 @@ fn belongings(namespace: &str) -> [Value; 4] {
     ]
 }
 
-/// Many tasks of one pod each, at once.
-fn document(tasks: usize) -> Value {
-    let elements: Vec<usize> = (0..tasks).collect();
+/// Many tasks of one pod each; all at once, or so many.
+fn document(tasks: usize, parallelism: Option<usize>) -> Value {
+    let mut elements = json!({"list": (0..tasks).collect::<Vec<usize>>()});
+    elements.as_object_mut().unwrap().extend(parallelism.map(|most| ("parallelism".into(), most.into())));
     json!({
         "apiVersion": "cubeloom/v1",
         "kind": "Pipeline",
@@ -126,7 +127,7 @@ fn document(tasks: usize) -> Value {
             "name": "simulated",
             "template": "command",
             "arguments": {"command": ["true"]},
-            "for_each": {"list": elements},
+            "for_each": elements,
             "resources": {"cpu": "10m", "memory": "16Mi"},
         }],
     })
@@ -151,8 +152,8 @@ pub fn add(client: &Client, namespace: &str) {
 }
 
 /// Starts a run of this many tasks; its id.
-pub fn start(client: &Client, tasks: usize) -> String {
-    let wanted = json!({"document": document(tasks).to_string()});
+pub fn start(client: &Client, tasks: usize, parallelism: Option<usize>) -> String {
+    let wanted = json!({"document": document(tasks, parallelism).to_string()});
     let started = client.post("/projects/default/runs", &wanted).expect(201).json();
     started["run"]["id"].as_str().unwrap().to_owned()
 }

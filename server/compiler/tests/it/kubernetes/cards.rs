@@ -112,6 +112,21 @@ fn shares_are_asked_for_by_the_names_of_who_hands_them_out() {
     assert_eq!(pod(&share("count: 1"), both).1, json!({"nvidia.com/gpu": "1"}));
 }
 
+/// Without feature discovery nothing is known of the cards but their number.
+#[test]
+fn a_share_is_refused_where_every_card_is_known_to_be_too_small() {
+    let of = |memory: &str| {
+        let card = format!("{{uuid: a/0, name: '', memory: {memory}}}");
+        format!(
+            "{{cluster: c, nodes: [{{name: a, cpu: '16', memory: 64Gi, gpus: [{card}]}}], \
+             kubernetes: {{cards: {{hami: true}}}}}}"
+        )
+    };
+    let task = format!("{ECHO}, resources: {{gpu: {{memory: 8Gi}}}}");
+    assert!(said(&task, &of("4Gi")).contains("no node has"));
+    assert_eq!((said(&task, &of("8Gi")), said(&task, &of("0"))), (String::new(), String::new()));
+}
+
 #[test]
 fn a_node_with_shares_has_room_for_them_and_for_no_whole_card() {
     let facts = "\
