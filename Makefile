@@ -30,6 +30,12 @@ nextest = cargo build --quiet --locked --workspace --bins && \
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# The tests on a cluster, by what they need.
+SIMULATED := package(cubeloom-tests) and test(/^cluster::simulated::/)
+ON_NODE := package(cubeloom-tests) and test(/^cluster::/) and not test(/^cluster::(simulated|bench)::/)
+skipped = count=$$(tools/with $(NEXTEST) cargo nextest list --locked --workspace --run-ignored only -T oneline -E '$(ON_NODE)' | wc -l) && \
+	echo "skipped: $$count tests of Cubeloom on a real node: $(CUBELOOM_TEST_NO_NODE)"
+
 run: setup-run release ## Build, start the server with the example running (ONCE=1 ends with it; PIPELINE=file, DATA=folder)
 	$(CUBELOOM) serve --run "$(PIPELINE)" $(if $(ONCE),--once) $(if $(DATA),--data "$(DATA)")
 
@@ -48,10 +54,16 @@ test-cluster: setup-test setup-cluster frontend ## What goes to Kubernetes, agai
 	cargo build --quiet --locked --workspace --bins
 	tests/cluster/up --try-node -- $(MAKE) --no-print-directory on-cluster
 
-# What `test-cluster` does on the cluster that it has brought up.
+# What `test-cluster` does on the cluster that it has brought up: the compiler's objects against the operators' kinds, the
+# checks, Cubeloom itself on simulated nodes and on the real one.
+on-cluster: export CUBELOOM_TEST_OBJECTS := $(abspath $(CLUSTER))-objects
 on-cluster:
+	rm -rf "$(CUBELOOM_TEST_OBJECTS)"
+	export CUBELOOM_TEST_CRDS="$$(tests/cluster/crds "$(CLUSTER)-crds")" && $(nextest) --workspace --run-ignored all \
+	  -E 'package(cubeloom-compiler) and test(/^kubernetes::(crds|written)::/)'
 	tests/cluster/check
-	$(if $(CUBELOOM_TEST_WORKSPACE),$(nextest) --workspace --run-ignored only -j 4 -E 'package(cubeloom-tests) and test(/^cluster::/) and not test(/^cluster::bench::/)',@echo "skipped: the executor on a real node: $(CUBELOOM_TEST_NO_NODE)")
+	$(nextest) --workspace --run-ignored only -j 4 -E '$(SIMULATED)'
+	$(if $(CUBELOOM_TEST_WORKSPACE),$(nextest) --workspace --run-ignored only -j 4 -E '$(ON_NODE)',@$(skipped))
 
 cluster-up: setup-cluster ## Start a real Kubernetes on this machine, until Ctrl-C (NODE=1: with a real node, as root)
 	@tests/cluster/up --state "$(CLUSTER)" $(if $(NODE),--node)

@@ -204,15 +204,32 @@ pub struct NodeFacts {
     pub cpu: Cpu,
     /// Memory.
     pub memory: Bytes,
-    /// Graphics cards.
+    /// Graphics cards that are handed out whole.
     #[serde(default)]
     pub gpus: Vec<GpuFacts>,
+    /// Slices of cards, how many of each profile of MIG.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub mig: BTreeMap<String, u32>,
+    /// Shares of cards that Volcano hands out (`volcano.sh/vgpu-number`).
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub vgpus: u32,
     /// The node groups that it is of, by name; jobs of these may run on it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub groups: Vec<String>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
 impl NodeFacts {
+    /// Whether it has cards, or parts of cards, for jobs.
+    #[must_use]
+    pub fn has_cards(&self) -> bool {
+        !self.gpus.is_empty() || !self.mig.is_empty() || self.vgpus > 0
+    }
+
     /// As an amount.
     #[must_use]
     pub fn amount(&self) -> Amount {

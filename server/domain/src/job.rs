@@ -36,6 +36,9 @@ pub struct Job {
     /// The container image.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub image: Option<String>,
+    /// Whether its containers' root file system can be written to.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub writable_root: bool,
     /// The Python environment where there are no containers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub python: Option<PythonEnvironment>,

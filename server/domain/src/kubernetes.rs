@@ -116,8 +116,11 @@ pub struct CardFacts {
     pub product_label: String,
     /// Its values on this cluster.
     pub products: Vec<String>,
-    /// Whether HAMi shares cards: its resource names are then known.
+    /// Whether HAMi shares cards: its resource names are then known. They are not for pods that Volcano places: HAMi's
+    /// own scheduler hands its shares out.
     pub hami: bool,
+    /// Whether Volcano shares cards: nodes offer `volcano.sh/vgpu-number`.
+    pub vgpu: bool,
     /// Profiles of MIG that nodes offer as resources of their own, e.g. `1g.10gb`.
     pub mig: Vec<String>,
 }
@@ -175,6 +178,7 @@ impl Default for CardFacts {
             product_label: "nvidia.com/gpu.product".into(),
             products: Vec::new(),
             hami: false,
+            vgpu: false,
             mig: Vec::new(),
         }
     }

@@ -68,11 +68,29 @@ pub struct Resources {
     pub cpu_exclusive: bool,
 }
 
+impl GpuRequest {
+    /// The profile of MIG that the type names: `1g.10gb` for `1g.10gb` and for `MIG-1g.10gb`. Of these `count` are
+    /// slices of cards, which a cluster counts by profile.
+    #[must_use]
+    pub fn mig_profile(&self) -> Option<String> {
+        let kind = self.kind.as_ref()?.to_lowercase();
+        let profile = kind.strip_prefix("mig-").unwrap_or(&kind);
+        let (slices, memory) = profile.split_once("g.")?;
+        let (size, _) = memory.split_once("gb")?;
+        // `1c.3g.20gb` is a part of a slice.
+        let slices = slices.split_once("c.").map_or(slices, |(_, whole)| whole);
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        (is_number(slices) && is_number(size)).then(|| profile.to_owned())
+    }
+}
+
 impl Resources {
-    /// The whole cards that it holds; a share of a card counts as none here.
+    /// The whole cards that it holds; a share of a card, or a slice of one, counts as none here: the cluster's own
+    /// scheduler hands them out.
     #[must_use]
     pub fn whole_gpus(&self) -> u32 {
-        self.gpu.as_ref().and_then(|gpu| gpu.count).unwrap_or(0)
+        let whole = self.gpu.as_ref().filter(|gpu| gpu.mig_profile().is_none());
+        whole.and_then(|gpu| gpu.count).unwrap_or(0)
     }
 }
 
@@ -123,5 +141,34 @@ impl Amount {
     #[must_use]
     pub fn fits(self, room: Self) -> bool {
         self.cpu <= room.cpu && self.memory <= room.memory && self.gpus <= room.gpus
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_of_mig_is_told_from_the_name_of_a_product() {
+        let profile =
+            |kind: &str| GpuRequest { kind: Some(kind.into()), ..GpuRequest::default() }.mig_profile();
+        for (kind, named) in
+            [("1g.10gb", "1g.10gb"), ("MIG-2g.20GB", "2g.20gb"), ("1c.3g.20gb", "1c.3g.20gb")]
+        {
+            assert_eq!(profile(kind).as_deref(), Some(named));
+        }
+        assert_eq!(profile("1g.10gb.me").as_deref(), Some("1g.10gb.me"));
+        for kind in ["H100", "NVIDIA-A100-SXM4-80GB", "NVIDIA-A100-SXM4-80GB-MIG-1g.10gb", "g.gb", "1g.gb"] {
+            assert_eq!(profile(kind), None, "{kind}");
+        }
+    }
+
+    #[test]
+    fn slices_of_a_card_are_no_whole_cards() {
+        let holds = |kind: Option<&str>| {
+            let gpu = GpuRequest { count: Some(2), kind: kind.map(Into::into), ..GpuRequest::default() };
+            Resources { gpu: Some(gpu), ..Resources::default() }.whole_gpus()
+        };
+        assert_eq!((holds(None), holds(Some("H100")), holds(Some("1g.10gb"))), (2, 2, 0));
     }
 }

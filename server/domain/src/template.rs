@@ -30,6 +30,10 @@ pub struct TaskTemplate {
     /// The container image.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub image: Option<String>,
+    /// Whether its program writes outside of the folders that it is given: its containers' root file system can be
+    /// written to then. What is written there is gone when the worker has ended.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub writable_root: bool,
     /// How it runs where there are no containers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub local: Option<LocalRuntime>,

@@ -43,6 +43,11 @@ const GROUPS: [&str; 9] = [
 /// What they are kept as.
 const FACTS: &str = "facts";
 
+/// What NVIDIA's device plugin puts before a profile of MIG, where slices are resources of their own.
+const MIG: &str = "nvidia.com/mig-";
+/// Shares of cards, as Volcano's device plugin offers them.
+const VGPU: &str = "volcano.sh/vgpu-number";
+
 /// An operator's entry under this name holds for all that none is named for.
 const ALL: &str = "*";
 
@@ -129,6 +134,7 @@ struct Cards {
     products: BTreeSet<String>,
     mig: BTreeSet<String>,
     hami: bool,
+    vgpu: bool,
     rdma: Option<String>,
 }
 
@@ -140,7 +146,8 @@ fn cards<'a>(nodes: impl Iterator<Item = &'a Node>) -> Cards {
         cards.products.extend(node.labels().get("nvidia.com/gpu.product").cloned());
         let resources = node.status.iter().flat_map(|status| status.allocatable.iter().flatten());
         for (name, _) in resources.filter(|(_, amount)| number(amount) > 0.0) {
-            cards.mig.extend(name.strip_prefix("nvidia.com/mig-").map(Into::into));
+            cards.mig.extend(name.strip_prefix(MIG).map(Into::into));
+            cards.vgpu |= name == VGPU;
             if name.starts_with("rdma/") && cards.rdma.is_none() {
                 cards.rdma = Some(name.clone());
             }
@@ -164,6 +171,7 @@ fn facts(config: &KubernetesConfig, nodes: Vec<NodeFacts>, kinds: &BTreeSet<Stri
     facts.cards.products.dedup();
     facts.cards.mig.extend(cards.mig.iter().filter(|mig| !own.cards.mig.contains(mig)).cloned());
     facts.cards.hami |= cards.hami;
+    facts.cards.vgpu |= cards.vgpu;
     facts.rdma = own.rdma.clone().or_else(|| cards.rdma.clone());
     Facts {
         cluster: config.name.clone(),
@@ -240,6 +248,13 @@ fn node_facts(node: &Node, facts: &KubernetesFacts) -> NodeFacts {
         cpu: Cpu((amount("cpu") * 1000.0) as u64),
         memory: Bytes(amount("memory") as u64),
         gpus: (0..cards).map(card).collect(),
+        mig: allocatable
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, amount)| Some((name.strip_prefix(MIG)?.to_owned(), number(amount) as u32)))
+            .filter(|(_, slices)| *slices > 0)
+            .collect(),
+        vgpus: amount(VGPU) as u32,
         groups: facts
             .node_groups
             .iter()
@@ -255,6 +270,37 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    /// A node with parts of cards, as device plugins and feature discovery tell of them.
+    fn with_cards(annotations: serde_json::Value, has: serde_json::Value) -> Node {
+        let mut node = node(json!({"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB"}), json!([]));
+        node.metadata.annotations = serde_json::from_value(annotations).unwrap();
+        let allocatable: BTreeMap<_, _> = serde_json::from_value(has).unwrap();
+        node.status.as_mut().unwrap().allocatable.as_mut().unwrap().extend(allocatable);
+        node
+    }
+
+    #[test]
+    fn cards_and_their_parts_are_found_and_counted() {
+        let nodes = [
+            with_cards(json!({}), json!({"nvidia.com/gpu": "2", "rdma/hca": "1"})),
+            // The plugin goes on to name a resource of which nothing is left.
+            with_cards(json!({}), json!({"nvidia.com/mig-1g.10gb": "7", "nvidia.com/mig-2g.20gb": "0"})),
+            with_cards(json!({"hami.io/node-nvidia-register": "GPU-1"}), json!({"nvidia.com/gpu": "10"})),
+            with_cards(json!({}), json!({"volcano.sh/vgpu-number": "10", "volcano.sh/vgpu-memory": "81920"})),
+        ];
+        let found = cards(nodes.iter());
+        assert_eq!(found.products, BTreeSet::from(["NVIDIA-A100-SXM4-80GB".to_owned()]));
+        assert_eq!(found.mig, BTreeSet::from(["1g.10gb".to_owned()]));
+        assert_eq!((found.hami, found.vgpu, found.rdma.as_deref()), (true, true, Some("rdma/hca")));
+        let none = cards(nodes[..1].iter());
+        assert_eq!((none.mig.len(), none.hami, none.vgpu), (0, false, false));
+        let nodes = nodes.each_ref().map(|node| node_facts(node, &KubernetesFacts::default()));
+        assert_eq!(nodes.each_ref().map(|node| node.gpus.len()), [2, 0, 10, 0]);
+        assert_eq!(nodes.each_ref().map(|node| node.vgpus), [0, 0, 0, 10]);
+        assert_eq!(nodes[1].mig, BTreeMap::from([("1g.10gb".to_owned(), 7)]));
+        assert!(nodes.iter().all(|node| node.mig.is_empty() || node.gpus.is_empty()));
+    }
 
     fn node(labels: serde_json::Value, taints: serde_json::Value) -> Node {
         let node = json!({

@@ -107,9 +107,22 @@ pub fn note(seen: &Seen) -> Option<String> {
     };
     let told = || {
         let notices = seen.events.iter().rev().map(|told| &told.notice);
-        notices.filter(|notice| notice.warning).map(|notice| notice.message.clone()).next()
+        notices.filter(|notice| notice.warning).map(|notice| in_the_queue(&notice.message)).next()
     };
     seen.live_pods().find_map(of_pod).or_else(of_root).or_else(told)
+}
+
+/// What Volcano says of a gang that it has not let in, as it is for a moment at first, and for longer where there is no room:
+/// the gang has no pods yet, and Volcano's own words count them.
+fn in_the_queue(message: &str) -> String {
+    match message.strip_prefix("0/0 tasks in gang unschedulable: ") {
+        Some(rest) => {
+            format!(
+                "Volcano has not let it in yet: it does when its queue and the cluster have room ({rest})"
+            )
+        }
+        None => message.to_owned(),
+    }
 }
 
 /// Whether the first worker of a role decides, and has ended well, and no other badly: some objects know only of whole

@@ -25,7 +25,7 @@ pub(crate) fn facts(config: &LocalConfig, gpus: &Gpus) -> Facts {
             Some(amount) => gpus.facts.iter().take(amount.gpus as usize).cloned().collect(),
             None => gpus.facts.clone(),
         },
-        groups: Vec::new(),
+        ..NodeFacts::default()
     };
     Facts {
         cluster: LOCAL.into(),

@@ -194,6 +194,7 @@ fn noop(name: &str) -> TaskTemplate {
         help: text("Does nothing."),
         framework: "single".into(),
         image: None,
+        writable_root: false,
         local: None,
         parameters: json!({"type": "object", "properties": {}}),
         roles: vec![role(json!(1))],

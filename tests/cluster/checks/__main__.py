@@ -7,12 +7,12 @@ from pathlib import Path
 
 from harness.api import Api
 
-from . import acceptance, chart, crews, deadlock, endings, gangs, identity
-from . import installed, placement, programs, project, rights
+from . import acceptance, chart, crews, deadlock, endings, exclusive, gangs, identity
+from . import installed, interrupted, kueue, placement, programs, project, rights
 
-SIMULATED = (acceptance, identity, endings, deadlock, gangs, placement, chart, rights)
+SIMULATED = (acceptance, identity, exclusive, endings, kueue, deadlock, gangs, placement, chart, rights)
 # These need a real node.
-REAL = (programs, crews, installed)
+REAL = (programs, crews, installed, interrupted)
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,8 @@ is a dry run.
 """
 
 import itertools
+import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,7 +31,23 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
     for name, objects in compiled.of_snapshots():
         for thing in objects:
             yield from _results(api, f"snapshot {name}", thing)
+    for file in _variety():
+        case = json.loads(file.read_text())
+        for thing in case["objects"]:
+            yield from _results(api, f"{file.name} ({case['task']}; {case['facts']})", thing)
     yield _unknown_field_is_refused(api)
+
+
+def _variety() -> list[Path]:
+    """What the compiler's own tests have written down at random, where they have."""
+    folder = os.environ.get("CUBELOOM_TEST_OBJECTS")
+    if folder is None:
+        print("skipped: a variety of objects: CUBELOOM_TEST_OBJECTS names no folder", flush=True)
+        return []
+    files = sorted(Path(folder).glob("*.json"))
+    if not files:
+        raise SystemExit(f"{folder} has no objects: it is what the compiler's test `kubernetes::written` writes")
+    return files
 
 
 def _results(api: Api, name: str, thing: Object) -> Iterator[tuple[str, str]]:

@@ -18,8 +18,9 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
     yield "the workers of a Volcano Job call each other by name", _done(jobs["ring"], _ring)
     yield "the workers of a PyTorchJob meet at its master", _done(jobs["meet"], _meeting)
     yield "the workers of an XGBoostJob train one model", _done(jobs["boost"], _model)
-    # Its pods go with it, and their logs; so the program itself looks where its tasks run.
+    # Its pods go with it, and their logs; so the program itself looks where its tasks run, and fails where it is wrong.
     yield "the tasks of a RayJob run on several of its workers", _done(jobs["spread"], lambda _: "")
+    yield "a RayJob fails as its program does, and says how", _failed(jobs["torn"], "AppFailed", "torn on purpose")
 
 
 def _done(job: Job, check) -> str:
@@ -28,6 +29,17 @@ def _done(job: Job, check) -> str:
     wrong = differs(job.end(), "Succeeded") or check(job)
     if wrong:
         wrong += f"; its workers said {job.logs()}"
+    job.api.delete(job.thing)
+    return wrong
+
+
+def _failed(job: Job, reason: str, words: str) -> str:
+    """Runs a job that is to fail."""
+    job.start()
+    wrong = differs(job.end(), "Failed")
+    status = (job.api.get(job.thing) or {}).get("status") or {}
+    if not wrong and (status.get("reason") != reason or words not in status.get("message", "")):
+        wrong = f"it says {status}"
     job.api.delete(job.thing)
     return wrong
 

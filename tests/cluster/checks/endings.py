@@ -16,10 +16,14 @@ LAST = {"MPIJob": ("Launcher",), "TFJob": ("Chief", "Worker")}
 
 def results(api: Api) -> Iterator[tuple[str, str]]:
     """Each job's name, and what was wrong with its end."""
-    started = [*_start(api, "0", "Succeeded"), *_start(api, "3", "Failed")]
+    yield from ended(api, [*start(api, "0", "Succeeded"), *start(api, "3", "Failed")])
+
+
+def ended(api: Api, started: list[tuple[str, Object, str]]) -> Iterator[tuple[str, str]]:
+    """Waits for the ends of jobs that were started, and deletes them."""
     end = time.monotonic() + PATIENCE
     for name, thing, wanted in started:
-        while (now := outcome(api.get(thing))) is None and time.monotonic() < end:
+        while (now := _simulated(api.get(thing))) is None and time.monotonic() < end:
             time.sleep(0.2)
         seen = now or f"not at its end: {state(api, thing)}"
         yield f"{name} ends as {wanted}", "" if now == wanted else f"it is {seen}"
@@ -41,12 +45,13 @@ def _left(api: Api, thing: Object, end: float) -> str:
         time.sleep(0.2)
 
 
-def _start(api: Api, code: str, wanted: str) -> list[tuple[str, Object, str]]:
+def start(api: Api, code: str, wanted: str, facts: Path | None = None) -> list[tuple[str, Object, str]]:
+    """Applies the jobs of a cluster with these facts, whose pods end with this code; how each is to end."""
     started = []
-    for task, objects in compiled.of_pipeline(PIPELINE):
+    for task, objects in compiled.of_pipeline(PIPELINE, facts):
         for thing in objects:
             if thing["kind"] == "RayJob" and code != "0":
-                continue  # nobody asks a simulated head how its job ended; a real one is in crews.py
+                continue  # a simulated head says nothing of its job; a real one is in crews.py
             templates = list(pod_templates(thing))
             for role, template in templates:
                 if role in LAST.get(thing["kind"], (role,)) and thing["kind"] != "RayJob":
@@ -70,11 +75,26 @@ def pod_templates(thing: Object, role: str = "") -> Iterator[tuple[str, Object]]
                 yield from pod_templates(each, key)
 
 
+def _simulated(thing: Object | None) -> str | None:
+    """How a job of simulated pods ended. One of Ray never does; it came as far as it can when all its pods run."""
+    if (thing or {}).get("kind") == "RayJob":
+        return "Succeeded" if _deployment(thing) == "Running" else None
+    return outcome(thing)
+
+
+def _deployment(job: Object | None) -> str | None:
+    return ((job or {}).get("status") or {}).get("jobDeploymentStatus")
+
+
 def outcome(thing: Object | None) -> str | None:
     """How a job ended, in the operators' common words; nothing while it has not."""
     status = (thing or {}).get("status") or {}
-    if (thing or {}).get("kind") == "RayJob":  # here as far as that all its pods run
-        return "Succeeded" if status.get("jobDeploymentStatus") == "Running" else None
+    if (thing or {}).get("kind") == "RayJob":
+        if _deployment(thing) not in ("Complete", "Failed", "ValidationFailed"):
+            return None
+        # What was stopped is complete as well.
+        well = (_deployment(thing), status.get("jobStatus")) == ("Complete", "SUCCEEDED")
+        return "Succeeded" if well else "Failed"
     if state := (status.get("applicationState") or {}).get("state"):
         return {"COMPLETED": "Succeeded", "FAILED": "Failed"}.get(state)
     phase = (status.get("state") or {}).get("phase")

@@ -33,6 +33,9 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
         yield f"{name}: {NODES} tasks of a run are put on {NODES} nodes", _apart(api, facts)
         yield f"{name}: a task that must be alone waits where every node has one, and says why", _alone(api, facts)
         yield f"{name}: a gang of eight cards is put on two nodes of four", _packed(api, facts)
+        yield f"{name}: of one job, workers with cards are put together, parameter servers apart", _by_role(api, facts)
+        yield f"{name}: the workers of a task that must be alone share its node", _together(api, "gangs", facts, 4)
+        yield f"{name}: tasks that must be alone in their zone are, each whole", _together(api, "zones", facts, 2)
         yield f"{name}: workers are put where the lowest share is requested, not the lowest amount", _share(api, facts)
     for thing in held:
         api.delete(thing)
@@ -61,7 +64,7 @@ def _holder(node: Object) -> Object:
 class _Run:
     """The jobs of a pipeline, from when they are applied until they are removed."""
 
-    def __init__(self, api: Api, name: str, facts: Path) -> None:
+    def __init__(self, api: Api, name: str, facts: Path | None) -> None:
         self.api, self.file, self.facts = api, FOLDER / f"{name}.yaml", facts
         self.things = [thing for _, objects in compiled.of_pipeline(self.file, facts) for thing in objects]
 
@@ -80,6 +83,14 @@ class _Run:
 
     def _placed(self) -> list[str]:
         return [place for pod in self.pods() if (place := pods.place(pod))]
+
+    def by_label(self, label: str) -> dict[str, list[str]]:
+        """The nodes of the pods that have one, by a label of theirs."""
+        found: dict[str, list[str]] = {}
+        for pod in self.pods():
+            if place := pods.place(pod):
+                found.setdefault(pod["metadata"]["labels"][label], []).append(place)
+        return found
 
     def pods(self) -> list[Object]:
         return pods.of_jobs(self.api, self.things)
@@ -117,6 +128,26 @@ def _packed(api: Api, facts: Path) -> str:
     with _Run(api, "cards", facts) as run:
         places = run.places(8)
         return "" if len(places) == 8 and len(set(places)) == 2 else str(places)
+
+
+def _by_role(api: Api, facts: Path) -> str:
+    # Where Volcano is, by the operator, whose pods are of one PodGroup.
+    with _Run(api, "roles", None if facts is SCHEDULERS["Volcano"] else facts) as run:
+        run.places(12)
+        places = run.by_label("cubeloom/role")
+        counts = {role: (len(all_of), len(set(all_of))) for role, all_of in places.items()}
+        return "" if counts == {"worker": (8, 2), "ps": (4, 4)} else str(places)
+
+
+def _together(api: Api, name: str, facts: Path, workers: int) -> str:
+    """Three tasks, each of which is on one node; their nodes, or their zones, differ."""
+    with _Run(api, name, facts) as run:
+        run.places(3 * workers)
+        places = run.by_label("cubeloom/task")
+        whole = all(len(all_of) == workers and len(set(all_of)) == 1 for all_of in places.values())
+        # A group of nodes is a zone.
+        apart = {all_of[0] if name == "gangs" else all_of[0].rsplit("-", 1)[0] for all_of in places.values()}
+        return "" if whole and len(apart) == len(places) == 3 else str(places)
 
 
 def _share(api: Api, facts: Path) -> str:

@@ -76,7 +76,7 @@ fn ours(place: &Place) -> (Ours, Vec<Job>) {
     add(&client, &place.namespace);
     let tally = place.runtime.block_on(Tally::watch(place.kubectl.0.clone(), &place.namespace));
     let began = Instant::now();
-    let run = start(&client, TASKS);
+    let run = start(&client, TASKS, None);
     let state = ended(&client, &run)["state"].clone();
     let run = began.elapsed().as_secs_f64();
     assert_eq!(state, "succeeded");

@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::Cpu;
+use cubeloom_domain::clock::Clock;
 use cubeloom_domain::clusters::Standing;
-use cubeloom_domain::executor::{Event, StopCause};
+use cubeloom_domain::executor::{Event, Notice, StopCause};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::outcome::{FailureKind, Outcome};
+use cubeloom_testkit::clock::SystemClock;
 use cubeloom_testkit::conformance::{Harness, Program, failure, random};
+use cubeloom_web::time::Time;
 use kube::Api;
 use kube::api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
@@ -120,11 +123,11 @@ async fn a_volume_that_cannot_be_mounted_is_named_with_the_nodes_words() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_does_not_fit_waits_with_the_schedulers_words_which_are_kept() {
     let mut node = on_node(|_| {}).await;
-    let key = start(&node, "true", |job| job.roles[0].resources.cpu = Cpu(10_000_000)).await;
-    waits(&node, &key, &["nsufficient cpu"]).await;
-    let told = |notices: Vec<cubeloom_domain::executor::Notice>| {
-        notices.iter().any(|notice| notice.message.contains("nsufficient cpu"))
-    };
+    let words = "didn't match Pod's node affinity/selector";
+    let nowhere = ("cubeloom.test/nowhere".to_owned(), "true".to_owned());
+    let key = start(&node, "true", |job| job.placement.selector = [nowhere].into()).await;
+    waits(&node, &key, &[words]).await;
+    let told = |notices: Vec<Notice>| notices.iter().any(|notice| notice.message.contains(words));
     assert!(told(node.executor().notices(&key).await), "while it waits");
     node.executor().cancel(&key, StopCause::Cancelled, Duration::from_secs(1)).await;
     assert_eq!(node.recorder().ended(&key).await.outcome, Outcome::Cancelled);
@@ -135,6 +138,16 @@ async fn what_does_not_fit_waits_with_the_schedulers_words_which_are_kept() {
     .await
     .unwrap();
     assert!(told(node.executor().notices(&key).await), "after its end, by another server");
+}
+
+#[ignore = "needs a cluster with a real node"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_queue_has_no_room_for_is_told_in_a_sentence() {
+    let node = on_node(|_| {}).await;
+    let key = start(&node, "true", |job| job.roles[0].resources.cpu = Cpu(10_000_000)).await;
+    waits(&node, &key, &["Volcano has not let it in yet"]).await;
+    node.executor().cancel(&key, StopCause::Cancelled, Duration::from_secs(1)).await;
+    assert_eq!(node.recorder().ended(&key).await.outcome, Outcome::Cancelled);
 }
 
 #[ignore = "needs a cluster with a real node"]
@@ -187,8 +200,9 @@ async fn what_ended_before_a_restart_is_removed_and_what_nobody_has_noted_stays(
 async fn silent_node(kubectl: &Kubectl) -> String {
     let name = format!("silent-{:x}", random());
     let has = json!({"cpu": "4", "memory": "8Gi", "pods": "10"});
+    let now = Time(SystemClock.now());
     let ready = json!({"type": "Ready", "status": "True", "reason": "Test", "message": "",
-        "lastHeartbeatTime": "2026-01-01T00:00:00Z", "lastTransitionTime": "2026-01-01T00:00:00Z"});
+        "lastHeartbeatTime": now, "lastTransitionTime": now});
     let node = Object::of(json!({
         "apiVersion": "v1", "kind": "Node",
         "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},

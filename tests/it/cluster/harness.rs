@@ -166,8 +166,9 @@ impl Harness for OnNode {
     }
 
     /// With control groups of version 1 the kernel ends one process of a container, not all.
-    fn bounds_memory(&self) -> bool {
-        Path::new("/sys/fs/cgroup/cgroup.controllers").exists()
+    fn bounds_memory(&self) -> Result<(), &'static str> {
+        let second = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
+        second.then_some(()).ok_or("the node has control groups of version 1")
     }
 
     fn measures_usage(&self) -> bool {
@@ -178,7 +179,7 @@ impl Harness for OnNode {
         processes_with(&format!("CUBELOOM_RUN={}", key.run))
     }
 
-    fn on_full_disk(&self) -> Option<Box<dyn Harness>> {
-        None
+    fn on_full_disk(&self) -> Result<Box<dyn Harness>, &'static str> {
+        Err("the node's disk is this machine's")
     }
 }

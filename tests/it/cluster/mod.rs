@@ -1,18 +1,16 @@
-//! Jobs on a real cluster with a real node: `make test-cluster` brings one up and says where it is. Without one there is
-//! nothing to run, so these tests are ignored.
+//! Jobs on a real cluster: `make test-cluster` brings one up and says where it is. Without one there is nothing to run, so
+//! these tests are ignored. Those of `simulated` need no real node, all others do.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 
 mod bench;
-mod cards;
 mod causes;
 mod conformance;
-mod elastic;
-mod frameworks;
 mod harness;
 mod kubectl;
 mod product;
 mod proxy;
+mod ray;
 mod simulated;
 mod suspend;
 mod tally;

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::harness::told;
 use crate::api::support::client::send;
 use crate::api::support::{Client, Server, Who};
+use crate::support::TestApp;
 use crate::templates::rig;
 
 const DIGITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/digits");
@@ -23,7 +24,7 @@ const DIGITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/digits");
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The claim's folder, mounted where the server has its workspaces.
-struct Mounted(PathBuf);
+pub struct Mounted(PathBuf);
 
 impl Drop for Mounted {
     fn drop(&mut self) {
@@ -32,8 +33,7 @@ impl Drop for Mounted {
 }
 
 /// A server that sees the claim, and the cluster added to it.
-fn with_cluster() -> (Server, Client, Mounted) {
-    let app = rig::app();
+pub fn with_cluster(app: TestApp) -> (Server, Client, Mounted) {
     let workspace = app.data().join("workspace");
     fs::create_dir_all(&workspace).unwrap();
     fs::set_permissions(app.data(), Permissions::from_mode(0o755)).unwrap();
@@ -112,7 +112,7 @@ fn reached(outputs: &Value) -> Vec<(String, Value)> {
 #[ignore = "needs a cluster with a real node"]
 #[test]
 fn the_example_runs_in_pods_with_the_same_outputs_as_on_this_machine() {
-    let (_server, admin, _mounted) = with_cluster();
+    let (_server, admin, _mounted) = with_cluster(rig::app());
     let check = admin.get("/clusters/node/check").expect(200).json();
     assert!(check["version"].is_string(), "{check:#}");
     let volcano = check["parts"].as_array().unwrap().iter().find(|part| part["name"] == "Volcano").unwrap();

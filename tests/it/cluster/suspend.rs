@@ -7,13 +7,9 @@ use cubeloom_domain::AttemptKey;
 use cubeloom_domain::logs::{LogName, LogStream};
 use cubeloom_domain::outcome::{Outcome, WorkerName};
 use cubeloom_testkit::conformance::{Harness, Program, executions, signed};
-use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::harness::OnNode;
-use super::simulated::{Place, add};
-use crate::api::support::{Server, Who};
-use crate::support::TestApp;
 
 /// How long pods may take to go, and operators to heed.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -93,48 +89,4 @@ async fn a_volcano_job_is_suspended_and_goes_on() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pytorchjob_is_suspended_and_goes_on() {
     is_suspended_and_goes_on("pytorch", Program::shell(&patient(2)).master_and(1), 2).await;
-}
-
-#[ignore = "needs a cluster"]
-#[test]
-fn people_suspend_a_task_and_let_it_go_on() {
-    let place = Place::new();
-    let server = Server::start_in(TestApp::new());
-    let admin = server.as_(Who::Administrator);
-    add(&admin, &place.namespace);
-    let document = json!({
-        "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "held", "cluster": "simulated",
-        "tasks": [{
-            "name": "held", "template": "command", "arguments": {"command": ["true"]},
-            "resources": {"cpu": "10m", "memory": "16Mi"},
-        }],
-    });
-    let editor = server.as_(Who::Editor);
-    let started =
-        editor.post("/projects/default/runs", &json!({"document": document.to_string()})).expect(201);
-    let run = started.json()["run"]["id"].as_str().unwrap().to_owned();
-    let instance = format!("/runs/{run}/tasks/held/instances/0");
-    let suspended = || {
-        let attempts = editor.get(&format!("{instance}/attempts")).expect(200).json();
-        attempts["items"][0]["suspended"].clone()
-    };
-    let page = || editor.get(&format!("page:/runs/{run}/tasks/held")).expect(200).text();
-    let path = format!("{instance}/suspend");
-    server.as_(Who::Viewer).post(&path, &json!({"suspended": true})).expect(403).problem("forbidden");
-    super::product::until("it runs", || {
-        suspended() == false
-            && editor.get(&format!("/runs/{run}/tasks/held")).expect(200).json()["state"] == "running"
-    });
-    for (wish, word) in [(true, "data-do=\"unsuspend\""), (false, "data-do=\"suspend\"")] {
-        let answer = editor.post(&path, &json!({"suspended": wish})).expect(202).json();
-        assert_eq!(answer["suspended"], wish);
-        super::product::until("it is so", || suspended() == wish);
-        assert!(page().contains(word), "{word}");
-    }
-    let log = admin.get("/audit?action=task.suspend").expect(200).json();
-    let after: Vec<&Value> = log["items"].as_array().unwrap().iter().map(|entry| &entry["after"]).collect();
-    assert_eq!(after, [&json!({"suspended": false}), &json!({"suspended": true})]);
-    editor.post(&format!("/runs/{run}/cancel"), &json!({})).expect(202);
-    super::product::until("it has ended", || suspended().is_null());
-    editor.post(&path, &json!({"suspended": true})).expect(409).problem("conflict");
 }

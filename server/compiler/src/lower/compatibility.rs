@@ -21,7 +21,7 @@ pub fn variables(job: &Job, workspace: &str, resources: &Resources) -> BTreeMap<
         ("KFJ_TASK_NAME", job.key.task.clone()),
         ("KFJ_TASK_PROJECT_NAME", job.project.clone()),
         ("KFJ_TASK_RESOURCE_CPU", resources.cpu.to_string()),
-        ("KFJ_TASK_RESOURCE_GPU", resources.whole_gpus().to_string()),
+        ("KFJ_TASK_RESOURCE_GPU", resources.gpu.as_ref().and_then(|gpu| gpu.count).unwrap_or(0).to_string()),
         ("KFJ_TASK_RESOURCE_MEMORY", resources.memory.to_string()),
         ("KFJ_TASK_RESOURCE_RDMA", resources.rdma.unwrap_or(0).to_string()),
         ("USERNAME", job.user.clone()),

@@ -69,6 +69,7 @@ pub const TEMPLATE: &[&str] = &[
     "help",
     "framework",
     "image",
+    "writable_root",
     "local",
     "parameters",
     "roles",

@@ -26,6 +26,7 @@ pub fn template(d: &mut Decoder, node: &Node<'_>) -> Option<TaskTemplate> {
         help: d.required(map, "help", localized).unwrap_or_else(nothing),
         framework: d.required(map, "framework", Decoder::filled).unwrap_or_default(),
         image: d.optional(map, "image", Decoder::filled),
+        writable_root: d.optional(map, "writable_root", Decoder::boolean).unwrap_or(false),
         local: d.optional(map, "local", local),
         parameters: d
             .optional(map, "parameters", |d, node| d.object(node).map(Value::Object))

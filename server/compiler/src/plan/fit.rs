@@ -1,7 +1,7 @@
 //! What the cluster must have: enough on one node for each worker, enough for the gang, places, secrets, software.
 
 use cubeloom_domain::belongings::VolumePlace;
-use cubeloom_domain::executor::{GpuFacts, NodeFacts};
+use cubeloom_domain::executor::NodeFacts;
 use cubeloom_domain::job::VolumeMount;
 use cubeloom_domain::pipeline::Task;
 use cubeloom_domain::plan::PlannedRole;
@@ -9,6 +9,7 @@ use cubeloom_domain::resources::{Amount, Resources};
 use cubeloom_domain::{Code, Cpu};
 
 use super::Planner;
+use super::cards::{has_cards, lack, short_of_slices};
 use super::prepared::Prepared;
 use super::roles::Roles;
 use crate::nearest::{hint, listing};
@@ -127,10 +128,20 @@ impl<'a> Planner<'a> {
             self.problem(Code::NeverFits, format!("{prefix}/resources"), message);
             return;
         }
-        let needed = least(roles, elastic_role);
+        if roles.gang <= 1 {
+            return;
+        }
+        let count = |role: &PlannedRole| least(roles, elastic_role, role);
+        let all = roles.planned.iter();
+        let needed =
+            all.fold(Amount::default(), |sum, role| sum.plus(Amount::of(&role.resources, count(role))));
         let has = nodes.iter().fold(Amount::default(), |sum, node| sum.plus(node.amount()));
-        if roles.gang > 1 && !needed.fits(has) {
-            let (n, needed, has) = (roles.gang, describe(needed), describe(has));
+        let short = match needed.fits(has) {
+            false => Some((describe(needed), describe(has))),
+            true => short_of_slices(&roles.planned, count, &nodes),
+        };
+        if let Some((needed, has)) = short {
+            let n = roles.gang;
             let message = match group {
                 Some(group) => format!(
                     "all {n} workers together can never run in the node group `{group}`: they need {needed}, and it has {has}"
@@ -171,22 +182,18 @@ fn can_be_given(place: &VolumePlace, kind: &str) -> bool {
     }
 }
 
-/// What must be free at once: all workers, of an elastic role the fewest.
-fn least(roles: &Roles, elastic_role: Option<&str>) -> Amount {
-    let count = |role: &PlannedRole| match roles.elastic {
+/// How many workers of a role there must be room for at once: all, of an elastic role the fewest.
+fn least(roles: &Roles, elastic_role: Option<&str>, role: &PlannedRole) -> u32 {
+    match roles.elastic {
         Some(range) if elastic_role == Some(&role.name) => range.min,
         _ => role.replicas,
-    };
-    roles
-        .planned
-        .iter()
-        .fold(Amount::default(), |sum, role| sum.plus(Amount::of(&role.resources, count(role))))
+    }
 }
 
 /// Why a worker fits on no node; `None` when it fits on one.
 fn misfit(resources: &Resources, nodes: &[&NodeFacts]) -> Option<String> {
     let one = Amount::of(resources, 1);
-    if nodes.iter().any(|node| one.fits(node.amount()) && has_cards(resources, &node.gpus)) {
+    if nodes.iter().any(|node| one.fits(node.amount()) && has_cards(resources, node)) {
         return None;
     }
     let cpu = nodes.iter().map(|node| node.cpu).max().unwrap_or_default();
@@ -202,24 +209,9 @@ fn misfit(resources: &Resources, nodes: &[&NodeFacts]) -> Option<String> {
         ));
     }
     if let Some(gpu) = &resources.gpu {
-        let kind = gpu.kind.as_deref().map(|kind| format!("{kind} ")).unwrap_or_default();
-        let most = nodes.iter().map(|node| node.gpus.len()).max().unwrap_or(0);
-        return Some(format!(
-            "no node has the {kind}graphics cards that it asks for (the most on one node: {most})"
-        ));
+        return Some(lack(gpu, nodes));
     }
     Some("no single node has all that it needs".into())
-}
-
-/// Whether a node has cards of the right type, enough of them, or one with enough memory.
-fn has_cards(resources: &Resources, cards: &[GpuFacts]) -> bool {
-    let Some(gpu) = &resources.gpu else { return true };
-    let fits = |card: &&GpuFacts| {
-        let kind = gpu.kind.as_ref();
-        kind.is_none_or(|kind| card.name.to_lowercase().contains(&kind.to_lowercase()))
-            && gpu.memory.is_none_or(|memory| card.memory >= memory)
-    };
-    cards.iter().filter(fits).count() >= gpu.count.unwrap_or(1) as usize
 }
 
 /// An amount for a message.

@@ -161,6 +161,7 @@ fn planned(installed: &InstalledTemplate) -> PlannedTemplate {
         folder: installed.folder.clone(),
         framework: template.framework.clone(),
         image: template.image.clone(),
+        writable_root: template.writable_root,
         command: template.command.clone(),
         role_commands: template
             .roles

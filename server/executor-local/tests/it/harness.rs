@@ -149,18 +149,18 @@ impl Harness for Local {
         fs::metadata(self.attempt(key).join(worker).join("stdout")).map_or(0, |found| found.size())
     }
 
-    fn bounds_memory(&self) -> bool {
-        true
+    fn bounds_memory(&self) -> Result<(), &'static str> {
+        Ok(())
     }
 
     fn alive(&self, key: &AttemptKey) -> usize {
         processes_with(&format!("CUBELOOM_ATTEMPT={key}"))
     }
 
-    fn on_full_disk(&self) -> Option<Box<dyn Harness>> {
-        let full = Self::on_small_disk()?;
+    fn on_full_disk(&self) -> Result<Box<dyn Harness>, &'static str> {
+        let full = Self::on_small_disk().ok_or("root is needed to mount one")?;
         let _ = fs::write(full.folder.path().join("filler"), vec![0; 2 << 20]);
-        Some(Box::new(full))
+        Ok(Box::new(full))
     }
 }
 

@@ -33,8 +33,8 @@ pub async fn long_arguments(harness: &mut dyn Harness) {
 
 /// A worker that uses more memory than it has is ended whole, and the outcome says why.
 pub async fn out_of_memory(harness: &mut dyn Harness) {
-    if !harness.bounds_memory() {
-        return;
+    if let Err(reason) = harness.bounds_memory() {
+        return eprintln!("skipped: memory is not bounded here: {reason}");
     }
     // A child runs out; its parent would wait for ever.
     let text = signed("tail /dev/zero & sleep 60");
@@ -48,9 +48,9 @@ pub async fn out_of_memory(harness: &mut dyn Harness) {
 
 /// On a disk without room nothing starts, a sentence says why, and the executor goes on.
 pub async fn full_disk(harness: &mut dyn Harness) {
-    let Some(full) = harness.on_full_disk() else {
-        eprintln!("skipped: no full disk can be made here (root is needed to mount one)");
-        return;
+    let full = match harness.on_full_disk() {
+        Ok(full) => full,
+        Err(reason) => return eprintln!("skipped: no full disk can be made here: {reason}"),
     };
     let (key, ended) = run(&*full, &Program::shell(&signed(""))).await;
     assert_eq!(failure(&ended).kind, FailureKind::CouldNotStart, "{ended:?}");

@@ -50,8 +50,8 @@ pub trait Harness: Send {
         path.to_owned()
     }
 
-    /// Whether a worker that uses more memory than it has is ended, all of it.
-    fn bounds_memory(&self) -> bool;
+    /// Whether a worker that uses more memory than it has is ended, all of it; else why it is not.
+    fn bounds_memory(&self) -> Result<(), &'static str>;
 
     /// Whether an end says what the workers used.
     fn measures_usage(&self) -> bool {
@@ -61,8 +61,8 @@ pub trait Harness: Send {
     /// How many processes of the attempt are alive, found without asking the executor.
     fn alive(&self, key: &AttemptKey) -> usize;
 
-    /// The same kind of executor on a disk without room; `None` where no such disk can be made.
-    fn on_full_disk(&self) -> Option<Box<dyn Harness>>;
+    /// The same kind of executor on a disk without room; else why no such disk can be made.
+    fn on_full_disk(&self) -> Result<Box<dyn Harness>, &'static str>;
 }
 
 /// How long anything may take before a case fails.

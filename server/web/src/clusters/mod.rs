@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use cubeloom_domain::clusters::Standing;
 use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
+use cubeloom_domain::kubernetes::KubernetesFacts;
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::template::TaskTemplate;
@@ -105,8 +106,16 @@ fn problems(facts: &Facts, used: Amount) -> Vec<String> {
     if facts.nodes.is_empty() {
         found.push("it has no nodes: nothing can run there".to_owned());
     }
-    if facts.nodes.iter().all(|node| node.gpus.is_empty()) {
+    if !facts.nodes.iter().any(NodeFacts::has_cards) {
         found.push("it has no graphics cards that are known: tasks that ask for some are refused".to_owned());
+    }
+    let unshared = |facts: &KubernetesFacts| facts.volcano.is_some() && facts.cards.hami && !facts.cards.vgpu;
+    if facts.kubernetes.as_ref().is_some_and(unshared) {
+        found.push(
+            "HAMi shares its cards, but Volcano places every pod and knows no shares of HAMi: tasks that ask for a part \
+             of a card are refused"
+                .to_owned(),
+        );
     }
     if !facts.nodes.is_empty() && !used.fits(facts.capacity()) {
         found.push("more is in use than it has: its settings were changed while jobs ran".to_owned());

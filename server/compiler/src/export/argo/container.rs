@@ -89,14 +89,16 @@ fn resources(export: &mut Export, task: &str, resources: &Resources) -> Value {
     let mut amounts = Map::new();
     amounts.insert("cpu".into(), json!(resources.cpu.to_string()));
     amounts.insert("memory".into(), json!(resources.memory.to_string()));
-    if resources.whole_gpus() > 0 {
-        amounts.insert("nvidia.com/gpu".into(), json!(resources.whole_gpus().to_string()));
-    }
     if let Some(gpu) = &resources.gpu {
-        if gpu.count.is_none() {
-            export.say(format!("not carried over: the share of a graphics card of `{task}`"));
+        let profile = gpu.mig_profile();
+        match gpu.count {
+            Some(count) => {
+                let part = profile.as_ref().map_or("gpu".to_owned(), |profile| format!("mig-{profile}"));
+                amounts.insert(format!("nvidia.com/{part}"), json!(count.to_string()));
+            }
+            None => export.say(format!("not carried over: the share of a graphics card of `{task}`")),
         }
-        if let Some(kind) = &gpu.kind {
+        if let Some(kind) = gpu.kind.as_ref().filter(|_| profile.is_none()) {
             export.say(format!(
                 "not carried over: the kind of graphics card of `{task}`, {kind}: use a node selector"
             ));

@@ -2,7 +2,7 @@
 //! class Guaranteed; with `cpu_exclusive` the CPU is whole, and a kubelet with the static policy gives cores of its own.
 
 use cubeloom_domain::Bytes;
-use cubeloom_domain::kubernetes::CardFacts;
+use cubeloom_domain::kubernetes::{CardFacts, KubernetesFacts};
 use cubeloom_domain::resources::{GpuRequest, Resources};
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,7 @@ pub fn resources(frame: &Frame<'_>, wanted: &Resources, notes: &mut Notes) -> Va
     amounts.insert("cpu".into(), wanted.cpu.to_string().into());
     amounts.insert("memory".into(), wanted.memory.to_string().into());
     if let Some(gpu) = &wanted.gpu {
-        cards(&frame.facts.cards, gpu, notes).into_iter().for_each(|(name, amount)| {
+        cards(frame.facts, gpu, notes).into_iter().for_each(|(name, amount)| {
             amounts.insert(name, amount.to_string().into());
         });
     }
@@ -29,37 +29,64 @@ pub fn resources(frame: &Frame<'_>, wanted: &Resources, notes: &mut Notes) -> Va
 }
 
 /// Graphics cards, by the names of who hands them out.
-fn cards(facts: &CardFacts, gpu: &GpuRequest, notes: &mut Notes) -> Vec<(String, u64)> {
-    let vendor = facts.resource.split('/').next().unwrap_or_default();
-    if let Some(profile) = mig_profile(facts, gpu) {
-        return vec![(format!("{vendor}/mig-{profile}"), gpu.count.unwrap_or(1).into())];
+fn cards(facts: &KubernetesFacts, gpu: &GpuRequest, notes: &mut Notes) -> Vec<(String, u64)> {
+    let resource = &facts.cards.resource;
+    if let Some(profile) = mig_profile(&facts.cards, gpu) {
+        return vec![(format!("{}/mig-{profile}", vendor(&facts.cards)), gpu.count.unwrap_or(1).into())];
     }
     if let Some(count) = gpu.count {
-        return vec![(facts.resource.clone(), count.into())];
+        return vec![(resource.clone(), count.into())];
     }
-    if !facts.hami {
-        let message =
-            "this cluster hands out whole graphics cards only (HAMi is not there): ask for a `count`";
-        notes.refuse("resources/gpu", message);
-        return Vec::new();
+    match share(facts, gpu) {
+        Ok(amounts) => amounts,
+        Err(message) => {
+            notes.refuse("resources/gpu", message);
+            Vec::new()
+        }
     }
-    let mut amounts = vec![(facts.resource.clone(), 1)];
-    if let Some(fraction) = gpu.fraction {
-        let percent = (fraction * 100.0).round().clamp(1.0, 100.0) as u64;
-        amounts.push((format!("{vendor}/gpucores"), percent));
-        amounts.push((format!("{vendor}/gpumem-percentage"), percent));
-    }
-    if let Some(Bytes(memory)) = gpu.memory {
-        amounts.push((format!("{vendor}/gpumem"), memory.div_ceil(1 << 20)));
-    }
-    amounts
 }
 
-/// The profile of MIG that a type names: `1g.10gb`, or `mig-1g.10gb`.
+/// A part of a card: of Volcano where it places the pods, else of HAMi, which has a scheduler of its own for it.
+fn share(facts: &KubernetesFacts, gpu: &GpuRequest) -> Result<Vec<(String, u64)>, &'static str> {
+    let mebibytes = gpu.memory.map(|Bytes(memory)| memory.div_ceil(1 << 20));
+    let (cards, vendor) = (&facts.cards, vendor(&facts.cards));
+    match (facts.volcano.is_some(), cards.vgpu, cards.hami) {
+        (true, true, _) => match mebibytes {
+            Some(mebibytes) => {
+                Ok(vec![("volcano.sh/vgpu-number".into(), 1), ("volcano.sh/vgpu-memory".into(), mebibytes)])
+            }
+            // Its name for a share of the memory is no resource of a node: a pod that asks for it is never placed.
+            None => {
+                Err("Volcano shares graphics cards by their memory: ask for an amount of `memory` of one")
+            }
+        },
+        (true, false, true) => {
+            Err("on this cluster Volcano places every pod, and knows no shares of graphics cards \
+             that HAMi hands out: ask for a `count`, or have nodes offer `volcano.sh/vgpu-number` (Volcano's vGPU \
+             device plugin)")
+        }
+        (false, _, true) => {
+            let percent = gpu.fraction.map(|fraction| (fraction * 100.0).round().clamp(1.0, 100.0) as u64);
+            let names = ["gpucores", "gpumem-percentage", "gpumem"].map(|name| format!("{vendor}/{name}"));
+            let amounts = names.into_iter().zip([percent, percent, mebibytes]);
+            let asked = amounts.filter_map(|(name, amount)| Some((name, amount?)));
+            Ok([(cards.resource.clone(), 1)].into_iter().chain(asked).collect())
+        }
+        (_, _, false) => {
+            Err("this cluster hands out whole graphics cards only (HAMi is not there): ask for a `count`")
+        }
+    }
+}
+
+/// Whose cards they are, as resources say it: `nvidia.com`.
+fn vendor(facts: &CardFacts) -> &str {
+    facts.resource.split('/').next().unwrap_or_default()
+}
+
+/// The profile of MIG that a type names, where nodes offer it.
 fn mig_profile<'f>(facts: &'f CardFacts, gpu: &GpuRequest) -> Option<&'f String> {
-    let kind = gpu.kind.as_ref()?.to_lowercase();
-    let kind = kind.strip_prefix("mig-").unwrap_or(&kind);
-    facts.mig.iter().find(|profile| *profile == kind)
+    let wanted = gpu.mig_profile()?;
+    facts.mig.iter().find(|profile| **profile == wanted)
 }
 
 /// The label and its values by which nodes with cards of the right type are found; `None` where any will do.

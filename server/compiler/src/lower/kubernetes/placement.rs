@@ -79,8 +79,8 @@ fn affinity(frame: &Frame<'_>, role: &JobRole, notes: &mut Notes) -> Map<String,
     if frame.job.workers() > 1 {
         let weighted = |term: Value| json!({"weight": 50, "podAffinityTerm": term});
         match workers(frame, role) {
-            WorkerPlacement::Pack => together.push(weighted(own_job(frame, None))),
-            WorkerPlacement::Spread => apart.push(weighted(own_job(frame, Some(&role.name)))),
+            WorkerPlacement::Pack => together.push(weighted(own_job(frame, &packed(frame)))),
+            WorkerPlacement::Spread => apart.push(weighted(own_job(frame, &[&role.name]))),
         }
     }
     let rules = |required: Vec<Value>, preferred: Vec<Value>| {
@@ -108,6 +108,13 @@ fn workers(frame: &Frame<'_>, role: &JobRole) -> WorkerPlacement {
     })
 }
 
+/// The roles whose workers are packed, all of them together. Roles that are spread are left out: schedulers bring a pod also to
+/// those that would like to be near it.
+fn packed<'f>(frame: &'f Frame<'_>) -> Vec<&'f str> {
+    let roles = frame.job.roles.iter().filter(|role| workers(frame, role) == WorkerPlacement::Pack);
+    roles.map(|role| role.name.as_str()).collect()
+}
+
 /// By what tasks of a run are kept apart.
 fn by(frame: &Frame<'_>) -> SpreadBy {
     frame.job.placement.spread_by.unwrap_or(SpreadBy::Host)
@@ -127,10 +134,15 @@ fn other_tasks(frame: &Frame<'_>) -> Value {
     json!({"labelSelector": selector, "topologyKey": topology})
 }
 
-/// Pods of this job, of one role or of all.
-fn own_job(frame: &Frame<'_>, role: Option<&str>) -> Value {
-    let mut own = Map::new();
-    own.insert(labels::JOB.into(), frame.name.as_str().into());
-    own.extend(role.map(|role| (labels::ROLE.into(), role.into())));
-    json!({"labelSelector": {"matchLabels": own}, "topologyKey": HOST})
+/// Pods of this job that are of these roles.
+fn own_job(frame: &Frame<'_>, roles: &[&str]) -> Value {
+    let mut selector = json!({"matchLabels": {labels::JOB: frame.name}});
+    match roles {
+        [role] => selector["matchLabels"][labels::ROLE] = (*role).into(),
+        _ if roles.len() == frame.job.roles.len() => {}
+        _ => {
+            selector["matchExpressions"] = json!([{"key": labels::ROLE, "operator": "In", "values": roles}]);
+        }
+    }
+    json!({"labelSelector": selector, "topologyKey": HOST})
 }

@@ -45,7 +45,7 @@ pub fn template(
         container.insert("workingDir".into(), format!("{ROOT}/work").into());
         container.insert("env".into(), environment.list.clone().into());
         container.insert("resources".into(), resources.clone());
-        container.insert("securityContext".into(), container_security());
+        container.insert("securityContext".into(), container_security(frame));
         container.insert("terminationMessagePolicy".into(), "FallbackToLogsOnError".into());
         container.insert("volumeMounts".into(), volumes.mounts.clone().into());
         Value::Object(container)
@@ -111,10 +111,10 @@ fn network(frame: &Frame<'_>, spec: &mut Map<String, Value>, notes: &mut Notes) 
     }
 }
 
-fn container_security() -> Value {
+fn container_security(frame: &Frame<'_>) -> Value {
     json!({
         "allowPrivilegeEscalation": false,
-        "readOnlyRootFilesystem": true,
+        "readOnlyRootFilesystem": !frame.job.writable_root,
         "capabilities": {"drop": ["ALL"]},
     })
 }

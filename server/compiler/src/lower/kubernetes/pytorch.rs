@@ -1,6 +1,6 @@
 //! `pytorch` becomes a PyTorchJob of Kubeflow's training operator (v1), which tells workers who they are.
 
-use cubeloom_domain::job::Job;
+use cubeloom_domain::job::{Job, JobRole};
 use cubeloom_domain::kubernetes::KubernetesFacts;
 use serde_json::{Map, Value, json};
 
@@ -30,10 +30,18 @@ const GIVES: &[&str] = &[
     "PET_RDZV_ID",
 ];
 
-/// Without a master the operator tells ranks to elastic workers only.
+/// Without a master the operator tells ranks to elastic workers only. With one it puts an init container into workers,
+/// which waits for the master and requests less than its limits: these pods are not of the class Guaranteed, and the kubelet
+/// gives them no cores of their own.
 fn unfit(job: &Job, _: &KubernetesFacts) -> Option<&'static str> {
     let master = job.roles.iter().any(|role| role.name == "master");
-    (!master && job.elastic.is_none()).then_some("it has no master, and is not elastic")
+    let exclusive = |role: &JobRole| role.name != "master" && role.resources.cpu_exclusive;
+    if !master && job.elastic.is_none() {
+        return Some("it has no master, and is not elastic");
+    }
+    (master && job.roles.iter().any(exclusive)).then_some(
+        "what its operator adds to workers, to wait for the master, would keep them from having cores of their own",
+    )
 }
 
 fn object(frame: &Frame<'_>, roles: &[RolePods]) -> Value {

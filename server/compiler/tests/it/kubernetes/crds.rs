@@ -32,7 +32,7 @@ fn objects_fit_the_crds() {
     }});
     schemas.insert(("batch/v1".into(), "Job".into()), batch);
     let seen = std::cell::RefCell::new(std::collections::BTreeSet::new());
-    let all = TestRunner::default().run(&(variety::task(), variety::facts()), |(task, facts)| {
+    let all = TestRunner::default().run(&variety::task_on_cluster(), |(task, facts)| {
         let (facts, kubernetes) = cluster(&facts);
         let made = lower(&try_job(&task, &facts).unwrap(), &kubernetes).unwrap();
         for object in &made.objects {

@@ -1,13 +1,16 @@
 //! Lowering for Kubernetes: what each framework becomes on each kind of cluster, byte for byte, and what holds always.
 
+mod cards;
 mod contract;
 mod crds;
 mod names;
 mod operators;
+mod pods;
 mod properties;
 mod refusals;
 mod shape;
 pub mod variety;
+mod written;
 
 use cubeloom_compiler::lower::kubernetes::{FULL_CLUSTER, lower, read_facts};
 use cubeloom_compiler::{Outputs, job};
@@ -56,7 +59,7 @@ fn single() {
     let task = "template: echo, arguments: {words: [a, $(CUBELOOM_RANK), \"{{ run.dir }}/x\", $$(CUBELOOM_RANK), $$x]}, \
          setup: [mkdir, $(CUBELOOM_RUN_DIR)/x], env: {OMP_NUM_THREADS: \"7\", PYTHONPATH: /own}, \
          secrets: [s3-key, {name: cert, file: cert.pem}], volumes: [big-disk, {name: data, mount: /data, read_only: true}], \
-         timeout: 1m, resources: {gpu: {fraction: 0.5, type: h100}, shm: 1Gi, rdma: 1}, \
+         timeout: 1m, resources: {gpu: {memory: 8Gi, type: h100}, shm: 1Gi, rdma: 1}, \
          placement: {spread: required, spread_by: zone, node_group: big, host_network: true, selector: {disk: ssd}, \
          tolerations: [{key: gpu}, {key: team, value: vision, effect: NoSchedule}]}";
     insta::assert_yaml_snapshot!(lowered(task, &full()));

@@ -7,7 +7,7 @@ use super::{cluster, shape, try_job, variety};
 
 proptest! {
     #[test]
-    fn every_object_has_the_shape_that_is_asked_for(task in variety::task(), facts in variety::facts()) {
+    fn every_object_has_the_shape_that_is_asked_for((task, facts) in variety::task_on_cluster()) {
         let (facts, kubernetes) = cluster(&facts);
         let job = try_job(&task, &facts).unwrap();
         let made = lower(&job, &kubernetes).unwrap();

@@ -26,7 +26,6 @@ fn what_is_not_there_is_refused_at_its_place() {
     let bare = "kubernetes: {}";
     let echo = "template: echo, arguments: {words: [a]}";
     for (settings, path) in [
-        ("resources: {gpu: {fraction: 0.5}}", "/tasks/0/resources/gpu"),
         ("resources: {gpu: {memory: 8Gi}}", "/tasks/0/resources/gpu"),
         ("resources: {gpu: {count: 1, type: h100}}", "/tasks/0/resources/gpu"),
         ("resources: {rdma: 1}", "/tasks/0/resources/rdma"),

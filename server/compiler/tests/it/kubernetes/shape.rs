@@ -8,7 +8,7 @@ use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
 use serde_json::Value;
 
 use super::names::is_dns_1035;
-use super::operators;
+use super::{operators, pods};
 
 /// What an object must be: its kind, the name of its pods' containers, where its replicas are.
 struct Kind {
@@ -76,6 +76,7 @@ pub fn check(job: &Job, facts: &KubernetesFacts, made: &KubernetesJob) -> Vec<St
             together = together.or(least);
             for template in templates(known, object) {
                 pod(template, known, job, facts, &mut found);
+                pods::check(template, job, facts, &mut found);
             }
         } else {
             found.expect(

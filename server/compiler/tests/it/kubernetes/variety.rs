@@ -64,21 +64,21 @@ const OPTIONS: [&[&str]; 8] = [
 
 /// What a cluster has beside cards, RDMA and the nodes' network.
 const CLUSTERS: [&str; 6] = [
-    "volcano: {queue: q}, spark_account: drivers, kinds: {pytorchjobs.kubeflow.org/v1: {gang: true}, \
+    "volcano: {queue: q}, spark_account: cubeloom-spark, kinds: {pytorchjobs.kubeflow.org/v1: {gang: true}, \
      xgboostjobs.kubeflow.org/v1: {gang: true}, mpijobs.kubeflow.org/v2beta1: {gang: true}, \
      tfjobs.kubeflow.org/v1: {gang: true}, jaxjobs.kubeflow.org/v1: {gang: true}, \
      paddlejobs.kubeflow.org/v1: {gang: true}, rayjobs.ray.io/v1: {gang: true}, \
      sparkapplications.sparkoperator.k8s.io/v1beta2: {gang: true}}",
-    "volcano: {queue: q, priority_class: high}, spark_account: drivers, kinds: {pytorchjobs.kubeflow.org/v1: {}, \
+    "volcano: {queue: q, priority_class: high}, spark_account: cubeloom-spark, kinds: {pytorchjobs.kubeflow.org/v1: {}, \
      mpijobs.kubeflow.org/v2beta1: {}, rayjobs.ray.io/v1: {gang: true}, \
      sparkapplications.sparkoperator.k8s.io/v1beta2: {gang: true}}",
     "volcano: {queue: q}",
-    "kueue: {queue: q}, spark_account: drivers, kinds: {pytorchjobs.kubeflow.org/v1: {}, \
+    "kueue: {queue: q}, spark_account: cubeloom-spark, kinds: {pytorchjobs.kubeflow.org/v1: {}, \
      xgboostjobs.kubeflow.org/v1: {}, mpijobs.kubeflow.org/v2beta1: {}, tfjobs.kubeflow.org/v1: {}, \
      jaxjobs.kubeflow.org/v1: {}, paddlejobs.kubeflow.org/v1: {}, rayjobs.ray.io/v1: {}, \
      sparkapplications.sparkoperator.k8s.io/v1beta2: {}}",
     "kueue: {queue: q, priority_class: high}, kinds: {sparkapplications.sparkoperator.k8s.io/v1beta2: {}}",
-    "pull_secrets: [registry]",
+    "pull_secrets: [registry], node_groups: {big: {selector: {pool: big}, tolerations: [{key: big, effect: NoSchedule}]}}",
 ];
 
 /// A task's settings.
@@ -90,11 +90,17 @@ pub fn task() -> impl Strategy<Value = String> {
 }
 
 /// A cluster's facts.
-pub fn facts() -> impl Strategy<Value = String> {
+fn facts() -> impl Strategy<Value = String> {
     select(CLUSTERS.to_vec()).prop_map(|cluster| {
         format!(
-            "kubernetes: {{{cluster}, rdma: rdma/hca, host_network: true, cards: {{hami: true, \
+            "kubernetes: {{{cluster}, rdma: rdma/hca, host_network: true, cards: {{hami: true, vgpu: true, \
              products: [NVIDIA-A100-SXM4-80GB], mig: [2g.20gb]}}}}"
         )
     })
+}
+
+/// Both. Volcano gives no fractions of cards.
+pub fn task_on_cluster() -> impl Strategy<Value = (String, String)> {
+    let fits = |(task, facts): &(String, String)| !task.contains("fraction") || !facts.contains("volcano");
+    (task(), facts()).prop_filter("Volcano shares cards by memory", fits)
 }

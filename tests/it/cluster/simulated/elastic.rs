@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use kube::api::ListParams;
 use serde_json::{Value, json};
 
-use super::kubectl::Object;
-use super::product::{until, uploaded};
-use super::simulated::{Place, add};
+use super::{Place, add};
 use crate::api::support::{Client, Server, Who};
+use crate::cluster::kubectl::Object;
+use crate::cluster::product::{until, uploaded};
 use crate::support::TestApp;
 
 /// A run of one task of workers with a card each, of which there are twelve.

@@ -1,10 +1,18 @@
-//! The product on simulated nodes, whose pods of a task named `simulated` end well after a second or two.
+//! The product on simulated nodes, whose pods of a task named `simulated` end well after a second or two. These tests need
+//! no real node.
+
+mod cards;
+mod elastic;
+pub mod frameworks;
+mod killed;
+mod suspended;
+mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
-use std::thread::sleep;
 use std::time::Duration;
 
+use cubeloom_testkit::conformance::random;
 use futures::StreamExt;
 use kube::ResourceExt;
 use kube::runtime::WatchStreamExt;
@@ -14,15 +22,8 @@ use tokio::runtime::Runtime;
 
 use super::harness::told;
 use super::kubectl::{Kubectl, Object};
-use super::product::{ended, until};
-use crate::api::support::{Client, Server, Who};
-use crate::support::TestApp;
-use cubeloom_testkit::conformance::random;
-
-/// One-pod tasks of the run.
-const TASKS: usize = 200;
-/// How often the server is killed.
-const KILLS: u64 = 8;
+use super::product::until;
+use crate::api::support::Client;
 
 /// The uids of objects, by the key of the attempt that they belong to.
 type Uids = BTreeMap<String, BTreeSet<String>>;
@@ -114,9 +115,10 @@ fn belongings(namespace: &str) -> [Value; 4] {
     ]
 }
 
-/// Many tasks of one pod each, at once.
-fn document(tasks: usize) -> Value {
-    let elements: Vec<usize> = (0..tasks).collect();
+/// Many tasks of one pod each; all at once, or so many.
+fn document(tasks: usize, parallelism: Option<usize>) -> Value {
+    let mut elements = json!({"list": (0..tasks).collect::<Vec<usize>>()});
+    elements.as_object_mut().unwrap().extend(parallelism.map(|most| ("parallelism".into(), most.into())));
     json!({
         "apiVersion": "cubeloom/v1",
         "kind": "Pipeline",
@@ -126,7 +128,7 @@ fn document(tasks: usize) -> Value {
             "name": "simulated",
             "template": "command",
             "arguments": {"command": ["true"]},
-            "for_each": {"list": elements},
+            "for_each": elements,
             "resources": {"cpu": "10m", "memory": "16Mi"},
         }],
     })
@@ -134,7 +136,11 @@ fn document(tasks: usize) -> Value {
 
 /// Adds the cluster.
 pub fn add(client: &Client, namespace: &str) {
-    let kubeconfig = std::fs::read_to_string(told("KUBECONFIG")).unwrap();
+    add_by(client, namespace, &std::fs::read_to_string(told("KUBECONFIG")).unwrap());
+}
+
+/// Adds the cluster, reached by a way of its own.
+pub fn add_by(client: &Client, namespace: &str, kubeconfig: &str) {
     let cluster = json!({
         "name": "simulated",
         "access": "kubeconfig",
@@ -151,32 +157,8 @@ pub fn add(client: &Client, namespace: &str) {
 }
 
 /// Starts a run of this many tasks; its id.
-pub fn start(client: &Client, tasks: usize) -> String {
-    let wanted = json!({"document": document(tasks).to_string()});
+pub fn start(client: &Client, tasks: usize, parallelism: Option<usize>) -> String {
+    let wanted = json!({"document": document(tasks, parallelism).to_string()});
     let started = client.post("/projects/default/runs", &wanted).expect(201).json();
     started["run"]["id"].as_str().unwrap().to_owned()
-}
-
-#[ignore = "needs a cluster"]
-#[test]
-fn a_server_that_is_killed_again_and_again_loses_nothing_and_starts_nothing_twice() {
-    let place = Place::new();
-    let server = Server::start_in(TestApp::new());
-    let admin = server.as_(Who::Administrator);
-    add(&admin, &place.namespace);
-    let run = start(&admin, TASKS);
-    for _ in 0..KILLS {
-        sleep(Duration::from_millis(200 + random() % 1500));
-        server.kill();
-        server.run();
-    }
-    let client = server.as_(Who::Administrator);
-    let run = ended(&client, &run);
-    assert_eq!(run["state"], "succeeded", "{run:#}");
-    for kind in ["Job", "Pod"] {
-        let counts = place.counts(kind);
-        assert_eq!(counts.len(), TASKS, "each task had a {kind}, and no second attempt");
-        let twice: Vec<_> = counts.iter().filter(|(_, count)| **count != 1).collect();
-        assert!(twice.is_empty(), "{kind}: {twice:?}");
-    }
 }

@@ -1,6 +1,6 @@
 //! One pipeline that holds every framework, on simulated nodes: each job runs to its end by its own operator, well and
 //! badly. A job of Ray does not: its operator asks the head how it ended, and a simulated head says nothing. That one is
-//! run with Ray itself, by `tests/cluster/checks/crews.py`.
+//! run with Ray itself, by `cluster::ray`.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,10 @@ use std::path::Path;
 use kube::api::ListParams;
 use serde_json::{Value, json};
 
-use super::kubectl::Object;
-use super::product::{ended, until, uploaded};
-use super::simulated::{Place, add};
+use super::{Place, add};
 use crate::api::support::{Client, Server, Who};
+use crate::cluster::kubectl::Object;
+use crate::cluster::product::{ended, until, uploaded};
 use crate::support::TestApp;
 
 const TASKS: [(&str, &str); 14] = [
@@ -32,7 +32,7 @@ const TASKS: [(&str, &str); 14] = [
 ];
 
 /// The templates, and those that only tests have.
-fn templates(to: &Path) {
+pub fn templates(to: &Path) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     for from in ["task-templates", "tests/cluster/templates"] {
         copy(&root.join(from), to);

@@ -1,0 +1,60 @@
+//! Whether nodes have the graphics cards that workers ask for: whole ones of a type, shares, or slices by profile.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::Bytes;
+use cubeloom_domain::executor::{GpuFacts, NodeFacts};
+use cubeloom_domain::plan::PlannedRole;
+use cubeloom_domain::resources::{GpuRequest, Resources};
+
+/// Whether a node has cards of the right type, enough of them, or one with enough memory.
+pub fn has_cards(resources: &Resources, node: &NodeFacts) -> bool {
+    let Some(gpu) = &resources.gpu else { return true };
+    let wanted = gpu.count.unwrap_or(1);
+    let slices = gpu.mig_profile().and_then(|profile| node.mig.get(&profile));
+    let shares = if gpu.count.is_none() { node.vgpus } else { 0 };
+    let whole = node.gpus.iter().filter(|card| is_of(gpu, card)).count();
+    slices.is_some_and(|slices| *slices >= wanted) || shares >= wanted || whole >= wanted as usize
+}
+
+/// Whether a card is of the type that is asked for, and large enough. Of a node without feature discovery nobody knows how
+/// large its cards are: its scheduler decides.
+fn is_of(gpu: &GpuRequest, card: &GpuFacts) -> bool {
+    let unknown = card.memory == Bytes(0);
+    gpu.kind.as_ref().is_none_or(|kind| card.name.to_lowercase().contains(&kind.to_lowercase()))
+        && gpu.memory.is_none_or(|memory| unknown || card.memory >= memory)
+}
+
+/// Why no node has the cards.
+pub fn lack(gpu: &GpuRequest, nodes: &[&NodeFacts]) -> String {
+    let kind = gpu.kind.as_deref().map(|kind| format!("{kind} ")).unwrap_or_default();
+    let profile = gpu.mig_profile().filter(|profile| nodes.iter().any(|node| node.mig.contains_key(profile)));
+    let most = nodes.iter().map(|node| match &profile {
+        Some(profile) => node.mig.get(profile).copied().unwrap_or(0) as usize,
+        None => node.gpus.len(),
+    });
+    let most = most.max().unwrap_or(0);
+    format!("no node has the {kind}graphics cards that it asks for (the most on one node: {most})")
+}
+
+/// The first profile of which all workers need more slices than the nodes have: what they need, and what there is.
+/// `count` says how many workers of a role start together.
+pub fn short_of_slices(
+    roles: &[PlannedRole],
+    count: impl Fn(&PlannedRole) -> u32,
+    nodes: &[&NodeFacts],
+) -> Option<(String, String)> {
+    let mut needed: BTreeMap<String, u32> = BTreeMap::new();
+    for role in roles {
+        let Some(gpu) = &role.resources.gpu else { continue };
+        let Some(profile) = gpu.mig_profile() else { continue };
+        *needed.entry(profile).or_default() += count(role).saturating_mul(gpu.count.unwrap_or(1));
+    }
+    needed.into_iter().find_map(|(profile, needed)| {
+        let slices = nodes.iter().filter_map(|node| node.mig.get(&profile));
+        // Where none has a number, cards are cut alike and handed out as whole ones.
+        let has = slices.copied().reduce(u32::saturating_add)?;
+        let slices = |count: u32| format!("{count} slices `{profile}` of graphics cards");
+        (needed > has).then(|| (slices(needed), slices(has)))
+    })
+}

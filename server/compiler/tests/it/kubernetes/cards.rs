@@ -1,0 +1,139 @@
+//! Parts of graphics cards: who hands them out, by which names, and whether any node has them.
+
+use cubeloom_domain::Severity;
+use serde_json::{Value, json};
+
+use super::{cluster, lowered, try_job};
+
+const ECHO: &str = "template: echo, arguments: {words: [a]}";
+
+/// Cards cut into slices on two nodes of a group, and whole ones on a third.
+const SLICES: &str = "\
+cluster: c
+nodes:
+  - {name: a, cpu: '16', memory: 64Gi, mig: {1g.10gb: 4}, groups: [slices]}
+  - {name: b, cpu: '16', memory: 64Gi, mig: {1g.10gb: 2, 3g.40gb: 1}, groups: [slices]}
+  - {name: c, cpu: '16', memory: 64Gi, gpus: [{uuid: c/0, name: NVIDIA-H100-80GB-HBM3, memory: 80Gi}], groups: [whole]}
+kubernetes:
+  volcano: {queue: q}
+  cards: {products: [NVIDIA-H100-80GB-HBM3], mig: [1g.10gb, 3g.40gb]}
+  node_groups:
+    slices: {selector: {pool: slices}, tolerations: [{key: slices, effect: NoSchedule}]}
+    whole: {selector: {pool: whole}}
+";
+
+/// The template of the first pods, and their amounts.
+fn pod(task: &str, facts: &str) -> (Value, Value) {
+    let made = lowered(task, &cluster(facts));
+    let spec = &made.objects.last().unwrap()["spec"];
+    let template = spec["tasks"].get(0).unwrap_or(spec)["template"]["spec"].clone();
+    let mut limits = template["containers"][0]["resources"]["limits"].clone();
+    for usual in ["cpu", "memory"] {
+        limits.as_object_mut().unwrap().remove(usual);
+    }
+    (template, limits)
+}
+
+/// What planning says against it; nothing where it can run.
+fn said(task: &str, facts: &str) -> String {
+    let problems = try_job(task, &cluster(facts).0).err().unwrap_or_default();
+    let errors = problems.into_iter().filter(|problem| problem.severity == Severity::Error);
+    errors.map(|problem| problem.message).collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn slices_are_asked_for_where_a_node_has_enough_of_them() {
+    let task = |gpu: &str, more: &str| format!("{ECHO}, resources: {{gpu: {{{gpu}}}}}{more}");
+    let (template, limits) =
+        pod(&task("count: 2, type: MIG-1g.10gb", ", placement: {node_group: slices}"), SLICES);
+    assert_eq!(limits, json!({"nvidia.com/mig-1g.10gb": "2"}));
+    assert_eq!(template["nodeSelector"], json!({"pool": "slices"}));
+    let tolerated = json!([{"key": "slices", "operator": "Exists", "effect": "NoSchedule"}]);
+    assert_eq!(template["tolerations"], tolerated);
+    assert!(template["affinity"].get("nodeAffinity").is_none(), "the resource itself names the nodes");
+    assert_eq!(said(&task("count: 4, type: 1g.10gb", ""), SLICES), "");
+    let too_many = said(&task("count: 5, type: 1g.10gb", ""), SLICES);
+    assert!(too_many.contains("no node has the 1g.10gb graphics cards"), "{too_many}");
+    assert!(too_many.contains("(the most on one node: 4)"), "{too_many}");
+    let elsewhere = said(&task("count: 1, type: 1g.10gb", ", placement: {node_group: whole}"), SLICES);
+    assert!(elsewhere.contains("in the node group `whole`"), "{elsewhere}");
+    assert!(said(&task("count: 1, type: 2g.20gb", ""), SLICES).contains("2g.20gb"));
+}
+
+#[test]
+fn slices_and_whole_cards_are_counted_apart() {
+    let task = |workers: u32, gpu: &str| {
+        format!("template: crowd, arguments: {{workers: {workers}}}, resources: {{gpu: {{{gpu}}}}}")
+    };
+    assert_eq!(said(&task(6, "count: 1, type: 1g.10gb"), SLICES), "");
+    let slices = said(&task(7, "count: 1, type: 1g.10gb"), SLICES);
+    let both = "they need 7 slices `1g.10gb` of graphics cards, and the cluster has 6 slices `1g.10gb`";
+    assert!(slices.contains(both), "{slices}");
+    assert_eq!(said(&task(1, "count: 1"), SLICES), "");
+    assert!(said(&task(2, "count: 1"), SLICES).contains("2 graphics cards"), "slices are no cards");
+}
+
+/// Where all slices of a node are alike, they are its cards, and the product's name has the profile.
+#[test]
+fn cards_cut_alike_are_asked_for_as_cards() {
+    let facts = "\
+cluster: c
+nodes: [{name: a, cpu: '16', memory: 64Gi, gpus: [{uuid: a/0, name: NVIDIA-A100-SXM4-80GB-MIG-1g.10gb, memory: 10Gi}]}]
+kubernetes: {cards: {products: [NVIDIA-A100-SXM4-80GB-MIG-1g.10gb]}}
+";
+    let task = |count: u32| format!("{ECHO}, resources: {{gpu: {{count: {count}, type: 1g.10gb}}}}");
+    assert_eq!(pod(&task(1), facts).1, json!({"nvidia.com/gpu": "1"}));
+    assert!(!said(&task(2), facts).is_empty());
+}
+
+#[test]
+fn shares_are_asked_for_by_the_names_of_who_hands_them_out() {
+    let share = |gpu: &str| format!("{ECHO}, resources: {{gpu: {{{gpu}}}}}");
+    let (hami, volcano) =
+        ("kubernetes: {cards: {hami: true}}", "kubernetes: {volcano: {queue: q}, cards: {vgpu: true}}");
+    let fraction =
+        json!({"nvidia.com/gpu": "1", "nvidia.com/gpucores": "25", "nvidia.com/gpumem-percentage": "25"});
+    assert_eq!(pod(&share("fraction: 0.25"), hami).1, fraction);
+    assert_eq!(
+        pod(&share("memory: 8Gi"), hami).1,
+        json!({"nvidia.com/gpu": "1", "nvidia.com/gpumem": "8192"})
+    );
+    let memory = json!({"volcano.sh/vgpu-number": "1", "volcano.sh/vgpu-memory": "8192"});
+    assert_eq!(pod(&share("memory: 8Gi"), volcano).1, memory);
+    assert!(said(&share("fraction: 0.25"), volcano).contains("ask for an amount of `memory`"));
+    let both = "kubernetes: {volcano: {queue: q}, cards: {hami: true}}";
+    for gpu in ["fraction: 0.25", "memory: 8Gi"] {
+        let said = said(&share(gpu), both);
+        assert!(
+            said.contains("Volcano places every pod") && said.contains("volcano.sh/vgpu-number"),
+            "{said}"
+        );
+    }
+    assert_eq!(pod(&share("count: 1"), both).1, json!({"nvidia.com/gpu": "1"}));
+}
+
+/// Without feature discovery nothing is known of the cards but their number.
+#[test]
+fn a_share_is_refused_where_every_card_is_known_to_be_too_small() {
+    let of = |memory: &str| {
+        let card = format!("{{uuid: a/0, name: '', memory: {memory}}}");
+        format!(
+            "{{cluster: c, nodes: [{{name: a, cpu: '16', memory: 64Gi, gpus: [{card}]}}], \
+             kubernetes: {{cards: {{hami: true}}}}}}"
+        )
+    };
+    let task = format!("{ECHO}, resources: {{gpu: {{memory: 8Gi}}}}");
+    assert!(said(&task, &of("4Gi")).contains("no node has"));
+    assert_eq!((said(&task, &of("8Gi")), said(&task, &of("0"))), (String::new(), String::new()));
+}
+
+#[test]
+fn a_node_with_shares_has_room_for_them_and_for_no_whole_card() {
+    let facts = "\
+cluster: c
+nodes: [{name: a, cpu: '16', memory: 64Gi, vgpus: 10}]
+kubernetes: {volcano: {queue: q}, cards: {vgpu: true}}
+";
+    assert_eq!(said(&format!("{ECHO}, resources: {{gpu: {{memory: 8Gi}}}}"), facts), "");
+    assert!(said(&format!("{ECHO}, resources: {{gpu: {{count: 1}}}}"), facts).contains("no node has"));
+}

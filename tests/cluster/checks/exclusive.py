@@ -1,0 +1,60 @@
+"""Pods of tasks with cores of their own are of the class Guaranteed, whoever makes them and whatever is added to them.
+
+The kubelet gives cores to a container only where its pod is of that class and its CPU is whole.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.api import Api, Object
+
+from . import compiled, pods
+
+PIPELINE = Path("tests/cluster/exclusive.yaml")
+CLUSTERS = {
+    "every operator": None,
+    "Volcano alone": Path("tests/cluster/facts/volcano.yaml"),
+    "Kubernetes alone": Path("tests/cluster/facts/plain.yaml"),
+}
+
+
+def results(api: Api) -> Iterator[tuple[str, str]]:
+    """What is wrong with the pods of each task, on each kind of cluster."""
+    for cluster, facts in CLUSTERS.items():
+        for task, things in compiled.of_pipeline(PIPELINE, facts):
+            for thing in things:
+                api.apply(thing)
+            name = f"{cluster}: the pods of `{task}` ({things[-1]['kind']}) have cores of their own"
+            yield name, _wrong(api, things)
+            pods.remove(api, things)
+
+
+def _wrong(api: Api, things: list[Object]) -> str:
+    """What the API server says of their pods, once one of every role is there."""
+    roles = {role for thing in things for role in _roles(thing)}
+
+    def seen() -> set[str]:
+        return {pod["metadata"]["labels"]["cubeloom/role"] for pod in pods.of_jobs(api, things)}
+
+    if not pods.wait(lambda: seen() >= roles):
+        return f"there are pods of {seen()} only, not of {roles}"
+    faults = []
+    for pod in pods.of_jobs(api, things):
+        name, quality = pod["metadata"]["name"], pod["status"]["qosClass"]
+        amounts = [part["resources"]["limits"]["cpu"] for part in pod["spec"]["containers"]]
+        if quality != "Guaranteed" or not all(each.isdigit() for each in amounts):
+            added = [part["name"] for part in pod["spec"].get("initContainers", [])]
+            faults.append(f"{name} is {quality}, with {amounts} CPU; before it: {added}")
+    return "; ".join(faults)
+
+
+def _roles(thing: object) -> Iterator[str]:
+    """The roles in an object's pod templates."""
+    if isinstance(thing, dict):
+        if role := (thing.get("labels") or {}).get("cubeloom/role"):
+            yield role
+        for value in thing.values():
+            yield from _roles(value)
+    elif isinstance(thing, list):
+        for value in thing:
+            yield from _roles(value)

@@ -1,0 +1,37 @@
+"""Jobs that wait for Kueue: no pod of theirs is there before it lets them in, and they run to their end then.
+
+Kueue itself is played: what it does to a job that it lets in is to clear `suspend`.
+"""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.api import Api, Object
+
+from . import endings, pods
+
+FACTS = Path("tests/cluster/facts/kueue.yaml")
+#: How long operators are given to start what they must not, in seconds.
+PATIENCE = 4.0
+
+
+def results(api: Api) -> Iterator[tuple[str, str]]:
+    """What holds of jobs of every kind."""
+    started = endings.start(api, "0", "Succeeded", FACTS)
+    jobs = [thing for _, thing, _ in started]
+    unnamed = [thing["kind"] for thing in jobs if thing["metadata"]["labels"].get("kueue.x-k8s.io/queue-name") != "q"]
+    yield "every job names the queue of Kueue", ", ".join(unnamed)
+    time.sleep(PATIENCE)
+    early = [pod["metadata"]["name"] for pod in pods.of_jobs(api, jobs)]
+    yield "no job has pods before Kueue lets it in", ", ".join(early)
+    for job in jobs:
+        api.request("PATCH", api.path(job), _let_in(job), "application/merge-patch+json")
+    for name, wrong in endings.ended(api, started):
+        yield f"let in by Kueue, {name}", wrong
+
+
+def _let_in(job: Object) -> Object:
+    if "runPolicy" in job["spec"]:
+        return {"spec": {"runPolicy": {"suspend": False}}}
+    return {"spec": {"suspend": False}}

@@ -1,0 +1,47 @@
+//! A server that is killed at random moments of a run.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use cubeloom_testkit::conformance::random;
+
+use super::{Place, add, start};
+use crate::api::support::{Server, Who};
+use crate::cluster::product::ended;
+use crate::support::TestApp;
+
+/// One-pod tasks of the run.
+const TASKS: usize = 200;
+/// How many of them at once, so that the run outlasts the kills.
+const AT_ONCE: usize = 20;
+/// How often the server is killed.
+const KILLS: u64 = 8;
+
+#[ignore = "needs a cluster"]
+#[test]
+fn a_server_that_is_killed_again_and_again_loses_nothing_and_starts_nothing_twice() {
+    let place = Place::new();
+    let server = Server::start_in(TestApp::new());
+    let admin = server.as_(Who::Administrator);
+    add(&admin, &place.namespace);
+    let run = start(&admin, TASKS, Some(AT_ONCE));
+    let mut in_time = 0;
+    for _ in 0..KILLS {
+        sleep(Duration::from_millis(200 + random() % 1500));
+        server.kill();
+        server.run();
+        // What it was in the midst of is asked after: who asks before the kill may ask too early.
+        let now = server.as_(Who::Administrator).get(&format!("/runs/{run}")).expect(200).json();
+        in_time += u64::from(now["state"] == "running");
+    }
+    assert_eq!(in_time, KILLS, "every kill fell into the run, which went on after the last");
+    let client = server.as_(Who::Administrator);
+    let run = ended(&client, &run);
+    assert_eq!(run["state"], "succeeded", "{run:#}");
+    for kind in ["Job", "Pod"] {
+        let counts = place.counts(kind);
+        assert_eq!(counts.len(), TASKS, "each task had a {kind}, and no second attempt");
+        let twice: Vec<_> = counts.iter().filter(|(_, count)| **count != 1).collect();
+        assert!(twice.is_empty(), "{kind}: {twice:?}");
+    }
+}
