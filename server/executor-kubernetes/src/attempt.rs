@@ -321,16 +321,19 @@ impl Attempt {
         self.end(going, Outcome::Failed(failure), DEFAULT_GRACE, true).await
     }
 
-    /// Waits a moment for the pod that failed: it is told of by another watch than its job.
+    /// Waits a moment for the pod that failed: it is told of by another watch than its job. Longer for one that was deleted:
+    /// how it ends is no cause, unless its node does not say so.
     async fn blame(&self, going: &mut Going) -> (Option<Blame>, Seen) {
         let until = Instant::now() + SETTLE;
         loop {
             let seen = self.cluster.look(&going.name);
-            let blame = judge::blame(&seen);
-            if blame.is_some() || Instant::now() >= until {
+            let late = Instant::now() >= until;
+            let blame = judge::blame(&seen).filter(|blame| !late || blame.pod.is_lost());
+            let leaves = seen.live_pods().any(|pod| pod.deleted.is_some());
+            if blame.is_some() || (late && !leaves) {
                 return (blame, seen);
             }
-            let _ = timeout(until - Instant::now(), going.wake.notified()).await;
+            let _ = timeout(LOOK, going.wake.notified()).await;
         }
     }
 

@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
-use kube::api::{EvictParams, ListParams};
+use kube::api::{DeleteParams, EvictParams, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
 
 use super::super::harness::told;
@@ -67,6 +67,36 @@ fn a_quota_without_room_is_told_and_waited_for() {
     assert_eq!(ended(&admin, &run)["state"], "succeeded");
 }
 
+/// Starts a task whose worker goes on until it is disturbed; the run, and the worker's pod.
+fn long(place: &Place, client: &Client) -> (String, String) {
+    let document = json!({
+        "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "disturbed", "cluster": "simulated",
+        "tasks": [{
+            "name": "long", "template": "command", "arguments": {"command": ["true"]},
+            "resources": {"cpu": "100m", "memory": "64Mi"},
+        }],
+    });
+    let started = client.post("/projects/default/runs", &json!({"document": document.to_string()}));
+    let run = started.expect(201).json()["run"]["id"].as_str().unwrap().to_owned();
+    until("it runs", || {
+        client.get(&format!("/runs/{run}/tasks/long")).expect(200).json()["state"] == "running"
+    });
+    let found = place.runtime.block_on(pods(place).list(&ListParams::default())).unwrap();
+    (run, found.items[0].metadata.name.clone().unwrap())
+}
+
+fn pods(place: &Place) -> Api<Pod> {
+    Api::namespaced(place.kubectl.0.clone(), &place.namespace)
+}
+
+/// Why the task failed.
+fn failure(client: &Client, run: &str) -> (String, String) {
+    ended(client, run);
+    let failure = client.get(&format!("/runs/{run}/tasks/long")).expect(200).json()["failure"].clone();
+    let text = |name: &str| failure[name].as_str().unwrap().to_owned();
+    (text("kind"), text("message"))
+}
+
 #[ignore = "needs a cluster"]
 #[test]
 fn a_worker_that_is_evicted_did_not_fail_by_itself() {
@@ -74,27 +104,32 @@ fn a_worker_that_is_evicted_did_not_fail_by_itself() {
     let server = Server::start_in(TestApp::new());
     let admin = server.as_(Who::Administrator);
     add(&admin, &place.namespace);
-    let document = json!({
-        "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "evicted", "cluster": "simulated",
-        "tasks": [{
-            "name": "long", "template": "command", "arguments": {"command": ["true"]},
-            "resources": {"cpu": "100m", "memory": "64Mi"},
-        }],
-    });
-    let started = admin.post("/projects/default/runs", &json!({"document": document.to_string()}));
-    let started = started.expect(201).json();
-    let run = started["run"]["id"].as_str().unwrap();
-    until("it runs", || {
-        admin.get(&format!("/runs/{run}/tasks/long")).expect(200).json()["state"] == "running"
-    });
-    let pods: Api<Pod> = Api::namespaced(place.kubectl.0.clone(), &place.namespace);
-    place.runtime.block_on(async {
-        let found = pods.list(&ListParams::default()).await.unwrap();
-        let name = found.items[0].metadata.name.clone().unwrap();
-        pods.evict(&name, &EvictParams::default()).await.unwrap();
-    });
-    ended(&admin, run);
-    let failure = admin.get(&format!("/runs/{run}/tasks/long")).expect(200).json()["failure"].clone();
-    assert_eq!(failure["kind"], "preempted", "{failure:#}");
-    assert!(failure["message"].as_str().unwrap().contains("evicted"), "{failure:#}");
+    let (run, pod) = long(&place, &admin);
+    place.runtime.block_on(pods(&place).evict(&pod, &EvictParams::default())).unwrap();
+    let (kind, message) = failure(&admin, &run);
+    assert_eq!(kind, "preempted", "{message}");
+    assert!(message.starts_with("worker-0 was evicted"), "{message}");
+}
+
+/// Something that holds a pod on the cluster's list, as a node does that does not answer.
+const HELD: &str = "cubeloom.test/held";
+
+#[ignore = "needs a cluster"]
+#[test]
+fn a_worker_whose_node_does_not_answer_is_lost_in_the_end() {
+    let place = Place::new();
+    let server = Server::start_in(TestApp::new());
+    let admin = server.as_(Who::Administrator);
+    add(&admin, &place.namespace);
+    let (run, pod) = long(&place, &admin);
+    let hold = |finalizers: Value| {
+        let patch = Patch::Merge(json!({"metadata": {"finalizers": finalizers}}));
+        place.runtime.block_on(pods(&place).patch(&pod, &PatchParams::default(), &patch)).unwrap();
+    };
+    hold(json!([HELD]));
+    place.runtime.block_on(pods(&place).delete(&pod, &DeleteParams::default())).unwrap();
+    let (kind, message) = failure(&admin, &run);
+    hold(Value::Null);
+    assert_eq!(kind, "lost", "{message}");
+    assert!(message.contains("its node does not answer"), "{message}");
 }
