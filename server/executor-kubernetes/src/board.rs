@@ -175,7 +175,8 @@ impl Board {
     }
 
     /// A pod is not there any more; `last` is what the cluster knew at its end.
-    pub fn pod_gone(&self, namespace: &str, last: PodView) {
+    pub fn pod_gone(&self, namespace: &str, mut last: PodView) {
+        last.go();
         self.change(&(namespace.to_owned(), last.job.clone()), |entry| {
             let uid = last.uid.clone();
             entry.seen.pods.insert(uid, PodSeen { view: last, gone: true });
@@ -220,7 +221,11 @@ impl Board {
     pub fn only_pods(&self, namespace: &str, there: &HashSet<String>) {
         self.each(namespace, |seen| {
             let gone = seen.pods.iter_mut().filter(|(uid, pod)| !pod.gone && !there.contains(uid.as_str()));
-            gone.map(|(_, pod)| pod.gone = true).count()
+            gone.map(|(_, pod)| {
+                pod.view.go();
+                pod.gone = true;
+            })
+            .count()
         });
     }
 

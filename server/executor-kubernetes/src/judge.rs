@@ -226,6 +226,7 @@ mod tests {
                 deleted: None,
                 node: None,
                 has_cards: false,
+                disruption: None,
                 state,
             };
             (view.uid.clone(), PodSeen { view, gone: false })

@@ -66,6 +66,7 @@ mod tests {
             deleted: None,
             node: None,
             has_cards: false,
+            disruption: None,
             state: PodState::Running { since: Timestamp(1) },
         }
     }

@@ -46,6 +46,8 @@ pub struct PodView {
     pub has_cards: bool,
     /// What it does.
     pub state: PodState,
+    /// What the cluster is about to end it for.
+    pub disruption: Option<End>,
 }
 
 /// What a pod does.
@@ -109,7 +111,20 @@ impl PodView {
             node: spec.node_name.clone(),
             has_cards: asks_for_cards(main),
             state: state(&main.name, pod.status.as_ref(), meta.creation_timestamp.as_ref()),
+            disruption: pod.status.as_ref().and_then(by_the_cluster),
         })
+    }
+
+    /// It is there no more. Where its node has not told of its end before, the cluster's word for it counts.
+    pub fn go(&mut self) {
+        let started_at = match &self.state {
+            PodState::Running { since } => Some(*since),
+            PodState::Waiting { .. } => None,
+            PodState::Ended { .. } => return,
+        };
+        if let (Some(end), Some(ended_at)) = (self.disruption.clone(), self.deleted) {
+            self.state = PodState::Ended { end, started_at, ended_at };
+        }
     }
 
     /// Whether nothing of it runs, nor will.
@@ -409,6 +424,20 @@ mod tests {
         status["conditions"] = json!([{"type": "DisruptionTarget", "status": "True",
             "reason": "PreemptionByScheduler", "message": "for another"}]);
         assert_eq!(end_of(status), End::Evicted { message: "for another".into() });
+    }
+
+    #[test]
+    fn a_pod_that_went_without_a_word_of_its_node_was_ended_by_the_cluster() {
+        let mut pod = pod(json!({
+            "phase": "Running",
+            "conditions": [{"type": "DisruptionTarget", "status": "True",
+                            "reason": "EvictionByEvictionAPI", "message": "evicting"}],
+        }));
+        pod.deleted = Some(Timestamp(7));
+        assert!(!pod.has_ended());
+        pod.go();
+        let end = End::Evicted { message: "evicting".into() };
+        assert_eq!(pod.state, PodState::Ended { end, started_at: None, ended_at: Timestamp(7) });
     }
 
     #[test]
