@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::clusters::Standing;
-use cubeloom_domain::executor::{BoxFuture, Executor, Facts, Observer, StopCause, Submission};
+use cubeloom_domain::executor::{BoxFuture, Executor, Facts, Notice, Observer, StopCause, Submission};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::logs::Logs;
 use cubeloom_domain::lowered::Bindings;
@@ -127,6 +127,10 @@ impl<E: Executor + 'static> Executor for OnRuntime<E> {
 
     fn standing(&self) -> Standing {
         self.inner.standing()
+    }
+
+    fn notices<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, Vec<Notice>> {
+        self.inner.notices(key)
     }
 
     fn suspended(&self, key: &AttemptKey) -> Option<bool> {

@@ -131,7 +131,8 @@ fn a_worker_whose_node_does_not_answer_is_lost_in_the_end() {
         place.runtime.block_on(pods(&place).patch(&pod, &PatchParams::default(), &patch)).unwrap();
     };
     hold(json!([HELD]));
-    place.runtime.block_on(pods(&place).delete(&pod, &DeleteParams::default())).unwrap();
+    let soon = DeleteParams { grace_period_seconds: Some(1), ..DeleteParams::default() };
+    place.runtime.block_on(pods(&place).delete(&pod, &soon)).unwrap();
     let (kind, message) = failure(&admin, &run);
     hold(Value::Null);
     assert_eq!(kind, "lost", "{message}");
