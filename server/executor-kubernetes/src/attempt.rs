@@ -351,15 +351,15 @@ impl Attempt {
         loop {
             let seen = self.cluster.look(&going.name);
             self.follow_logs(going, &seen);
+            for pod in seen.lost_pods() {
+                stop::strike(&self.cluster, &going.name.0, pod).await;
+            }
             let live: Vec<_> = seen.live_pods().cloned().collect();
             if live.is_empty() && (!removed || stop::is_gone(&self.cluster, &self.lowered).await) {
                 return self.put_together(going, outcome).await;
             }
             for pod in live.iter().filter(|pod| told.insert(pod.uid.clone())) {
                 stop::pod(&self.cluster, &going.name.0, pod, grace).await;
-            }
-            for pod in seen.lost_pods() {
-                stop::strike(&self.cluster, &going.name.0, pod).await;
             }
             tokio::select! {
                 () = going.wake.notified() => {}

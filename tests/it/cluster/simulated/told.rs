@@ -117,6 +117,8 @@ fn a_worker_that_is_evicted_did_not_fail_by_itself() {
 
 /// Something that holds a pod on the cluster's list, as a node does that does not answer.
 const HELD: &str = "cubeloom.test/held";
+/// What Jobs count their pods by.
+const TRACKED: &str = "batch.kubernetes.io/job-tracking";
 
 #[ignore = "needs a cluster"]
 #[test]
@@ -130,7 +132,7 @@ fn a_worker_whose_node_does_not_answer_is_lost_in_the_end() {
         let patch = Patch::Merge(json!({"metadata": {"finalizers": finalizers}}));
         place.runtime.block_on(pods(&place).patch(&pod, &PatchParams::default(), &patch)).unwrap();
     };
-    hold(json!([HELD]));
+    hold(json!([TRACKED, HELD]));
     let soon = DeleteParams { grace_period_seconds: Some(1), ..DeleteParams::default() };
     place.runtime.block_on(pods(&place).delete(&pod, &soon)).unwrap();
     let (kind, message) = failure(&admin, &run);
