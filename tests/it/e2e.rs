@@ -49,6 +49,7 @@ files![
     parameters,
     people,
     pipelines,
+    plots,
     preferences,
     projects,
     roles,
