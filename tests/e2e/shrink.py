@@ -1,12 +1,23 @@
-"""Gives pictures a palette of 128 colours, which pages do not show: `shrink.py FILE...`.
+"""Gives pictures a palette of 256 colours: `shrink.py FILE...`.
 
-The palette covers the colours that there are, the rare ones too: a mark of few pixels keeps its own.
+The colours that cover most of a picture stay exactly as they are; the rest of the palette covers the colours of few
+pixels, so that a small mark keeps its own.
 """
 
 import sys
 
 from PIL import Image
 
+#: How many colours stay exactly.
+EXACT = 160
+
 for path in sys.argv[1:]:
     picture = Image.open(path).convert("RGB")
-    picture.quantize(128, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
+    counted = sorted(picture.getcolors(picture.width * picture.height), reverse=True)
+    exact = [colour for _, colour in counted[:EXACT]]
+    rare = Image.new("RGB", (max(1, len(counted) - EXACT), 1))
+    rare.putdata([colour for _, colour in counted[EXACT:]] or exact[:1])
+    others = rare.quantize(256 - EXACT, method=Image.Quantize.MAXCOVERAGE).convert("RGB").getcolors()
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for colour in [*exact, *(colour for _, colour in others)] for part in colour])
+    picture.quantize(palette=palette, dither=Image.Dither.NONE).save(path, optimize=True)

@@ -81,8 +81,15 @@ fn long(place: &Place, client: &Client) -> (String, String) {
     until("it runs", || {
         client.get(&format!("/runs/{run}/tasks/long")).expect(200).json()["state"] == "running"
     });
-    let found = place.runtime.block_on(pods(place).list(&ListParams::default())).unwrap();
-    (run, found.items[0].metadata.name.clone().unwrap())
+    let mut running = None;
+    until("its pod runs", || {
+        let found = place.runtime.block_on(pods(place).list(&ListParams::default())).unwrap();
+        let mut found = found.items.into_iter();
+        running = found
+            .find(|pod| pod.status.as_ref().is_some_and(|status| status.phase.as_deref() == Some("Running")));
+        running.is_some()
+    });
+    (run, running.unwrap().metadata.name.unwrap())
 }
 
 fn pods(place: &Place) -> Api<Pod> {
