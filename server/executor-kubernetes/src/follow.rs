@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use cubeloom_domain::Timestamp;
 use cubeloom_domain::logs::LogMark;
 use cubeloom_workers::log_times;
 use cubeloom_workers::mask::Masker;
@@ -23,14 +22,14 @@ use crate::cluster::Cluster;
 use crate::error::pause;
 use crate::folders::LOG;
 use crate::pods::{PodState, PodView, SETUP};
-use crate::stamped::Stamped;
+use crate::stamped::{Place, Stamped};
 
 /// What is read at once, in bytes.
 const PIECE: usize = 64 << 10;
 /// How often in a row the cluster may say that there is no log: simulated nodes have none, lost ones neither.
 const TRIES: u32 = 4;
 /// How often it is looked whether a container has ended whose log has.
-const LOOK: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_millis(200);
 /// The longest pause while the cluster is away: it may take a log with it soon after it is back.
 const LONGEST: Duration = Duration::from_secs(2);
 
@@ -73,6 +72,11 @@ impl Following {
         self.cluster.readers.acquire().await
     }
 
+    /// Whether the pod is not there any more.
+    fn is_gone(&self) -> bool {
+        self.cluster.board.of_pod(&self.job, &self.pod.uid).is_none_or(|seen| seen.gone)
+    }
+
     /// Whether a container has ended: only then is its log whole.
     fn has_ended(&self, container: &str) -> bool {
         let Some(seen) = self.cluster.board.of_pod(&self.job, &self.pod.uid) else { return true };
@@ -97,6 +101,9 @@ impl Following {
                 (refusals, failures) = (0, 0);
             }
             let pause = match error {
+                // Nothing more can be read of a pod that is not there.
+                _ if self.is_gone() => return Ok(()),
+                Broken::Early if self.has_ended(container) => continue,
                 Broken::Early => LOOK,
                 Broken::Refused(message) => {
                     refusals += 1;
@@ -123,11 +130,12 @@ impl Following {
         let Some(mut log) = Written::open(&state, &self.folder.join(LOG), &self.masks)? else {
             return Ok(None);
         };
+        let known = log.known.map(|(_, place)| place);
         let params = LogParams {
             container: Some(container.to_owned()),
             follow: true,
             timestamps: true,
-            since_time: log.known.and_then(|known| jiff::Timestamp::from_microsecond(known.0).ok()),
+            since_time: known.map(|place| place.at),
             ..LogParams::default()
         };
         let api: Api<Pod> = Api::namespaced(self.cluster.client().await, &self.job.0);
@@ -139,7 +147,7 @@ impl Following {
             Err(_) => return Ok(Some(Broken::Away)),
         };
         futures::pin_mut!(stream);
-        let mut stamped = Stamped::after(log.known);
+        let mut stamped = Stamped::after(known);
         let mut piece = vec![0; PIECE];
         loop {
             match stream.read(&mut piece).await {
@@ -147,15 +155,18 @@ impl Following {
                 Ok(read) => {
                     self.read.fetch_add(read as u64, Ordering::Relaxed);
                     let text = stamped.push(&piece[..read]);
-                    log.write(&text, stamped.at)?;
+                    log.write(&text, stamped.place)?;
                 }
                 Err(_) => return Ok(Some(Broken::Away)),
             }
         }
+        if let Some(message) = stamped.instead() {
+            return Ok(Some(Broken::Refused(message)));
+        }
         if !over {
             return Ok(Some(Broken::Early));
         }
-        log.finish(stamped.at).map(|()| None)
+        log.finish(stamped.place).map(|()| None)
     }
 }
 
@@ -175,8 +186,8 @@ struct Written {
     marks: File,
     length: u64,
     masker: Masker,
-    /// Up to when the container's lines are in the file already.
-    known: Option<Timestamp>,
+    /// How long the file was when the container's log was read up to a place.
+    known: Option<(u64, Place)>,
     /// Keeps that: a file of its own for each container, since several may write into one log, one after the other.
     state: PathBuf,
 }
@@ -188,44 +199,45 @@ impl Written {
     /// `None` when all of the container's log is there already.
     fn open(state: &Path, path: &Path, masks: &[String]) -> io::Result<Option<Self>> {
         std::fs::create_dir_all(path.parent().unwrap_or(path))?;
-        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
         let text = std::fs::read_to_string(state).unwrap_or_default();
         if text == WHOLE {
             return Ok(None);
         }
         let known = text
             .split_once(' ')
-            .and_then(|(length, at)| Some((length.parse::<u64>().ok()?, Timestamp(at.parse().ok()?))));
-        if let Some((length, _)) = known {
-            // What was written after the last note of it will be read again.
-            file.set_len(length.min(file.metadata()?.len()))?;
-        }
-        file.flush()?;
+            .and_then(|(length, place)| Some((length.parse().ok()?, place.parse().ok()?)));
         let length = file.metadata()?.len();
         let marks = OpenOptions::new().create(true).append(true).open(log_times::path(path))?;
-        let known = known.map(|(_, at)| at);
         Ok(Some(Self { file, marks, length, masker: Masker::new(masks), known, state: state.into() }))
     }
 
-    fn write(&mut self, text: &[u8], at: Option<Timestamp>) -> io::Result<()> {
+    fn write(&mut self, text: &[u8], place: Option<Place>) -> io::Result<()> {
         let masked = self.masker.push(text);
-        self.put(&masked, at)
+        self.put(&masked, place)
     }
 
-    fn finish(mut self, at: Option<Timestamp>) -> io::Result<()> {
+    fn finish(mut self, place: Option<Place>) -> io::Result<()> {
         let rest = self.masker.finish();
-        self.put(&rest, at)?;
+        self.put(&rest, place)?;
         std::fs::write(&self.state, WHOLE)
     }
 
-    fn put(&mut self, bytes: &[u8], at: Option<Timestamp>) -> io::Result<()> {
+    fn put(&mut self, bytes: &[u8], place: Option<Place>) -> io::Result<()> {
         if bytes.is_empty() {
             return Ok(());
         }
+        // What was written after the last note of it is read again.
+        if let Some((length, _)) = self.known.take().filter(|(length, _)| *length < self.length) {
+            self.file.set_len(length)?;
+            self.length = length;
+        }
         self.file.write_all(bytes)?;
         self.length += bytes.len() as u64;
-        let Some(at) = at else { return Ok(()) };
-        self.marks.write_all(&log_times::written(&LogMark { end: self.length, at }))?;
-        std::fs::write(&self.state, format!("{} {}", self.length, at.0))
+        let Some(place) = place else { return Ok(()) };
+        self.marks.write_all(&log_times::written(&LogMark { end: self.length, at: place.moment() }))?;
+        // What may be the beginning of a secret is to be read again; if it began in an earlier line, the last note stands.
+        let Some(within) = place.within.checked_sub(self.masker.held() as u64) else { return Ok(()) };
+        std::fs::write(&self.state, format!("{} {}", self.length, Place { within, ..place }))
     }
 }

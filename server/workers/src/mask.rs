@@ -78,6 +78,11 @@ impl Masker {
         out
     }
 
+    /// How many bytes are held back.
+    pub fn held(&self) -> usize {
+        self.held.len()
+    }
+
     /// What is left when nothing more comes.
     pub fn finish(&mut self) -> Vec<u8> {
         let (out, _) = self.masked(true);
