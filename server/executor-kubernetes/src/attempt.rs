@@ -255,11 +255,10 @@ impl Attempt {
         if judge::decider_has_failed(seen, &job.success)
             && going.failed_since.get_or_insert_with(Instant::now).elapsed() >= LAG
         {
-            let failure = judge::failure(&self.lowered, seen, judge::blame(seen), &Cause::default());
-            return Next::GiveUp(failure);
+            return Next::GiveUp(self.failure(seen));
         }
         if lost::is_torn(seen, job.workers(), job.gang) {
-            return Next::GiveUp(judge::failure(&self.lowered, seen, judge::blame(seen), &Cause::default()));
+            return Next::GiveUp(self.failure(seen));
         }
         if seen.roots.values().any(|root| root.gone || (root.view.deleted && going.stop.is_none())) {
             let message = "somebody has removed it from the cluster";
@@ -285,6 +284,12 @@ impl Attempt {
         Next::Wait
     }
 
+    /// Its failure, of which only its pods say anything.
+    fn failure(&self, seen: &Seen) -> Failure {
+        let cause = Cause::default();
+        judge::failure(&self.lowered, seen, judge::blame(seen, &cause), &cause)
+    }
+
     /// Whether somebody has suspended it: its pods are gone, which says nothing of its program.
     fn is_suspended(&self, going: &mut Going, seen: &Seen) -> bool {
         let suspended = suspend::of_job(seen) == Some(true);
@@ -305,7 +310,7 @@ impl Attempt {
         let outcome = match verdict {
             Ok(()) => Outcome::Succeeded,
             Err(cause) => {
-                let (mut blame, seen) = self.blame(going).await;
+                let (mut blame, seen) = self.blame(going, &cause).await;
                 if let Some(blame) = &mut blame {
                     blame.pod = cards::explained(&self.cluster, blame.pod.clone()).await;
                 }
@@ -323,12 +328,12 @@ impl Attempt {
 
     /// Waits a moment for the pod that failed: it is told of by another watch than its job. Longer for one that was deleted:
     /// how it ends is no cause, unless its node does not say so.
-    async fn blame(&self, going: &mut Going) -> (Option<Blame>, Seen) {
+    async fn blame(&self, going: &mut Going, cause: &Cause) -> (Option<Blame>, Seen) {
         let until = Instant::now() + SETTLE;
         loop {
             let seen = self.cluster.look(&going.name);
             let late = Instant::now() >= until;
-            let blame = judge::blame(&seen).filter(|blame| !late || blame.pod.is_lost());
+            let blame = judge::blame(&seen, cause).filter(|blame| !late || blame.pod.is_lost());
             let leaves = seen.live_pods().any(|pod| pod.deleted.is_some());
             if blame.is_some() || (late && !leaves) {
                 return (blame, seen);

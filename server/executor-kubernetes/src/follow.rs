@@ -95,16 +95,15 @@ impl Following {
         let mut failures = 0;
         loop {
             let over = self.has_ended(container);
-            let before = self.read.load(Ordering::Relaxed);
             let Some(error) = self.once(container, over).await? else { return Ok(()) };
-            if self.read.load(Ordering::Relaxed) != before {
-                (refusals, failures) = (0, 0);
-            }
             let pause = match error {
                 // Nothing more can be read of a pod that is not there.
                 _ if self.is_gone() => return Ok(()),
                 Broken::Early if self.has_ended(container) => continue,
-                Broken::Early => LOOK,
+                Broken::Early => {
+                    (refusals, failures) = (0, 0);
+                    LOOK
+                }
                 Broken::Refused(message) => {
                     refusals += 1;
                     tracing::debug!(pod = self.pod.name, message, "a log cannot be read");
@@ -135,7 +134,7 @@ impl Following {
             container: Some(container.to_owned()),
             follow: true,
             timestamps: true,
-            since_time: known.map(|place| place.at),
+            since_time: known.map(|place| place.second()),
             ..LogParams::default()
         };
         let api: Api<Pod> = Api::namespaced(self.cluster.client().await, &self.job.0);

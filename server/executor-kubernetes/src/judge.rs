@@ -146,10 +146,14 @@ pub fn decider_has_failed(seen: &Seen, success: &SuccessRule) -> bool {
     pods.any(|pod| matches!(&pod.state, PodState::Ended { end, .. } if !is_well(end)))
 }
 
-/// The pod that failed first, by itself.
+/// The pod that failed first, by itself, in a job whose object says that it failed because of `cause`. Where that is the
+/// judgement of the program, the workers are stopped because of it.
 #[must_use]
-pub fn blame(seen: &Seen) -> Option<Blame> {
-    let failed = |pod: &&PodView| matches!(&pod.state, PodState::Ended { end, .. } if !is_well(end));
+pub fn blame(seen: &Seen, cause: &Cause) -> Option<Blame> {
+    let failed = |pod: &&PodView| {
+        matches!(&pod.state, PodState::Ended { end, .. } if !is_well(end))
+            && !(is_of_the_program(cause) && was_stopped(pod))
+    };
     let order = |pod: &&PodView| finish(pod).map(|finish| finish.order());
     let pods = || seen.pods.values().map(|pod| &pod.view);
     let pod = pods().filter(failed).min_by_key(order)?.clone();
@@ -164,6 +168,17 @@ pub fn blame(seen: &Seen) -> Option<Blame> {
     let others: BTreeSet<&WorkerName> = pods().filter(stopped).map(|pod| &pod.worker).collect();
     let others = others.len();
     Some(Blame { pod, others })
+}
+
+/// Whether it was deleted, and ended as what is deleted does.
+fn was_stopped(pod: &PodView) -> bool {
+    let by_signal = matches!(&pod.state, PodState::Ended { end: End::Signal { signal }, .. } if STOPPING.contains(signal));
+    pod.deleted.is_some() && by_signal
+}
+
+/// Whether it is Ray's or Spark's own judgement of the program.
+fn is_of_the_program(cause: &Cause) -> bool {
+    matches!(cause.reason.as_str(), "AppFailed" | "SparkFailed")
 }
 
 fn is_well(end: &End) -> bool {
@@ -193,8 +208,7 @@ pub fn failure(job: &KubernetesJob, seen: &Seen, blame: Option<Blame>, cause: &C
     let kind = match cause.reason.as_str() {
         "DeadlineExceeded" => FailureKind::Timeout,
         _ if seen.pods.is_empty() => FailureKind::CouldNotStart,
-        // Ray's and Spark's own judgement of the program.
-        "AppFailed" | "SparkFailed" => FailureKind::Exit,
+        _ if is_of_the_program(cause) => FailureKind::Exit,
         _ => FailureKind::Lost,
     };
     Failure::new(kind, message)
@@ -265,6 +279,24 @@ mod tests {
         let unmounted = "a volume cannot be mounted: no such secret".to_owned();
         assert_eq!(tell(2, "FailedMount"), Some((unmounted, true)));
         assert_eq!(tell(3, "Pulling"), None, "it was mounted in the end");
+    }
+
+    #[test]
+    fn a_worker_that_was_stopped_is_not_to_blame_for_what_the_program_did() {
+        let mut seen = seen(&[("head", 0, None), ("worker", 0, None)]);
+        let worker = seen.pods.get_mut("worker-0").unwrap();
+        let at = Timestamp(2);
+        let end = |end: End| PodState::Ended { end, started_at: None, ended_at: at };
+        worker.view.state = end(End::Signal { signal: 15 });
+        worker.view.deleted = Some(at);
+        let blamed = |seen: &Seen, reason: &str| {
+            let cause = Cause { reason: reason.into(), ..Cause::default() };
+            blame(seen, &cause).map(|blame| blame.pod.name)
+        };
+        assert_eq!(blamed(&seen, "AppFailed"), None);
+        assert_eq!(blamed(&seen, "BackoffLimitExceeded").as_deref(), Some("worker-0"));
+        seen.pods.get_mut("head-0").unwrap().view.state = end(End::OutOfMemory);
+        assert_eq!(blamed(&seen, "AppFailed").as_deref(), Some("head-0"));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use cubeloom_domain::Timestamp;
+use jiff::{RoundMode, TimestampRound, Unit};
 
 /// No moment is longer than this, with its space.
 const LONGEST: usize = 40;
@@ -24,6 +25,12 @@ impl Place {
     /// When the line was begun.
     pub fn moment(&self) -> Timestamp {
         Timestamp(self.at.as_microsecond())
+    }
+
+    /// The whole second in which the line was begun: requests for logs know no parts of seconds, and what rounds them up
+    /// would leave the line out.
+    pub fn second(&self) -> jiff::Timestamp {
+        self.at.round(TimestampRound::new().smallest(Unit::Second).mode(RoundMode::Floor)).unwrap_or(self.at)
     }
 }
 
@@ -176,6 +183,12 @@ mod tests {
         assert_eq!(read("2026-11-22T03:00:01.5Z 1"), "last");
         assert_eq!(read("2026-11-22T03:00:01.5Z 0"), "\nlast");
         assert_eq!(read("2026-11-22T03:00:00.000001234Z 3"), " two\n\nlast");
+    }
+
+    #[test]
+    fn a_log_is_asked_for_from_the_second_of_its_line_on() {
+        let place: Place = "2026-11-22T03:00:01.999999999Z 7".parse().unwrap();
+        assert_eq!(place.second().to_string(), "2026-11-22T03:00:01Z");
     }
 
     #[test]

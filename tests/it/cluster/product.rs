@@ -94,7 +94,9 @@ fn outputs(client: &Client, document: &str, code: &str) -> Value {
     let run = started["run"]["id"].as_str().unwrap().to_owned();
     let seen = ended(client, &run);
     let tasks = client.get(&format!("/runs/{run}/tasks")).expect(200).json();
-    assert_eq!(seen["state"], "succeeded", "{seen:#} {tasks:#}");
+    let failures: Vec<&Value> =
+        tasks["items"].as_array().unwrap().iter().map(|task| &task["failure"]).collect();
+    assert_eq!(seen["state"], "succeeded", "{failures:?}");
     client.get(&format!("/runs/{run}/outputs")).expect(200).json()
 }
 
