@@ -93,6 +93,7 @@ pub fn job(
         template_digest: template.digest.clone(),
         template_folder: template.folder.clone(),
         image: template.image.clone(),
+        registry: template.registry.clone(),
         writable_root: template.writable_root,
         python: planned.python.clone(),
         roles: roles(planned, template, elastic_workers, &inside)?,

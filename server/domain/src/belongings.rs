@@ -138,3 +138,40 @@ pub struct Hook {
     /// Counts its changes, from 1: the signature in its URL holds for one revision only.
     pub revision: u64,
 }
+
+impl Registry {
+    /// Whether images are pulled with an account: others are open to all.
+    #[must_use]
+    pub fn has_account(&self) -> bool {
+        !self.user.is_empty() && self.secret.is_some()
+    }
+}
+
+/// The registry of images without a host in their names.
+pub const DOCKER_HUB: &str = "docker.io";
+
+/// The host of the registry that an image comes from.
+///
+/// See <https://github.com/distribution/reference>: what stands before the first `/` is a host if it looks like one.
+#[must_use]
+pub fn registry_of(image: &str) -> &str {
+    match image.split_once('/') {
+        Some((host, _)) if host.contains(['.', ':']) || host == "localhost" => host,
+        _ => DOCKER_HUB,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::registry_of;
+
+    #[test]
+    fn an_image_comes_from_the_host_in_its_name() {
+        assert_eq!(registry_of("registry.example.org/team/image:1"), "registry.example.org");
+        assert_eq!(registry_of("localhost:5000/image@sha256:0"), "localhost:5000");
+        assert_eq!(registry_of("localhost/image"), "localhost");
+        for image in ["python:3.13", "library/python", "docker.io/library/python"] {
+            assert_eq!(registry_of(image), "docker.io");
+        }
+    }
+}

@@ -176,6 +176,9 @@ pub struct Facts {
     /// Secrets that tasks may name.
     #[serde(default)]
     pub secrets: Vec<String>,
+    /// Hosts of registries at which the project has an account to pull images with.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub registries: Vec<String>,
     /// Volumes that tasks may name, and where they are.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub volumes: BTreeMap<String, VolumePlace>,

@@ -36,6 +36,9 @@ pub struct Job {
     /// The container image.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub image: Option<String>,
+    /// The host of its registry, where the project has an account to pull it with.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub registry: Option<String>,
     /// Whether its containers' root file system can be written to.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub writable_root: bool,

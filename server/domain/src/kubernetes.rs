@@ -184,6 +184,12 @@ impl Default for CardFacts {
     }
 }
 
+/// The Secret, of the name of a job's object, that its image is pulled with.
+#[must_use]
+pub fn pull_secret(object: &str) -> String {
+    format!("{object}-pull")
+}
+
 /// What a job becomes on Kubernetes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KubernetesJob {

@@ -1,6 +1,6 @@
 //! The port to secrets: executors ask for them by name when a worker starts.
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug, Formatter};
 
 use crate::executor::BoxFuture;
 
@@ -17,4 +17,26 @@ pub trait Vault: Debug + Send + Sync {
         user: &'a str,
         name: &'a str,
     ) -> BoxFuture<'a, Result<Option<String>, String>>;
+
+    /// The account by which a project pulls images from a registry; `None` when it has none there. Asked for and kept as
+    /// secrets are.
+    ///
+    /// # Errors
+    /// A sentence that names the registry, never the password.
+    fn login<'a>(&'a self, project: &'a str, host: &'a str) -> BoxFuture<'a, Result<Option<Login>, String>>;
+}
+
+/// An account at a registry of images.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Login {
+    /// Its name there.
+    pub user: String,
+    /// Its password.
+    pub password: String,
+}
+
+impl Debug for Login {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Login").field("user", &self.user).finish_non_exhaustive()
+    }
 }

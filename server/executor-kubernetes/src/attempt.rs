@@ -26,7 +26,7 @@ use crate::folders::{DONE, LOG};
 use crate::follow::Following;
 use crate::judge::{self, Blame};
 use crate::roots::{self, Cause};
-use crate::submit::{self, Submitted, Submitting};
+use crate::submit::{self, Given, Submitted, Submitting};
 use crate::watch::watch_namespace;
 use crate::{cards, elastic, lost, outputs, stop, suspend};
 
@@ -68,8 +68,8 @@ pub struct Attempt {
     pub known: Known,
     /// Its objects.
     pub lowered: Arc<KubernetesJob>,
-    /// The values of its secrets.
-    pub secrets: BTreeMap<String, String>,
+    /// What it is given to start with.
+    pub given: Given,
     /// Wishes that it stops.
     pub stops: UnboundedReceiver<Stop>,
 }
@@ -172,7 +172,7 @@ impl Attempt {
             cluster: &self.cluster,
             known: &self.known,
             lowered: &self.lowered,
-            secrets: &self.secrets,
+            given: &self.given,
             is_stopped: &|| stopped.load(Ordering::Relaxed),
         };
         let submitted = {
@@ -374,7 +374,7 @@ impl Attempt {
     }
 
     async fn put_together(&mut self, going: &mut Going, mut outcome: Outcome) -> Ended {
-        stop::forget_secret(&self.cluster, &self.lowered, &self.known.job).await;
+        stop::forget_secrets(&self.cluster, &self.lowered, &self.known.job).await;
         self.read_logs(going).await;
         let (cluster, known) = (Arc::clone(&self.cluster), self.known.clone());
         let told = self.cluster.look(&going.name).notices();

@@ -20,6 +20,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use crate::attempt::{Attempt, Begin, Known, masks};
 use crate::cluster::{Cluster, Slot, Stop};
 use crate::config::KubernetesConfig;
+use crate::submit::Given;
 use crate::watch::watch_what_was_watched;
 use crate::{facts, janitor, survey, suspend};
 
@@ -64,12 +65,12 @@ impl KubernetesExecutor {
                 None => _ = attempts.insert(key.clone(), Slot::Live(sender)),
             }
         }
-        let secrets = match self.secrets(&submission.job).await {
-            Ok(secrets) => secrets,
+        let given = match self.given(&submission.job, begin).await {
+            Ok(given) => given,
             // What runs already needs them no more; only their forms in its logs cannot be known.
             Err(message) if begin == Begin::Adopt => {
                 tracing::warn!(%key, message, "a job's secrets cannot be read to mask them");
-                BTreeMap::new()
+                Given::default()
             }
             Err(message) => {
                 let failure = Failure::new(FailureKind::CouldNotStart, message);
@@ -80,23 +81,38 @@ impl KubernetesExecutor {
                 return self.cluster.report(&key, ended);
             }
         };
-        self.spawn(Arc::clone(&submission.job), lowered.clone(), secrets, stops, begin);
+        self.spawn(Arc::clone(&submission.job), lowered.clone(), given, stops, begin);
     }
 
     fn spawn(
         &self,
         job: Arc<Job>,
         lowered: KubernetesJob,
-        secrets: BTreeMap<String, String>,
+        given: Given,
         stops: UnboundedReceiver<Stop>,
         begin: Begin,
     ) {
-        let known = Known { job: Arc::clone(&job), masks: masks(&secrets) };
+        let known = Known { job: Arc::clone(&job), masks: masks(&given.secrets) };
         self.jobs().insert(job.key.clone(), known.clone());
         let (cluster, lowered) = (Arc::clone(&self.cluster), Arc::new(lowered));
         let end = cluster.watches.end.clone();
-        let attempt = Attempt { cluster, known, lowered, secrets, stops };
+        let attempt = Attempt { cluster, known, lowered, given, stops };
         tokio::spawn(end.run_until_cancelled_owned(attempt.run(begin)));
+    }
+
+    /// The values of the secrets that a job names, and the account that its image is pulled with.
+    async fn given(&self, job: &Job, begin: Begin) -> Result<Given, String> {
+        let secrets = self.secrets(job).await?;
+        let login = match (&job.registry, &self.cluster.config.vault) {
+            (Some(host), Some(vault)) if begin == Begin::Submit => {
+                let login = vault.login(&job.project, host).await?;
+                Some(login.ok_or_else(|| {
+                    format!("there is no account at the registry `{host}` any more: add it to the project")
+                })?)
+            }
+            _ => None,
+        };
+        Ok(Given { secrets, login })
     }
 
     /// The values of the secrets that a job names.
@@ -175,7 +191,7 @@ impl Executor for KubernetesExecutor {
                         let _ = sender.send(Stop { cause, grace });
                         attempts.insert(key.clone(), Slot::Live(sender));
                         drop(attempts);
-                        return self.spawn(job, lowered, BTreeMap::new(), stops, Begin::Adopt);
+                        return self.spawn(job, lowered, Given::default(), stops, Begin::Adopt);
                     }
                     // It was not, and will not be.
                     let Event::Ended(ended) = self.without_run(Outcome::Cancelled) else { return };

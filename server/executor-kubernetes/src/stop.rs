@@ -16,7 +16,7 @@ use crate::cluster::{Cluster, Stop};
 use crate::error::{Refused, pause};
 use crate::pods::PodView;
 use crate::roots::{RootView, STOP};
-use crate::submit::{has_secret, kind_of, name_of, namespace_of, roots};
+use crate::submit::{kind_of, name_of, namespace_of, roots, secrets_of};
 
 /// The stop that an earlier server wrote on an object.
 #[must_use]
@@ -80,10 +80,10 @@ pub async fn is_gone(cluster: &Cluster, job: &KubernetesJob) -> bool {
 }
 
 /// Deletes the Secret of a job that has ended.
-pub async fn forget_secret(cluster: &Cluster, lowered: &KubernetesJob, job: &Job) {
-    if has_secret(job) {
+pub async fn forget_secrets(cluster: &Cluster, lowered: &KubernetesJob, job: &Job) {
+    for name in secrets_of(job) {
         let api: Api<Secret> = Api::namespaced(cluster.client().await, namespace_of(lowered));
-        let (name, params) = (job.key.object_name(), DeleteParams::default());
+        let params = DeleteParams::default();
         patiently(cluster, || api.delete(&name, &params)).await;
     }
 }

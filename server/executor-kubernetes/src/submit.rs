@@ -4,9 +4,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use cubeloom_domain::belongings::DOCKER_HUB;
 use cubeloom_domain::executor::Event;
 use cubeloom_domain::job::Job;
-use cubeloom_domain::kubernetes::{KubernetesJob, TOKEN_KEY, labels};
+use cubeloom_domain::kubernetes::{KubernetesJob, TOKEN_KEY, labels, pull_secret};
+use cubeloom_domain::vault::Login;
 use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::GroupVersionKind;
 use serde_json::{Value, json};
@@ -44,9 +46,24 @@ pub fn namespace_of(job: &KubernetesJob) -> &str {
 }
 
 /// Whether a job has something that only its workers may know.
-#[must_use]
-pub fn has_secret(job: &Job) -> bool {
+fn has_secret(job: &Job) -> bool {
     !job.secrets.is_empty() || job.workers() > 1
+}
+
+/// The names of a job's Secrets.
+pub fn secrets_of(job: &Job) -> impl Iterator<Item = String> {
+    let name = job.key.object_name();
+    let pull = job.registry.as_ref().map(|_| pull_secret(&name));
+    has_secret(job).then_some(name).into_iter().chain(pull)
+}
+
+/// What only a job's workers may know, and what is needed to start them.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// The values of its secrets.
+    pub secrets: BTreeMap<String, String>,
+    /// The account that its image is pulled with.
+    pub login: Option<Login>,
 }
 
 /// A job on its way to the cluster.
@@ -57,8 +74,8 @@ pub struct Submitting<'a> {
     pub known: &'a Known,
     /// Its objects.
     pub lowered: &'a KubernetesJob,
-    /// The values of its secrets.
-    pub secrets: &'a BTreeMap<String, String>,
+    /// What it is given.
+    pub given: &'a Given,
     /// Whether it is wanted no more.
     pub is_stopped: &'a (dyn Fn() -> bool + Sync),
 }
@@ -84,8 +101,9 @@ impl Submitting<'_> {
     }
 
     async fn steps(&self) -> Result<(), Option<String>> {
-        if let Some(secret) = self.secret()? {
-            self.patiently(|| self.keep(&secret)).await?;
+        let secrets: Vec<Value> = self.secret()?.into_iter().chain(self.pull_secret()).collect();
+        for secret in &secrets {
+            self.patiently(|| self.keep(secret)).await?;
         }
         let (mut helpers, mut owners) = (Vec::new(), Vec::new());
         for object in &self.lowered.objects {
@@ -97,8 +115,7 @@ impl Submitting<'_> {
                 helpers.push(object);
             }
         }
-        let secret = self.secret()?;
-        for helper in helpers.into_iter().chain(&secret) {
+        for helper in helpers.into_iter().chain(&secrets) {
             self.patiently(|| self.own(helper, &owners)).await?;
         }
         Ok(())
@@ -200,21 +217,37 @@ impl Submitting<'_> {
         if !has_secret(job) {
             return Ok(None);
         }
-        let last = self.lowered.objects.last();
-        let mut data = self.secrets.clone();
+        let mut data = self.given.secrets.clone();
         data.insert(TOKEN_KEY.into(), token().map_err(|error| Some(error.to_string()))?);
-        Ok(Some(json!({
+        Ok(Some(self.secret_of("Opaque", &job.key.object_name(), &json!(data))))
+    }
+
+    /// What its image is pulled with.
+    fn pull_secret(&self) -> Option<Value> {
+        let job: &Job = &self.known.job;
+        let (host, login) = (job.registry.as_deref()?, self.given.login.as_ref()?);
+        // What Docker Hub is called in such a file: https://kubernetes.io/docs/concepts/containers/images/#config-json
+        let host = if host == DOCKER_HUB { "https://index.docker.io/v1/" } else { host };
+        let account = json!({"username": login.user, "password": login.password});
+        let file = json!({"auths": {host: account}}).to_string();
+        let data = json!({".dockerconfigjson": file});
+        Some(self.secret_of("kubernetes.io/dockerconfigjson", &pull_secret(&job.key.object_name()), &data))
+    }
+
+    fn secret_of(&self, kind: &str, name: &str, data: &Value) -> Value {
+        let last = self.lowered.objects.last();
+        json!({
             "apiVersion": "v1",
             "kind": "Secret",
             "metadata": {
-                "name": job.key.object_name(),
+                "name": name,
                 "namespace": namespace_of(self.lowered),
                 "labels": last.map(|object| object["metadata"]["labels"].clone()).map(without_queue),
-                "annotations": {labels::KEY: job.key.to_string()},
+                "annotations": {labels::KEY: self.known.job.key.to_string()},
             },
-            "type": "Opaque",
+            "type": kind,
             "stringData": data,
-        })))
+        })
     }
 }
 

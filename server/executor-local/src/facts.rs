@@ -33,6 +33,7 @@ pub(crate) fn facts(config: &LocalConfig, gpus: &Gpus) -> Facts {
         nodes: vec![node],
         node_groups: Vec::new(),
         secrets: config.secrets.keys().cloned().collect(),
+        registries: Vec::new(),
         volumes: config.volumes.iter().map(|(name, path)| (name.clone(), folder(path))).collect(),
         installed_apt: Some(installed_apt()),
         kubernetes: None,

@@ -1,6 +1,6 @@
 //! What belongs to a project and a person beside pipelines and runs, as plans may use it.
 
-use cubeloom_domain::belongings::VolumePlace;
+use cubeloom_domain::belongings::{Registry, VolumePlace};
 use cubeloom_domain::executor::Facts;
 use cubeloom_store::{Store, StoreError};
 
@@ -9,8 +9,8 @@ use crate::secrets;
 /// The volume that every project has: its own shared folder.
 pub const WORKSPACE: &str = "workspace";
 
-/// Adds to what a cluster has the secrets that a run of `user` in `project` may use, and the project's volumes, so that
-/// planning knows them. The project's volumes go over those of the configuration.
+/// Adds to what a cluster has the secrets that a run of `user` in `project` may use, and the project's volumes and
+/// registries, so that planning knows them. The project's volumes go over those of the configuration.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -23,6 +23,8 @@ pub async fn add_to_facts(
     let mut names = secrets::names(store, project, user).await?;
     names.extend(std::mem::take(&mut facts.secrets));
     facts.secrets = names.into_iter().collect();
+    let accounts = store.registries(project).await?.into_iter().filter(Registry::has_account);
+    facts.registries = accounts.map(|registry| registry.host).collect();
     let workspace = (WORKSPACE.to_owned(), VolumePlace::Workspace { path: String::new() });
     let volumes = store.volumes(project).await?.into_iter().map(|volume| (volume.name, volume.place));
     facts.volumes.extend(volumes.chain([workspace]));

@@ -11,6 +11,7 @@ mod kubectl;
 mod product;
 mod proxy;
 mod ray;
+mod registry;
 mod simulated;
 mod suspend;
 mod tally;

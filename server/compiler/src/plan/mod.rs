@@ -151,7 +151,7 @@ impl<'a> Planner<'a> {
             context: &inputs.context,
             values: JsonMap::new(),
             unknown: BTreeSet::new(),
-            templates: Templates::new(inputs.templates),
+            templates: Templates::new(inputs.templates, &inputs.facts.registries),
             edges: Edges::new(&pipeline.tasks),
             problems: Vec::new(),
         }

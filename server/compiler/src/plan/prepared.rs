@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
+use cubeloom_domain::belongings::registry_of;
 use cubeloom_domain::plan::PlannedTemplate;
 use cubeloom_domain::resources::ResourceRequest;
 use cubeloom_domain::template::{InstalledTemplate, RoleTemplate, TaskTemplate, TemplateSet};
@@ -36,13 +37,15 @@ pub struct Role<'a> {
 /// The templates that a plan uses.
 pub struct Templates<'a> {
     installed: &'a TemplateSet,
+    /// Hosts at which the project has an account to pull images with.
+    registries: &'a [String],
     known: HashMap<String, Result<Rc<Prepared<'a>>, (Code, String)>>,
     planned: Vec<PlannedTemplate>,
 }
 
 impl<'a> Templates<'a> {
-    pub fn new(installed: &'a TemplateSet) -> Self {
-        Self { installed, known: HashMap::new(), planned: Vec::new() }
+    pub fn new(installed: &'a TemplateSet, registries: &'a [String]) -> Self {
+        Self { installed, registries, known: HashMap::new(), planned: Vec::new() }
     }
 
     /// The templates that were used, in the order of their indexes.
@@ -109,7 +112,7 @@ impl<'a> Templates<'a> {
         }
         roles.sort_by_key(|role| framework.position(&role.template.name));
         let index = u32::try_from(self.planned.len()).unwrap_or(u32::MAX);
-        self.planned.push(planned(installed));
+        self.planned.push(planned(installed, self.registries));
         Ok(Prepared { template, framework, index, roles })
     }
 }
@@ -152,8 +155,9 @@ pub fn holds_expression(value: &Value) -> bool {
     }
 }
 
-fn planned(installed: &InstalledTemplate) -> PlannedTemplate {
+fn planned(installed: &InstalledTemplate, registries: &[String]) -> PlannedTemplate {
     let template = &installed.template;
+    let host = template.image.as_deref().map(registry_of);
     PlannedTemplate {
         name: template.name.clone(),
         version: template.version.clone(),
@@ -161,6 +165,7 @@ fn planned(installed: &InstalledTemplate) -> PlannedTemplate {
         folder: installed.folder.clone(),
         framework: template.framework.clone(),
         image: template.image.clone(),
+        registry: host.filter(|host| registries.iter().any(|known| known == host)).map(Into::into),
         writable_root: template.writable_root,
         command: template.command.clone(),
         role_commands: template

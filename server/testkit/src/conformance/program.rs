@@ -114,6 +114,7 @@ impl Program {
             template_digest: "none".into(),
             template_folder: String::new(),
             image: None,
+            registry: None,
             writable_root: false,
             python: None,
             roles: self.roles.iter().map(role).collect(),

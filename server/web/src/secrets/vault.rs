@@ -5,7 +5,7 @@ use std::fmt;
 
 use cubeloom_domain::belongings::Owner;
 use cubeloom_domain::executor::BoxFuture;
-use cubeloom_domain::vault::Vault;
+use cubeloom_domain::vault::{Login, Vault};
 use cubeloom_store::{Store, StoreError};
 
 use super::Keyring;
@@ -39,6 +39,22 @@ impl StoreVault {
         }
         Ok(None)
     }
+
+    async fn account(&self, project: &str, host: &str) -> Result<Option<Login>, String> {
+        let could_not =
+            |why: &dyn fmt::Display| format!("the account at the registry `{host}` cannot be read: {why}");
+        let registries = self.store.registries(project).await.map_err(|error| could_not(&error))?;
+        let Some(registry) = registries.into_iter().find(|one| one.host == host && one.has_account()) else {
+            return Ok(None);
+        };
+        let (owner, name) = (Owner::Project(project.into()), registry.secret.unwrap_or_default());
+        let secret = self.store.secret(&owner, &name).await.map_err(|error| could_not(&error))?;
+        let secret =
+            secret.ok_or_else(|| could_not(&format_args!("the project has no secret `{name}` any more")))?;
+        let opened = self.keys.open(&owner, &name, &secret.sealed);
+        let password = opened.map_err(|error| could_not(&error))?;
+        Ok(Some(Login { user: registry.user, password }))
+    }
 }
 
 fn could_not(name: &str, error: &StoreError) -> String {
@@ -59,6 +75,10 @@ impl Vault for StoreVault {
         name: &'a str,
     ) -> BoxFuture<'a, Result<Option<String>, String>> {
         Box::pin(self.find(project, user, name))
+    }
+
+    fn login<'a>(&'a self, project: &'a str, host: &'a str) -> BoxFuture<'a, Result<Option<Login>, String>> {
+        Box::pin(self.account(project, host))
     }
 }
 

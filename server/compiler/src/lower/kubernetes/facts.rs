@@ -21,6 +21,8 @@ struct File {
     #[serde(default)]
     secrets: Vec<String>,
     #[serde(default)]
+    registries: Vec<String>,
+    #[serde(default)]
     volumes: BTreeMap<String, VolumePlace>,
     #[serde(default)]
     kubernetes: KubernetesFacts,
@@ -42,6 +44,7 @@ pub fn read_facts(text: &str) -> Result<(Facts, KubernetesFacts), String> {
         nodes: file.nodes,
         node_groups: file.kubernetes.node_groups.keys().cloned().collect(),
         secrets: file.secrets,
+        registries: file.registries,
         volumes: file.volumes,
         installed_apt: None,
         kubernetes: Some(file.kubernetes.clone()),

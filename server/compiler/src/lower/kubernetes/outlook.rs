@@ -60,6 +60,7 @@ fn sample(framework: &Framework) -> Job {
         template_digest: String::new(),
         template_folder: String::new(),
         image: None,
+        registry: None,
         writable_root: false,
         python: None,
         gang: roles.iter().map(|role| role.replicas).sum(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cubeloom_domain::job::{DEFAULT_GRACE, JobRole};
-use cubeloom_domain::kubernetes::labels;
+use cubeloom_domain::kubernetes::{labels, pull_secret};
 use serde_json::{Map, Value, json};
 
 use super::Frame;
@@ -87,8 +87,10 @@ fn base(frame: &Frame<'_>) -> Map<String, Value> {
             "seccompProfile": {"type": "RuntimeDefault"},
         }),
     );
-    if !facts.pull_secrets.is_empty() {
-        let names: Vec<Value> = facts.pull_secrets.iter().map(|name| json!({"name": name})).collect();
+    // The kubelet tries one after the other: the project's own account first.
+    let own = frame.job.registry.as_ref().map(|_| pull_secret(&frame.name));
+    let names: Vec<Value> = own.iter().chain(&facts.pull_secrets).map(|name| json!({"name": name})).collect();
+    if !names.is_empty() {
         spec.insert("imagePullSecrets".into(), names.into());
     }
     spec

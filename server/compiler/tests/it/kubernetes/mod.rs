@@ -199,3 +199,15 @@ fn xgboost_under_kueue() {
                  pull_secrets: [registry]}";
     insta::assert_yaml_snapshot!(lowered("template: xgboost", &cluster(facts)));
 }
+
+#[test]
+fn an_image_is_pulled_with_the_account_at_its_registry_and_no_other() {
+    let pulled_with = |registries: &str| {
+        let job = &lowered("template: echo, arguments: {words: [a]}", &cluster(registries)).objects[0];
+        job["spec"]["template"]["spec"]["imagePullSecrets"].clone()
+    };
+    let own = pulled_with("registries: [example.org, registry.test]\nkubernetes: {pull_secrets: [shared]}");
+    let names: Vec<&str> = own.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert!(matches!(names[..], [own, "shared"] if own.ends_with("-pull")), "{names:?}");
+    assert!(pulled_with("registries: [example.org]\nkubernetes: {}").is_null());
+}

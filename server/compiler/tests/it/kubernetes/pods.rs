@@ -1,7 +1,7 @@
 //! What a task's own settings ask of its pods, whatever object they are of: where they go, what they hold, what they may.
 
 use cubeloom_domain::job::Job;
-use cubeloom_domain::kubernetes::KubernetesFacts;
+use cubeloom_domain::kubernetes::{KubernetesFacts, pull_secret};
 use cubeloom_domain::pipeline::{Spread, SpreadBy, WorkerPlacement};
 use cubeloom_domain::resources::Resources;
 use serde_json::{Value, json};
@@ -16,8 +16,9 @@ pub fn check(template: &Value, job: &Job, facts: &KubernetesFacts, found: &mut F
     place(spec, job, facts, found);
     nodes(spec, resources, facts, found);
     others(spec, job, resources, found);
-    let secrets: Vec<&str> = names(&spec["imagePullSecrets"]);
-    found.expect(secrets == facts.pull_secrets, "the Secrets that images are pulled with");
+    let own = job.registry.as_ref().map(|_| pull_secret(&job.key.object_name()));
+    let secrets: Vec<&str> = own.iter().chain(&facts.pull_secrets).map(String::as_str).collect();
+    found.expect(names(&spec["imagePullSecrets"]) == secrets, "the Secrets that images are pulled with");
     shm(spec, resources, found);
     for key in ["containers", "initContainers"] {
         for container in spec[key].as_array().into_iter().flatten() {

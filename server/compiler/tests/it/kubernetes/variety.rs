@@ -91,9 +91,9 @@ pub fn task() -> impl Strategy<Value = String> {
 
 /// A cluster's facts.
 fn facts() -> impl Strategy<Value = String> {
-    select(CLUSTERS.to_vec()).prop_map(|cluster| {
+    (select(CLUSTERS.to_vec()), select(vec!["", "registry.test", "example.org"])).prop_map(|(cluster, account)| {
         format!(
-            "kubernetes: {{{cluster}, rdma: rdma/hca, host_network: true, cards: {{hami: true, vgpu: true, \
+            "registries: [{account}]\nkubernetes: {{{cluster}, rdma: rdma/hca, host_network: true, cards: {{hami: true, vgpu: true, \
              products: [NVIDIA-A100-SXM4-80GB], mig: [2g.20gb]}}}}"
         )
     })
