@@ -55,8 +55,8 @@ async function change(page) {
     const headers = { "content-type": "application/json", "if-match": "*" };
     return (await fetch("/api/v1/clusters/far", { method: "PUT", headers, body: JSON.stringify(sent) })).status;
   }, body);
-  // What the dialog does not ask for.
-  assert.equal(await put({ ...(await settings()), uid: 2000, node_groups: { cards: { selector: { pool: "cards" }, tolerations: [] } } }), 200);
+  const cards = { selector: { pool: "cards" }, tolerations: [{ key: "gpu", effect: "NoSchedule" }, { key: "team", value: "vision" }] };
+  assert.equal(await put({ ...(await settings()), description: "Not asked for", uid: 2000, node_groups: { cards } }), 200);
   await page.getByRole("button", { name: "Change far" }).click();
   const dialog = page.getByRole("dialog");
   const namespace = dialog.getByLabel("Namespace of the jobs");
@@ -69,10 +69,25 @@ async function change(page) {
   await dialog.locator("[data-field=namespace] [aria-invalid=true], [data-field=namespace] .field-error").first().waitFor();
   await namespace.fill("jobs-{project}");
   await dialog.getByLabel("Operators start gangs whole").check();
+  await dialog.getByRole("button", { name: "Add a node group" }).click();
+  await page.keyboard.type("big");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("pool=big, zone=a");
+  // What is wrong in what is folded away is shown.
+  await dialog.getByText("More settings").click();
+  await dialog.getByLabel("Secrets to pull images with").fill("shared, Not a name");
+  await dialog.getByText("More settings").click();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.locator("[data-field=pull_secrets] .field-error").waitFor();
+  await dialog.getByLabel("Secrets to pull images with").fill("shared, other");
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByText("far is changed").waitFor();
-  const { namespace: now, operators_gang: gang, uid, node_groups: groups, revision } = await settings();
-  assert.deepEqual([now, gang, uid, Object.keys(groups), revision], ["jobs-{project}", true, 2000, ["cards"], 3]);
+  const now = await settings();
+  assert.deepEqual(
+    [now.namespace, now.operators_gang, now.uid, now.description, now.pull_secrets, now.revision],
+    ["jobs-{project}", true, 2000, "Not asked for", ["shared", "other"], 3],
+  );
+  assert.deepEqual(now.node_groups, { big: { selector: { pool: "big", zone: "a" }, tolerations: [] }, cards });
 
   await settled(page);
   await page.getByRole("button", { name: "Change far" }).click();

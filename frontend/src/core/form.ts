@@ -86,6 +86,7 @@ function fieldOf(form: HTMLElement, path: string): HTMLElement | null {
 
 function markField(field: HTMLElement, message: string): void {
   const input = field.querySelector<HTMLElement>("input, select, textarea");
+  field.closest("details")?.setAttribute("open", "");
   const before = field.querySelectorAll(".field-error").length;
   const id = `e-${field.dataset["field"] ?? ""}${before === 0 ? "" : `-${before}`}`;
   field.append(h("p", { class: "field-error", id }, message));

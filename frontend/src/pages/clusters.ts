@@ -4,21 +4,12 @@ import { request } from "../api/client";
 import { ask } from "../core/ask";
 import { confirm, openDialog } from "../core/dialog";
 import { all, h, icon } from "../core/dom";
-import { check, field, input, required, said, select } from "../core/fields";
+import { field, input, required, said } from "../core/fields";
 import { busy, trying } from "../core/form";
 import { prose } from "../core/prose";
 import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
-
-/** What the dialogs ask for. */
-interface Settings {
-  access: "kubeconfig" | "in_cluster";
-  context?: string | null;
-  namespace: string;
-  workspace_claim: string;
-  workspace_path: string;
-  operators_gang: boolean;
-}
+import { fields, told } from "./cluster-form";
 
 /** Starts it. */
 export function start(): void {
@@ -33,36 +24,6 @@ export function start(): void {
   for (const button of all<HTMLButtonElement>("[data-remove]")) {
     button.addEventListener("click", () => void trying(() => remove(button.dataset["remove"] ?? "")));
   }
-}
-
-/** What is asked of a cluster; `present` is said of it now. */
-function fields(present: Readonly<Partial<Settings>>, kubeconfigHelp: string): HTMLElement[] {
-  const kubeconfig = h("textarea", { class: "input mono", rows: "4", spellcheck: "false" });
-  return [
-    field("access", t("clusters.access"), select([
-      ["kubeconfig", t("clusters.with-kubeconfig")],
-      ["in_cluster", t("clusters.in-cluster")],
-    ], present.access)),
-    field("kubeconfig", t("clusters.kubeconfig"), kubeconfig, kubeconfigHelp),
-    field("context", t("clusters.context"), input(present.context ?? ""), t("clusters.context-help")),
-    field("namespace", t("clusters.namespace"), required(input(present.namespace ?? "cubeloom-jobs")), t("clusters.namespace-help")),
-    h("div", { class: "form-row" },
-      field("workspace_claim", t("clusters.claim"), required(input(present.workspace_claim ?? "cubeloom-workspace"))),
-      field("workspace_path", t("clusters.claim-folder"), input(present.workspace_path ?? "{project}"))),
-    check("operators_gang", t("clusters.gang"), present.operators_gang ?? false, t("clusters.gang-help")),
-  ];
-}
-
-/** What the fields say. */
-function told(data: FormData): Settings {
-  return {
-    access: said(data, "access") === "in_cluster" ? "in_cluster" : "kubeconfig",
-    context: said(data, "context") || null,
-    namespace: said(data, "namespace"),
-    workspace_claim: said(data, "workspace_claim"),
-    workspace_path: said(data, "workspace_path"),
-    operators_gang: data.has("operators_gang"),
-  };
 }
 
 function add(): void {

@@ -55,6 +55,12 @@ async fn is_well(node: &OnNode, key: &AttemptKey) {
     assert_eq!(node.recorder().ends(key), 1);
 }
 
+/// How long the server is away: these seconds, or `CUBELOOM_TEST_AWAY`.
+fn absence(seconds: u64) -> Duration {
+    let told = std::env::var("CUBELOOM_TEST_AWAY").ok().and_then(|told| told.parse().ok());
+    Duration::from_secs(told.unwrap_or(seconds))
+}
+
 #[ignore = "needs a cluster with a real node"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_ends_while_the_server_is_away_is_told_afterwards() {
@@ -73,7 +79,7 @@ async fn what_ends_while_the_server_is_away_is_told_afterwards() {
     };
     let note = node.recorder().first(&meanwhile, "why it waits", preparing).await;
     assert!(note.contains("asked again"), "{note}");
-    sleep(Duration::from_secs(10)).await;
+    sleep(absence(10)).await;
     assert_eq!(node.recorder().ends(&before), 0, "nobody can know that it ended");
     proxy.becomes(Weather::Fine);
     is_well(&node, &before).await;
@@ -92,7 +98,7 @@ async fn a_log_is_whole_although_the_server_was_away() {
     assert!(!node.log(&key, "worker-0").is_empty(), "it is followed while it comes");
     proxy.becomes(Weather::Away);
     // Longer than a log is asked for that the cluster says it has not.
-    sleep(Duration::from_secs(8)).await;
+    sleep(absence(8)).await;
     proxy.becomes(Weather::Fine);
     is_well(&node, &key).await;
     let lines: String = (1..=16).map(|n| format!("line {n}\n")).collect();

@@ -1,0 +1,165 @@
+//! What is asked of a cluster.
+
+import type { components } from "../api/schema";
+import { h, icon } from "../core/dom";
+import { check, field, input, required, said, select } from "../core/fields";
+import { t } from "../core/texts";
+
+/** What is said of a cluster. */
+export type Settings = Omit<components["schemas"]["ClusterBody"], "description">;
+type Group = components["schemas"]["NodeGroupBody"];
+
+/** The fields; `present` is said of the cluster now. */
+export function fields(present: Readonly<Partial<Settings>>, kubeconfigHelp: string): HTMLElement[] {
+  const kubeconfig = h("textarea", { class: "input mono", rows: "4", spellcheck: "false" });
+  return [
+    field("access", t("clusters.access"), select([
+      ["kubeconfig", t("clusters.with-kubeconfig")],
+      ["in_cluster", t("clusters.in-cluster")],
+    ], present.access)),
+    field("kubeconfig", t("clusters.kubeconfig"), kubeconfig, kubeconfigHelp),
+    field("context", t("clusters.context"), input(present.context ?? ""), t("clusters.context-help")),
+    field("namespace", t("clusters.namespace"), required(input(present.namespace ?? "cubeloom-jobs")), t("clusters.namespace-help")),
+    row(
+      field("workspace_claim", t("clusters.claim"), required(input(present.workspace_claim ?? "cubeloom-workspace"))),
+      field("workspace_path", t("clusters.claim-folder"), input(present.workspace_path ?? "{project}"))),
+    check("operators_gang", t("clusters.gang"), present.operators_gang ?? false, t("clusters.gang-help")),
+    groups(present.node_groups ?? {}),
+    h("details", { class: "form-more" }, h("summary", {}, t("clusters.more")), ...more(present)),
+  ];
+}
+
+/** What stays as it is on most clusters. */
+function more(present: Readonly<Partial<Settings>>): HTMLElement[] {
+  return [
+    row(
+      field("service_account", t("clusters.service-account"), required(input(present.service_account ?? "cubeloom-worker")), t("clusters.service-account-help")),
+      field("spark_account", t("clusters.spark-account"), input(present.spark_account ?? ""), t("clusters.spark-account-help"))),
+    row(
+      field("uid", t("clusters.uid"), number(present.uid ?? 10_000, 1), t("clusters.uid-help")),
+      field("pull_secrets", t("clusters.pull-secrets"), input((present.pull_secrets ?? []).join(", ")), t("clusters.pull-secrets-help"))),
+    row(
+      field("volcano_queue", t("clusters.volcano-queue"), required(input(present.volcano_queue ?? "default")), t("clusters.volcano-queue-help")),
+      field("kueue_queue", t("clusters.kueue-queue"), input(present.kueue_queue ?? ""), t("clusters.kueue-queue-help"))),
+    field("priority_class", t("clusters.priority-class"), input(present.priority_class ?? "")),
+    check("host_network", t("clusters.host-network"), present.host_network ?? false, t("clusters.host-network-help")),
+    row(
+      field("patience_seconds", t("clusters.patience"), number(present.patience_seconds ?? 600, 0), t("clusters.patience-help")),
+      field("keep_seconds", t("clusters.keep"), number(present.keep_seconds ?? 3600, 0), t("clusters.keep-help"))),
+  ];
+}
+
+function row(...inside: HTMLElement[]): HTMLElement {
+  return h("div", { class: "form-row" }, ...inside);
+}
+
+function number(value: number, min: number): HTMLInputElement {
+  const made = required(input(String(value), "number"));
+  made.min = String(min);
+  return made;
+}
+
+/** Node groups: a name, the labels of its nodes, and their taints, as `kubectl label` and `kubectl taint` take them. */
+function groups(present: Readonly<Record<string, Group>>): HTMLElement {
+  const cell = (name: string, label: string, value: string, placeholder: string) => {
+    const made = input(value);
+    made.name = name;
+    made.placeholder = placeholder;
+    return h("label", { class: "field" }, h("span", { class: "field-label" }, label), made);
+  };
+  const lines = h("div", { class: "form-lines" });
+  const add = (name: string, group: Group) => {
+    const remove = h("button", { class: "button quiet icon-only", type: "button", "aria-label": t("clusters.group-remove"), title: t("clusters.group-remove") }, icon("trash"));
+    const line = h("div", { class: "form-line" },
+      cell("group-name", t("clusters.group-name"), name, "h100"),
+      cell("group-labels", t("clusters.group-labels"), labels(group), "pool=h100"),
+      cell("group-taints", t("clusters.group-taints"), taints(group), "gpu:NoSchedule"),
+      remove);
+    remove.addEventListener("click", () => {
+      line.remove();
+      more.focus();
+    });
+    lines.append(line);
+    return line;
+  };
+  for (const [name, group] of Object.entries(present)) add(name, group);
+  const more = h("button", { class: "button small", type: "button" }, icon("plus"), t("clusters.group-add"));
+  more.addEventListener("click", () => {
+    add("", { selector: {}, tolerations: [] }).querySelector("input")?.focus();
+  });
+  return h("fieldset", { class: "field", "data-field": "node_groups" },
+    h("legend", { class: "field-label" }, t("clusters.groups")),
+    h("p", { class: "field-help" }, t("clusters.groups-help")),
+    lines,
+    h("div", {}, more));
+}
+
+function labels(group: Group): string {
+  return Object.entries(group.selector).map(([key, value]) => `${key}=${value}`).join(", ");
+}
+
+function taints(group: Group): string {
+  const written = ({ key, value, effect }: Taint) => `${key}${value == null ? "" : `=${value}`}${effect == null ? "" : `:${effect}`}`;
+  return group.tolerations.map((one) => written(one as unknown as Taint)).join(", ");
+}
+
+/** A taint that is tolerated. */
+interface Taint {
+  key: string;
+  value?: string | null;
+  effect?: string | null;
+}
+
+/** What the fields say. */
+export function told(data: FormData): Settings {
+  const list = (name: string) => parts(said(data, name));
+  const maybe = (name: string) => said(data, name) || null;
+  const count = (name: string) => Number(said(data, name));
+  return {
+    access: said(data, "access") === "in_cluster" ? "in_cluster" : "kubeconfig",
+    context: maybe("context"),
+    namespace: said(data, "namespace"),
+    workspace_claim: said(data, "workspace_claim"),
+    workspace_path: said(data, "workspace_path"),
+    operators_gang: data.has("operators_gang"),
+    node_groups: toldGroups(data),
+    service_account: said(data, "service_account"),
+    spark_account: maybe("spark_account"),
+    uid: count("uid"),
+    pull_secrets: list("pull_secrets"),
+    volcano_queue: said(data, "volcano_queue"),
+    kueue_queue: maybe("kueue_queue"),
+    priority_class: maybe("priority_class"),
+    host_network: data.has("host_network"),
+    patience_seconds: count("patience_seconds"),
+    keep_seconds: count("keep_seconds"),
+  };
+}
+
+function toldGroups(data: FormData): Record<string, Group> {
+  const column = (name: string) => data.getAll(name).map((value) => (typeof value === "string" ? value.trim() : ""));
+  const [names, nodes, tolerated] = [column("group-name"), column("group-labels"), column("group-taints")];
+  const group = (at: number): Group => ({
+    selector: Object.fromEntries(parts(nodes[at] ?? "").map((label) => split(label, "="))),
+    tolerations: parts(tolerated[at] ?? "").map((text) => ({ ...taint(text) })),
+  });
+  const filled = names.map((name, at): [string, Group] => [name, group(at)]);
+  // A line that was added and left empty says nothing.
+  return Object.fromEntries(filled.filter(([name], at) => name !== "" || Boolean(nodes[at]) || Boolean(tolerated[at])));
+}
+
+function taint(text: string): Taint {
+  const [what, effect] = split(text, ":");
+  const [key, value] = split(what, "=");
+  return { key, ...(what.includes("=") ? { value } : {}), ...(effect ? { effect } : {}) };
+}
+
+/** What stands before and behind the first sign. */
+function split(text: string, sign: string): [string, string] {
+  const at = text.indexOf(sign);
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function parts(text: string): string[] {
+  return text.split(",").map((part) => part.trim()).filter(Boolean);
+}
