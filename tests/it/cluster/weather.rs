@@ -55,7 +55,8 @@ async fn is_well(node: &OnNode, key: &AttemptKey) {
     assert_eq!(node.recorder().ends(key), 1);
 }
 
-/// How long the server is away: these seconds, or `CUBELOOM_TEST_AWAY`.
+/// How long the API server is away: these seconds, or `CUBELOOM_TEST_AWAY`.
+#[allow(clippy::disallowed_methods, reason = "given by hand")]
 fn absence(seconds: u64) -> Duration {
     let told = std::env::var("CUBELOOM_TEST_AWAY").ok().and_then(|told| told.parse().ok());
     Duration::from_secs(told.unwrap_or(seconds))

@@ -104,7 +104,7 @@ def submit(address, command):
     from ray.job_submission import JobStatus, JobSubmissionClient
 
     client, identity = JobSubmissionClient(address), os.environ["RAY_JOB_SUBMISSION_ID"]
-    client.submit_job(entrypoint=shlex.join(command), submission_id=identity)
+    patiently(lambda: client.submit_job(entrypoint=shlex.join(command), submission_id=identity))
     asyncio.run(show(client, identity))
     while not (status := client.get_job_status(identity)).is_terminal():
         time.sleep(0.5)
@@ -113,6 +113,18 @@ def submit(address, command):
     job = client.get_job_info(identity)
     print(f"the job of Ray {status.lower()}: {job.message}", flush=True)
     return job.driver_exit_code or 1
+
+
+def patiently(submission):
+    """Submits. Ray answers before the agents are there that run jobs, and then says that it is to be asked again."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return submission()
+        except RuntimeError as error:
+            if "No available agent" not in str(error) or time.monotonic() > end:
+                raise
+        time.sleep(0.5)
 
 
 async def show(client, identity):
