@@ -9,7 +9,7 @@ use std::thread;
 
 use serde_json::json;
 
-use super::product::{ended, until, with_cluster};
+use super::product::{until, with_cluster};
 use super::simulated::frameworks::templates;
 use crate::support::TestApp;
 
@@ -69,7 +69,7 @@ fn an_image_is_pulled_with_the_projects_account_at_its_registry() {
     templates(&folder);
     let private = json!({
         "apiVersion": "cubeloom/v1", "kind": "TaskTemplate", "name": "private", "version": "1.0.0", "group": "tests",
-        "label": {"en": "Private", "zh": "Private"}, "help": {"en": "", "zh": ""}, "framework": "single",
+        "label": {"en": "Private", "zh": "Private"}, "help": {"en": "Nothing.", "zh": "Nothing."}, "framework": "single",
         "image": format!("{}/private:1", registry.host),
         "parameters": {"type": "object"},
         "roles": [{"name": "worker", "replicas": 1, "resources": {"cpu": "100m", "memory": "64Mi"}}],
@@ -92,5 +92,5 @@ fn an_image_is_pulled_with_the_projects_account_at_its_registry() {
     let run = started["run"]["id"].as_str().unwrap();
     until("the registry is asked with the account", || registry.heard().iter().any(|heard| heard == BASIC));
     admin.post(&format!("/runs/{run}/cancel"), &json!({})).expect(202);
-    assert_eq!(ended(&admin, run)["state"], "cancelled");
+    until("it ends", || admin.get(&format!("/runs/{run}")).expect(200).json()["state"] == "cancelled");
 }
