@@ -53,8 +53,12 @@ test("a first pipeline with the mouse: drawn, mended, run, watched, and taken ba
   const shows = (task, word) => page.locator(`#task-${task}[data-state=${word}]`).waitFor({ timeout: 60_000 });
   for (const task of ["command", "python"]) await shows(task, "succeeded");
   await shows("command-2", "running");
+  // The page's clock counts while it runs; how long it took takes its place.
+  const took = node(page, "command-2").locator(".number");
+  await eventually(async () => assert.match(await took.innerText(), /^\d+(\.\d)? s$/));
   site.server.write("go", "");
   await shows("command-2", "succeeded");
+  assert.match(await took.innerText(), /^\d+(\.\d)? s$/);
   assert.match(page.url(), /pipelines\/first\/edit#run\//);
 
   await node(page, "command").click();

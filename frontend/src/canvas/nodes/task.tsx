@@ -82,10 +82,11 @@ function Live({ live }: { live: LiveTask }) {
   return (
     <div className="cv-task-sub cv-live" title={reason}>
       <span className="state" data-state={state}><Icon name={stateIcon(state)} /><span>{stateWord(state)}</span></span>
+      {/* The page's clock writes into the first: it is not the element that becomes the second. */}
       {startedAt === undefined ? null : endedAt === undefined ? (
-        <span className="number" data-since={new Date(startedAt).toISOString()} />
+        <span key="since" className="number" data-since={new Date(startedAt).toISOString()} />
       ) : (
-        <span className="number">{duration((endedAt - startedAt) / 1000)}</span>
+        <span key="took" className="number">{duration((endedAt - startedAt) / 1000)}</span>
       )}
       {attempts > 1 ? <span title={t("canvas.attempts", { n: attempts })}>↻ {attempts}</span> : null}
       {reason && endedAt !== undefined && state !== "failed" ? <span>{clip(reason, attempts > 1 ? 26 : 56, 12)}</span> : null}
