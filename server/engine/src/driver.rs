@@ -103,6 +103,8 @@ enum Message {
     Answered(Box<Answer>),
     Prepared(RunId, Result<(), String>),
     Look,
+    /// More jobs could start than one pass starts.
+    Admit,
 }
 
 /// Passes reports on into the engine's channel.
@@ -313,11 +315,13 @@ impl Engine {
                 }
                 Message::Answered(answer) => self.core.answer(*answer, now),
                 Message::Prepared(run, result) => self.core.prepared(&run, result, now),
-                Message::Look => {}
+                Message::Look | Message::Admit => {}
             }
         }
         self.core.tick(now);
-        self.core.admit(now);
+        if self.core.admit(now) {
+            let _ = self.sender.send(Message::Admit);
+        }
         if !self.is_time_to_store() {
             return ControlFlow::Continue(());
         }

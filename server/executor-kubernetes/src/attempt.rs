@@ -10,7 +10,6 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::clusters::Standing;
 use cubeloom_domain::executor::{Ended, Event};
 use cubeloom_domain::job::{DEFAULT_GRACE, Job};
-use cubeloom_domain::kubernetes::KubernetesJob;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_workers::outputs::ProgressTail;
@@ -25,8 +24,9 @@ use crate::cluster::{Cluster, Slot, Stop};
 use crate::folders::{DONE, LOG};
 use crate::follow::Following;
 use crate::judge::{self, Blame};
+use crate::objects::{Named, Names};
 use crate::roots::{self, Cause};
-use crate::submit::{self, Given, Submitted, Submitting};
+use crate::submit::{Parcel, Submitted, Submitting};
 use crate::watch::watch_namespace;
 use crate::{cards, elastic, lost, outputs, stop, suspend};
 
@@ -52,10 +52,9 @@ pub struct Known {
 }
 
 /// How an attempt begins here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin {
     /// It is to be submitted, unless it is there.
-    Submit,
+    Submit(Parcel),
     /// An earlier server has submitted it.
     Adopt,
 }
@@ -67,9 +66,7 @@ pub struct Attempt {
     /// What.
     pub known: Known,
     /// Its objects.
-    pub lowered: Arc<KubernetesJob>,
-    /// What it is given to start with.
-    pub given: Given,
+    pub names: Arc<Names>,
     /// Wishes that it stops.
     pub stops: UnboundedReceiver<Stop>,
 }
@@ -105,8 +102,7 @@ enum Next {
 impl Attempt {
     /// Sees it through. The end is reported.
     pub async fn run(mut self, begin: Begin) {
-        let namespace = submit::namespace_of(&self.lowered).to_owned();
-        let name = (namespace, self.known.job.key.object_name());
+        let name = (self.names.namespace.clone(), self.known.job.key.object_name());
         let wake = Arc::new(Notify::new());
         self.cluster.board.listen(&name, Arc::clone(&wake));
         let mut going = Going {
@@ -136,10 +132,12 @@ impl Attempt {
 
     /// `None` when the cluster does not know it.
     async fn see_through(&mut self, going: &mut Going, begin: Begin) -> Option<Ended> {
-        let kinds: Vec<_> = submit::roots(&self.lowered).map(submit::kind_of).collect();
+        let kinds: Vec<_> = self.names.roots.iter().map(Named::resource).collect();
         let feeds = watch_namespace(&self.cluster, &going.name.0, &kinds);
-        if begin == Begin::Submit
-            && let Some(ended) = self.submit(going).await
+        let new = matches!(begin, Begin::Submit(_));
+        // In a box: it is large, and thousands of attempts that are past it wait for their ends.
+        if let Begin::Submit(parcel) = begin
+            && let Some(ended) = Box::pin(self.submit(going, parcel)).await
         {
             return Some(ended);
         }
@@ -148,7 +146,7 @@ impl Attempt {
             let _ = feed.wait_for(|synced| *synced).await;
         }
         let seen = self.cluster.look(&going.name);
-        if begin == Begin::Adopt && seen.live_roots().next().is_none() && seen.live_pods().next().is_none() {
+        if !new && seen.live_roots().next().is_none() && seen.live_pods().next().is_none() {
             if let Ok(stop) = self.stops.try_recv() {
                 return Some(self.never_ran(stop::outcome(stop.cause)));
             }
@@ -163,7 +161,7 @@ impl Attempt {
     }
 
     /// Submits it; its end when it does not get so far.
-    async fn submit(&mut self, going: &mut Going) -> Option<Ended> {
+    async fn submit(&mut self, going: &mut Going, parcel: Parcel) -> Option<Ended> {
         if let Err(message) = self.prepare().await {
             return Some(self.never_ran(Outcome::Failed(Failure::new(FailureKind::CouldNotStart, message))));
         }
@@ -171,8 +169,8 @@ impl Attempt {
         let submitting = Submitting {
             cluster: &self.cluster,
             known: &self.known,
-            lowered: &self.lowered,
-            given: &self.given,
+            namespace: &self.names.namespace,
+            parcel: &parcel,
             is_stopped: &|| stopped.load(Ordering::Relaxed),
         };
         let submitted = {
@@ -191,7 +189,7 @@ impl Attempt {
         match submitted {
             Submitted::Done | Submitted::Stopped => None,
             Submitted::Refused(message) => {
-                stop::remove(&self.cluster, &self.lowered).await;
+                stop::remove(&self.cluster, &self.names).await;
                 Some(self.never_ran(Outcome::Failed(Failure::new(FailureKind::CouldNotStart, message))))
             }
         }
@@ -200,11 +198,11 @@ impl Attempt {
     /// Makes what pods find in the workspace.
     async fn prepare(&self) -> Result<(), String> {
         let (cluster, job) = (Arc::clone(&self.cluster), Arc::clone(&self.known.job));
-        let lowered = Arc::clone(&self.lowered);
+        let names = Arc::clone(&self.names);
         let made = tokio::task::spawn_blocking(move || {
             let folders = &cluster.folders;
             folders
-                .write_record(&job, &lowered)
+                .write_record(&job, &names)
                 .map_err(|error| format!("the server's data folder cannot be written to: {error}"))?;
             folders
                 .prepare(&job, cluster.config.uid(&job.project))
@@ -221,9 +219,9 @@ impl Attempt {
             self.follow_logs(going, &seen);
             elastic::keep_first(&self.cluster, &going.name.0, &self.known.job, &seen, &mut going.kept);
             match self.look(going, &seen) {
-                Next::Verdict(verdict) => return self.conclude(going, verdict).await,
-                Next::GiveUp(failure) => return self.give_up(going, failure).await,
-                Next::Wait if let Some(stop) = going.stop => return self.stop(going, stop).await,
+                Next::Verdict(verdict) => return Box::pin(self.conclude(going, verdict)).await,
+                Next::GiveUp(failure) => return Box::pin(self.give_up(going, failure)).await,
+                Next::Wait if let Some(stop) = going.stop => return Box::pin(self.stop(going, stop)).await,
                 Next::Wait => {}
             }
             tokio::select! {
@@ -242,7 +240,7 @@ impl Attempt {
             going.started = Some(at);
             self.cluster.report(&job.key, Event::Started { at });
         }
-        let count = submit::roots(&self.lowered).count();
+        let count = self.names.roots.len();
         if let Some(verdict) = roots::verdict(seen.live_roots(), count, &job.success) {
             return Next::Verdict(verdict);
         }
@@ -287,7 +285,7 @@ impl Attempt {
     /// Its failure, of which only its pods say anything.
     fn failure(&self, seen: &Seen) -> Failure {
         let cause = Cause::default();
-        judge::failure(&self.lowered, seen, judge::blame(seen, &cause), &cause)
+        judge::failure(&self.names, seen, judge::blame(seen, &cause), &cause)
     }
 
     /// Whether somebody has suspended it: its pods are gone, which says nothing of its program.
@@ -314,7 +312,7 @@ impl Attempt {
                 if let Some(blame) = &mut blame {
                     blame.pod = cards::explained(&self.cluster, blame.pod.clone()).await;
                 }
-                Outcome::Failed(judge::failure(&self.lowered, &seen, blame, &cause))
+                Outcome::Failed(judge::failure(&self.names, &seen, blame, &cause))
             }
         };
         self.end(going, outcome, DEFAULT_GRACE, false).await
@@ -322,7 +320,7 @@ impl Attempt {
 
     /// Stops it because it cannot go on.
     async fn give_up(&mut self, going: &mut Going, failure: Failure) -> Ended {
-        stop::remove(&self.cluster, &self.lowered).await;
+        stop::remove(&self.cluster, &self.names).await;
         self.end(going, Outcome::Failed(failure), DEFAULT_GRACE, true).await
     }
 
@@ -344,8 +342,8 @@ impl Attempt {
 
     /// Stops it because somebody wants that.
     async fn stop(&mut self, going: &mut Going, stop: Stop) -> Ended {
-        stop::write(&self.cluster, &self.lowered, stop).await;
-        stop::remove(&self.cluster, &self.lowered).await;
+        stop::write(&self.cluster, &self.names, stop).await;
+        stop::remove(&self.cluster, &self.names).await;
         self.end(going, stop::outcome(stop.cause), stop.grace, true).await
     }
 
@@ -360,7 +358,7 @@ impl Attempt {
                 stop::strike(&self.cluster, &going.name.0, pod).await;
             }
             let live: Vec<_> = seen.live_pods().cloned().collect();
-            if live.is_empty() && (!removed || stop::is_gone(&self.cluster, &self.lowered).await) {
+            if live.is_empty() && (!removed || stop::is_gone(&self.cluster, &self.names).await) {
                 return self.put_together(going, outcome).await;
             }
             for pod in live.iter().filter(|pod| told.insert(pod.uid.clone())) {
@@ -374,7 +372,7 @@ impl Attempt {
     }
 
     async fn put_together(&mut self, going: &mut Going, mut outcome: Outcome) -> Ended {
-        stop::forget_secrets(&self.cluster, &self.lowered, &self.known.job).await;
+        stop::forget_secrets(&self.cluster, &self.names, &self.known.job).await;
         self.read_logs(going).await;
         let (cluster, known) = (Arc::clone(&self.cluster), self.known.clone());
         let told = self.cluster.look(&going.name).notices();

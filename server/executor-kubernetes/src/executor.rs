@@ -9,7 +9,7 @@ use cubeloom_domain::executor::{
     BoxFuture, Ended, Event, Executor, Facts, Notice, Observer, Report, StopCause, Submission,
 };
 use cubeloom_domain::job::Job;
-use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
+use cubeloom_domain::kubernetes::KubernetesFacts;
 use cubeloom_domain::logs::Logs;
 use cubeloom_domain::lowered::{Bindings, KubernetesBindings, Lowered};
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
@@ -20,7 +20,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use crate::attempt::{Attempt, Begin, Known, masks};
 use crate::cluster::{Cluster, Slot, Stop};
 use crate::config::KubernetesConfig;
-use crate::submit::Given;
+use crate::objects::{Names, Packed};
+use crate::submit::{Given, Parcel};
 use crate::watch::watch_what_was_watched;
 use crate::{facts, janitor, survey, suspend};
 
@@ -45,9 +46,10 @@ impl KubernetesExecutor {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn take(&self, submission: Submission, begin: Begin) {
-        let key = submission.job.key.clone();
-        let Lowered::Kubernetes(lowered) = &*submission.lowered else {
+    /// Takes up a job: `new` ones are to be submitted, of others it is to be found out what became of them.
+    async fn take(&self, Submission { job, lowered }: Submission, new: bool) {
+        let key = job.key.clone();
+        let Lowered::Kubernetes(objects) = &*lowered else {
             let message = "it was not compiled for Kubernetes; compile it with `--for kubernetes`";
             let failure = Failure::new(FailureKind::CouldNotStart, message);
             return self.cluster.report(&key, self.without_run(Outcome::Failed(failure)));
@@ -65,10 +67,13 @@ impl KubernetesExecutor {
                 None => _ = attempts.insert(key.clone(), Slot::Live(sender)),
             }
         }
-        let given = match self.given(&submission.job, begin).await {
+        let names = Names::of(objects);
+        let objects: Vec<Packed> = objects.objects.iter().filter(|_| new).map(Packed::of).collect();
+        drop(lowered);
+        let given = match self.given(&job, new).await {
             Ok(given) => given,
             // What runs already needs them no more; only their forms in its logs cannot be known.
-            Err(message) if begin == Begin::Adopt => {
+            Err(message) if !new => {
                 tracing::warn!(%key, message, "a job's secrets cannot be read to mask them");
                 Given::default()
             }
@@ -81,30 +86,24 @@ impl KubernetesExecutor {
                 return self.cluster.report(&key, ended);
             }
         };
-        self.spawn(Arc::clone(&submission.job), lowered.clone(), given, stops, begin);
+        let masks = masks(&given.secrets);
+        let begin = if new { Begin::Submit(Parcel { objects, given }) } else { Begin::Adopt };
+        self.spawn(Known { job, masks }, names, stops, begin);
     }
 
-    fn spawn(
-        &self,
-        job: Arc<Job>,
-        lowered: KubernetesJob,
-        given: Given,
-        stops: UnboundedReceiver<Stop>,
-        begin: Begin,
-    ) {
-        let known = Known { job: Arc::clone(&job), masks: masks(&given.secrets) };
-        self.jobs().insert(job.key.clone(), known.clone());
-        let (cluster, lowered) = (Arc::clone(&self.cluster), Arc::new(lowered));
+    fn spawn(&self, known: Known, names: Names, stops: UnboundedReceiver<Stop>, begin: Begin) {
+        self.jobs().insert(known.job.key.clone(), known.clone());
+        let cluster = Arc::clone(&self.cluster);
         let end = cluster.watches.end.clone();
-        let attempt = Attempt { cluster, known, lowered, given, stops };
+        let attempt = Attempt { cluster, known, names: Arc::new(names), stops };
         tokio::spawn(end.run_until_cancelled_owned(attempt.run(begin)));
     }
 
     /// The values of the secrets that a job names, and the account that its image is pulled with.
-    async fn given(&self, job: &Job, begin: Begin) -> Result<Given, String> {
+    async fn given(&self, job: &Job, new: bool) -> Result<Given, String> {
         let secrets = self.secrets(job).await?;
         let login = match (&job.registry, &self.cluster.config.vault) {
-            (Some(host), Some(vault)) if begin == Begin::Submit => {
+            (Some(host), Some(vault)) if new => {
                 let login = vault.login(&job.project, host).await?;
                 Some(login.ok_or_else(|| {
                     format!("there is no account at the registry `{host}` any more: add it to the project")
@@ -170,11 +169,11 @@ impl Executor for KubernetesExecutor {
     fn rebind(&self, _job: &Job, _bindings: &Bindings) {}
 
     fn submit(&self, submission: Submission) -> BoxFuture<'_, ()> {
-        Box::pin(self.take(submission, Begin::Submit))
+        Box::pin(self.take(submission, true))
     }
 
     fn adopt(&self, submission: Submission) -> BoxFuture<'_, ()> {
-        Box::pin(self.take(submission, Begin::Adopt))
+        Box::pin(self.take(submission, false))
     }
 
     fn cancel(&self, key: &AttemptKey, cause: StopCause, grace: Duration) -> BoxFuture<'_, ()> {
@@ -186,12 +185,13 @@ impl Executor for KubernetesExecutor {
                 Some(Slot::Ended(_)) => {}
                 None => {
                     // An earlier server may have submitted it.
-                    if let Some((job, lowered)) = self.cluster.folders.record(&key) {
+                    if let Some((job, names)) = self.cluster.folders.record(&key) {
                         let (sender, stops) = unbounded_channel();
                         let _ = sender.send(Stop { cause, grace });
                         attempts.insert(key.clone(), Slot::Live(sender));
                         drop(attempts);
-                        return self.spawn(job, lowered, Given::default(), stops, Begin::Adopt);
+                        let known = Known { job, masks: Arc::default() };
+                        return self.spawn(known, names, stops, Begin::Adopt);
                     }
                     // It was not, and will not be.
                     let Event::Ended(ended) = self.without_run(Outcome::Cancelled) else { return };

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::executor::Notice;
 use cubeloom_domain::job::Job;
-use cubeloom_domain::kubernetes::{KubernetesJob, OUTPUTS, attempt_folder, code_folder};
+use cubeloom_domain::kubernetes::{OUTPUTS, attempt_folder, code_folder};
 use cubeloom_domain::outcome::WorkerName;
 
 use crate::config::KubernetesConfig;
+use crate::objects::Names;
 use crate::outputs;
 
 /// What a worker wrote.
@@ -65,19 +66,19 @@ impl Folders {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn write_record(&self, job: &Job, lowered: &KubernetesJob) -> io::Result<()> {
+    pub fn write_record(&self, job: &Job, names: &Names) -> io::Result<()> {
         let folder = self.attempt(&job.key);
         fs::create_dir_all(&folder)?;
         let aside = folder.join(format!("{RECORD}.part"));
-        fs::write(&aside, serde_json::to_vec(&(job, lowered))?)?;
+        fs::write(&aside, serde_json::to_vec(&(job, names))?)?;
         fs::rename(aside, folder.join(RECORD))
     }
 
     /// What was submitted under a key, as far as this server's data folder knows.
-    pub fn record(&self, key: &AttemptKey) -> Option<(Arc<Job>, KubernetesJob)> {
+    pub fn record(&self, key: &AttemptKey) -> Option<(Arc<Job>, Names)> {
         let text = fs::read(self.attempt(key).join(RECORD)).ok()?;
-        let (job, lowered): (Job, KubernetesJob) = serde_json::from_slice(&text).ok()?;
-        Some((Arc::new(job), lowered))
+        let (job, names): (Job, Names) = serde_json::from_slice(&text).ok()?;
+        Some((Arc::new(job), names))
     }
 
     /// Notes that nobody will ask again how an attempt ended: its objects may go.

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::job::SuccessRule;
-use cubeloom_domain::kubernetes::KubernetesJob;
 use cubeloom_domain::outcome::{Failure, FailureKind, WorkerName};
 use cubeloom_workers::ends::{End, Finish};
 
 use crate::board::Seen;
+use crate::objects::Names;
 use crate::pods::{Obstacle, PodState, PodView};
 use crate::roots::Cause;
 
@@ -196,13 +196,13 @@ fn finish(pod: &PodView) -> Option<Finish<'_>> {
 
 /// The failure of a job whose object says that it failed because of `cause`.
 #[must_use]
-pub fn failure(job: &KubernetesJob, seen: &Seen, blame: Option<Blame>, cause: &Cause) -> Failure {
+pub fn failure(job: &Names, seen: &Seen, blame: Option<Blame>, cause: &Cause) -> Failure {
     if let Some(Blame { pod, others }) = &blame
         && let Some(finish) = finish(pod)
     {
         return finish.cause(&pod.worker, *others, Vec::new());
     }
-    let kind = job.objects.last().and_then(|object| object["kind"].as_str()).unwrap_or("job");
+    let kind = job.roots.last().map_or("job", |root| root.kind.as_str());
     let why = [cause.message.as_str(), cause.reason.as_str()].into_iter().find(|text| !text.is_empty());
     let message = format!("its {kind} failed: {}", why.unwrap_or("the cluster does not say why"));
     let kind = match cause.reason.as_str() {

@@ -20,6 +20,7 @@ mod janitor;
 mod judge;
 mod logs;
 mod lost;
+mod objects;
 mod outputs;
 mod pace;
 mod pods;

@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use cubeloom_domain::executor::StopCause;
 use cubeloom_domain::job::Job;
-use cubeloom_domain::kubernetes::KubernetesJob;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::Api;
 use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, Preconditions};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::cluster::{Cluster, Stop};
 use crate::error::{Refused, pause};
+use crate::objects::{Named, Names};
 use crate::pods::PodView;
 use crate::roots::{RootView, STOP};
-use crate::submit::{kind_of, name_of, namespace_of, roots, secrets_of};
+use crate::submit::secrets_of;
 
 /// The stop that an earlier server wrote on an object.
 #[must_use]
@@ -45,7 +45,7 @@ pub fn outcome(cause: StopCause) -> Outcome {
 }
 
 /// Writes why a job is stopped on its objects.
-pub async fn write(cluster: &Cluster, job: &KubernetesJob, stop: Stop) {
+pub async fn write(cluster: &Cluster, job: &Names, stop: Stop) {
     let cause = match stop.cause {
         StopCause::Cancelled => "cancelled",
         StopCause::Timeout => "timeout",
@@ -53,26 +53,26 @@ pub async fn write(cluster: &Cluster, job: &KubernetesJob, stop: Stop) {
     };
     let patch = json!({"metadata": {"annotations": {STOP: format!("{cause} {}", stop.grace.as_millis())}}});
     let (params, patch) = (PatchParams::default(), Patch::Merge(&patch));
-    for object in roots(job) {
-        let api = api(cluster, job, object).await;
-        patiently(cluster, || api.patch_metadata(name_of(object), &params, &patch)).await;
+    for root in &job.roots {
+        let api = api(cluster, job, root).await;
+        patiently(cluster, || api.patch_metadata(&root.name, &params, &patch)).await;
     }
 }
 
 /// Deletes a job's objects. They go when their pods have.
-pub async fn remove(cluster: &Cluster, job: &KubernetesJob) {
+pub async fn remove(cluster: &Cluster, job: &Names) {
     let params = DeleteParams::foreground();
-    for object in roots(job) {
-        let api = api(cluster, job, object).await;
-        patiently(cluster, || api.delete(name_of(object), &params)).await;
+    for root in &job.roots {
+        let api = api(cluster, job, root).await;
+        patiently(cluster, || api.delete(&root.name, &params)).await;
     }
 }
 
 /// Whether none of a job's objects is there any more.
-pub async fn is_gone(cluster: &Cluster, job: &KubernetesJob) -> bool {
-    for object in roots(job) {
-        let api = api(cluster, job, object).await;
-        if cluster.ask("stopping", api.get_metadata(name_of(object))).await.err() != Some(Refused::NotFound) {
+pub async fn is_gone(cluster: &Cluster, job: &Names) -> bool {
+    for root in &job.roots {
+        let api = api(cluster, job, root).await;
+        if cluster.ask("stopping", api.get_metadata(&root.name)).await.err() != Some(Refused::NotFound) {
             return false;
         }
     }
@@ -80,9 +80,9 @@ pub async fn is_gone(cluster: &Cluster, job: &KubernetesJob) -> bool {
 }
 
 /// Deletes the Secret of a job that has ended.
-pub async fn forget_secrets(cluster: &Cluster, lowered: &KubernetesJob, job: &Job) {
+pub async fn forget_secrets(cluster: &Cluster, names: &Names, job: &Job) {
     for name in secrets_of(job) {
-        let api: Api<Secret> = Api::namespaced(cluster.client().await, namespace_of(lowered));
+        let api: Api<Secret> = Api::namespaced(cluster.client().await, &names.namespace);
         let params = DeleteParams::default();
         patiently(cluster, || api.delete(&name, &params)).await;
     }
@@ -110,8 +110,8 @@ async fn delete(cluster: &Cluster, namespace: &str, pod: &PodView, seconds: u32)
     patiently(cluster, || api.delete(&pod.name, &params)).await;
 }
 
-async fn api(cluster: &Cluster, job: &KubernetesJob, object: &Value) -> Api<DynamicObject> {
-    Api::namespaced_with(cluster.client().await, namespace_of(job), &kind_of(object))
+async fn api(cluster: &Cluster, job: &Names, root: &Named) -> Api<DynamicObject> {
+    Api::namespaced_with(cluster.client().await, &job.namespace, &root.resource())
 }
 
 /// Until the cluster answers: what is not there need not be stopped, and what is refused for good is said.

@@ -7,43 +7,19 @@ use std::fmt::Write;
 use cubeloom_domain::belongings::DOCKER_HUB;
 use cubeloom_domain::executor::Event;
 use cubeloom_domain::job::Job;
-use cubeloom_domain::kubernetes::{KubernetesJob, TOKEN_KEY, labels, pull_secret};
+use cubeloom_domain::kubernetes::{TOKEN_KEY, labels, pull_secret};
 use cubeloom_domain::vault::Login;
-use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams, PostParams};
-use kube::core::GroupVersionKind;
+use kube::Resource;
+use kube::api::{Api, DynamicObject, PartialObjectMeta, Patch, PatchParams, PostParams, Request};
 use serde_json::{Value, json};
 
 use crate::attempt::Known;
 use crate::cluster::Cluster;
 use crate::error::{Refused, pause};
+use crate::objects::{Named, Packed};
 
 /// Who applies objects, as the API server notes it.
 const MANAGER: &str = "cubeloom";
-
-/// The kind of an object.
-#[must_use]
-pub fn kind_of(object: &Value) -> ApiResource {
-    let api_version = object["apiVersion"].as_str().unwrap_or_default();
-    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-    ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, object["kind"].as_str().unwrap_or_default()))
-}
-
-/// The objects that stand for the job: what has a status that says how it ended.
-pub fn roots(job: &KubernetesJob) -> impl Iterator<Item = &Value> {
-    job.objects.iter().filter(|object| !matches!(object["kind"].as_str(), Some("ConfigMap" | "Service")))
-}
-
-/// The name of an object.
-#[must_use]
-pub fn name_of(object: &Value) -> &str {
-    object["metadata"]["name"].as_str().unwrap_or_default()
-}
-
-/// The job's namespace.
-#[must_use]
-pub fn namespace_of(job: &KubernetesJob) -> &str {
-    job.objects.last().and_then(|object| object["metadata"]["namespace"].as_str()).unwrap_or_default()
-}
 
 /// Whether a job has something that only its workers may know.
 fn has_secret(job: &Job) -> bool {
@@ -66,16 +42,25 @@ pub struct Given {
     pub login: Option<Login>,
 }
 
+/// What is sent to the cluster.
+#[derive(Debug)]
+pub struct Parcel {
+    /// The objects, in the order in which they are made; the last is the job.
+    pub objects: Vec<Packed>,
+    /// What the job is given.
+    pub given: Given,
+}
+
 /// A job on its way to the cluster.
 pub struct Submitting<'a> {
     /// Where to.
     pub cluster: &'a Cluster,
+    /// The namespace there.
+    pub namespace: &'a str,
     /// What.
     pub known: &'a Known,
     /// Its objects.
-    pub lowered: &'a KubernetesJob,
-    /// What it is given.
-    pub given: &'a Given,
+    pub parcel: &'a Parcel,
     /// Whether it is wanted no more.
     pub is_stopped: &'a (dyn Fn() -> bool + Sync),
 }
@@ -101,22 +86,22 @@ impl Submitting<'_> {
     }
 
     async fn steps(&self) -> Result<(), Option<String>> {
-        let secrets: Vec<Value> = self.secret()?.into_iter().chain(self.pull_secret()).collect();
+        let secrets: Vec<Packed> = self.secret()?.into_iter().chain(self.pull_secret()).collect();
         for secret in &secrets {
             self.patiently(|| self.keep(secret)).await?;
         }
         let (mut helpers, mut owners) = (Vec::new(), Vec::new());
-        for object in &self.lowered.objects {
-            if roots(self.lowered).any(|root| std::ptr::eq(root, object)) {
+        for object in &self.parcel.objects {
+            if object.named.is_root() {
                 let uid = self.patiently(|| self.create(object)).await?;
-                owners.push(owner(object, uid));
+                owners.push(owner(&object.named, uid));
             } else {
                 self.patiently(|| self.apply(object)).await?;
                 helpers.push(object);
             }
         }
         for helper in helpers.into_iter().chain(&secrets) {
-            self.patiently(|| self.own(helper, &owners)).await?;
+            self.patiently(|| self.own(&helper.named, &owners)).await?;
         }
         Ok(())
     }
@@ -147,31 +132,30 @@ impl Submitting<'_> {
     }
 
     fn no_namespace(&self) -> String {
-        let namespace = namespace_of(self.lowered);
+        let namespace = self.namespace;
         format!(
             "the cluster has no namespace `{namespace}`: the cluster's page says what a project needs there"
         )
     }
 
-    fn api(&self, object: &Value) -> impl Future<Output = Api<DynamicObject>> {
-        let (kind, namespace) = (kind_of(object), namespace_of(self.lowered).to_owned());
-        async move { Api::namespaced_with(self.cluster.client().await, &namespace, &kind) }
+    async fn api(&self, named: &Named) -> Api<DynamicObject> {
+        Api::namespaced_with(self.cluster.client().await, self.namespace, &named.resource())
     }
 
-    async fn apply(&self, object: &Value) -> Result<DynamicObject, Refused> {
+    async fn apply(&self, object: &Packed) -> Result<(), Refused> {
         let params = PatchParams::apply(MANAGER).force();
-        let api = self.api(object).await;
-        let patch = Patch::Apply(object);
-        self.cluster.ask("submitting", api.patch(name_of(object), &params, &patch)).await
+        let api = self.api(&object.named).await;
+        let sent = async { api.patch_metadata(&object.named.name, &params, &Patch::Apply(object.unpacked())).await };
+        self.cluster.ask("submitting", sent).await.map(drop)
     }
 
     /// Makes an object, and tells its uid. One that is there stays as it is: webhooks refuse jobs that change, be it only
     /// back to what was asked for.
-    async fn create(&self, object: &Value) -> Result<Option<String>, Refused> {
+    async fn create(&self, object: &Packed) -> Result<Option<String>, Refused> {
         match self.post(object).await {
             Err(Refused::Exists) => {
-                let api = self.api(object).await;
-                let there = self.cluster.ask("submitting", api.get_metadata(name_of(object))).await;
+                let api = self.api(&object.named).await;
+                let there = self.cluster.ask("submitting", api.get_metadata(&object.named.name)).await;
                 // It has gone in between: it is made again.
                 there.map(|there| there.metadata.uid).map_err(|refused| match refused {
                     Refused::NotFound => Refused::Busy("it has just been removed".into()),
@@ -183,28 +167,31 @@ impl Submitting<'_> {
     }
 
     /// Makes a Secret. One that is there stays, unread: the token in it is known to the workers that run.
-    async fn keep(&self, secret: &Value) -> Result<(), Refused> {
+    async fn keep(&self, secret: &Packed) -> Result<(), Refused> {
         match self.post(secret).await {
             Err(Refused::Exists) => Ok(()),
             made => made.map(drop),
         }
     }
 
-    async fn post(&self, object: &Value) -> Result<DynamicObject, Refused> {
-        let made: DynamicObject = serde_json::from_value(object.clone())
-            .map_err(|error| Refused::ForGood(format!("it cannot be written as an object: {error}")))?;
-        let api = self.api(object).await;
+    async fn post(&self, object: &Packed) -> Result<PartialObjectMeta, Refused> {
+        let client = self.cluster.client().await;
+        let path = DynamicObject::url_path(&object.named.resource(), Some(self.namespace));
         let params = PostParams { field_manager: Some(MANAGER.into()), ..PostParams::default() };
-        self.cluster.ask("submitting", api.create(&params, &made)).await
+        let sent = async {
+            let request = Request::new(path).create(&params, object.text().into());
+            client.request(request.map_err(kube::Error::BuildRequest)?).await
+        };
+        self.cluster.ask("submitting", sent).await
     }
 
     /// The cluster removes what a job needs together with its own object.
-    async fn own(&self, object: &Value, owners: &[Value]) -> Result<(), Refused> {
+    async fn own(&self, named: &Named, owners: &[Value]) -> Result<(), Refused> {
         let patch = json!({"metadata": {"ownerReferences": owners}});
-        let api = self.api(object).await;
+        let api = self.api(named).await;
         let params = PatchParams::default();
         let patch = Patch::Merge(&patch);
-        match self.cluster.ask("submitting", api.patch(name_of(object), &params, &patch)).await {
+        match self.cluster.ask("submitting", api.patch(&named.name, &params, &patch)).await {
             // The job ended, and somebody removed it, before this came.
             Err(Refused::NotFound) => Ok(()),
             owned => owned.map(drop),
@@ -212,20 +199,20 @@ impl Submitting<'_> {
     }
 
     /// What the job's workers may know and nobody else.
-    fn secret(&self) -> Result<Option<Value>, Option<String>> {
+    fn secret(&self) -> Result<Option<Packed>, Option<String>> {
         let job: &Job = &self.known.job;
         if !has_secret(job) {
             return Ok(None);
         }
-        let mut data = self.given.secrets.clone();
+        let mut data = self.parcel.given.secrets.clone();
         data.insert(TOKEN_KEY.into(), token().map_err(|error| Some(error.to_string()))?);
         Ok(Some(self.secret_of("Opaque", &job.key.object_name(), &json!(data))))
     }
 
     /// What its image is pulled with.
-    fn pull_secret(&self) -> Option<Value> {
+    fn pull_secret(&self) -> Option<Packed> {
         let job: &Job = &self.known.job;
-        let (host, login) = (job.registry.as_deref()?, self.given.login.as_ref()?);
+        let (host, login) = (job.registry.as_deref()?, self.parcel.given.login.as_ref()?);
         // What Docker Hub is called in such a file: https://kubernetes.io/docs/concepts/containers/images/#config-json
         let host = if host == DOCKER_HUB { "https://index.docker.io/v1/" } else { host };
         let account = json!({"username": login.user, "password": login.password});
@@ -234,20 +221,21 @@ impl Submitting<'_> {
         Some(self.secret_of("kubernetes.io/dockerconfigjson", &pull_secret(&job.key.object_name()), &data))
     }
 
-    fn secret_of(&self, kind: &str, name: &str, data: &Value) -> Value {
-        let last = self.lowered.objects.last();
-        json!({
+    fn secret_of(&self, kind: &str, name: &str, data: &Value) -> Packed {
+        let last = self.parcel.objects.last().map(Packed::unpacked);
+        let labels = last.map(|object| without_queue(object["metadata"]["labels"].clone()));
+        Packed::of(&json!({
             "apiVersion": "v1",
             "kind": "Secret",
             "metadata": {
                 "name": name,
-                "namespace": namespace_of(self.lowered),
-                "labels": last.map(|object| object["metadata"]["labels"].clone()).map(without_queue),
+                "namespace": self.namespace,
+                "labels": labels,
                 "annotations": {labels::KEY: self.known.job.key.to_string()},
             },
             "type": kind,
             "stringData": data,
-        })
+        }))
     }
 }
 
@@ -269,11 +257,6 @@ fn token() -> Result<String, getrandom::Error> {
     }))
 }
 
-fn owner(object: &Value, uid: Option<String>) -> Value {
-    json!({
-        "apiVersion": object["apiVersion"],
-        "kind": object["kind"],
-        "name": name_of(object),
-        "uid": uid,
-    })
+fn owner(named: &Named, uid: Option<String>) -> Value {
+    json!({"apiVersion": named.api_version, "kind": named.kind, "name": named.name, "uid": uid})
 }

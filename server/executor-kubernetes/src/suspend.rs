@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::board::Seen;
 use crate::cluster::Cluster;
 use crate::error::Refused;
+use crate::objects::resource;
 use crate::roots::RootView;
 
 /// What says that Kueue, not a person, decides when a job is suspended.
@@ -101,7 +102,7 @@ async fn command(cluster: &Cluster, namespace: &str, root: &RootView, suspend: b
         "target": owner,
         "action": if suspend { "AbortJob" } else { "ResumeJob" },
     });
-    let resource = crate::submit::kind_of(&object);
+    let resource = resource("bus.volcano.sh/v1alpha1", "Command");
     let api: Api<DynamicObject> = Api::namespaced_with(cluster.client().await, namespace, &resource);
     let object = serde_json::from_value(object).map_err(|error| Refused::ForGood(error.to_string()))?;
     cluster.ask("suspending", api.create(&PostParams::default(), &object)).await.map(|_| ())

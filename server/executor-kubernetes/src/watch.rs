@@ -17,7 +17,6 @@ use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
-use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -25,9 +24,9 @@ use tokio_util::sync::CancellationToken;
 use crate::board::Told;
 use crate::cluster::Cluster;
 use crate::error::Refused;
+use crate::objects::resource;
 use crate::pods::{PodView, moment};
 use crate::roots::RootView;
-use crate::submit::kind_of;
 
 /// What is watched: a namespace and a kind.
 type Feed = (String, String);
@@ -70,7 +69,7 @@ pub fn watch_what_was_watched(cluster: &Arc<Cluster>) {
     for (namespace, kind) in &feeds {
         // Pods and events are watched wherever a kind of job is.
         let Some((api_version, kind)) = kind.rsplit_once('/') else { continue };
-        watch_namespace(cluster, namespace, &[kind_of(&json!({"apiVersion": api_version, "kind": kind}))]);
+        watch_namespace(cluster, namespace, &[resource(api_version, kind)]);
     }
 }
 

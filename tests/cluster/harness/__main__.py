@@ -22,6 +22,7 @@ def arguments() -> argparse.Namespace:
     real = parser.add_mutually_exclusive_group()
     real.add_argument("--node", action="store_true", help="with a real node; ends with 77 where there can be none")
     real.add_argument("--try-node", action="store_true", help="with a real node where there can be one")
+    real.add_argument("--bare", action="store_true", help="Kubernetes and simulated nodes, no Volcano and no operators")
     parser.add_argument("command", nargs="*", help="what to run, with KUBECONFIG set; without it, until Ctrl-C")
     return parser.parse_args()
 
@@ -58,7 +59,7 @@ def run(parts: Parts, command: list[str], told: dict[str, str]) -> int:
 def bring_up(ending: Ending, wanted: argparse.Namespace) -> int:
     """The whole life of a cluster; the exit code is the command's."""
     with_node, why_not = real_node(wanted)
-    programs = cluster.build(ending, with_node)
+    programs = cluster.build(ending, not wanted.bare, with_node)
     state = make_folder(wanted.state)
     (state / "pid").write_text(str(os.getpid()))
     parts, keep_logs = Parts(state, ending), True

@@ -11,13 +11,14 @@ from .ending import Ended, Ending
 from .parts import Parts
 
 FOLDER = Path(__file__).resolve().parent.parent
-MODULES = ("kubernetes", "kwok", "volcano", "training-operator", "mpi-operator", "kuberay", "spark-operator")
+ALWAYS = ("kubernetes", "kwok")
+OPERATORS = ("volcano", "training-operator", "mpi-operator", "kuberay", "spark-operator")
 OF_THE_NODE = ("kubelet", "containerd", "coredns")
 
 
-def build(ending: Ending, with_node: bool) -> dict[str, Path]:
+def build(ending: Ending, with_operators: bool, with_node: bool) -> dict[str, Path]:
     """The folders of the programs, by wrapper module; the first time takes a quarter of an hour."""
-    return {name: _built(name, ending) for name in MODULES + OF_THE_NODE * with_node}
+    return {name: _built(name, ending) for name in ALWAYS + OPERATORS * with_operators + OF_THE_NODE * with_node}
 
 
 def _built(name: str, ending: Ending) -> Path:
@@ -37,9 +38,11 @@ def _built(name: str, ending: Ending) -> Path:
 
 
 def start(parts: Parts, programs: dict[str, Path]) -> Api:
-    """Starts all of it; it is ready to be used afterwards."""
+    """Starts all that was built; it is ready to be used afterwards."""
     api = control_plane.start(parts, programs["kubernetes"])
     nodes.start(parts, programs["kwok"], api, FOLDER / "nodes")
+    if not programs.keys() & set(OPERATORS):
+        return api
     volcano.start(parts, programs["volcano"], api)
     training_operator.start(parts, programs["training-operator"], api)
     mpi_operator.start(parts, programs["mpi-operator"], api)

@@ -11,6 +11,9 @@ from .api import Api
 from .keys import pair, self_signed
 from .parts import Parts, free_ports
 
+# A controller's client sends 20 requests a second unless told otherwise: thousands of Jobs would wait for that alone.
+QPS = 500
+
 PROFILE = Path(__file__).resolve().parents[3] / "deploy" / "scheduler" / "kube-scheduler.yaml"
 
 
@@ -79,6 +82,7 @@ def _controllers(parts: Parts, binaries: Path) -> None:
     manager += ["--bind-address=127.0.0.1", f"--secure-port={manager_port}", f"--cert-dir={folder}"]
     manager += [f"--service-account-private-key-file={folder}/sa.key", f"--root-ca-file={folder}/apiserver.crt"]
     manager += [f"--flex-volume-plugin-dir={parts.state}/volume-plugins"]  # else a folder in /usr/libexec
+    manager += [f"--kube-api-qps={QPS}", f"--kube-api-burst={2 * QPS}", "--concurrent-job-syncs=32"]
     manager += ["--controllers=*,-nodeipam,-cloud-node-lifecycle,-node-route-controller"]
     parts.start("kube-controller-manager", manager)
     scheduler = [str(binaries / "kube-scheduler"), f"--config={_scheduler_profile(parts)}"]
@@ -89,7 +93,8 @@ def _controllers(parts: Parts, binaries: Path) -> None:
 def _scheduler_profile(parts: Parts) -> Path:
     """The profile that users are given, and where this cluster is: with a configuration, flags no longer say that."""
     profile = yaml.safe_load(PROFILE.read_text())
-    profile["clientConnection"] = {"kubeconfig": str(parts.state / "kubeconfig")}
+    connection = {"kubeconfig": str(parts.state / "kubeconfig"), "qps": QPS, "burst": 2 * QPS}
+    profile["clientConnection"] = connection
     profile["leaderElection"] = {"leaderElect": False}
     file = parts.state / "kube-scheduler.json"
     file.write_text(json.dumps(profile))

@@ -21,6 +21,10 @@ use crate::decide::admission::{Admission, Request, Verdict};
 /// How many waiting jobs one pass looks at behind the first one without room.
 const LOOK_AHEAD: usize = 256;
 
+/// How many jobs one pass starts on a cluster: the first are on their way while the others are still to be written, and of
+/// thousands that start at once only so many lie in memory as what is sent.
+const STARTS: usize = 128;
+
 /// A job that was let in, and its workers in the elastic role.
 struct Admitted {
     key: QueueKey,
@@ -28,14 +32,18 @@ struct Admitted {
 }
 
 impl Core {
-    /// Starts what can start now, on every cluster.
-    pub fn admit(&mut self, now: Timestamp) {
+    /// Starts what can start now, on every cluster. True when another pass could start more.
+    #[must_use]
+    pub fn admit(&mut self, now: Timestamp) -> bool {
+        let mut more = false;
         for cluster in self.places.keys().cloned().collect::<Vec<_>>() {
             let admitted = self.decide(&cluster, now);
+            more |= admitted.len() == STARTS;
             for Admitted { key: (_, _, at), workers } in admitted {
                 self.start(at, workers, now);
             }
         }
+        more
     }
 
     /// Goes through a cluster's queue in order. What is let in leaves the queue.
@@ -46,7 +54,7 @@ impl Core {
         let mut waiting: Vec<(At, WaitReason)> = Vec::new();
         let mut started: std::collections::BTreeMap<usize, Vec<TaskIx>> = std::collections::BTreeMap::new();
         for key in &place.queue {
-            if waiting.len() >= LOOK_AHEAD {
+            if waiting.len() >= LOOK_AHEAD || admitted.len() == STARTS {
                 break;
             }
             let at = key.2;
@@ -69,7 +77,9 @@ impl Core {
                 Verdict::Wait(reason) => waiting.push((at, reason)),
             }
         }
-        self.grow(&mut admission, &mut admitted);
+        if admitted.len() < STARTS {
+            self.grow(&mut admission, &mut admitted);
+        }
         if let Some(place) = self.places.get_mut(cluster) {
             for Admitted { key, .. } in &admitted {
                 place.queue.remove(key);
