@@ -86,6 +86,18 @@ pub struct Survey {
     pub error: Option<String>,
     /// What is there, and what is not.
     pub findings: Vec<Finding>,
+    /// What it did not do lately.
+    pub refusals: Option<Refusals>,
+}
+
+/// Requests of the last ten minutes that a cluster did not answer, or could not do at that time: it has too much to do, or
+/// waits for a webhook in vain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusals {
+    /// How many, at most 1,000.
+    pub count: usize,
+    /// What the last was for, and what came of it.
+    pub why: String,
 }
 
 /// One thing that was looked for.

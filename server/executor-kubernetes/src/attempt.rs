@@ -199,7 +199,7 @@ impl Attempt {
     async fn prepare(&self) -> Result<(), String> {
         let (cluster, job) = (Arc::clone(&self.cluster), Arc::clone(&self.known.job));
         let names = Arc::clone(&self.names);
-        let made = tokio::task::spawn_blocking(move || {
+        let made = self.cluster.on_disk(move || {
             let folders = &cluster.folders;
             folders
                 .write_record(&job, &names)
@@ -208,17 +208,14 @@ impl Attempt {
                 .prepare(&job, cluster.config.uid(&job.project))
                 .map_err(|error| format!("the project's workspace cannot be written to: {error}"))
         });
-        made.await.map_err(|error| error.to_string())?
+        made.await.unwrap_or_else(|error| Err(error.to_string()))
     }
 
     /// Looks whenever something has changed, until it has ended.
     async fn watch(&mut self, going: &mut Going) -> Ended {
         let mut look = interval(LOOK);
         loop {
-            let seen = self.cluster.look(&going.name);
-            self.follow_logs(going, &seen);
-            elastic::keep_first(&self.cluster, &going.name.0, &self.known.job, &seen, &mut going.kept);
-            match self.look(going, &seen) {
+            match self.take_in(going) {
                 Next::Verdict(verdict) => return Box::pin(self.conclude(going, verdict)).await,
                 Next::GiveUp(failure) => return Box::pin(self.give_up(going, failure)).await,
                 Next::Wait if let Some(stop) = going.stop => return Box::pin(self.stop(going, stop)).await,
@@ -230,6 +227,14 @@ impl Attempt {
                 _ = look.tick() => self.tell_progress(going),
             }
         }
+    }
+
+    /// What was seen is gone again when it is waited for more: thousands may wait.
+    fn take_in(&self, going: &mut Going) -> Next {
+        let seen = self.cluster.look(&going.name);
+        self.follow_logs(going, &seen);
+        elastic::keep_first(&self.cluster, &going.name.0, &self.known.job, &seen, &mut going.kept);
+        self.look(going, &seen)
     }
 
     fn look(&self, going: &mut Going, seen: &Seen) -> Next {
@@ -376,13 +381,12 @@ impl Attempt {
         self.read_logs(going).await;
         let (cluster, known) = (Arc::clone(&self.cluster), self.known.clone());
         let told = self.cluster.look(&going.name).notices();
-        let report = tokio::task::spawn_blocking(move || {
+        let report = self.cluster.on_disk(move || {
             // What only helps to understand does not hold up the end.
             let _ = cluster.folders.keep_told(&known.job.key, &told);
             outputs::whole(&cluster, &known)
         });
-        let report = report.await;
-        let report = report.unwrap_or_default();
+        let report = report.await.unwrap_or_default();
         let job = &self.known.job;
         if outcome == Outcome::Succeeded
             && let Some(missing) = reported::missing(&job.outputs, &report)
@@ -434,7 +438,7 @@ impl Attempt {
             let following = Following {
                 cluster: Arc::clone(&self.cluster),
                 job: going.name.clone(),
-                pod: pod.view.clone(),
+                pod: Arc::clone(&pod.view),
                 folder,
                 masks: Arc::clone(&self.known.masks),
                 read: Arc::clone(&going.read),

@@ -43,8 +43,8 @@ pub struct Seen {
 /// A pod, as it was last seen.
 #[derive(Clone, Debug)]
 pub struct PodSeen {
-    /// What it was.
-    pub view: PodView,
+    /// What it was; shared, since everybody who looks has a copy.
+    pub view: Arc<PodView>,
     /// Whether it is not there any more.
     pub gone: bool,
 }
@@ -52,8 +52,8 @@ pub struct PodSeen {
 /// An object, as it was last seen.
 #[derive(Clone, Debug)]
 pub struct RootSeen {
-    /// What it was.
-    pub view: RootView,
+    /// What it was; shared.
+    pub view: Arc<RootView>,
     /// Whether it is not there any more.
     pub gone: bool,
 }
@@ -61,12 +61,12 @@ pub struct RootSeen {
 impl Seen {
     /// Pods of which something may still run.
     pub fn live_pods(&self) -> impl Iterator<Item = &PodView> {
-        self.pods.values().filter(|pod| !pod.gone && !pod.view.has_ended()).map(|pod| &pod.view)
+        self.pods.values().filter(|pod| !pod.gone && !pod.view.has_ended()).map(|pod| &*pod.view)
     }
 
     /// Pods that their nodes have lost, and of which only somebody's word is missing.
     pub fn lost_pods(&self) -> impl Iterator<Item = &PodView> {
-        self.pods.values().filter(|pod| !pod.gone && pod.view.is_lost()).map(|pod| &pod.view)
+        self.pods.values().filter(|pod| !pod.gone && pod.view.is_lost()).map(|pod| &*pod.view)
     }
 
     /// What was told of it, the latest at the end.
@@ -76,7 +76,7 @@ impl Seen {
 
     /// Objects that are still there.
     pub fn live_roots(&self) -> impl Iterator<Item = &RootView> + Clone {
-        self.roots.values().filter(|root| !root.gone).map(|root| &root.view)
+        self.roots.values().filter(|root| !root.gone).map(|root| &*root.view)
     }
 }
 
@@ -118,8 +118,8 @@ impl Board {
     /// What is known of a job now.
     pub fn look(&self, job: &JobName, now: Timestamp) -> Seen {
         let mut seen = self.lock().get(job).map(|entry| entry.seen.clone()).unwrap_or_default();
-        for pod in seen.pods.values_mut().filter(|pod| !pod.gone) {
-            pod.view.lose(now);
+        for pod in seen.pods.values_mut().filter(|pod| !pod.gone && pod.view.deleted.is_some()) {
+            Arc::make_mut(&mut pod.view).lose(now);
         }
         seen
     }
@@ -170,7 +170,7 @@ impl Board {
     pub fn pod(&self, namespace: &str, view: PodView) {
         let mut all = self.lock();
         let entry = all.entry((namespace.to_owned(), view.job.clone())).or_default();
-        entry.seen.pods.insert(view.uid.clone(), PodSeen { view, gone: false });
+        entry.seen.pods.insert(view.uid.clone(), PodSeen { view: Arc::new(view), gone: false });
         entry.news();
     }
 
@@ -179,7 +179,7 @@ impl Board {
         last.go();
         self.change(&(namespace.to_owned(), last.job.clone()), |entry| {
             let uid = last.uid.clone();
-            entry.seen.pods.insert(uid, PodSeen { view: last, gone: true });
+            entry.seen.pods.insert(uid, PodSeen { view: Arc::new(last), gone: true });
         });
     }
 
@@ -188,7 +188,7 @@ impl Board {
         let mut all = self.lock();
         let entry = all.entry((namespace.to_owned(), view.job.clone())).or_default();
         let name = key(&view);
-        entry.seen.roots.insert(name, RootSeen { view, gone: false });
+        entry.seen.roots.insert(name, RootSeen { view: Arc::new(view), gone: false });
         entry.news();
     }
 
@@ -196,7 +196,7 @@ impl Board {
     pub fn root_gone(&self, namespace: &str, last: RootView) {
         self.change(&(namespace.to_owned(), last.job.clone()), |entry| {
             let name = key(&last);
-            entry.seen.roots.insert(name, RootSeen { view: last, gone: true });
+            entry.seen.roots.insert(name, RootSeen { view: Arc::new(last), gone: true });
         });
     }
 
@@ -222,7 +222,7 @@ impl Board {
         self.each(namespace, |seen| {
             let gone = seen.pods.iter_mut().filter(|(uid, pod)| !pod.gone && !there.contains(uid.as_str()));
             gone.map(|(_, pod)| {
-                pod.view.go();
+                Arc::make_mut(&mut pod.view).go();
                 pod.gone = true;
             })
             .count()
@@ -232,7 +232,7 @@ impl Board {
     /// The same for objects of one kind, by their names.
     pub fn only_roots(&self, namespace: &str, kind: &ApiResource, there: &HashSet<String>) {
         self.each(namespace, |seen| {
-            let of_kind = seen.roots.values_mut().filter(|root| root.view.resource == *kind && !root.gone);
+            let of_kind = seen.roots.values_mut().filter(|root| *root.view.resource == *kind && !root.gone);
             let gone = of_kind.filter(|root| !there.contains(&root.view.name));
             gone.map(|root| root.gone = true).count()
         });

@@ -10,6 +10,7 @@ use kube::Client;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{OnceCell, Semaphore};
+use tokio::task::JoinError;
 
 use crate::access::AccessError;
 use crate::board::{Board, JobName, Seen};
@@ -25,6 +26,9 @@ use crate::watch::Watches;
 const FOLLOWED: usize = 256;
 /// How many logs of pods that have ended are read at once, however many are followed.
 const READ: usize = 32;
+
+/// How many attempts write to their folders, or read them, at once. Each takes a thread.
+const ON_DISK: usize = 8;
 
 /// How long an answer may take: longer than the API server waits for webhooks. A network may fail without a word.
 const ANSWER: Duration = Duration::from_secs(60);
@@ -70,6 +74,8 @@ pub struct Cluster {
     pub followers: Semaphore,
     /// Leave to read one to its end.
     pub readers: Semaphore,
+    /// Leave to write to a folder.
+    disk: Semaphore,
     /// What live workers have reported.
     pub reports: Reports,
     /// Cards that nodes have lost.
@@ -93,6 +99,7 @@ impl Cluster {
             pace: Pace::default(),
             followers: Semaphore::new(FOLLOWED),
             readers: Semaphore::new(READ),
+            disk: Semaphore::new(ON_DISK),
             reports: Reports::default(),
             troubles: Mutex::default(),
             client: OnceCell::new(),
@@ -151,6 +158,19 @@ impl Cluster {
     /// What is known of a job now.
     pub fn look(&self, job: &JobName) -> Seen {
         self.board.look(job, self.clock.now())
+    }
+
+    /// Does what waits for the disk.
+    ///
+    /// # Errors
+    /// It panicked, or the server ends.
+    pub async fn on_disk<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, JoinError> {
+        // Never closed.
+        let _leave = self.disk.acquire().await;
+        tokio::task::spawn_blocking(work).await
     }
 
     /// Asks something of the API server as soon as the pace allows, and notes whether it answers.

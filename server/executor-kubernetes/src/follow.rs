@@ -40,7 +40,7 @@ pub struct Following {
     /// The job that the pod is of.
     pub job: JobName,
     /// The pod.
-    pub pod: PodView,
+    pub pod: Arc<PodView>,
     /// The folder of its worker.
     pub folder: PathBuf,
     /// What must not be seen of it.

@@ -59,7 +59,7 @@ async fn keep(cluster: &Cluster, roots: &[RootView]) -> Option<Duration> {
 }
 
 async fn remove(cluster: &Cluster, namespace: &str, root: &RootView) {
-    let api: Api<DynamicObject> = Api::namespaced_with(cluster.client().await, namespace, &root.resource);
+    let api: Api<DynamicObject> = Api::namespaced_with(cluster.client().await, namespace, &*root.resource);
     let params = DeleteParams::background();
     if let Err(refused) = cluster.ask("removing what has ended", api.delete(&root.name, &params)).await {
         tracing::debug!(name = root.name, why = refused.message(), "what has ended was not removed yet");

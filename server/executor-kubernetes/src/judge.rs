@@ -131,7 +131,7 @@ fn in_the_queue(message: &str) -> String {
 pub fn first_is_done(seen: &Seen, success: &SuccessRule) -> bool {
     let SuccessRule::First(role) = success else { return false };
     let ended = |well: bool| {
-        let pods = seen.pods.values().map(|pod| &pod.view);
+        let pods = seen.pods.values().map(|pod| &*pod.view);
         pods.filter(move |pod| matches!(&pod.state, PodState::Ended { end, .. } if is_well(end) == well))
     };
     let is_first = |pod: &PodView| pod.worker.role == *role && pod.worker.index == 0;
@@ -142,7 +142,7 @@ pub fn first_is_done(seen: &Seen, success: &SuccessRule) -> bool {
 #[must_use]
 pub fn decider_has_failed(seen: &Seen, success: &SuccessRule) -> bool {
     let SuccessRule::Role(role) = success else { return false };
-    let mut pods = seen.pods.values().map(|pod| &pod.view).filter(|pod| pod.worker.role == *role);
+    let mut pods = seen.pods.values().map(|pod| &*pod.view).filter(|pod| pod.worker.role == *role);
     pods.any(|pod| matches!(&pod.state, PodState::Ended { end, .. } if !is_well(end)))
 }
 
@@ -155,7 +155,7 @@ pub fn blame(seen: &Seen, cause: &Cause) -> Option<Blame> {
             && !(is_of_the_program(cause) && was_stopped(pod))
     };
     let order = |pod: &&PodView| finish(pod).map(|finish| finish.order());
-    let pods = || seen.pods.values().map(|pod| &pod.view);
+    let pods = || seen.pods.values().map(|pod| &*pod.view);
     let pod = pods().filter(failed).min_by_key(order)?.clone();
     let stopped = |other: &&PodView| {
         other.worker != pod.worker
@@ -216,6 +216,8 @@ pub fn failure(job: &Names, seen: &Seen, blame: Option<Blame>, cause: &Cause) ->
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use cubeloom_domain::executor::Notice;
 
     use super::*;
@@ -243,7 +245,7 @@ mod tests {
                 disruption: None,
                 state,
             };
-            (view.uid.clone(), PodSeen { view, gone: false })
+            (view.uid.clone(), PodSeen { view: view.into(), gone: false })
         };
         Seen { pods: pods.iter().map(pod).collect(), ..Seen::default() }
     }
@@ -263,7 +265,7 @@ mod tests {
     fn a_volume_that_cannot_be_mounted_stands_in_the_last_event_of_its_pod() {
         let mut seen = seen(&[("worker", 0, None)]);
         let pod = seen.pods.get_mut("worker-0").unwrap();
-        pod.view.state = PodState::Waiting { note: None, obstacle: None };
+        Arc::make_mut(&mut pod.view).state = PodState::Waiting { note: None, obstacle: None };
         let mut tell = |seconds: i64, reason: &str| {
             let notice = Notice {
                 at: Timestamp(seconds),
@@ -287,15 +289,15 @@ mod tests {
         let worker = seen.pods.get_mut("worker-0").unwrap();
         let at = Timestamp(2);
         let end = |end: End| PodState::Ended { end, started_at: None, ended_at: at };
-        worker.view.state = end(End::Signal { signal: 15 });
-        worker.view.deleted = Some(at);
+        Arc::make_mut(&mut worker.view).state = end(End::Signal { signal: 15 });
+        Arc::make_mut(&mut worker.view).deleted = Some(at);
         let blamed = |seen: &Seen, reason: &str| {
             let cause = Cause { reason: reason.into(), ..Cause::default() };
             blame(seen, &cause).map(|blame| blame.pod.name)
         };
         assert_eq!(blamed(&seen, "AppFailed"), None);
         assert_eq!(blamed(&seen, "BackoffLimitExceeded").as_deref(), Some("worker-0"));
-        seen.pods.get_mut("head-0").unwrap().view.state = end(End::OutOfMemory);
+        Arc::make_mut(&mut seen.pods.get_mut("head-0").unwrap().view).state = end(End::OutOfMemory);
         assert_eq!(blamed(&seen, "AppFailed").as_deref(), Some("head-0"));
     }
 

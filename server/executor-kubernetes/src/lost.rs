@@ -51,6 +51,8 @@ pub fn is_torn(seen: &Seen, workers: u32, gang: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::board::PodSeen;
 
@@ -88,12 +90,14 @@ mod tests {
 
     #[test]
     fn a_job_is_torn_when_lost_nodes_leave_too_few_workers() {
-        let pods = (0..3).map(running).map(|view| (view.uid.clone(), PodSeen { view, gone: false }));
+        let pods =
+            (0..3).map(running).map(|view| (view.uid.clone(), PodSeen { view: view.into(), gone: false }));
         let mut seen = Seen { pods: pods.collect(), ..Seen::default() };
         let lose = |seen: &mut Seen, name: &str| {
             let pod = seen.pods.get_mut(name).unwrap();
-            pod.view.deleted = Some(BY);
-            pod.view.lose(BY.plus(2 * CONFIRM));
+            let view = Arc::make_mut(&mut pod.view);
+            view.deleted = Some(BY);
+            view.lose(BY.plus(2 * CONFIRM));
         };
         assert!(!is_torn(&seen, 3, 3));
         lose(&mut seen, "worker-1");

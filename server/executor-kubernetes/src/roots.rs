@@ -1,5 +1,7 @@
 //! What the status of a job's own object says, whichever operator writes it. Pure.
 
+use std::sync::Arc;
+
 use cubeloom_domain::job::SuccessRule;
 use cubeloom_domain::kubernetes::labels;
 use cubeloom_domain::{AttemptKey, Timestamp};
@@ -11,8 +13,8 @@ use crate::suspend::is_suspended;
 /// An object that stands for a job, or for one role of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootView {
-    /// Its kind.
-    pub resource: ApiResource,
+    /// Its kind; shared, there are few.
+    pub resource: Arc<ApiResource>,
     /// Its name.
     pub name: String,
     /// The job's name.
@@ -64,13 +66,13 @@ pub const STOP: &str = "cubeloom/stop";
 impl RootView {
     /// Reads an object; `None` when it is not one of ours.
     #[must_use]
-    pub fn read(resource: &ApiResource, object: &DynamicObject) -> Option<Self> {
+    pub fn read(resource: &Arc<ApiResource>, object: &DynamicObject) -> Option<Self> {
         let meta = &object.metadata;
         let status = &object.data["status"];
         let noted = |name: &str| meta.annotations.as_ref().and_then(|annotations| annotations.get(name));
         let state = state(&resource.kind, status);
         Some(Self {
-            resource: resource.clone(),
+            resource: Arc::clone(resource),
             name: meta.name.clone()?,
             job: meta.labels.as_ref()?.get(labels::JOB)?.clone(),
             run: meta.labels.as_ref()?.get(labels::RUN).cloned().unwrap_or_default(),
@@ -264,7 +266,7 @@ mod tests {
     fn objects_of_roles_decide_together() {
         let kind = ApiResource::erase::<k8s_openapi::api::batch::v1::Job>(&());
         let root = |role: &str, state: RootState| RootView {
-            resource: kind.clone(),
+            resource: kind.clone().into(),
             name: format!("cl-a-{role}"),
             job: "cl-a".into(),
             run: "r".into(),

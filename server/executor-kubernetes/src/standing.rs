@@ -1,55 +1,85 @@
-//! Keeps how a cluster is: whether it answers, and since when not.
+//! Keeps how a cluster is: whether it answers, since when not, and how often it did not lately.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use cubeloom_domain::Clock;
-use cubeloom_domain::clusters::Standing;
+use cubeloom_domain::clusters::{Refusals, Standing};
+use cubeloom_domain::{Clock, Timestamp};
 
 use crate::error::Refused;
+
+/// What is lately.
+const LATELY: Duration = Duration::from_secs(600);
+/// How many refusals are counted.
+const COUNTED: usize = 1000;
 
 /// Keeps how a cluster is.
 pub struct Watched {
     clock: Arc<dyn Clock>,
     name: String,
-    present: Mutex<Standing>,
+    state: Mutex<State>,
+}
+
+struct State {
+    present: Standing,
+    /// When it refused something, the latest at the end.
+    refusals: VecDeque<Timestamp>,
+    /// What the last was.
+    last: String,
 }
 
 impl Watched {
     /// Of the cluster of this name.
     pub fn new(name: &str, clock: Arc<dyn Clock>) -> Self {
-        Self { clock, name: name.to_owned(), present: Mutex::new(Standing::Unknown) }
+        let state = State { present: Standing::Unknown, refusals: VecDeque::new(), last: String::new() };
+        Self { clock, name: name.to_owned(), state: Mutex::new(state) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Standing> {
-        self.present.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How it is now.
     pub fn now(&self) -> Standing {
-        self.lock().clone()
+        self.lock().present.clone()
+    }
+
+    /// What it refused lately.
+    pub fn refusals(&self) -> Option<Refusals> {
+        let state = self.lock();
+        let now = self.clock.now();
+        let count = state.refusals.iter().filter(|at| now.since(**at) <= LATELY).count();
+        (count > 0).then(|| Refusals { count, why: state.last.clone() })
     }
 
     /// It answered something.
     pub fn answered(&self) {
-        let mut present = self.lock();
-        if *present != Standing::Connected {
+        let mut state = self.lock();
+        if state.present != Standing::Connected {
             tracing::info!(cluster = self.name, "the cluster answers");
-            *present = Standing::Connected;
+            state.present = Standing::Connected;
         }
     }
 
     /// What was asked of it was refused. A refusal of one thing is an answer.
     pub fn failed(&self, what: &str, refused: &Refused) {
         let why = format!("{what}: {}", refused.message());
-        let mut present = self.lock();
-        let since = match &*present {
+        let now = self.clock.now();
+        let mut state = self.lock();
+        state.refusals.push_back(now);
+        if state.refusals.len() > COUNTED {
+            state.refusals.pop_front();
+        }
+        state.last.clone_from(&why);
+        let since = match &state.present {
             Standing::Away { since, .. } | Standing::Refused { since, .. } => *since,
             Standing::Unknown | Standing::Connected => {
                 tracing::warn!(cluster = self.name, why, "the cluster does not answer as it should");
-                self.clock.now()
+                now
             }
         };
-        *present = match refused {
+        state.present = match refused {
             Refused::Credentials(_) => Standing::Refused { since, why },
             _ => Standing::Away { since, why },
         };

@@ -145,7 +145,8 @@ impl Submitting<'_> {
     async fn apply(&self, object: &Packed) -> Result<(), Refused> {
         let params = PatchParams::apply(MANAGER).force();
         let api = self.api(&object.named).await;
-        let sent = async { api.patch_metadata(&object.named.name, &params, &Patch::Apply(object.unpacked())).await };
+        let sent =
+            async { api.patch_metadata(&object.named.name, &params, &Patch::Apply(object.unpacked())).await };
         self.cluster.ask("submitting", sent).await.map(drop)
     }
 

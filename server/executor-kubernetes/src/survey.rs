@@ -70,7 +70,7 @@ pub async fn survey(cluster: &Cluster, project: &str) -> Survey {
     }));
     findings.extend(belongings(cluster, &facts).await);
     findings.extend(rights(cluster, &facts).await);
-    Survey { version: Some(version), error: None, findings }
+    Survey { version: Some(version), error: None, findings, refusals: cluster.standing.refusals() }
 }
 
 /// The versions of programs that run there, where deployments may be listed.
@@ -107,9 +107,15 @@ async fn belongings(cluster: &Cluster, facts: &KubernetesFacts) -> Vec<Finding> 
         let account = cluster.ask("looking", accounts.get_metadata(name)).await;
         findings.push(finding(Subject::ServiceAccount, name, !missing(account.as_ref().err()), None));
     }
+    let leaves = namespace.as_ref().is_ok_and(|namespace| namespace.metadata.deletion_timestamp.is_some());
     let claimed = !missing(claim.as_ref().err()) && phase.as_deref() != Some("Lost");
     findings.extend([
-        finding(Subject::Namespace, &facts.namespace, !missing(namespace.as_ref().err()), None),
+        finding(
+            Subject::Namespace,
+            &facts.namespace,
+            !missing(namespace.as_ref().err()) && !leaves,
+            leaves.then(|| "being deleted".to_owned()),
+        ),
         finding(Subject::ServiceAccount, &facts.service_account, !missing(account.as_ref().err()), None),
         finding(Subject::Claim, &facts.workspace_claim, claimed, phase),
     ]);

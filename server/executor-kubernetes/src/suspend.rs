@@ -78,7 +78,7 @@ pub async fn suspend(cluster: &Cluster, key: &AttemptKey, suspend: bool) -> Resu
 }
 
 async fn one(cluster: &Cluster, namespace: &str, root: &RootView, suspend: bool) -> Result<(), Refused> {
-    let api: Api<DynamicObject> = Api::namespaced_with(cluster.client().await, namespace, &root.resource);
+    let api: Api<DynamicObject> = Api::namespaced_with(cluster.client().await, namespace, &*root.resource);
     let patch = match way(&root.resource) {
         Some(Way::Spec) => json!({"spec": {"suspend": suspend}}),
         Some(Way::RunPolicy) => json!({"spec": {"runPolicy": {"suspend": suspend}}}),

@@ -179,7 +179,7 @@ async fn pods(cluster: Arc<Cluster>, namespace: String, synced: watch::Sender<bo
 
 async fn roots(cluster: Arc<Cluster>, namespace: String, kind: ApiResource, synced: watch::Sender<bool>) {
     let api: Api<DynamicObject> = Api::namespaced_with(cluster.client().await, &namespace, &kind);
-    let board = &cluster.board;
+    let (board, kind) = (&cluster.board, Arc::new(kind));
     let tell = |heard: Heard<DynamicObject>| match heard {
         Heard::There(object) => {
             _ = RootView::read(&kind, &object).map(|view| board.root(&namespace, view));
@@ -209,17 +209,25 @@ async fn events(cluster: Arc<Cluster>, namespace: String, synced: watch::Sender<
 
 fn see_event(cluster: &Cluster, namespace: &str, event: ClusterEvent) {
     let of = &event.involved_object;
-    let Some(name) = of.name.clone().filter(|name| name.starts_with("cl-")) else { return };
+    let kind = of.kind.as_deref().unwrap_or_default();
+    let Some(name) = of.name.as_deref().and_then(|name| of_a_job(kind, name)) else { return };
     let at = event.last_timestamp.as_ref().or(event.metadata.creation_timestamp.as_ref());
     let notice = Notice {
         at: moment(at),
-        of: format!("{}/{name}", of.kind.as_deref().unwrap_or_default()),
+        of: format!("{kind}/{name}"),
         warning: event.type_.as_deref() == Some("Warning"),
         reason: event.reason.clone().unwrap_or_default(),
         message: event.message.clone().unwrap_or_default(),
     };
     let told = Told { uid: event.metadata.uid.clone().unwrap_or_default(), notice };
-    cluster.board.event(namespace, &name, told);
+    cluster.board.event(namespace, name, told);
+}
+
+/// The name of an object from where its job's begins. Kueue writes why a job waits at a Workload, which is called
+/// `<kind>-<job>-<hash>`: <https://github.com/kubernetes-sigs/kueue/blob/main/pkg/controller/jobframework/workload_names.go>.
+fn of_a_job<'a>(kind: &str, name: &'a str) -> Option<&'a str> {
+    let name = if kind == "Workload" { name.split_once('-')?.1 } else { name };
+    name.starts_with("cl-").then_some(name)
 }
 
 /// Notes how the cluster is. The watcher itself tries again.
@@ -240,5 +248,18 @@ pub fn heard<K>(cluster: &Cluster, what: &str, event: Result<Event<K>, watcher::
             cluster.standing.failed(&format!("watching {what}"), &refused);
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_a_job;
+
+    #[test]
+    fn what_kueue_says_is_told_of_the_job() {
+        assert_eq!(of_a_job("Workload", "pytorchjob-cl-train-1-4fd0a"), Some("cl-train-1-4fd0a"));
+        assert_eq!(of_a_job("Workload", "job-backup-4fd0a"), None);
+        assert_eq!(of_a_job("Pod", "cl-train-1-worker-0"), Some("cl-train-1-worker-0"));
+        assert_eq!(of_a_job("Pod", "job-cl-train-1"), None);
     }
 }

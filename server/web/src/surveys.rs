@@ -1,7 +1,7 @@
 //! What a cluster offers to a project's jobs, and what is missing, in sentences.
 
 use cubeloom_compiler::lower::kubernetes::{Outlook, outlook};
-use cubeloom_domain::clusters::{Finding, Subject, Survey};
+use cubeloom_domain::clusters::{Finding, Refusals, Subject, Survey};
 
 use crate::api::clusters::check::{ClusterCheck, FrameworkView, PartView};
 use crate::error::{ApiError, ApiResult};
@@ -108,6 +108,14 @@ fn problems(survey: &Survey, volcano: bool, frameworks: &[Outlook]) -> Vec<Strin
     }
     let missing = survey.findings.iter().filter(|finding| !finding.found);
     let mut found: Vec<String> = missing.clone().filter_map(sentence).collect();
+    if let Some(Refusals { count, why }) = &survey.refusals {
+        found.insert(
+            0,
+            format!(
+                "requests of the last ten minutes that it did not answer, or could not do: {count}; {why}"
+            ),
+        );
+    }
     let rights: Vec<&str> = missing
         .filter(|finding| finding.subject == Subject::Right)
         .map(|finding| finding.name.as_str())
@@ -133,6 +141,9 @@ fn problems(survey: &Survey, volcano: bool, frameworks: &[Outlook]) -> Vec<Strin
 fn sentence(finding: &Finding) -> Option<String> {
     let name = &finding.name;
     Some(match finding.subject {
+        Subject::Namespace if finding.detail.is_some() => {
+            format!("the namespace `{name}` is being deleted: it takes no jobs")
+        }
         Subject::Namespace => format!("the namespace `{name}` is not there: kubectl create namespace {name}"),
         Subject::ServiceAccount => {
             format!("the service account `{name}` is not in the namespace: jobs cannot start without it")

@@ -30,6 +30,8 @@ pub enum Weather {
     Away,
     /// Every other one is answered with 429.
     Busy,
+    /// Every one is.
+    Full,
     /// What is asked for is done, and the answer to anything but a question is 504.
     Lost,
     /// Nobody knows us: 401.
@@ -138,6 +140,7 @@ async fn answer(shared: &Shared, weather: Weather, request: Request<Incoming>) -
             let event = json!({"type": "ERROR", "object": failure(410, "Expired")});
             return answer_of(200, &format!("{event}\n"));
         }
+        Weather::Full => return refuse(429, "TooManyRequests"),
         Weather::Busy if rand() => return refuse(429, "TooManyRequests"),
         _ => {}
     }

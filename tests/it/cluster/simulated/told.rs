@@ -1,6 +1,6 @@
 //! What people are told of a cluster that is not well, and of jobs that the cluster does not take, or takes away.
 
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod};
 use kube::Api;
 use kube::api::{DeleteParams, EvictParams, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
@@ -26,9 +26,11 @@ fn the_clusters_page_says_since_when_it_is_away_and_why() {
     let server = Server::start_in(TestApp::new());
     let admin = server.as_(Who::Administrator);
     add_by(&admin, &place.namespace, &proxy.kubeconfig());
-    for (weather, state, words) in
-        [(Weather::Away, "away", "Does not answer"), (Weather::Strangers, "refused", "Credentials refused")]
-    {
+    for (weather, state, words) in [
+        (Weather::Away, "away", "Does not answer"),
+        (Weather::Full, "away", "TooManyRequests"),
+        (Weather::Strangers, "refused", "Credentials refused"),
+    ] {
         proxy.becomes(weather);
         until(state, || standing(&admin)["state"] == state);
         let seen = standing(&admin);
@@ -40,6 +42,27 @@ fn the_clusters_page_says_since_when_it_is_away_and_why() {
         proxy.becomes(Weather::Fine);
         until("it is well again", || standing(&admin)["state"] == "connected");
     }
+    assert!(has_problem(&admin, "requests of the last ten minutes"), "what was is told for a while");
+    // Simulated nodes end what is deleted; what holds this up is somebody's own business.
+    let held = Object::of(json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "held", "namespace": place.namespace, "finalizers": ["example.org/held"]},
+    }));
+    let namespaces: Api<Namespace> = Api::all(place.kubectl.0.clone());
+    place.runtime.block_on(place.kubectl.create(&held));
+    place.runtime.block_on(namespaces.delete(&place.namespace, &DeleteParams::default())).unwrap();
+    until("the check says that the namespace goes", || {
+        has_problem(&admin, "is being deleted: it takes no jobs")
+    });
+    let let_go = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+    let maps: Api<ConfigMap> = Api::namespaced(place.kubectl.0.clone(), &place.namespace);
+    place.runtime.block_on(maps.patch("held", &PatchParams::default(), &let_go)).unwrap();
+}
+
+/// Whether the check page of the cluster names this problem.
+fn has_problem(client: &Client, words: &str) -> bool {
+    let check = client.get("/clusters/simulated/check").expect(200).json();
+    check["problems"].as_array().unwrap().iter().any(|problem| problem.as_str().unwrap().contains(words))
 }
 
 /// What the task's page is made from.
