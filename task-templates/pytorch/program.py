@@ -4,7 +4,7 @@
     program.py --code "print(1)" ARGS...     Python text, in this process
     program.py -- PROGRAM ARGS...            any other program; it replaces this process
 
-The templates indexed, mpi and pytorch have copies of this file and of lib/cubeloom.py, for a template is installed alone;
+Other templates have copies of this file and of lib/cubeloom.py, for a template is installed alone;
 copies.sh makes and compares them.
 """
 

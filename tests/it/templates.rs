@@ -6,12 +6,16 @@
 mod copies;
 mod digits;
 mod examples;
+mod http;
 mod indexed;
 mod ledger;
 mod mpi;
 mod python;
 mod pytorch;
+mod ray;
 pub mod rig;
+mod sql;
+mod tensorflow;
 mod transfer;
 mod web;
 mod xgboost;

@@ -20,9 +20,15 @@ places = set(ray.get([place.remote() for _ in range(6)]))
 
 /// A run of one job of Ray; how its task ended.
 fn task(client: &Client, then: &str) -> Value {
+    let command = ["python3", "-c", &format!("{PLACES}{then}")];
+    // What it has room for on the tests' node.
+    let resources = json!({"head": {"cpu": "200m"}, "worker": {"cpu": "200m"}});
     let document = json!({
         "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "ray", "cluster": "node",
-        "tasks": [{"name": "spread", "template": "ray", "arguments": {"workers": 2, "code": format!("{PLACES}{then}")}}],
+        "tasks": [{
+            "name": "spread", "template": "ray",
+            "arguments": {"workers": 2, "command": command}, "role_resources": resources,
+        }],
     });
     let wanted = json!({"document": document.to_string()});
     let started = client.post("/projects/default/runs", &wanted).expect(201).json();

@@ -68,6 +68,32 @@ fn the_example_of_transfer() {
 }
 
 #[test]
+fn the_example_of_sql() {
+    let app = app();
+    let run = example(&app, "sql");
+    assert_eq!(outputs(&run, "orders")["rows"], 1_000_000);
+    let days = fs::read_to_string(folder(&run).join("days.csv")).unwrap();
+    assert_eq!(days.lines().count(), 32, "{days}");
+    let orders = days.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().parse::<u64>().unwrap());
+    assert_eq!(orders.sum::<u64>(), 1_000_000);
+    let told = app.expect(0, &["logs", "latest", "tell", "--stdout"]).out;
+    assert!(told.contains(&format!(
+        "{} was the best of 31 days",
+        outputs(&run, "days")["first"]["day"].as_str().unwrap()
+    )));
+}
+
+#[test]
+fn the_example_of_http() {
+    let app = app();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let file = shipped("task-templates/http/example.yaml");
+    let run = run(&app, 0, &file, &["-p", &format!("port={free}")]);
+    assert_eq!(outputs(&run, "ask")["body"]["sold"], 42);
+    assert!(app.expect(0, &["logs", "latest", "tell", "--stdout"]).out.contains("42 sold"));
+}
+
+#[test]
 fn the_example_hello() {
     let app = app();
     let run = run(&app, 0, &shipped("examples/hello/pipeline.yaml"), &[]);

@@ -115,6 +115,19 @@ pub fn worker_of(app: &TestApp, entry: &Entry) -> Pid {
     }
 }
 
+/// A process of the worker with this index in its role.
+pub fn of_worker(app: &TestApp, role: &str, index: u32) -> i32 {
+    let wanted = [format!("CUBELOOM_ROLE={role}"), format!("CUBELOOM_INDEX={index}")];
+    let is_of_it = |pid: &i32| {
+        let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let has =
+            |wanted: &String| variables.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes());
+        wanted.iter().all(has)
+    };
+    let found = processes::workers(&app.data().to_string_lossy()).into_iter().find(is_of_it);
+    found.unwrap_or_else(|| panic!("no {role} {index}"))
+}
+
 fn parent(pid: i32) -> Option<i32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(')')?;
@@ -122,7 +135,7 @@ fn parent(pid: i32) -> Option<i32> {
 }
 
 /// The workers that are left after a short while.
-fn wait_for_none(app: &TestApp) -> Vec<i32> {
+pub fn wait_for_none(app: &TestApp) -> Vec<i32> {
     let mark = app.data().to_string_lossy().into_owned();
     let deadline = Instant::now() + Duration::from_secs(3);
     loop {

@@ -1,11 +1,9 @@
 //! The `pytorch` template, with Debian's `python3-torch`: a group that stays together, and one that loses a worker.
 
-use std::fs;
-
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 
-use super::ledger::{Entry, assert_apart, is_there, killing_rank_1_fails, read, worker_of};
+use super::ledger::{Entry, assert_apart, is_there, killing_rank_1_fails, of_worker, read, worker_of};
 use super::rig::{app, folder, job, run, shipped};
 use crate::support::{TestApp, instance, outputs, wait_for};
 
@@ -70,7 +68,7 @@ fn an_elastic_group_goes_on_without_a_lost_worker() {
     let running = std::thread::spawn(move || command.output().expect("it starts"));
     wait_for("a checkpoint", || is_there(&app.data(), "checkpoints", "last.pt"));
     // Worker 0 holds the meeting point; another one goes.
-    let victim = torchrun(&app.data().to_string_lossy(), 1);
+    let victim = of_worker(&app, "worker", 1);
     kill_process(worker_of(&app, &serde_json::json!({"pid": victim})), Signal::KILL)
         .expect("it can be killed");
     let done = running.join().expect("it ends");
@@ -117,15 +115,4 @@ fn curve(run: &Value, name: &str) -> Vec<(u64, f64)> {
     points
         .map(|it| (it["step"].as_f64().expect("a step") as u64, it["value"].as_f64().expect("a value")))
         .collect()
-}
-
-/// A process of the worker with this index.
-fn torchrun(mark: &str, index: usize) -> i32 {
-    let of_worker = |pid: &i32| {
-        let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        let wanted = format!("CUBELOOM_INDEX={index}");
-        variables.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
-    };
-    let found = crate::support::processes::workers(mark).into_iter().find(of_worker);
-    found.unwrap_or_else(|| panic!("no worker {index}"))
 }

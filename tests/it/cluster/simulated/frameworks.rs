@@ -14,15 +14,16 @@ use crate::cluster::kubectl::Object;
 use crate::cluster::product::{ended, until, uploaded};
 use crate::support::TestApp;
 
-const TASKS: [(&str, &str); 14] = [
+const TASKS: [(&str, &str); 15] = [
     ("command", r#"{"command": ["true"]}"#),
     ("indexed", r#"{"command": ["true"], "workers": 3}"#),
     ("pytorch", r#"{"script": "train.py", "workers": 3}"#),
     ("pytorch", r#"{"script": "train.py", "elastic": {"min": 2, "max": 4}}"#),
     ("mpi", r#"{"command": ["true"], "workers": 2}"#),
     ("xgboost", r#"{"data": "train.csv", "model": "model.json", "workers": 2}"#),
-    ("tensorflow", r#"{"workers": 2, "ps": 2, "evaluator": 1}"#),
-    ("tensorflow", r#"{"chief": 0, "workers": 2, "ps": 1}"#),
+    ("tensorflow-crew", r#"{"workers": 2, "ps": 2, "evaluator": 1}"#),
+    ("tensorflow", r#"{"script": "train.py", "strategy": "parameter_server", "evaluator": "train.py"}"#),
+    ("tensorflow-crew", r#"{"chief": 0, "workers": 2, "ps": 1}"#),
     ("horovod", r#"{"workers": 2}"#),
     ("jax", r#"{"workers": 2}"#),
     ("paddle", r#"{"masters": 2, "workers": 2}"#),

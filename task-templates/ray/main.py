@@ -1,8 +1,9 @@
 """The head and the workers of a Ray cluster that is there for one job.
 
-    main.py head WORKERS PROGRAM ARGS...    starts Ray, and runs the program as a job of Ray when the workers have come
-    main.py worker                          joins, and ends when the head does
-    main.py job WORKERS PROGRAM ARGS...     that job
+    main.py head WORKERS --script SCRIPT ARGS...    starts Ray, and runs the script as a job of Ray when the workers have come
+    main.py head WORKERS -- PROGRAM ARGS...         or any other program
+    main.py worker                                  joins, and ends when the head does
+    main.py job WORKERS ...                         that job
 
 The head is told where Ray listens (RAY_ADDRESS) and what its job is called (RAY_JOB_SUBMISSION_ID). Where KubeRay runs the
 job it tells how Ray is to be started, too (KUBERAY_GEN_RAY_START_CMD), and asks the head how the job has ended; so there
@@ -12,58 +13,83 @@ the head stays until it is told to end.
 import asyncio
 import os
 import shlex
+import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
+from pathlib import Path
 
+HERE = Path(__file__).resolve().parent
+#: Ray's own; outside the ports that it gives to its workers (10002 to 19999).
 DASHBOARD_PORT = 8265
 #: How long the head waits for Ray and for its workers, in seconds.
 PATIENCE = 300
+#: How often a worker begins. Ray gives itself 30 s to start.
+STARTS = 5
 #: How long Ray may take to end by itself, in seconds.
 GRACE = 5
 
 
 def main(words):
     match words:
-        case ["head", workers, *program]:
+        case ["head", workers, *words]:
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-            sys.exit(lead(workers, program))
+            sys.exit(lead(workers, words))
         case ["worker"]:
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
             sys.exit(follow())
-        case ["job", workers, *program]:
+        case ["job", workers, *words]:
             wait_for_workers(int(workers))
-            os.execvp(program[0], program)
+            os.execv(sys.executable, [sys.executable, str(HERE / "program.py"), *words])
         case _:
             sys.exit(__doc__)
 
 
-def lead(workers, program):
+def lead(workers, words):
     """The exit code of the program."""
     port = os.environ["RAY_ADDRESS"].rpartition(":")[2]
+    # Sockets lie in it, whose paths must be short.
+    folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")
     dashboard = [f"--dashboard-host={host()}", f"--dashboard-port={DASHBOARD_PORT}"]
-    ray = start(["--head", f"--port={port}", *dashboard])
+    ray = start(["--head", f"--port={port}", f"--temp-dir={folder}", *dashboard])
     try:
         address = f"http://{'127.0.0.1' if by_operator() else host()}:{DASHBOARD_PORT}"
         wait_for_ray(ray, f"{address}/api/gcs_healthz")
-        code = submit(address, [sys.executable, __file__, "job", workers, *program])
+        code = submit(address, [sys.executable, __file__, "job", workers, *words])
         if by_operator():
             stay(ray, code)
         return code
     finally:
         stop(ray)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def follow():
-    """The head decides how the job ends: a worker that loses it has nothing more to do."""
-    ray = start([f"--address={os.environ['RAY_ADDRESS']}"])
+    """The head decides how the job ends: a worker that loses it has nothing more to do. One that did not get as far as to
+    join, as on a machine that is busy, begins anew."""
+    for _ in range(STARTS):
+        ray = start([f"--address={os.environ['RAY_ADDRESS']}"])
+        try:
+            code = ray.wait()
+        finally:
+            stop(ray)
+        if not is_head_there():
+            return 0
+        print(f"Ray ended with {code} here, while its head is there", flush=True)
+    return code if code > 0 else 128 - code
+
+
+def is_head_there():
+    name, _, port = os.environ["RAY_ADDRESS"].rpartition(":")
     try:
-        ray.wait()
-        return 0 if ray.returncode >= 0 else 128 - ray.returncode
-    finally:
-        stop(ray)
+        socket.create_connection((name, int(port)), timeout=5).close()
+    except OSError:
+        return False
+    return True
 
 
 def by_operator():
@@ -75,7 +101,11 @@ def host():
 
 
 def start(options):
-    """Ray's own processes, below one that ends when they do."""
+    """Ray's own processes, below one that ends when they do. Tasks run in processes of theirs, on every node, and import
+    what the program does."""
+    code = os.environ.get("CUBELOOM_CODE", os.getcwd())
+    paths = [code, str(HERE / "lib"), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     command = ["ray", "start", *options, f"--node-ip-address={host()}", "--disable-usage-stats", "--block"]
     if by_operator():
         command = shlex.split(os.environ["KUBERAY_GEN_RAY_START_CMD"])

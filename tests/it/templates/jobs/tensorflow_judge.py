@@ -1,0 +1,11 @@
+"""Would judge checkpoints for ever."""
+
+import json
+import os
+import time
+
+import ledger
+
+ledger.write("judge", json.dumps(json.loads(os.environ["TF_CONFIG"])["task"]))
+while True:
+    time.sleep(1)

@@ -1,0 +1,25 @@
+"""A chief that never has enough: what the worker counts lies on two parameter servers."""
+
+import ledger
+import tensorflow as tf
+
+cluster = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+strategy = tf.distribute.ParameterServerStrategy(cluster)
+coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+
+with strategy.scope():
+    # The second one lies on the second server.
+    counts = [tf.Variable(0.0), tf.Variable(0.0)]
+
+
+@tf.function
+def count():
+    for variable in counts:
+        variable.assign_add(1.0)
+
+
+while True:
+    coordinator.schedule(count)
+    coordinator.join()
+    if float(counts[1].numpy()) > 3:
+        ledger.write("busy", "")

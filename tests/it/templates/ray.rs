@@ -1,0 +1,51 @@
+//! The `ray` template: a cluster of Ray for one task, whose end is that of the program on its head.
+
+use rustix::process::{Signal, kill_process};
+use serde_json::json;
+
+use super::ledger::{is_there, of_worker, wait_for_none, worker_of};
+use super::rig::{app, folder, job, run, shipped};
+use crate::support::{instance, outputs, states, wait_for};
+
+#[test]
+#[ignore = "needs 600 MB of packages: make test-templates"]
+fn the_example_of_ray() {
+    let app = app();
+    let run = run(&app, 0, &shipped("task-templates/ray/example.yaml"), &[]);
+    assert_eq!(states(&run), [("count", "succeeded"), ("search", "succeeded")]);
+    let count = outputs(&run, "count");
+    assert_eq!(count["primes"], 78_498, "as is known of the numbers below a million");
+    assert!(count["places"].as_u64() > Some(1), "it ran on more than one node: {count}");
+    let search = outputs(&run, "search");
+    assert_eq!(search["trials"], 16);
+    assert!(search["whole"].as_u64() < Some(16), "what did badly ended early: {search}");
+    assert!(folder(&run).join("tune/bowl").is_dir(), "what Ray Tune keeps");
+    assert!(wait_for_none(&app).is_empty(), "all of Ray is ended");
+}
+
+#[test]
+#[ignore = "needs 600 MB of packages: make test-templates"]
+fn ray_fails_as_its_program_does() {
+    let app = app();
+    let run = run(&app, 1, &job("ray"), &["-p", "then=fail"]);
+    let failure = &instance(&run, "gang")["state"]["failure"];
+    assert_eq!((&failure["kind"], &failure["exit_code"]), (&"exit".into(), &7.into()), "{failure}");
+    assert_eq!(failure["worker"]["role"], "head", "{failure}");
+    assert!(wait_for_none(&app).is_empty());
+}
+
+#[test]
+#[ignore = "needs 600 MB of packages: make test-templates"]
+fn ray_fails_when_a_worker_is_killed() {
+    let app = app();
+    let running = app.start(&["run", &job("ray"), "-p", "then=hold"]);
+    wait_for("the program to run", || is_there(&app.data(), "runs", "busy"));
+    let pid = of_worker(&app, "worker", 1);
+    kill_process(worker_of(&app, &json!({"pid": pid})), Signal::KILL).expect("it can be killed");
+    assert_eq!(running.wait().code, Some(1));
+    let run = app.latest();
+    let failure = &instance(&run, "gang")["state"]["failure"];
+    assert_eq!((&failure["kind"], &failure["signal"]), (&"signal".into(), &9.into()), "{failure}");
+    assert_eq!(failure["worker"], json!({"role": "worker", "index": 1}), "{failure}");
+    assert!(wait_for_none(&app).is_empty());
+}
