@@ -20,7 +20,7 @@ use crate::cards::trouble;
 use crate::cluster::Cluster;
 use crate::config::KubernetesConfig;
 use crate::quantity::number;
-use crate::watch::heard;
+use crate::watch::{heard, patience};
 
 /// How often it is asked what is installed.
 const ASK: Duration = Duration::from_secs(60);
@@ -62,7 +62,7 @@ pub fn last_known(config: &KubernetesConfig) -> Facts {
 /// Keeps the facts for as long as the server runs.
 pub async fn keep(cluster: Arc<Cluster>) {
     let api: Api<Node> = Api::all(cluster.client().await);
-    let stream = watcher(api, watcher::Config::default()).default_backoff();
+    let stream = watcher(api, watcher::Config::default()).backoff(patience());
     pin_mut!(stream);
     let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
     let mut kinds = installed_before(&cluster);

@@ -14,6 +14,7 @@ use futures::{StreamExt, pin_mut};
 use k8s_openapi::api::core::v1::{Event as ClusterEvent, Pod};
 use kube::api::{ApiResource, DynamicObject};
 use kube::runtime::WatchStreamExt;
+use kube::runtime::utils::{Backoff, ResetTimerBackoff};
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
@@ -23,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::board::Told;
 use crate::cluster::Cluster;
-use crate::error::Refused;
+use crate::error::{Refused, pause};
 use crate::objects::resource;
 use crate::pods::{PodView, moment};
 use crate::roots::RootView;
@@ -33,6 +34,36 @@ type Feed = (String, String);
 
 /// The pause before everything is listed anew.
 const AGAIN: Duration = Duration::from_secs(1);
+
+/// The longest pause between tries to watch. kube's own is 30 s, for thousands of controllers: here it is a few watches, and
+/// people wait for what they tell once the server is back.
+const LONGEST: Duration = Duration::from_secs(8);
+/// How long a watch must have held before tries are counted anew.
+const HELD: Duration = Duration::from_secs(30);
+
+/// How a watch that breaks is tried again.
+pub fn patience() -> ResetTimerBackoff<Tries> {
+    ResetTimerBackoff::new(Tries::default(), HELD)
+}
+
+/// Pauses that grow.
+#[derive(Default)]
+pub struct Tries(u32);
+
+impl Iterator for Tries {
+    type Item = Duration;
+
+    fn next(&mut self) -> Option<Duration> {
+        self.0 += 1;
+        Some(pause(self.0).min(LONGEST))
+    }
+}
+
+impl Backoff for Tries {
+    fn reset(&mut self) {
+        self.0 = 0;
+    }
+}
 
 /// The watches that run.
 #[derive(Default)]
@@ -135,7 +166,7 @@ async fn follow<K>(
     K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
 {
     loop {
-        let stream = watcher(watched.0.clone(), watched.1.clone()).default_backoff();
+        let stream = watcher(watched.0.clone(), watched.1.clone()).backoff(patience());
         pin_mut!(stream);
         let mut listed = HashSet::new();
         while let Some(event) = stream.next().await {
