@@ -281,6 +281,11 @@ pub trait Executor: Send + Sync {
     /// Takes back, after a restart, the reservation that is stored with an attempt.
     fn rebind(&self, job: &Job, bindings: &Bindings);
 
+    /// How many jobs it is given at a time: what is sent of each lies in memory until it has taken it.
+    fn at_once(&self) -> usize {
+        usize::MAX
+    }
+
     /// Starts a job, or takes up the one that is already there under its key. The result is reported.
     fn submit(&self, submission: Submission) -> BoxFuture<'_, ()>;
 

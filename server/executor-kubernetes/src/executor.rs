@@ -25,6 +25,9 @@ use crate::submit::{Given, Parcel};
 use crate::watch::watch_what_was_watched;
 use crate::{facts, janitor, survey, suspend};
 
+/// Objects of thousands of jobs would be a hundred megabytes.
+const AT_ONCE: usize = 128;
+
 /// Runs jobs on a Kubernetes cluster.
 pub struct KubernetesExecutor {
     pub(crate) cluster: Arc<Cluster>,
@@ -164,6 +167,10 @@ impl Executor for KubernetesExecutor {
         let uid = self.cluster.config.uid(&job.project);
         let facts = KubernetesFacts { uid, ..facts.of_project(&job.project) };
         Ok(Bindings::Kubernetes(Box::new(KubernetesBindings { cluster, facts })))
+    }
+
+    fn at_once(&self) -> usize {
+        AT_ONCE
     }
 
     fn rebind(&self, _job: &Job, _bindings: &Bindings) {}

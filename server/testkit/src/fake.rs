@@ -37,7 +37,11 @@ pub struct FakeExecutor {
     facts: Facts,
     clock: Arc<dyn Clock>,
     inner: Mutex<Inner>,
+    at_once: usize,
 }
+
+/// How many jobs tests give it at a time: fewer than most of their runs have.
+const AT_ONCE: usize = 3;
 
 #[derive(Default)]
 struct Inner {
@@ -59,13 +63,13 @@ impl FakeExecutor {
     #[must_use]
     pub fn new(facts: Facts, clock: Arc<dyn Clock>) -> Arc<Self> {
         let inner = Inner { keep_history: true, ..Inner::default() };
-        Arc::new(Self { facts, clock, inner: Mutex::new(inner) })
+        Arc::new(Self { facts, clock, inner: Mutex::new(inner), at_once: AT_ONCE })
     }
 
     /// The same without memory of what has ended, for benchmarks.
     #[must_use]
     pub fn forgetful(facts: Facts, clock: Arc<dyn Clock>) -> Arc<Self> {
-        Arc::new(Self { facts, clock, inner: Mutex::default() })
+        Arc::new(Self { facts, clock, inner: Mutex::default(), at_once: usize::MAX })
     }
 
     /// Scripts the next attempts of a task, in order; after them it succeeds.
@@ -188,6 +192,10 @@ impl Executor for FakeExecutor {
 
     fn rebind(&self, job: &Job, _: &Bindings) {
         self.lock().bound.insert(job.key.clone());
+    }
+
+    fn at_once(&self) -> usize {
+        self.at_once
     }
 
     fn submit(&self, submission: Submission) -> BoxFuture<'_, ()> {

@@ -36,7 +36,8 @@ fn pipelines_are_printed_and_the_report_is_beside_them() {
     for line in [
         "changed: /images/tasks/0/resource_cpu: 2~4 became 4: here a worker has one amount",
         "left out: /images/pipeline/alert_user: has no counterpart here and is not carried over",
-        "to do: /launchers/tasks/3/args: there is no template for `tfjob` here",
+        "to do: /launchers/tasks/2/args/--num_worker: is no number of workers",
+        "changed: /launchers/tasks/3/args: `tfjob` made a job of its own; it is our template `tensorflow` now",
         "changed: templates:/pytorchjob: `pytorchjob` makes a job of its own, which is our template `pytorch`",
     ] {
         assert!(done.err.contains(line), "{line}: {done:?}");

@@ -21,10 +21,6 @@ use crate::decide::admission::{Admission, Request, Verdict};
 /// How many waiting jobs one pass looks at behind the first one without room.
 const LOOK_AHEAD: usize = 256;
 
-/// How many jobs one pass starts on a cluster: the first are on their way while the others are still to be written, and of
-/// thousands that start at once only so many lie in memory as what is sent.
-const STARTS: usize = 128;
-
 /// A job that was let in, and its workers in the elastic role.
 struct Admitted {
     key: QueueKey,
@@ -37,8 +33,11 @@ impl Core {
     pub fn admit(&mut self, now: Timestamp) -> bool {
         let mut more = false;
         for cluster in self.places.keys().cloned().collect::<Vec<_>>() {
-            let admitted = self.decide(&cluster, now);
-            more |= admitted.len() == STARTS;
+            let Some(most) = self.places.get(&cluster).map(|place| place.executor.at_once()) else {
+                continue;
+            };
+            let admitted = self.decide(&cluster, most, now);
+            more |= admitted.len() == most;
             for Admitted { key: (_, _, at), workers } in admitted {
                 self.start(at, workers, now);
             }
@@ -46,15 +45,15 @@ impl Core {
         more
     }
 
-    /// Goes through a cluster's queue in order. What is let in leaves the queue.
-    fn decide(&mut self, cluster: &str, now: Timestamp) -> Vec<Admitted> {
+    /// Goes through a cluster's queue in order. What is let in, so many at most, leaves the queue.
+    fn decide(&mut self, cluster: &str, most: usize, now: Timestamp) -> Vec<Admitted> {
         let Some(place) = self.places.get(cluster) else { return Vec::new() };
         let mut admission = Admission::new(place.capacity.minus(place.used), place.capacity);
         let mut admitted: Vec<Admitted> = Vec::new();
         let mut waiting: Vec<(At, WaitReason)> = Vec::new();
         let mut started: std::collections::BTreeMap<usize, Vec<TaskIx>> = std::collections::BTreeMap::new();
         for key in &place.queue {
-            if waiting.len() >= LOOK_AHEAD || admitted.len() == STARTS {
+            if waiting.len() >= LOOK_AHEAD || admitted.len() == most {
                 break;
             }
             let at = key.2;
@@ -77,7 +76,7 @@ impl Core {
                 Verdict::Wait(reason) => waiting.push((at, reason)),
             }
         }
-        if admitted.len() < STARTS {
+        if admitted.len() < most {
             self.grow(&mut admission, &mut admitted);
         }
         if let Some(place) = self.places.get_mut(cluster) {
