@@ -1,6 +1,6 @@
 //! What people are told of a cluster that is not well, and of jobs that the cluster does not take, or takes away.
 
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod, ResourceQuota};
 use kube::Api;
 use kube::api::{DeleteParams, EvictParams, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
@@ -83,6 +83,11 @@ fn a_quota_without_room_is_told_and_waited_for() {
         "spec": {"hard": {"count/jobs.batch": "0"}},
     }));
     place.runtime.block_on(place.kubectl.create(&quota));
+    let quotas: Api<ResourceQuota> = Api::namespaced(place.kubectl.0.clone(), &place.namespace);
+    until("the quota holds", || {
+        let quota = place.runtime.block_on(quotas.get("none")).unwrap();
+        quota.status.is_some_and(|status| status.used.is_some())
+    });
     let run = start(&admin, 1, None);
     until("the quota is named", || task(&admin, &run, "simulated").contains("exceeded quota: none"));
     assert_eq!(standing(&admin)["state"], "connected", "a refusal is an answer");
