@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")"
 for copy in indexed/program.py mpi/program.py pytorch/program.py tensorflow/program.py ray/program.py \
     indexed/lib/cubeloom.py mpi/lib/cubeloom.py pytorch/lib/cubeloom.py tensorflow/lib/cubeloom.py ray/lib/cubeloom.py \
-    sql/lib/cubeloom.py http/lib/cubeloom.py xgboost/lib/cubeloom.py; do
+    spark/lib/cubeloom.py sql/lib/cubeloom.py http/lib/cubeloom.py xgboost/lib/cubeloom.py; do
     original=${copy#*/}
     if [ "${1:-}" = --check ]; then
         cmp "$original" "../$copy"

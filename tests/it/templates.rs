@@ -14,6 +14,7 @@ mod python;
 mod pytorch;
 mod ray;
 pub mod rig;
+mod spark;
 mod sql;
 mod tensorflow;
 mod transfer;

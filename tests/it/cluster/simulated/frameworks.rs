@@ -14,7 +14,7 @@ use crate::cluster::kubectl::Object;
 use crate::cluster::product::{ended, until, uploaded};
 use crate::support::TestApp;
 
-const TASKS: [(&str, &str); 15] = [
+const TASKS: [(&str, &str); 16] = [
     ("command", r#"{"command": ["true"]}"#),
     ("indexed", r#"{"command": ["true"], "workers": 3}"#),
     ("pytorch", r#"{"script": "train.py", "workers": 3}"#),
@@ -29,7 +29,8 @@ const TASKS: [(&str, &str); 15] = [
     ("paddle", r#"{"masters": 2, "workers": 2}"#),
     ("mxnet", r#"{"servers": 2, "workers": 2}"#),
     ("kaldi", r#"{"workers": 2}"#),
-    ("spark", r#"{"executors": 2}"#),
+    ("spark-crew", r#"{"executors": 2}"#),
+    ("spark", r#"{"program": "train.py"}"#),
 ];
 
 /// The templates, and those that only tests have.

@@ -35,6 +35,8 @@ impl Submission {
     /// the master and the mode are such: here they follow from the task's resources and from where it runs.
     pub fn read(words: &[String]) -> Option<Self> {
         let (program, rest) = words.split_first()?;
+        // One of the template's own is run by an interpreter, as all of its files are.
+        let (program, rest) = if program == "python3" { rest.split_first()? } else { (program, rest) };
         if program.rsplit('/').next() != Some("spark-submit") {
             return None;
         }
@@ -125,5 +127,7 @@ mod tests {
             assert_eq!(read(text), None, "{text}");
         }
         assert_eq!(read("spark-submit main.py").unwrap().language(), "Python");
+        assert_eq!(read("python3 /t/spark-submit main.py"), read("spark-submit main.py"));
+        assert!(read("python3 main.py").is_none());
     }
 }
