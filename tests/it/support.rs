@@ -287,7 +287,13 @@ fn finish(mut running: Running) -> Done {
 
 #[track_caller]
 pub fn wait_for(what: &str, done: impl Fn() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    wait_within(PATIENCE, what, done);
+}
+
+/// The same for what may take longer: packages that are installed first, frameworks that start slowly.
+#[track_caller]
+pub fn wait_within(patience: Duration, what: &str, done: impl Fn() -> bool) {
+    let deadline = Instant::now() + patience;
     while !done() {
         assert!(Instant::now() < deadline, "waited in vain for {what}");
         sleep(Duration::from_millis(10));

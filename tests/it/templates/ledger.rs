@@ -10,7 +10,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::rig::{folder, job};
-use crate::support::{TestApp, instance, processes, wait_for};
+use crate::support::{TestApp, instance, processes, wait_within};
+
+/// How long a gang may take until it works, its packages included where nobody has installed them yet.
+pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// What one rank wrote: `{rank, pid, worker, role, index, host, cgroup, ...}`.
 pub type Entry = Value;
@@ -79,7 +82,7 @@ pub fn killing_rank_1_fails(
 ) -> String {
     let running = app.start(&[&["run", &job(name)], words].concat());
     let data = app.data();
-    wait_for("the ranks to meet and work", || busy(&data));
+    wait_within(PATIENCE, "the ranks to meet and work", || busy(&data));
     let run = app.latest();
     let entries = read(&folder(&run));
     assert_eq!(entries.len(), ranks, "{entries:?}");

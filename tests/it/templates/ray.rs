@@ -3,9 +3,9 @@
 use rustix::process::{Signal, kill_process};
 use serde_json::json;
 
-use super::ledger::{is_there, of_worker, wait_for_none, worker_of};
+use super::ledger::{PATIENCE, is_there, of_worker, wait_for_none, worker_of};
 use super::rig::{app, folder, job, run, shipped};
-use crate::support::{instance, outputs, states, wait_for};
+use crate::support::{instance, outputs, states, wait_within};
 
 #[test]
 #[ignore = "needs 600 MB of packages: make test-templates"]
@@ -39,7 +39,7 @@ fn ray_fails_as_its_program_does() {
 fn ray_fails_when_a_worker_is_killed() {
     let app = app();
     let running = app.start(&["run", &job("ray"), "-p", "then=hold"]);
-    wait_for("the program to run", || is_there(&app.data(), "runs", "busy"));
+    wait_within(PATIENCE, "the program to run", || is_there(&app.data(), "runs", "busy"));
     let pid = of_worker(&app, "worker", 1);
     kill_process(worker_of(&app, &json!({"pid": pid})), Signal::KILL).expect("it can be killed");
     assert_eq!(running.wait().code, Some(1));

@@ -5,9 +5,9 @@ use std::fs;
 use rustix::process::{Signal, kill_process};
 use serde_json::json;
 
-use super::ledger::{is_there, of_worker, wait_for_none, worker_of};
+use super::ledger::{PATIENCE, is_there, of_worker, wait_for_none, worker_of};
 use super::rig::{app, folder, job, run, shipped};
-use crate::support::{instance, outputs, wait_for};
+use crate::support::{instance, outputs, wait_within};
 
 #[test]
 #[ignore = "needs 500 MB of packages, and Java: make test-templates"]
@@ -40,7 +40,7 @@ fn spark_fails_as_its_program_does() {
 fn spark_fails_when_an_executors_worker_is_killed() {
     let app = app();
     let running = app.start(&["run", &job("spark"), "-p", "then=hold"]);
-    wait_for("the program to run", || is_there(&app.data(), "runs", "busy"));
+    wait_within(PATIENCE, "the program to run", || is_there(&app.data(), "runs", "busy"));
     let pid = of_worker(&app, "executor", 1);
     kill_process(worker_of(&app, &json!({"pid": pid})), Signal::KILL).expect("it can be killed");
     assert_eq!(running.wait().code, Some(1));

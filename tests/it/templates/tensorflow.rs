@@ -7,10 +7,10 @@ use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::ledger::{
-    assert_apart, is_there, killing_rank_1_fails, of_worker, read, wait_for_none, worker_of,
+    PATIENCE, assert_apart, is_there, killing_rank_1_fails, of_worker, read, wait_for_none, worker_of,
 };
 use super::rig::{app, folder, job, run, shipped};
-use crate::support::{instance, outputs, states, wait_for};
+use crate::support::{instance, outputs, states, wait_within};
 
 #[test]
 #[ignore = "needs 2 GB of packages: make test-templates"]
@@ -56,7 +56,7 @@ fn tensorflow_fails_when_a_worker_is_killed() {
 fn tensorflow_fails_when_a_parameter_server_is_killed() {
     let app = app();
     let running = app.start(&["run", &job("tensorflow-served")]);
-    wait_for("the chief to count", || is_there(&app.data(), "runs", "busy"));
+    wait_within(PATIENCE, "the chief to count", || is_there(&app.data(), "runs", "busy"));
     let pid = of_worker(&app, "ps", 1);
     kill_process(worker_of(&app, &json!({"pid": pid})), Signal::KILL).expect("it can be killed");
     assert_eq!(running.wait().code, Some(1));
