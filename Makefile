@@ -43,7 +43,7 @@ test: setup-test lint tests/e2e/node_modules/.package-lock.json ## Formatting, l
 	cd frontend && npm run --silent test
 	$(nextest) --workspace
 
-test-templates: setup-test-templates frontend ## The templates that need large packages (Debian's python3-torch, 650 MB)
+test-templates: setup-test-templates frontend ## The templates that need large packages (PyTorch, TensorFlow, Ray, Spark: some gigabytes)
 	$(nextest) --workspace --run-ignored only -E 'package(cubeloom-tests) and test(/^templates::/)'
 
 crash-test: export CUBELOOM_TEST_CRASHES := $(CRASHES)

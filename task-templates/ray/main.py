@@ -28,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 DASHBOARD_PORT = 8265
 #: How long the head waits for Ray and for its workers, in seconds.
 PATIENCE = 300
-#: How often a worker begins. Ray gives itself 30 s to start.
+#: How often Ray is started on a node: it gives itself 30 s, which is not enough on a machine that is busy.
 STARTS = 5
 #: How long Ray may take to end by itself, in seconds.
 GRACE = 5
@@ -52,25 +52,26 @@ def main(words):
 def lead(workers, words):
     """The exit code of the program."""
     port = os.environ["RAY_ADDRESS"].rpartition(":")[2]
-    # Sockets lie in it, whose paths must be short.
-    folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")
     dashboard = [f"--dashboard-host={host()}", f"--dashboard-port={DASHBOARD_PORT}"]
-    ray = start(["--head", f"--port={port}", f"--temp-dir={folder}", *dashboard])
-    try:
-        address = f"http://{'127.0.0.1' if by_operator() else host()}:{DASHBOARD_PORT}"
-        wait_for_ray(ray, f"{address}/api/gcs_healthz")
-        code = submit(address, [sys.executable, __file__, "job", workers, *words])
-        if by_operator():
-            stay(ray, code)
-        return code
-    finally:
-        stop(ray)
-        shutil.rmtree(folder, ignore_errors=True)
+    for _ in range(STARTS):
+        # Sockets lie in it, whose paths must be short.
+        folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")
+        ray = start(["--head", f"--port={port}", f"--temp-dir={folder}", *dashboard])
+        try:
+            if client := submit(ray, [sys.executable, __file__, "job", workers, *words]):
+                code = end_of_job(client)
+                if by_operator():
+                    stay(ray, code)
+                return code
+        finally:
+            stop(ray)
+            shutil.rmtree(folder, ignore_errors=True)
+        print(f"Ray ended with {ray.returncode} before its job began", flush=True)
+    return 1
 
 
 def follow():
-    """The head decides how the job ends: a worker that loses it has nothing more to do. One that did not get as far as to
-    join, as on a machine that is busy, begins anew."""
+    """The head decides how the job ends: a worker that loses it has nothing more to do."""
     for _ in range(STARTS):
         ray = start([f"--address={os.environ['RAY_ADDRESS']}"])
         try:
@@ -112,29 +113,42 @@ def start(options):
     return subprocess.Popen(command, stdin=subprocess.DEVNULL)
 
 
-def wait_for_ray(ray, health):
-    """Until a job may be submitted."""
+def submit(ray, command):
+    """A client of Ray, when it has taken the job of the number that the platform gave it; nothing where Ray ended before."""
+    from ray.job_submission import JobSubmissionClient
+
+    address = f"http://{'127.0.0.1' if by_operator() else host()}:{DASHBOARD_PORT}"
     end = time.monotonic() + PATIENCE
-    while True:
+    while ray.poll() is None:
         try:
-            with urllib.request.urlopen(health, timeout=5) as answer:
-                if b"success" in answer.read():
-                    return
-        except OSError:
-            pass
-        if ray.poll() is not None:
-            sys.exit(f"Ray ended with {ray.returncode} before its job began")
+            if is_healthy(address):
+                client = JobSubmissionClient(address)
+                client.submit_job(entrypoint=shlex.join(command), submission_id=os.environ["RAY_JOB_SUBMISSION_ID"])
+                return client
+            wrong = "it is not healthy"
+        except OSError as error:
+            wrong = error
+        except RuntimeError as error:
+            # Ray answers before the agents are there that run jobs, and then says that it is to be asked again.
+            if "No available agent" not in str(error):
+                raise
+            wrong = error
         if time.monotonic() > end:
-            sys.exit(f"Ray did not answer at {health} within {PATIENCE} s")
+            sys.exit(f"Ray took no job at {address} within {PATIENCE} s: {wrong}")
         time.sleep(0.5)
+    return None
 
 
-def submit(address, command):
-    """Runs a job of Ray under the number that the platform gave it, shows what it prints, and tells its exit code."""
-    from ray.job_submission import JobStatus, JobSubmissionClient
+def is_healthy(address):
+    with urllib.request.urlopen(f"{address}/api/gcs_healthz", timeout=5) as answer:
+        return b"success" in answer.read()
 
-    client, identity = JobSubmissionClient(address), os.environ["RAY_JOB_SUBMISSION_ID"]
-    patiently(lambda: client.submit_job(entrypoint=shlex.join(command), submission_id=identity))
+
+def end_of_job(client):
+    """Shows what the job prints, and tells its exit code."""
+    from ray.job_submission import JobStatus
+
+    identity = os.environ["RAY_JOB_SUBMISSION_ID"]
     asyncio.run(show(client, identity))
     while not (status := client.get_job_status(identity)).is_terminal():
         time.sleep(0.5)
@@ -143,18 +157,6 @@ def submit(address, command):
     job = client.get_job_info(identity)
     print(f"the job of Ray {status.lower()}: {job.message}", flush=True)
     return job.driver_exit_code or 1
-
-
-def patiently(submission):
-    """Submits. Ray answers before the agents are there that run jobs, and then says that it is to be asked again."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return submission()
-        except RuntimeError as error:
-            if "No available agent" not in str(error) or time.monotonic() > end:
-                raise
-        time.sleep(0.5)
 
 
 async def show(client, identity):

@@ -67,7 +67,6 @@ impl Names {
 }
 
 /// An object on its way to the cluster. Thousands may wait at the same time, so it is text, a tenth of the value's size.
-#[derive(Clone, Debug)]
 pub struct Packed {
     /// Which it is.
     pub named: Named,

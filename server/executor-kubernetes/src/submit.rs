@@ -43,7 +43,6 @@ pub struct Given {
 }
 
 /// What is sent to the cluster.
-#[derive(Debug)]
 pub struct Parcel {
     /// The objects, in the order in which they are made; the last is the job.
     pub objects: Vec<Packed>,

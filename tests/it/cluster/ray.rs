@@ -22,7 +22,7 @@ places = set(ray.get([place.remote() for _ in range(6)]))
 fn task(client: &Client, then: &str) -> Value {
     let command = ["python3", "-c", &format!("{PLACES}{then}")];
     // What it has room for on the tests' node.
-    let resources = json!({"head": {"cpu": "200m"}, "worker": {"cpu": "200m"}});
+    let resources = json!({"head": {"cpu": "600m"}, "worker": {"cpu": "300m"}});
     let document = json!({
         "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "ray", "cluster": "node",
         "tasks": [{

@@ -220,6 +220,10 @@ async fn a_webhook_that_does_not_answer_is_waited_for() {
     };
     let note = node.recorder().first(&key, "what it waits for", note).await;
     assert!(note.contains("asked again"), "{note}");
+    // What the cluster's check page is made from says so, too.
+    let survey = node.executor().survey("default").expect("it can be asked").await;
+    let refusals = survey.refusals.expect("it did not do what was asked");
+    assert!(refusals.why.contains("webhook"), "{refusals:?}");
     assert_eq!(executions(&node, &key), 0);
     kubectl.delete(&hook).await;
     is_well(&node, &key).await;

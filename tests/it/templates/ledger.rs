@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::rig::{folder, job};
 use crate::support::{TestApp, instance, processes, wait_within};
@@ -103,6 +103,21 @@ pub fn killing_rank_1_fails(
     let left = wait_for_none(app);
     assert!(left.is_empty(), "still running: {left:?}");
     message.into()
+}
+
+/// Runs a pipeline of these tests until its program has written `busy` into the run's folder, kills the worker with this
+/// index in its role, and expects that it is named as the first cause and that nothing is left of the others.
+pub fn killing_a_worker_fails(app: &TestApp, name: &str, words: &[&str], role: &str, index: u32) {
+    let running = app.start(&[&["run", &job(name)], words].concat());
+    wait_within(PATIENCE, "the program to run", || is_there(&app.data(), "runs", "busy"));
+    let pid = of_worker(app, role, index);
+    kill_process(worker_of(app, &json!({"pid": pid})), Signal::KILL).expect("it can be killed");
+    assert_eq!(running.wait().code, Some(1));
+    let run = app.latest();
+    let failure = &instance(&run, "gang")["state"]["failure"];
+    assert_eq!((&failure["kind"], &failure["signal"]), (&"signal".into(), &9.into()), "{failure}");
+    assert_eq!(failure["worker"], json!({"role": role, "index": index}), "{failure}");
+    assert!(wait_for_none(app).is_empty());
 }
 
 /// The process that the platform started, in which an entry's process lives: the one below the shim.

@@ -1,11 +1,8 @@
 //! The `ray` template: a cluster of Ray for one task, whose end is that of the program on its head.
 
-use rustix::process::{Signal, kill_process};
-use serde_json::json;
-
-use super::ledger::{PATIENCE, is_there, of_worker, wait_for_none, worker_of};
+use super::ledger::{killing_a_worker_fails, wait_for_none};
 use super::rig::{app, folder, job, run, shipped};
-use crate::support::{instance, outputs, states, wait_within};
+use crate::support::{instance, outputs, states};
 
 #[test]
 #[ignore = "needs 600 MB of packages: make test-templates"]
@@ -37,15 +34,5 @@ fn ray_fails_as_its_program_does() {
 #[test]
 #[ignore = "needs 600 MB of packages: make test-templates"]
 fn ray_fails_when_a_worker_is_killed() {
-    let app = app();
-    let running = app.start(&["run", &job("ray"), "-p", "then=hold"]);
-    wait_within(PATIENCE, "the program to run", || is_there(&app.data(), "runs", "busy"));
-    let pid = of_worker(&app, "worker", 1);
-    kill_process(worker_of(&app, &json!({"pid": pid})), Signal::KILL).expect("it can be killed");
-    assert_eq!(running.wait().code, Some(1));
-    let run = app.latest();
-    let failure = &instance(&run, "gang")["state"]["failure"];
-    assert_eq!((&failure["kind"], &failure["signal"]), (&"signal".into(), &9.into()), "{failure}");
-    assert_eq!(failure["worker"], json!({"role": "worker", "index": 1}), "{failure}");
-    assert!(wait_for_none(&app).is_empty());
+    killing_a_worker_fails(&app(), "ray", &["-p", "then=hold"], "worker", 1);
 }

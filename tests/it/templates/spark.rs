@@ -2,12 +2,9 @@
 
 use std::fs;
 
-use rustix::process::{Signal, kill_process};
-use serde_json::json;
-
-use super::ledger::{PATIENCE, is_there, of_worker, wait_for_none, worker_of};
+use super::ledger::{killing_a_worker_fails, wait_for_none};
 use super::rig::{app, folder, job, run, shipped};
-use crate::support::{instance, outputs, wait_within};
+use crate::support::{instance, outputs};
 
 #[test]
 #[ignore = "needs 500 MB of packages, and Java: make test-templates"]
@@ -38,15 +35,5 @@ fn spark_fails_as_its_program_does() {
 #[test]
 #[ignore = "needs 500 MB of packages, and Java: make test-templates"]
 fn spark_fails_when_an_executors_worker_is_killed() {
-    let app = app();
-    let running = app.start(&["run", &job("spark"), "-p", "then=hold"]);
-    wait_within(PATIENCE, "the program to run", || is_there(&app.data(), "runs", "busy"));
-    let pid = of_worker(&app, "executor", 1);
-    kill_process(worker_of(&app, &json!({"pid": pid})), Signal::KILL).expect("it can be killed");
-    assert_eq!(running.wait().code, Some(1));
-    let run = app.latest();
-    let failure = &instance(&run, "gang")["state"]["failure"];
-    assert_eq!((&failure["kind"], &failure["signal"]), (&"signal".into(), &9.into()), "{failure}");
-    assert_eq!(failure["worker"], json!({"role": "executor", "index": 1}), "{failure}");
-    assert!(wait_for_none(&app).is_empty());
+    killing_a_worker_fails(&app(), "spark", &["-p", "then=hold"], "executor", 1);
 }

@@ -3,14 +3,13 @@
 
 use std::fs;
 
-use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::ledger::{
-    PATIENCE, assert_apart, is_there, killing_rank_1_fails, of_worker, read, wait_for_none, worker_of,
+    assert_apart, is_there, killing_a_worker_fails, killing_rank_1_fails, read, wait_for_none,
 };
 use super::rig::{app, folder, job, run, shipped};
-use crate::support::{instance, outputs, states, wait_within};
+use crate::support::{outputs, states};
 
 #[test]
 #[ignore = "needs 2 GB of packages: make test-templates"]
@@ -54,15 +53,5 @@ fn tensorflow_fails_when_a_worker_is_killed() {
 #[test]
 #[ignore = "needs 2 GB of packages: make test-templates"]
 fn tensorflow_fails_when_a_parameter_server_is_killed() {
-    let app = app();
-    let running = app.start(&["run", &job("tensorflow-served")]);
-    wait_within(PATIENCE, "the chief to count", || is_there(&app.data(), "runs", "busy"));
-    let pid = of_worker(&app, "ps", 1);
-    kill_process(worker_of(&app, &json!({"pid": pid})), Signal::KILL).expect("it can be killed");
-    assert_eq!(running.wait().code, Some(1));
-    let run = app.latest();
-    let failure = &instance(&run, "gang")["state"]["failure"];
-    assert_eq!((&failure["kind"], &failure["signal"]), (&"signal".into(), &9.into()), "{failure}");
-    assert_eq!(failure["worker"], json!({"role": "ps", "index": 1}), "{failure}");
-    assert!(wait_for_none(&app).is_empty());
+    killing_a_worker_fails(&app(), "tensorflow-served", &[], "ps", 1);
 }

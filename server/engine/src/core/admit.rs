@@ -32,10 +32,8 @@ impl Core {
     #[must_use]
     pub fn admit(&mut self, now: Timestamp) -> bool {
         let mut more = false;
-        for cluster in self.places.keys().cloned().collect::<Vec<_>>() {
-            let Some(most) = self.places.get(&cluster).map(|place| place.executor.at_once()) else {
-                continue;
-            };
+        let places = self.places.iter().map(|(cluster, place)| (cluster.clone(), place.executor.at_once()));
+        for (cluster, most) in places.collect::<Vec<_>>() {
             let admitted = self.decide(&cluster, most, now);
             more |= admitted.len() == most;
             for Admitted { key: (_, _, at), workers } in admitted {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_domain::AttemptKey;
-use cubeloom_domain::clusters::Standing;
+use cubeloom_domain::clusters::{Standing, Survey};
 use cubeloom_domain::executor::{BoxFuture, Executor, Facts, Notice, Observer, StopCause, Submission};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::logs::Logs;
@@ -82,10 +82,10 @@ struct OnRuntime<E> {
 }
 
 impl<E: Executor + 'static> OnRuntime<E> {
-    fn run<F: Future<Output = ()> + Send + 'static>(
+    fn run<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
         &self,
         call: impl FnOnce(Arc<E>) -> F,
-    ) -> BoxFuture<'_, ()> {
+    ) -> BoxFuture<'_, T> {
         let task = self.handle.spawn(call(Arc::clone(&self.inner)));
         Box::pin(async move { task.await.expect("the executor does not panic") })
     }
@@ -127,6 +127,12 @@ impl<E: Executor + 'static> Executor for OnRuntime<E> {
 
     fn standing(&self) -> Standing {
         self.inner.standing()
+    }
+
+    fn survey<'a>(&'a self, project: &'a str) -> Option<BoxFuture<'a, Survey>> {
+        self.inner.survey(project)?;
+        let project = project.to_owned();
+        Some(self.run(|inner| async move { inner.survey(&project).expect("it said that it can be asked").await }))
     }
 
     fn notices<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, Vec<Notice>> {
