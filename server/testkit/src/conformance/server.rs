@@ -130,9 +130,10 @@ impl<E: Executor + 'static> Executor for OnRuntime<E> {
     }
 
     fn survey<'a>(&'a self, project: &'a str) -> Option<BoxFuture<'a, Survey>> {
-        self.inner.survey(project)?;
+        // It cannot be sent to another runtime: there it is asked once more.
+        drop(self.inner.survey(project)?);
         let project = project.to_owned();
-        Some(self.run(|inner| async move { inner.survey(&project).expect("it said that it can be asked").await }))
+        Some(self.run(async move |inner| inner.survey(&project).expect("it can be asked").await))
     }
 
     fn notices<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, Vec<Notice>> {
