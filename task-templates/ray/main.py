@@ -107,7 +107,9 @@ def start(options):
     code = os.environ.get("CUBELOOM_CODE", os.getcwd())
     paths = [code, str(HERE / "lib"), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-    command = ["ray", "start", *options, f"--node-ip-address={host()}", "--disable-usage-stats", "--block"]
+    # An agent listens at 127.0.0.1, too, which all of a machine share: at a port of its own, then.
+    options = [*options, f"--node-ip-address={host()}", "--dashboard-agent-listen-port=0"]
+    command = ["ray", "start", *options, "--disable-usage-stats", "--block"]
     if by_operator():
         command = shlex.split(os.environ["KUBERAY_GEN_RAY_START_CMD"])
     return subprocess.Popen(command, stdin=subprocess.DEVNULL)

@@ -7,7 +7,7 @@ ray.init()
 PARTS, SIZE = 20, 50_000
 
 
-@ray.remote
+@ray.remote(scheduling_strategy="SPREAD")
 def count(start):
     """The primes from `start` on, and the node that counted them."""
     def is_prime(number):
