@@ -14,11 +14,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
+pub mod hdfs;
 pub mod processes;
 pub mod program;
 pub mod python;
 pub mod s3;
 
+pub use hdfs::Hdfs;
 pub use s3::S3;
 
 /// How long anything may take.

@@ -6,6 +6,7 @@
 mod copies;
 mod digits;
 mod examples;
+mod hdfs;
 mod http;
 mod indexed;
 mod ledger;

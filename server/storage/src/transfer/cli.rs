@@ -5,18 +5,21 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 use futures::TryStreamExt;
+use jiff::civil::DateTime;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::error::TransferError;
 use super::input::Input;
-use super::location::Location;
+use super::location::{Location, check_name};
+use super::periods::{self, Every, Periods};
 use super::progress::Report;
 use super::reporter::Reporter;
-use super::stores::Stores;
-use super::{Source, Stop, TransferSpec, manifest, transfer};
+use super::stores::{SILENCE, Stores};
+use super::{Missing, Source, Stop, TransferSpec, manifest, transfer};
 
 /// Exit codes besides 0: the transfer failed, or was asked to end by a signal. 2 is a wrong call.
 const FAILED: u8 = 1;
@@ -50,6 +53,47 @@ pub struct Args {
     /// How often a range is tried
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub attempts: u32,
+    /// Longest silence of a server before it is asked again, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = SILENCE.as_secs(), value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub silence: u64,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "it would be the help of the whole program")]
+    pub partitions: Partitions,
+    /// Leave out names of which a part begins with `_` or `.`, as Hadoop's programs do
+    #[arg(long)]
+    pub skip_hidden: bool,
+    /// Join files smaller than this to files of at most so many bytes, like 128MiB: lines of text, or compressed files
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub merge: Option<u64>,
+    /// The first line of the files that are joined is the same, and wanted once
+    #[arg(long, requires = "merge")]
+    pub header: bool,
+    /// An empty file to put into the target's folders when all files are there, like _SUCCESS
+    #[arg(long, value_name = "NAME", value_parser = file_name)]
+    pub write_marker: Option<String>,
+}
+
+/// Which partitions, and what of those that are not there.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Partitions {
+    /// The first partition: dates in addresses (%Y, %m, %d, %H) stand for it and those after it
+    #[arg(long, value_name = "DATE", value_parser = periods::moment)]
+    pub first: Option<DateTime>,
+    /// The last partition [default: the first]
+    #[arg(long, value_name = "DATE", requires = "first", value_parser = periods::moment)]
+    pub last: Option<DateTime>,
+    /// How long a partition is
+    #[arg(long, value_enum, default_value = "day")]
+    pub every: Every,
+    /// The file in a source's folder that says that it is complete, like _SUCCESS
+    #[arg(long, value_name = "NAME", value_parser = file_name)]
+    pub marker: Option<String>,
+    /// How long what is not there, or not complete, is waited for, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    pub wait: u64,
+    /// What becomes of a partition that is not there, or not complete, after that
+    #[arg(long, value_enum, default_value = "fail")]
+    pub missing: Missing,
 }
 
 #[derive(Parser)]
@@ -95,7 +139,7 @@ async fn copy(args: &Args, env: &BTreeMap<String, String>) -> Result<Report, Tra
     let stop = Stop::default();
     watch_signals(&stop)?;
     let spec = spec(args, env).await?;
-    let report = transfer(&spec, &stop, |now| reporter.progress(now)).await?;
+    let report = transfer(&spec, &stop, &reporter).await?;
     reporter.finish(&report);
     Ok(report)
 }
@@ -137,8 +181,29 @@ async fn spec(args: &Args, env: &BTreeMap<String, String>) -> Result<TransferSpe
         }
         None => args.from.iter().map(|url| Source { url: url.clone(), ..Source::default() }).collect(),
     };
+    spec.silence = Duration::from_secs(args.silence);
+    (spec.skip_hidden, spec.merge, spec.header) = (args.skip_hidden, args.merge, args.header);
+    spec.write_marker.clone_from(&args.write_marker);
+    let Partitions { first, last, every, marker, wait, missing } = &args.partitions;
+    (spec.marker, spec.wait, spec.missing) = (marker.clone(), Duration::from_secs(*wait), *missing);
+    if let Some(first) = *first {
+        if args.manifest.is_some() {
+            return Err(TransferError::Partitions(
+                "a manifest names its files, and goes with no dates".into(),
+            ));
+        }
+        let periods = Periods { first, last: last.unwrap_or(first), every: *every };
+        (spec.from, spec.to) = periods::expand(&args.from, &args.to, &periods)?;
+    }
     add_sums(&mut spec, &args.sha256)?;
     Ok(spec)
+}
+
+fn file_name(text: &str) -> Result<String, String> {
+    match check_name(text) {
+        Ok(()) if !text.contains('/') => Ok(text.to_owned()),
+        _ => Err(format!("{text:?} is not the name of a file")),
+    }
 }
 
 fn add_sums(spec: &mut TransferSpec, given: &[String]) -> Result<(), TransferError> {
@@ -159,7 +224,7 @@ fn add_sums(spec: &mut TransferSpec, given: &[String]) -> Result<(), TransferErr
 async fn read_text(url: &str, base: &str, env: &BTreeMap<String, String>) -> Result<String, TransferError> {
     let location = Location::parse(url, base.as_ref())?;
     let stores = Stores::new(env.clone());
-    let input = Input::open(&stores, &location).await?;
+    let input = Input::open_one(&stores, &location).await?;
     let mut content = input.read(0, input.identity.size).await?;
     let mut bytes = Vec::new();
     while let Some(block) = content.try_next().await? {

@@ -13,7 +13,7 @@ use super::input::Input;
 use super::part::Part;
 use super::plan::Job;
 use super::progress::{FileReport, FileTracker, Outcome};
-use super::records::Records;
+use super::records::{Records, State};
 use super::retry::retry;
 use super::{Shared, blocking, sums};
 
@@ -31,9 +31,9 @@ pub(crate) async fn download(
     {
         return skipped(shared, job, path, sum);
     }
-    let input = retry(shared.spec.attempts, || Input::open(&shared.stores, &job.from)).await?;
+    let input = retry(shared.spec.attempts, || Input::open(shared.stores, &job.from)).await?;
     if job.sha256.is_none()
-        && let Some((sum, source)) = records.find(&job.name, path)
+        && let Some((sum, source)) = State::of_file(path).and_then(|now| records.find(&job.name, &now))
         && source.is_telling()
         && source == input.identity
     {
@@ -44,11 +44,9 @@ pub(crate) async fn download(
 
 /// Whether the target has the content that was asked for already. Needs no look at the source.
 async fn holds(job: &Job, path: &Path, records: &Records, sum: &str) -> Result<bool, TransferError> {
-    if let Some((known, _)) = records.find(&job.name, path) {
+    let Some(now) = State::of_file(path) else { return Ok(false) };
+    if let Some((known, _)) = records.find(&job.name, &now) {
         return Ok(known == sum);
-    }
-    if !std::fs::metadata(path).is_ok_and(|meta| meta.is_file()) {
-        return Ok(false);
     }
     let file = File::open(path).map_err(|error| TransferError::io(path, 0, error))?;
     Ok(sums::of_file(Arc::new(file), path).await? == sum)
@@ -91,9 +89,11 @@ async fn fetch(
         Ok(sum) => {
             let published = part.clone();
             blocking(move || published.publish()).await?;
-            records.add(&job.name, path, &sum, &input.identity)?;
+            let now = State::of_file(path)
+                .ok_or_else(|| TransferError::Missing { url: path.display().to_string() })?;
+            let bytes = now.size;
+            records.add(&job.name, now, &sum, &input.identity)?;
             count.finish();
-            let bytes = part.file().metadata().map_err(|error| TransferError::io(path, 0, error))?.len();
             let outcome = if kept == 0 { Outcome::Copied } else { Outcome::Resumed(kept) };
             Ok(FileReport {
                 url: input.url,
@@ -135,7 +135,7 @@ async fn checked_sum(
     path: &Path,
 ) -> Result<String, TransferError> {
     if input.identity.is_telling() {
-        input.check_unchanged(&shared.stores, &job.from).await?;
+        input.check_unchanged(shared.stores, &job.from).await?;
     }
     let sum = sums::of_file(part.file(), path).await?;
     sums::verify(&input.url, job.sha256.as_deref(), &sum)?;

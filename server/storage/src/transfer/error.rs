@@ -14,6 +14,15 @@ pub enum TransferError {
     /// Nothing lies at the source.
     #[error("{url}: there is no such file")]
     Missing { url: String },
+    /// Nothing has a name like this.
+    #[error("{url}: no file matches")]
+    NoMatch { url: String },
+    /// The source is still being written, or its writer failed.
+    #[error("{url}: it is not complete: there is no {marker}")]
+    Incomplete { url: String, marker: String },
+    /// The partitions that were asked for cannot be.
+    #[error("partitions: {0}")]
+    Partitions(String),
     /// The bucket of the URL does not exist.
     #[error("{url}: the bucket does not exist; create it or correct the URL")]
     NoBucket { url: String },
@@ -70,6 +79,11 @@ impl TransferError {
         }
     }
 
+    /// True where a source is not there, or not yet.
+    pub(crate) fn is_absence(&self) -> bool {
+        matches!(self, Self::Missing { .. } | Self::NoMatch { .. } | Self::Incomplete { .. })
+    }
+
     pub(crate) fn bad_url(url: impl ToString, why: impl ToString) -> Self {
         Self::BadUrl { url: url.to_string(), why: why.to_string() }
     }
@@ -96,10 +110,26 @@ impl TransferError {
             _ if text.contains("NoSuchBucket") => Self::NoBucket { url },
             ErrorKind::NotFound => Self::Missing { url },
             ErrorKind::PermissionDenied => Self::Denied { url, why: brief(text, "permission denied") },
+            _ if text.contains("AccessControlException")
+                || root_cause(error).contains("AccessControlException") =>
+            {
+                Self::Denied { url, why: brief(text, "permission denied") }
+            }
+            // The client goes on with everything that it knows of each of them.
+            _ if text.contains("All DataNodes failed") => Self::Failed {
+                url,
+                why: "none of the DataNodes that hold it answers".to_owned(),
+                passing: true,
+            },
             _ if !error.is_permanent() && text.starts_with("send http request") => {
                 Self::NoConnection { url, why: root_cause(error) }
             }
-            _ => Self::Failed { url, why: describe(error), passing: !error.is_permanent() },
+            _ => {
+                // HDFS' own client calls nothing passing, not even a connection that broke; a quota will not grow soon.
+                let passing =
+                    !error.is_permanent() || (url.starts_with("hdfs://") && !text.contains("Quota"));
+                Self::Failed { url, why: describe(error), passing }
+            }
         }
     }
 

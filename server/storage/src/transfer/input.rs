@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::error::TransferError;
+use super::joined::{self, Origin, Segment};
 use super::location::{Location, StorePath};
 use super::stores::Stores;
 use super::web;
@@ -64,11 +65,28 @@ enum Body {
     Local(Arc<File>),
     Web(web::Page),
     Store { operator: Operator, path: StorePath },
+    Joined(Arc<[Segment]>),
 }
 
 impl Input {
+    /// Looks at what a target is made from; reads no more of it than is needed to join it.
+    pub async fn open(stores: &Stores, origin: &Origin) -> Result<Self, TransferError> {
+        match origin {
+            Origin::One(location) => Self::open_one(stores, location).await,
+            Origin::Joined(parts) => {
+                let (identity, segments) = joined::open(stores, parts).await?;
+                Ok(Self {
+                    url: origin.to_string(),
+                    identity,
+                    ranges: true,
+                    body: Body::Joined(segments.into()),
+                })
+            }
+        }
+    }
+
     /// Looks at the source; reads nothing of its content yet.
-    pub async fn open(stores: &Stores, location: &Location) -> Result<Self, TransferError> {
+    pub async fn open_one(stores: &Stores, location: &Location) -> Result<Self, TransferError> {
         match location {
             Location::Local(path) => open_local(location, path.clone()).await,
             Location::Http(url) => {
@@ -88,6 +106,9 @@ impl Input {
                 Ok(local_blocks(self.url.clone(), file.clone(), start, end.unwrap_or(u64::MAX)))
             }
             Body::Web(page) => page.read(&self.identity, self.ranges, start, end).await,
+            Body::Joined(segments) => {
+                Ok(joined::read(segments, start, end.or(self.identity.size).unwrap_or(u64::MAX)))
+            }
             Body::Store { operator, path } => {
                 let (url, names) = (self.url.clone(), path.kind.credential_names());
                 let fault = move |error| TransferError::store(&url, names, &error);
@@ -102,8 +123,8 @@ impl Input {
     }
 
     /// Fails when the source is no longer what it was when it was opened.
-    pub async fn check_unchanged(&self, stores: &Stores, location: &Location) -> Result<(), TransferError> {
-        let now = Self::open(stores, location).await?;
+    pub async fn check_unchanged(&self, stores: &Stores, origin: &Origin) -> Result<(), TransferError> {
+        let now = Self::open(stores, origin).await?;
         if now.identity == self.identity {
             return Ok(());
         }

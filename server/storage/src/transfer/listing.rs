@@ -4,6 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use futures::TryStreamExt;
+use opendal::ErrorKind;
 
 use super::error::TransferError;
 use super::glob;
@@ -24,6 +25,15 @@ pub struct Found {
     pub location: Location,
     /// Its name below the target folder, with slashes.
     pub name: String,
+    /// Bytes, where the listing tells.
+    pub size: Option<u64>,
+}
+
+impl Found {
+    /// Whether Hadoop's programs do not read it: a part of its name begins with `_` or `.`.
+    pub fn is_hidden(&self) -> bool {
+        self.name.split('/').any(|part| part.starts_with(['_', '.']))
+    }
 }
 
 /// Files that one source stands for, in the order of their names.
@@ -52,7 +62,7 @@ pub async fn expand(stores: &Stores, location: &Location) -> Result<Listing, Tra
 }
 
 fn single(location: &Location) -> Result<Listing, TransferError> {
-    let found = Found { location: location.clone(), name: location.file_name()? };
+    let found = Found { location: location.clone(), name: location.file_name()?, size: None };
     Ok(Listing { files: vec![found], many: false })
 }
 
@@ -73,7 +83,7 @@ fn expand_local(path: &Path) -> Result<Listing, TransferError> {
 
 fn some(listing: Listing, url: &str) -> Result<Listing, TransferError> {
     if listing.files.is_empty() {
-        return Err(TransferError::bad_url(url, "no file matches"));
+        return Err(TransferError::NoMatch { url: url.to_owned() });
     }
     Ok(listing)
 }
@@ -105,7 +115,7 @@ fn walk(folder: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<Found>, Tran
             if meta.is_dir() {
                 open.push((entry.path(), format!("{name}/"), above.clone()));
             } else if wanted(&name) {
-                files.push(Found { location: Location::Local(entry.path()), name });
+                files.push(Found { location: Location::Local(entry.path()), name, size: Some(meta.len()) });
             }
         }
     }
@@ -130,10 +140,23 @@ async fn expand_store(
         return single(location);
     }
     let files = list(stores, store, &store.path, &store.path, |_| true).await?;
-    if files.is_empty() && store.kind.is_object_store() {
+    if files.is_empty() && !is_there(stores, store, location).await? {
         return Err(TransferError::Missing { url: location.to_string() });
     }
     Ok(Listing { files, many: true })
+}
+
+/// Whether a folder without files is one. Object stores have no folders, only keys.
+async fn is_there(stores: &Stores, store: &StorePath, location: &Location) -> Result<bool, TransferError> {
+    if store.kind.is_object_store() {
+        return Ok(false);
+    }
+    let found = stores.reading(store).await?.stat(&store.path).await;
+    match found {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(TransferError::store(&location.to_string(), store.kind.credential_names(), &error)),
+    }
 }
 
 /// Files whose key begins with `start`, which begins with `folder`; their names are told below `folder`.
@@ -156,7 +179,7 @@ async fn list(
             continue; // The folder itself, or a marker of one.
         };
         if wanted(name) {
-            files.push(found(store, path, name)?);
+            files.push(found(store, path, name, entry.metadata().content_length())?);
         }
     }
     files.sort_by(|a, b| a.name.cmp(&b.name));
@@ -164,7 +187,7 @@ async fn list(
 }
 
 /// Keys are anything that somebody once wrote: one that would be read or written elsewhere is refused.
-fn found(store: &StorePath, path: &str, name: &str) -> Result<Found, TransferError> {
+fn found(store: &StorePath, path: &str, name: &str, size: u64) -> Result<Found, TransferError> {
     let location = Location::Store(StorePath { path: path.to_owned(), ..store.clone() });
     check_name(name)
         .map_err(|_| TransferError::bad_url(&location, "this key cannot be a file name; leave it out"))?;
@@ -174,7 +197,7 @@ fn found(store: &StorePath, path: &str, name: &str) -> Result<Found, TransferErr
             "a key that begins or ends with a space cannot be read",
         ));
     }
-    Ok(Found { location, name: name.to_owned() })
+    Ok(Found { location, name: name.to_owned(), size: Some(size) })
 }
 
 /// Folder that a target file is written into, for the record of what was copied.

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use reqwest::Url;
 
 use super::error::TransferError;
+use super::glob;
 
 /// A file, a folder or a pattern on one of the supported kinds of storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,6 +120,24 @@ impl Location {
         };
         let name = name.filter(|name| check_name(name).is_ok() && !name.contains('/'));
         name.ok_or_else(|| TransferError::bad_url(self, "the address does not end with a usable file name"))
+    }
+
+    /// The folder that a file lies in, or the files of a pattern; a folder itself.
+    pub fn folder(&self) -> Self {
+        let of = |path: &str| glob::split(path).0.to_owned();
+        match self {
+            Self::Local(path) => match path.to_str() {
+                _ if path.is_dir() => self.clone(),
+                Some(text) if glob::is_pattern(text) => Self::Local(of(text).into()),
+                _ => Self::Local(super::listing::parent(path)),
+            },
+            Self::Http(url) => {
+                let mut folder = url.clone();
+                folder.set_path(&of(url.path()));
+                Self::Http(folder)
+            }
+            Self::Store(store) => Self::Store(StorePath { path: of(&store.path), ..store.clone() }),
+        }
     }
 
     /// The address of the file `name` (relative, with slashes) in this folder.

@@ -37,7 +37,7 @@ pub(crate) fn sources(entries: Vec<Entry>, folder: Option<&str>) -> Result<Vec<S
     for entry in entries {
         let sha256 = Some(entry.sha256);
         if entry.name.contains("://") || entry.name.starts_with('/') {
-            found.push(Source { url: entry.name, name: None, sha256 });
+            found.push(Source { url: entry.name, sha256, ..Source::default() });
             continue;
         }
         let name = entry.name.strip_prefix("./").unwrap_or(&entry.name).to_owned();
@@ -52,7 +52,7 @@ pub(crate) fn sources(entries: Vec<Entry>, folder: Option<&str>) -> Result<Vec<S
             super::Location::Http(url) => url.to_string(),
             _ => format!("{folder}{name}"),
         };
-        found.push(Source { url, name: Some(name), sha256 });
+        found.push(Source { url, name: Some(name), sha256, ..Source::default() });
     }
     Ok(found)
 }

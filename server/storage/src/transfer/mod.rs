@@ -1,4 +1,5 @@
-//! Copies files between this machine, web servers, S3, COS and HDFS: in parallel ranges, resumable, with checksums.
+//! Copies files between this machine, web servers, S3, COS and HDFS: in parallel ranges, resumable, with checksums; whole
+//! partitions by date, once they are complete; small files joined to larger ones.
 //!
 //! A target appears whole or not at all: local files by a rename, objects by the completion of their upload. What a
 //! transfer left behind when it ended early is used by the next one, if the source is still the same.
@@ -8,10 +9,14 @@ mod download;
 mod error;
 mod glob;
 mod input;
+mod joined;
+mod listener;
 mod listing;
 mod location;
 mod manifest;
+mod marker;
 mod part;
+mod periods;
 mod plan;
 mod progress;
 mod records;
@@ -26,21 +31,27 @@ mod web;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use clap::ValueEnum;
 use futures::StreamExt;
 use futures::stream;
 use tokio::sync::Semaphore;
 
 pub use cli::{Args, main_from_args, run};
 pub use error::TransferError;
+pub use listener::Listener;
 pub use location::{Location, StoreKind, StorePath};
 pub use manifest::{Entry, parse as parse_manifest};
+pub use periods::{Every, Periods};
 pub use progress::{FileReport, Outcome, Progress, Report};
 pub use stop::Stop;
 pub(crate) use stores::Stores;
 
 use plan::{Job, Target};
 use progress::Tracker;
+use records::Records;
+use stores::SILENCE;
 
 /// Files are started anew this often when their source changes while they are read.
 const RESTARTS: u32 = 3;
@@ -64,6 +75,32 @@ pub struct TransferSpec {
     pub attempts: u32,
     /// Credentials and addresses of stores, as environment variables are named.
     pub env: BTreeMap<String, String>,
+    /// The longest silence of a server before a call is given up, and tried again.
+    pub silence: Duration,
+    /// What lies in a source's folder when it is complete, like `_SUCCESS`. It is not copied.
+    pub marker: Option<String>,
+    /// How long a source that is not complete, or not there, is waited for.
+    pub wait: Duration,
+    /// What becomes of a partition that is not there, or not complete, after that.
+    pub missing: Missing,
+    /// Leaves out what Hadoop's programs do not read: names of which a part begins with `_` or `.`.
+    pub skip_hidden: bool,
+    /// Files smaller than this are joined to files of at most so many bytes.
+    pub merge: Option<u64>,
+    /// Files that are joined have the same first line, which is wanted once.
+    pub header: bool,
+    /// An empty file of this name is put into the target's folders when all files are there.
+    pub write_marker: Option<String>,
+}
+
+/// What becomes of a partition that is not there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Missing {
+    /// The transfer fails.
+    #[default]
+    Fail,
+    /// It is left out, and said so.
+    Skip,
 }
 
 /// One source, as a user or a manifest writes it.
@@ -75,10 +112,14 @@ pub struct Source {
     pub name: Option<String>,
     /// What its content must be, as hexadecimal digits. Only for a source that is one file.
     pub sha256: Option<String>,
+    /// The folder below the target that its files go into: empty, or ending with `/`.
+    pub under: String,
+    /// Whether it is one of several partitions, which may be left out.
+    pub partition: bool,
 }
 
 impl TransferSpec {
-    /// A transfer with the usual settings: 4 ranges of 8 MiB at a time, 5 attempts.
+    /// A transfer with the usual settings: 4 ranges of 8 MiB at a time, 5 attempts, nothing merged.
     pub fn new(from: Vec<Source>, to: impl Into<String>, base: impl Into<PathBuf>) -> Self {
         Self {
             from,
@@ -89,6 +130,14 @@ impl TransferSpec {
             chunk: 8 << 20,
             attempts: 5,
             env: BTreeMap::new(),
+            silence: SILENCE,
+            marker: None,
+            wait: Duration::ZERO,
+            missing: Missing::Fail,
+            skip_hidden: false,
+            merge: None,
+            header: false,
+            write_marker: None,
         }
     }
 }
@@ -96,7 +145,9 @@ impl TransferSpec {
 /// What all files of one transfer share.
 pub(crate) struct Shared<'a> {
     spec: &'a TransferSpec,
-    stores: Stores,
+    stores: &'a Stores,
+    /// What was brought to where no notes can be kept.
+    records: Records,
     tracker: Tracker<'a>,
     permits: Semaphore,
     /// How many ranges of one file an upload holds in memory: fewer when many files are under way.
@@ -109,16 +160,18 @@ pub(crate) struct Shared<'a> {
 pub async fn transfer(
     spec: &TransferSpec,
     stop: &Stop,
-    listener: impl Fn(Progress) + Send + Sync,
+    listener: impl Listener,
 ) -> Result<Report, TransferError> {
-    let stores = Stores::new(spec.env.clone());
-    let jobs = plan::plan(spec, &stores).await?;
+    let stores = Stores::new(spec.env.clone()).silent_for(spec.silence);
+    let plan = plan::plan(&Asking { spec, stores: &stores, stop, listener: &listener }).await?;
+    marker::remove(spec, &stores, &plan.folders).await?;
     let parallel = spec.parallel.max(1);
-    let tracker = Tracker::new(jobs.len() as u64, &listener);
-    let width = parallel.div_ceil(jobs.len().clamp(1, parallel));
-    let shared = Shared { spec, stores, tracker, permits: Semaphore::new(parallel), width, stop };
-    let mut running = stream::iter(&jobs).map(|job| shared.one(job)).buffer_unordered(parallel);
-    let mut files = Vec::with_capacity(jobs.len());
+    let tracker = Tracker::new(plan.jobs.len() as u64, &listener);
+    let width = parallel.div_ceil(plan.jobs.len().clamp(1, parallel));
+    let (records, permits) = (Records::load(&spec.base), Semaphore::new(parallel));
+    let shared = Shared { spec, stores: &stores, records, tracker, permits, width, stop };
+    let mut running = stream::iter(&plan.jobs).map(|job| shared.one(job)).buffer_unordered(parallel);
+    let mut files = Vec::with_capacity(plan.jobs.len());
     let mut fault = None;
     while let Some(done) = running.next().await {
         match done {
@@ -132,8 +185,17 @@ pub async fn transfer(
     if let Some(error) = fault {
         return Err(error);
     }
+    marker::write(spec, &stores, &plan.folders).await?;
     files.sort_by_key(|(order, _)| *order);
-    Ok(Report { files: files.into_iter().map(|(_, file)| file).collect() })
+    Ok(Report { files: files.into_iter().map(|(_, file)| file).collect(), left_out: plan.left_out })
+}
+
+/// What the steps before the copying share.
+pub(crate) struct Asking<'a> {
+    spec: &'a TransferSpec,
+    stores: &'a Stores,
+    stop: &'a Stop,
+    listener: &'a dyn Listener,
 }
 
 impl Shared<'_> {

@@ -1,22 +1,23 @@
 //! From a specification to one job a file: sources listed, targets named, sums assigned. Nothing is written yet.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::TransferError;
+use super::joined::{self, Joined, Origin};
 use super::listing::{Found, expand, parent};
 use super::location::{Location, StorePath, check_name};
 use super::records::Records;
-use super::stores::Stores;
-use super::{Source, TransferSpec, sums};
+use super::retry::retry;
+use super::{Asking, Missing, Source, TransferSpec, glob, marker, sums};
 
 /// One file to copy.
 pub(crate) struct Job {
     /// Position in the report.
     pub order: usize,
-    /// The source.
-    pub from: Location,
+    /// The source, or several that are joined.
+    pub from: Origin,
     /// Its name below the target folder.
     pub name: String,
     /// What its content must be, in lower case.
@@ -33,7 +34,18 @@ pub(crate) enum Target {
     Store(StorePath),
 }
 
-pub(crate) async fn plan(spec: &TransferSpec, stores: &Stores) -> Result<Vec<Job>, TransferError> {
+/// What is to be done.
+pub(crate) struct Plan {
+    /// One a target.
+    pub jobs: Vec<Job>,
+    /// The folders that the files of sources go to.
+    pub folders: Vec<Location>,
+    /// Partitions that are not there.
+    pub left_out: Vec<String>,
+}
+
+pub(crate) async fn plan(asking: &Asking<'_>) -> Result<Plan, TransferError> {
+    let spec = asking.spec;
     if spec.from.is_empty() {
         return Err(TransferError::bad_url("transfer", "there is no source; name at least one"));
     }
@@ -41,15 +53,39 @@ pub(crate) async fn plan(spec: &TransferSpec, stores: &Stores) -> Result<Vec<Job
     if let Location::Http(_) = to {
         return Err(TransferError::bad_url(&to, "a web server cannot be written to"));
     }
-    let mut files = Vec::new();
-    let mut many = spec.from.len() > 1;
+    let (mut files, mut folders, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    let mut many = spec.from.len() > 1 || spec.merge.is_some() || spec.write_marker.is_some();
     for source in &spec.from {
-        let (found, several) = list(source, spec, stores).await?;
-        many |= several;
-        files.extend(found);
+        match list(asking, source).await {
+            Ok((found, several)) => {
+                many |= several || source.partition;
+                files.extend(found);
+                let folder = target_folder(&to, source)?;
+                if !folders.contains(&folder) {
+                    folders.push(folder);
+                }
+            }
+            Err(error) if source.partition && spec.missing == Missing::Skip && error.is_absence() => {
+                asking.listener.says(&format!("left out: {error}"));
+                left_out.push(source.url.clone());
+            }
+            Err(error) => return Err(error),
+        }
     }
     assign_sums(&mut files, spec)?;
-    jobs(files, &to, many)
+    let groups = match spec.merge {
+        Some(limit) => merge(files, limit, spec.header)?,
+        None => files.into_iter().map(Group::from).collect(),
+    };
+    Ok(Plan { jobs: jobs(groups, &to, many)?, folders, left_out })
+}
+
+fn target_folder(to: &Location, source: &Source) -> Result<Location, TransferError> {
+    let named = source.name.as_deref().and_then(|name| name.rsplit_once('/')).map(|(folder, _)| folder);
+    match named.unwrap_or(source.under.trim_end_matches('/')) {
+        "" => Ok(to.clone()),
+        under => to.join(under),
+    }
 }
 
 /// A file, the sum that was given with its source, and that source as the user wrote it if it is this one file.
@@ -59,28 +95,95 @@ struct Listed {
     written: Option<String>,
 }
 
-async fn list(
-    source: &Source,
-    spec: &TransferSpec,
-    stores: &Stores,
-) -> Result<(Vec<Listed>, bool), TransferError> {
+async fn list(asking: &Asking<'_>, source: &Source) -> Result<(Vec<Listed>, bool), TransferError> {
+    let Asking { spec, stores, .. } = asking;
     let location = Location::parse(&source.url, &spec.base)?;
     let sha256 = source.sha256.as_deref().map(sums::check).transpose()?;
+    if spec.marker.is_some() {
+        marker::wait(asking, &location.folder()).await?;
+    }
     if let Some(name) = &source.name {
         check_name(name)?;
-        let found = Found { location, name: name.clone() };
+        if glob::is_pattern(&source.url) || location.is_folder() {
+            return Err(TransferError::bad_url(&location, "several files cannot become one of that name"));
+        }
+        if source.partition {
+            marker::until_there(asking, &location).await?;
+        }
+        let found = Found { location, name: name.clone(), size: None };
         return Ok((vec![Listed { found, sha256, written: Some(source.url.clone()) }], true));
     }
-    let listing = super::retry::retry(spec.attempts, || expand(stores, &location)).await?;
+    let mut listing = asking.stop.or(retry(spec.attempts, || expand(stores, &location))).await??;
+    if !listing.many && source.partition {
+        marker::until_there(asking, &location).await?;
+    }
     if sha256.is_some() && listing.many {
         return Err(TransferError::bad_url(
             &location,
             "one sum was given for several files; give one for each, by name",
         ));
     }
+    if listing.many {
+        let last = |found: &Found| found.name.rsplit('/').next().map(str::to_owned);
+        listing.files.retain(|found| !(spec.skip_hidden && found.is_hidden()));
+        listing.files.retain(|found| spec.marker.is_none() || last(found) != spec.marker);
+        if source.partition && listing.files.is_empty() && spec.marker.is_none() {
+            return Err(TransferError::Missing { url: location.to_string() });
+        }
+    }
     let written = (!listing.many).then(|| source.url.clone());
-    let listed = |found| Listed { found, sha256: sha256.clone(), written: written.clone() };
+    let listed = |found: Found| {
+        let found = Found { name: format!("{}{}", source.under, found.name), ..found };
+        Listed { found, sha256: sha256.clone(), written: written.clone() }
+    };
     Ok((listing.files.into_iter().map(listed).collect(), listing.many))
+}
+
+/// What becomes one target.
+struct Group {
+    origin: Origin,
+    name: String,
+    sha256: Option<String>,
+}
+
+impl From<Listed> for Group {
+    fn from(listed: Listed) -> Self {
+        Self { origin: Origin::One(listed.found.location), name: listed.found.name, sha256: listed.sha256 }
+    }
+}
+
+/// Small files of one folder and kind become files of at most `limit` bytes, in the order of their names.
+fn merge(files: Vec<Listed>, limit: u64, header: bool) -> Result<Vec<Group>, TransferError> {
+    let (mut groups, mut small) = (Vec::new(), BTreeMap::<(String, String), Vec<(Listed, u64)>>::new());
+    for file in files {
+        match file.found.size.filter(|size| *size < limit && file.sha256.is_none()) {
+            Some(size) => {
+                joined::check(&file.found.name, header)?;
+                let folder = file.found.name.rfind('/').map_or("", |slash| &file.found.name[..=slash]);
+                let key = (folder.to_owned(), joined::suffix(&file.found.name).to_owned());
+                small.entry(key).or_default().push((file, size));
+            }
+            None => groups.push(Group::from(file)),
+        }
+    }
+    for ((folder, suffix), files) in small {
+        let mut batches: Vec<(Vec<Listed>, u64)> = Vec::new();
+        for (file, size) in files {
+            match batches.last_mut().filter(|(_, total)| total + size <= limit) {
+                Some((batch, total)) => {
+                    batch.push(file);
+                    *total += size;
+                }
+                None => batches.push((vec![file], size)),
+            }
+        }
+        groups.extend(batches.into_iter().enumerate().map(|(number, (batch, _))| {
+            let name = format!("{folder}merged-{number:05}{suffix}");
+            let parts = batch.into_iter().map(|file| file.found.location).collect();
+            Group { origin: Origin::Joined(Joined { parts, header }), name, sha256: None }
+        }));
+    }
+    Ok(groups)
 }
 
 /// Gives each file the sum that was named for it, and refuses sums that belong to no file.
@@ -106,7 +209,7 @@ fn assign_sums(files: &mut [Listed], spec: &TransferSpec) -> Result<(), Transfer
     }
 }
 
-fn jobs(files: Vec<Listed>, to: &Location, many: bool) -> Result<Vec<Job>, TransferError> {
+fn jobs(files: Vec<Group>, to: &Location, many: bool) -> Result<Vec<Job>, TransferError> {
     let existing = matches!(to, Location::Local(path) if path.is_dir());
     let folder = many || to.is_folder() || existing;
     let records = match to {
@@ -116,11 +219,10 @@ fn jobs(files: Vec<Listed>, to: &Location, many: bool) -> Result<Vec<Job>, Trans
     };
     let mut taken: HashMap<String, String> = HashMap::new();
     let mut jobs = Vec::with_capacity(files.len());
-    for (order, Listed { found, sha256, .. }) in files.into_iter().enumerate() {
-        let (place, name) =
-            if folder { (to.join(&found.name)?, found.name) } else { (to.clone(), to.file_name()?) };
-        if let Some(first) = taken.insert(place.to_string(), found.location.to_string()) {
-            let second = found.location.to_string();
+    for (order, Group { origin, name, sha256 }) in files.into_iter().enumerate() {
+        let (place, name) = if folder { (to.join(&name)?, name) } else { (to.clone(), to.file_name()?) };
+        if let Some(first) = taken.insert(place.to_string(), origin.to_string()) {
+            let second = origin.to_string();
             return Err(TransferError::Collision { first, second, target: place.to_string() });
         }
         let target = match (place, &records) {
@@ -128,7 +230,7 @@ fn jobs(files: Vec<Listed>, to: &Location, many: bool) -> Result<Vec<Job>, Trans
             (Location::Store(path), _) => Target::Store(path),
             (place, _) => return Err(TransferError::bad_url(place, "this cannot be written to")),
         };
-        jobs.push(Job { order, from: found.location, name, sha256, target });
+        jobs.push(Job { order, from: origin, name, sha256, target });
     }
     Ok(jobs)
 }

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::listener::Listener;
+
 /// A moment of a running transfer. Bytes count what lies at the target, also from earlier tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
@@ -46,6 +48,8 @@ pub struct FileReport {
 pub struct Report {
     /// The files.
     pub files: Vec<FileReport>,
+    /// Partitions that were not there.
+    pub left_out: Vec<String>,
 }
 
 impl Report {
@@ -62,7 +66,7 @@ impl Report {
 
 /// Counts, and tells the listener.
 pub(crate) struct Tracker<'a> {
-    listener: &'a (dyn Fn(Progress) + Send + Sync),
+    listener: &'a dyn Listener,
     files_total: u64,
     files_done: AtomicU64,
     bytes_done: AtomicU64,
@@ -70,7 +74,7 @@ pub(crate) struct Tracker<'a> {
 }
 
 impl<'a> Tracker<'a> {
-    pub(crate) fn new(files_total: u64, listener: &'a (dyn Fn(Progress) + Send + Sync)) -> Self {
+    pub(crate) fn new(files_total: u64, listener: &'a dyn Listener) -> Self {
         let zero = AtomicU64::default;
         Self { listener, files_total, files_done: zero(), bytes_done: zero(), bytes_total: zero() }
     }
@@ -82,7 +86,7 @@ impl<'a> Tracker<'a> {
     }
 
     fn tell(&self) {
-        (self.listener)(Progress {
+        self.listener.progress(Progress {
             files_done: self.files_done.load(Relaxed),
             files_total: self.files_total,
             bytes_done: self.bytes_done.load(Relaxed),

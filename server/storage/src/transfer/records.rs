@@ -1,7 +1,8 @@
-//! What earlier transfers brought into a local folder, so that the same content is not fetched twice.
+//! What earlier transfers brought into a local folder, or from one to where no notes can be kept with a file (HDFS), so that
+//! the same content is not copied twice.
 //!
-//! One hidden file of JSON lines in the target folder, appended to; the last line about a name counts, and only while
-//! the file still has the size and time that it was left with.
+//! One hidden file of JSON lines in that folder, appended to; the last line about a name counts, and only while
+//! the target still has the size and time that it was left with.
 
 use std::collections::HashMap;
 use std::fs::OpenOptions;
@@ -25,7 +26,24 @@ struct Record {
     source: Identity,
 }
 
-/// The records of one target folder.
+/// What tells whether a target is as it was left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct State {
+    /// Bytes.
+    pub size: u64,
+    /// Time of the last change, in the target's own notation.
+    pub modified: String,
+}
+
+impl State {
+    /// Of a file on this machine; none where there is none.
+    pub fn of_file(path: &Path) -> Option<Self> {
+        let meta = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+        Some(Self { size: meta.len(), modified: modified(&meta) })
+    }
+}
+
+/// The records of one folder.
 pub struct Records {
     path: PathBuf,
     known: Mutex<HashMap<String, Record>>,
@@ -41,29 +59,21 @@ impl Records {
         Self { path, known: Mutex::new(lines.map(|record| (record.name.clone(), record)).collect()) }
     }
 
-    /// The sha256 of `target` and the source that it came from, if the file is as it was left.
-    pub fn find(&self, name: &str, target: &Path) -> Option<(String, Identity)> {
+    /// The sha256 of a target and the source that it came from, if the target is as it was left.
+    pub fn find(&self, name: &str, now: &State) -> Option<(String, Identity)> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let record = known.get(name)?;
-        let meta = std::fs::metadata(target).ok()?;
-        let same = meta.is_file() && meta.len() == record.size && modified(&meta) == record.modified;
+        let same = now.size == record.size && now.modified == record.modified;
         same.then(|| (record.sha256.clone(), record.source.clone()))
     }
 
-    /// Notes that `target` now has this content.
-    pub fn add(
-        &self,
-        name: &str,
-        target: &Path,
-        sha256: &str,
-        source: &Identity,
-    ) -> Result<(), TransferError> {
+    /// Notes that a target, which is so now, has this content.
+    pub fn add(&self, name: &str, now: State, sha256: &str, source: &Identity) -> Result<(), TransferError> {
         let fault = |error| TransferError::io(&self.path, 0, error);
-        let meta = std::fs::metadata(target).map_err(|error| TransferError::io(target, 0, error))?;
         let record = Record {
             name: name.to_owned(),
-            size: meta.len(),
-            modified: modified(&meta),
+            size: now.size,
+            modified: now.modified,
             sha256: sha256.to_owned(),
             source: source.clone(),
         };

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::error::TransferError;
+use super::listener::Listener;
 use super::progress::{Progress, Report};
 
 /// Between two lines about the progress.
@@ -32,8 +33,32 @@ impl Reporter {
         Ok(Self { outputs: outputs.map(open).transpose()?, began: now, told: Mutex::new(now) })
     }
 
-    /// Told of every block; says something once a second.
-    pub(crate) fn progress(&self, now: Progress) {
+    /// The end: a last line of progress, then the outputs.
+    pub(crate) fn finish(&self, report: &Report) {
+        let (files, bytes, skipped) = (report.files.len(), report.bytes(), report.skipped());
+        let mut output =
+            json!({"files": files, "bytes": bytes, "skipped": skipped, "left_out": report.left_out});
+        if let [only] = &report.files[..] {
+            output["sha256"] = only.sha256.clone().map_or(Value::Null, Value::String);
+            say(&format!("{}  {}", only.sha256.as_deref().unwrap_or("-"), only.target));
+        }
+        self.record(&json!({"progress": {"step": bytes, "total": bytes}}));
+        self.record(&json!({"output": output}));
+        let seconds = self.began.elapsed().as_secs_f64();
+        say(&format!("{files} files, {} in {seconds:.1} s; {skipped} were there already", human(bytes)));
+    }
+
+    /// A full disk under the file of outputs must not end a transfer that works.
+    fn record(&self, line: &Value) {
+        if let Some(mut file) = self.outputs.as_ref() {
+            let _ = file.write_all(format!("{line}\n").as_bytes());
+        }
+    }
+}
+
+impl Listener for &Reporter {
+    /// Says something once a second.
+    fn progress(&self, now: Progress) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.elapsed() < PERIOD {
             return;
@@ -53,25 +78,8 @@ impl Reporter {
         );
     }
 
-    /// The end: a last line of progress, then the outputs.
-    pub(crate) fn finish(&self, report: &Report) {
-        let (files, bytes, skipped) = (report.files.len(), report.bytes(), report.skipped());
-        let mut output = json!({"files": files, "bytes": bytes, "skipped": skipped});
-        if let [only] = &report.files[..] {
-            output["sha256"] = only.sha256.clone().map_or(Value::Null, Value::String);
-            say(&format!("{}  {}", only.sha256.as_deref().unwrap_or("-"), only.target));
-        }
-        self.record(&json!({"progress": {"step": bytes, "total": bytes}}));
-        self.record(&json!({"output": output}));
-        let seconds = self.began.elapsed().as_secs_f64();
-        say(&format!("{files} files, {} in {seconds:.1} s; {skipped} were there already", human(bytes)));
-    }
-
-    /// A full disk under the file of outputs must not end a transfer that works.
-    fn record(&self, line: &Value) {
-        if let Some(mut file) = self.outputs.as_ref() {
-            let _ = file.write_all(format!("{line}\n").as_bytes());
-        }
+    fn says(&self, line: &str) {
+        say(line);
     }
 }
 

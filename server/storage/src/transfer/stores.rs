@@ -12,10 +12,10 @@ use super::error::TransferError;
 use super::location::{StoreKind, StorePath};
 use super::wall::{Outside, Walled};
 
-/// Longest silence of a server before a call is given up (and tried again).
-const SILENCE: Duration = Duration::from_secs(60);
-/// The same where a part is sent first: the server is silent until it has all of it.
-const SENDING: Duration = Duration::from_secs(300);
+/// Longest silence of a server before a call is given up (and tried again), where nothing else is said.
+pub(crate) const SILENCE: Duration = Duration::from_secs(60);
+/// So many times as long where a part is sent first: the server is silent until it has all of it.
+const SENDING: u32 = 5;
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// Opens stores by bucket or host, and keeps them.
@@ -27,6 +27,7 @@ pub struct Stores {
     operators: Mutex<HashMap<(StoreKind, String), Operator>>,
     /// Whether stores may only be where [`super::wall`] allows them to be.
     walled: bool,
+    silence: Duration,
 }
 
 impl Stores {
@@ -38,7 +39,14 @@ impl Stores {
             sender: OnceLock::new(),
             operators: Mutex::default(),
             walled: false,
+            silence: SILENCE,
         }
+    }
+
+    /// The same with another limit for the silence of a server.
+    #[must_use]
+    pub fn silent_for(self, silence: Duration) -> Self {
+        Self { silence, ..self }
     }
 
     /// The same for stores that somebody else has named: none of this machine or of its network alone.
@@ -48,7 +56,7 @@ impl Stores {
 
     /// The client for plain web servers.
     pub(crate) fn http(&self) -> Result<&reqwest::Client, TransferError> {
-        self.client(&self.reader, SILENCE)
+        self.client(&self.reader, self.silence)
     }
 
     fn client<'a>(
@@ -66,7 +74,9 @@ impl Stores {
     /// The store that holds `path`, for reading and listing. Nothing is tried again in here.
     pub(crate) async fn reading(&self, path: &StorePath) -> Result<Operator, TransferError> {
         reach(path).await?;
-        Ok(self.operator(path)?.layer(TimeoutLayer::new().with_timeout(SILENCE).with_io_timeout(SILENCE)))
+        Ok(self
+            .operator(path)?
+            .layer(TimeoutLayer::new().with_timeout(self.silence).with_io_timeout(self.silence)))
     }
 
     /// The store that holds `path`, for writing. Calls are tried again in here, since only the store's client can send
@@ -74,8 +84,8 @@ impl Stores {
     pub(crate) async fn writing(&self, path: &StorePath, attempts: u32) -> Result<Operator, TransferError> {
         reach(path).await?;
         // HDFS takes small packets, and its client hangs while no name node answers.
-        let patience = if path.kind == StoreKind::Hdfs { SILENCE } else { SENDING };
-        let timeout = TimeoutLayer::new().with_timeout(SILENCE).with_io_timeout(patience);
+        let patience = if path.kind == StoreKind::Hdfs { self.silence } else { self.silence * SENDING };
+        let timeout = TimeoutLayer::new().with_timeout(self.silence).with_io_timeout(patience);
         Ok(self.operator(path)?.layer(timeout).layer(super::retry::layer(attempts)))
     }
 
@@ -89,7 +99,7 @@ impl Stores {
             let url = super::location::Location::Store(path.clone()).to_string();
             TransferError::store(&url, path.kind.credential_names(), &error)
         })?;
-        let transport = ReqwestTransport::new(self.client(&self.sender, SENDING)?.clone());
+        let transport = ReqwestTransport::new(self.client(&self.sender, self.silence * SENDING)?.clone());
         let transport = if self.walled {
             HttpTransporter::new(Walled(transport))
         } else {

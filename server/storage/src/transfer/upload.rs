@@ -16,6 +16,7 @@ use super::listing::PART_SUFFIX;
 use super::location::{Location, StoreKind, StorePath};
 use super::plan::Job;
 use super::progress::{FileReport, FileTracker, Outcome};
+use super::records::State;
 use super::retry::retry;
 use super::{Shared, blocking, sums};
 
@@ -44,13 +45,13 @@ pub(crate) async fn upload(
     path: &StorePath,
 ) -> Result<FileReport, TransferError> {
     let attempts = shared.spec.attempts;
-    let input = retry(attempts, || Input::open(&shared.stores, &job.from)).await?;
+    let input = retry(attempts, || Input::open(shared.stores, &job.from)).await?;
     let operator = retry(attempts, || shared.stores.writing(path, attempts)).await?;
     let url = Location::Store(path.clone()).to_string();
     let upload = Upload { shared, job, input: &input, operator, path, url };
     let count = shared.tracker.file(input.identity.size.unwrap_or(0));
     let done = match upload.present().await? {
-        Some(meta) => Ok(upload.skip(&meta, &count)),
+        Some(there) => Ok(upload.skip(there, &count)),
         None => upload.copy(&count).await,
     };
     match &done {
@@ -66,7 +67,7 @@ impl Upload<'_> {
     }
 
     /// What lies at the target, if it is the content that is to be put there.
-    async fn present(&self) -> Result<Option<Metadata>, TransferError> {
+    async fn present(&self) -> Result<Option<Present>, TransferError> {
         let meta = match self.operator.stat(&self.path.path).await {
             Ok(meta) => meta,
             // Who may write need not be allowed to look.
@@ -76,16 +77,29 @@ impl Upload<'_> {
             Err(error) => return Err(self.fault(error)),
         };
         let identity = &self.input.identity;
+        let noted = self.noted(&meta);
         let same = match &self.job.sha256 {
-            Some(sum) => note(&meta, SUM_NOTE).as_ref() == Some(sum),
-            None => identity.is_telling() && note(&meta, SOURCE_NOTE) == Some(identity.digest()),
+            Some(sum) => noted.sha256.as_ref() == Some(sum),
+            None => identity.is_telling() && noted.source == Some(identity.digest()),
         };
-        Ok((same && Some(meta.content_length()) == identity.size).then_some(meta))
+        let there = Present { bytes: meta.content_length(), sha256: noted.sha256 };
+        Ok((same && Some(there.bytes) == identity.size).then_some(there))
     }
 
-    fn skip(&self, meta: &Metadata, count: &FileTracker<'_>) -> FileReport {
-        count.advance(meta.content_length());
-        self.report(meta.content_length(), note(meta, SUM_NOTE), Outcome::Skipped)
+    /// What was noted of what lies at the target: with the object, or here.
+    fn noted(&self, meta: &Metadata) -> Noted {
+        if self.path.kind.is_object_store() {
+            return Noted { sha256: note(meta, SUM_NOTE), source: note(meta, SOURCE_NOTE) };
+        }
+        match state(meta).and_then(|now| self.shared.records.find(&self.url, &now)) {
+            Some((sha256, source)) => Noted { sha256: Some(sha256), source: Some(source.digest()) },
+            None => Noted::default(),
+        }
+    }
+
+    fn skip(&self, there: Present, count: &FileTracker<'_>) -> FileReport {
+        count.advance(there.bytes);
+        self.report(there.bytes, there.sha256, Outcome::Skipped)
     }
 
     fn report(&self, bytes: u64, sha256: Option<String>, outcome: Outcome) -> FileReport {
@@ -115,7 +129,7 @@ impl Upload<'_> {
             Ok(sent) => {
                 writer.close().await.map_err(|error| self.fault(error))?;
                 self.publish(&place).await?;
-                self.check_size(sent.0).await?;
+                self.settle(&sent).await?;
                 Ok(sent)
             }
             Err(error) => {
@@ -224,7 +238,7 @@ impl Upload<'_> {
             return Err(TransferError::Size { url: self.input.url.clone(), expected, actual: bytes });
         }
         if self.input.identity.is_telling() {
-            self.input.check_unchanged(&self.shared.stores, &self.job.from).await?;
+            self.input.check_unchanged(self.shared.stores, &self.job.from).await?;
         }
         sums::verify(&self.input.url, self.job.sha256.as_deref(), &sum)?;
         Ok((bytes, sum))
@@ -234,22 +248,47 @@ impl Upload<'_> {
         if place == self.path.path {
             return Ok(());
         }
-        // HDFS does not rename over a file.
-        self.operator.delete(&self.path.path).await.map_err(|error| self.fault(error))?;
         self.operator.rename(place, &self.path.path).await.map_err(|error| self.fault(error))
     }
 
-    async fn check_size(&self, bytes: u64) -> Result<(), TransferError> {
-        match self.operator.stat(&self.path.path).await {
-            Ok(meta) if meta.content_length() != bytes => Err(TransferError::Size {
-                url: self.url.clone(),
-                expected: bytes,
-                actual: meta.content_length(),
-            }),
-            Err(error) if error.kind() != ErrorKind::PermissionDenied => Err(self.fault(error)),
-            _ => Ok(()),
+    /// Looks whether all of it is there, and notes what was brought.
+    async fn settle(&self, (bytes, sum): &(u64, String)) -> Result<(), TransferError> {
+        let meta = match self.operator.stat(&self.path.path).await {
+            Ok(meta) => meta,
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => return Ok(()),
+            Err(error) => return Err(self.fault(error)),
+        };
+        let actual = meta.content_length();
+        if actual != *bytes {
+            return Err(TransferError::Size { url: self.url.clone(), expected: *bytes, actual });
         }
+        if let Some(now) = state(&meta).filter(|_| !self.path.kind.is_object_store()) {
+            let noted = self.shared.records.add(&self.url, now, sum, &self.input.identity);
+            if let Err(error) = noted {
+                // It is there all the same; it would only be sent once more.
+                tracing::debug!(%error, "what was sent is not noted");
+            }
+        }
+        Ok(())
     }
+}
+
+/// What lies at a target already.
+struct Present {
+    bytes: u64,
+    sha256: Option<String>,
+}
+
+/// What is known of what lies at a target.
+#[derive(Default)]
+struct Noted {
+    sha256: Option<String>,
+    source: Option<String>,
+}
+
+fn state(meta: &Metadata) -> Option<State> {
+    let modified = meta.last_modified()?.to_string();
+    Some(State { size: meta.content_length(), modified })
 }
 
 fn note(meta: &Metadata, key: &str) -> Option<String> {

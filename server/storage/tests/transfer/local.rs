@@ -99,8 +99,11 @@ async fn a_known_content_needs_no_source() {
     let dir = tempfile::tempdir().unwrap();
     let to = write(dir.path().join("there"), b"content");
     let mut spec = spec(&[dir.path().join("gone").to_str().unwrap()], &to);
-    spec.from =
-        vec![Source { url: "http://127.0.0.1:9/gone".into(), name: None, sha256: Some(sha256(b"content")) }];
+    spec.from = vec![Source {
+        url: "http://127.0.0.1:9/gone".into(),
+        sha256: Some(sha256(b"content")),
+        ..Source::default()
+    }];
     assert_eq!(copy(&spec).await.unwrap().files[0].outcome, Outcome::Skipped);
 }
 

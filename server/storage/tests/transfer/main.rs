@@ -1,7 +1,8 @@
-//! Transfers for real: on this machine's disk, from web servers with all their faults, with a real S3 server.
+//! Transfers for real: on this machine's disk, from web servers with all their faults, with a real S3 server and a real HDFS.
 
 #![expect(clippy::unwrap_used, reason = "clippy knows functions marked as tests, not their helpers")]
 
+mod hdfs;
 mod helpers;
 mod local;
 mod names;

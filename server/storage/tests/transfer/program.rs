@@ -107,20 +107,35 @@ fn wrong_calls_and_failures_have_their_exit_codes() {
 fn child() {
     let text = std::io::read_to_string(std::io::stdin()).unwrap();
     let args: Vec<String> = serde_json::from_str(&text).unwrap();
-    let code = main_from_args(args, &BTreeMap::new());
-    std::process::exit(if code == ExitCode::SUCCESS {
-        0
-    } else {
-        i32::from(code == ExitCode::from(143)) * 143
-    });
+    let code = main_from_args(args, &std::env::vars().collect());
+    let codes = [0, 1, 2, 143_u8];
+    let code = codes.into_iter().find(|one| code == ExitCode::from(*one));
+    std::process::exit(code.map_or(-1, i32::from));
+}
+
+fn apart() -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["program::child", "--exact", "--ignored", "--nocapture"]).stdin(Stdio::piped());
+    command
 }
 
 fn start(args: &[&str]) -> Child {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["program::child", "--exact", "--ignored", "--nocapture"]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    started(apart().stdout(Stdio::null()), args)
+}
+
+fn started(command: &mut Command, args: &[&str]) -> Child {
+    let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(&serde_json::to_vec(args).unwrap()).unwrap();
     child
+}
+
+/// Runs the program as a process of its own, with these variables; its exit code, and what it said.
+pub fn call_apart(args: &[&str], env: &[(&str, &str)]) -> (Option<i32>, String) {
+    let mut command = apart();
+    command.envs(env.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let done = started(&mut command, args).wait_with_output().unwrap();
+    let said = [done.stdout, done.stderr].concat();
+    (done.status.code(), String::from_utf8_lossy(&said).into_owned())
 }
 
 #[test]

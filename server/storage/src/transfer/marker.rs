@@ -1,0 +1,95 @@
+//! The file that says that a folder is complete: `_SUCCESS`, as Hadoop's programs write it when they have ended well.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use super::error::TransferError;
+use super::input::Input;
+use super::location::Location;
+use super::retry::retry;
+use super::stores::Stores;
+use super::{Asking, TransferSpec, blocking};
+
+/// How often it is looked for.
+const PERIOD: Duration = Duration::from_secs(2);
+
+/// Waits until `folder` is complete.
+pub async fn wait(asking: &Asking<'_>, folder: &Location) -> Result<(), TransferError> {
+    let Some(name) = &asking.spec.marker else { return Ok(()) };
+    until_there(asking, &folder.join(name)?).await.map_err(|error| match error {
+        TransferError::Missing { .. } => {
+            TransferError::Incomplete { url: folder.to_string(), marker: name.clone() }
+        }
+        other => other,
+    })
+}
+
+/// Waits for a file.
+pub async fn until_there(asking: &Asking<'_>, file: &Location) -> Result<(), TransferError> {
+    let Asking { spec, stores, stop, listener } = asking;
+    let end = Instant::now() + spec.wait;
+    let mut said = false;
+    loop {
+        let found = stop.or(retry(spec.attempts, || Input::open_one(stores, file))).await?;
+        let left = end.saturating_duration_since(Instant::now());
+        match found {
+            Ok(_) => return Ok(()),
+            Err(TransferError::Missing { .. }) if !left.is_zero() => {
+                if !said {
+                    listener.says(&format!("waiting for {file}, {} s at most", left.as_secs()));
+                    said = true;
+                }
+                stop.or(sleep(PERIOD.min(left))).await?;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Takes it away: what is there will not be complete for a while.
+pub async fn remove(spec: &TransferSpec, stores: &Stores, folders: &[Location]) -> Result<(), TransferError> {
+    let Some(name) = &spec.write_marker else { return Ok(()) };
+    for folder in folders {
+        match folder.join(name)? {
+            Location::Local(path) => match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(TransferError::io(&path, 0, error));
+                }
+                _ => {}
+            },
+            Location::Store(path) => {
+                let fault =
+                    |error| TransferError::store(&folder.to_string(), path.kind.credential_names(), &error);
+                stores.writing(&path, spec.attempts).await?.delete(&path.path).await.map_err(fault)?;
+            }
+            Location::Http(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Puts it there: all is complete.
+pub async fn write(spec: &TransferSpec, stores: &Stores, folders: &[Location]) -> Result<(), TransferError> {
+    let Some(name) = &spec.write_marker else { return Ok(()) };
+    for folder in folders {
+        match folder.join(name)? {
+            Location::Local(path) => {
+                let made = move || {
+                    let folder = super::listing::parent(&path);
+                    std::fs::create_dir_all(&folder).map_err(|error| TransferError::io(&folder, 0, error))?;
+                    std::fs::write(&path, b"").map_err(|error| TransferError::io(&path, 0, error))
+                };
+                blocking(made).await?;
+            }
+            Location::Store(path) => {
+                let fault =
+                    |error| TransferError::store(&folder.to_string(), path.kind.credential_names(), &error);
+                let operator = stores.writing(&path, spec.attempts).await?;
+                operator.write(&path.path, Vec::<u8>::new()).await.map_err(fault)?;
+            }
+            Location::Http(_) => {}
+        }
+    }
+    Ok(())
+}
