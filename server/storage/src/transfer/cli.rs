@@ -28,7 +28,7 @@ const STOPPED: u8 = 143;
 /// No list of files is longer; what is longer is not a list of files.
 const LARGEST_MANIFEST: u64 = 256 << 20;
 
-/// Copy files between this machine, web servers, S3, COS and HDFS.
+/// Copy files between this machine, web servers, S3, COS, OSS and HDFS.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
     /// A file, a folder (ending with `/`) or a pattern (`*`, `?`, `**`) to copy from; may be given several times

@@ -28,6 +28,8 @@ pub enum StoreKind {
     S3,
     /// Tencent Cloud Object Storage.
     Cos,
+    /// Alibaba Cloud Object Storage Service.
+    Oss,
     /// HDFS by its own protocol.
     Hdfs,
     /// HDFS over HTTP.
@@ -48,9 +50,10 @@ pub struct StorePath {
 }
 
 impl StoreKind {
-    const ALL: [(Self, &'static str); 5] = [
+    const ALL: [(Self, &'static str); 6] = [
         (Self::S3, "s3"),
         (Self::Cos, "cos"),
+        (Self::Oss, "oss"),
         (Self::Hdfs, "hdfs"),
         (Self::WebHdfs, "webhdfs"),
         (Self::SecureWebHdfs, "swebhdfs"),
@@ -62,6 +65,11 @@ impl StoreKind {
 
     /// True where an upload becomes visible whole or not at all; elsewhere a rename does that.
     pub(crate) fn is_object_store(self) -> bool {
+        matches!(self, Self::S3 | Self::Cos | Self::Oss)
+    }
+
+    /// True where a few words can be kept with every object. OSS could, but its client drops those of large ones.
+    pub(crate) fn keeps_notes(self) -> bool {
         matches!(self, Self::S3 | Self::Cos)
     }
 
@@ -70,6 +78,7 @@ impl StoreKind {
         match self {
             Self::S3 => "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL",
             Self::Cos => "COS_SECRET_ID, COS_SECRET_KEY and COS_ENDPOINT",
+            Self::Oss => "OSS_ACCESS_KEY_ID, OSS_ACCESS_KEY_SECRET and OSS_ENDPOINT",
             Self::Hdfs | Self::WebHdfs | Self::SecureWebHdfs => "HADOOP_USER_NAME",
         }
     }
@@ -96,7 +105,7 @@ impl Location {
                 Some((kind, _)) => store(*kind, text, rest),
                 None => Err(TransferError::bad_url(
                     text,
-                    "this kind of address is not known; use a path, file, http, https, s3, cos, hdfs, webhdfs or swebhdfs",
+                    "this kind of address is not known; use a path, file, http, https, s3, cos, oss, hdfs, webhdfs or swebhdfs",
                 )),
             },
         }

@@ -1,4 +1,4 @@
-//! Copies files between this machine, web servers, S3, COS and HDFS: in parallel ranges, resumable, with checksums; whole
+//! Copies files between this machine, web servers, S3, COS, OSS and HDFS: in parallel ranges, resumable, with checksums; whole
 //! partitions by date, once they are complete; small files joined to larger ones.
 //!
 //! A target appears whole or not at all: local files by a rename, objects by the completion of their upload. What a

@@ -119,6 +119,7 @@ impl Stores {
         match path.kind {
             StoreKind::S3 => self.s3(host),
             StoreKind::Cos => self.cos(host),
+            StoreKind::Oss => self.oss(host),
             StoreKind::Hdfs => {
                 Operator::new(services::HdfsNative::default().root("/").name_node(&format!("hdfs://{host}")))
             }
@@ -161,6 +162,21 @@ impl Stores {
             cos = cos.security_token(token);
         }
         Operator::new(cos)
+    }
+
+    fn oss(&self, bucket: &str) -> opendal::Result<Operator> {
+        let mut oss = services::Oss::default().bucket(bucket);
+        if let Some(endpoint) = self.get("OSS_ENDPOINT") {
+            oss = oss.endpoint(endpoint);
+        }
+        match (self.get("OSS_ACCESS_KEY_ID"), self.get("OSS_ACCESS_KEY_SECRET")) {
+            (Some(id), Some(secret)) => oss = oss.access_key_id(id).access_key_secret(secret),
+            _ => oss = oss.skip_signature(),
+        }
+        if let Some(token) = self.get("OSS_SESSION_TOKEN") {
+            oss = oss.security_token(token);
+        }
+        Operator::new(oss)
     }
 
     fn webhdfs(&self, endpoint: &str) -> opendal::Result<Operator> {

@@ -88,7 +88,7 @@ impl Upload<'_> {
 
     /// What was noted of what lies at the target: with the object, or here.
     fn noted(&self, meta: &Metadata) -> Noted {
-        if self.path.kind.is_object_store() {
+        if self.path.kind.keeps_notes() {
             return Noted { sha256: note(meta, SUM_NOTE), source: note(meta, SOURCE_NOTE) };
         }
         match state(meta).and_then(|now| self.shared.records.find(&self.url, &now)) {
@@ -162,7 +162,7 @@ impl Upload<'_> {
         let size = self.input.identity.size.unwrap_or(0);
         let part = self.shared.spec.chunk.max(SMALLEST_PART).max(size.div_ceil(MOST_PARTS));
         let mut options = self.operator.writer_with(place).chunk(part as usize).concurrent(self.shared.width);
-        if self.path.kind.is_object_store() {
+        if self.path.kind.keeps_notes() {
             options = options.user_metadata(self.notes());
         }
         options.await.map_err(|error| self.fault(error))
@@ -262,7 +262,7 @@ impl Upload<'_> {
         if actual != *bytes {
             return Err(TransferError::Size { url: self.url.clone(), expected: *bytes, actual });
         }
-        if let Some(now) = state(&meta).filter(|_| !self.path.kind.is_object_store()) {
+        if let Some(now) = state(&meta).filter(|_| !self.path.kind.keeps_notes()) {
             let noted = self.shared.records.add(&self.url, now, sum, &self.input.identity);
             if let Err(error) = noted {
                 // It is there all the same; it would only be sent once more.

@@ -244,7 +244,6 @@ async fn pushed_twice(hdfs: &mut Hdfs) {
         }
         let folder = format!("{address}/pushed/");
         let mut push = hdfs_spec(&format!("{}/", dir.path().join("out").display()), &folder);
-        push.base = dir.path().to_owned();
         push.write_marker = Some("_SUCCESS".into());
         assert_eq!(copy(&push).await.unwrap().skipped(), 0, "{address}");
         assert_eq!(copy(&push).await.unwrap().skipped(), 3, "{address}: what was sent is known");

@@ -46,9 +46,12 @@ pub fn names(folder: &Path) -> Vec<String> {
     found
 }
 
+/// What is sent is noted beside the first source, where that is a file of this machine.
 pub fn spec(from: &[&str], to: impl AsRef<Path>) -> TransferSpec {
+    let base = from.first().map(Path::new).filter(|path| path.is_absolute()).and_then(Path::parent);
+    let base = base.unwrap_or(Path::new("/nowhere")).to_owned();
     let from = from.iter().map(|url| Source { url: (*url).to_owned(), ..Source::default() }).collect();
-    TransferSpec::new(from, to.as_ref().to_str().unwrap(), "/")
+    TransferSpec::new(from, to.as_ref().to_str().unwrap(), base)
 }
 
 pub async fn copy(spec: &TransferSpec) -> Result<Report, TransferError> {

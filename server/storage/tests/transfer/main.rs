@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "clippy knows functions marked as tests, not their helpers")]
 
+mod clouds;
 mod hdfs;
 mod helpers;
 mod local;
