@@ -9,6 +9,7 @@ mod examples;
 mod hdfs;
 mod http;
 mod indexed;
+mod jax;
 mod ledger;
 mod mpi;
 mod python;
