@@ -10,6 +10,7 @@ mod hdfs;
 mod http;
 mod indexed;
 mod jax;
+mod layouts;
 mod ledger;
 mod mpi;
 mod python;

@@ -19,6 +19,7 @@ pub fn check_template(template: &TaskTemplate) -> Vec<Problem> {
     let mut lint = Lint { template, problems: Vec::new() };
     lint.head();
     lint.problems.extend(arguments::lint(&template.parameters, &mut Path::at("/parameters")));
+    lint.checks();
     lint.roles();
     lint.commands();
     lint.env();
@@ -75,6 +76,25 @@ impl Lint<'_> {
 
     fn framework(&self) -> Option<&'static Framework> {
         frameworks::find(&self.template.framework)
+    }
+
+    fn checks(&mut self) {
+        let template = self.template;
+        for (at, check) in template.checks.iter().enumerate() {
+            let path = format!("/checks/{at}");
+            if !holds_expression(&Value::String(check.holds.clone())) {
+                let message = "write an expression that yields true or false, such as {{ args.batch % args.workers == 0 }}";
+                self.error(Code::WrongType, format!("{path}/holds"), message);
+            }
+            self.text(&check.holds, &format!("{path}/holds"));
+            self.text(&check.says, &format!("{path}/says"));
+            let names = || arguments::properties(&template.parameters).map(|(name, _)| name.as_str());
+            if !names().any(|name| name == check.argument) {
+                let message =
+                    format!("there is no argument `{}`{}", check.argument, hint(&check.argument, names()));
+                self.error(Code::UndefinedName, format!("{path}/argument"), message);
+            }
+        }
     }
 
     fn roles(&mut self) {

@@ -40,6 +40,9 @@ pub struct TaskTemplate {
     /// The arguments: a JSON Schema (draft 2020-12) of type object, with `x-form` hints.
     #[serde(default)]
     pub parameters: Value,
+    /// What must hold of the arguments together, beyond their schema. Each is looked at when the ones before it hold.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub checks: Vec<CheckTemplate>,
     /// The roles; the framework's own names.
     pub roles: Vec<RoleTemplate>,
     /// What each worker runs: one expression a string, no shell.
@@ -93,6 +96,18 @@ pub struct PythonRuntime {
     /// Whether Debian's own Python packages are seen too.
     #[serde(default)]
     pub system_site_packages: bool,
+}
+
+/// What must hold of the arguments before a task can be planned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CheckTemplate {
+    /// An expression that yields true or false.
+    pub holds: String,
+    /// The argument that a person has to change where it does not.
+    pub argument: String,
+    /// What they are told; it may hold expressions.
+    pub says: String,
 }
 
 /// One role of a template.

@@ -197,6 +197,7 @@ fn noop(name: &str) -> TaskTemplate {
         writable_root: false,
         local: None,
         parameters: json!({"type": "object", "properties": {}}),
+        checks: Vec::new(),
         roles: vec![role(json!(1))],
         command: vec!["/bin/true".into()],
         env: BTreeMap::new(),

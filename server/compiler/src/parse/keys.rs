@@ -72,6 +72,7 @@ pub const TEMPLATE: &[&str] = &[
     "writable_root",
     "local",
     "parameters",
+    "checks",
     "roles",
     "command",
     "env",
@@ -82,5 +83,6 @@ pub const TEMPLATE: &[&str] = &[
 pub const LOCALIZED: &[&str] = &["en", "zh"];
 pub const LOCAL: &[&str] = &["python", "apt"];
 pub const PYTHON: &[&str] = &["interpreter", "requirements", "system_site_packages"];
+pub const CHECK: &[&str] = &["holds", "argument", "says"];
 pub const ROLE: &[&str] = &["name", "replicas", "resources", "command"];
 pub const OUTPUT: &[&str] = &["name", "description"];

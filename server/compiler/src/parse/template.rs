@@ -2,7 +2,8 @@
 
 use cubeloom_domain::Code;
 use cubeloom_domain::template::{
-    ElasticTemplate, LocalRuntime, Localized, OutputTemplate, PythonRuntime, RoleTemplate, TaskTemplate,
+    CheckTemplate, ElasticTemplate, LocalRuntime, Localized, OutputTemplate, PythonRuntime, RoleTemplate,
+    TaskTemplate,
 };
 use serde_json::Value;
 
@@ -31,6 +32,7 @@ pub fn template(d: &mut Decoder, node: &Node<'_>) -> Option<TaskTemplate> {
         parameters: d
             .optional(map, "parameters", |d, node| d.object(node).map(Value::Object))
             .unwrap_or_else(|| serde_json::json!({"type": "object", "additionalProperties": false})),
+        checks: d.optional(map, "checks", |d, node| d.list(node, check)).unwrap_or_default(),
         roles: d.required(map, "roles", |d, node| d.list(node, role)).unwrap_or_default(),
         command: d.required(map, "command", command).unwrap_or_default(),
         env: d.optional(map, "env", env).unwrap_or_default(),
@@ -73,6 +75,14 @@ fn requirements(d: &mut Decoder, node: &Node<'_>) -> Option<Value> {
         return Some(node.to_json());
     }
     d.list(node, Decoder::filled).map(Value::from)
+}
+
+fn check(d: &mut Decoder, node: &Node<'_>) -> Option<CheckTemplate> {
+    let map = d.map(node, "a check", keys::CHECK)?;
+    let holds = d.required(map, "holds", Decoder::filled);
+    let argument = d.required(map, "argument", Decoder::filled);
+    let says = d.required(map, "says", Decoder::filled);
+    Some(CheckTemplate { holds: holds?, argument: argument?, says: says? })
 }
 
 fn role(d: &mut Decoder, node: &Node<'_>) -> Option<RoleTemplate> {

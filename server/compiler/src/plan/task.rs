@@ -71,6 +71,7 @@ impl Planner<'_> {
         let scope = Scope { args: Some(Args::Plain(&arguments.known)), ..sight.scope };
         let inside = Sight { scope, late_args: &arguments.late, unknown_args, ..*sight };
         let env = self.env(prefix, task, prepared, sight, &inside);
+        self.check_arguments(prefix, prepared, &inside);
         let roles = self.roles(prefix, task, prepared, &inside, &env);
         self.check_command(prefix, prepared, &inside);
         self.check_software(prefix, prepared);
@@ -180,6 +181,37 @@ impl Planner<'_> {
             requirements,
             system_site_packages: python.system_site_packages,
         })
+    }
+
+    /// Whether what the template demands of its arguments together holds. What cannot be known yet is not looked at.
+    fn check_arguments(&mut self, prefix: &str, prepared: &Prepared<'_>, inside: &Sight<'_>) {
+        for check in &prepared.template.checks {
+            let path = || format!("{prefix}/arguments/{}", check.argument);
+            let wrong = match inside.resolve(&Value::String(check.holds.clone())) {
+                Ok(Known::Value(Value::Bool(true)) | Known::Late | Known::Unknown) => continue,
+                Ok(Known::Value(Value::Bool(false))) => inside.resolve(&Value::String(check.says.clone())),
+                Ok(Known::Value(other)) => Err(Mistake::new(
+                    Code::WrongType,
+                    format!("{} yields {other}, not true or false", check.holds),
+                )),
+                Err(mistake) => Err(mistake),
+            };
+            match wrong {
+                Ok(Known::Value(says)) => self.problem(Code::InvalidArgument, path(), to_text(says)),
+                Ok(Known::Late | Known::Unknown) => {
+                    self.problem(Code::InvalidArgument, path(), check.says.clone())
+                }
+                Err(mistake) => {
+                    let message = format!(
+                        "the task template `{}`, checks: {}",
+                        prepared.template.name, mistake.message
+                    );
+                    self.problem(mistake.code, format!("{prefix}/template"), message);
+                }
+            }
+            // Those after it may build on it.
+            return;
+        }
     }
 
     /// Renders the commands, where all arguments are known, so that what fails fails now.

@@ -105,11 +105,12 @@ fn the_decoder_knows_no_other_keys_than_the_schema() {
         (format!("local: {{{unknown}}}"), "/local", "LocalRuntime"),
         (format!("local: {{python: {{{unknown}}}}}"), "/local/python", "PythonRuntime"),
         (format!("roles: [{{{unknown}}}]"), "/roles/0", "RoleTemplate"),
+        (format!("checks: [{{{unknown}}}]"), "/checks/0", "CheckTemplate"),
         (format!("elastic: {{{unknown}}}"), "/elastic", "ElasticTemplate"),
         (format!("outputs: [{{{unknown}}}]"), "/outputs/0", "OutputTemplate"),
     ] {
         assert_eq!(known(&text, true, &format!("{path}/zzzzzzzzzzzz")), templates[name], "{name}");
     }
     assert_eq!(pipelines.len(), 18, "a new struct needs a line above: {:?}", pipelines.keys());
-    assert_eq!(templates.len(), 7, "a new struct needs a line above: {:?}", templates.keys());
+    assert_eq!(templates.len(), 8, "a new struct needs a line above: {:?}", templates.keys());
 }

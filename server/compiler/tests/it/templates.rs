@@ -33,6 +33,9 @@ parameters:
     rows: {type: integer, minimum: few, default: none}
     my-name: {type: string}
     size: {type: int, patern: x, $ref: "#/x"}
+checks:
+  - {holds: "args.rows > 1", argument: row, says: "{{ args.row }}"}
+  - {holds: "{{ tasks.a.outputs.n }}", argument: rows, says: x}
 roles:
   - {name: launcher, replicas: "{{ args.row }}", resources: {cpu: fast}}
   - {name: master, replicas: "{{ tasks.a.outputs.n }}"}
@@ -50,6 +53,47 @@ fn mistakes_of_form_have_lines() {
 #[test]
 fn mistakes_of_meaning_are_all_told() {
     insta::assert_snapshot!(listed(&check_template(&parse_template(SUSPICIOUS).unwrap())));
+}
+
+/// What a template demands of its arguments together: the first thing that does not hold is told, and what cannot be known
+/// yet is not looked at.
+#[test]
+fn arguments_are_checked_together() {
+    use crate::support::{fixtures, machine, try_plan};
+    use cubeloom_domain::JsonMap;
+    use cubeloom_domain::template::CheckTemplate;
+    let mut templates = fixtures();
+    let echo = templates.get_mut("echo").unwrap().get_mut("1.2.0").unwrap();
+    echo.template.parameters = serde_json::json!({"type": "object", "properties": {
+        "rows": {"type": "integer"}, "parts": {"type": "integer", "default": 3},
+    }});
+    (echo.template.command, echo.template.env) = (vec!["true".into()], Default::default());
+    let check = |holds: &str, says: &str| CheckTemplate {
+        holds: holds.into(),
+        argument: "parts".into(),
+        says: says.into(),
+    };
+    echo.template.checks = vec![
+        check("{{ args.parts > 0 }}", "{{ args.parts }} parts are none"),
+        check("{{ args.rows % args.parts == 0 }}", "{{ args.parts }} does not divide {{ args.rows }}"),
+        check("{{ args.rows }}", "never"),
+    ];
+    let told = |arguments: &str| {
+        let text = format!(
+            "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n\
+             \x20 - {{name: a, template: echo, arguments: {arguments}}}\n\
+             \x20 - {{name: b, template: echo, needs: [a], arguments: {{rows: \"{{{{ tasks.a.outputs.n }}}}\", parts: 2}}}}\n"
+        );
+        let problems = try_plan(&text, JsonMap::new(), &templates, &machine()).err().unwrap_or_default();
+        let errors = problems.iter().map(|problem| format!("{}: {}", problem.path, problem.message));
+        errors.collect::<Vec<_>>()
+    };
+    assert_eq!(told("{rows: 4, parts: 0}"), ["/tasks/0/arguments/parts: 0 parts are none"]);
+    assert_eq!(told("{rows: 4}"), ["/tasks/0/arguments/parts: 3 does not divide 4"]);
+    assert_eq!(
+        told("{rows: 6}"),
+        ["/tasks/0/template: the task template `echo`, checks: {{ args.rows }} yields 6, not true or false"]
+    );
 }
 
 /// The argument checker, through a template's own default.
