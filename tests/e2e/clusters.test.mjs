@@ -55,7 +55,8 @@ async function change(page) {
     const headers = { "content-type": "application/json", "if-match": "*" };
     return (await fetch("/api/v1/clusters/far", { method: "PUT", headers, body: JSON.stringify(sent) })).status;
   }, body);
-  const cards = { selector: { pool: "cards" }, tolerations: [{ key: "gpu", effect: "NoSchedule" }, { key: "team", value: "vision" }] };
+  const env = { NCCL_IB_HCA: "mlx5_0,mlx5_1", NCCL_SOCKET_IFNAME: "ib0" };
+  const cards = { selector: { pool: "cards" }, tolerations: [{ key: "gpu", effect: "NoSchedule" }, { key: "team", value: "vision" }], env };
   assert.equal(await put({ ...(await settings()), description: "Not asked for", uid: 2000, node_groups: { cards } }), 200);
   await page.getByRole("button", { name: "Change far" }).click();
   const dialog = page.getByRole("dialog");
@@ -87,7 +88,7 @@ async function change(page) {
     [now.namespace, now.operators_gang, now.uid, now.description, now.pull_secrets, now.revision],
     ["jobs-{project}", true, 2000, "Not asked for", ["shared", "other"], 3],
   );
-  assert.deepEqual(now.node_groups, { big: { selector: { pool: "big", zone: "a" }, tolerations: [] }, cards });
+  assert.deepEqual(now.node_groups, { big: { selector: { pool: "big", zone: "a" }, tolerations: [], env: {} }, cards });
 
   await settled(page);
   await page.getByRole("button", { name: "Change far" }).click();

@@ -70,11 +70,14 @@ function groups(present: Readonly<Record<string, Group>>): HTMLElement {
   const lines = h("div", { class: "form-lines" });
   const add = (name: string, group: Group) => {
     const remove = h("button", { class: "button quiet icon-only", type: "button", "aria-label": t("clusters.group-remove"), title: t("clusters.group-remove") }, icon("trash"));
+    const env = cell("group-env", t("clusters.group-env"), variables(group), "NCCL_SOCKET_IFNAME=ib0");
+    env.classList.add("field-whole");
     const line = h("div", { class: "form-line" },
       cell("group-name", t("clusters.group-name"), name, "h100"),
       cell("group-labels", t("clusters.group-labels"), labels(group), "pool=h100"),
       cell("group-taints", t("clusters.group-taints"), taints(group), "gpu:NoSchedule"),
-      remove);
+      remove,
+      env);
     remove.addEventListener("click", () => {
       line.remove();
       more.focus();
@@ -85,7 +88,7 @@ function groups(present: Readonly<Record<string, Group>>): HTMLElement {
   for (const [name, group] of Object.entries(present)) add(name, group);
   const more = h("button", { class: "button small", type: "button" }, icon("plus"), t("clusters.group-add"));
   more.addEventListener("click", () => {
-    add("", { selector: {}, tolerations: [] }).querySelector("input")?.focus();
+    add("", { selector: {}, tolerations: [], env: {} }).querySelector("input")?.focus();
   });
   return h("fieldset", { class: "field", "data-field": "node_groups" },
     h("legend", { class: "field-label" }, t("clusters.groups")),
@@ -101,6 +104,11 @@ function labels(group: Group): string {
 function taints(group: Group): string {
   const written = ({ key, value, effect }: Taint) => `${key}${value == null ? "" : `=${value}`}${effect == null ? "" : `:${effect}`}`;
   return group.tolerations.map((one) => written(one as unknown as Taint)).join(", ");
+}
+
+/** Between spaces: values may hold commas. */
+function variables(group: Group): string {
+  return Object.entries(group.env).map(([name, value]) => `${name}=${value}`).join(" ");
 }
 
 /** A taint that is tolerated. */
@@ -138,14 +146,15 @@ export function told(data: FormData): Settings {
 
 function toldGroups(data: FormData): Record<string, Group> {
   const column = (name: string) => data.getAll(name).map((value) => (typeof value === "string" ? value.trim() : ""));
-  const [names, nodes, tolerated] = [column("group-name"), column("group-labels"), column("group-taints")];
+  const [names, nodes, tolerated, env] = [column("group-name"), column("group-labels"), column("group-taints"), column("group-env")];
   const group = (at: number): Group => ({
     selector: Object.fromEntries(parts(nodes[at] ?? "").map((label) => split(label, "="))),
     tolerations: parts(tolerated[at] ?? "").map((text) => ({ ...taint(text) })),
+    env: Object.fromEntries((env[at] ?? "").split(/\s+/).filter(Boolean).map((variable) => split(variable, "="))),
   });
   const filled = names.map((name, at): [string, Group] => [name, group(at)]);
   // A line that was added and left empty says nothing.
-  return Object.fromEntries(filled.filter(([name], at) => name !== "" || Boolean(nodes[at]) || Boolean(tolerated[at])));
+  return Object.fromEntries(filled.filter(([name], at) => name !== "" || Boolean(nodes[at]) || Boolean(tolerated[at]) || Boolean(env[at])));
 }
 
 function taint(text: string): Taint {

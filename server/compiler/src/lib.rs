@@ -26,6 +26,7 @@ pub use job::{condition, expand, job};
 pub use parse::{Document, is_label, parse_pipeline, parse_template, plain};
 pub use plan::{PlanInputs, Planned, check_pipeline, newest_template, plan, validate};
 pub use template::check_template;
+pub use validate::is_reserved;
 
 /// What the tasks before reported: a task's name -> an object of its outputs. Of a `for_each` task, each name has
 /// the list of its instances' values in their order, null where an instance reported none.

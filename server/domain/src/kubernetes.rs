@@ -133,6 +133,9 @@ pub struct NodeGroupFacts {
     pub selector: BTreeMap<String, String>,
     /// Taints of theirs that jobs of the group tolerate.
     pub tolerations: Vec<Toleration>,
+    /// Variables of the workers there, which tasks may set otherwise: NCCL's, for the network that these nodes have.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
 }
 
 impl Default for KubernetesFacts {

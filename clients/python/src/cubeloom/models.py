@@ -774,6 +774,10 @@ class NodeGroupBody(TypedDict):
     """
     Taints of theirs that jobs of the group tolerate.
     """
+    env: NotRequired[dict[str, str]]
+    """
+    Variables of the workers there, which tasks may set otherwise: NCCL's, for the network that these nodes have.
+    """
 
 
 class NodeView(TypedDict):

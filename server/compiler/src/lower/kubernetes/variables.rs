@@ -145,6 +145,7 @@ impl Setting<'_> {
         let mut fixed = compatibility::variables(job, &self.paths.workspace, &self.role.resources);
         fixed.extend(self.platform());
         fixed.extend(identity.settings.clone());
+        fixed.extend(self.of_nodes());
         fixed.retain(|name, _| !job.env.contains_key(name));
         let mut all: BTreeMap<String, Vec<Part>> =
             fixed.into_iter().map(|(name, text)| (name, vec![Part::Text(escape(&text))])).collect();
@@ -203,6 +204,13 @@ impl Setting<'_> {
             settings.insert("NVIDIA_VISIBLE_DEVICES".into(), "void".into());
         }
         settings
+    }
+
+    /// What the nodes ask for that the job goes to.
+    fn of_nodes(&self) -> Variables {
+        let group = self.frame.job.placement.node_group.as_ref();
+        let group = group.and_then(|name| self.frame.facts.node_groups.get(name));
+        group.map_or_else(Variables::new, |group| group.env.clone())
     }
 
     fn below(&self, name: &str) -> String {

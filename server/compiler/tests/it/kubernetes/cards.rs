@@ -18,7 +18,7 @@ kubernetes:
   volcano: {queue: q}
   cards: {products: [NVIDIA-H100-80GB-HBM3], mig: [1g.10gb, 3g.40gb]}
   node_groups:
-    slices: {selector: {pool: slices}, tolerations: [{key: slices, effect: NoSchedule}]}
+    slices: {selector: {pool: slices}, tolerations: [{key: slices, effect: NoSchedule}], env: {NCCL_SOCKET_IFNAME: ib0, NCCL_DEBUG: INFO}}
     whole: {selector: {pool: whole}}
 ";
 
@@ -39,6 +39,23 @@ fn said(task: &str, facts: &str) -> String {
     let problems = try_job(task, &cluster(facts).0).err().unwrap_or_default();
     let errors = problems.into_iter().filter(|problem| problem.severity == Severity::Error);
     errors.map(|problem| problem.message).collect::<Vec<_>>().join("; ")
+}
+
+/// What the network of some nodes asks for is told to the workers that go there; a task may say otherwise.
+#[test]
+fn workers_get_the_variables_of_their_nodes() {
+    let told = |more: &str| {
+        let (template, _) = pod(&format!("{ECHO}{more}"), SLICES);
+        let env = template["containers"][0]["env"].as_array().unwrap().clone();
+        let nccl = env.iter().filter(|one| one["name"].as_str().unwrap().starts_with("NCCL_"));
+        nccl.map(|one| (one["name"].clone(), one["value"].clone())).collect::<Vec<_>>()
+    };
+    let pair = |name: &str, value: &str| (json!(name), json!(value));
+    let placement = ", placement: {node_group: slices}";
+    assert_eq!(told(placement), [pair("NCCL_DEBUG", "INFO"), pair("NCCL_SOCKET_IFNAME", "ib0")]);
+    let own = format!("{placement}, env: {{NCCL_DEBUG: WARN}}");
+    assert_eq!(told(&own), [pair("NCCL_DEBUG", "WARN"), pair("NCCL_SOCKET_IFNAME", "ib0")]);
+    assert!(told(", placement: {node_group: whole}").is_empty() && told("").is_empty());
 }
 
 #[test]

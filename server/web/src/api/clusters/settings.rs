@@ -144,6 +144,8 @@ pub struct NodeGroupBody {
     /// Taints of theirs that jobs of the group tolerate.
     #[schema(value_type = Vec<Object>)]
     pub tolerations: Vec<Toleration>,
+    /// Variables of the workers there, which tasks may set otherwise: NCCL's, for the network that these nodes have.
+    pub env: BTreeMap<String, String>,
 }
 
 fn namespace() -> String {
@@ -177,6 +179,7 @@ impl ClusterBody {
         let group = |group: NodeGroupFacts| NodeGroupBody {
             selector: group.selector,
             tolerations: group.tolerations,
+            env: group.env,
         };
         let volcano = facts.volcano.unwrap_or_default();
         let kueue = facts.kueue.unwrap_or_default();
@@ -213,6 +216,7 @@ impl ClusterBody {
         let group = |group: &NodeGroupBody| NodeGroupFacts {
             selector: group.selector.clone(),
             tolerations: group.tolerations.clone(),
+            env: group.env.clone(),
         };
         let kinds = BTreeMap::from([("*".to_owned(), OperatorFacts { gang: self.operators_gang })]);
         ClusterSettings {
@@ -272,8 +276,14 @@ impl ClusterBody {
         self.pull_secrets.iter().enumerate().for_each(|(at, name)| {
             found.name(&format!("/pull_secrets/{at}"), name, LONGEST);
         });
-        for name in self.node_groups.keys() {
+        for (name, group) in &self.node_groups {
             found.name(&format!("/node_groups/{name}"), name, 63);
+            for variable in group.env.keys().filter(|name| !may_set(name)) {
+                found.wrong(
+                    &format!("/node_groups/{name}/env/{variable}"),
+                    format!("`{variable}` is no name of a variable that may be set: write one like NCCL_SOCKET_IFNAME"),
+                );
+            }
         }
         if self.keep_seconds > 30 * 24 * 3600 {
             found.wrong("/keep_seconds", "objects are kept for 30 days at most");
@@ -282,6 +292,13 @@ impl ClusterBody {
             found.wrong("/patience_seconds", "a pod waits for a day at most");
         }
     }
+}
+
+/// Whether a variable has a name, and not one of the platform's own.
+fn may_set(name: &str) -> bool {
+    let letters = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let named = name.bytes().all(letters) && !name.is_empty() && !name.as_bytes()[0].is_ascii_digit();
+    named && !cubeloom_compiler::is_reserved(name)
 }
 
 /// As the audit log has it: without the kubeconfig.
