@@ -12,6 +12,7 @@ mod indexed;
 mod jax;
 mod layouts;
 mod ledger;
+mod media;
 mod mpi;
 mod python;
 mod pytorch;

@@ -6,6 +6,7 @@ import type { TemplateInfo, Templates } from "../../editor/templates";
 const NAMES: Readonly<Record<string, string>> = {
   basics: /* text */ "canvas.group-basics",
   data: /* text */ "canvas.group-data",
+  media: /* text */ "canvas.group-media",
   training: /* text */ "canvas.group-training",
   distributed: /* text */ "canvas.group-distributed",
 };

@@ -1,0 +1,91 @@
+//! The `download` and `video` templates: lists that several workers share, with one report.
+
+use std::fs;
+
+use super::rig::{app, folder, run, shipped};
+use super::web::Web;
+use crate::support::{TestApp, instance, outputs, states};
+
+#[test]
+fn a_list_is_fetched_by_all_workers_once() {
+    let (app, web) = (TestApp::new(), Web::new(b"content\n".to_vec()));
+    let list = shipped("task-templates/download/example.yaml");
+    let done = run(&app, 0, &list, &["-p", &format!("server={}", web.url("files"))]);
+    let fetched = outputs(&done, "fetch");
+    assert_eq!(
+        [&fetched["items"], &fetched["fetched"], &fetched["failed"], &fetched["bytes"]],
+        [4, 4, 0, 32]
+    );
+    for name in ["one", "two", "three", "four"] {
+        let text = fs::read_to_string(folder(&done).join(format!("files/{name}.txt"))).unwrap();
+        assert_eq!(text, "content\n");
+    }
+    // Two workers, two addresses without names of their own, and what one task has fetched the other leaves alone.
+    let task = |name: &str, needs: &str, more: &str| {
+        let urls = format!(
+            "[\"{}\", \"{}\"{more}]",
+            web.url("a/x%20y.png"),
+            web.url("b/x y.png?size=2").replace(' ', "+")
+        );
+        format!(
+            "  - name: {name}\n{needs}    template: download\n    arguments: {{urls: {urls}, to: files, rate: 100}}\n"
+        )
+    };
+    let more = format!(", \"{}\"", web.url("c"));
+    let tasks = task("first", "", "") + &task("again", "    needs: [first]\n", &more);
+    let done = run(&app, 0, &app.pipeline("twice", &tasks), &[]);
+    assert_eq!(outputs(&done, "first")["fetched"], 2);
+    assert_eq!(
+        (&outputs(&done, "again")["fetched"], &outputs(&done, "again")["skipped"]),
+        (&1.into(), &2.into())
+    );
+    let mut names: Vec<String> = fs::read_dir(folder(&done).join("files"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["000000-x_y.png", "000001-x_y.png", "000002-c", "failures.jsonl"]);
+}
+
+#[test]
+fn what_cannot_be_fetched_is_told_and_may_be_tolerated() {
+    let app = TestApp::new();
+    let list = shipped("task-templates/download/example.yaml");
+    // Nobody listens there.
+    let tolerated = run(&app, 0, &list, &[]);
+    assert_eq!(outputs(&tolerated, "fetch")["failed"], 4);
+    let report = fs::read_to_string(folder(&tolerated).join("files/failures.jsonl")).unwrap();
+    assert!(report.lines().count() == 4 && report.contains("did not answer"), "{report}");
+    assert!(!folder(&tolerated).join("files/one.txt").exists());
+    let failed = run(&app, 1, &list, &["-p", "tolerate=3"]);
+    let failure = instance(&failed, "fetch")["state"]["failure"].to_string();
+    assert!(failure.contains("4 of 4 failed, 3 may") && failure.contains("one.txt"), "{failure}");
+    // Wrong arguments are refused before anything starts.
+    for (arguments, path) in [
+        ("urls: [\"ftp://x/y\"], to: files", "/tasks/0/arguments/urls/0"),
+        ("to: files", "/tasks/0/arguments"),
+        ("urls: [\"http://x/y\"], to: files, rate: -1", "/tasks/0/arguments/rate"),
+    ] {
+        let file = app
+            .pipeline("wrong", &format!("  - {{name: a, template: download, arguments: {{{arguments}}}}}\n"));
+        let said = app.expect(2, &["run", &file]).out;
+        assert!(said.contains(path), "{said}");
+    }
+}
+
+#[test]
+#[ignore = "needs Debian's ffmpeg, 250 MB: make test-templates"]
+fn the_example_of_video() {
+    let app = app();
+    let run = run(&app, 0, &shipped("task-templates/video/example.yaml"), &[]);
+    assert_eq!(states(&run), [("film", "succeeded"), ("frames", "succeeded"), ("audio", "succeeded")]);
+    let frames = outputs(&run, "frames");
+    assert_eq!([&frames["items"], &frames["made"], &frames["failed"], &frames["frames"]], [4, 3, 1, 9]);
+    let report = fs::read_to_string(folder(&run).join("frames/failures.jsonl")).unwrap();
+    assert!(report.contains("broken.avi"), "{report}");
+    let picture = folder(&run).join("frames/videos/more/4.avi/000004.jpg");
+    assert!(fs::read(picture).unwrap().starts_with(b"\xff\xd8"), "a JPEG");
+    let sound = fs::read(folder(&run).join("audio/videos/more/3.avi.wav")).unwrap();
+    assert!(sound.starts_with(b"RIFF") && sound.len() > 3 * 2 * 15_000, "three seconds of 16,000 samples");
+    assert_eq!(outputs(&run, "audio")["made"], 3);
+}
