@@ -58,6 +58,11 @@ pub async fn submit(
         Err(problems) => return Ok(Err(problems)),
     };
     let (plan, mut warnings) = (planned.plan, planned.warnings);
+    let mut missing = code::missing(&platform.folders(), &plan);
+    if !missing.is_empty() {
+        request.document.locate(&mut missing);
+        return Ok(Err(missing));
+    }
     let (plan, taken, message) = match &request.part {
         None => (plan, TakenOver::default(), None),
         Some(wanted) => {

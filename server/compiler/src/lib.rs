@@ -6,6 +6,7 @@ mod arguments;
 mod cache;
 pub mod export;
 mod expression;
+mod files;
 mod frameworks;
 pub mod import;
 mod job;
@@ -22,6 +23,7 @@ mod validate;
 pub mod yaml;
 
 pub use cache::cache_key;
+pub use files::missing_files;
 pub use job::{condition, expand, job};
 pub use parse::{Document, is_label, parse_pipeline, parse_template, plain};
 pub use plan::{PlanInputs, Planned, check_pipeline, newest_template, plan, validate};

@@ -21,6 +21,21 @@ fn command_runs_a_program_with_its_arguments_without_a_shell() {
 }
 
 #[test]
+fn a_script_that_is_not_there_is_missed_before_anything_starts() {
+    let app = TestApp::new();
+    let task = |script: &str| format!("  - {{name: a, template: python, arguments: {{script: {script}}}}}\n");
+    let said = app.expect(2, &["run", &app.pipeline("missing", &task("lib/train.py"))]).out;
+    assert!(
+        said.contains(
+            "5:45: error: /tasks/0/arguments/script: the pipeline's folder has no file `lib/train.py`"
+        ),
+        "{said}"
+    );
+    app.write("there/lib/train.py", "");
+    app.expect(0, &["run", &app.pipeline("there", &task("./lib/train.py"))]);
+}
+
+#[test]
 fn python_has_the_packages_that_it_asks_for() {
     let app = app_without_environments();
     let file = app.pipeline(

@@ -81,7 +81,6 @@ fn sql_names_what_is_wrong_and_leaves_the_file_as_it_was() {
         (json!({"query": "SELEKT 1"}), "SELEKT"),
         (json!({"query": "SELECT error('late') FROM range(9)", "output": old}), "late"),
         (json!({"query": "CREATE TABLE t AS SELECT 1", "output": old}), "`output`"),
-        (json!({"script": "gone.sql"}), "`script`"),
     ] {
         let run = query(&app, 1, &arguments);
         let failure = instance(&run, "ask")["state"]["failure"].to_string();
@@ -92,6 +91,7 @@ fn sql_names_what_is_wrong_and_leaves_the_file_as_it_was() {
         (json!({"query": "SELECT 1", "output": "rows.xlsx"}), "/tasks/0/arguments/output"),
         (json!({"query": "SELECT 1", "inputs": {"a": 7}}), "/tasks/0/arguments/inputs"),
         (json!({"query": "SELECT 1", "script": "x.sql"}), "/tasks/0/arguments"),
+        (json!({"script": "gone.sql"}), "/tasks/0/arguments/script"),
     ] {
         let text = format!("  - name: ask\n    template: sql\n    arguments: {arguments}\n");
         let refused = app.expect(2, &["run", &app.pipeline("refused", &text)]);

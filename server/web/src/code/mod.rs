@@ -8,6 +8,9 @@ mod unpack;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cubeloom_compiler::missing_files;
+use cubeloom_domain::Problem;
+use cubeloom_domain::plan::RunPlan;
 use cubeloom_storage::snapshot::{File, Snapshot, SnapshotError, files};
 
 use crate::error::{ApiError, ApiResult};
@@ -62,6 +65,15 @@ pub(crate) fn folder(web: &Web, project: &str, digest: &str) -> ApiResult<PathBu
 pub(crate) async fn listing(folder: PathBuf) -> ApiResult<Vec<File>> {
     let read = move || files(&folder);
     tokio::task::spawn_blocking(read).await.map_err(ApiError::internal)?.map_err(ApiError::internal)
+}
+
+/// What is wrong with the arguments of a plan that name files of its folder of code: those that are not in it.
+#[must_use]
+pub fn missing(folders: &Folders, plan: &RunPlan) -> Vec<Problem> {
+    let folder = plan.context.code.as_ref().map(|digest| folders.code.join(digest));
+    // A folder that is not here says nothing of its files.
+    let Some(folder) = folder.filter(|folder| folder.is_dir()) else { return Vec::new() };
+    missing_files(plan, |name| file_in(&folder, name.trim_start_matches("./")).is_some())
 }
 
 /// The path of a file below a folder of code. Such a folder holds plain files and folders only, no links.

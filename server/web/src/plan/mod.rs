@@ -8,6 +8,7 @@ use cubeloom_domain::plan::RunContext;
 use cubeloom_domain::{JsonMap, Problem, RunId, Timestamp};
 use tokio::sync::Semaphore;
 
+use crate::code;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
@@ -39,11 +40,14 @@ pub(crate) async fn plan(web: &Web, text: String, order: Order) -> ApiResult<(Do
     let document = parse(text).await?.map_err(ApiError::invalid)?;
     let facts = facts(web, &order.project, &order.user, document.pipeline.cluster.as_deref()).await?;
     let context = context(web, &order);
-    let templates = web.templates();
+    let (templates, folders) = (web.templates(), web.folders().clone());
     compile(length, move || {
         let inputs =
             PlanInputs { context, parameters: order.parameters, templates: &templates, facts: &facts };
-        cubeloom_compiler::plan(&document, &inputs).map(|planned| (document, planned))
+        let planned = cubeloom_compiler::plan(&document, &inputs)?;
+        let mut missing = code::missing(&folders, &planned.plan);
+        document.locate(&mut missing);
+        if missing.is_empty() { Ok((document, planned)) } else { Err(missing) }
     })
     .await?
     .map_err(ApiError::invalid)

@@ -132,6 +132,13 @@ fn compilation_is_what_the_command_says() {
         ("/tasks/0/arguments/workers", "invalid_argument"),
     ];
     assert_eq!(found, expected.map(|(path, code)| (path.into(), code.into())));
+    // A script that the folder lacks is missed before anything starts.
+    let lacks = json!({"document": text.replace("x.py", "lib/y.py"), "code": digest});
+    let told = editor.post(COMPILE, &lacks).expect(422).problem("invalid");
+    assert_eq!(
+        problems(&told["problems"]),
+        [("/tasks/0/arguments/script".into(), "invalid_argument".into())]
+    );
     let unknown = json!({"document": text, "code": "0".repeat(64)});
     assert_eq!(
         problems(&editor.post(COMPILE, &unknown).expect(422).problem("invalid")["problems"])[0].0,
