@@ -36,7 +36,7 @@ def configuration(wanted):
         "train_micro_batch_size_per_gpu": wanted.micro_batch,
         "gradient_accumulation_steps": wanted.accumulation,
     }
-    zero = wanted.config.get("zero_optimization", {}) | {"stage": wanted.zero}
+    zero = (wanted.config.get("zero_optimization") or {}) | {"stage": wanted.zero}
     return wanted.config | batches | {"zero_optimization": zero}
 
 

@@ -22,6 +22,10 @@ PASSING = {408, 425, 429, 500, 502, 503, 504}
 #: The longest pause between tries, in seconds.
 LONGEST = 60
 PIECE = 1 << 20
+#: What a file that the list gives no name keeps of its address.
+LONGEST_NAME = 150
+#: The file with what failed, in the folder of the others.
+REPORT = "failures.jsonl"
 
 
 def main():
@@ -41,7 +45,8 @@ def main():
         lambda one: fetch(one, folder, gate, options),
         options.parallel,
         options.tolerate,
-        folder / "failures.jsonl",
+        folder / REPORT,
+        ["fetched", "skipped", "bytes"],
     )
 
 
@@ -62,9 +67,9 @@ def named(lines):
     items, taken = [], set()
     for number, line in enumerate(lines):
         url, _, name = line.partition(" ")
-        last = Path(urllib.parse.unquote(urllib.parse.urlsplit(url).path)).name
-        name = name.strip() or f"{number:06}-{re.sub(r'[^A-Za-z0-9._-]+', '_', last) or 'file'}"
-        if Path(name).is_absolute() or ".." in Path(name).parts or name in taken:
+        last = re.sub(r"[^A-Za-z0-9._-]+", "_", urllib.parse.unquote(url.partition("?")[0].rpartition("/")[2]))
+        name = name.strip() or f"{number:06}-{last[-LONGEST_NAME:] or 'file'}"
+        if Path(name).is_absolute() or ".." in Path(name).parts or name in taken or name == REPORT:
             sys.exit(f"`list`: {name!r} is no name of a file below the folder, or stands there twice")
         taken.add(name)
         items.append(Item(url, name))
@@ -94,9 +99,12 @@ class Gate:
 
 def fetch(item, folder, gate, options):
     target = folder / item.name
-    if target.exists():
-        return {"skipped": 1}
-    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        if target.exists():
+            return {"skipped": 1}
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Failed(f"cannot be kept as {item.name}: {error.strerror}") from None
     for tries in range(options.retries + 1):
         gate.wait()
         try:

@@ -27,11 +27,11 @@ class Failed(Exception):
     """What is wrong with one item, in a sentence."""
 
 
-def work(items, do, parallel, tolerate, failures):
-    """Does `do(item)` for this worker's share, so many at a time; it returns numbers by name, which are added up, or raises
-    `Failed`. `failures` is the file for what failed; more than `tolerate` of them fail the task."""
+def work(items, do, parallel, tolerate, failures, counts):
+    """Does `do(item)` for this worker's share, so many at a time; it returns numbers by name (`counts`), which are added up,
+    or raises `Failed`. `failures` is the file for what failed; more than `tolerate` of them fail the task."""
     mine = items[INDEX::WORKERS]
-    totals, failed = {"items": 0, "failed": 0}, []
+    totals, failed = dict.fromkeys(["items", "failed", *counts], 0), []
     with ThreadPoolExecutor(parallel) as pool:
         for done, (item, result) in enumerate(zip(mine, pool.map(lambda item: attempt(do, item), mine)), 1):
             totals["items"] += 1
@@ -41,7 +41,7 @@ def work(items, do, parallel, tolerate, failures):
                 print(f"{item}: {result}", flush=True)
             else:
                 for name, number in result.items():
-                    totals[name] = totals.get(name, 0) + number
+                    totals[name] += number
             if INDEX == 0:
                 cubeloom.progress(done, len(mine))
     write(REPORTS / f"{INDEX}.json", json.dumps({"totals": totals, "failed": failed}))

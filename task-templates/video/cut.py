@@ -30,10 +30,12 @@ def main():
     options = parser.parse_args()
     if shutil.which("ffmpeg") is None:
         sys.exit("there is no ffmpeg here: apt-get install --no-install-recommends ffmpeg")
-    videos = sorted(path for path in cubeloom.run_dir.glob(options.source) if path.is_file())
+    folder = cubeloom.run_dir / options.to
+    # What the others make meanwhile is no video to cut.
+    found = (path for path in cubeloom.run_dir.glob(options.source) if folder not in path.parents)
+    videos = sorted(path for path in found if path.is_file())
     if not videos:
         sys.exit(f"`from`: no file matches {options.source} in the run's folder")
-    folder = cubeloom.run_dir / options.to
     make = frames if options.what == "frames" else audio
     shards.work(
         videos,
@@ -41,6 +43,7 @@ def main():
         options.parallel,
         options.tolerate,
         folder / "failures.jsonl",
+        ["made", "skipped", "frames" if options.what == "frames" else "bytes"],
     )
 
 
@@ -52,11 +55,15 @@ def frames(video, target, options):
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
     steps = [f"fps=1/{options.every:g}", *([f"scale={options.width}:-2"] if options.width else [])]
-    run(video, ["-vf", ",".join(steps), f"{str(aside).replace(chr(37), chr(37) * 2)}/%06d.{options.format or 'jpg'}"], options.timeout)
-    count = len(list(aside.iterdir()))
-    if not count:
-        raise Failed("has no pictures")
-    aside.rename(target)
+    pictures = f"{str(aside).replace('%', '%%')}/%06d.{options.format or 'jpg'}"
+    try:
+        run(video, ["-vf", ",".join(steps), pictures], options.timeout)
+        count = len(list(aside.iterdir()))
+        if not count:
+            raise Failed("has no pictures")
+        aside.rename(target)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
     return {"made": 1, "frames": count}
 
 

@@ -12,6 +12,7 @@ fn a_list_is_fetched_by_all_workers_once() {
     let list = shipped("task-templates/download/example.yaml");
     let done = run(&app, 0, &list, &["-p", &format!("server={}", web.url("files"))]);
     let fetched = outputs(&done, "fetch");
+    assert_eq!(fetched["skipped"], 0, "every count is there, also where nothing was counted");
     assert_eq!(
         [&fetched["items"], &fetched["fetched"], &fetched["failed"], &fetched["bytes"]],
         [4, 4, 0, 32]

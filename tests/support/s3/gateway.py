@@ -101,6 +101,9 @@ osd crush update on start = false
 mon allow pool size one = true
 mon warn on pool no redundancy = false
 mon osd full ratio = 0.99
+# The disk of a machine that builds is nearly full; a monitor ends itself where less than a twentieth is free.
+mon data avail crit = 0
+mon data avail warn = 0
 mon pg warn min per osd = 0
 [mon]
 mon data = {self.path("mon")}

@@ -18,6 +18,10 @@ use super::stores::Stores;
 const LINES: [&str; 8] = ["", "csv", "json", "jsonl", "log", "ndjson", "tsv", "txt"];
 /// Kinds of files that may follow each other as they are.
 const STREAMS: [&str; 5] = ["bz2", "gz", "lzo", "tfrecord", "zst"];
+/// No more files become one: all of them are open while it is made.
+pub const MOST: usize = 256;
+/// How files begin that are more than lines, whatever they are called: Parquet, ORC, Avro, SequenceFiles, gzip, zip.
+const OTHERS: [&[u8]; 6] = [b"PAR1", b"ORC", b"Obj\x01", b"SEQ", b"\x1f\x8b", b"PK\x03\x04"];
 /// A first line is not longer.
 const LONGEST_HEADER: u64 = 64 << 10;
 
@@ -84,14 +88,21 @@ fn is_stream(name: &str) -> bool {
     STREAMS.contains(&&*kind(name))
 }
 
+/// Whether what is compressed is lines, as far as the name tells.
+fn holds_lines(name: &str) -> bool {
+    let inner = name.rsplit_once('.').map_or("", |(inner, _)| inner);
+    let kind = kind(inner);
+    LINES.contains(&&*kind) || kind.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Fails where files of this name cannot be put one after the other.
 pub fn check(name: &str, header: bool) -> Result<(), TransferError> {
     let kind = kind(name);
     let numbered = kind.bytes().all(|byte| byte.is_ascii_digit());
-    if LINES.contains(&&*kind) || numbered || (is_stream(name) && !header) {
+    if LINES.contains(&&*kind) || numbered || (is_stream(name) && !header && holds_lines(name)) {
         return Ok(());
     }
-    let why = match is_stream(name) {
+    let why = match is_stream(name) && holds_lines(name) {
         true => {
             "the first line of a compressed file cannot be left out; merge them with their headers, or not at all"
         }
@@ -130,6 +141,7 @@ pub async fn open(stores: &Stores, joined: &Joined) -> Result<(Identity, Vec<Seg
                 None => header = Some(line),
             }
         }
+        refuse_others(&input, part, size).await?;
         let lines = !is_stream(&part.to_string());
         let last = index + 1 == joined.parts.len();
         let line_end = lines && !last && size > skip && bytes(&input, size - 1..size).await? != b"\n"[..];
@@ -163,6 +175,19 @@ pub fn read(segments: &[Segment], start: u64, end: u64) -> Content {
         })
         .try_flatten()
         .boxed()
+}
+
+/// A name without an ending says nothing of what a file is.
+async fn refuse_others(input: &Input, part: &Location, size: u64) -> Result<(), TransferError> {
+    let name = part.to_string();
+    let begin = if is_stream(&name) { Bytes::new() } else { bytes(input, 0..size.min(4)).await? };
+    match OTHERS.iter().any(|other| begin.starts_with(other)) {
+        true => {
+            let why = "it is more than lines, and cannot be merged by putting one after the other";
+            Err(TransferError::bad_url(part, why))
+        }
+        false => Ok(()),
+    }
 }
 
 /// With its end.

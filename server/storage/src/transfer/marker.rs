@@ -27,22 +27,30 @@ pub async fn wait(asking: &Asking<'_>, folder: &Location) -> Result<(), Transfer
 
 /// Waits for a file.
 pub async fn until_there(asking: &Asking<'_>, file: &Location) -> Result<(), TransferError> {
-    let Asking { spec, stores, stop, listener } = asking;
+    patiently(asking, file, async || Input::open_one(asking.stores, file).await.map(drop)).await
+}
+
+/// Looks for something, again and again while it is not there, as long as is to be waited.
+pub async fn patiently<T>(
+    asking: &Asking<'_>,
+    what: &Location,
+    mut look: impl AsyncFnMut() -> Result<T, TransferError>,
+) -> Result<T, TransferError> {
+    let Asking { spec, stop, listener, .. } = asking;
     let end = Instant::now() + spec.wait;
     let mut said = false;
     loop {
-        let found = stop.or(retry(spec.attempts, || Input::open_one(stores, file))).await?;
+        let found = stop.or(retry(spec.attempts, &mut look)).await?;
         let left = end.saturating_duration_since(Instant::now());
         match found {
-            Ok(_) => return Ok(()),
-            Err(TransferError::Missing { .. }) if !left.is_zero() => {
+            Err(error) if error.is_absence() && !left.is_zero() => {
                 if !said {
-                    listener.says(&format!("waiting for {file}, {} s at most", left.as_secs()));
+                    listener.says(&format!("waiting for {what}, {} s at most", left.as_secs()));
                     said = true;
                 }
                 stop.or(sleep(PERIOD.min(left))).await?;
             }
-            Err(error) => return Err(error),
+            done => return done,
         }
     }
 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::TransferError;
+use super::input::Input;
 use super::joined::{self, Joined, Origin};
-use super::listing::{Found, expand, parent};
+use super::listing::{Found, Listing, expand, parent};
 use super::location::{Location, StorePath, check_name};
 use super::records::Records;
-use super::retry::retry;
 use super::{Asking, Missing, Source, TransferSpec, glob, marker, sums};
 
 /// One file to copy.
@@ -96,7 +96,7 @@ struct Listed {
 }
 
 async fn list(asking: &Asking<'_>, source: &Source) -> Result<(Vec<Listed>, bool), TransferError> {
-    let Asking { spec, stores, .. } = asking;
+    let spec = asking.spec;
     let location = Location::parse(&source.url, &spec.base)?;
     let sha256 = source.sha256.as_deref().map(sums::check).transpose()?;
     if spec.marker.is_some() {
@@ -113,23 +113,13 @@ async fn list(asking: &Asking<'_>, source: &Source) -> Result<(Vec<Listed>, bool
         let found = Found { location, name: name.clone(), size: None };
         return Ok((vec![Listed { found, sha256, written: Some(source.url.clone()) }], true));
     }
-    let mut listing = asking.stop.or(retry(spec.attempts, || expand(stores, &location))).await??;
-    if !listing.many && source.partition {
-        marker::until_there(asking, &location).await?;
-    }
+    let listing =
+        marker::patiently(asking, &location, async || wanted(asking, source, &location).await).await?;
     if sha256.is_some() && listing.many {
         return Err(TransferError::bad_url(
             &location,
             "one sum was given for several files; give one for each, by name",
         ));
-    }
-    if listing.many {
-        let last = |found: &Found| found.name.rsplit('/').next().map(str::to_owned);
-        listing.files.retain(|found| !(spec.skip_hidden && found.is_hidden()));
-        listing.files.retain(|found| spec.marker.is_none() || last(found) != spec.marker);
-        if source.partition && listing.files.is_empty() && spec.marker.is_none() {
-            return Err(TransferError::Missing { url: location.to_string() });
-        }
     }
     let written = (!listing.many).then(|| source.url.clone());
     let listed = |found: Found| {
@@ -137,6 +127,29 @@ async fn list(asking: &Asking<'_>, source: &Source) -> Result<(Vec<Listed>, bool
         Listed { found, sha256: sha256.clone(), written: written.clone() }
     };
     Ok((listing.files.into_iter().map(listed).collect(), listing.many))
+}
+
+/// What a source stands for, but for what is not to be copied.
+async fn wanted(asking: &Asking<'_>, source: &Source, location: &Location) -> Result<Listing, TransferError> {
+    let Asking { spec, stores, .. } = asking;
+    let mut listing = expand(stores, location).await?;
+    if !listing.many && (source.partition || spec.merge.is_some()) {
+        let size = Input::open_one(stores, location).await?.identity.size;
+        listing.files.iter_mut().for_each(|found| found.size = size);
+    }
+    if listing.many {
+        // Markers say that a folder is complete: they are read and written for themselves.
+        let markers = [&spec.marker, &spec.write_marker];
+        let is_marker = |found: &Found| {
+            let last = found.name.rsplit('/').next();
+            markers.into_iter().any(|marker| marker.is_some() && marker.as_deref() == last)
+        };
+        listing.files.retain(|found| !(is_marker(found) || spec.skip_hidden && found.is_hidden()));
+        if source.partition && listing.files.is_empty() && spec.marker.is_none() {
+            return Err(TransferError::Missing { url: location.to_string() });
+        }
+    }
+    Ok(listing)
 }
 
 /// What becomes one target.
@@ -169,7 +182,10 @@ fn merge(files: Vec<Listed>, limit: u64, header: bool) -> Result<Vec<Group>, Tra
     for ((folder, suffix), files) in small {
         let mut batches: Vec<(Vec<Listed>, u64)> = Vec::new();
         for (file, size) in files {
-            match batches.last_mut().filter(|(_, total)| total + size <= limit) {
+            let fits = |(batch, total): &&mut (Vec<Listed>, u64)| {
+                total + size <= limit && batch.len() < joined::MOST
+            };
+            match batches.last_mut().filter(fits) {
                 Some((batch, total)) => {
                     batch.push(file);
                     *total += size;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use hdfs_native::{ClientBuilder, HdfsError};
 use opendal::layers::TimeoutLayer;
 use opendal::{HttpTransporter, OperationContext, Operator, services};
 use opendal_http_transport_reqwest::ReqwestTransport;
@@ -87,6 +88,39 @@ impl Stores {
         let patience = if path.kind == StoreKind::Hdfs { self.silence } else { self.silence * SENDING };
         let timeout = TimeoutLayer::new().with_timeout(self.silence).with_io_timeout(patience);
         Ok(self.operator(path)?.layer(timeout).layer(super::retry::layer(attempts)))
+    }
+
+    /// Gives a file of HDFS the name of another one, in its place and in one step, which only HDFS' own client can do.
+    pub(crate) async fn replace(
+        &self,
+        path: &StorePath,
+        from: &str,
+        attempts: u32,
+    ) -> Result<(), TransferError> {
+        let url = super::location::Location::Store(path.clone()).to_string();
+        let failed = |passing, why: String| TransferError::Failed { url: url.clone(), why, passing };
+        let build = || ClientBuilder::new().with_url(format!("hdfs://{}", path.authority)).build();
+        let client = build().map_err(|error| failed(false, error.to_string()))?;
+        let (from, to) = (format!("/{from}"), format!("/{}", path.path));
+        let mut tried = false;
+        super::retry::retry(attempts, async || {
+            let again = std::mem::replace(&mut tried, true);
+            reach(path).await?;
+            match tokio::time::timeout(self.silence, client.rename(&from, &to, true)).await {
+                Ok(Ok(())) => Ok(()),
+                // It was done before, and only the answer was lost: who calls looks at what is there now.
+                Ok(Err(HdfsError::FileNotFound(_))) if again => Ok(()),
+                Ok(Err(HdfsError::RPCError(kind, why))) if kind.contains("AccessControl") => {
+                    Err(TransferError::Denied {
+                        url: url.clone(),
+                        why: why.lines().next().unwrap_or_default().into(),
+                    })
+                }
+                Ok(Err(error)) => Err(failed(true, error.to_string())),
+                Err(_) => Err(failed(true, format!("no answer after {} s", self.silence.as_secs()))),
+            }
+        })
+        .await
     }
 
     fn operator(&self, path: &StorePath) -> Result<Operator, TransferError> {

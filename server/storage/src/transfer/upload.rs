@@ -248,7 +248,7 @@ impl Upload<'_> {
         if place == self.path.path {
             return Ok(());
         }
-        self.operator.rename(place, &self.path.path).await.map_err(|error| self.fault(error))
+        self.shared.stores.replace(self.path, place, self.shared.spec.attempts).await
     }
 
     /// Looks whether all of it is there, and notes what was brought.

@@ -208,6 +208,16 @@ async fn waiting(hdfs: &mut Hdfs) {
     let (done, ()) = tokio::join!(copy(&spec), soon);
     assert_eq!(done.unwrap().files.len(), 2);
     assert_eq!(names(dir.path()), ["part-0.csv", "part-1.csv"]);
+    // Without a marker, the folder itself is waited for.
+    let next = format!("{}/late/dt=2026-11-22/", hdfs.addresses[0]);
+    let mut spec = hdfs_spec(&next, &format!("{}/", dir.path().join("next").display()));
+    spec.wait = Duration::from_secs(60);
+    let soon = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        put(hdfs, "late/dt=2026-11-22/part-0.csv", b"a\n").await;
+    };
+    let (done, ()) = tokio::join!(copy(&spec), soon);
+    assert_eq!(done.unwrap().files.len(), 1);
 }
 
 async fn merging(hdfs: &mut Hdfs) {
@@ -234,6 +244,20 @@ async fn merging(hdfs: &mut Hdfs) {
     put(hdfs, "small/table.parquet", b"PAR1").await;
     let error = copy(&spec).await.unwrap_err().to_string();
     assert!(error.contains("table.parquet") && error.contains("cannot be merged"), "{error}");
+    put(hdfs, "rows/000000_0", b"ORC and so on").await;
+    put(hdfs, "rows/000001_0", b"ORC and so on").await;
+    let rows = spec_of_merge(&format!("{}/rows/", hdfs.addresses[0]), dir.path());
+    let error = copy(&rows).await.unwrap_err().to_string();
+    assert!(error.contains("000000_0") && error.contains("more than lines"), "{error}");
+    put(hdfs, "tars/a.tar.gz", b"x").await;
+    let tars = spec_of_merge(&format!("{}/tars/", hdfs.addresses[0]), dir.path());
+    assert!(copy(&tars).await.unwrap_err().to_string().contains("cannot be merged"));
+}
+
+fn spec_of_merge(from: &str, to: &Path) -> TransferSpec {
+    let mut spec = hdfs_spec(from, &format!("{}/", to.display()));
+    spec.merge = Some(1 << 20);
+    spec
 }
 
 async fn pushed_twice(hdfs: &mut Hdfs) {
@@ -242,6 +266,8 @@ async fn pushed_twice(hdfs: &mut Hdfs) {
         for name in ["a.csv", "b.csv", "c.csv"] {
             write(dir.path().join("out").join(name), name.as_bytes());
         }
+        // That of who made the files is not sent: it would say too early that all are there.
+        write(dir.path().join("out/_SUCCESS"), b"of another");
         let folder = format!("{address}/pushed/");
         let mut push = hdfs_spec(&format!("{}/", dir.path().join("out").display()), &folder);
         push.write_marker = Some("_SUCCESS".into());
