@@ -51,8 +51,12 @@ impl Live {
         Some((known.counts.clone(), Instant::now() < known.until))
     }
 
-    fn keep(&self, lately: Lately) {
-        *self.lately.lock().unwrap_or_else(PoisonError::into_inner) = Some(lately);
+    /// Keeps what was counted, unless somebody who began later has counted already.
+    fn keep(&self, counted: Lately) {
+        let mut lately = self.lately.lock().unwrap_or_else(PoisonError::into_inner);
+        if lately.as_ref().is_none_or(|known| known.began <= counted.began) {
+            *lately = Some(counted);
+        }
     }
 }
 
@@ -60,6 +64,7 @@ impl Live {
 struct Lately {
     state: RunState,
     counts: TaskCounts,
+    began: Instant,
     until: Instant,
 }
 
@@ -71,15 +76,22 @@ impl Default for Counts {
 }
 
 impl Counts {
-    /// A run's tasks by state, as they are now.
+    /// A run's tasks by state, as they are now. Lists show nothing older from then on: who is told of a change and asks
+    /// for the list finds it there.
     pub(super) async fn of(&self, web: &Web, run: &RunRecord) -> ApiResult<TaskCounts> {
         let key = run.ended_at.filter(|_| run.state.is_final()).map(|ended| (run.id.clone(), ended));
         if let Some(known) = key.as_ref().and_then(|key| self.ended.get(key)) {
             return Ok(known);
         }
+        let began = Instant::now();
         let counts = count(run, &by_task(&web.store().task_counts(&run.id).await?));
         if let Some(key) = key {
             self.ended.insert(key, counts.clone());
+        } else {
+            let now = Instant::now();
+            let until = now + MOMENT.max((now - began) * PART);
+            let lately = Lately { state: run.state, counts: counts.clone(), began, until };
+            self.live.get_with_by_ref(&run.id, Arc::default).keep(lately);
         }
         Ok(counts)
     }
@@ -102,12 +114,7 @@ impl Counts {
                 counting
             }
         };
-        let began = Instant::now();
-        let counts = self.of(web, run).await?;
-        let now = Instant::now();
-        let until = now + MOMENT.max((now - began) * PART);
-        live.keep(Lately { state: run.state, counts: counts.clone(), until });
-        Ok(counts)
+        self.of(web, run).await
     }
 }
 

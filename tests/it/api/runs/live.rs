@@ -97,6 +97,39 @@ fn whoever_comes_back_goes_on_from_where_they_were() {
 }
 
 #[test]
+fn a_list_shows_what_has_just_been_told() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let well = |run: &Value| run["tasks"]["states"]["succeeded"].as_u64().unwrap_or_default();
+    let chain: String = (0..8)
+        .map(|at| {
+            let needs = if at == 0 { String::new() } else { format!("    needs: [step-{}]\n", at - 1) };
+            task(&format!("step-{at}"), "sleep 0.4", &needs)
+        })
+        .collect();
+    let events = Events::open(&editor, "/projects/default/events", None);
+    let run = start(&editor, &document("chain", &format!("tasks:\n{chain}")));
+    let listed = || well(&editor.get("/projects/default/runs").expect(200).json()["items"][0]);
+    // Somebody else looks at the list all the while: what it shows is not always counted anew.
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while listed() < 8 {
+                std::thread::sleep(Duration::from_millis(30));
+            }
+        });
+        let mut late = Vec::new();
+        events.find(|event| {
+            if event.data["run"]["id"] == run.as_str() {
+                let (told, shown) = (well(&event.data["run"]), listed());
+                late.extend((shown < told).then_some((told, shown)));
+            }
+            event.data["run"]["state"] == "succeeded"
+        });
+        assert!(late.is_empty(), "told, and shown by the list right after: {late:?}");
+    });
+}
+
+#[test]
 fn lists_hear_of_new_and_changed_runs_of_their_projects_only() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
