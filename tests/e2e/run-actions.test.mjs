@@ -32,11 +32,21 @@ tasks:
   - {name: last, template: command, needs: [needs-it], arguments: {command: ["true"]}}
 `;
 
+/** A task that a person does, and one behind it. */
+const ASKS = `apiVersion: cubeloom/v1
+kind: Pipeline
+name: asks
+tasks:
+  - {name: ask, template: approval, arguments: {message: "Publish the model?"}}
+  - {name: publish, template: command, needs: [ask], arguments: {command: ["true"]}}
+`;
+
 const site = siteFor(async (server) => {
   server.user("ada", "--admin");
   server.user("emil", "--project", "default", "--role", "editor");
+  server.user("vera", "--project", "default", "--role", "viewer");
   const api = server.api(server.token("ada"));
-  for (const document of [HELD(server.path("gate")), BROKEN(server.path("file"))]) {
+  for (const document of [HELD(server.path("gate")), BROKEN(server.path("file")), ASKS]) {
     await api("POST", "/projects/default/pipelines", { document });
   }
   return { api };
@@ -169,4 +179,30 @@ test("in the list several are chosen, cancelled and started again, and new rows 
   for (const { id } of (await api("GET", "/projects/default/runs?pipeline=held")).body.items) await ended(api, id);
   flawless(page);
   await page.context().close();
+});
+
+test("a question is answered by keyboard, by whoever may", async () => {
+  const { api } = site.there;
+  const run = await start(api, { pipeline: "asks" });
+  const viewer = await open(`/runs/${run}/tasks/ask`, "vera");
+  await viewer.getByText("Publish the model?").first().waitFor();
+  assert.equal(await viewer.getByRole("button", { name: "Approve" }).count(), 0);
+  await viewer.getByText("To decide, you need the role editor in the project").waitFor();
+
+  const page = await open("/", "emil");
+  await page.locator("#home-waiting, main").getByText("Publish the model?").first().waitFor();
+  await page.goto(`/runs/${run}/tasks/ask`);
+  await page.getByRole("button", { name: "Approve" }).focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("The figures are right");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await told(page, "ask is approved");
+  await ended(api, run);
+  for (const each of [page, viewer]) {
+    await each.locator("#task-title .state.pill", { hasText: "Succeeded" }).waitFor();
+    await each.locator("#task-outputs", { hasText: "The figures are right" }).waitFor();
+    flawless(each);
+  }
 });

@@ -3,6 +3,7 @@
 //! What a test needs of Debian's packages is in the templates (`local.apt`) and in `tests/support`; `make test`
 //! installs it. Tests of templates that need large packages are ignored: `make test-templates` runs them.
 
+mod approval;
 mod copies;
 mod digits;
 mod examples;

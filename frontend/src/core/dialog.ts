@@ -42,6 +42,8 @@ export interface Question {
   danger?: boolean;
   /** What has to be typed first, e.g. the name of what is deleted. */
   typed?: string;
+  /** What more is asked for. */
+  field?: HTMLElement;
 }
 
 /** Asks; resolves to whether somebody said yes. */
@@ -52,6 +54,7 @@ export function confirm(question: Question): Promise<boolean> {
     const no = h("button", { class: "button", type: "button", autofocus: !question.typed }, t("common.cancel"));
     const body: Node[] = [h("p", {}, question.text)];
     if (question.typed !== undefined) body.push(typedField(question.typed, yes));
+    if (question.field !== undefined) body.push(question.field);
     const dialog = openDialog({ title: question.title, body, actions: [no, yes] });
     no.addEventListener("click", () => { dialog.close(); });
     yes.addEventListener("click", () => { dialog.close("yes"); });

@@ -2,7 +2,7 @@
 
 import { request } from "../api/client";
 import { confirm, type Question } from "../core/dialog";
-import { around } from "../core/dom";
+import { around, h } from "../core/dom";
 import { busy, trying } from "../core/form";
 import { t } from "../core/texts";
 import { toast, toastLater } from "../core/toast";
@@ -42,6 +42,8 @@ function actionOf(button: HTMLButtonElement, run: string, project: string): Acti
     case "delete": return remove(run, project);
     case "suspend": return suspend(run, button.dataset["task"] ?? "", Number(button.dataset["instance"] ?? 0), true);
     case "unsuspend": return suspend(run, button.dataset["task"] ?? "", Number(button.dataset["instance"] ?? 0), false);
+    case "approve": return decide(run, button, true);
+    case "reject": return decide(run, button, false);
     case "rerun": return rerun(run, button.dataset["from"] ?? "");
     default: return undefined;
   }
@@ -63,6 +65,21 @@ function resume(run: string): Action {
     perform: async () => {
       await request("POST", `/runs/${run}/resume`);
       return t("run.done-resume");
+    },
+  };
+}
+
+/** Answers what the task asks that the button belongs to. */
+function decide(run: string, button: HTMLButtonElement, approved: boolean): Action {
+  const [task = "", instance = "0", question = ""] = ["task", "instance", "question"].map((name) => button.dataset[name]);
+  const title = approved ? t("run.approve") : t("run.reject");
+  const comment = h("textarea", { class: "input", id: "comment", rows: "3", maxlength: "2000", autofocus: true });
+  const field = h("div", { class: "field section" }, h("label", { for: "comment" }, t("run.decision-comment")), comment);
+  return {
+    question: { title, text: question, action: title, danger: !approved, field },
+    perform: async () => {
+      await request("POST", `/runs/${run}/tasks/${task}/instances/${instance}/decision`, { approved, comment: comment.value });
+      return approved ? t("run.done-approve", { task }) : t("run.done-reject", { task });
     },
   };
 }

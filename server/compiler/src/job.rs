@@ -1,5 +1,6 @@
 //! What is evaluated when a task is ready: its elements, its condition, and each attempt's job.
 
+use cubeloom_domain::approval::{OnRejection, Question};
 use cubeloom_domain::job::{Job, JobRole};
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::plan::{ForEachItems, Late, PlannedTask, PlannedTemplate, RunPlan};
@@ -107,6 +108,35 @@ pub fn job(
         timeout: planned.timeout,
         placement: planned.placement.clone(),
         outputs: planned.outputs.clone(),
+    })
+}
+
+/// What a task that a person does asks.
+///
+/// # Errors
+/// A failure of kind `Expression`: what it reads is not there, or is not what the template takes.
+pub fn question(
+    plan: &RunPlan,
+    task: TaskIx,
+    item: Option<&Value>,
+    outputs: &Outputs,
+) -> Result<Question, Failure> {
+    let planned = plan.task(task);
+    let scope = scope(plan, planned, item, outputs);
+    let late = late_arguments(planned, plan.template_of(planned), &scope)?;
+    let argument = |name: &str| match planned.arguments.get(name) {
+        Some(Late::Value(value)) => Some(value),
+        _ => late.get(name),
+    };
+    let approvers = argument("approvers").and_then(Value::as_array).into_iter().flatten();
+    Ok(Question {
+        message: argument("message").cloned().map(to_text).unwrap_or_default(),
+        approvers: approvers.cloned().map(to_text).collect(),
+        barred: (argument("four_eyes") == Some(&Value::Bool(true))).then(|| plan.context.user.clone()),
+        on_rejection: match argument("on_rejection").and_then(Value::as_str) {
+            Some("go_on") => OnRejection::GoOn,
+            _ => OnRejection::Fail,
+        },
     })
 }
 

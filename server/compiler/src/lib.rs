@@ -24,7 +24,7 @@ pub mod yaml;
 
 pub use cache::cache_key;
 pub use files::missing_files;
-pub use job::{condition, expand, job};
+pub use job::{condition, expand, job, question};
 pub use parse::{Document, is_label, parse_pipeline, parse_template, plain};
 pub use plan::{PlanInputs, Planned, check_pipeline, newest_template, plan, validate};
 pub use template::check_template;

@@ -97,6 +97,7 @@ pub(crate) fn refused(plan: &RunPlan, facts: &KubernetesFacts) -> Vec<Problem> {
 fn lowered<J>(plan: &RunPlan, ix: TaskIx, most: usize, lower: impl Fn(&Job) -> J) -> TaskPreview<J> {
     let planned = plan.task(ix);
     let jobs = match jobs(plan, ix, most) {
+        Ok(_) if planned.asks => Jobs::Later("a person decides: nothing is submitted".into()),
         Ok(jobs) => Jobs::Known(jobs.iter().map(lower).collect()),
         Err(failure) => {
             Jobs::Later(format!("known once the tasks before it have ended ({})", failure.message))
@@ -106,7 +107,7 @@ fn lowered<J>(plan: &RunPlan, ix: TaskIx, most: usize, lower: impl Fn(&Job) -> J
     TaskPreview { task: planned.name.clone(), needs, jobs }
 }
 
-/// The job of a task's first instance; none where it has no elements.
+/// The job of a task's first instance; none where it has no elements, or where a person does it.
 ///
 /// # Errors
 /// It depends on what earlier tasks will report.
@@ -123,6 +124,9 @@ fn jobs(plan: &RunPlan, ix: TaskIx, most: usize) -> Result<Vec<Job>, Failure> {
 }
 
 fn jobs_with(plan: &RunPlan, ix: TaskIx, most: usize, outputs: &Outputs) -> Result<Vec<Job>, Failure> {
+    if plan.task(ix).asks {
+        return Ok(Vec::new());
+    }
     let plain = plan.task(ix).for_each.is_none();
     let items = expand(plan, ix, outputs)?;
     let job = |(at, item): (u32, &Value)| job(plan, ix, at, (!plain).then_some(item), 1, None, outputs);

@@ -144,13 +144,17 @@ impl Lint<'_> {
                 self.error(Code::MissingKey, "/roles", message);
             }
         }
-        if template.roles.is_empty() {
+        if template.roles.is_empty() && !framework.asks() {
             self.error(Code::MissingKey, "/roles", "a template has at least one role");
         }
     }
 
     fn commands(&mut self) {
         let template = self.template;
+        let asks = self.framework().is_some_and(Framework::asks);
+        if template.command.is_empty() && !asks {
+            self.error(Code::MissingKey, "/command", "a command has at least the program");
+        }
         let own = template.roles.iter().enumerate();
         let own = own.filter_map(|(at, role)| Some((format!("/roles/{at}/command"), role.command.as_ref()?)));
         for (path, words) in own.chain([("/command".to_owned(), &template.command)]) {

@@ -76,6 +76,8 @@ pub enum FailureKind {
     Preempted,
     /// An expression of the task could not be evaluated.
     Expression,
+    /// A person said no.
+    Rejected,
 }
 
 impl fmt::Display for FailureKind {
@@ -91,6 +93,7 @@ impl fmt::Display for FailureKind {
             Self::Lost => "lost",
             Self::Preempted => "preempted",
             Self::Expression => "bad expression",
+            Self::Rejected => "rejected",
         })
     }
 }

@@ -289,7 +289,8 @@ impl RetryOn {
             | FailureKind::SetupFailed
             | FailureKind::CouldNotStart
             | FailureKind::MissingOutput
-            | FailureKind::Expression => Self::Error,
+            | FailureKind::Expression
+            | FailureKind::Rejected => Self::Error,
         }
     }
 }

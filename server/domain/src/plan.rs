@@ -166,6 +166,9 @@ pub struct PlannedTask {
     /// The variables of pipeline, template and task together.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub env: BTreeMap<String, Late>,
+    /// Whether a person does it, and no job: it has no roles then.
+    #[serde(skip_serializing_if = "is_default", default)]
+    pub asks: bool,
     /// The roles.
     pub roles: Vec<PlannedRole>,
     /// The set-up command.

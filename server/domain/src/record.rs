@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::JsonMap;
+use crate::approval::Decision;
 use crate::clock::Timestamp;
 use crate::executor::Report;
 use crate::ids::{AttemptKey, InstanceIx, RunId, TaskIx};
@@ -138,6 +139,15 @@ pub enum Wish {
     Rerun {
         /// Tasks, by name.
         from: Vec<String>,
+    },
+    /// Answer what an instance asks.
+    Decide {
+        /// The task, by name.
+        task: String,
+        /// The instance.
+        instance: InstanceIx,
+        /// The answer.
+        decision: Decision,
     },
 }
 

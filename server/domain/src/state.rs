@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::approval::Question;
 use crate::clock::Timestamp;
 use crate::executor::StopCause;
 use crate::ids::RunId;
@@ -82,6 +83,8 @@ pub enum WaitReason {
         /// A sentence with the limit.
         message: String,
     },
+    /// A person has to decide.
+    Decision(Question),
 }
 
 impl WaitReason {
@@ -90,6 +93,7 @@ impl WaitReason {
     pub fn message(&self) -> &str {
         match self {
             Self::Capacity { message } | Self::Behind { message } | Self::Parallelism { message } => message,
+            Self::Decision(question) => &question.message,
         }
     }
 }
@@ -159,6 +163,15 @@ pub enum InstanceState {
 }
 
 impl InstanceState {
+    /// What a person has to decide, where it waits for that.
+    #[must_use]
+    pub fn question(&self) -> Option<&Question> {
+        match self {
+            Self::Waiting { reason: Some(WaitReason::Decision(question)), .. } => Some(question),
+            _ => None,
+        }
+    }
+
     /// Whether it has ended.
     #[must_use]
     pub fn is_final(&self) -> bool {

@@ -43,9 +43,11 @@ pub struct TaskTemplate {
     /// What must hold of the arguments together, beyond their schema. Each is looked at when the ones before it hold.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub checks: Vec<CheckTemplate>,
-    /// The roles; the framework's own names.
+    /// The roles; the framework's own names. None where a person does the task.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub roles: Vec<RoleTemplate>,
-    /// What each worker runs: one expression a string, no shell.
+    /// What each worker runs: one expression a string, no shell. None where a person does the task.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub command: Vec<String>,
     /// Variables of each worker.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]

@@ -164,6 +164,8 @@ pub const POLICY: &[Rule] = &[
         Read,
     ),
     row("POST", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/suspend", Editor, Run),
+    // Whom the task names may answer, whatever their role in the project: `wish::may_decide` looks.
+    row("POST", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/decision", Viewer, Run),
     row("GET", "/api/v1/runs/{run}/attempts", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/tasks/{task}/history", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/outputs", Viewer, Read),

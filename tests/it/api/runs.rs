@@ -4,6 +4,7 @@ mod away;
 mod back;
 mod compare;
 mod control;
+mod decisions;
 mod files;
 pub mod help;
 mod language;

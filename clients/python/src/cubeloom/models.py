@@ -24,6 +24,21 @@ class AmountView(TypedDict):
     """
 
 
+class Answer(TypedDict):
+    """
+    An answer.
+    """
+
+    approved: bool
+    """
+    Yes or no.
+    """
+    comment: NotRequired[str | None]
+    """
+    Why, for those who read it later; at most 2,000 characters.
+    """
+
+
 class BeforeAfter(TypedDict):
     """
     One program twice: for one process, and as the template runs it.
@@ -1856,11 +1871,15 @@ class WaitView(TypedDict):
 
     rule: str
     """
-    `capacity`, `behind`, `parallelism`, or `unknown` before anybody has looked.
+    `capacity`, `behind`, `parallelism`, `decision`, or `unknown` before anybody has looked.
     """
     message: str
     """
-    A sentence with the amounts.
+    A sentence with the amounts; for `decision`, what is asked.
+    """
+    approvers: NotRequired[list[str]]
+    """
+    Who decides, for `decision`; nobody in particular when empty.
     """
 
 

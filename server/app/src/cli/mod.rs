@@ -24,7 +24,7 @@ pub use compile::{Compile, Target};
 pub use export::Export;
 pub use import::{CubeStudio, Import};
 pub use logs::Logs;
-pub use of_run::{Following, OfRun, Rerun};
+pub use of_run::{Answer, Decide, Following, OfRun, Rerun};
 pub use run::{Parameters, Run};
 pub use runs::{Runs, RunsCommand};
 pub use schema::SchemaKind;
@@ -123,6 +123,8 @@ pub enum Command {
     Resume(OfRun),
     /// Run tasks of a finished run, and everything after them, again
     Rerun(Rerun),
+    /// Answer what a task asks that waits for a person
+    Decide(Decide),
     /// Copy files between this machine, web servers, S3, COS and HDFS
     Transfer(cubeloom_storage::transfer::Args),
     /// Accounts of people, and one-time links for them

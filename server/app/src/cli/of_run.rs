@@ -1,6 +1,6 @@
-//! What commands about a run are called with: `cubeloom cancel`, `resume` and `rerun`.
+//! What commands about a run are called with: `cubeloom cancel`, `resume`, `rerun` and `decide`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 /// A command about a run.
 #[derive(Debug, Args)]
@@ -32,4 +32,32 @@ pub struct Rerun {
     pub from: Vec<String>,
     #[command(flatten)]
     pub follow: Following,
+}
+
+/// `decide`
+#[derive(Debug, Args)]
+pub struct Decide {
+    /// The run
+    pub run: String,
+    /// The task that waits
+    pub task: String,
+    /// The answer
+    pub answer: Answer,
+    /// Why, for those who read it later
+    #[arg(long, value_name = "TEXT")]
+    pub comment: Option<String>,
+    /// The instance, of a task with `for_each`
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub instance: u32,
+    #[command(flatten)]
+    pub follow: Following,
+}
+
+/// What somebody decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Answer {
+    /// The task ends well
+    Yes,
+    /// The task fails, unless it says that a no lets the run go on
+    No,
 }

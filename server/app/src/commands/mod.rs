@@ -6,6 +6,7 @@ mod check;
 mod compile;
 mod completions;
 mod config;
+mod decide;
 mod export;
 mod import;
 mod logs;
@@ -45,6 +46,7 @@ pub async fn run(command: Command, config: Config, output: Output) -> anyhow::Re
         Command::Cancel(args) => cancel::cancel(&args, config, output).await,
         Command::Resume(args) => rerun::resume(&args, config, output).await,
         Command::Rerun(args) => rerun::rerun(&args, config, output).await,
+        Command::Decide(args) => decide::decide(args, config, output).await,
         Command::User(command) => user::user(command, config, output).await,
         Command::Token(command) => token::token(command, config, output).await,
         Command::Bench(args) => crate::bench::bench(args).await.map(|()| Exit::Ok),

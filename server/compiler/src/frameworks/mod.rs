@@ -3,6 +3,7 @@
 //! One file each; nothing else in the project matches on a framework's name. docs/adding-a-framework.md is the
 //! checklist.
 
+mod approval;
 mod horovod;
 mod indexed;
 mod jax;
@@ -118,7 +119,7 @@ fn variables<const N: usize>(pairs: [(&str, String); N]) -> BTreeMap<String, Str
 }
 
 /// Every framework.
-pub const ALL: [&Framework; 13] = [
+pub const ALL: [&Framework; 14] = [
     &single::FRAMEWORK,
     &indexed::FRAMEWORK,
     &mpi::FRAMEWORK,
@@ -132,6 +133,7 @@ pub const ALL: [&Framework; 13] = [
     &ray::FRAMEWORK,
     &spark::FRAMEWORK,
     &kaldi::FRAMEWORK,
+    &approval::FRAMEWORK,
 ];
 
 /// The framework of this name.
@@ -145,6 +147,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Framework {
+    /// Whether a person does the task, and no worker.
+    pub fn asks(&self) -> bool {
+        self.roles.is_empty()
+    }
+
     /// Whether a job never has more than one worker.
     pub fn is_single(&self) -> bool {
         self.roles.iter().map(|rule| rule.max).fold(0, u32::saturating_add) == 1

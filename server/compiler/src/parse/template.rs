@@ -33,8 +33,8 @@ pub fn template(d: &mut Decoder, node: &Node<'_>) -> Option<TaskTemplate> {
             .optional(map, "parameters", |d, node| d.object(node).map(Value::Object))
             .unwrap_or_else(|| serde_json::json!({"type": "object", "additionalProperties": false})),
         checks: d.optional(map, "checks", |d, node| d.list(node, check)).unwrap_or_default(),
-        roles: d.required(map, "roles", |d, node| d.list(node, role)).unwrap_or_default(),
-        command: d.required(map, "command", command).unwrap_or_default(),
+        roles: d.optional(map, "roles", |d, node| d.list(node, role)).unwrap_or_default(),
+        command: d.optional(map, "command", command).unwrap_or_default(),
         env: d.optional(map, "env", env).unwrap_or_default(),
         gang: d.optional(map, "gang", Decoder::boolean),
         elastic: d.optional(map, "elastic", elastic),

@@ -144,7 +144,7 @@ impl Planner<'_> {
             let message = format!("the role `{}` has {found} workers, needs {bounds}", rule.name);
             self.problem(Code::InvalidArgument, format!("{prefix}/arguments"), message);
         }
-        if roles.planned.is_empty() && !unclear {
+        if roles.planned.is_empty() && !unclear && !prepared.framework.asks() {
             self.problem(
                 Code::InvalidArgument,
                 format!("{prefix}/arguments"),

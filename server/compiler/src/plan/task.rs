@@ -91,6 +91,7 @@ impl Planner<'_> {
             python: self.python(prefix, prepared, &inside),
             success: (prepared.framework.success)(&Shape { roles: &names, elastic: roles.elastic.is_some() }),
             gang: roles.gang,
+            asks: prepared.framework.asks(),
             elastic: roles.elastic,
             roles: roles.planned,
             secrets: task.secrets.iter().map(validate::secret_mount).collect(),
@@ -218,7 +219,7 @@ impl Planner<'_> {
     fn check_command(&mut self, prefix: &str, prepared: &Prepared<'_>, inside: &Sight<'_>) {
         let known =
             inside.late_args.is_empty() && inside.unknown_args.is_empty() && inside.unknown_params.is_empty();
-        if !known {
+        if !known || prepared.framework.asks() {
             return;
         }
         let own = prepared.roles.iter().filter_map(|role| role.template.command.as_ref());

@@ -6,6 +6,7 @@
 
 mod active;
 mod admit;
+mod ask;
 mod ends;
 mod load;
 mod observe;
@@ -50,6 +51,8 @@ enum Timer {
     Retry(At),
     /// The attempt of this number has used up its time.
     Timeout(At, u32),
+    /// Nobody has decided in the time that there was for it.
+    Undecided(At),
 }
 
 /// A cluster as the engine sees it.
@@ -232,7 +235,7 @@ impl Core {
             place.queue.retain(|(_, _, at)| !gone(at));
         }
         self.timers.retain(|(_, timer)| match timer {
-            Timer::Retry(at) | Timer::Timeout(at, _) => !gone(at),
+            Timer::Retry(at) | Timer::Timeout(at, _) | Timer::Undecided(at) => !gone(at),
         });
         self.output.forget(run, slot);
         self.runs[slot] = None;

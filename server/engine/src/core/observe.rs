@@ -161,6 +161,7 @@ impl Core {
             match timer {
                 Timer::Retry(at) => self.retry(at, now),
                 Timer::Timeout(at, n) => self.stop_attempt(at, Some(n), StopCause::Timeout),
+                Timer::Undecided(at) => self.undecided(at, now),
             }
         }
     }

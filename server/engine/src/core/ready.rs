@@ -165,10 +165,13 @@ impl Core {
     }
 
     /// Puts a waiting instance into the queue, or where the task's or the run's parallelism keeps it. An instance
-    /// whose result may be cached is looked up first.
+    /// whose result may be cached is looked up first; one that a person does never stands in a queue.
     pub(super) fn enqueue(&mut self, at: At) {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let planned = run.plan.task(at.task);
+        if planned.asks {
+            return self.ask(at);
+        }
         let instance = &run.tasks[at.task.index()].instances[at.instance as usize];
         if planned.cache.is_some() && instance.attempt == 0 && instance.cache.is_none() {
             return self.look_up(at);

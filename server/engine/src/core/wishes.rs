@@ -31,7 +31,12 @@ impl Core {
                 self.act_for(slot, wish.user);
                 self.run_again(slot, &after, true, now);
             }
-            Wish::Cancel | Wish::Resume | Wish::Rerun { .. } => {}
+            Wish::Decide { task, instance, decision } if !ended => {
+                if let Some(task) = run.plan.find(&task) {
+                    self.decided(At { slot, task, instance }, decision, now);
+                }
+            }
+            Wish::Cancel | Wish::Resume | Wish::Rerun { .. } | Wish::Decide { .. } => {}
         }
         self.drop_if_final(slot);
     }

@@ -100,10 +100,11 @@ pub(crate) fn failure(failure: &Failure, instance: Option<u32>, attempt: Option<
 pub(crate) fn wait(state: &InstanceState) -> Option<WaitView> {
     let InstanceState::Waiting { reason, .. } = state else { return None };
     let Some(reason) = reason else {
-        return Some(WaitView { rule: "unknown".into(), message: String::new() });
+        return Some(WaitView { rule: "unknown".into(), message: String::new(), approvers: Vec::new() });
     };
     let rule = serde_json::to_value(reason).ok().and_then(|value| value["rule"].as_str().map(Into::into));
-    Some(WaitView { rule: rule.unwrap_or_default(), message: reason.message().into() })
+    let approvers = state.question().map(|question| question.approvers.clone()).unwrap_or_default();
+    Some(WaitView { rule: rule.unwrap_or_default(), message: reason.message().into(), approvers })
 }
 
 /// When an instance is tried again.

@@ -91,7 +91,7 @@ fn refused(task: &str, secret: &str, starter: &str) -> ApiError {
 /// For each task, whether it may run again.
 async fn run_again(web: &Web, run: &RunRecord, plan: &RunPlan, wish: &Wish) -> ApiResult<Vec<bool>> {
     match wish {
-        Wish::Cancel => Ok(vec![false; plan.tasks.len()]),
+        Wish::Cancel | Wish::Decide { .. } => Ok(vec![false; plan.tasks.len()]),
         Wish::Rerun { from } => {
             let roots: Vec<u32> = from.iter().filter_map(|name| plan.find(name)).map(|ix| ix.0).collect();
             let edges: Vec<(u32, u32)> = (0u32..)

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use cubeloom_domain::RunId;
+use cubeloom_domain::approval::{Decision, Question};
+use cubeloom_domain::identity::Role;
 use cubeloom_domain::record::{RunRecord, Wish};
 use cubeloom_domain::state::RunState;
+use cubeloom_domain::{RunId, TaskIx};
 use serde_json::json;
 
 pub(crate) use super::secrets::explained;
@@ -84,6 +86,44 @@ pub(crate) async fn again(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRes
     explained(web, caller, started).await
 }
 
+/// Answers what an instance of a task asks.
+pub(crate) async fn decide(
+    web: &Web,
+    caller: &Caller,
+    run: &RunRecord,
+    (ix, task, instance): (TaskIx, &str, u32),
+    decision: Decision,
+) -> ApiResult<()> {
+    let asked = web.store().instance(&run.id, ix, instance).await?;
+    let asked = asked.filter(|_| run.state == RunState::Running);
+    let Some(question) = asked.as_ref().and_then(|record| record.state.question()) else {
+        return Err(ApiError::conflict(format!("the task `{task}` does not wait for a decision")));
+    };
+    may_decide(caller, question).map_err(ApiError::forbidden)?;
+    let wish = Wish::Decide { task: task.into(), instance, decision };
+    add(web, caller, run, &wish, "task.decide").await?;
+    settle(web, std::slice::from_ref(&run.id)).await
+}
+
+/// Whether somebody may decide this.
+///
+/// # Errors
+/// Why not.
+pub(crate) fn may_decide(caller: &Caller, question: &Question) -> Result<(), String> {
+    let name = &caller.user.name;
+    if question.barred.as_ref() == Some(name) {
+        return Err("you started this run: somebody else has to decide".into());
+    }
+    let named = question.approvers.contains(name);
+    if named || (question.approvers.is_empty() && caller.role >= Some(Role::Editor)) {
+        return Ok(());
+    }
+    Err(match question.approvers.as_slice() {
+        [] => "to decide, you need the role editor in the project".into(),
+        names => format!("this is decided by: {}", names.join(", ")),
+    })
+}
+
 fn demand_end(run: &RunRecord) -> ApiResult<()> {
     if run.state.is_final() {
         return Ok(());
@@ -96,6 +136,9 @@ async fn add(web: &Web, caller: &Caller, run: &RunRecord, wish: &Wish, action: &
     let entry = audit::entry(web, caller, action, run.id.as_str()).project(&run.project);
     let entry = match wish {
         Wish::Rerun { from } => entry.after(json!({"from": from})),
+        Wish::Decide { task, instance, decision } => {
+            entry.after(json!({"task": task, "instance": instance, "decision": decision}))
+        }
         Wish::Cancel | Wish::Resume => entry,
     };
     web.store().add_wish(&run.id, wish, &caller.acting(), web.now(), Some(&entry)).await?;

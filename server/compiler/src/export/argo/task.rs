@@ -62,6 +62,13 @@ pub fn template(export: &mut Export, pipeline: &Pipeline, plan: &RunPlan, at: us
             }
             out.insert("container".into(), container);
         }
+        Ok(None) if planned.asks => {
+            export.say(format!(
+                "`{}` waits for a person, whoever resumes it: Argo asks no question",
+                task.name
+            ));
+            out.insert("suspend".into(), json!({}));
+        }
         Ok(None) => {
             export.say(format!("`{}` has no element, so that its container is not known", task.name));
             out.insert("suspend".into(), json!({}));

@@ -1,6 +1,7 @@
 //! Tasks of runs, their instances and attempts.
 
 mod attempts;
+mod decide;
 mod get;
 mod history;
 pub(crate) mod instances;
@@ -24,5 +25,6 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(attempts::all_attempts))
         .routes(routes!(notices::notices))
         .routes(routes!(suspend::suspend))
+        .routes(routes!(decide::decide))
         .routes(routes!(history::history))
 }

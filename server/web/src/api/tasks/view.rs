@@ -79,10 +79,13 @@ pub struct TaskView {
 /// Why something waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WaitView {
-    /// `capacity`, `behind`, `parallelism`, or `unknown` before anybody has looked.
+    /// `capacity`, `behind`, `parallelism`, `decision`, or `unknown` before anybody has looked.
     pub rule: String,
-    /// A sentence with the amounts.
+    /// A sentence with the amounts; for `decision`, what is asked.
     pub message: String,
+    /// Who decides, for `decision`; nobody in particular when empty.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub approvers: Vec<String>,
 }
 
 /// How far something is.

@@ -13,12 +13,13 @@ use crate::api;
 use crate::api::tasks::view::{
     AttemptView, HistoryView, InstanceView, NoticeView, RoleView, TaskView, WorkerView,
 };
+use crate::auth::Caller;
 use crate::error::ApiResult;
 use crate::extract::{Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::pages::{Frame, html};
 use crate::readable;
-use crate::runs::{Reader, describe};
+use crate::runs::{Reader, describe, wish};
 use crate::show;
 use crate::state::Web;
 use crate::texts::Lang;
@@ -51,6 +52,14 @@ struct Told {
     notices: Vec<NoticeView>,
 }
 
+/// What a person has to decide.
+struct OpenQuestion {
+    message: String,
+    approvers: Vec<String>,
+    /// Why whoever looks may not; `None` when they may.
+    barred: Option<String>,
+}
+
 #[derive(Template)]
 #[template(path = "run/task.html")]
 struct TaskPage {
@@ -69,6 +78,8 @@ struct TaskPage {
     attempts: Vec<Told>,
     outputs: Vec<Named>,
     history: Vec<HistoryView>,
+    /// What the instance asks of a person.
+    asked: Option<OpenQuestion>,
     may_rerun: bool,
     now: Time,
 }
@@ -76,6 +87,11 @@ struct TaskPage {
 impl TaskPage {
     fn task(&self) -> &TaskView {
         &self.row.task
+    }
+
+    /// Whether jobs do it, and no person.
+    fn has_workers(&self) -> bool {
+        !self.task().roles.is_empty()
     }
 
     /// Where its template is described: `torch-train@1.2.0` is `/templates/torch-train?version=1.2.0`.
@@ -117,6 +133,7 @@ impl TaskPage {
 
 pub(crate) async fn page(
     State(web): State<Web>,
+    caller: Caller,
     frame: Frame,
     Path((run, task)): Path<(RunId, String)>,
     Query(asked): Query<Asked>,
@@ -139,7 +156,14 @@ pub(crate) async fn page(
         Some(one) => &one.outputs,
         None => &view.outputs,
     };
+    let record = web.store().instance(&run, index, instance).await?;
+    let question = record.as_ref().and_then(|record| record.state.question());
     html(&TaskPage {
+        asked: question.map(|question| OpenQuestion {
+            message: question.message.clone(),
+            approvers: question.approvers.clone(),
+            barred: wish::may_decide(&caller, question).err(),
+        }),
         outputs: outputs.iter().map(|(name, value)| known(name, value)).collect(),
         arguments: arguments(planned),
         attempts: told,
