@@ -13,7 +13,8 @@ export interface KnownTemplate {
   help: { en: string; zh: string };
   framework: string;
   parameters: Schema;
-  roles: { name: string; replicas: number | string; resources?: Record<string, unknown> }[];
+  /** None where a person does the task. */
+  roles?: { name: string; replicas: number | string; resources?: Record<string, unknown> }[];
   outputs?: { name: string; description?: string }[];
 }
 

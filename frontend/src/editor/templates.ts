@@ -41,7 +41,7 @@ export type Templates = ReadonlyMap<string, TemplateInfo>;
 
 /** All of them. */
 export function templatesOf(knowledge: Knowledge): Templates {
-  return new Map(Object.entries(knowledge.templates).map(([name, one]) => [name, { ...one, name, outputs: one.outputs ?? [] }]));
+  return new Map(Object.entries(knowledge.templates).map(([name, one]) => [name, { ...one, name, roles: one.roles ?? [], outputs: one.outputs ?? [] }]));
 }
 
 /** The template that a task names, whatever version it asks for. */

@@ -130,6 +130,9 @@ pub struct PythonEnvironment {
     pub requirements: Vec<String>,
     /// Whether Debian's own packages are seen too.
     pub system_site_packages: bool,
+    /// Packages that are there without being installed: what requires one of them gets no other.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub provided: Vec<String>,
 }
 
 /// A secret given to a worker.

@@ -98,6 +98,10 @@ pub struct PythonRuntime {
     /// Whether Debian's own Python packages are seen too.
     #[serde(default)]
     pub system_site_packages: bool,
+    /// Packages that are there without being installed, such as Debian's PyTorch: what requires one of them gets no
+    /// other, unless the requirements name it themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub provided: Vec<String>,
 }
 
 /// What must hold of the arguments before a task can be planned.

@@ -11,6 +11,6 @@ mod language;
 mod lists;
 mod live;
 mod logs;
-mod pages;
+pub mod pages;
 mod parts;
 mod start;

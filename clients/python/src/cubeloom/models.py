@@ -61,7 +61,7 @@ class BehindView(TypedDict):
 
     attempts: int
     """
-    Of how many attempts.
+    Of how many attempts that is known: 0 where only the store could tell, and does not answer.
     """
     why: str
     """

@@ -20,14 +20,16 @@ const USUAL = ["error", "out_of_memory", "lost", "preempted"];
 
 /** The part. */
 export function FailurePart() {
-  const { tasks } = useForm();
+  const { tasks, template } = useForm();
+  // A question is not asked again because somebody said no.
+  const tries = template === undefined || template.roles.length > 0;
   const attempts = useBound(["retry", "attempts"], "").value;
   const retry = useBound(["retry"], "").value;
   const summary = tasks.length === 1 ? failureInWords(valueAt(tasks[0], ["retry"]), valueAt(tasks[0], ["timeout"])) : "";
   return (
     <Fold name="failure" title={t("form.failure")} keys={["retry", "timeout"]} summary={summary}>
       <div className="form-row">
-        <Field path={["retry", "attempts"]} kind={{ type: "number", integer: true, minimum: 1 }} title={t("form.attempts")} help={t("form.attempts-help")} placeholder="1" plain />
+        {tries ? <Field path={["retry", "attempts"]} kind={{ type: "number", integer: true, minimum: 1 }} title={t("form.attempts")} help={t("form.attempts-help")} placeholder="1" plain /> : null}
         <AmountField path={["timeout"]} measure="span" title={t("form.timeout")} help={t("form.timeout-help")} placeholder={t("form.no-limit")} />
       </div>
       {attempts === undefined && retry === undefined ? null : (

@@ -1,6 +1,7 @@
 //! The form of one task.
 
 import type { Task } from "../../graph/document";
+import { useForm } from "../context";
 import { TaskHead } from "./head";
 import { ArgumentsPart } from "./arguments";
 import { EnvironmentPart } from "./environment";
@@ -14,17 +15,20 @@ import { ResultsPart } from "./results";
 
 /** Every field of a task, in parts. */
 export function TaskForm({ task }: { task: Task }) {
+  const { template } = useForm();
+  // A person's task has nothing that is about workers.
+  const works = template === undefined || template.roles.length > 0;
   return (
     <>
       <TaskHead task={task} />
       <ArgumentsPart />
       <OrderPart task={task} />
       <RepeatPart />
-      <ResourcesPart />
+      {works ? <ResourcesPart /> : null}
       <FailurePart />
-      <EnvironmentPart />
-      <ResultsPart />
-      <PlacementPart name="placement" />
+      {works ? <EnvironmentPart /> : null}
+      {works ? <ResultsPart /> : null}
+      {works ? <PlacementPart name="placement" /> : null}
       <OthersPart task={task} />
     </>
   );

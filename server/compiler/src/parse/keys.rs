@@ -82,7 +82,7 @@ pub const TEMPLATE: &[&str] = &[
 ];
 pub const LOCALIZED: &[&str] = &["en", "zh"];
 pub const LOCAL: &[&str] = &["python", "apt"];
-pub const PYTHON: &[&str] = &["interpreter", "requirements", "system_site_packages"];
+pub const PYTHON: &[&str] = &["interpreter", "requirements", "system_site_packages", "provided"];
 pub const CHECK: &[&str] = &["holds", "argument", "says"];
 pub const ROLE: &[&str] = &["name", "replicas", "resources", "command"];
 pub const OUTPUT: &[&str] = &["name", "description"];

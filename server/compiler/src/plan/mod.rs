@@ -3,6 +3,7 @@
 
 mod amounts;
 mod arguments;
+mod asked;
 mod cards;
 mod elements;
 mod env;

@@ -76,7 +76,11 @@ impl Planner<'_> {
         self.check_command(prefix, prepared, &inside);
         self.check_software(prefix, prepared);
         self.check_secrets(prefix, task);
-        self.check_local_effects(prefix, task);
+        if prepared.framework.asks() {
+            self.check_asked(prefix, task);
+        } else {
+            self.check_local_effects(prefix, task);
+        }
         let names: Vec<&str> = roles.planned.iter().map(|role| role.name.as_str()).collect();
         PlannedTask {
             name: task.name.clone(),
@@ -181,6 +185,7 @@ impl Planner<'_> {
             interpreter: python.interpreter.clone().unwrap_or_else(|| "python3".into()),
             requirements,
             system_site_packages: python.system_site_packages,
+            provided: python.provided.clone(),
         })
     }
 

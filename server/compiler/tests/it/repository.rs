@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use cubeloom_compiler::{check_pipeline, check_template};
-use cubeloom_domain::JsonMap;
+use cubeloom_compiler::{Outputs, check_pipeline, check_template, preview};
 use cubeloom_domain::executor::Facts;
+use cubeloom_domain::kubernetes::KubernetesFacts;
+use cubeloom_domain::{JsonMap, TaskIx};
 use serde_json::json;
 
 use crate::support::{repository, templates, try_plan};
@@ -66,4 +67,25 @@ pub fn examples() -> Vec<PathBuf> {
     paths.extend(below("task-templates", "example.yaml"));
     paths.sort();
     paths
+}
+
+#[test]
+fn a_task_that_a_person_does_has_no_workers_and_submits_nothing() {
+    let text = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n  - name: ask\n    template: approval\n    \
+                resources: {cpu: 2}\n    retry: {attempts: 3}\n    arguments: {message: 'Go on?', approvers: [ada]}\n";
+    let templates = templates(&repository().join("task-templates"));
+    let planned = try_plan(text, JsonMap::new(), &templates, &Facts::default()).unwrap();
+    let task = &planned.plan.tasks[0];
+    assert!(task.asks && task.roles.is_empty(), "{task:?}");
+    let warned: Vec<&str> = planned.warnings.iter().map(|problem| problem.path.as_str()).collect();
+    assert_eq!(warned, ["/tasks/0/resources", "/tasks/0/retry"]);
+    let question = cubeloom_compiler::question(&planned.plan, TaskIx(0), None, &Outputs::new()).unwrap();
+    assert_eq!((question.message.as_str(), question.approvers), ("Go on?", vec!["ada".to_owned()]));
+    for facts in [None, Some(KubernetesFacts::default())] {
+        let said = match facts {
+            None => json!(preview::all(&planned.plan)),
+            Some(facts) => json!(preview::on_kubernetes(&planned.plan, &facts).unwrap()),
+        };
+        assert_eq!(said[0]["jobs"], "a person decides: nothing is submitted");
+    }
 }

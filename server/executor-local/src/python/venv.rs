@@ -65,7 +65,14 @@ impl Pythons {
         arguments.push(staging.display().to_string());
         self.run_uv(&uv, &arguments, lock).await?;
         let python = staging.join("bin/python").display().to_string();
-        let mut arguments: Vec<String> = ["pip", "install", "--python", &python, "--"].map(Into::into).into();
+        let mut arguments: Vec<String> = ["pip", "install", "--python", &python].map(Into::into).into();
+        if !wanted.provided.is_empty() {
+            let overrides = staging.join("provided.txt");
+            fs::write(&overrides, provided(wanted))
+                .map_err(|error| format!("{} cannot be written: {}", overrides.display(), reason(&error)))?;
+            arguments.extend(["--overrides".into(), overrides.display().to_string()]);
+        }
+        arguments.push("--".into());
         arguments.extend(wanted.requirements.iter().cloned());
         self.run_uv(&uv, &arguments, lock).await
     }
@@ -80,6 +87,20 @@ impl Pythons {
     }
 }
 
+/// Overrides for uv, which does not look at what the system has: what is provided is required on no platform, unless the
+/// requirements name it themselves.
+/// <https://docs.astral.sh/uv/pip/dependencies/#overriding-dependency-versions>
+fn provided(wanted: &PythonEnvironment) -> String {
+    let named = |name: &&String| {
+        let is_name = |byte: char| byte.is_ascii_alphanumeric() || "-_.".contains(byte);
+        let mut names =
+            wanted.requirements.iter().map(|one| one.split(|c| !is_name(c)).next().unwrap_or(one));
+        names.any(|one| one.eq_ignore_ascii_case(name))
+    };
+    let provided = wanted.provided.iter().filter(|name| !named(name));
+    provided.map(|name| format!("{name} ; sys_platform == 'never'\n")).collect()
+}
+
 /// The name that the content gives.
 fn name(wanted: &PythonEnvironment, interpreter: &Interpreter) -> String {
     let mut hash = Sha256::new();
@@ -89,6 +110,10 @@ fn name(wanted: &PythonEnvironment, interpreter: &Interpreter) -> String {
         hash.update([0]);
     }
     hash.update([u8::from(wanted.system_site_packages)]);
+    for part in &wanted.provided {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
     hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -103,12 +128,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_provided_is_not_required_of_others() {
+        let wanted = |requirements: &[&str]| PythonEnvironment {
+            interpreter: "python3".into(),
+            requirements: requirements.iter().map(|word| (*word).into()).collect(),
+            system_site_packages: true,
+            provided: vec!["torch".into(), "numpy".into()],
+        };
+        let both = "torch ; sys_platform == 'never'\nnumpy ; sys_platform == 'never'\n";
+        assert_eq!(provided(&wanted(&["torch-rechub==0.9.0", "torchvision==0.1"])), both);
+        assert_eq!(provided(&wanted(&["Torch==2.9.0", "a==1"])), "numpy ; sys_platform == 'never'\n");
+        assert_eq!(provided(&wanted(&["numpy @ file:///n.whl", "torch[all]>=2"])), "");
+    }
+
+    #[test]
     fn another_content_is_another_environment() {
         let interpreter = Interpreter { path: "/usr/bin/python3".into(), version: "cpython 3.11.2".into() };
         let wanted = |requirements: &[&str], system_site_packages| PythonEnvironment {
             interpreter: "python3".into(),
             requirements: requirements.iter().map(|word| (*word).into()).collect(),
             system_site_packages,
+            provided: Vec::new(),
         };
         let plain = name(&wanted(&["a==1", "b==2"], false), &interpreter);
         assert_eq!(plain, name(&wanted(&["a==1", "b==2"], false), &interpreter));
@@ -117,6 +157,8 @@ mod tests {
         {
             assert_ne!(plain, name(&other, &interpreter));
         }
+        let without = PythonEnvironment { provided: vec!["a".into()], ..wanted(&["a==1", "b==2"], false) };
+        assert_ne!(plain, name(&without, &interpreter));
         let newer = Interpreter { version: "cpython 3.12.1".into(), ..interpreter };
         assert_ne!(plain, name(&wanted(&["a==1", "b==2"], false), &newer));
     }

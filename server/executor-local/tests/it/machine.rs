@@ -109,6 +109,7 @@ async fn python_without_packages_needs_no_environment() {
         interpreter: interpreter.into(),
         requirements: Vec::new(),
         system_site_packages: false,
+        provided: Vec::new(),
     };
     job.python = Some(python("python3"));
     let key = job.key.clone();

@@ -29,6 +29,7 @@ async fn submit(harness: &Local, installer: &str) -> Option<AttemptKey> {
         interpreter: "python3".into(),
         requirements: vec!["a-package==1".into()],
         system_site_packages: false,
+        provided: Vec::new(),
     });
     let key = job.key.clone();
     harness.executor().submit(harness.submission_of(job)).await;

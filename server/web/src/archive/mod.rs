@@ -34,7 +34,8 @@ pub(crate) struct Archive {
 /// Copies that could not be made yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Behind {
-    /// Of how many attempts.
+    /// Of how many attempts that is known: what ended before its project wanted copies is only known when its store
+    /// answers.
     pub attempts: usize,
     /// Why the last try failed.
     pub why: String,

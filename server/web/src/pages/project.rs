@@ -39,6 +39,14 @@ impl ProjectPage {
     fn is_store(&self, name: &str) -> bool {
         self.project.keeping.logs.as_deref() == Some(name)
     }
+
+    /// What is said of copies of logs that could not be made yet.
+    fn behind(&self, attempts: usize) -> String {
+        match attempts {
+            0 => self.frame.t("projects.logs-behind-unknown").to_owned(),
+            n => self.frame.t_with("projects.logs-behind", [("n", n)]),
+        }
+    }
 }
 
 pub(crate) async fn show(

@@ -184,6 +184,13 @@ fn change_runs(ada: &Client, log: &Log) {
     let many = log.note(ada.post(&format!("{runs}/rerun"), &json!({"runs": [short]})).expect(200)).json();
     until(ada, &id(&again["run"]), "succeeded");
     until(ada, many["results"][0]["started"].as_str().unwrap(), "succeeded");
+    let asks = "tasks:\n  - {name: ask, template: approval, arguments: {message: 'Go on?'}}\n";
+    let asking = log.note(ada.post(runs, &json!({"document": document("asks", asks)})).expect(201)).json();
+    let asking = id(&asking["run"]);
+    until_task(ada, &asking, "ask", "waiting");
+    let answer = json!({"approved": true, "comment": "yes"});
+    log.note(ada.post(&format!("/runs/{asking}/tasks/ask/instances/0/decision"), &answer).expect(202));
+    until(ada, &asking, "succeeded");
     let gone = RefCell::new(None);
     crate::support::wait_for("the engine to let go of the run", || {
         let answer = ada.delete(&format!("/runs/{short}"), "");

@@ -8,7 +8,7 @@ use super::help::{document, start, task, until};
 use crate::api::support::client::send;
 use crate::api::support::{Client, Server, Who};
 
-pub(super) fn page(client: &Client, path: &str) -> String {
+pub fn page(client: &Client, path: &str) -> String {
     let answer = client.get(&format!("page:{path}")).expect(200);
     assert!(answer.header("content-type").starts_with("text/html"), "{path}");
     answer.text()

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::api::runs::help::{document, start, until};
+use crate::api::runs::pages::page;
 use crate::api::support::{Answer, Client, Server, Who};
 use crate::support::{S3, TestApp, wait_for};
 
@@ -83,21 +84,28 @@ fn what_s3_does_not_take_waits_and_says_why() {
     let server = Server::start_in(app);
     let owner = server.as_(Who::Owner);
     add_store(&owner, &store);
-    keep(&owner, &json!({"logs": "far"})).expect(200);
     let secret = |value: &Value| {
         owner.put("/projects/default/secrets/key-secret", "*", &json!({"value": value})).expect(200);
     };
     secret(&json!("wrong-secret"));
-    let run = start(&owner, &slow());
-    until(&owner, &run, "succeeded");
+    let before = start(&owner, &slow());
+    until(&owner, &before, "succeeded");
+    keep(&owner, &json!({"logs": "far"})).expect(200);
     let behind = || owner.get("/projects/default").expect(200).json()["logs_behind"].clone();
     wait_for("it to be said", || !behind().is_null());
     let behind_now = behind();
-    assert_eq!(behind_now["attempts"], 1);
+    assert_eq!(behind_now["attempts"], 0, "whether there is a copy only the store knows");
     assert!(behind_now["why"].as_str().unwrap().contains("credentials were refused"), "{behind_now}");
+    assert!(page(&owner, "/projects/default").contains("It cannot be seen which logs are copied"));
+    let run = start(&owner, &slow());
+    until(&owner, &run, "succeeded");
+    wait_for("it to be counted", || behind()["attempts"] == 1);
+    assert!(page(&owner, "/projects/default").contains("Attempts whose logs are not copied yet: 1"));
     secret(&store.said["secret_key"]);
     keep(&owner, &json!({"logs": "far"})).expect(200);
-    wait_for("the logs to be copied", || is_copied(&owner, &run));
+    for run in [&before, &run] {
+        wait_for("the logs to be copied", || is_copied(&owner, run));
+    }
     wait_for("nothing to be behind", || behind().is_null());
 }
 

@@ -38,7 +38,7 @@ pub struct ProjectView {
 /// Copies of logs that could not be made yet; they are tried again every half minute.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct BehindView {
-    /// Of how many attempts.
+    /// Of how many attempts that is known: 0 where only the store could tell, and does not answer.
     pub attempts: usize,
     /// Why the last try failed.
     pub why: String,
