@@ -1,22 +1,32 @@
 #!/bin/sh
-# Copies program.py and lib/cubeloom.py, as they are here, what starts torchrun, as it is in pytorch, and what shares a
-# list, as it is in download, into the templates that use them; --check only compares. Templates are installed one by one, so each carries what it needs.
+# Templates are installed one by one, so each carries what it shares with others. This copies every shared file from the
+# template that it is written in to those that use it; --check only compares.
 set -eu
-cd "$(dirname "$0")"
-for copy in video/shards.py video/lib/cubeloom.py download/lib/cubeloom.py deepspeed/main.py megatron/main.py deepspeed/program.py megatron/program.py deepspeed/lib/cubeloom.py \
-    megatron/lib/cubeloom.py indexed/program.py jax/program.py mpi/program.py pytorch/program.py tensorflow/program.py ray/program.py \
-    indexed/lib/cubeloom.py jax/lib/cubeloom.py mpi/lib/cubeloom.py pytorch/lib/cubeloom.py \
-    tensorflow/lib/cubeloom.py ray/lib/cubeloom.py \
-    spark/lib/cubeloom.py sql/lib/cubeloom.py http/lib/cubeloom.py xgboost/lib/cubeloom.py; do
-    case $copy in
-        */main.py) original=../pytorch/main.py ;;
-        */shards.py) original=../download/shards.py ;;
-        *) original=${copy#*/} ;;
-    esac
-    if [ "${1:-}" = --check ]; then
-        cmp "$original" "../$copy"
-    else
-        mkdir -p "$(dirname "../$copy")"
-        cp "$original" "../$copy"
-    fi
+cd "$(dirname "$0")/.."
+check=${1:-}
+
+# copies FILE WRITTEN_IN USED_BY...
+copies() {
+    file=$1 original=$2/$1
+    shift 2
+    for template; do
+        if [ "$check" = --check ]; then
+            cmp "$original" "$template/$file"
+        else
+            mkdir -p "$(dirname "$template/$file")"
+            cp "$original" "$template/$file"
+        fi
+    done
+}
+
+copies program.py python deepspeed horovod indexed jax kaldi megatron mpi mxnet paddle pytorch ray tensorflow
+copies lib/cubeloom.py python deepspeed download horovod http indexed jax kaldi megatron mpi mxnet paddle pytorch ray \
+    recommenders spark sql tensorflow video xgboost
+# What starts torchrun.
+copies main.py pytorch deepspeed megatron
+# What starts ranks.
+for file in agent.py launcher.py link.py rsh.py; do
+    copies "$file" mpi horovod
 done
+# What shares a list.
+copies shards.py download video

@@ -1,0 +1,140 @@
+//! The `recommenders` template: models that two processes train together, and that are better than chance.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::ledger::wait_for_none;
+use super::rig::{app, folder, run, shipped};
+use crate::support::{TestApp, instance, outputs, states};
+
+/// Those that rank, with their tasks, and those that match.
+const MODELS: [(&str, &[&str]); 8] = [
+    ("din", &["click"]),
+    ("deepfm", &["click"]),
+    ("mmoe", &["click", "conversion"]),
+    ("ple", &["click", "conversion"]),
+    ("esmm", &["click", "conversion"]),
+    ("youtube_dnn", &[]),
+    ("comirec", &[]),
+    ("two_tower", &[]),
+];
+
+/// Of each task the area under the curve, of which chance reaches a half; or how often the item is among the first ten,
+/// which has to be twice what the most popular items reach.
+#[track_caller]
+fn assert_better_than_chance(found: &Value, tasks: &[&str]) {
+    assert_eq!((&found["processes"], &found["generated"]), (&2.into(), &true.into()), "{found}");
+    for task in tasks {
+        assert!(found["auc"][task].as_f64().expect("a figure") > 0.65, "{task}: {found}");
+    }
+    if tasks.is_empty() {
+        let [recall, popular] =
+            ["recall_at_k", "popularity_at_k"].map(|name| found[name].as_f64().expect("a share"));
+        assert!(popular > 0.01 && recall > 2.0 * popular, "{found}");
+    }
+    assert_eq!(found["auc"].as_object().map_or(0, serde_json::Map::len), tasks.len(), "{found}");
+}
+
+#[test]
+#[ignore = "needs 1 GB of packages: make test-templates"]
+fn the_example_of_recommenders() {
+    let app = app();
+    let run = run(&app, 0, &shipped("task-templates/recommenders/example.yaml"), &[]);
+    let done = [("ranking", "succeeded"), ("several-tasks", "succeeded"), ("matching", "succeeded")];
+    assert_eq!(states(&run), done);
+    assert_better_than_chance(outputs(&run, "ranking"), &["click"]);
+    assert_better_than_chance(outputs(&run, "several-tasks"), &["click", "conversion"]);
+    assert_better_than_chance(outputs(&run, "matching"), &[]);
+    let ranking = outputs(&run, "ranking");
+    assert_eq!((&ranking["rows"], &ranking["held_out"]), (&32_000.into(), &8_000.into()));
+    // Every epoch has its loss, and every process half of the rows.
+    let metrics = instance(&run, "ranking")["report"]["metrics"].as_array().unwrap();
+    let losses = metrics.iter().filter(|metric| metric["name"] == "loss");
+    let losses: Vec<f64> = losses.map(|metric| metric["value"].as_f64().unwrap()).collect();
+    assert!(losses.len() == 3 && losses[2] < losses[0], "{losses:?}");
+    for (rank, worker) in ["master-0", "worker-0"].into_iter().enumerate() {
+        let log = app.expect(0, &["logs", "latest", "ranking", "--worker", worker, "--stdout"]).out;
+        assert!(log.contains(&format!("rank {rank} of 2: 16000 of 32000 rows an epoch")), "{log}");
+        assert_eq!(log.contains("40000 rows are GENERATED from seed 7"), rank == 0, "{log}");
+    }
+    assert!(folder(&run).join("din.pt").metadata().unwrap().len() > 10_000);
+    assert!(!folder(&run).join("writing-din.pt").exists());
+    assert!(wait_for_none(&app).is_empty());
+}
+
+#[test]
+#[ignore = "needs 1 GB of packages: make test-templates"]
+fn every_recommender_is_better_than_chance() {
+    let app = app();
+    let names = MODELS.map(|(name, _)| name).join(", ");
+    // Matching learns from clicks alone, so it needs to see them more often.
+    let epochs = "{{ 3 if item in ['din', 'deepfm', 'mmoe', 'ple', 'esmm'] else 7 }}";
+    let task = format!(
+        "  - name: train\n    template: recommenders\n    for_each: {{parallelism: 1, list: [{names}]}}\n    \
+         arguments: {{model: \"{{{{ item }}}}\", rows: 25000, epochs: \"{epochs}\"}}\n"
+    );
+    let run = run(&app, 0, &app.pipeline("models", &task), &[]);
+    let instances = run["tasks"][0]["instances"].as_array().unwrap();
+    assert_eq!(instances.len(), MODELS.len());
+    for ((_, tasks), instance) in MODELS.iter().zip(instances) {
+        assert_better_than_chance(&instance["report"]["outputs"], tasks);
+    }
+}
+
+/// Clicks that a model can learn: users click on items of their own third.
+const WRITE: &str = r#"
+        import csv, random, cubeloom, duckdb
+
+        random.seed(1)
+        with open(cubeloom.run_dir / "events.csv", "w", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(["user", "item", "time", "click", "item_third", "colour"])
+            for time in range(6000):
+                user, item = random.randrange(100), random.randrange(60)
+                click = random.random() < (0.8 if user % 3 == item % 3 else 0.1)
+                table.writerow([user, f"i{item}", time, int(click), item % 3, "blue"])
+        duckdb.sql(f"COPY (FROM '{cubeloom.run_dir}/events.csv') TO '{cubeloom.run_dir}/events.parquet'")
+      requirements: ["duckdb==2.0.0"]
+"#;
+
+#[test]
+#[ignore = "needs 1 GB of packages: make test-templates"]
+fn recommenders_read_a_table_and_name_the_column_that_is_missing() {
+    let app = app();
+    let train = |name: &str, needs: &str, more: &str| {
+        format!(
+            "  - name: {name}\n    template: recommenders\n    needs: [{needs}]\n    \
+             arguments: {{{more}}}\n"
+        )
+    };
+    let tasks = format!("  - name: write\n    template: python\n    arguments:\n      code: |{WRITE}")
+        + &train("learn", "write", "model: deepfm, data: events.parquet, save: models/deepfm.pt")
+        + &train("missing", "learn", "model: esmm, data: events.csv, save: models/esmm.pt");
+    let run = run(&app, 1, &app.pipeline("table", &tasks), &[]);
+    assert_eq!(states(&run), [("write", "succeeded"), ("learn", "succeeded"), ("missing", "failed")]);
+    let learn = outputs(&run, "learn");
+    assert_eq!([&learn["rows"], &learn["held_out"]], [4_800, 1_200]);
+    assert!(learn["generated"] == false && learn["auc"]["click"].as_f64().unwrap() > 0.65, "{learn}");
+    let failure = instance(&run, "missing")["state"]["failure"].to_string();
+    assert!(failure.contains("events.csv: there is no column `conversion`, which `esmm` needs"), "{failure}");
+    let mut written = fs::read_dir(folder(&run).join("models")).unwrap();
+    assert_eq!(written.next().unwrap().unwrap().file_name(), "deepfm.pt");
+    assert!(written.next().is_none(), "nothing of the model that was not trained");
+}
+
+#[test]
+fn wrong_arguments_of_recommenders_are_refused() {
+    let app = TestApp::new();
+    for (arguments, argument, why) in [
+        ("model: gru", "model", ""),
+        ("model: din, data: events.txt", "data", ""),
+        ("model: din, save: model.json", "save", ""),
+        ("model: din, learning_rate: 0", "learning_rate", ""),
+        ("model: din, data: a.csv, rows: 5000", "rows", "only where there is no `data`"),
+    ] {
+        let task = format!("  - {{name: a, template: recommenders, arguments: {{{arguments}}}}}\n");
+        let said = app.expect(2, &["validate", &app.pipeline("wrong", &task)]).out;
+        assert!(said.contains(&format!("/tasks/0/arguments/{argument}: ")) && said.contains(why), "{said}");
+    }
+}
