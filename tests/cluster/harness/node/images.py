@@ -44,7 +44,9 @@ def _templates() -> list[Path]:
 
 def _names() -> list[str]:
     """The images that the templates name."""
-    return sorted({yaml.safe_load((folder / "template.yaml").read_text())["image"] for folder in _templates()})
+    documents = (yaml.safe_load((folder / "template.yaml").read_text()) for folder in _templates())
+    # What a person does has none.
+    return sorted({document["image"] for document in documents if "image" in document})
 
 
 def _add_program(layer: tarfile.TarFile, program: Path, copy: Path) -> None:
