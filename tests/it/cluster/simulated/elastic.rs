@@ -14,7 +14,7 @@ use crate::support::TestApp;
 
 /// A run of one task of workers with a card each, of which there are twelve.
 fn start(client: &Client, code: &str, name: &str, size: Value) -> String {
-    let mut arguments = json!({"script": "train.py"});
+    let mut arguments = json!({"script": "/opt/train.py"});
     arguments.as_object_mut().unwrap().extend(size.as_object().cloned().unwrap());
     let document = json!({
         "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": name, "cluster": "simulated",

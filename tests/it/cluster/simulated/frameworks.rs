@@ -17,12 +17,12 @@ use crate::support::TestApp;
 const TASKS: [(&str, &str); 16] = [
     ("command", r#"{"command": ["true"]}"#),
     ("indexed", r#"{"command": ["true"], "workers": 3}"#),
-    ("pytorch", r#"{"script": "train.py", "workers": 3}"#),
-    ("pytorch", r#"{"script": "train.py", "elastic": {"min": 2, "max": 4}}"#),
+    ("pytorch", r#"{"script": "/opt/train.py", "workers": 3}"#),
+    ("pytorch", r#"{"script": "/opt/train.py", "elastic": {"min": 2, "max": 4}}"#),
     ("mpi", r#"{"command": ["true"], "workers": 2}"#),
     ("xgboost", r#"{"data": "train.csv", "model": "model.json", "workers": 2}"#),
     ("tensorflow-crew", r#"{"workers": 2, "ps": 2, "evaluator": 1}"#),
-    ("tensorflow", r#"{"script": "train.py", "strategy": "parameter_server", "evaluator": "train.py"}"#),
+    ("tensorflow", r#"{"script": "/opt/train.py", "strategy": "parameter_server", "evaluator": "/opt/train.py"}"#),
     ("tensorflow-crew", r#"{"chief": 0, "workers": 2, "ps": 1}"#),
     ("horovod", r#"{"workers": 2}"#),
     ("jax", r#"{"workers": 2}"#),
@@ -30,7 +30,7 @@ const TASKS: [(&str, &str); 16] = [
     ("mxnet", r#"{"servers": 2, "workers": 2}"#),
     ("kaldi", r#"{"workers": 2}"#),
     ("spark-crew", r#"{"executors": 2}"#),
-    ("spark", r#"{"program": "train.py"}"#),
+    ("spark", r#"{"program": "/opt/train.py"}"#),
 ];
 
 /// The templates, and those that only tests have.
