@@ -7,6 +7,7 @@ pub mod support;
 mod assets;
 mod hostile;
 mod identity;
+mod models;
 mod openapi;
 mod pipelines;
 mod policy;

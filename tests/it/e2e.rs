@@ -43,6 +43,7 @@ files![
     keyboard,
     logs,
     me,
+    models,
     oidc,
     outputs,
     pages,

@@ -23,9 +23,10 @@ mod validate;
 pub mod yaml;
 
 pub use cache::cache_key;
+pub use cubeloom_domain::ids::is_label;
 pub use files::missing_files;
 pub use job::{condition, expand, job, question};
-pub use parse::{Document, is_label, parse_pipeline, parse_template, plain};
+pub use parse::{Document, parse_pipeline, parse_template, plain};
 pub use plan::{PlanInputs, Planned, check_pipeline, newest_template, plan, validate};
 pub use template::check_template;
 pub use validate::is_reserved;

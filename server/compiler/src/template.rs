@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::expression::{Compiled, Mistake, expressions, strings};
 use crate::frameworks::{self, Framework};
+use crate::is_label;
 use crate::nearest::{hint, listing};
-use crate::parse::is_label;
 use crate::path::Path;
 use crate::plan::{decode_resources, holds_expression};
 use crate::validate;

@@ -21,6 +21,7 @@ use crate::job::Job;
 use crate::kubernetes::KubernetesFacts;
 use crate::logs::Logs;
 use crate::lowered::{Bindings, Lowered};
+use crate::model::{ReportedModel, Usable};
 use crate::outcome::{Failure, Outcome};
 use crate::quantity::{Bytes, Cpu};
 use crate::resources::Amount;
@@ -123,9 +124,15 @@ pub struct Report {
     /// Files worth showing.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub artifacts: Vec<Artifact>,
+    /// Models that it made.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub models: Vec<ReportedModel>,
     /// The last checkpoint.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub checkpoint: Option<Value>,
+    /// A sentence for each thing that could not be read.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub warnings: Vec<String>,
 }
 
 /// One measured value.
@@ -182,6 +189,9 @@ pub struct Facts {
     /// Volumes that tasks may name, and where they are.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub volumes: BTreeMap<String, VolumePlace>,
+    /// The project's models by name. `None`: this is not a place to ask.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub models: Option<BTreeMap<String, Usable>>,
     /// Debian packages that templates ask for and that are not there. `None`: this is not a place to ask.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub installed_apt: Option<Vec<String>>,

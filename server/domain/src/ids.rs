@@ -68,6 +68,16 @@ impl TaskIx {
 /// The position of an instance in its task's expansion; 0 for a plain task.
 pub type InstanceIx = u32;
 
+/// Whether a text is a DNS-1123 label: lower-case letters, digits and `-`, at most 63.
+#[must_use]
+pub fn is_label(text: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=63).contains(&text.len())
+        && text.bytes().all(inner)
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+}
+
 /// One instance of one task, within a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct InstanceKey {

@@ -18,6 +18,7 @@ pub mod job;
 pub mod kubernetes;
 pub mod logs;
 pub mod lowered;
+pub mod model;
 pub mod outcome;
 pub mod pipeline;
 pub mod plan;

@@ -63,6 +63,8 @@ pub enum Code {
     UnknownSecret,
     /// A volume that this place does not have.
     UnknownVolume,
+    /// A model, or a version of one, that the project does not have.
+    UnknownModel,
     /// A cluster, node group or framework that does not exist here.
     UnknownPlace,
     /// More than any node, or all nodes together, have.

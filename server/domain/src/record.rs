@@ -9,6 +9,7 @@ use crate::clock::Timestamp;
 use crate::executor::Report;
 use crate::ids::{AttemptKey, InstanceIx, RunId, TaskIx};
 use crate::lowered::Bindings;
+use crate::model::NewModelVersion;
 use crate::plan::RunPlan;
 use crate::resources::Amount;
 use crate::state::{AttemptState, InstanceState, RunState};
@@ -205,6 +206,8 @@ pub struct Changes {
     pub attempts: Vec<AttemptRecord>,
     /// Results that later tasks may take.
     pub cache: Vec<CacheEntry>,
+    /// Models that attempts made.
+    pub models: Vec<NewModelVersion>,
     /// Wishes that are fulfilled by this.
     pub wishes: Vec<i64>,
 }

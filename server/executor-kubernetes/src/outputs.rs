@@ -33,22 +33,15 @@ pub fn so_far(cluster: &Cluster, known: &Known) -> io::Result<Vec<Arc<Report>>> 
 /// What all of them have reported, at the end.
 #[must_use]
 pub fn whole(cluster: &Cluster, known: &Known) -> Report {
-    let mut reports = outputs::Reports::default();
+    let mut report = Report::default();
     for worker in workers(&known.job) {
         let read = readable(cluster, known, &worker).and_then(|path| logs::range(&path, 0, length(&path)));
         match read {
-            Ok(piece) => reports.add(&worker.to_string(), &piece.bytes),
-            Err(error) => reports.warnings.push(format!("{worker}: its outputs cannot be read: {error}")),
+            Ok(piece) => outputs::add(&mut report, &worker.to_string(), &piece.bytes),
+            Err(error) => report.warnings.push(format!("{worker}: its outputs cannot be read: {error}")),
         }
     }
-    if !reports.warnings.is_empty() {
-        let folder = cluster.folders.attempt(&known.job.key);
-        let text: String = reports.warnings.iter().map(|warning| format!("{warning}\n")).collect();
-        if let Err(error) = std::fs::write(folder.join("warnings"), text) {
-            tracing::warn!(%error, "warnings of an attempt could not be written");
-        }
-    }
-    reports.report
+    report
 }
 
 fn length(path: &Path) -> usize {

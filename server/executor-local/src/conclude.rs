@@ -10,7 +10,7 @@ use crate::attempt::{Attempt, Worker};
 use crate::spawn::remove_scratch;
 use crate::spec::{STDERR, STDOUT};
 use cubeloom_workers::logs;
-use cubeloom_workers::outputs::{self, Reports};
+use cubeloom_workers::outputs;
 
 /// How many of a failed worker's last lines are kept.
 const LAST_LINES: usize = 20;
@@ -27,8 +27,7 @@ pub(crate) fn is_quick(attempt: &Attempt) -> bool {
 /// Puts together how an attempt ended. Blocking: it reads files.
 pub(crate) fn conclude(attempt: &Attempt, unprepared: Option<Failure>) -> Ended {
     let files = attempt.workers.iter().map(|worker| (worker.name.to_string(), worker.outputs.as_path()));
-    let Reports { report, warnings } = outputs::collect(files);
-    write_warnings(&attempt.dir, &warnings);
+    let report = outputs::collect(files);
     let mut outcome = attempt.gang.outcome(|rank| last_lines(&attempt.workers[rank].folder));
     if let (Some(failure), false) = (unprepared, outcome == Outcome::Cancelled) {
         outcome = Outcome::Failed(failure);
@@ -53,16 +52,6 @@ fn last_lines(folder: &Path) -> Vec<String> {
     let tail = |name| logs::tail(&folder.join(name), LAST_LINES).unwrap_or_default();
     let lines = tail(STDERR);
     if lines.is_empty() { tail(STDOUT) } else { lines }
-}
-
-/// Puts what could not be read of the outputs into the attempt's own log.
-fn write_warnings(dir: &Path, warnings: &[String]) {
-    if !warnings.is_empty() {
-        let text: String = warnings.iter().map(|warning| format!("{warning}\n")).collect();
-        if let Err(error) = std::fs::write(dir.join("warnings"), text) {
-            tracing::warn!(%error, ?warnings, "warnings of an attempt could not be written");
-        }
-    }
 }
 
 /// Removes what only running workers need.

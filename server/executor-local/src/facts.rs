@@ -35,6 +35,7 @@ pub(crate) fn facts(config: &LocalConfig, gpus: &Gpus) -> Facts {
         secrets: config.secrets.keys().cloned().collect(),
         registries: Vec::new(),
         volumes: config.volumes.iter().map(|(name, path)| (name.clone(), folder(path))).collect(),
+        models: None,
         installed_apt: Some(installed_apt()),
         kubernetes: None,
     }

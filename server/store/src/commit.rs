@@ -10,7 +10,7 @@ use sqlx::AnyConnection;
 use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::rows::{ATTEMPTS, CACHE, EXPANSIONS, INSTANCES, RUNS};
-use crate::{Lease, Store};
+use crate::{Lease, Store, models};
 
 impl Store {
     /// Writes the changes in one transaction: all of them, durably, or none.
@@ -48,6 +48,7 @@ async fn write(
     INSTANCES.write(backend, connection, &changes.instances).await?;
     ATTEMPTS.write(backend, connection, &changes.attempts).await?;
     CACHE.write(backend, connection, &changes.cache).await?;
+    models::register(backend, connection, &changes.models).await?;
     for wish in &changes.wishes {
         sqlx::query("UPDATE wishes SET handled = 1 WHERE id = $1")
             .bind(*wish)
@@ -79,5 +80,6 @@ fn touched(changes: &Changes) -> Vec<&str> {
     runs.extend(changes.instances.iter().map(|instance| &instance.run));
     runs.extend(changes.attempts.iter().map(|attempt| &attempt.key.run));
     runs.extend(changes.cache.iter().map(|entry| &entry.run));
+    runs.extend(changes.models.iter().map(|model| &model.origin.attempt.run));
     runs.into_iter().map(RunId::as_str).collect()
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cubeloom_domain::JsonMap;
 use cubeloom_domain::executor::{Artifact, Metric, Progress, Report};
+use cubeloom_domain::model::ReportedModel;
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,6 +13,8 @@ use crate::logs;
 
 /// More than this of one worker's file is not read, in bytes.
 pub const MOST: usize = 16 << 20;
+/// More models of one attempt are not registered.
+const MOST_MODELS: usize = 100;
 
 /// Beside the outputs of a worker that has secrets, a copy without them: the outputs themselves are masked only when it
 /// has ended.
@@ -34,61 +37,67 @@ enum Line {
     Progress(Progress),
     Checkpoint(Value),
     Artifact(Artifact),
-}
-
-/// What all workers reported, and what could not be read.
-#[derive(Debug, Default)]
-pub struct Reports {
-    /// What was reported.
-    pub report: Report,
-    /// A sentence for each worker whose file holds something that is no report.
-    pub warnings: Vec<String>,
+    Model(Box<ReportedModel>),
 }
 
 /// Reads the files of all workers, in rank order: the lowest rank that wrote an output wins.
-pub fn collect<'a>(files: impl Iterator<Item = (String, &'a Path)>) -> Reports {
-    let mut reports = Reports::default();
+pub fn collect<'a>(files: impl Iterator<Item = (String, &'a Path)>) -> Report {
+    let mut report = Report::default();
     for (worker, path) in files {
         let path = &readable(path);
         match logs::range(path, 0, length(path)) {
-            Ok(piece) => reports.add(&worker, &piece.bytes),
-            Err(error) => reports.warnings.push(format!("{worker}: its outputs cannot be read: {error}")),
+            Ok(piece) => add(&mut report, &worker, &piece.bytes),
+            Err(error) => report.warnings.push(format!("{worker}: its outputs cannot be read: {error}")),
         }
         if logs::len(path).unwrap_or(0) > MOST as u64 {
-            reports.warnings.push(format!("{worker}: only the first 16 MiB of its outputs were read"));
+            report.warnings.push(format!("{worker}: only the first 16 MiB of its outputs were read"));
         }
     }
-    reports
+    report
 }
 
 fn length(path: &Path) -> usize {
     usize::try_from(logs::len(path).unwrap_or(0)).unwrap_or(MOST).min(MOST)
 }
 
-impl Reports {
-    /// Adds the lines of one worker's file: what an earlier worker wrote stays.
-    pub fn add(&mut self, worker: &str, text: &[u8]) {
-        let mut own = JsonMap::new();
-        let mut bad = 0usize;
-        for line in text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
-            match serde_json::from_slice(line) {
-                Ok(Line::Output(values)) => own.extend(values),
-                Ok(Line::Metric(metric)) => self.report.metrics.push(metric),
-                Ok(Line::Checkpoint(value)) => self.report.checkpoint = Some(value),
-                Ok(Line::Artifact(artifact)) => self.report.artifacts.push(artifact),
-                Ok(Line::Progress(_)) => {}
-                Err(_) => bad += 1,
-            }
+/// Adds the lines of one worker's file: what an earlier worker wrote stays.
+pub fn add(report: &mut Report, worker: &str, text: &[u8]) {
+    let mut own = JsonMap::new();
+    let mut bad = 0usize;
+    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
+        match serde_json::from_slice(line) {
+            Ok(Line::Output(values)) => own.extend(values),
+            Ok(Line::Metric(metric)) => report.metrics.push(metric),
+            Ok(Line::Checkpoint(value)) => report.checkpoint = Some(value),
+            Ok(Line::Artifact(artifact)) => report.artifacts.push(artifact),
+            Ok(Line::Model(model)) => add_model(report, worker, *model),
+            Ok(Line::Progress(_)) => {}
+            Err(_) => bad += 1,
         }
-        for (name, value) in own {
-            if !self.report.outputs.contains_key(&name) {
-                self.report.outputs.insert(name, value);
-            }
+    }
+    for (name, value) in own {
+        if !report.outputs.contains_key(&name) {
+            report.outputs.insert(name, value);
         }
-        if bad > 0 {
-            self.warnings.push(format!(
-                "{worker}: {bad} lines of its outputs are not of the form {{\"output\": {{\"name\": value}}}} and the like"
-            ));
+    }
+    if bad > 0 {
+        report.warnings.push(format!(
+            "{worker}: {bad} lines of its outputs are not of the form {{\"output\": {{\"name\": value}}}} and the like"
+        ));
+    }
+}
+
+/// Adds a model; of what is said twice of one place, the last counts.
+fn add_model(report: &mut Report, worker: &str, model: ReportedModel) {
+    report.models.retain(|said| (&said.name, &said.path) != (&model.name, &model.path));
+    let checked = match report.models.len() {
+        MOST_MODELS.. => Err("an attempt may register 100"),
+        _ => model.check(),
+    };
+    match checked {
+        Ok(()) => report.models.push(model),
+        Err(why) => {
+            report.warnings.push(format!("{worker}: the model `{}` is not registered: {why}", model.name));
         }
     }
 }
@@ -138,17 +147,40 @@ mod tests {
 
     #[test]
     fn the_lowest_rank_wins_and_bad_lines_are_told() {
-        let mut reports = Reports::default();
-        reports.add("a-0", b"{\"output\": {\"rows\": 1}}\nnonsense\n{\"output\": {\"rows\": 2}}\n");
-        reports.add(
+        let mut report = Report::default();
+        add(&mut report, "a-0", b"{\"output\": {\"rows\": 1}}\nnonsense\n{\"output\": {\"rows\": 2}}\n");
+        add(
+            &mut report,
             "a-1",
             b"{\"output\": {\"rows\": 3, \"more\": true}}\n{\"metric\": {\"name\": \"l\", \"value\": 0.5}}",
         );
-        assert_eq!(reports.report.outputs["rows"], 2);
-        assert_eq!(reports.report.outputs["more"], true);
-        assert_eq!(reports.report.metrics.len(), 1);
-        assert_eq!(reports.warnings.len(), 1);
-        assert!(reports.warnings[0].starts_with("a-0: 1 lines"), "{:?}", reports.warnings);
+        assert_eq!(report.outputs["rows"], 2);
+        assert_eq!(report.outputs["more"], true);
+        assert_eq!(report.metrics.len(), 1);
+        assert_eq!(report.warnings.len(), 1);
+        assert!(report.warnings[0].starts_with("a-0: 1 lines"), "{:?}", report.warnings);
+    }
+
+    #[test]
+    fn models_are_taken_or_it_is_said_why_not() {
+        let mut report = Report::default();
+        let line = |name: &str, path: usize, auc: f64| {
+            let said =
+                serde_json::json!({"name": name, "path": format!("models/{path}"), "metrics": {"auc": auc}});
+            format!("{}\n", serde_json::json!({"model": said}))
+        };
+        let said = [line("digits", 1, 0.5), line("No Label", 1, 0.5), line("digits", 1, 0.75)].concat();
+        add(&mut report, "a-0", said.as_bytes());
+        let models = &report.models;
+        assert_eq!((models.len(), models[0].metrics["auc"]), (1, 0.75), "the last of one place counts");
+        assert!(
+            report.warnings[0].contains("the model `No Label` is not registered"),
+            "{:?}",
+            report.warnings
+        );
+        let many: String = (0..200).map(|n| line("many", n, 0.5)).collect();
+        add(&mut report, "a-1", many.as_bytes());
+        assert_eq!(report.models.len(), MOST_MODELS);
     }
 
     #[test]

@@ -75,10 +75,11 @@ impl Known {
         let piece = logs::range(&self.path, self.read, usize::try_from(length - self.read).unwrap_or(0))?;
         let whole = piece.bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let known = std::mem::take(&mut self.report);
-        let report = Arc::try_unwrap(known).unwrap_or_else(|shared| Report::clone(&shared));
-        let mut more = outputs::Reports { report, warnings: Vec::new() };
-        more.add("", &piece.bytes[..whole]);
-        self.report = Arc::new(more.report);
+        let mut report = Arc::try_unwrap(known).unwrap_or_else(|shared| Report::clone(&shared));
+        outputs::add(&mut report, "", &piece.bytes[..whole]);
+        // They are told at the end, of whole files.
+        report.warnings.clear();
+        self.report = Arc::new(report);
         self.read += whole as u64;
         Ok(())
     }

@@ -28,6 +28,7 @@ export async function stage(server) {
     runs.push(await start(api, body));
   }
   for (const run of runs) await ended(api, run);
+  await api("PUT", "/projects/default/models/counter/aliases/production", { version: 1 });
   return { api, first: runs[0], second: runs[1], broken: runs[2] };
 }
 
@@ -64,6 +65,13 @@ export const PAGES = (there) => [
   { name: "templates", route: "/templates", path: "/templates" },
   { name: "template", route: "/templates/{template}", path: "/templates/command" },
   { name: "storage", route: "/projects/{project}/storage", path: "/projects/default/storage" },
+  { name: "models", route: "/projects/{project}/models", path: "/projects/default/models" },
+  { name: "model", route: "/projects/{project}/models/{model}", path: "/projects/default/models/counter" },
+  {
+    name: "model-version",
+    route: "/projects/{project}/models/{model}/versions/{version}",
+    path: "/projects/default/models/counter/versions/2",
+  },
   { name: "secrets", route: "/projects/{project}/secrets", path: "/projects/default/secrets" },
   { name: "clusters", route: "/clusters", path: "/clusters" },
   { name: "users", route: "/users", path: "/users" },

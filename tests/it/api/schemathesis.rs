@@ -9,6 +9,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::identity::help::Browser;
+use super::models::register;
 use super::pipelines::code::archive;
 use super::runs::help::{document, id, until};
 use super::support::client::send;
@@ -30,6 +31,7 @@ fn things(server: &Server, ada: &Client) -> Vec<(&'static str, String)> {
     for list in ["/projects/default/secrets", "/me/secrets"] {
         ada.post(list, &secret).expect(201);
     }
+    register(ada, "default", &json!({"name": "probe", "path": "models/probe/1"}));
     let hub = json!({"name": "hub", "host": "registry.example.org", "user": "bot", "secret": "pw"});
     ada.post("/projects/default/registries", &hub).expect(201);
     let made = |path: &str, body: Value| id(&ada.post(path, &body).expect(201).json());

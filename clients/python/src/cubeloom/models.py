@@ -5,6 +5,17 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
+class AliasBody(TypedDict):
+    """
+    What an alias stands for.
+    """
+
+    version: int
+    """
+    The version.
+    """
+
+
 class AmountView(TypedDict):
     """
     An amount of resources.
@@ -616,6 +627,17 @@ class ManyRuns(TypedDict):
     """
 
 
+class ModelChange(TypedDict):
+    """
+    What changes.
+    """
+
+    description: str
+    """
+    What it is for.
+    """
+
+
 class NewDocument(TypedDict):
     """
     A document that is to be stored.
@@ -901,9 +923,13 @@ class OutputsView(TypedDict):
     """
     Outputs by name.
     """
+    warnings: list[str]
+    """
+    What of its reports could not be read: a sentence each.
+    """
 
 
-class Item11(TypedDict):
+class Item13(TypedDict):
     """
     What a task reported.
     """
@@ -920,6 +946,10 @@ class Item11(TypedDict):
     """
     Outputs by name.
     """
+    warnings: list[str]
+    """
+    What of its reports could not be read: a sentence each.
+    """
 
 
 class PageOutputsView(TypedDict):
@@ -927,7 +957,7 @@ class PageOutputsView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item11]
+    items: list[Item13]
     """
     The items, in the list's order.
     """
@@ -2826,6 +2856,129 @@ class MetricsView(TypedDict):
     """
 
 
+class ModelVersionView(TypedDict):
+    """
+    A version of a model; it never changes, but for the aliases that stand for it.
+    """
+
+    model: str
+    """
+    The model.
+    """
+    version: int
+    """
+    The version, from 1; a number is given once, also when its version is deleted.
+    """
+    aliases: list[str]
+    """
+    The aliases that stand for it now.
+    """
+    path: str
+    """
+    The folder that it lies in, in the volume `workspace`.
+    """
+    format: NotRequired[str | None]
+    """
+    What kind of file it is: `onnx`, `pytorch`, ...
+    """
+    digest: NotRequired[str | None]
+    """
+    A digest of its content, such as `sha256:...`.
+    """
+    size: NotRequired[int | None]
+    """
+    How large it is, in bytes.
+    """
+    metrics: dict[str, float]
+    """
+    How good it is.
+    """
+    parameters: dict[str, Any]
+    """
+    What it was trained with.
+    """
+    data: list[str]
+    """
+    What it was trained on: paths, URLs, digests.
+    """
+    description: str
+    """
+    What its program said of it.
+    """
+    run: str
+    """
+    The run that made it; it may have been deleted since.
+    """
+    task: str
+    """
+    The task.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    attempt: int
+    """
+    The attempt.
+    """
+    pipeline: str
+    """
+    The pipeline of the run.
+    """
+    pipeline_version: NotRequired[int | None]
+    """
+    Its version, of a pipeline that is stored.
+    """
+    code: NotRequired[str | None]
+    """
+    The digest of the pipeline's folder.
+    """
+    user: str
+    """
+    Who started the run, or last wanted it to go on.
+    """
+    created_at: str
+    """
+    When it was registered.
+    """
+
+
+class ModelView(TypedDict):
+    """
+    A model.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    description: str
+    """
+    What it is for.
+    """
+    aliases: dict[str, int]
+    """
+    Which version each alias stands for.
+    """
+    versions: int
+    """
+    How many versions it has.
+    """
+    newest: NotRequired[ModelVersionView | None]
+    created_at: str
+    """
+    Since when there is one.
+    """
+    updated_at: str
+    """
+    When it was last changed, or a version was registered.
+    """
+    revision: int
+    """
+    Counts its changes; in quotes it is the ETag.
+    """
+
+
 class NewCluster(ClusterBody):
     """
     A cluster that is to be.
@@ -3343,6 +3496,159 @@ class PageMemberView(TypedDict):
 
 class Item10(TypedDict):
     """
+    A version of a model; it never changes, but for the aliases that stand for it.
+    """
+
+    model: str
+    """
+    The model.
+    """
+    version: int
+    """
+    The version, from 1; a number is given once, also when its version is deleted.
+    """
+    aliases: list[str]
+    """
+    The aliases that stand for it now.
+    """
+    path: str
+    """
+    The folder that it lies in, in the volume `workspace`.
+    """
+    format: NotRequired[str | None]
+    """
+    What kind of file it is: `onnx`, `pytorch`, ...
+    """
+    digest: NotRequired[str | None]
+    """
+    A digest of its content, such as `sha256:...`.
+    """
+    size: NotRequired[int | None]
+    """
+    How large it is, in bytes.
+    """
+    metrics: dict[str, float]
+    """
+    How good it is.
+    """
+    parameters: dict[str, Any]
+    """
+    What it was trained with.
+    """
+    data: list[str]
+    """
+    What it was trained on: paths, URLs, digests.
+    """
+    description: str
+    """
+    What its program said of it.
+    """
+    run: str
+    """
+    The run that made it; it may have been deleted since.
+    """
+    task: str
+    """
+    The task.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    attempt: int
+    """
+    The attempt.
+    """
+    pipeline: str
+    """
+    The pipeline of the run.
+    """
+    pipeline_version: NotRequired[int | None]
+    """
+    Its version, of a pipeline that is stored.
+    """
+    code: NotRequired[str | None]
+    """
+    The digest of the pipeline's folder.
+    """
+    user: str
+    """
+    Who started the run, or last wanted it to go on.
+    """
+    created_at: str
+    """
+    When it was registered.
+    """
+
+
+class PageModelVersionView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item10]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item11(TypedDict):
+    """
+    A model.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    description: str
+    """
+    What it is for.
+    """
+    aliases: dict[str, int]
+    """
+    Which version each alias stands for.
+    """
+    versions: int
+    """
+    How many versions it has.
+    """
+    newest: NotRequired[ModelVersionView | None]
+    created_at: str
+    """
+    Since when there is one.
+    """
+    updated_at: str
+    """
+    When it was last changed, or a version was registered.
+    """
+    revision: int
+    """
+    Counts its changes; in quotes it is the ETag.
+    """
+
+
+class PageModelView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item11]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item12(TypedDict):
+    """
     Something that the cluster told of an attempt: why a worker waits, what could not be mounted, where one was placed.
     """
 
@@ -3373,7 +3679,7 @@ class PageNoticeView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item10]
+    items: list[Item12]
     """
     The items, in the list's order.
     """
@@ -3383,7 +3689,7 @@ class PageNoticeView(TypedDict):
     """
 
 
-class Item13(TypedDict):
+class Item15(TypedDict):
     """
     A project.
     """
@@ -3424,7 +3730,7 @@ class PageProjectView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item13]
+    items: list[Item15]
     """
     The items, in the list's order.
     """
@@ -3434,7 +3740,7 @@ class PageProjectView(TypedDict):
     """
 
 
-class Item14(TypedDict):
+class Item16(TypedDict):
     """
     A registry of container images.
     """
@@ -3470,7 +3776,7 @@ class PageRegistryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item14]
+    items: list[Item16]
     """
     The items, in the list's order.
     """
@@ -3480,7 +3786,7 @@ class PageRegistryView(TypedDict):
     """
 
 
-class Item15(TypedDict):
+class Item17(TypedDict):
     """
     A run.
     """
@@ -3546,7 +3852,7 @@ class PageRunView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item15]
+    items: list[Item17]
     """
     The items, in the list's order.
     """
@@ -3556,7 +3862,7 @@ class PageRunView(TypedDict):
     """
 
 
-class Item16(TypedDict):
+class Item18(TypedDict):
     """
     A secret, without its value: that is never shown.
     """
@@ -3592,7 +3898,7 @@ class PageSecretView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item16]
+    items: list[Item18]
     """
     The items, in the list's order.
     """
@@ -3602,7 +3908,7 @@ class PageSecretView(TypedDict):
     """
 
 
-class Item17(TypedDict):
+class Item19(TypedDict):
     """
     A browser in which you are signed in.
     """
@@ -3642,7 +3948,7 @@ class PageSessionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item17]
+    items: list[Item19]
     """
     The items, in the list's order.
     """
@@ -3652,7 +3958,7 @@ class PageSessionView(TypedDict):
     """
 
 
-class Item19(TypedDict):
+class Item21(TypedDict):
     """
     A template in a list.
     """
@@ -3692,7 +3998,7 @@ class PageTemplateSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item19]
+    items: list[Item21]
     """
     The items, in the list's order.
     """
@@ -3702,7 +4008,7 @@ class PageTemplateSummaryView(TypedDict):
     """
 
 
-class Item20(TypedDict):
+class Item22(TypedDict):
     """
     A token, without its secret part.
     """
@@ -3736,7 +4042,7 @@ class PageTokenView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item20]
+    items: list[Item22]
     """
     The items, in the list's order.
     """
@@ -3746,7 +4052,7 @@ class PageTokenView(TypedDict):
     """
 
 
-class Item21(TypedDict):
+class Item23(TypedDict):
     """
     A person.
     """
@@ -3795,7 +4101,7 @@ class PageUserView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item21]
+    items: list[Item23]
     """
     The items, in the list's order.
     """
@@ -3805,7 +4111,7 @@ class PageUserView(TypedDict):
     """
 
 
-class Item22(TypedDict):
+class Item24(TypedDict):
     """
     One version of a pipeline.
     """
@@ -3845,7 +4151,7 @@ class PageVersionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item22]
+    items: list[Item24]
     """
     The items, in the list's order.
     """
@@ -3855,7 +4161,7 @@ class PageVersionView(TypedDict):
     """
 
 
-class Item23(TypedDict):
+class Item25(TypedDict):
     """
     A volume.
     """
@@ -3895,7 +4201,7 @@ class PageVolumeView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item23]
+    items: list[Item25]
     """
     The items, in the list's order.
     """
@@ -4809,7 +5115,7 @@ class PageInstanceView(TypedDict):
     """
 
 
-class Item12(TypedDict):
+class Item14(TypedDict):
     """
     A pipeline in a list.
     """
@@ -4857,7 +5163,7 @@ class PagePipelineSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item12]
+    items: list[Item14]
     """
     The items, in the list's order.
     """
@@ -4867,7 +5173,7 @@ class PagePipelineSummaryView(TypedDict):
     """
 
 
-class Item18(TypedDict):
+class Item20(TypedDict):
     """
     A task of a run.
     """
@@ -4949,7 +5255,7 @@ class PageTaskView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item18]
+    items: list[Item20]
     """
     The items, in the list's order.
     """

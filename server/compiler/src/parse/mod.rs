@@ -16,7 +16,6 @@ mod yaml;
 pub(crate) use decode::Decoder;
 pub(crate) use node::Node;
 pub(crate) use pipeline::is_variable;
-pub use values::is_label;
 
 use cubeloom_domain::pipeline::Pipeline;
 use cubeloom_domain::template::TaskTemplate;

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use cubeloom_domain::ids::is_label;
 use cubeloom_domain::{Code, JsonMap};
 use serde_json::Value;
 
@@ -148,16 +149,6 @@ impl Decoder {
 
 /// The largest count that is taken.
 const MANY: i64 = u32::MAX as i64;
-
-/// Whether a text is a DNS-1123 label.
-#[must_use]
-pub fn is_label(text: &str) -> bool {
-    let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    (1..=63).contains(&text.len())
-        && text.bytes().all(inner)
-        && !text.starts_with('-')
-        && !text.ends_with('-')
-}
 
 /// ` (for instance `my-task`)` when the text can be made a label.
 fn suggestion(text: &str) -> String {

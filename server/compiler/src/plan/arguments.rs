@@ -71,6 +71,7 @@ impl Planner<'_> {
         let problems = check(schema, &arguments.known, &later, &mut path);
         arguments.wrong |= !problems.is_empty();
         self.problems.extend(problems);
+        self.models(schema, &mut arguments, &mut path);
         if !arguments.late.is_empty() {
             self.templates.keep_schema(prepared);
         }

@@ -9,6 +9,7 @@ mod elements;
 mod env;
 mod fit;
 mod local;
+mod models;
 mod prepared;
 mod resolve;
 mod roles;

@@ -1,6 +1,7 @@
 //! What executors, timers and the cache report.
 
 use cubeloom_domain::executor::{Ended, Event, Observation, StopCause};
+use cubeloom_domain::model::{NewModelVersion, Origin};
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use cubeloom_domain::record::CacheEntry;
 use cubeloom_domain::state::{AttemptState, InstanceState, ReusedFrom};
@@ -107,6 +108,7 @@ impl Core {
             Outcome::Succeeded => {
                 instance.report = ended.report;
                 self.keep_result(at, now);
+                self.register_models(key, at, now);
                 self.end_instance(at, InstanceState::Succeeded { reused: None }, ended.ended_at);
             }
             Outcome::Cancelled => self.end_instance(at, InstanceState::Cancelled, ended.ended_at),
@@ -149,6 +151,27 @@ impl Core {
             report: instance.report.clone(),
         };
         self.output.cache.push(entry);
+    }
+
+    /// What its program said of models that it made becomes versions of them, together with its success.
+    fn register_models(&mut self, key: &AttemptKey, at: At, now: Timestamp) {
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
+        let record = &run.record;
+        let origin = || Origin {
+            attempt: key.clone(),
+            pipeline: record.pipeline.clone(),
+            pipeline_version: record.version,
+            code: run.plan.context.code.clone(),
+            user: record.acting.as_ref().unwrap_or(&record.user).clone(),
+        };
+        let made = run.tasks[at.task.index()].instances[at.instance as usize].report.models.iter();
+        let made = made.map(|reported| NewModelVersion {
+            project: record.project.clone(),
+            reported: reported.clone(),
+            origin: origin(),
+            created_at: now,
+        });
+        self.output.models.extend(made);
     }
 
     /// What was due by now: waits that are over, attempts that took too long.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use cubeloom_domain::model::NewModelVersion;
 use cubeloom_domain::record::{AttemptRecord, CacheEntry, Changes, ExpansionRecord};
 use cubeloom_domain::{RunId, TaskIx};
 
@@ -24,6 +25,7 @@ pub struct Output {
     pub actions: Vec<Action>,
     pub attempts: Vec<AttemptRecord>,
     pub cache: Vec<CacheEntry>,
+    pub models: Vec<NewModelVersion>,
     pub wishes: Vec<i64>,
     pub unexpanded: Vec<(RunId, TaskIx)>,
     pub finished: Vec<Slot>,
@@ -65,6 +67,7 @@ impl Output {
     pub fn forget(&mut self, run: &RunId, slot: Slot) {
         self.attempts.retain(|attempt| attempt.key.run != *run);
         self.cache.retain(|entry| entry.run != *run);
+        self.models.retain(|model| model.origin.attempt.run != *run);
         self.unexpanded.retain(|(id, _)| id != run);
         self.finished.retain(|at| *at != slot);
         self.runs.remove(&slot);
@@ -96,6 +99,7 @@ pub fn take(core: &mut Core) -> (Changes, Vec<Action>) {
     let mut changes = Changes {
         attempts: output.attempts,
         cache: output.cache,
+        models: output.models,
         wishes: output.wishes,
         unexpanded: output.unexpanded,
         ..Changes::default()

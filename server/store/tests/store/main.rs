@@ -10,6 +10,7 @@ mod leases;
 mod links;
 mod lists;
 mod log;
+mod models;
 mod orders;
 mod people;
 mod projects;

@@ -21,6 +21,7 @@ pub mod logs;
 pub(crate) mod me;
 pub(crate) mod members;
 pub mod metrics;
+pub(crate) mod models;
 pub(crate) mod pipelines;
 pub(crate) mod projects;
 mod registries;
@@ -81,5 +82,6 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(import::routes())
         .merge(volumes::routes())
         .merge(registries::routes())
+        .merge(models::routes())
         .merge(clusters::routes())
 }

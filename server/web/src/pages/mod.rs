@@ -13,6 +13,7 @@ mod home;
 mod import;
 mod link;
 mod me;
+mod models;
 mod new_pipeline;
 mod oidc;
 mod pipeline;
@@ -58,6 +59,9 @@ pub(crate) fn router() -> Router<Web> {
         .route("/docs/api/{operation}", get(api_docs::show))
         .route("/projects/{project}/secrets", get(secrets::page))
         .route("/projects/{project}/storage", get(storage::page))
+        .route("/projects/{project}/models", get(models::list))
+        .route("/projects/{project}/models/{model}", get(models::model))
+        .route("/projects/{project}/models/{model}/versions/{version}", get(models::version))
         .route("/clusters", get(clusters::page))
         .route("/me", get(me::show))
         .route("/users", get(users::show))

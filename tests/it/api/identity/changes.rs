@@ -9,6 +9,7 @@ use reqwest::{Method, Url};
 use serde_json::{Value, json};
 
 use super::help::{Browser, sign_in, with_store};
+use crate::api::models::register;
 use crate::api::pipelines::code::archive;
 use crate::api::policy::rule_of;
 use crate::api::runs::help::{document, id, task, until, until_task};
@@ -65,6 +66,7 @@ pub fn change_everything(server: &Server) -> Log {
     change_files(&ada, &log);
     change_secrets(&ada, &log);
     change_pipelines(&ada, &log);
+    change_models(&ada, &log);
     change_runs(&ada, &log);
     change_people(server, &ada, &log);
     change_own_account(server, &ada, &log);
@@ -159,6 +161,19 @@ fn change_pipelines(ada: &Client, log: &Log) {
     until(ada, called["run"].as_str().unwrap(), "succeeded");
     log.note(ada.patch(&format!("{hooks}/{name}"), "*", &json!({"name": "weekly"})).expect(200));
     log.note(ada.delete(&format!("{hooks}/{name}"), "*").expect(204));
+}
+
+fn change_models(ada: &Client, log: &Log) {
+    let model = "/projects/default/models/digits";
+    for number in [1, 2] {
+        register(ada, "default", &json!({"name": "digits", "path": format!("models/digits/{number}")}));
+    }
+    let alias = format!("{model}/aliases/production");
+    log.note(ada.put(&alias, "", &json!({"version": 2})).expect(200));
+    log.note(ada.delete(&alias, "").expect(204));
+    log.note(ada.patch(model, "*", &json!({"description": "numbers"})).expect(200));
+    log.note(ada.delete(&format!("{model}/versions/1"), "").expect(204));
+    log.note(ada.delete(model, "*").expect(204));
 }
 
 fn change_runs(ada: &Client, log: &Log) {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use cubeloom_web::policy::POLICY;
 use serde_json::{Value, json};
 
+use crate::api::models::register;
 use crate::api::policy::{filled, rule_of};
 use crate::api::runs::help::{document, task};
 use crate::api::storage::clusters::AWAY;
@@ -42,6 +43,7 @@ fn kinds(ada: &Client) -> Vec<Kind> {
     ada.post(&format!("{project}/volumes"), &json!({"name": "data", "place": place})).expect(201);
     let hub = json!({"name": "hub", "host": "registry.example.org", "user": "bot"});
     ada.post(&format!("{project}/registries"), &hub).expect(201);
+    register(ada, "vision", &json!({"name": "digits", "path": "models/digits/1"}));
     ada.put(&format!("{project}/members/emil"), "", &json!({"role": "viewer"})).expect(201);
     let far = json!({"name": "far", "access": "kubeconfig", "kubeconfig": AWAY});
     ada.post("/clusters", &far).expect(201);
@@ -58,6 +60,7 @@ fn kinds(ada: &Client) -> Vec<Kind> {
             json!({"host": "hub.example.org", "user": "bot"}),
             true,
         ),
+        kind(&format!("{project}/models/digits"), "PATCH", json!({"description": "numbers"}), true),
         kind(&format!("{hooks}/{hook}"), "PATCH", json!({"name": "weekly"}), true),
         kind(&format!("{project}/pipelines/hooked"), "PUT", json!({"document": text + "# changed\n"}), true),
         kind("/clusters/far", "PUT", json!({"access": "kubeconfig", "namespace": "jobs-{project}"}), true),
@@ -66,7 +69,18 @@ fn kinds(ada: &Client) -> Vec<Kind> {
 }
 
 /// Changes that are made without having seen what is changed, with why.
-const BLIND: [(&str, &str, &str); 9] = [
+const BLIND: [(&str, &str, &str); 12] = [
+    (
+        "PUT",
+        "/api/v1/projects/{project}/models/{model}/aliases/{alias}",
+        "what counts is which version it stands for, which is said",
+    ),
+    ("DELETE", "/api/v1/projects/{project}/models/{model}/aliases/{alias}", "an alias is taken away by name"),
+    (
+        "DELETE",
+        "/api/v1/projects/{project}/models/{model}/versions/{version}",
+        "a version never changes, it is deleted",
+    ),
     ("DELETE", "/api/v1/session", "ends the session that sends it"),
     ("DELETE", "/api/v1/me/sessions/{session}", "a session never changes, it ends"),
     ("DELETE", "/api/v1/tokens/{token}", "a token never changes, it is revoked"),

@@ -22,7 +22,10 @@ const TASKS: [(&str, &str); 16] = [
     ("mpi", r#"{"command": ["true"], "workers": 2}"#),
     ("xgboost", r#"{"data": "train.csv", "model": "model.json", "workers": 2}"#),
     ("tensorflow-crew", r#"{"workers": 2, "ps": 2, "evaluator": 1}"#),
-    ("tensorflow", r#"{"script": "/opt/train.py", "strategy": "parameter_server", "evaluator": "/opt/train.py"}"#),
+    (
+        "tensorflow",
+        r#"{"script": "/opt/train.py", "strategy": "parameter_server", "evaluator": "/opt/train.py"}"#,
+    ),
     ("tensorflow-crew", r#"{"chief": 0, "workers": 2, "ps": 1}"#),
     ("horovod", r#"{"workers": 2}"#),
     ("jax", r#"{"workers": 2}"#),

@@ -46,6 +46,7 @@ pub fn read_facts(text: &str) -> Result<(Facts, KubernetesFacts), String> {
         secrets: file.secrets,
         registries: file.registries,
         volumes: file.volumes,
+        models: None,
         installed_apt: None,
         kubernetes: Some(file.kubernetes.clone()),
     };

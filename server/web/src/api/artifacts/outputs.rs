@@ -33,10 +33,11 @@ pub(crate) async fn outputs(
     let task = of.find(&reader)?;
     let plan = &reader.plan;
     let found = reported::page(&web, &run, task, &page, |one| {
-        let outputs = one.report.outputs.clone();
+        let (outputs, warnings) = (one.report.outputs.clone(), one.report.warnings.clone());
         let task = plan.task(one.task).name.clone();
-        let view = OutputsView { task, instance: one.instance, outputs };
-        Some(view).filter(|view| !view.outputs.is_empty()).into_iter().collect()
+        let view = OutputsView { task, instance: one.instance, outputs, warnings };
+        let says_something = !view.outputs.is_empty() || !view.warnings.is_empty();
+        Some(view).filter(|_| says_something).into_iter().collect()
     });
     Ok(Json(found.await?))
 }

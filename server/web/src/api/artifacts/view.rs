@@ -14,6 +14,8 @@ pub struct OutputsView {
     /// Outputs by name.
     #[schema(value_type = Object)]
     pub outputs: JsonMap,
+    /// What of its reports could not be read: a sentence each.
+    pub warnings: Vec<String>,
 }
 
 /// A file worth showing.

@@ -8,6 +8,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use super::head::Head;
 use crate::api::artifacts::view::{ArtifactView, Pixels};
 use crate::api::artifacts::{list, outputs};
+use crate::api::models::{ModelVersionView, registered};
 use crate::error::ApiResult;
 use crate::extract::{Path, Query};
 use crate::page::PageQuery;
@@ -64,6 +65,10 @@ struct OutputsPage {
     head: Head,
     outputs: Vec<Output>,
     artifacts: Vec<File>,
+    /// Versions of models that the run registered.
+    models: Vec<ModelVersionView>,
+    /// What of the tasks' reports could not be read, with the task.
+    warnings: Vec<(String, String)>,
     /// Whether there is more than is shown.
     more: bool,
 }
@@ -75,6 +80,11 @@ pub(super) async fn page(web: &Web, frame: Frame, head: Head, reader: &Reader<'_
     let values = outputs::outputs(State(web.clone()), run(), all(), some()).await?.0;
     let files = list::list(State(web.clone()), run(), all(), some()).await?.0;
     let more = values.next_cursor.is_some() || files.next_cursor.is_some();
+    let warnings = values
+        .items
+        .iter()
+        .flat_map(|one| one.warnings.iter().map(|warning| (one.task.clone(), warning.clone())));
+    let warnings = warnings.collect();
     let of_instance = |one: crate::api::artifacts::view::OutputsView| {
         let (task, instance) = (one.task, one.instance);
         one.outputs.into_iter().map(move |(name, value)| Output {
@@ -86,7 +96,8 @@ pub(super) async fn page(web: &Web, frame: Frame, head: Head, reader: &Reader<'_
     };
     let outputs = values.items.into_iter().flat_map(of_instance).collect();
     let artifacts = files.items.into_iter().map(|view| file(&head.run.id, view)).collect();
-    html(&OutputsPage { frame, head, outputs, artifacts, more })
+    let models = registered(web, &reader.record.id).await?;
+    html(&OutputsPage { frame, head, outputs, artifacts, models, warnings, more })
 }
 
 fn file(run: &str, view: ArtifactView) -> File {
