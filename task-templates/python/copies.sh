@@ -20,8 +20,9 @@ copies() {
 }
 
 copies program.py python deepspeed horovod indexed jax kaldi megatron mpi mxnet paddle pytorch ray tensorflow
-copies lib/cubeloom.py python deepspeed download horovod http indexed jax kaldi megatron mpi mxnet paddle pytorch ray \
-    recommenders spark sql tensorflow video xgboost
+copies lib/cubeloom.py python deepspeed download horovod http indexed jax kaldi megatron model-convert model-evaluate \
+    model-predict model-register mpi mxnet paddle pytorch pytorch-export ray recommenders spark sql tensorflow video \
+    xgboost
 # What starts torchrun.
 copies main.py pytorch deepspeed megatron
 # What starts ranks.
@@ -30,3 +31,9 @@ for file in agent.py launcher.py link.py rsh.py; do
 done
 # What shares a list.
 copies shards.py download video
+# What reads tables and runs ONNX models, and what the examples train.
+for file in scoring.py tables.py; do
+    copies "$file" model-evaluate model-convert model-predict pytorch-export
+done
+copies convert.py model-convert pytorch-export
+copies train.py model-convert model-evaluate model-predict model-register

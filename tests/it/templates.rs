@@ -16,6 +16,7 @@ mod kaldi;
 mod layouts;
 mod ledger;
 mod media;
+mod model;
 mod mpi;
 mod mxnet;
 mod paddle;

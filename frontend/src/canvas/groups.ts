@@ -11,6 +11,7 @@ const KNOWN: Readonly<Record<string, { colour: ColourName; icon: string }>> = {
   data: { colour: "series-3", icon: "table" },
   distributed: { colour: "series-2", icon: "cluster" },
   training: { colour: "series-4", icon: "chart" },
+  model: { colour: "series-5", icon: "book" },
   "machine-learning": { colour: "series-4", icon: "chart" },
 };
 

@@ -8,6 +8,7 @@ const NAMES: Readonly<Record<string, string>> = {
   data: /* text */ "canvas.group-data",
   media: /* text */ "canvas.group-media",
   training: /* text */ "canvas.group-training",
+  model: /* text */ "canvas.group-model",
   distributed: /* text */ "canvas.group-distributed",
 };
 
