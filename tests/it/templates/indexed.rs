@@ -101,22 +101,45 @@ fn a_shard_whose_process_is_killed_is_run_again() {
     assert_eq!((&gang["failed"], &gang["leased_again"]), (&1.into(), &0.into()), "{gang}");
 }
 
-#[test]
-fn the_shards_of_a_stopped_worker_go_to_others() {
+/// Sends a signal to worker 1, which holds a shard, and expects that the others do its work in the same attempt.
+#[track_caller]
+fn goes_on_without_worker_1(signal: Signal) {
     let app = app();
     let running = app.start(&["run", &job("shards"), "-p", "then=hold"]);
     wait_within(PATIENCE, "worker 1 to have a shard", || is_there(&app.data(), "runs", "busy"));
     let worker = worker_of(&app, &json!({"pid": of_worker(&app, "worker", 1)}));
-    kill_process(worker, Signal::STOP).expect("it can be stopped");
-    wait_within(PATIENCE, "the others to do its work", || is_there(&app.data(), "runs", "merged"));
-    // It has to be told that its shard is not wanted any more.
-    kill_process(worker, Signal::CONT).expect("it can go on");
+    kill_process(worker, signal).expect("it can be signalled");
     let done = running.wait();
     assert_eq!(done.code, Some(0), "{done:?}");
     let run = app.latest();
     assert_counted_once(&run);
+    assert_eq!(instance(&run, "gang")["attempt"], 1, "{run}");
     let gang = outputs(&run, "gang");
     assert_eq!((&gang["leased_again"], &gang["by_worker"]["worker-1"]), (&1.into(), &Value::Null), "{gang}");
+    assert!(wait_for_none(&app).is_empty());
+}
+
+#[test]
+fn the_shard_of_a_killed_worker_goes_to_another() {
+    goes_on_without_worker_1(Signal::KILL);
+}
+
+#[test]
+fn the_shard_of_a_worker_that_stands_still_goes_to_another() {
+    goes_on_without_worker_1(Signal::STOP);
+}
+
+#[test]
+fn the_job_fails_with_worker_0() {
+    let app = app();
+    let running = app.start(&["run", &job("shards"), "-p", "then=hold"]);
+    wait_within(PATIENCE, "worker 1 to have a shard", || is_there(&app.data(), "runs", "busy"));
+    let worker = worker_of(&app, &json!({"pid": of_worker(&app, "worker", 0)}));
+    kill_process(worker, Signal::KILL).expect("it can be killed");
+    assert_eq!(running.wait().code, Some(1));
+    let failure = &instance(&app.latest(), "gang")["state"]["failure"];
+    assert_eq!((&failure["kind"], &failure["signal"]), (&"signal".into(), &9.into()), "{failure}");
+    assert_eq!(failure["worker"], json!({"role": "worker", "index": 0}), "{failure}");
     assert!(wait_for_none(&app).is_empty());
 }
 
@@ -165,9 +188,17 @@ fn wrong_arguments_of_indexed_are_refused() {
         ("shards: 2, dispatch: random", "dispatch", ""),
         ("shards: 2, lease: 0", "lease", ""),
         ("shards: 2, attempts: 0", "attempts", ""),
+        (
+            "shards: 2, dispatch: dynamic, workers: 2, min_workers: 3",
+            "min_workers",
+            "more than the 2 workers",
+        ),
     ] {
         let task = format!("  - {{name: a, template: indexed, arguments: {{script: a.py, {arguments}}}}}\n");
         let said = app.expect(2, &["validate", &app.pipeline("wrong", &task)]).out;
         assert!(said.contains(&format!("/tasks/0/arguments/{argument}: ")) && said.contains(why), "{said}");
     }
+    let task = "  - {name: a, template: indexed, arguments: {script: a.py}, elastic: {min: 1, max: 2}}\n";
+    let said = app.expect(2, &["validate", &app.pipeline("wrong", task)]).out;
+    assert!(said.contains("/tasks/0/elastic: ") && said.contains("with these arguments"), "{said}");
 }
