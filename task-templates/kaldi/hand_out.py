@@ -32,7 +32,10 @@ def main(words):
     log, *command = words
     logs = [fill(log, name, number) for number in numbers]
     work = [prepare(fill(quote(command), name, number), log) for number, log in zip(numbers, logs)]
-    stream = link.connect("hand_out")
+    try:
+        stream = link.connect(role="hand_out")
+    except ConnectionError as error:
+        sys.exit(str(error))
     link.send(stream, work)
     exits = link.receive(stream)
     if exits is None:

@@ -6,14 +6,11 @@
 The recipe finds in KALDI_CMD what it sets as its `train_cmd` and `decode_cmd`. What it ends with is the task's end.
 """
 
-import hmac
 import os
 import queue
 import shlex
-import socketserver
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 # The template's folder stays as it was: no compiled files in it.
@@ -25,20 +22,12 @@ HERE = Path(__file__).resolve().parent
 WAITING = queue.Queue()
 
 
-class Caller(socketserver.StreamRequestHandler):
-    """A worker that takes commands, or a hand_out that brings some."""
-
-    def handle(self):
-        stream = self.connection.makefile("rw")
-        nonce = os.urandom(32).hex()
-        link.send(stream, nonce)
-        hello = link.receive(stream)
-        if not isinstance(hello, dict) or not hmac.compare_digest(str(hello.get("mac")), link.mac(nonce)):
-            print(f"refused a caller at {self.client_address[0]}: it does not know this job's token", flush=True)
-        elif hello["role"] == "worker":
-            serve(stream, hello["name"])
-        else:
-            gather(stream)
+def answer(stream, hello):
+    """A worker takes commands, a hand_out brings some."""
+    if hello["role"] == "worker":
+        serve(stream, hello["name"])
+    else:
+        gather(stream)
 
 
 def serve(stream, name):
@@ -68,17 +57,8 @@ def gather(stream):
     link.send(stream, [ended[number] for number in range(len(commands))])
 
 
-class Server(socketserver.ThreadingTCPServer):
-    allow_reuse_address = True
-    daemon_threads = True
-    request_queue_size = 128
-
-
 def main(words):
-    host = os.environ["CUBELOOM_HOST"]
-    # On a cluster the name may be a service's, which nobody can listen at.
-    server = Server((host if host[:1].isdigit() else "", link.PORT), Caller)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    link.listen(answer)
     os.environ["KALDI_CMD"] = shlex.join([sys.executable, str(HERE / "hand_out.py")])
     done = subprocess.run([sys.executable, str(HERE / "program.py"), *words])
     sys.exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)

@@ -3,6 +3,7 @@
     worker.py COMMANDS     how many commands it runs at the same time
 """
 
+import os
 import subprocess
 import sys
 import threading
@@ -16,7 +17,12 @@ PATH = "[ ! -f path.sh ] || . ./path.sh\n"
 
 
 def take():
-    stream = link.connect("worker")
+    try:
+        stream = link.connect(role="worker")
+    except ConnectionError as error:
+        print(error, file=sys.stderr, flush=True)
+        # The end of a thread would be taken for a good one.
+        os._exit(1)
     while (work := link.receive(stream)) is not None:
         link.send(stream, {"exit": run(**work)})
 

@@ -29,6 +29,8 @@ copies main.py pytorch deepspeed megatron
 for file in agent.py launcher.py link.py rsh.py; do
     copies "$file" mpi horovod
 done
+# What connects workers with the first.
+copies link.py kaldi indexed
 # What shares a list.
 copies shards.py download video
 # What reads tables and runs ONNX models, and what the examples train.

@@ -84,6 +84,12 @@ impl Job {
         self.roles.iter().map(|role| role.replicas).sum()
     }
 
+    /// How many workers may be lost.
+    #[must_use]
+    pub fn spare(&self) -> u32 {
+        if self.elastic.is_some() { self.workers().saturating_sub(self.gang) } else { 0 }
+    }
+
     /// What all workers together hold.
     #[must_use]
     pub fn amount(&self) -> Amount {

@@ -245,12 +245,14 @@ impl Attempt {
             going.started = Some(at);
             self.cluster.report(&job.key, Event::Started { at });
         }
+        // Looked at first: an indexed Job of which a worker has failed is failed when all have ended, also where that worker
+        // can be spared.
+        if judge::first_is_done(seen, &job.success, job.spare()) {
+            return Next::Verdict(Ok(()));
+        }
         let count = self.names.roots.len();
         if let Some(verdict) = roots::verdict(seen.live_roots(), count, &job.success) {
             return Next::Verdict(verdict);
-        }
-        if judge::first_is_done(seen, &job.success) {
-            return Next::Verdict(Ok(()));
         }
         if self.is_suspended(going, seen) {
             return Next::Wait;

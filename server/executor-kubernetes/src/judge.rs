@@ -125,17 +125,17 @@ fn in_the_queue(message: &str) -> String {
     }
 }
 
-/// Whether the first worker of a role decides, and has ended well, and no other badly: some objects know only of whole
-/// roles.
+/// Whether the first worker of a role decides, and has ended well, and no more of the others badly than can be spared: some
+/// objects know only of whole roles.
 #[must_use]
-pub fn first_is_done(seen: &Seen, success: &SuccessRule) -> bool {
+pub fn first_is_done(seen: &Seen, success: &SuccessRule, spare: u32) -> bool {
     let SuccessRule::First(role) = success else { return false };
     let ended = |well: bool| {
         let pods = seen.pods.values().map(|pod| &*pod.view);
         pods.filter(move |pod| matches!(&pod.state, PodState::Ended { end, .. } if is_well(end) == well))
     };
     let is_first = |pod: &PodView| pod.worker.role == *role && pod.worker.index == 0;
-    ended(true).any(is_first) && ended(false).next().is_none()
+    ended(true).any(is_first) && ended(false).count() <= spare as usize
 }
 
 /// Whether a worker of the role that decides has ended badly: its job cannot succeed any more.
@@ -253,12 +253,13 @@ mod tests {
     #[test]
     fn the_first_of_a_role_decides_unless_another_failed() {
         let rule = SuccessRule::First("worker".into());
-        let is_done = |pods: &[_]| first_is_done(&seen(pods), &rule);
+        let is_done = |pods: &[_]| first_is_done(&seen(pods), &rule, 0);
         assert!(is_done(&[("worker", 0, Some(0)), ("worker", 1, None), ("ps", 0, None)]));
         assert!(!is_done(&[("worker", 0, None), ("worker", 1, Some(0))]));
         assert!(!is_done(&[("worker", 0, Some(1))]));
         assert!(!is_done(&[("worker", 0, Some(0)), ("worker", 1, Some(2))]));
-        assert!(!first_is_done(&seen(&[("worker", 0, Some(0))]), &SuccessRule::AllWorkers));
+        assert!(first_is_done(&seen(&[("worker", 0, Some(0)), ("worker", 1, Some(2))]), &rule, 1));
+        assert!(!first_is_done(&seen(&[("worker", 0, Some(0))]), &SuccessRule::AllWorkers, 0));
     }
 
     #[test]

@@ -69,11 +69,27 @@ impl Gang {
     pub(crate) fn verdict(&self) -> Verdict {
         if self.live().next().is_none() {
             Verdict::Over
-        } else if self.stop.is_some() || self.failures().len() > self.spare || self.succeeded() {
+        } else if self.stop.is_some()
+            || self.failures().len() > self.spare
+            || self.first_failed()
+            || self.succeeded()
+        {
             Verdict::StopRest
         } else {
             Verdict::Open
         }
+    }
+
+    /// Whether the worker that decides alone has failed: it is none that can be spared.
+    fn first_failed(&self) -> bool {
+        let ended_badly = |member: &Member| member.exit.as_ref().is_some_and(|exit| !ended_well(exit));
+        self.first().is_some_and(ended_badly)
+    }
+
+    /// The worker that decides alone, where one does.
+    fn first(&self) -> Option<&Member> {
+        let SuccessRule::First(role) = &self.success else { return None };
+        self.workers.iter().find(|member| member.name.role == *role && member.name.index == 0)
     }
 
     /// Whether the rule is met already.
@@ -84,10 +100,7 @@ impl Gang {
                 let mut of_role = self.workers.iter().filter(|member| member.name.role == *role).peekable();
                 of_role.peek().is_some() && of_role.all(well)
             }
-            SuccessRule::First(role) => {
-                let is_first = |member: &&Member| member.name.role == *role && member.name.index == 0;
-                self.workers.iter().find(is_first).is_some_and(well)
-            }
+            SuccessRule::First(_) => self.first().is_some_and(well),
             SuccessRule::AllWorkers | SuccessRule::AnyWorker => {
                 self.live().next().is_none()
                     && self.workers.iter().any(well)
@@ -257,6 +270,21 @@ mod tests {
         gang.exited(0, stopped(3));
         gang.exited(1, stopped(3));
         assert_eq!(cause(gang.outcome(|_| Vec::new())).exit_code, Some(8));
+    }
+
+    #[test]
+    fn the_first_that_decides_alone_cannot_be_spared() {
+        let elastic = || Gang::new(names(2), SuccessRule::First("worker".into()), 1, true);
+        let mut gang = elastic();
+        assert_eq!(gang.exited(2, exit(9, 1)), Verdict::Open);
+        assert_eq!(gang.exited(1, exit(0, 2)), Verdict::StopRest);
+        gang.exited(0, stopped(3));
+        assert_eq!(gang.outcome(|_| Vec::new()), Outcome::Succeeded);
+        let mut gang = elastic();
+        assert_eq!(gang.exited(2, exit(9, 1)), Verdict::Open);
+        assert_eq!(gang.exited(1, exit(7, 2)), Verdict::StopRest);
+        gang.exited(0, stopped(3));
+        assert_eq!(cause(gang.outcome(|_| Vec::new())).exit_code, Some(7));
     }
 
     #[test]

@@ -38,6 +38,8 @@ fn the_example_of_indexed() {
     let files = files.filter(|entry| entry.file_type().unwrap().is_file());
     let texts = files.map(|entry| fs::read_to_string(entry.path()).unwrap());
     assert_eq!(sum["words"], texts.map(|text| text.split_whitespace().count()).sum::<usize>());
+    let shards = outputs(&run, "shards");
+    assert_eq!((&shards["words"], &shards["shards"]), (&sum["words"], &5.into()));
 }
 
 #[test]

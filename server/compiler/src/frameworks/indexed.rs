@@ -1,19 +1,24 @@
 //! `indexed`: workers that know their number and the others' addresses, and speak no protocol of ours.
 //!
-//! The variables are those of Volcano's `svc` and `env` plugins and of Kubernetes' indexed Jobs.
+//! The variables are those of Volcano's `svc` and `env` plugins and of Kubernetes' indexed Jobs. Elastic jobs are those whose
+//! first worker gives the others their work, and theirs to others when they are lost: it knows when all is done.
 
 use cubeloom_domain::job::SuccessRule;
 
-use super::{Crew, Framework, Identity, Member, RoleRule, variables};
+use super::{Crew, Framework, Identity, Member, RoleRule, Shape, variables};
 
 pub const FRAMEWORK: Framework = Framework {
     name: "indexed",
     roles: &[RoleRule { name: "worker", min: 1, max: u32::MAX }],
-    elastic_role: None,
-    success: |_| SuccessRule::AllWorkers,
+    elastic_role: Some("worker"),
+    success,
     identity,
     operator: None,
 };
+
+fn success(shape: &Shape<'_>) -> SuccessRule {
+    if shape.elastic { SuccessRule::First("worker".into()) } else { SuccessRule::AllWorkers }
+}
 
 pub(super) fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
     let index = member.index.to_string();

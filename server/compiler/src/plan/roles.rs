@@ -71,7 +71,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The task's range, else the template's.
+    /// The task's range, else the template's. With arguments for which the template has none, a task can have none either.
     fn elastic(
         &mut self,
         prefix: &str,
@@ -79,23 +79,29 @@ impl Planner<'_> {
         prepared: &Prepared<'_>,
         inside: &Sight<'_>,
     ) -> Option<ElasticRange> {
-        let can = prepared.framework.elastic_role.is_some() && prepared.template.elastic.is_some();
+        let elastic =
+            prepared.template.elastic.as_ref().filter(|_| prepared.framework.elastic_role.is_some());
+        let mut own = None;
+        if let Some(elastic) = elastic {
+            let min =
+                self.template_value(prefix, prepared, &elastic.min, inside, "the least number of workers")?;
+            let max =
+                self.template_value(prefix, prepared, &elastic.max, inside, "the largest number of workers")?;
+            own = Some((min, max)).filter(|(min, max)| !min.is_null() || !max.is_null());
+        }
         if let Some(range) = task.elastic {
-            if !can {
-                let message =
-                    format!("the task template `{}` cannot grow and shrink", prepared.template.name);
+            if own.is_none() {
+                let name = &prepared.template.name;
+                let message = if elastic.is_some() {
+                    format!("the task template `{name}` cannot grow and shrink with these arguments")
+                } else {
+                    format!("the task template `{name}` cannot grow and shrink")
+                };
                 self.problem(Code::Conflict, format!("{prefix}/elastic"), message);
             }
-            return Some(range).filter(|_| can);
+            return Some(range).filter(|_| own.is_some());
         }
-        let elastic = prepared.template.elastic.as_ref().filter(|_| can)?;
-        let min =
-            self.template_value(prefix, prepared, &elastic.min, inside, "the least number of workers")?;
-        let max =
-            self.template_value(prefix, prepared, &elastic.max, inside, "the largest number of workers")?;
-        if min.is_null() && max.is_null() {
-            return None;
-        }
+        let (min, max) = own?;
         let range = Some(ElasticRange { min: count(&min).unwrap_or(0), max: count(&max).unwrap_or(0) });
         let range = range.filter(|range| range.min >= 1 && range.min <= range.max);
         if range.is_none() {
