@@ -20,7 +20,7 @@ copies() {
 }
 
 copies program.py python deepspeed horovod indexed jax kaldi megatron mpi mxnet paddle pytorch ray tensorflow
-copies lib/cubeloom.py python deepspeed download horovod http indexed jax kaldi megatron mpi mxnet paddle pytorch ray \
+copies lib/cubeloom.py python deepspeed download horovod http indexed jax kaldi megatron mpi mxnet paddle pytorch queue ray \
     recommenders spark sql tensorflow video xgboost
 # What starts torchrun.
 copies main.py pytorch deepspeed megatron

@@ -1,19 +1,24 @@
-//! `indexed`: workers that know their number and the others' addresses, and speak no protocol of ours.
+//! `indexed`: workers that know their number and the others' addresses, and speak no protocol of ours. Those of a template
+//! that is elastic need none of the others: the job goes on while one of them is left.
 //!
 //! The variables are those of Volcano's `svc` and `env` plugins and of Kubernetes' indexed Jobs.
 
 use cubeloom_domain::job::SuccessRule;
 
-use super::{Crew, Framework, Identity, Member, RoleRule, variables};
+use super::{Crew, Framework, Identity, Member, RoleRule, Shape, variables};
 
 pub const FRAMEWORK: Framework = Framework {
     name: "indexed",
     roles: &[RoleRule { name: "worker", min: 1, max: u32::MAX }],
-    elastic_role: None,
-    success: |_| SuccessRule::AllWorkers,
+    elastic_role: Some("worker"),
+    success,
     identity,
     operator: None,
 };
+
+fn success(shape: &Shape<'_>) -> SuccessRule {
+    if shape.elastic { SuccessRule::AnyWorker } else { SuccessRule::AllWorkers }
+}
 
 pub(super) fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
     let index = member.index.to_string();
