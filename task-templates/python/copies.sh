@@ -21,7 +21,7 @@ copies() {
 
 copies program.py python deepspeed horovod indexed jax kaldi megatron mpi mxnet paddle pytorch ray tensorflow
 copies lib/cubeloom.py python deepspeed download horovod http indexed jax kaldi megatron model-convert model-evaluate \
-    model-predict model-register mpi mxnet paddle pytorch pytorch-export ray recommenders spark sql tensorflow video \
+    model-predict model-register mpi mxnet paddle pytorch pytorch-export queue ray recommenders spark sql tensorflow video \
     xgboost
 # What starts torchrun.
 copies main.py pytorch deepspeed megatron

@@ -14,12 +14,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
+pub mod amqp;
 pub mod hdfs;
 pub mod processes;
 pub mod program;
 pub mod python;
 pub mod s3;
 
+pub use amqp::Amqp;
 pub use hdfs::Hdfs;
 pub use s3::S3;
 

@@ -22,6 +22,7 @@ mod mxnet;
 mod paddle;
 mod python;
 mod pytorch;
+mod queue;
 mod ray;
 mod recommenders;
 pub mod rig;

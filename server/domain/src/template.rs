@@ -140,6 +140,10 @@ pub struct ElasticTemplate {
     pub min: Value,
     /// More are not used.
     pub max: Value,
+    /// Whether the first worker gives the others their work: its end is the job's. Otherwise the workers are alike, and the job
+    /// goes on while there is one of them. Frameworks with a rule of their own keep it.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub leader: bool,
 }
 
 /// One thing that the program reports.

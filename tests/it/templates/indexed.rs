@@ -137,7 +137,8 @@ fn the_job_fails_with_worker_0() {
     let worker = worker_of(&app, &json!({"pid": of_worker(&app, "worker", 0)}));
     kill_process(worker, Signal::KILL).expect("it can be killed");
     assert_eq!(running.wait().code, Some(1));
-    let failure = &instance(&app.latest(), "gang")["state"]["failure"];
+    let latest = app.latest();
+    let failure = &instance(&latest, "gang")["state"]["failure"];
     assert_eq!((&failure["kind"], &failure["signal"]), (&"signal".into(), &9.into()), "{failure}");
     assert_eq!(failure["worker"], json!({"role": "worker", "index": 0}), "{failure}");
     assert!(wait_for_none(&app).is_empty());

@@ -1,7 +1,7 @@
 //! `indexed`: workers that know their number and the others' addresses, and speak no protocol of ours.
 //!
-//! The variables are those of Volcano's `svc` and `env` plugins and of Kubernetes' indexed Jobs. Elastic jobs are those whose
-//! first worker gives the others their work, and theirs to others when they are lost: it knows when all is done.
+//! The variables are those of Volcano's `svc` and `env` plugins and of Kubernetes' indexed Jobs. Of an elastic job some may be
+//! lost: their work is given to others by the first, which knows when all is done, or taken by others that need none of them.
 
 use cubeloom_domain::job::SuccessRule;
 
@@ -17,7 +17,11 @@ pub const FRAMEWORK: Framework = Framework {
 };
 
 fn success(shape: &Shape<'_>) -> SuccessRule {
-    if shape.elastic { SuccessRule::First("worker".into()) } else { SuccessRule::AllWorkers }
+    match (shape.elastic, shape.leader) {
+        (false, _) => SuccessRule::AllWorkers,
+        (true, true) => SuccessRule::First("worker".into()),
+        (true, false) => SuccessRule::AnyWorker,
+    }
 }
 
 pub(super) fn identity(crew: &Crew<'_>, member: &Member) -> Identity {

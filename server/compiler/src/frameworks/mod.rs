@@ -58,6 +58,8 @@ pub struct Shape<'a> {
     pub roles: &'a [&'a str],
     /// Whether it is elastic.
     pub elastic: bool,
+    /// Whether the first of its elastic workers gives the others their work.
+    pub leader: bool,
 }
 
 /// All workers of a job, in rank order.

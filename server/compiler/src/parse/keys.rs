@@ -80,6 +80,7 @@ pub const TEMPLATE: &[&str] = &[
     "elastic",
     "outputs",
 ];
+pub const ELASTIC_TEMPLATE: &[&str] = &["min", "max", "leader"];
 pub const LOCALIZED: &[&str] = &["en", "zh"];
 pub const LOCAL: &[&str] = &["python", "apt"];
 pub const PYTHON: &[&str] = &["interpreter", "requirements", "system_site_packages", "provided"];

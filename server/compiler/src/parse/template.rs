@@ -112,10 +112,11 @@ fn command(d: &mut Decoder, node: &Node<'_>) -> Option<Vec<String>> {
 }
 
 fn elastic(d: &mut Decoder, node: &Node<'_>) -> Option<ElasticTemplate> {
-    let map = d.map(node, "an elastic range", keys::ELASTIC)?;
+    let map = d.map(node, "an elastic range", keys::ELASTIC_TEMPLATE)?;
     let min = d.required(map, "min", number_or_expression);
     let max = d.required(map, "max", number_or_expression);
-    Some(ElasticTemplate { min: min?, max: max? })
+    let leader = d.optional(map, "leader", Decoder::boolean).unwrap_or(false);
+    Some(ElasticTemplate { min: min?, max: max?, leader })
 }
 
 fn output(d: &mut Decoder, node: &Node<'_>) -> Option<OutputTemplate> {

@@ -93,7 +93,11 @@ impl Planner<'_> {
             env,
             setup: self.words(&format!("{prefix}/setup"), &task.setup, sight),
             python: self.python(prefix, prepared, &inside),
-            success: (prepared.framework.success)(&Shape { roles: &names, elastic: roles.elastic.is_some() }),
+            success: (prepared.framework.success)(&Shape {
+                roles: &names,
+                elastic: roles.elastic.is_some(),
+                leader: prepared.template.elastic.as_ref().is_some_and(|elastic| elastic.leader),
+            }),
             gang: roles.gang,
             asks: prepared.framework.asks(),
             elastic: roles.elastic,

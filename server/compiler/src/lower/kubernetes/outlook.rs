@@ -48,7 +48,7 @@ fn sample(framework: &Framework) -> Job {
     };
     let roles: Vec<JobRole> = framework.roles.iter().enumerate().map(role).collect();
     let names: Vec<&str> = framework.roles.iter().map(|rule| rule.name).collect();
-    let success = (framework.success)(&Shape { roles: &names, elastic: false });
+    let success = (framework.success)(&Shape { roles: &names, elastic: false, leader: false });
     Job {
         key: AttemptKey { run: RunId::new(Timestamp(0), 0), task: "sample".into(), instance: 0, n: 1 },
         project: String::new(),

@@ -1,0 +1,41 @@
+"""What is before and behind the consumers: fills the queue anew, and says what is in the queues."""
+
+import os
+import sys
+
+import cubeloom
+import pika
+
+QUEUES = ("numbers", "doubles", "refused")
+
+
+def main(verb, url, *count):
+    parameters = pika.URLParameters(url)
+    parameters.credentials = pika.PlainCredentials(os.environ["AMQP_USER"], os.environ["AMQP_PASSWORD"])
+    with pika.BlockingConnection(parameters) as connection:
+        {"fill": fill, "left": left}[verb](connection.channel(), *map(int, count))
+
+
+def fill(channel, count):
+    channel.confirm_delivery()
+    for queue in QUEUES:
+        channel.queue_delete(queue)
+        channel.queue_declare(queue, durable=True)
+    for number in range(count):
+        properties = pika.BasicProperties(message_id=f"m-{number}", headers={"number": number}, delivery_mode=2)
+        channel.basic_publish("", "numbers", str(number), properties)
+
+
+def left(channel):
+    """What is there; reading does not take it."""
+    doubles, refused = [], []
+    for queue, found in (("doubles", doubles), ("refused", refused)):
+        while (got := channel.basic_get(queue))[0] is not None:
+            _, properties, body = got
+            found.append({"body": body.decode(), "headers": properties.headers or {}, "correlation_id": properties.correlation_id})
+    ready = channel.queue_declare("numbers", passive=True).method.message_count
+    values = sorted({int(one["body"]) for one in doubles})
+    cubeloom.outputs(ready=ready, doubles=values, published=len(doubles), refused=refused)
+
+
+main(*sys.argv[1:])
