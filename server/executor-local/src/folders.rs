@@ -65,16 +65,21 @@ pub(crate) fn make_owned(path: &Path, user: Option<u32>) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a folder is there and is not one that a server made and, dying, did not give away any more.
+/// Whether a folder is there and is not one that a server made and did not give away: it has died, or just made it.
 pub(crate) fn is_given(path: &Path) -> bool {
-    let own = rustix::process::geteuid().as_raw();
-    fs::symlink_metadata(path).is_ok_and(|found| found.uid() != own || found.mode() & 0o7777 & !OWN != 0)
+    fs::symlink_metadata(path).is_ok_and(|found| is_others(found.uid(), found.mode()))
 }
 
 /// The same of an open folder.
 pub(crate) fn is_given_folder(folder: &impl AsFd) -> bool {
-    let own = rustix::process::geteuid().as_raw();
-    rustix::fs::fstat(folder).is_ok_and(|found| found.st_uid != own || found.st_mode & 0o7777 & !OWN != 0)
+    rustix::fs::fstat(folder).is_ok_and(|found| is_others(found.st_uid, found.st_mode))
+}
+
+/// Whether a folder is somebody else's, or has a mode that somebody chose. The set-group-ID bit is nobody's choice: a folder
+/// has it from the one above, such as those that workers on Kubernetes share.
+fn is_others(owner: u32, mode: u32) -> bool {
+    const CHOSEN: u32 = 0o5777;
+    owner != rustix::process::geteuid().as_raw() || mode & CHOSEN & !OWN != 0
 }
 
 /// Gives a file or folder to `user`. Not what a link leads to: workers may have put one there.

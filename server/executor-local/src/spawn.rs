@@ -184,3 +184,26 @@ fn open_folder(above: &impl AsFd, name: impl rustix::path::Arg) -> io::Result<Ow
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(rustix::fs::openat(above, name, flags, Mode::empty())?)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    use super::*;
+
+    #[test]
+    fn folders_are_given_also_below_those_that_pass_their_group_on() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let workspace = tempfile::tempdir().unwrap();
+        let shared = workspace.path().join("runs");
+        fs::create_dir(&shared).unwrap();
+        // As for workers on Kubernetes.
+        fs::set_permissions(&shared, fs::Permissions::from_mode(0o2775)).unwrap();
+        let run = shared.join("run");
+        project_folder(workspace.path(), &run, Some(61_001)).unwrap();
+        let found = fs::metadata(&run).unwrap();
+        assert_eq!((found.uid(), found.gid(), found.mode() & 0o7777), (61_001, 61_001, 0o2750));
+    }
+}

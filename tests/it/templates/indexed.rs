@@ -86,7 +86,8 @@ fn shards_are_counted_once_and_merged() {
 
 #[test]
 fn a_slow_shard_is_leased_again_and_counted_once() {
-    let run = run(&app(), 0, &job("shards"), &["-p", "then=slow", "-p", "lease=5"]);
+    let app = app();
+    let run = run(&app, 0, &job("shards"), &["-p", "then=slow", "-p", "lease=5"]);
     assert_counted_once(&run);
     let gang = outputs(&run, "gang");
     assert!(gang["leased_again"].as_u64() >= Some(1), "{gang}");
@@ -95,7 +96,8 @@ fn a_slow_shard_is_leased_again_and_counted_once() {
 
 #[test]
 fn a_shard_whose_process_is_killed_is_run_again() {
-    let run = run(&app(), 0, &job("shards"), &["-p", "then=killed"]);
+    let app = app();
+    let run = run(&app, 0, &job("shards"), &["-p", "then=killed"]);
     assert_counted_once(&run);
     let gang = outputs(&run, "gang");
     assert_eq!((&gang["failed"], &gang["leased_again"]), (&1.into(), &0.into()), "{gang}");
@@ -174,8 +176,9 @@ fn the_next_attempt_goes_on_with_the_shards_that_are_done() {
     assert_counted_once(&run);
     let before = outputs(&run, "gang")["done_before"].as_u64().unwrap();
     assert!((1..7).contains(&before), "{before}");
-    let ran = ran(&folder(&run));
-    assert!(ran.iter().map(|(shard, _)| *shard).eq(0..7u32), "none was run again: {ran:?}");
+    let again = fs::read_dir(folder(&run).join("ran")).unwrap().flatten();
+    let again = again.filter(|file| file.file_name().to_string_lossy().contains(".2.")).count();
+    assert_eq!(again as u64, 7 - before, "none that was done is run again");
 }
 
 #[test]
