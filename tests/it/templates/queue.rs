@@ -41,10 +41,14 @@ fn words<'a>(url: &'a str, parameters: &[&'a str]) -> Vec<&'a str> {
 
 /// The numbers that the workers noted as done, each once.
 fn done(run_dir: &Path) -> BTreeSet<u64> {
-    let files = fs::read_dir(run_dir).unwrap().map(|entry| entry.unwrap().path());
-    let of_workers = files.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("done-"));
-    let texts: Vec<String> = of_workers.map(|path| fs::read_to_string(path).unwrap()).collect();
-    texts.iter().flat_map(|text| text.lines()).map(|line| line.parse().unwrap()).collect()
+    let files =
+        fs::read_dir(run_dir).expect("as it is written").map(|entry| entry.expect("as it is written").path());
+    let of_workers = files.filter(|path| {
+        path.file_name().expect("as it is written").to_str().expect("as it is written").starts_with("done-")
+    });
+    let texts: Vec<String> =
+        of_workers.map(|path| fs::read_to_string(path).expect("as it is written")).collect();
+    texts.iter().flat_map(|text| text.lines()).map(|line| line.parse().expect("as it is written")).collect()
 }
 
 fn up_to(end: u64) -> BTreeSet<u64> {
