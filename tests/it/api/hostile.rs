@@ -8,6 +8,7 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::models::register;
 use super::policy::filled;
 use super::runs::help::{document, start, task, until};
 use super::support::client::send;
@@ -35,6 +36,7 @@ fn a_page_of_ten_thousand_items_is_refused_and_the_field_is_named() {
     ada.post("/projects/default/pipelines", &json!({"document": text})).expect(201);
     let run = start(&ada, &text);
     until(&ada, &run, "succeeded");
+    register(&ada, "default", &json!({"name": "walk", "path": "models/walk/1"}));
     let lists = lists();
     assert!(lists.len() > 25, "{lists:?}");
     for (path, goes_on) in lists {

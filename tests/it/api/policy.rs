@@ -187,6 +187,7 @@ pub(super) fn filled(route: &str, run: &str) -> String {
         "cluster" => "local",
         "template" => "command",
         "volume" => "workspace",
+        "model" => "walk",
         "version" | "i" | "instance" | "attempt" => "1",
         "user" => Who::Viewer.name(),
         _ => "01arz3ndektsv4rrffq69g5fav",

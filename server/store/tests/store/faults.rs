@@ -30,7 +30,7 @@ async fn a_newer_schema_is_refused(fixture: Fixture) {
     outside(&fixture.url, "INSERT INTO schema_version VALUES (999, 'x')").await;
     let refused = refusal(&fixture.url).await;
     assert!(matches!(refused, StoreError::NewerSchema { found: 999, .. }), "{refused}");
-    assert!(refused.to_string().contains("999") && refused.to_string().contains("up to 5"), "{refused}");
+    assert!(refused.to_string().contains("999") && refused.to_string().contains("up to 6"), "{refused}");
 }
 
 async fn a_foreign_schema_is_refused(fixture: Fixture) {
@@ -41,7 +41,7 @@ async fn a_foreign_schema_is_refused(fixture: Fixture) {
 
 async fn servers_may_start_together(fixture: Fixture) {
     // As if nothing had been there: the lock makes the servers take turns at making the schema.
-    let drop = "DROP TABLE schema_version; DROP TABLE run_code; DROP TABLE plans; DROP TABLE wishes; DROP TABLE runs; \
+    let drop = "DROP TABLE schema_version; DROP TABLE model_versions; DROP TABLE models; DROP TABLE run_code; DROP TABLE plans; DROP TABLE wishes; DROP TABLE runs; \
         DROP TABLE expansions; DROP TABLE instances; DROP TABLE attempts; DROP TABLE cache; \
         DROP TABLE templates; DROP TABLE pipelines; DROP TABLE pipeline_versions; DROP TABLE counters; \
         DROP TABLE members; DROP TABLE sessions; DROP TABLE api_tokens; DROP TABLE links; DROP TABLE secrets; \
