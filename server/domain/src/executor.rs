@@ -130,7 +130,7 @@ pub struct Report {
     /// The last checkpoint.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub checkpoint: Option<Value>,
-    /// A sentence for each thing that could not be read.
+    /// A sentence for each thing that could not be read, the first of them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<String>,
 }

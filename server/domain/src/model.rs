@@ -10,8 +10,12 @@ use crate::ids::{AttemptKey, is_label};
 
 /// The longest text of a field, in bytes.
 const LONGEST_TEXT: usize = 4096;
+/// The longest path, in bytes: it is part of a key, which databases bound.
+const LONGEST_PATH: usize = 1024;
 /// Metrics, parameters and data of one version, at most.
 const MOST: usize = 200;
+/// All that is said of one version, in bytes.
+const LARGEST: usize = 64 << 10;
 
 /// What a program says of a model that it made, as a line in `CUBELOOM_OUTPUTS`. It becomes a version when the attempt has
 /// succeeded.
@@ -63,6 +67,9 @@ impl ReportedModel {
         if !is_below(&self.path) {
             return Err("its path does not lie below the workspace");
         }
+        if self.path.len() > LONGEST_PATH {
+            return Err("its path is longer than 1024 bytes");
+        }
         let texts =
             [self.format.as_deref(), self.digest.as_deref(), Some(&self.path), Some(&self.description)];
         let mut texts = texts.into_iter().flatten().chain(self.data.iter().map(String::as_str));
@@ -71,6 +78,9 @@ impl ReportedModel {
         }
         if self.metrics.len().max(self.parameters.len()).max(self.data.len()) > MOST {
             return Err("it has more than 200 metrics, parameters or data");
+        }
+        if serde_json::to_vec(self).map_or(usize::MAX, |text| text.len()) > LARGEST {
+            return Err("what is said of it is larger than 64 KiB");
         }
         Ok(())
     }
@@ -222,6 +232,9 @@ mod tests {
         for path in ["", "/etc", "models/../../x", "a//b", "./a", "a/"] {
             assert!(ReportedModel { path: path.into(), ..right.clone() }.check().is_err(), "{path}");
         }
+        assert!(ReportedModel { path: "x".repeat(1025), ..right.clone() }.check().is_err());
+        let parameters = [("all".to_owned(), "x".repeat(70_000).into())].into_iter().collect();
+        assert!(ReportedModel { parameters, ..right.clone() }.check().is_err());
         assert!(ReportedModel { alias: Some("1".into()), ..right.clone() }.check().is_err());
         assert!(ReportedModel { description: "x".repeat(5000), ..right }.check().is_err());
     }

@@ -251,13 +251,17 @@ impl Attempt {
             return Next::Verdict(Ok(()));
         }
         let count = self.names.roots.len();
+        let without_first = judge::first_has_failed(seen, &job.success);
         if let Some(verdict) = roots::verdict(seen.live_roots(), count, &job.success) {
+            if verdict.is_ok() && without_first {
+                return Next::GiveUp(self.failure(seen));
+            }
             return Next::Verdict(verdict);
         }
         if self.is_suspended(going, seen) {
             return Next::Wait;
         }
-        if judge::decider_has_failed(seen, &job.success)
+        if (judge::decider_has_failed(seen, &job.success) || (without_first && job.elastic.is_some()))
             && going.failed_since.get_or_insert_with(Instant::now).elapsed() >= LAG
         {
             return Next::GiveUp(self.failure(seen));

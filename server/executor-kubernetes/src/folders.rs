@@ -2,10 +2,10 @@
 //! workspace, which pods see as a claim.
 
 use std::fs;
-use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{io, iter};
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::executor::Notice;
@@ -156,10 +156,13 @@ impl Folders {
 /// Makes a folder and those above it, each writable for the workers: as theirs, where the server may give it to them, else
 /// through the group that both are in.
 fn make(workspace: &Path, folder: &str, uid: u32) -> io::Result<()> {
-    let mut path = workspace.to_path_buf();
-    fs::create_dir_all(&path)?;
-    for part in folder.split('/') {
+    fs::create_dir_all(workspace.parent().unwrap_or(workspace))?;
+    let below = Path::new(folder).components().scan(workspace.to_path_buf(), |path, part| {
         path.push(part);
+        Some(path.clone())
+    });
+    // The project's own folder first: its workers make folders in it.
+    for path in iter::once(workspace.to_path_buf()).chain(below) {
         match fs::DirBuilder::new().mode(0o2775).create(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             made => made?,

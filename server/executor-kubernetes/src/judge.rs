@@ -138,6 +138,19 @@ pub fn first_is_done(seen: &Seen, success: &SuccessRule, spare: u32) -> bool {
     ended(true).any(is_first) && ended(false).count() <= spare as usize
 }
 
+/// Whether the first worker of a role decides, and has ended badly, and nothing takes its place: objects that count workers
+/// take such a job for one that ended well.
+#[must_use]
+pub fn first_has_failed(seen: &Seen, success: &SuccessRule) -> bool {
+    let SuccessRule::First(role) = success else { return false };
+    let pods = || {
+        let pods = seen.pods.values().map(|pod| &*pod.view);
+        pods.filter(|pod| pod.worker.role == *role && pod.worker.index == 0)
+    };
+    let ended_badly = |pod: &PodView| matches!(&pod.state, PodState::Ended { end, .. } if !is_well(end));
+    pods().next().is_some() && pods().all(ended_badly)
+}
+
 /// Whether a worker of the role that decides has ended badly: its job cannot succeed any more.
 #[must_use]
 pub fn decider_has_failed(seen: &Seen, success: &SuccessRule) -> bool {
@@ -259,6 +272,11 @@ mod tests {
         assert!(!is_done(&[("worker", 0, Some(1))]));
         assert!(!is_done(&[("worker", 0, Some(0)), ("worker", 1, Some(2))]));
         assert!(first_is_done(&seen(&[("worker", 0, Some(0)), ("worker", 1, Some(2))]), &rule, 1));
+        let has_failed = |pods: &[_]| first_has_failed(&seen(pods), &rule);
+        assert!(has_failed(&[("worker", 0, Some(1)), ("worker", 1, Some(0))]));
+        assert!(!has_failed(&[("worker", 0, Some(0)), ("worker", 1, Some(2))]));
+        assert!(!has_failed(&[("worker", 0, None), ("worker", 1, Some(2))]));
+        assert!(!has_failed(&[("worker", 1, Some(2))]));
         assert!(!first_is_done(&seen(&[("worker", 0, Some(0))]), &SuccessRule::AllWorkers, 0));
     }
 

@@ -35,17 +35,9 @@ pub fn so_far(cluster: &Cluster, known: &Known) -> io::Result<Vec<Arc<Report>>> 
 pub fn whole(cluster: &Cluster, known: &Known) -> Report {
     let mut report = Report::default();
     for worker in workers(&known.job) {
-        let read = readable(cluster, known, &worker).and_then(|path| logs::range(&path, 0, length(&path)));
-        match read {
-            Ok(piece) => outputs::add(&mut report, &worker.to_string(), &piece.bytes),
-            Err(error) => report.warnings.push(format!("{worker}: its outputs cannot be read: {error}")),
-        }
+        outputs::add_file(&mut report, &worker.to_string(), readable(cluster, known, &worker));
     }
     report
-}
-
-fn length(path: &Path) -> usize {
-    usize::try_from(logs::len(path).unwrap_or(0)).unwrap_or(outputs::MOST).min(outputs::MOST)
 }
 
 /// The file to read a worker's reports from: its own, or, where its task has secrets, a copy without them.
@@ -58,7 +50,7 @@ pub fn readable(cluster: &Cluster, known: &Known, worker: &WorkerName) -> io::Re
     let copy = cluster.folders.worker(&job.key, worker).join("outputs.jsonl");
     if logs::len(&copy)? == 0 || newer(&own, &copy) {
         let mut masker = Masker::new(&known.masks);
-        let mut text = masker.push(&logs::range(&own, 0, length(&own))?.bytes);
+        let mut text = masker.push(&logs::range(&own, 0, outputs::length(&own))?.bytes);
         text.extend(masker.finish());
         std::fs::create_dir_all(copy.parent().unwrap_or(&copy))?;
         std::fs::write(&copy, text)?;

@@ -299,14 +299,17 @@ async fn register_one(
     let mut values = Values::texts("model", &[project, name])?;
     values.int(made.created_at.0)?;
     let sql = "INSERT INTO models (project, name, description, aliases_json, counted, created_at, updated_at, \
-               revision) VALUES ($1, $2, '', '{}', 0, $3, $3, 0) ON CONFLICT (project, name) DO NOTHING";
+               revision) SELECT name, $2, '', '{}', 0, $3, $3, 0 FROM projects WHERE name = $1 \
+               ON CONFLICT (project, name) DO NOTHING";
     execute(connection, sql, values).await?;
     let sql = backend.pick(
         "SELECT counted, revision FROM models WHERE project = $1 AND name = $2",
         "SELECT counted, revision FROM models WHERE project = $1 AND name = $2 FOR UPDATE",
     );
     let values = Values::texts("model", &[project, name])?;
-    let row = sqlx::query_with(sql, values.arguments).fetch_one(&mut *connection).await?;
+    // Its project may have been deleted while the run was asked to go on.
+    let row = sqlx::query_with(sql, values.arguments).fetch_optional(&mut *connection).await?;
+    let Some(row) = row else { return Ok(()) };
     let mut columns = Columns::of("model", &row);
     let (version, revision): (u32, u64) = (columns.int::<u32>()? + 1, columns.int::<u64>()? + 1);
     if insert(connection, made, version).await? == 0 {

@@ -1,5 +1,6 @@
 //! What workers wrote into `CUBELOOM_OUTPUTS`: JSON lines of outputs, metrics, progress, checkpoints, artefacts.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use cubeloom_domain::JsonMap;
@@ -15,6 +16,12 @@ use crate::logs;
 pub const MOST: usize = 16 << 20;
 /// More models of one attempt are not registered.
 const MOST_MODELS: usize = 100;
+/// Characters of a name that is none.
+const LONGEST_SHOWN: usize = 80;
+/// So many sentences say enough.
+const MOST_WARNINGS: usize = 20;
+/// How a line of a model begins.
+const OF_A_MODEL: &[u8] = b"{\"model\"";
 
 /// Beside the outputs of a worker that has secrets, a copy without them: the outputs themselves are masked only when it
 /// has ended.
@@ -44,19 +51,28 @@ enum Line {
 pub fn collect<'a>(files: impl Iterator<Item = (String, &'a Path)>) -> Report {
     let mut report = Report::default();
     for (worker, path) in files {
-        let path = &readable(path);
-        match logs::range(path, 0, length(path)) {
-            Ok(piece) => add(&mut report, &worker, &piece.bytes),
-            Err(error) => report.warnings.push(format!("{worker}: its outputs cannot be read: {error}")),
-        }
-        if logs::len(path).unwrap_or(0) > MOST as u64 {
-            report.warnings.push(format!("{worker}: only the first 16 MiB of its outputs were read"));
-        }
+        add_file(&mut report, &worker, Ok(readable(path)));
     }
     report
 }
 
-fn length(path: &Path) -> usize {
+/// Adds what one worker's file holds, or says why it cannot be read.
+pub fn add_file(report: &mut Report, worker: &str, path: io::Result<PathBuf>) {
+    let read = path.and_then(|path| Ok((logs::range(&path, 0, length(&path))?, logs::len(&path)?)));
+    match read {
+        Ok((piece, whole)) => {
+            add(report, worker, &piece.bytes);
+            if whole > MOST as u64 {
+                warn(report, format!("{worker}: only the first 16 MiB of its outputs were read"));
+            }
+        }
+        Err(error) => warn(report, format!("{worker}: its outputs cannot be read: {error}")),
+    }
+}
+
+/// How much of a worker's file is read, in bytes.
+#[must_use]
+pub fn length(path: &Path) -> usize {
     usize::try_from(logs::len(path).unwrap_or(0)).unwrap_or(MOST).min(MOST)
 }
 
@@ -72,6 +88,12 @@ pub fn add(report: &mut Report, worker: &str, text: &[u8]) {
             Ok(Line::Artifact(artifact)) => report.artifacts.push(artifact),
             Ok(Line::Model(model)) => add_model(report, worker, *model),
             Ok(Line::Progress(_)) => {}
+            Err(error) if line.trim_ascii_start().starts_with(OF_A_MODEL) => {
+                warn(
+                    report,
+                    format!("{worker}: a model is not registered, for its line cannot be read: {error}"),
+                );
+            }
             Err(_) => bad += 1,
         }
     }
@@ -81,24 +103,30 @@ pub fn add(report: &mut Report, worker: &str, text: &[u8]) {
         }
     }
     if bad > 0 {
-        report.warnings.push(format!(
-            "{worker}: {bad} lines of its outputs are not of the form {{\"output\": {{\"name\": value}}}} and the like"
-        ));
+        let lines = "lines of its outputs are not of the form {\"output\": {\"name\": value}} and the like";
+        warn(report, format!("{worker}: {bad} {lines}"));
     }
 }
 
 /// Adds a model; of what is said twice of one place, the last counts.
 fn add_model(report: &mut Report, worker: &str, model: ReportedModel) {
-    report.models.retain(|said| (&said.name, &said.path) != (&model.name, &model.path));
-    let checked = match report.models.len() {
-        MOST_MODELS.. => Err("an attempt may register 100"),
-        _ => model.check(),
-    };
+    let checked = model.check().and_then(|()| {
+        report.models.retain(|said| (&said.name, &said.path) != (&model.name, &model.path));
+        if report.models.len() < MOST_MODELS { Ok(()) } else { Err("an attempt may register 100") }
+    });
     match checked {
         Ok(()) => report.models.push(model),
         Err(why) => {
-            report.warnings.push(format!("{worker}: the model `{}` is not registered: {why}", model.name));
+            let name: String = model.name.chars().take(LONGEST_SHOWN).collect();
+            warn(report, format!("{worker}: the model `{name}` is not registered: {why}"));
         }
+    }
+}
+
+/// Says what could not be read.
+fn warn(report: &mut Report, warning: String) {
+    if report.warnings.len() < MOST_WARNINGS {
+        report.warnings.push(warning);
     }
 }
 

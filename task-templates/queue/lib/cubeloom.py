@@ -90,10 +90,12 @@ def model(name, path, format=None, metrics=None, parameters=None, data=None, des
     """Registers the file or folder at `path` as the next version of the model `name`, once this task has succeeded.
 
     A copy is kept in the project's folder, whatever becomes of the run's; its folder is returned, relative to the
-    project's. Rank 0 alone should call this; of several calls with one name the last counts. `path` lies below the run's
-    folder, or is relative to it. `data` is a list of what the model was trained on: paths, URLs, digests.
+    project's. Rank 0 alone should call this; of several calls with one name the last counts. `path` is relative to the
+    run's folder, or to where the program is. `data` is a list of what the model was trained on: paths, URLs, digests.
     """
     source = Path(os.path.abspath(run_dir / path))
+    if not source.exists() and os.path.exists(path):
+        source = Path(os.path.abspath(path))
     if not re.fullmatch("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", name):
         raise ValueError(f"{name!r} cannot be a model's name: letters a to z, digits and -, at most 63")
     metrics = {key: float(value) for key, value in (metrics or {}).items()}
@@ -103,12 +105,30 @@ def model(name, path, format=None, metrics=None, parameters=None, data=None, des
     place = [("RUN", "run"), ("TASK", "task"), ("INSTANCE", "0"), ("ATTEMPT", "1")]
     key = ".".join(os.environ.get(f"CUBELOOM_{variable}", alone) for variable, alone in place)
     folder = Path("models", name, key)
-    digest, size = _keep(source, workspace / folder)
     optional = {"metrics": metrics, "parameters": parameters, "data": data, "description": description, "alias": alias}
     found = {"name": name, "path": folder.as_posix(), "format": format or model_format(source)}
-    found |= {"digest": digest, "size": size} | {key: value for key, value in optional.items() if value}
+    found |= {key: value for key, value in optional.items() if value}
+    _check_model(found)
+    found["digest"], found["size"] = _keep(source, workspace / folder)
     _report({"model": found})
     return folder.as_posix()
+
+
+def _check_model(found):
+    """Whether the registry takes this: it is said before anything is copied, not when the task has succeeded."""
+    name = found["name"]
+    if not isinstance(found.get("data", []), list):
+        raise ValueError(f"`data` of the model {name!r} is a list of texts")
+    for key in ("metrics", "parameters", "data"):
+        if len(found.get(key, ())) > 200:
+            raise ValueError(f"`{key}` of the model {name!r} has more than 200 entries")
+    try:
+        text = json.dumps(found, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        raise ValueError(f"the parameters of the model {name!r} hold a number that is none: {error}") from error
+    texts = [found.get("description", ""), *map(str, found.get("data", []))]
+    if len(text.encode()) > 60_000 or any(len(one.encode()) > 4096 for one in texts):
+        raise ValueError(f"what is said of the model {name!r} is too long: 4096 bytes a text, 60,000 in all")
 
 
 def model_format(path):

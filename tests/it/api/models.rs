@@ -160,6 +160,31 @@ fn an_argument_names_a_version_which_is_settled_at_the_start() {
 }
 
 #[test]
+fn a_run_that_registers_several_tells_them_page_by_page() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let names = ["digits", "digits-onnx", "digits0"];
+    let lines =
+        names.map(|name| json!({"model": {"name": name, "path": format!("models/{name}/1")}}).to_string());
+    let command =
+        format!("for line in '{}'; do echo \"$line\" >> $CUBELOOM_OUTPUTS; done", lines.join("' '"));
+    let run = start(&editor, &document("several", &format!("tasks:\n{}", task("fit", &command, ""))));
+    until(&editor, &run, "succeeded");
+    let mut found = Vec::new();
+    let mut next = String::new();
+    loop {
+        let page = editor.get(&format!("/runs/{run}/models?limit=1{next}")).expect(200).json();
+        found.extend(
+            page["items"].as_array().unwrap().iter().map(|one| one["model"].as_str().unwrap().to_owned()),
+        );
+        let Some(cursor) = page["next_cursor"].as_str() else { break };
+        next = format!("&cursor={cursor}");
+    }
+    found.sort();
+    assert_eq!(found, names);
+}
+
+#[test]
 fn what_cannot_be_a_version_is_told_and_a_task_that_failed_registers_nothing() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
@@ -168,6 +193,9 @@ fn what_cannot_be_a_version_is_told_and_a_task_that_failed_registers_nothing() {
     let warning = outputs["items"][0]["warnings"][0].as_str().unwrap();
     assert!(warning.contains("the model `No Label` is not registered"), "{outputs}");
     assert!(page(&editor, &format!("/runs/{run}?tab=outputs")).contains("is not registered"));
+    let run = register(&editor, "default", &json!({"name": "digits", "path": "models/1", "data": "one.csv"}));
+    let outputs = editor.get(&format!("/runs/{run}/outputs")).expect(200).text();
+    assert!(outputs.contains("a model is not registered, for its line cannot be read"), "{outputs}");
     let line = format!("echo '{}' >> $CUBELOOM_OUTPUTS; exit 3", json!({"model": digits(1, 0.5)}));
     let failing = document("fails", &format!("tasks:\n{}", task("fit", &line, "")));
     let run = start(&editor, &failing);

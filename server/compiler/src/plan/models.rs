@@ -39,9 +39,11 @@ impl Planner<'_> {
 }
 
 fn no_model<'m>(name: &str, known: impl Iterator<Item = &'m str> + Clone) -> String {
-    let hint = hint(name, known.clone());
-    let hint = if hint.is_empty() { format!("; known are: {}", listing(known)) } else { hint };
-    format!("the project has no model `{name}`{hint}")
+    let mut hint = hint(name, known.clone());
+    if hint.is_empty() && known.clone().next().is_some() {
+        hint = format!("; known are: {}", listing(known));
+    }
+    format!("the project has no model `{name}`{hint} (a folder is written `./{name}`)")
 }
 
 fn place<'m>(model: &'m Usable, wanted: &Wanted<'_>) -> Result<&'m str, String> {

@@ -29,8 +29,11 @@ pub(crate) async fn of_run(
     Path(run): Path<RunId>,
     Query(page): Query<PageQuery>,
 ) -> ApiResult<Json<Page<ModelVersionView>>> {
-    let found = registered(&web, &run).await?;
-    Ok(Json(Page::cut(found, &page, |version| format!("{}/{:010}", version.model, version.version))?))
+    let place = |version: &ModelVersionView| format!("{}/{:010}", version.model, version.version);
+    let mut found = registered(&web, &run).await?;
+    // As the pages are cut: databases sort names in other ways.
+    found.sort_by_key(place);
+    Ok(Json(Page::cut(found, &page, place)?))
 }
 
 /// All of them.
