@@ -1,12 +1,12 @@
 //! What a task template must be beyond its form: names, version, roles, schema, expressions.
 
+use cubeloom_domain::ids::is_label;
 use cubeloom_domain::template::TaskTemplate;
 use cubeloom_domain::{Code, Problem};
 use serde_json::Value;
 
 use crate::expression::{Compiled, Mistake, expressions, strings};
 use crate::frameworks::{self, Framework};
-use crate::is_label;
 use crate::nearest::{hint, listing};
 use crate::path::Path;
 use crate::plan::{decode_resources, holds_expression};

@@ -303,8 +303,8 @@ async fn register_one(
                ON CONFLICT (project, name) DO NOTHING";
     execute(connection, sql, values).await?;
     let sql = backend.pick(
-        "SELECT counted, revision FROM models WHERE project = $1 AND name = $2",
-        "SELECT counted, revision FROM models WHERE project = $1 AND name = $2 FOR UPDATE",
+        "SELECT counted, revision, aliases_json FROM models WHERE project = $1 AND name = $2",
+        "SELECT counted, revision, aliases_json FROM models WHERE project = $1 AND name = $2 FOR UPDATE",
     );
     let values = Values::texts("model", &[project, name])?;
     // Its project may have been deleted while the run was asked to go on.
@@ -312,10 +312,10 @@ async fn register_one(
     let Some(row) = row else { return Ok(()) };
     let mut columns = Columns::of("model", &row);
     let (version, revision): (u32, u64) = (columns.int::<u32>()? + 1, columns.int::<u64>()? + 1);
+    let mut aliases: BTreeMap<String, u32> = columns.json()?;
     if insert(connection, made, version).await? == 0 {
         return Ok(());
     }
-    let mut aliases = aliases(connection, project, name).await?;
     if let Some(alias) = &made.reported.alias {
         aliases.insert(alias.clone(), version);
     }

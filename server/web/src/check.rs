@@ -1,6 +1,6 @@
 //! Checks of single fields that many requests have: all mistakes are found before any is told.
 
-use cubeloom_compiler::is_label;
+use cubeloom_domain::ids::is_label;
 use cubeloom_domain::{Code, Problem};
 
 use crate::error::{ApiError, ApiResult};

@@ -38,20 +38,27 @@ fn assert_counted_once(run: &Value) {
     let (gang, folder) = (outputs(run, "gang"), folder(run));
     // The primes below 10,000.
     assert_eq!((&gang["primes"], &gang["shards"]), (&1_229.into(), &7.into()), "{gang}");
-    let by_worker = gang["by_worker"].as_object().expect("as it is written").values();
-    let counted: u64 = by_worker.map(|count| count.as_u64().expect("as it is written")).sum();
-    assert_eq!(counted + gang["done_before"].as_u64().expect("as it is written"), 7, "{gang}");
-    assert_eq!(fs::read_to_string(folder.join("merged")).expect("as it is written"), "0\n", "on worker 0");
+    let by_worker = gang["by_worker"].as_object().expect("as the template writes it").values();
+    let counted: u64 = by_worker.map(|count| count.as_u64().expect("as the template writes it")).sum();
+    assert_eq!(counted + gang["done_before"].as_u64().expect("as the template writes it"), 7, "{gang}");
+    assert_eq!(
+        fs::read_to_string(folder.join("merged")).expect("as the template writes it"),
+        "0\n",
+        "on worker 0"
+    );
     // What the runs of the shards reported counts with their results.
     let report = &instance(run, "gang")["report"];
-    let metrics = report["metrics"].as_array().expect("as it is written");
+    let metrics = report["metrics"].as_array().expect("as the template writes it");
     let mut steps: Vec<u64> = metrics.iter().map(|it| it["step"].as_f64().expect("a step") as u64).collect();
     steps.sort_unstable();
     assert_eq!(steps, [0, 1, 2, 3, 4, 5, 6]);
-    let artifacts = report["artifacts"].as_array().expect("as it is written");
+    let artifacts = report["artifacts"].as_array().expect("as the template writes it");
     assert_eq!(artifacts.len(), 7, "{report}");
     for artifact in artifacts {
-        assert!(folder.join(artifact["path"].as_str().expect("as it is written")).is_file(), "{artifact}");
+        assert!(
+            folder.join(artifact["path"].as_str().expect("as the template writes it")).is_file(),
+            "{artifact}"
+        );
     }
 }
 
@@ -59,11 +66,15 @@ fn assert_counted_once(run: &Value) {
 fn ran(run_dir: &Path) -> Vec<(u32, u32)> {
     let files = fs::read_dir(run_dir.join("ran")).into_iter().flatten().flatten();
     let parse = |file: fs::DirEntry| -> (u32, u32) {
-        let name = file.file_name().into_string().expect("as it is written");
-        let worker = fs::read_to_string(file.path()).expect("as it is written");
+        let name = file.file_name().into_string().expect("as the template writes it");
+        let worker = fs::read_to_string(file.path()).expect("as the template writes it");
         (
-            name.split('.').next().expect("as it is written").parse().expect("as it is written"),
-            worker.parse().expect("as it is written"),
+            name.split('.')
+                .next()
+                .expect("as the template writes it")
+                .parse()
+                .expect("as the template writes it"),
+            worker.parse().expect("as the template writes it"),
         )
     };
     let mut found: Vec<(u32, u32)> = files.map(parse).collect();

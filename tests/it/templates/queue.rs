@@ -41,14 +41,23 @@ fn words<'a>(url: &'a str, parameters: &[&'a str]) -> Vec<&'a str> {
 
 /// The numbers that the workers noted as done, each once.
 fn done(run_dir: &Path) -> BTreeSet<u64> {
-    let files =
-        fs::read_dir(run_dir).expect("as it is written").map(|entry| entry.expect("as it is written").path());
+    let files = fs::read_dir(run_dir)
+        .expect("as the template writes it")
+        .map(|entry| entry.expect("as the template writes it").path());
     let of_workers = files.filter(|path| {
-        path.file_name().expect("as it is written").to_str().expect("as it is written").starts_with("done-")
+        path.file_name()
+            .expect("as the template writes it")
+            .to_str()
+            .expect("as the template writes it")
+            .starts_with("done-")
     });
     let texts: Vec<String> =
-        of_workers.map(|path| fs::read_to_string(path).expect("as it is written")).collect();
-    texts.iter().flat_map(|text| text.lines()).map(|line| line.parse().expect("as it is written")).collect()
+        of_workers.map(|path| fs::read_to_string(path).expect("as the template writes it")).collect();
+    texts
+        .iter()
+        .flat_map(|text| text.lines())
+        .map(|line| line.parse().expect("as the template writes it"))
+        .collect()
 }
 
 fn up_to(end: u64) -> BTreeSet<u64> {

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use cubeloom_compiler::export::argo::workflow;
-use cubeloom_compiler::{is_label, parse_pipeline, plain};
+use cubeloom_compiler::{parse_pipeline, plain};
+use cubeloom_domain::ids::is_label;
 use regex::Regex;
 use serde_json::Value;
 

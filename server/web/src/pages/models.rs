@@ -11,8 +11,8 @@ use cubeloom_store::PageOf;
 use serde_json::Value;
 
 use super::{Frame, html, with_query};
-use crate::api::models::{ListQuery, ModelVersionView, ModelView, models, version_page};
-use crate::error::{ApiError, ApiResult};
+use crate::api::models::{ListQuery, ModelVersionView, ModelView, find, find_version, models, version_page};
+use crate::error::ApiResult;
 use crate::extract::{Path, Query};
 use crate::page::PageQuery;
 use crate::show;
@@ -77,8 +77,7 @@ pub(crate) async fn model(
     Path((project, name)): Path<(String, String)>,
     Query(query): Query<PageQuery>,
 ) -> ApiResult<Response> {
-    let model = web.store().model(&project, &name).await?;
-    let model = model.ok_or_else(|| ApiError::not_found("model", &name))?;
+    let model = find(&web, &project, &name).await?;
     let page = version_page(&web, &model, &query).await?;
     let named: BTreeSet<&String> = page.items.iter().flat_map(|version| version.metrics.keys()).collect();
     let metrics = named.into_iter().take(COLUMNS).cloned().collect();
@@ -117,10 +116,8 @@ pub(crate) async fn version(
     frame: Frame,
     Path((project, name, number)): Path<(String, String, u32)>,
 ) -> ApiResult<Response> {
-    let model = web.store().model(&project, &name).await?;
-    let model = model.ok_or_else(|| ApiError::not_found("model", &name))?;
-    let found = web.store().model_version(&project, &name, number).await?;
-    let found = found.ok_or_else(|| ApiError::not_found("version", format!("{name}/{number}")))?;
+    let model = find(&web, &project, &name).await?;
+    let found = find_version(&web, &model, number).await?;
     let before =
         web.store().model_versions(&project, &name, &PageOf { after: Some(number), limit: 1 }).await?;
     let before = before.into_iter().next();

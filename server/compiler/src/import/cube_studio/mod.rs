@@ -18,6 +18,7 @@ mod task;
 mod template;
 mod volumes;
 
+use cubeloom_domain::ids::is_label;
 use serde_json::Value;
 
 use self::launchers::Launcher;
@@ -148,7 +149,7 @@ fn import_pipelines(
                 sources.len()
             ));
         }
-        if !crate::is_label(name) {
+        if !is_label(name) {
             return Err(format!(
                 "`{name}` is not a name: use lower-case letters, digits and `-`, at most 63"
             ));

@@ -4,9 +4,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde_json::json;
 
+use super::get::model;
 use crate::audit;
 use crate::auth::Caller;
-use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::error::{ApiResult, ProblemDocument};
 use crate::etag::{IfMatch, changed};
 use crate::extract::Path;
 use crate::state::Web;
@@ -30,9 +31,8 @@ pub(crate) async fn delete(
     Path((project, name)): Path<(String, String)>,
     IfMatch(expected): IfMatch,
 ) -> ApiResult<StatusCode> {
-    let found = web.store().model_summary(&project, &name).await?;
-    let summary = found.ok_or_else(|| ApiError::not_found("model", &name))?;
-    let before = json!({"versions": summary.versions, "aliases": summary.model.aliases});
+    let model = model(&web, &project, &name).await?;
+    let before = json!({"versions": model.versions, "aliases": model.aliases});
     let entry = audit::entry(&web, &caller, "model.delete", &name).before(before);
     changed(web.store().delete_model(&project, &name, expected, &entry).await?, "model", &name)?;
     Ok(StatusCode::NO_CONTENT)

@@ -1,6 +1,7 @@
 //! `GET /projects/{project}/models/{model}`
 
 use axum::extract::State;
+use cubeloom_domain::model::Model;
 
 use super::ModelView;
 use crate::error::{ApiError, ApiResult, ProblemDocument};
@@ -27,7 +28,16 @@ pub(crate) async fn get(
     Ok(Tagged(model.revision, model))
 }
 
-/// A model of a project.
+/// A model of a project, without its versions.
+///
+/// # Errors
+/// When there is none, or the database does not answer.
+pub(crate) async fn find(web: &Web, project: &str, name: &str) -> ApiResult<Model> {
+    let found = web.store().model(project, name).await?;
+    found.ok_or_else(|| ApiError::not_found("model", name))
+}
+
+/// A model of a project, as the API shows it.
 ///
 /// # Errors
 /// When there is none, or the database does not answer.

@@ -11,8 +11,10 @@ mod version;
 mod versions;
 pub mod view;
 
+pub(crate) use get::find;
 pub(crate) use list::{ListQuery, models};
 pub(crate) use of_run::registered;
+pub(crate) use version::find_version;
 pub(crate) use versions::version_page;
 pub(crate) use view::{ModelVersionView, ModelView};
 

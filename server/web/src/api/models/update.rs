@@ -6,11 +6,11 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use super::ModelView;
-use super::get::model;
+use super::get::{find, model};
 use crate::audit;
 use crate::auth::Caller;
 use crate::check::Found;
-use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::error::{ApiResult, ProblemDocument};
 use crate::etag::{IfMatch, Tagged, changed};
 use crate::extract::{Json, Path};
 use crate::state::Web;
@@ -49,8 +49,7 @@ pub(crate) async fn update(
     let mut found = Found::default();
     found.text("/description", &change.description, 2000);
     found.refuse()?;
-    let before = web.store().model(&project, &name).await?;
-    let mut after = before.ok_or_else(|| ApiError::not_found("model", &name))?;
+    let mut after = find(&web, &project, &name).await?;
     let entry = audit::entry(&web, &caller, "model.update", &name);
     let entry = entry.before(json!({"description": after.description}));
     after.description = change.description;

@@ -1,8 +1,9 @@
 //! `GET /projects/{project}/models/{model}/versions/{version}`
 
 use axum::extract::State;
+use cubeloom_domain::model::{Model, ModelVersion};
 
-use super::ModelVersionView;
+use super::{ModelVersionView, find};
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::state::Web;
@@ -22,9 +23,16 @@ pub(crate) async fn version(
     State(web): State<Web>,
     Path((project, name, version)): Path<(String, String, u32)>,
 ) -> ApiResult<Json<ModelVersionView>> {
-    let model = web.store().model(&project, &name).await?;
-    let model = model.ok_or_else(|| ApiError::not_found("model", &name))?;
-    let found = web.store().model_version(&project, &name, version).await?;
-    let found = found.ok_or_else(|| ApiError::not_found("version", format!("{name}/{version}")))?;
+    let model = find(&web, &project, &name).await?;
+    let found = find_version(&web, &model, version).await?;
     Ok(Json(ModelVersionView::new(found, &model)))
+}
+
+/// A version of a model.
+///
+/// # Errors
+/// When there is none, or the database does not answer.
+pub(crate) async fn find_version(web: &Web, model: &Model, version: u32) -> ApiResult<ModelVersion> {
+    let found = web.store().model_version(&model.project, &model.name, version).await?;
+    found.ok_or_else(|| ApiError::not_found("version", format!("{}/{version}", model.name)))
 }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use cubeloom_domain::model::Model;
 use cubeloom_store::PageOf;
 
-use super::ModelVersionView;
+use super::{ModelVersionView, find};
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
@@ -27,8 +27,7 @@ pub(crate) async fn versions(
     Path((project, name)): Path<(String, String)>,
     Query(query): Query<PageQuery>,
 ) -> ApiResult<Json<Page<ModelVersionView>>> {
-    let found = web.store().model(&project, &name).await?;
-    let model = found.ok_or_else(|| ApiError::not_found("model", &name))?;
+    let model = find(&web, &project, &name).await?;
     Ok(Json(version_page(&web, &model, &query).await?))
 }
 
