@@ -23,8 +23,10 @@ export function resourcesOf(task: Task, template: TemplateInfo | undefined): str
   return [workers !== null && workers > 1 ? `${workers} ×` : "", amounts].filter(Boolean).join(" ");
 }
 
-/** How many instances `for_each` makes, as far as the document says; `null` when it makes none. */
+/** How many instances `for_each` or `search` makes, as far as the document says; `null` when there is neither. */
 export function instancesOf(task: Task): string | null {
+  const search = mapping(task["search"]);
+  if (Object.keys(search).length > 0) return typeof search["trials"] === "number" ? String(search["trials"]) : "n";
   const each = mapping(task["for_each"]);
   if (Object.keys(each).length === 0) return null;
   if (Array.isArray(each["list"])) return String(each["list"].length);

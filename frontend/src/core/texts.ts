@@ -56,6 +56,7 @@ const STATES: Record<string, string> = {
   upstream_failed: /* text */ "common.state-upstream_failed",
   cancelled: /* text */ "common.state-cancelled",
   cancelling: /* text */ "common.state-cancelling",
+  stopped_early: /* text */ "common.state-stopped_early",
   skipped: /* text */ "common.state-skipped",
   reused: /* text */ "common.state-reused",
 };

@@ -110,16 +110,19 @@ function outputs(document: PipelineDocument, task: Task, templates: Field["templ
     const all = new Map<string, string | undefined>([...required.map((output) => [output, undefined] as const), ...reported.map(({ name, description }) => [name, description] as const)]);
     // A name may hold `-`: the server reads it behind `tasks.` whole.
     const start = /^[\w-]+$/.test(one.name) ? `tasks.${one.name}.outputs` : `tasks["${one.name}"].outputs`;
+    const best: Candidate[] = isMapping(one["search"]) ? [{ label: member(start, "best"), kind: "output", text: /* text */ "graph.names-best" }] : [];
+    if (all.size === 0 && best.length > 0) return best;
     if (all.size === 0) return [{ label: `${start}.`, kind: "output", ...detail(one.template) }];
-    return [...all].map(([output, description]) => ({ label: member(start, output), kind: "output" as const, ...detail(description ?? one.template) }));
+    return [...best, ...[...all].map(([output, description]) => ({ label: member(start, output), kind: "output" as const, ...detail(description ?? one.template) }))];
   });
 }
 
 function items(task: Task): Candidate[] {
-  const each = task["for_each"];
+  const [each, search] = [task["for_each"], task["search"]];
   const { matrix, list } = isMapping(each) ? each : {};
+  const over = isMapping(search) ? search["over"] : undefined;
   const first: unknown = Array.isArray(list) ? list[0] : undefined;
-  const keys = isMapping(matrix) ? Object.keys(matrix) : isMapping(first) ? Object.keys(first) : [];
+  const keys = isMapping(over) ? Object.keys(over) : isMapping(matrix) ? Object.keys(matrix) : isMapping(first) ? Object.keys(first) : [];
   return [{ label: "item", kind: "item", text: /* text */ "graph.names-item" }, ...keys.map((key): Candidate => ({ label: member("item", key), kind: "item" }))];
 }
 

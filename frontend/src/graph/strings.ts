@@ -4,7 +4,7 @@ import type { Json, Task } from "./document";
 import type { Path } from "./edits/fields";
 
 /** The fields of a task whose strings may hold expressions. */
-export const EXPRESSION_FIELDS = ["arguments", "env", "setup", "when", "for_each", "cache"] as const;
+export const EXPRESSION_FIELDS = ["arguments", "env", "setup", "when", "for_each", "search", "cache"] as const;
 
 /** Whether the string at a path of a task is an expression without braces around it. */
 export function isBare(path: Path): boolean {

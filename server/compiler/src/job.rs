@@ -12,17 +12,19 @@ use crate::arguments::check;
 use crate::expression::{Args, Mistake, Scope, bare, render, render_value, to_text};
 use crate::path::Path;
 use crate::plan::elements;
+use crate::search;
 
-/// The elements of a `for_each` task; one element, `null`, of a plain one.
+/// The elements of a `for_each` task, the first trials of a search; one element, `null`, of a plain one.
 ///
 /// # Errors
 /// A failure of kind `Expression`: what it reads is not there, is no list, or too long a one.
 pub fn expand(plan: &RunPlan, task: TaskIx, outputs: &Outputs) -> Result<Vec<Value>, Failure> {
     let planned = plan.task(task);
-    match planned.for_each.as_ref().map(|for_each| &for_each.items) {
-        None => Ok(vec![Value::Null]),
-        Some(ForEachItems::Known(items)) => Ok(items.clone()),
-        Some(ForEachItems::Expression(source)) => bare(source)
+    let Some(for_each) = &planned.for_each else { return Ok(vec![Value::Null]) };
+    match &for_each.items {
+        ForEachItems::Known(items) => Ok(items.clone()),
+        ForEachItems::Search(_) => Ok(search::first_trials(plan, task)),
+        ForEachItems::Expression(source) => bare(source)
             .and_then(|expression| expression.evaluate(&scope(plan, planned, None, outputs)))
             .map_err(|mistake| mistake.message)
             .and_then(elements)
@@ -80,7 +82,7 @@ pub fn job(
     let planned = plan.task(task);
     let template = plan.template_of(planned);
     let scope = scope(plan, planned, item, outputs);
-    let late = late_arguments(planned, template, &scope)?;
+    let late = late_arguments(planned, template, &scope).map_err(|wrong| wrong.failure(planned))?;
     let inside = Scope { args: Some(Args::Planned(&planned.arguments, &late)), ..scope };
     let key = AttemptKey { run: plan.context.id.clone(), task: planned.name.clone(), instance, n };
     Ok(Job {
@@ -108,6 +110,10 @@ pub fn job(
         timeout: planned.timeout,
         placement: planned.placement.clone(),
         outputs: planned.outputs.clone(),
+        watches: planned
+            .search()
+            .filter(|search| search.early_stop.is_some())
+            .map(|search| search.of.clone()),
     })
 }
 
@@ -123,7 +129,8 @@ pub fn question(
 ) -> Result<Question, Failure> {
     let planned = plan.task(task);
     let scope = scope(plan, planned, item, outputs);
-    let late = late_arguments(planned, plan.template_of(planned), &scope)?;
+    let late =
+        late_arguments(planned, plan.template_of(planned), &scope).map_err(|wrong| wrong.failure(planned))?;
     let argument = |name: &str| match planned.arguments.get(name) {
         Some(Late::Value(value)) => Some(value),
         _ => late.get(name),
@@ -160,17 +167,42 @@ fn failure(task: &PlannedTask, place: &str, message: &str) -> Failure {
     Failure::new(FailureKind::Expression, format!("task `{}`, {place}: {message}", task.name))
 }
 
+/// An argument that cannot be given.
+struct Wrong {
+    /// Where, below the task: `/arguments/words/0`.
+    path: String,
+    message: String,
+}
+
+impl Wrong {
+    fn failure(&self, task: &PlannedTask) -> Failure {
+        failure(task, self.path.trim_start_matches('/'), &self.message)
+    }
+}
+
+/// What is wrong with the arguments of one element, of a task that reads no outputs.
+pub fn wrong_argument(plan: &RunPlan, task: TaskIx, item: &Value) -> Option<(String, String)> {
+    let (planned, outputs) = (plan.task(task), Outputs::new());
+    // An element that its condition passes over is never given its arguments.
+    if !condition(plan, task, Some(item), &outputs).is_ok_and(|holds| holds) {
+        return None;
+    }
+    let scope = scope(plan, planned, Some(item), &outputs);
+    let wrong = late_arguments(planned, plan.template_of(planned), &scope).err()?;
+    Some((wrong.path, wrong.message))
+}
+
 /// The arguments that were late, evaluated and checked.
 fn late_arguments(
     planned: &PlannedTask,
     template: &PlannedTemplate,
     scope: &Scope<'_>,
-) -> Result<JsonMap, Failure> {
+) -> Result<JsonMap, Wrong> {
     let mut late = JsonMap::new();
     for (name, argument) in &planned.arguments {
         if let Late::Source(source) = argument {
             let value = render_value(source, scope)
-                .map_err(|mistake| failure(planned, &format!("argument `{name}`"), &mistake.message))?;
+                .map_err(|mistake| Wrong { path: format!("/arguments/{name}"), message: mistake.message })?;
             late.insert(name.clone(), value);
         }
     }
@@ -183,8 +215,8 @@ fn late_arguments(
             all.insert(name.clone(), value.clone());
         }
     }
-    match check(&template.parameters, &all, &[], &mut Path::default()).first() {
-        Some(problem) => Err(failure(planned, &format!("arguments{}", problem.path), &problem.message)),
+    match check(&template.parameters, &all, &[], &mut Path::default()).into_iter().next() {
+        Some(problem) => Err(Wrong { path: format!("/arguments{}", problem.path), message: problem.message }),
         None => Ok(late),
     }
 }

@@ -18,12 +18,12 @@ mod path;
 mod plan;
 pub mod preview;
 pub mod schema;
+pub mod search;
 mod template;
 mod validate;
 pub mod yaml;
 
 pub use cache::cache_key;
-pub use cubeloom_domain::ids::is_label;
 pub use files::missing_files;
 pub use job::{condition, expand, job, question};
 pub use parse::{Document, parse_pipeline, parse_template, plain};

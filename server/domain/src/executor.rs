@@ -66,6 +66,8 @@ pub enum Event {
     },
     /// Its program said how far it is.
     Progress(Progress),
+    /// Its program reported a value of the metric that its job [watches](Job::watches).
+    Measured(Metric),
     /// It has ended, and nothing of it runs any more.
     Ended(Box<Ended>),
     /// The cluster knows nothing of it.
@@ -166,6 +168,8 @@ pub enum StopCause {
     Timeout,
     /// Its place is needed.
     Preempted,
+    /// Other trials of its search are better.
+    Outdone,
 }
 
 /// What a cluster has.

@@ -75,6 +75,9 @@ pub struct Job {
     /// Outputs that must have been written.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub outputs: Vec<String>,
+    /// The metric whose values are told while it runs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub watches: Option<String>,
 }
 
 impl Job {

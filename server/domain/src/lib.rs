@@ -26,6 +26,7 @@ pub mod problem;
 pub mod quantity;
 pub mod record;
 pub mod resources;
+pub mod search;
 pub mod state;
 pub mod template;
 pub mod usage;

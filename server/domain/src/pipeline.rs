@@ -11,6 +11,7 @@ use crate::canvas::Canvas;
 use crate::outcome::FailureKind;
 use crate::quantity::Span;
 use crate::resources::ResourceRequest;
+use crate::search::Search;
 
 /// The version of documents that this build reads and writes.
 pub const API_VERSION: &str = "cubeloom/v1";
@@ -173,6 +174,9 @@ pub struct Task {
     /// One instance for each element.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub for_each: Option<ForEach>,
+    /// One instance for each trial of a search.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub search: Option<Search>,
     /// Where its workers go; over the pipeline's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub placement: Option<Placement>,

@@ -16,6 +16,7 @@ use crate::job::{PythonEnvironment, SecretMount, SuccessRule, VolumeMount};
 use crate::pipeline::{ElasticRange, Placement, RetryOn, SizingMode, TriggerRule};
 use crate::quantity::Span;
 use crate::resources::Resources;
+use crate::search::PlannedSearch;
 
 /// What a run is, as expressions see it (`run.id`, `run.date`, ...) and as workers are told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -247,6 +248,8 @@ pub enum ForEachItems {
     Known(Vec<Value>),
     /// An expression over outputs of earlier tasks.
     Expression(String),
+    /// The trials of a search. Their number may grow while they run.
+    Search(Box<PlannedSearch>),
 }
 
 /// What happens after a failure, nothing left open.
@@ -273,6 +276,17 @@ pub struct CachePolicy {
     /// How old a result may be.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_age: Option<Span>,
+}
+
+impl PlannedTask {
+    /// The search that its instances are trials of.
+    #[must_use]
+    pub fn search(&self) -> Option<&PlannedSearch> {
+        match self.for_each.as_ref().map(|each| &each.items) {
+            Some(ForEachItems::Search(search)) => Some(search),
+            _ => None,
+        }
+    }
 }
 
 impl RunPlan {

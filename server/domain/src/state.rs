@@ -146,6 +146,11 @@ pub enum InstanceState {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reused: Option<ReusedFrom>,
     },
+    /// A trial that was stopped, as others of its search are better.
+    StoppedEarly {
+        /// A sentence with the values.
+        why: String,
+    },
     /// Its last attempt failed.
     Failed {
         /// Why.
@@ -178,6 +183,12 @@ impl InstanceState {
         !matches!(self, Self::Pending | Self::Waiting { .. } | Self::Backoff { .. } | Self::Active)
     }
 
+    /// Whether it left what it was run for, so that it need not be run again.
+    #[must_use]
+    pub fn is_done_with(&self) -> bool {
+        matches!(self, Self::Succeeded { .. } | Self::StoppedEarly { .. })
+    }
+
     /// The word for it, as shown.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
@@ -188,6 +199,7 @@ impl InstanceState {
             Self::Active => "running",
             Self::Succeeded { reused: None } => "succeeded",
             Self::Succeeded { reused: Some(_) } => "reused",
+            Self::StoppedEarly { .. } => "stopped_early",
             Self::Failed { .. } => "failed",
             Self::UpstreamFailed => "upstream_failed",
             Self::Skipped { .. } => "skipped",

@@ -412,7 +412,7 @@ impl Engine {
         let event = match &observation.event {
             Event::Preparing(what) => RunEvent::Preparing(observation.key.clone(), what.clone()),
             Event::Progress(progress) => RunEvent::Progress(observation.key.clone(), *progress),
-            Event::Started { .. } | Event::Ended(_) | Event::NotFound => return,
+            Event::Started { .. } | Event::Measured(_) | Event::Ended(_) | Event::NotFound => return,
         };
         let _ = self.events.send(event);
     }

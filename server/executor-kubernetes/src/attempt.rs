@@ -12,7 +12,7 @@ use cubeloom_domain::executor::{Ended, Event};
 use cubeloom_domain::job::{DEFAULT_GRACE, Job};
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
 use cubeloom_domain::usage::UsageSummary;
-use cubeloom_workers::outputs::ProgressTail;
+use cubeloom_workers::outputs::Tails;
 use cubeloom_workers::{logs, mask, outputs as reported};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -88,7 +88,7 @@ struct Going {
     followers: JoinSet<()>,
     /// How many bytes of logs were read.
     read: Arc<AtomicU64>,
-    progress: BTreeMap<WorkerName, ProgressTail>,
+    tails: Tails,
 }
 
 /// What follows from a look.
@@ -118,7 +118,7 @@ impl Attempt {
             kept: HashSet::new(),
             followers: JoinSet::new(),
             read: Arc::default(),
-            progress: BTreeMap::new(),
+            tails: Tails::new(self.known.job.watches.clone()),
         };
         if let Some(ended) = self.see_through(&mut going, begin).await {
             self.mark_logs();
@@ -469,11 +469,13 @@ impl Attempt {
             return;
         }
         let job = &self.known.job;
-        for worker in outputs::workers(job) {
-            let path = self.cluster.folders.outputs(&job.project, &job.key, &worker);
-            if let Some(progress) = going.progress.entry(worker).or_default().read(&path) {
-                self.cluster.report(&job.key, Event::Progress(progress));
-            }
+        let file = |worker: WorkerName| self.cluster.folders.outputs(&job.project, &job.key, &worker);
+        let news = going.tails.read(outputs::workers(job).map(file));
+        for metric in news.measured {
+            self.cluster.report(&job.key, Event::Measured(metric));
+        }
+        if let Some(progress) = news.progress {
+            self.cluster.report(&job.key, Event::Progress(progress));
         }
     }
 }

@@ -26,6 +26,7 @@ pub fn written(root: &RootView) -> Option<Stop> {
         "cancelled" => StopCause::Cancelled,
         "timeout" => StopCause::Timeout,
         "preempted" => StopCause::Preempted,
+        "outdone" => StopCause::Outdone,
         _ => return None,
     };
     Some(Stop { cause, grace: Duration::from_millis(grace.parse().ok()?) })
@@ -35,7 +36,7 @@ pub fn written(root: &RootView) -> Option<Stop> {
 #[must_use]
 pub fn outcome(cause: StopCause) -> Outcome {
     match cause {
-        StopCause::Cancelled => Outcome::Cancelled,
+        StopCause::Cancelled | StopCause::Outdone => Outcome::Cancelled,
         StopCause::Timeout => Outcome::Failed(Failure::new(FailureKind::Timeout, "its time was up")),
         StopCause::Preempted => {
             let message = "its place was needed for another job";
@@ -50,6 +51,7 @@ pub async fn write(cluster: &Cluster, job: &Names, stop: Stop) {
         StopCause::Cancelled => "cancelled",
         StopCause::Timeout => "timeout",
         StopCause::Preempted => "preempted",
+        StopCause::Outdone => "outdone",
     };
     let patch = json!({"metadata": {"annotations": {STOP: format!("{cause} {}", stop.grace.as_millis())}}});
     let (params, patch) = (PatchParams::default(), Patch::Merge(&patch));

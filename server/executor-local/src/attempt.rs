@@ -25,7 +25,7 @@ use crate::spares::Spawned;
 use crate::spec::{self, ExitRecord, Note, StopWhy, StopWish};
 use crate::start;
 use crate::watch::{Gone, Watched, watch};
-use cubeloom_workers::outputs::ProgressTail;
+use cubeloom_workers::outputs::Tails;
 
 /// What can happen to an attempt.
 pub(crate) enum Happened {
@@ -77,7 +77,7 @@ pub(crate) struct Attempt {
     stopping: latch::Sender<bool>,
     started: bool,
     unprepared: Option<Failure>,
-    tails: Vec<ProgressTail>,
+    tails: Tails,
     progress: Option<Progress>,
 }
 
@@ -104,7 +104,7 @@ impl Attempt {
             stopping: latch::channel(false).0,
             started: false,
             unprepared: None,
-            tails: workers.iter().map(|_| ProgressTail::default()).collect(),
+            tails: Tails::default(),
             progress: None,
             workers,
         }
@@ -170,7 +170,7 @@ impl Attempt {
             tokio::select! {
                 biased;
                 Some(happened) = inbox.recv() => self.happened(happened),
-                _ = ticks.tick() => self.look_for_progress(),
+                _ = ticks.tick() => self.look_for_news(),
             }
         }
         let machine = Arc::clone(&self.machine);
@@ -340,14 +340,21 @@ impl Attempt {
         }
     }
 
-    /// Tells the last progress of the lowest rank that has any.
-    fn look_for_progress(&mut self) {
+    /// The metric whose values are told while it runs.
+    pub(crate) fn watch_metric(&mut self, name: Option<String>) {
+        self.tails = Tails::new(name);
+    }
+
+    /// Tells how far its program is, and what it has measured.
+    fn look_for_news(&mut self) {
         if !self.started {
             return;
         }
-        let found =
-            self.tails.iter_mut().zip(&self.workers).find_map(|(tail, worker)| tail.read(&worker.outputs));
-        if let Some(progress) = found.filter(|found| self.progress != Some(*found)) {
+        let news = self.tails.read(self.workers.iter().map(|worker| &worker.outputs));
+        for metric in news.measured {
+            self.machine.report(&self.key, Event::Measured(metric));
+        }
+        if let Some(progress) = news.progress.filter(|found| self.progress != Some(*found)) {
             self.progress = Some(progress);
             self.machine.report(&self.key, Event::Progress(progress));
         }

@@ -175,6 +175,7 @@ impl Entry {
         let mut attempt = Attempt::new(Arc::clone(machine), job.key.clone(), workers, gang, self.sender);
         attempt.together = (local.gang as usize).clamp(1, local.workers.len().max(1));
         attempt.required.clone_from(&local.outputs);
+        attempt.watch_metric(job.watches.clone());
         attempt
     }
 
@@ -211,7 +212,7 @@ fn forget(dir: &Path) {
 
 fn why(cause: StopCause) -> StopWhy {
     match cause {
-        StopCause::Cancelled => StopWhy::Cancelled,
+        StopCause::Cancelled | StopCause::Outdone => StopWhy::Cancelled,
         StopCause::Timeout => StopWhy::Timeout,
         StopCause::Preempted => StopWhy::Preempted,
     }

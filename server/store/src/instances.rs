@@ -127,13 +127,14 @@ const STATE_WORD: &str = "SUBSTR(state_json, 11, 12)";
 
 /// The state whose document goes on with this.
 fn state_of(word: &str) -> Result<&'static str, StoreError> {
-    const WORDS: [(&str, &str); 10] = [
+    const WORDS: [(&str, &str); 11] = [
         ("pending\"", "pending"),
         ("waiting\"", "waiting"),
         ("backoff\"", "backoff"),
         ("active\"", "running"),
         ("succeeded\",", "reused"),
         ("succeeded\"", "succeeded"),
+        ("stopped_earl", "stopped_early"),
         ("failed\"", "failed"),
         ("upstream_fai", "upstream_failed"),
         ("skipped\"", "skipped"),

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cubeloom_domain::executor::{
-    BoxFuture, Ended, Event, Executor, Facts, Observation, Observer, Report, StopCause, Submission,
+    BoxFuture, Ended, Event, Executor, Facts, Metric, Observation, Observer, Report, StopCause, Submission,
 };
 use cubeloom_domain::job::Job;
 use cubeloom_domain::lowered::Bindings;
@@ -24,6 +24,8 @@ pub enum Behaviour {
     Succeed,
     /// It succeeds at once with these outputs.
     Outputs(JsonMap),
+    /// It succeeds at once and reports what this makes of it.
+    Compute(fn(&Job) -> Report),
     /// It fails at once.
     Fail(FailureKind),
     /// It runs until the test ends it.
@@ -105,19 +107,28 @@ impl FakeExecutor {
 
     /// Ends a job that is held.
     pub fn finish(&self, key: &AttemptKey, outcome: Outcome) {
+        self.finish_with(key, outcome, Report::default());
+    }
+
+    /// Ends a job that is held, with a report.
+    pub fn finish_with(&self, key: &AttemptKey, outcome: Outcome, report: Report) {
         let mut inner = self.lock();
         if inner.jobs.remove(key) {
-            self.end(&mut inner, key, outcome, JsonMap::new());
+            self.end(&mut inner, key, outcome, report);
         }
+    }
+
+    /// Says that a job that is held has measured something.
+    pub fn measure(&self, key: &AttemptKey, metric: Metric) {
+        self.lock().tell(key, Event::Measured(metric));
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn end(&self, inner: &mut Inner, key: &AttemptKey, outcome: Outcome, outputs: JsonMap) {
+    fn end(&self, inner: &mut Inner, key: &AttemptKey, outcome: Outcome, report: Report) {
         let now = self.clock.now();
-        let report = Report { outputs, ..Report::default() };
         let ended =
             Ended { outcome, started_at: Some(now), ended_at: now, report, usage: UsageSummary::default() };
         if inner.keep_history {
@@ -126,7 +137,8 @@ impl FakeExecutor {
         inner.tell(key, Event::Ended(Box::new(ended)));
     }
 
-    fn execute(&self, key: &AttemptKey) {
+    fn execute(&self, job: &Job) {
+        let key = &job.key;
         let mut inner = self.lock();
         if inner.report_known(key, self.clock.as_ref()) {
             return;
@@ -137,11 +149,15 @@ impl FakeExecutor {
         }
         let behaviour = inner.scripts.get_mut(&key.task).and_then(VecDeque::pop_front).unwrap_or_default();
         match behaviour {
-            Behaviour::Succeed => self.end(&mut inner, key, Outcome::Succeeded, JsonMap::new()),
-            Behaviour::Outputs(outputs) => self.end(&mut inner, key, Outcome::Succeeded, outputs),
+            Behaviour::Succeed => self.end(&mut inner, key, Outcome::Succeeded, Report::default()),
+            Behaviour::Outputs(outputs) => {
+                let report = Report { outputs, ..Report::default() };
+                self.end(&mut inner, key, Outcome::Succeeded, report);
+            }
+            Behaviour::Compute(report) => self.end(&mut inner, key, Outcome::Succeeded, report(job)),
             Behaviour::Fail(kind) => {
                 let failure = Failure::new(kind, "as the test wants it");
-                self.end(&mut inner, key, Outcome::Failed(failure), JsonMap::new());
+                self.end(&mut inner, key, Outcome::Failed(failure), Report::default());
             }
             Behaviour::Hold => {
                 inner.jobs.insert(key.clone());
@@ -199,7 +215,7 @@ impl Executor for FakeExecutor {
     }
 
     fn submit(&self, submission: Submission) -> BoxFuture<'_, ()> {
-        Box::pin(async move { self.execute(&submission.job.key) })
+        Box::pin(async move { self.execute(&submission.job) })
     }
 
     fn adopt(&self, submission: Submission) -> BoxFuture<'_, ()> {
@@ -217,7 +233,7 @@ impl Executor for FakeExecutor {
             let mut inner = self.lock();
             // Also one that was never submitted: a submission that comes after it must not start.
             if inner.jobs.remove(&key) || !inner.ended.contains_key(&key) {
-                self.end(&mut inner, &key, Outcome::Cancelled, JsonMap::new());
+                self.end(&mut inner, &key, Outcome::Cancelled, Report::default());
             }
         })
     }

@@ -156,6 +156,7 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/runs/{run}/tasks", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/tasks/{task}", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/tasks/{task}/instances", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/tasks/{task}/search", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/attempts", Viewer, Read),
     row(
         "GET",

@@ -143,29 +143,70 @@ pub fn missing(required: &[String], report: &Report) -> Option<Failure> {
     Some(Failure::new(FailureKind::MissingOutput, message))
 }
 
-/// How far one worker's file has been read for progress.
-#[derive(Debug, Default)]
-pub struct ProgressTail {
-    offset: u64,
+/// What is new in the files of a job's workers, while it runs.
+#[derive(Debug, Default, PartialEq)]
+pub struct News {
+    /// How far the program is: what the lowest rank said last that said anything.
+    pub progress: Option<Progress>,
+    /// The values of the metric that the job watches, of the lowest rank that reports it.
+    pub measured: Vec<Metric>,
 }
 
-/// What is looked at in one step, in bytes.
+/// How far the files of a job's workers have been read while it runs.
+#[derive(Debug, Default)]
+pub struct Tails {
+    watches: Option<String>,
+    /// By rank, in bytes.
+    offsets: Vec<u64>,
+    /// The rank whose metrics count: all ranks of a program may report the same.
+    measuring: Option<usize>,
+}
+
+/// What is looked at of a file in one step, in bytes.
 const STEP: usize = 256 << 10;
 
-impl ProgressTail {
-    /// The last progress among the lines that are new.
-    pub fn read(&mut self, path: &Path) -> Option<Progress> {
-        if logs::len(path).ok()? <= self.offset {
-            return None;
+impl Tails {
+    /// Of a job that watches this metric, if any.
+    #[must_use]
+    pub fn new(watches: Option<String>) -> Self {
+        Self { watches, ..Self::default() }
+    }
+
+    /// What the files, in the order of ranks, have in whole lines that were not read before.
+    pub fn read<P: AsRef<Path>>(&mut self, files: impl Iterator<Item = P>) -> News {
+        let mut news = News::default();
+        for (rank, file) in files.enumerate() {
+            let (progress, measured) = self.read_one(rank, file.as_ref());
+            news.progress = news.progress.or(progress);
+            if !measured.is_empty() && *self.measuring.get_or_insert(rank) == rank {
+                news.measured = measured;
+            }
         }
-        let piece = logs::range(path, self.offset, STEP).ok()?;
-        let whole = piece.bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        self.offset += whole as u64;
-        let lines = piece.bytes[..whole].split(|byte| *byte == b'\n');
-        lines.rev().find_map(|line| match serde_json::from_slice(line) {
-            Ok(Line::Progress(progress)) => Some(progress),
-            _ => None,
-        })
+        news
+    }
+
+    fn read_one(&mut self, rank: usize, path: &Path) -> (Option<Progress>, Vec<Metric>) {
+        if self.offsets.len() <= rank {
+            self.offsets.resize(rank + 1, 0);
+        }
+        let offset = &mut self.offsets[rank];
+        let (mut progress, mut measured) = (None, Vec::new());
+        if logs::len(path).is_ok_and(|len| len > *offset)
+            && let Ok(piece) = logs::range(path, *offset, STEP)
+        {
+            let whole = piece.bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            *offset += whole as u64;
+            for line in piece.bytes[..whole].split(|byte| *byte == b'\n') {
+                match serde_json::from_slice(line) {
+                    Ok(Line::Progress(said)) => progress = Some(said),
+                    Ok(Line::Metric(metric)) if Some(&metric.name) == self.watches.as_ref() => {
+                        measured.push(metric)
+                    }
+                    _ => {}
+                }
+            }
+        }
+        (progress, measured)
     }
 }
 
@@ -212,17 +253,28 @@ mod tests {
     }
 
     #[test]
-    fn progress_is_read_once_and_only_from_whole_lines() {
+    fn what_is_new_is_read_once_and_only_from_whole_lines() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("outputs.jsonl");
-        let mut tail = ProgressTail::default();
-        assert_eq!(tail.read(&path), None);
+        let paths = [folder.path().join("a.jsonl"), folder.path().join("b.jsonl")];
+        let mut tails = Tails::new(Some("loss".into()));
+        let mut read = || tails.read(paths.iter());
+        assert_eq!(read(), News::default());
+        let progress = "{\"progress\":{\"step\":1}}\n{\"progress\":{\"step\":2,\"total\":4}}\n{\"prog";
+        std::fs::write(&paths[0], progress).unwrap();
+        let metrics =
+            "{\"metric\":{\"name\":\"loss\",\"value\":0.5}}\n{\"metric\":{\"name\":\"other\",\"value\":1}}\n";
+        std::fs::write(&paths[1], metrics).unwrap();
+        let loss = |value| Metric { name: "loss".into(), value, step: None };
+        let progress = Some(Progress { step: 2.0, total: Some(4.0) });
+        assert_eq!(read(), News { progress, measured: vec![loss(0.5)] });
+        assert_eq!(read(), News::default());
         std::fs::write(
-            &path,
-            "{\"progress\":{\"step\":1}}\n{\"progress\":{\"step\":2,\"total\":4}}\n{\"prog",
+            &paths[0],
+            format!("{}ress\":{{\"step\":3}}}}\n{metrics}", std::fs::read_to_string(&paths[0]).unwrap()),
         )
         .unwrap();
-        assert_eq!(tail.read(&path), Some(Progress { step: 2.0, total: Some(4.0) }));
-        assert_eq!(tail.read(&path), None);
+        std::fs::write(&paths[1], metrics.repeat(2)).unwrap();
+        let progress = Some(Progress { step: 3.0, total: None });
+        assert_eq!(read(), News { progress, measured: vec![loss(0.5)] }, "one rank's values count");
     }
 }

@@ -32,8 +32,9 @@ class Site {
 export function siteFor(setUp = () => undefined, settings = async () => ({})) {
   const made = new Site();
   before(async () => {
-    const start = async () => Server.start(await settings());
-    [made.server, made.browser] = await Promise.all([start(), launch()]);
+    // One after the other: what was started is known to what ends it, when the other fails.
+    made.browser = await launch();
+    made.server = await Server.start(await settings());
     made.there = await setUp(made.server);
   });
   after(async () => {

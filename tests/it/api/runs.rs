@@ -13,4 +13,5 @@ mod live;
 mod logs;
 pub mod pages;
 mod parts;
+mod search;
 mod start;

@@ -101,3 +101,15 @@ fn the_example_hello() {
     let run = run(&app, 0, &shipped("examples/hello/pipeline.yaml"), &[]);
     assert_eq!(states(&run), [("greet", "succeeded"), ("repeat", "succeeded")]);
 }
+
+#[test]
+fn the_example_of_a_search() {
+    let app = app();
+    let run = run(&app, 0, &shipped("examples/search/pipeline.yaml"), &["-p", "rows=2000"]);
+    let states = states(&run);
+    assert!(states.iter().any(|(task, state)| *task == "final" && *state == "succeeded"), "{run}");
+    // The most frequent class alone is right for 59 of 100 points, and no line through the plane does much better.
+    let accuracy = outputs(&run, "final")["accuracy"].as_f64().unwrap();
+    assert!(accuracy > 0.75, "{accuracy}");
+    assert!(folder(&run).join("model.json").exists());
+}

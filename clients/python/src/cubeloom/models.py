@@ -50,6 +50,33 @@ class Answer(TypedDict):
     """
 
 
+class AxisView(TypedDict):
+    """
+    One thing that a search tries.
+    """
+
+    name: str
+    """
+    Its name: trials read it as `item.NAME`.
+    """
+    values: NotRequired[list[Any] | None]
+    """
+    The values, where they are listed.
+    """
+    minimum: NotRequired[float | None]
+    """
+    The smallest, of a range.
+    """
+    maximum: NotRequired[float | None]
+    """
+    The largest, of a range.
+    """
+    log: bool
+    """
+    Whether the range is spread evenly in its logarithm.
+    """
+
+
 class BeforeAfter(TypedDict):
     """
     One program twice: for one process, and as the template runs it.
@@ -1605,6 +1632,29 @@ class TokenView(TypedDict):
     """
     expires_at: NotRequired[str | None]
     used_at: NotRequired[str | None]
+
+
+class TrialView(TypedDict):
+    """
+    A trial of a search.
+    """
+
+    instance: int
+    """
+    The instance.
+    """
+    state: str
+    """
+    Its state, one of those of a task.
+    """
+    parameters: dict[str, Any]
+    """
+    What it tries, by name.
+    """
+    value: NotRequired[float | None]
+    """
+    How good it was; absent before it has said so.
+    """
 
 
 class UploadedView(TypedDict):
@@ -4478,6 +4528,42 @@ class SavedPipeline(TypedDict):
     """
 
 
+class SearchView(TypedDict):
+    """
+    The search of a task: what it tries, and what that gave.
+    """
+
+    goal: str
+    """
+    `maximize` or `minimize`.
+    """
+    of: str
+    """
+    The metric, or output, that says how good a trial is.
+    """
+    method: str
+    """
+    `grid`, `random` or `tpe`.
+    """
+    over: list[AxisView]
+    """
+    What is tried, by name.
+    """
+    planned: int
+    """
+    How many trials there will be.
+    """
+    max_failures: int
+    """
+    How many may fail.
+    """
+    best: NotRequired[TrialView | None]
+    trials: list[TrialView]
+    """
+    The trials that were begun, in their order.
+    """
+
+
 class SecretView(TypedDict):
     """
     A secret, without its value: that is never shown.
@@ -4662,7 +4748,7 @@ class TaskView(TypedDict):
     """
     state: str
     """
-    `pending`, `waiting`, `backoff`, `running`, `succeeded`, `reused`, `failed`, `upstream_failed`, `skipped` or
+    `pending`, `waiting`, `backoff`, `running`, `succeeded`, `reused`, `stopped_early`, `failed`, `upstream_failed`, `skipped` or
     `cancelled`; of a task with several instances, the one that matters most.
     """
     wait: NotRequired[WaitView | None]
@@ -5200,7 +5286,7 @@ class Item20(TypedDict):
     """
     state: str
     """
-    `pending`, `waiting`, `backoff`, `running`, `succeeded`, `reused`, `failed`, `upstream_failed`, `skipped` or
+    `pending`, `waiting`, `backoff`, `running`, `succeeded`, `reused`, `stopped_early`, `failed`, `upstream_failed`, `skipped` or
     `cancelled`; of a task with several instances, the one that matters most.
     """
     wait: NotRequired[WaitView | None]

@@ -56,6 +56,7 @@ const STATES: Readonly<Record<string, ColourName>> = {
   cancelled: "state-cancelled",
   cancelling: "state-cancelled",
   stopping: "state-cancelled",
+  stopped_early: "state-skipped",
   skipped: "state-skipped",
   reused: "state-reused",
 };

@@ -15,6 +15,7 @@ interface ListParts extends ControlParts {
 
 /** What an element is when it is added. */
 export function emptyOf(kind: Kind): Json {
+  if (kind.type === "variants" && kind.variants[0]) return emptyOf(kind.variants[0].kind);
   return kind.type === "object" || kind.type === "map" ? {} : kind.type === "list" ? [] : kind.type === "boolean" ? false : "";
 }
 

@@ -6,7 +6,7 @@ import { Field } from "../fields/field";
 import { Fold } from "../fold";
 
 const KNOWN = new Set([
-  "name", "template", "description", "arguments", "needs", "trigger", "when", "for_each", "resources", "role_resources", "setup", "env", "secrets",
+  "name", "template", "description", "arguments", "needs", "trigger", "when", "for_each", "search", "resources", "role_resources", "setup", "env", "secrets",
   "volumes", "retry", "timeout", "priority", "elastic", "outputs", "cache", "sizing", "placement",
 ]);
 

@@ -1,4 +1,5 @@
-//! One instance for each element: of a list, of every combination of some values, or of what an earlier task reports.
+//! One instance for each element: of a list, of every combination of some values, of what an earlier task reports, or for
+//! each trial of a search.
 
 import { useId, useState } from "react";
 import { t } from "../../core/texts";
@@ -13,17 +14,30 @@ import { TextField } from "../fields/text";
 import { Fold } from "../fold";
 import { isMapping } from "../path";
 import { countOf, waysOfRepeating, type Way } from "./elements";
+import { SearchFields } from "./search";
+
+/** What a search begins with. */
+const TRIALS = 20;
 
 /** The part. */
 export function RepeatPart() {
   const title = t("form.repeat");
   const bound = useBound(["for_each"], title);
+  const search = useBound(["search"], t("form.repeat-search"));
+  const searches = search.value !== undefined;
   const value = isMapping(bound.value) ? bound.value : null;
   const [wanted, setWanted] = useState<Way>("none");
   const way = waysOfRepeating.find((one) => value?.[one] !== undefined) ?? wanted;
   const choose = (index: number) => {
     const next = (["none", ...waysOfRepeating] as const)[index] ?? "none";
     setWanted(next);
+    const isSearch = index > waysOfRepeating.length;
+    if (isSearch !== searches) {
+      search.seal();
+      search.set(isSearch ? { over: {}, maximize: "", trials: TRIALS } : undefined);
+      search.seal();
+    }
+    if (isSearch && bound.value === undefined) return;
     const kept = value?.["parallelism"];
     const empty: Record<Way, Json | undefined> = { none: undefined, list: { list: [] }, matrix: undefined, from: undefined };
     bound.seal();
@@ -32,10 +46,11 @@ export function RepeatPart() {
   };
   const count = countOf(bound.value);
   const counted = count === null ? "" : t("form.instances", { n: count });
+  const trials = isMapping(search.value) && typeof search.value["trials"] === "number" ? t("form.trials", { n: search.value["trials"] }) : "";
   return (
-    <Fold name="repeat" title={title} keys={["for_each"]} summary={value ? counted || shown(value["from"]) : ""}>
-      <Segments label={title} options={[t("form.repeat-none"), t("form.repeat-list"), t("form.repeat-matrix"), t("form.repeat-from")]} chosen={1 + waysOfRepeating.indexOf(way as "list")} disabled={bound.readOnly} choose={choose} />
-      <p className="field-help"><Prose text={t("form.repeat-help")} /></p>
+    <Fold name="repeat" title={title} keys={["for_each", "search"]} summary={searches ? trials || t("form.repeat-search") : value ? counted || shown(value["from"]) : ""}>
+      <Segments label={title} options={[t("form.repeat-none"), t("form.repeat-list"), t("form.repeat-matrix"), t("form.repeat-from"), t("form.repeat-search")]} chosen={searches && !value ? 1 + waysOfRepeating.length : 1 + waysOfRepeating.indexOf(way as "list")} disabled={bound.readOnly} choose={choose} />
+      {searches ? <SearchFields /> : <p className="field-help"><Prose text={t("form.repeat-help")} /></p>}
       {way === "list" ? <Field path={["for_each", "list"]} kind={{ type: "list", item: { type: "scalar" }, placeholder: "" }} title={t("form.elements")} required /> : null}
       {way === "matrix" ? <Field path={["for_each", "matrix"]} kind={{ type: "map", value: { type: "list", item: { type: "scalar" }, placeholder: "" } }} title={t("form.matrix")} help={t("form.matrix-help")} required plain /> : null}
       {way === "from" ? <From /> : null}

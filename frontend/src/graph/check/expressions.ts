@@ -163,7 +163,7 @@ function stringsOf(task: Task): readonly { read: ReadText; path: Path }[] {
 /** What a field of a task may read. */
 export function placeOf(task: Task, at: number, path: Path): Place {
   const [field, part] = path;
-  if (field === "setup" || field === "cache" || (field === "for_each" && part !== "from")) return "early";
-  const each: Json | undefined = task["for_each"];
-  return { at, item: field !== "for_each" && each !== undefined && each !== null };
+  if (field === "setup" || field === "cache" || field === "search" || (field === "for_each" && part !== "from")) return "early";
+  const isGiven = (value: Json | undefined) => value !== undefined && value !== null;
+  return { at, item: field !== "for_each" && (isGiven(task["for_each"]) || isGiven(task["search"])) };
 }

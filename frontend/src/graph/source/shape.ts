@@ -5,7 +5,7 @@ import type { Json, JsonObject, PipelineDocument, Task } from "../document";
 import { mistake, pointer, type Finding } from "../finding";
 import type { Path } from "../edits/fields";
 
-const TASK_MAPPINGS = ["arguments", "env", "resources", "role_resources", "retry", "for_each", "placement", "elastic"];
+const TASK_MAPPINGS = ["arguments", "env", "resources", "role_resources", "retry", "for_each", "search", "placement", "elastic"];
 const TASK_LISTS = ["needs", "setup", "secrets", "volumes", "outputs"];
 const PIPELINE_MAPPINGS = ["labels", "parameters", "env", "schedule", "placement", "canvas"];
 

@@ -90,6 +90,9 @@ pub fn instance(planned: &PlannedTask, view: &InstanceView, now: Timestamp) -> S
         InstanceState::Active => return active(planned, view, now),
         InstanceState::Succeeded { reused: None } => status("succeeded", '✓', Style::Good),
         InstanceState::Succeeded { reused: Some(_) } => status("reused", '✓', Style::Good),
+        InstanceState::StoppedEarly { why } => {
+            Status { detail: why.clone(), ..status("stopped early", '✂', Style::Dim) }
+        }
         InstanceState::Failed { failure } => {
             Status { detail: failure.message.clone(), ..status("failed", '✗', Style::Bad) }
         }

@@ -37,6 +37,7 @@ pub const TASK: &[&str] = &[
     "when",
     "trigger",
     "for_each",
+    "search",
     "placement",
     "priority",
     "elastic",
@@ -49,6 +50,19 @@ pub const SCHEDULE: &[&str] = &["cron", "every", "timezone"];
 pub const RETRY: &[&str] = &["attempts", "backoff", "on"];
 pub const BACKOFF: &[&str] = &["initial", "factor", "max"];
 pub const FOR_EACH: &[&str] = &["list", "matrix", "from", "parallelism"];
+pub const SEARCH: &[&str] = &[
+    "over",
+    "maximize",
+    "minimize",
+    "method",
+    "trials",
+    "parallelism",
+    "seed",
+    "early_stop",
+    "max_failures",
+];
+pub const RANGE: &[&str] = &["type", "minimum", "maximum", "step", "scale"];
+pub const EARLY_STOP: &[&str] = &["min_steps", "factor"];
 pub const PLACEMENT: &[&str] =
     &["spread", "spread_by", "workers", "node_group", "selector", "tolerations", "host_network"];
 pub const TOLERATION: &[&str] = &["key", "value", "effect"];

@@ -8,6 +8,7 @@ mod node;
 mod pipeline;
 mod placement;
 pub(crate) mod resources;
+mod search;
 mod task;
 mod template;
 mod values;

@@ -12,6 +12,7 @@ use super::node::{Kind, Node};
 use super::pipeline::{env, is_variable, positive_span, priority, span};
 use super::placement::placement;
 use super::resources::resources;
+use super::search::search;
 
 /// Reads one task.
 pub fn task(d: &mut Decoder, node: &Node<'_>) -> Option<Task> {
@@ -35,6 +36,7 @@ pub fn task(d: &mut Decoder, node: &Node<'_>) -> Option<Task> {
         when: d.optional(map, "when", Decoder::word),
         trigger: d.optional(map, "trigger", trigger),
         for_each: d.optional(map, "for_each", for_each),
+        search: d.optional(map, "search", search),
         placement: d.optional(map, "placement", placement),
         priority: d.optional(map, "priority", priority),
         elastic: d.optional(map, "elastic", elastic),

@@ -26,5 +26,9 @@ impl Planner<'_> {
             let message = "it has no effect here: a person does this task, and no worker";
             self.problems.push(Problem::warning(Code::Suspicious, format!("{prefix}/{key}"), message));
         }
+        if task.search.is_some() {
+            let message = "a person does this task: there is nothing to search by";
+            self.problem(Code::Conflict, format!("{prefix}/search"), message);
+        }
     }
 }

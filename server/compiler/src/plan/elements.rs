@@ -1,18 +1,33 @@
 //! The elements of a `for_each`, as far as they are known at planning.
 
-use cubeloom_domain::Code;
-use cubeloom_domain::pipeline::ForEach;
-use cubeloom_domain::plan::{ForEachItems, PlannedForEach};
+use cubeloom_domain::pipeline::{ForEach, Task};
+use cubeloom_domain::plan::{ForEachItems, PlannedForEach, RunPlan};
+use cubeloom_domain::{Code, Problem, Severity, TaskIx};
 use serde_json::Value;
 
 use super::Planner;
 use super::resolve::{Known, Sight};
 use crate::MAX_ELEMENTS;
 use crate::expression::bare;
+use crate::job::wrong_argument;
+use crate::search::first_trials;
+
+/// Elements whose arguments are checked at planning: the others mostly look like the first, and a document is checked at
+/// every key that is pressed.
+const LOOKED_AT: usize = 10;
 
 impl Planner<'_> {
+    /// What makes a task more than one instance.
+    pub fn expansion(&mut self, prefix: &str, task: &Task, sight: &Sight<'_>) -> Option<PlannedForEach> {
+        match (&task.for_each, &task.search) {
+            (Some(for_each), _) => Some(self.elements(prefix, for_each, sight)),
+            (None, Some(search)) => self.trials(prefix, search, sight),
+            (None, None) => None,
+        }
+    }
+
     /// Works out the elements, or keeps the expression that yields them.
-    pub fn elements(&mut self, prefix: &str, for_each: &ForEach, sight: &Sight<'_>) -> PlannedForEach {
+    fn elements(&mut self, prefix: &str, for_each: &ForEach, sight: &Sight<'_>) -> PlannedForEach {
         let items = if let Some(list) = &for_each.list {
             ForEachItems::Known(self.list(&format!("{prefix}/for_each/list"), list, sight))
         } else if let Some(matrix) = &for_each.matrix {
@@ -28,7 +43,30 @@ impl Planner<'_> {
         PlannedForEach { items, parallelism: for_each.parallelism }
     }
 
-    fn list(&mut self, path: &str, list: &Value, sight: &Sight<'_>) -> Vec<Value> {
+    /// Whether the first elements of each task fit its arguments, where they are known and nothing else is read.
+    pub fn check_elements(&mut self, plan: &RunPlan) {
+        for (at, task) in (0u32..).zip(&plan.tasks) {
+            let items = match task.for_each.as_ref().map(|for_each| &for_each.items) {
+                Some(ForEachItems::Known(items)) => items.clone(),
+                Some(ForEachItems::Search(_)) => first_trials(plan, TaskIx(at)),
+                Some(ForEachItems::Expression(_)) | None => continue,
+            };
+            let prefix = format!("/tasks/{at}");
+            let is_told = |problem: &Problem| {
+                let inside = problem.path.strip_prefix(&prefix).is_some_and(|rest| rest.starts_with(['/']));
+                inside && problem.severity == Severity::Error
+            };
+            if !task.reads.is_empty() || self.problems.iter().any(is_told) {
+                continue;
+            }
+            let wrong = items.iter().take(LOOKED_AT).find_map(|item| wrong_argument(plan, TaskIx(at), item));
+            if let Some((path, message)) = wrong {
+                self.problem(Code::InvalidArgument, format!("{prefix}{path}"), message);
+            }
+        }
+    }
+
+    pub fn list(&mut self, path: &str, list: &Value, sight: &Sight<'_>) -> Vec<Value> {
         match sight.resolve(list) {
             Ok(Known::Value(value)) => match elements(value) {
                 Ok(items) => return items,

@@ -13,6 +13,7 @@ mod models;
 mod prepared;
 mod resolve;
 mod roles;
+mod search;
 mod task;
 
 use std::collections::BTreeSet;
@@ -205,7 +206,7 @@ impl<'a> Planner<'a> {
         let pipeline = self.pipeline;
         self.cluster();
         let tasks = (0u32..).zip(&pipeline.tasks).filter_map(|(at, task)| self.task(at, task)).collect();
-        RunPlan {
+        let plan = RunPlan {
             context: self.context.clone(),
             pipeline: pipeline.name.clone(),
             parameters: self.values.clone(),
@@ -215,6 +216,10 @@ impl<'a> Planner<'a> {
             part: None,
             templates: self.templates.take_planned(),
             tasks,
+        };
+        if self.unknown.is_empty() && plan.tasks.len() == pipeline.tasks.len() {
+            self.check_elements(&plan);
         }
+        plan
     }
 }

@@ -89,7 +89,7 @@ impl Planner<'_> {
             reads: self.reads(at, task),
             trigger: task.trigger.unwrap_or_default(),
             when: task.when.as_deref().and_then(|when| bare(when).ok()).map(|when| when.source.clone()),
-            for_each: task.for_each.as_ref().map(|for_each| self.elements(prefix, for_each, sight)),
+            for_each: self.expansion(prefix, task, sight),
             env,
             setup: self.words(&format!("{prefix}/setup"), &task.setup, sight),
             python: self.python(prefix, prepared, &inside),

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use cubeloom_domain::pipeline::{Cache, Pipeline, Task};
+use cubeloom_domain::search::{Axis, Search};
 use cubeloom_domain::{Code, Problem};
 use serde_json::Value;
 
@@ -22,7 +23,7 @@ enum Place {
 
 /// Checks every expression of the pipeline.
 pub fn check(pipeline: &Pipeline, edges: &Edges<'_>, problems: &mut Vec<Problem>) {
-    let mut checker = Checker { pipeline, edges, used: HashSet::new(), problems };
+    let mut checker = Checker { pipeline, edges, used: HashSet::new(), of_item: HashSet::new(), problems };
     checker.parameters();
     checker.env(&pipeline.env, "", Place::Early);
     for (at, task) in (0..).zip(&pipeline.tasks) {
@@ -35,6 +36,8 @@ struct Checker<'a> {
     pipeline: &'a Pipeline,
     edges: &'a Edges<'a>,
     used: HashSet<String>,
+    /// What the expressions of a task read of its `item`; `item` where it is read whole.
+    of_item: HashSet<String>,
     problems: &'a mut Vec<Problem>,
 }
 
@@ -65,7 +68,8 @@ impl Checker<'_> {
 
     fn task(&mut self, at: u32, task: &Task) {
         let prefix = format!("/tasks/{at}");
-        let item = task.for_each.is_some();
+        let item = task.for_each.is_some() || task.search.is_some();
+        self.of_item.clear();
         let late = Place::Task { at, item };
         for (name, value) in &task.arguments {
             if may_have_expression(value) {
@@ -92,12 +96,30 @@ impl Checker<'_> {
                 self.bare(from, &Path::at(format!("{prefix}/for_each/from")), place);
             }
         }
+        if let Some(search) = &task.search {
+            self.search(search, &format!("{prefix}/search/over"));
+        }
         for (word, text) in task.setup.iter().enumerate() {
             self.text(text, &Path::at(format!("{prefix}/setup/{word}")), Place::Early);
         }
         if let Some(Cache::Detailed { inputs, .. }) = &task.cache {
             for (input, text) in inputs.iter().enumerate() {
                 self.text(text, &Path::at(format!("{prefix}/cache/inputs/{input}")), Place::Early);
+            }
+        }
+    }
+
+    /// What a search tries should be read by the task; comes after the task's arguments, env and `when`.
+    fn search(&mut self, search: &Search, prefix: &str) {
+        for (name, axis) in &search.over {
+            let mut path = Path::at(prefix.to_owned());
+            path.push_key(name);
+            if !self.of_item.contains(name) && !self.of_item.contains("item") {
+                let message = format!("nothing in the task uses `item.{name}`");
+                self.problems.push(Problem::warning(Code::Suspicious, path.pointer(), message));
+            }
+            if let Axis::Values(values) = axis {
+                values.iter().for_each(|value| self.value(value, &mut path, Place::Early));
             }
         }
     }
@@ -148,8 +170,14 @@ impl Checker<'_> {
                 None => Ok(()),
             },
             ("workspace" | "code", _) => Ok(()),
-            ("item", Place::Task { item: true, .. }) => Ok(()),
-            ("item", Place::Task { .. }) => Err(undefined("`item` exists only in a task with `for_each`")),
+            ("item", Place::Task { item: true, .. }) => {
+                let whole = expression.names.iter().filter(|name| *name == "item").map(String::as_str);
+                self.of_item.extend(expression.members("item").chain(whole).map(str::to_owned));
+                Ok(())
+            }
+            ("item", Place::Task { .. }) => {
+                Err(undefined("`item` exists only in a task with `for_each` or `search`"))
+            }
             ("tasks", Place::Task { at, .. }) => self.reads(expression, at),
             ("tasks" | "item", Place::Early) => Err(Mistake::new(
                 Code::OutputNotAvailable,

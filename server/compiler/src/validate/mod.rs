@@ -5,6 +5,7 @@ mod expressions;
 mod graph;
 mod parameters;
 mod schedule;
+mod search;
 mod tasks;
 
 pub(crate) use expressions::run_names;

@@ -19,6 +19,7 @@ pub fn check(at: usize, task: &Task, problems: &mut Vec<Problem>) {
     if let Some(for_each) = &task.for_each {
         elements(&format!("{path}/for_each"), for_each, problems);
     }
+    super::search::check(&path, task, problems);
     if let Some(backoff) = task.retry.as_ref().and_then(|retry| retry.backoff.as_ref())
         && backoff.max.is_some_and(|max| max < backoff.initial)
     {

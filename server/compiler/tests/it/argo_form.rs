@@ -131,13 +131,18 @@ fn every_parameter_that_is_referred_to_is_there() {
 fn retries_volumes_and_amounts_have_their_forms() {
     let quantity = Regex::new(r"^[0-9]+(\.[0-9]+)?(m|k|Ki|Mi|Gi|Ti)?$").unwrap();
     let span = Regex::new(r"^[0-9]+s$").unwrap();
-    let mut looked = 0;
+    let (mut looked, mut held) = (0, 0);
     for workflow in workflows() {
         let (_, all) = parts(&workflow);
         let claims =
             list(&workflow["spec"], "volumeClaimTemplates").iter().map(|one| &one["metadata"]["name"]);
         let claims: Vec<&Value> = claims.collect();
         for body in all.iter().filter(|body| body.get("dag").is_none()) {
+            // What it runs follows from what others give, and was said.
+            if body.get("suspend").is_some() {
+                held += 1;
+                continue;
+            }
             let container = &body["container"];
             assert!(container["image"].is_string() && !list(container, "command").is_empty(), "{body}");
             for group in ["requests", "limits"] {
@@ -164,4 +169,5 @@ fn retries_volumes_and_amounts_have_their_forms() {
         }
     }
     assert!(looked > 10, "{looked}");
+    assert_eq!(held, 1, "`final` of the example `search` takes the best trial's values");
 }

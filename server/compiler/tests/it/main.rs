@@ -19,6 +19,7 @@ mod planning;
 mod problems;
 mod repository;
 mod schemas;
+mod search;
 mod shared;
 mod speed;
 mod support;

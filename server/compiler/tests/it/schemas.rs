@@ -91,6 +91,9 @@ fn the_decoder_knows_no_other_keys_than_the_schema() {
         (task(&format!("retry: {{{unknown}}}")), "/tasks/0/retry", "Retry"),
         (task(&format!("retry: {{backoff: {{{unknown}}}}}")), "/tasks/0/retry/backoff", "Backoff"),
         (task(&format!("for_each: {{{unknown}}}")), "/tasks/0/for_each", "ForEach"),
+        (task(&format!("search: {{{unknown}}}")), "/tasks/0/search", "Search"),
+        (task(&format!("search: {{over: {{x: {{{unknown}}}}}}}")), "/tasks/0/search/over/x", "Range"),
+        (task(&format!("search: {{early_stop: {{{unknown}}}}}")), "/tasks/0/search/early_stop", "EarlyStop"),
         (task(&format!("elastic: {{{unknown}}}")), "/tasks/0/elastic", "ElasticRange"),
         (task(&format!("secrets: [{{{unknown}}}]")), "/tasks/0/secrets/0", "SecretUse"),
         (task(&format!("volumes: [{{{unknown}}}]")), "/tasks/0/volumes/0", "VolumeUse"),
@@ -111,6 +114,6 @@ fn the_decoder_knows_no_other_keys_than_the_schema() {
     ] {
         assert_eq!(known(&text, true, &format!("{path}/zzzzzzzzzzzz")), templates[name], "{name}");
     }
-    assert_eq!(pipelines.len(), 18, "a new struct needs a line above: {:?}", pipelines.keys());
+    assert_eq!(pipelines.len(), 21, "a new struct needs a line above: {:?}", pipelines.keys());
     assert_eq!(templates.len(), 8, "a new struct needs a line above: {:?}", templates.keys());
 }

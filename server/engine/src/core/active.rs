@@ -10,11 +10,13 @@ use cubeloom_domain::job::Job;
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
+use cubeloom_domain::search::{Best, Trial};
 use cubeloom_domain::state::InstanceState;
 use cubeloom_domain::{InstanceIx, JsonMap, TaskIx, Timestamp};
 use serde_json::Value;
 
 use super::{At, QueueKey};
+use crate::decide::asha::Rungs;
 use crate::decide::trigger::{Needs, TaskEnd};
 
 /// A run in memory.
@@ -61,6 +63,8 @@ pub struct TaskCell {
     pub queued: u32,
     /// Instances that the task's own parallelism keeps out.
     pub backlog: VecDeque<InstanceIx>,
+    /// Of a search that stops early: what its trials had where they are compared.
+    pub rungs: Rungs,
 }
 
 /// What is known of an instance.
@@ -76,6 +80,10 @@ pub struct Instance {
     pub live: Option<Box<LiveAttempt>>,
     /// The key under which its result is kept, and the key's parts.
     pub cache: Option<Box<(String, Value)>>,
+    /// How many values of the metric that is searched by its attempt has reported.
+    pub measured: u32,
+    /// A sentence, when it is stopped as other trials are better.
+    pub outdone: Option<String>,
     /// Whether the cache was asked and has not answered.
     pub is_asked: bool,
     /// Whether this pass changed it.
@@ -115,6 +123,8 @@ impl Instance {
             note: None,
             live: None,
             cache: None,
+            measured: 0,
+            outdone: None,
             is_asked: false,
             dirty: false,
         }
@@ -168,6 +178,7 @@ impl ActiveRun {
         if self.plan.task(task).for_each.is_none() {
             return cell.instances.first().map(|only| only.report.outputs.clone()).unwrap_or_default();
         }
+        let best = self.best(task).map(|best| (Best::OUTPUT.to_owned(), best.output()));
         let names: BTreeSet<&String> =
             cell.instances.iter().flat_map(|each| each.report.outputs.keys()).collect();
         let list = |name: &String| {
@@ -176,7 +187,21 @@ impl ActiveRun {
                 .map(|each| each.report.outputs.get(name).cloned().unwrap_or_default())
                 .collect()
         };
-        names.into_iter().map(|name| (name.clone(), Value::Array(list(name)))).collect()
+        let lists = names.into_iter().map(|name| (name.clone(), Value::Array(list(name))));
+        lists.chain(best).collect()
+    }
+
+    /// The best trial of a search.
+    fn best(&self, task: TaskIx) -> Option<Best<'_>> {
+        let cell = &self.tasks[task.index()];
+        let trials = (0u32..).zip(cell.items.iter().flatten()).zip(&cell.instances);
+        let trials = trials.map(|((instance, item), each)| Trial {
+            instance,
+            item,
+            state: &each.state,
+            report: &each.report,
+        });
+        self.plan.task(task).search()?.best(trials)
     }
 
     /// The job of the next attempt at an instance; `workers` of the elastic role.

@@ -151,7 +151,11 @@ impl Core {
             usage: UsageSummary::default(),
         };
         self.output.actions.push(Action::Submit(executor, submission));
+        if let Some(run) = self.run_mut(at.slot) {
+            run.tasks[at.task.index()].rungs.forget(at.instance);
+        }
         if let Some(instance) = self.instance_mut(at) {
+            instance.measured = 0;
             instance.state = InstanceState::Active;
             instance.attempt = record.key.n;
             instance.tries += 1;

@@ -8,8 +8,18 @@ use crate::decide::finish;
 use crate::decide::trigger::TaskEnd;
 
 impl Core {
-    /// An instance has ended.
+    /// An instance has ended, which may be what the next trial of a search waits for.
     pub(super) fn end_instance(&mut self, at: At, state: InstanceState, ended_at: Timestamp) {
+        let is_stopped = state == InstanceState::Cancelled;
+        self.close(at, state, ended_at);
+        if !is_stopped {
+            self.after_trial(at, ended_at);
+        }
+        self.end_task_if_done(at.slot, at.task, ended_at);
+    }
+
+    /// Notes that an instance has ended.
+    pub(super) fn close(&mut self, at: At, state: InstanceState, ended_at: Timestamp) {
         let Some(run) = self.run_mut(at.slot) else { return };
         let Some(instance) = run.instance_mut(at) else { return };
         instance.state = state;
@@ -17,17 +27,16 @@ impl Core {
         let cell = &mut run.tasks[at.task.index()];
         cell.open = cell.open.saturating_sub(1);
         self.touch(at);
-        self.end_task_if_done(at.slot, at.task, ended_at);
     }
 
     /// Ends a task whose instances have all ended, and looks at the tasks that need it.
     pub(super) fn end_task_if_done(&mut self, slot: Slot, task: TaskIx, now: Timestamp) {
         let Some(run) = self.run_mut(slot) else { return };
-        let cell = &mut run.tasks[task.index()];
+        let cell = &run.tasks[task.index()];
         if cell.open > 0 || cell.end.is_some() {
             return;
         }
-        let end = finish::task(cell.instances.iter().map(|instance| &instance.state));
+        let end = finish::task(run.plan.task(task), cell.instances.iter().map(|instance| &instance.state));
         self.end_task(slot, task, end, now);
     }
 

@@ -7,13 +7,14 @@ use cubeloom_domain::executor::StopCause;
 use cubeloom_domain::graph::Graph;
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::pipeline::Spread;
+use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::record::{AttemptRecord, ExpansionRecord, InstanceRecord, LoadedRun, RunRecord};
 use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
 use cubeloom_domain::{TaskIx, Timestamp};
 
 use super::active::{ActiveRun, Instance, LiveAttempt, TaskCell};
 use super::admit::submission;
-use super::{Action, At, Core, Slot, Timer, prepare};
+use super::{Action, At, Core, Slot, Timer, prepare, search};
 use crate::decide::finish;
 use crate::decide::trigger::Needs;
 
@@ -162,12 +163,12 @@ pub fn build(
         cell.instances.resize_with(cell.instances.len().max(at + 1), Instance::pending);
         cell.instances[at] = Instance::from_record(row);
     }
-    for cell in &mut tasks {
+    for (planned, cell) in plan.tasks.iter().zip(&mut tasks) {
         // A shorter expansion than an earlier one leaves rows behind that mean nothing any more.
         if let Some(items) = &cell.items {
             cell.resize(cell.instances.len().min(items.len()));
         }
-        settle(cell);
+        settle(planned, cell);
     }
     let open = tasks.iter().filter(|cell| cell.end.is_none()).count() as u32;
     for (ix, _) in plan.tasks.iter().enumerate() {
@@ -191,7 +192,7 @@ pub fn build(
 }
 
 /// Whether a task has begun or ended, by the instances that are stored.
-fn settle(cell: &mut TaskCell) {
+fn settle(planned: &PlannedTask, cell: &mut TaskCell) {
     if cell.items.is_none() && cell.instances.is_empty() {
         return;
     }
@@ -200,8 +201,9 @@ fn settle(cell: &mut TaskCell) {
     cell.begun = !pending && cell.instances.len() >= expected;
     cell.open = cell.instances.iter().filter(|instance| !instance.state.is_final()).count() as u32;
     if cell.begun && cell.open == 0 {
-        cell.end = Some(finish::task(cell.instances.iter().map(|instance| &instance.state)));
+        cell.end = Some(finish::task(planned, cell.instances.iter().map(|instance| &instance.state)));
     }
+    search::compare_again(planned, cell);
 }
 
 fn needs_of(graph: &Graph, tasks: &[TaskCell], task: u32) -> Needs {

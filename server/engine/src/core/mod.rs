@@ -13,6 +13,7 @@ mod observe;
 mod output;
 mod prepare;
 mod ready;
+mod search;
 mod wishes;
 
 use std::cmp::Reverse;
@@ -138,6 +139,9 @@ pub struct Core {
     /// Tasks whose needs have changed in this pass.
     to_consider: VecDeque<(Slot, TaskIx)>,
     considering: bool,
+    /// Searches of which a trial has ended.
+    searching: VecDeque<(Slot, TaskIx)>,
+    is_searching: bool,
     /// Whether a queued run may start now that could not before.
     may_start: bool,
     starting: bool,
@@ -156,6 +160,8 @@ impl Core {
             output: Output::default(),
             to_consider: VecDeque::new(),
             considering: false,
+            searching: VecDeque::new(),
+            is_searching: false,
             may_start: false,
             starting: false,
         }

@@ -32,6 +32,7 @@ impl Core {
         let Some(at) = self.live.get(&observation.key).copied() else { return };
         match observation.event {
             Event::Preparing(_) | Event::Progress(_) => {}
+            Event::Measured(metric) => self.measured(at, observation.key.n, &metric),
             Event::Started { at: started } => self.started(at, started),
             Event::Ended(ended) => self.ended(&observation.key, at, *ended, now),
             Event::NotFound => self.not_found(&observation.key, at, now),
@@ -89,6 +90,14 @@ impl Core {
             AttemptState::Stopping { cause, .. } => stop::outcome(cause, ended.outcome, planned.timeout),
             _ => ended.outcome,
         };
+        let outcome = match outcome {
+            Outcome::Succeeded => {
+                self.without_value(at, &ended.report).map_or(Outcome::Succeeded, Outcome::Failed)
+            }
+            other => other,
+        };
+        let is_outdone =
+            matches!(live.record.state, AttemptState::Stopping { cause: StopCause::Outdone, .. });
         let policy = planned.retry.clone();
         let mut record = live.record;
         if let (AttemptState::Submitting, Some(started)) = (&record.state, ended.started_at) {
@@ -110,6 +119,10 @@ impl Core {
                 self.keep_result(at, now);
                 self.register_models(key, at, now);
                 self.end_instance(at, InstanceState::Succeeded { reused: None }, ended.ended_at);
+            }
+            Outcome::Cancelled if is_outdone => {
+                let state = self.stopped_early(at, ended.report);
+                self.end_instance(at, state, ended.ended_at);
             }
             Outcome::Cancelled => self.end_instance(at, InstanceState::Cancelled, ended.ended_at),
             Outcome::Failed(failure) => match retry::decide(policy.as_ref(), failure.kind, tries) {

@@ -91,9 +91,10 @@ impl Core {
             let Some(each) = self.instance_mut(at) else { continue };
             if !each.state.is_final() {
                 each.ready_at = now;
-                self.end_instance(at, state.clone(), now);
+                self.close(at, state.clone(), now);
             }
         }
+        self.end_task_if_done(slot, task, now);
     }
 
     /// Expands a task and makes its instances ready.
@@ -133,7 +134,7 @@ impl Core {
         }
         let items = match &for_each.items {
             ForEachItems::Known(items) => items.clone(),
-            ForEachItems::Expression(_) => {
+            ForEachItems::Expression(_) | ForEachItems::Search(_) => {
                 cubeloom_compiler::expand(&run.plan, task, &run.outputs_for(task))?
             }
         };
@@ -143,7 +144,7 @@ impl Core {
     }
 
     /// An instance's needs have ended: its condition is looked at, then it waits for a place.
-    fn make_ready(&mut self, at: At, now: Timestamp) {
+    pub(super) fn make_ready(&mut self, at: At, now: Timestamp) {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let item: Option<&Value> =
             run.tasks[at.task.index()].items.as_ref().and_then(|items| items.get(at.instance as usize));
@@ -225,6 +226,20 @@ impl Core {
         }
         let message = format!("its cluster `{}` is not known to this server", run.plan.cluster);
         self.explain(at, WaitReason::Capacity { message });
+    }
+
+    /// Takes an instance that waits out of whichever queue it stands in, but for that of its task.
+    pub(super) fn leave_queue(&mut self, at: At) {
+        let Some(run) = self.runs[at.slot].as_mut() else { return };
+        let cell = &mut run.tasks[at.task.index()];
+        let ready_at = cell.instances[at.instance as usize].ready_at;
+        let key = (Reverse(run.plan.task(at.task).priority), ready_at, at);
+        if run.backlog.remove(&key) {
+            cell.queued -= 1;
+        } else if self.places.get_mut(&run.plan.cluster).is_some_and(|place| place.queue.remove(&key)) {
+            cell.queued -= 1;
+            run.queued -= 1;
+        }
     }
 
     /// After an attempt has ended: lets in what parallelism had kept out.

@@ -9,6 +9,7 @@ use cubeloom_domain::{TaskIx, Timestamp};
 
 use super::active::ActiveRun;
 use super::{Action, At, Core, Slot, load};
+use crate::decide::trigger::TaskEnd;
 
 impl Core {
     /// Fulfils a wish. One that its run's state does not allow changes nothing, and is done with.
@@ -72,7 +73,7 @@ impl Core {
             cell.backlog.clear();
             cell.queued = 0;
             if cell.end.is_none() && !cell.begun {
-                cell.end = Some(crate::decide::trigger::TaskEnd::Cancelled);
+                cell.end = Some(TaskEnd::Cancelled);
                 run.open -= 1;
             } else if cell.end.is_none() {
                 let states = (0u32..).zip(&cell.instances).filter(|(_, each)| !each.state.is_final());
@@ -115,7 +116,7 @@ impl Core {
         let mut changed = Vec::new();
         let mut records = all_instances(&run);
         for record in records.iter_mut().filter(|record| again(record.task)) {
-            if whole || !matches!(record.state, InstanceState::Succeeded { .. }) {
+            if whole || !record.state.is_done_with() {
                 make_pending(record);
                 if whole {
                     // Asked for by name: not to be answered from the cache, which only first attempts are.
@@ -159,6 +160,8 @@ fn failed_tasks(run: &ActiveRun) -> Vec<bool> {
     };
     let roots: Vec<u32> = (0u32..)
         .zip(&run.tasks)
+        // Of a search, some trials may fail.
+        .filter(|(_, cell)| cell.end != Some(TaskEnd::Succeeded))
         .filter(|(_, cell)| !cell.begun || !cell.instances.iter().all(|each| ended_well(&each.state)))
         .map(|(ix, _)| ix)
         .collect();

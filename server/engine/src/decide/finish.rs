@@ -1,12 +1,42 @@
 //! How does a task end, given its instances; how does a run end, given its tasks?
 
+use cubeloom_domain::plan::PlannedTask;
+use cubeloom_domain::search::PlannedSearch;
 use cubeloom_domain::state::{InstanceState, RunState};
 
 use super::trigger::TaskEnd;
 
 /// The end of a task whose instances have all ended.
-#[must_use]
-pub fn task<'a>(instances: impl Iterator<Item = &'a InstanceState>) -> TaskEnd {
+pub fn task<'a>(
+    planned: &PlannedTask,
+    instances: impl Iterator<Item = &'a InstanceState> + Clone,
+) -> TaskEnd {
+    match planned.search() {
+        Some(search) => trials(search, instances),
+        None => elements(instances),
+    }
+}
+
+/// A search ends well when one of its trials did, and no more of them failed than may.
+fn trials<'a>(search: &PlannedSearch, states: impl Iterator<Item = &'a InstanceState> + Clone) -> TaskEnd {
+    if search.has_succeeded(states.clone()) {
+        return TaskEnd::Succeeded;
+    }
+    let failed = states.clone().filter(|state| matches!(state, InstanceState::Failed { .. })).count();
+    let mut rest = states.filter(|state| !matches!(state, InstanceState::Failed { .. })).peekable();
+    if failed > search.max_failures as usize || rest.peek().is_none() {
+        return TaskEnd::Failed;
+    }
+    match elements(rest) {
+        // None of them came to its end.
+        TaskEnd::Succeeded => TaskEnd::Failed,
+        TaskEnd::Skipped if failed > 0 => TaskEnd::Failed,
+        end => end,
+    }
+}
+
+/// All of them must end well.
+fn elements<'a>(instances: impl Iterator<Item = &'a InstanceState>) -> TaskEnd {
     let (mut any, mut all_skipped, mut cancelled) = (false, true, false);
     for state in instances {
         match state {

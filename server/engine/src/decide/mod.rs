@@ -1,6 +1,7 @@
 //! The policies: plain values in, a decision out. No clock, no store, no executor.
 
 pub mod admission;
+pub mod asha;
 pub mod finish;
 pub mod retry;
 pub mod stop;

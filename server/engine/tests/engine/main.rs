@@ -8,4 +8,5 @@ mod fixture;
 mod flow;
 mod parts;
 mod retries;
+mod search;
 mod wishes;

@@ -18,7 +18,7 @@ macro_rules! cases {
     };
 }
 
-cases!(submit: ends_well, twice, concurrently, bindings, exits, setup, outputs);
+cases!(submit: ends_well, measures, twice, concurrently, bindings, exits, setup, outputs);
 cases!(cancel: before, starting, running, ended, stubborn, causes);
 cases!(crash: before, starting, running, ended, away, stopping, cancelled_after);
 cases!(gang: first_cause, killed, orphans, master, elastic);

@@ -26,6 +26,8 @@ pub struct Program {
     pub outputs: Vec<String>,
     /// Secrets.
     pub secrets: Vec<SecretMount>,
+    /// The metric that is watched.
+    pub watches: Option<String>,
 }
 
 impl Program {
@@ -41,6 +43,7 @@ impl Program {
             memory: Bytes(256 << 20),
             outputs: Vec::new(),
             secrets: Vec::new(),
+            watches: None,
         }
     }
 
@@ -128,6 +131,7 @@ impl Program {
             timeout: None,
             placement: Default::default(),
             outputs: self.outputs.clone(),
+            watches: self.watches.clone(),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Submission: once, twice, at once; what comes back.
 
-use cubeloom_domain::executor::Event;
+use std::time::Duration;
+
+use cubeloom_domain::executor::{Event, Metric, StopCause};
 use cubeloom_domain::outcome::{FailureKind, Outcome};
 
 use super::{Harness, Program, assert_gone, executions, failure, run, signed};
@@ -16,6 +18,33 @@ pub async fn ends_well(harness: &mut dyn Harness) {
     assert!(measured || !harness.measures_usage(), "{:?}", ended.usage);
     assert_eq!(executions(harness, &key), 3);
     assert_eq!(harness.output_len(&key, "worker-2"), 6);
+    assert_gone(harness, &key);
+}
+
+/// The values of a watched metric are told while the program runs, those of one rank.
+pub async fn measures(harness: &mut dyn Harness) {
+    let line = |name: &str, value: f64| {
+        format!(
+            r#"echo '{{"metric": {{"name": "{name}", "value": {value}, "step": 1}}}}' >> "$CUBELOOM_OUTPUTS""#
+        )
+    };
+    let text = signed(&format!("{}\n{}\nsleep 30", line("other", 1.0), line("loss", 0.5)));
+    let program = Program::shell(&text).workers(2).with(|program| program.watches = Some("loss".into()));
+    let submission = harness.submission(&program);
+    let key = submission.job.key.clone();
+    harness.executor().submit(submission).await;
+    let told = |event: &Event| match event {
+        Event::Measured(metric) => Some(metric.clone()),
+        _ => None,
+    };
+    let metric = harness.recorder().first(&key, "a value", told).await;
+    assert_eq!(metric, Metric { name: "loss".into(), value: 0.5, step: Some(1.0) });
+    harness.executor().cancel(&key, StopCause::Outdone, Duration::from_millis(500)).await;
+    let ended = harness.recorder().ended(&key).await;
+    assert_eq!(ended.outcome, Outcome::Cancelled);
+    assert_eq!(ended.report.metrics.len(), 4, "what was reported before stays: {:?}", ended.report);
+    let told = harness.recorder().events(&key).iter().filter_map(told).count();
+    assert_eq!(told, 1, "one rank's values count");
     assert_gone(harness, &key);
 }
 

@@ -93,7 +93,8 @@ impl HomePage {
 impl RunView {
     /// How many of its tasks have ended.
     pub(super) fn tasks_ended(&self) -> u64 {
-        const ENDED: [&str; 6] = ["succeeded", "reused", "failed", "upstream_failed", "skipped", "cancelled"];
+        const ENDED: [&str; 7] =
+            ["succeeded", "reused", "stopped_early", "failed", "upstream_failed", "skipped", "cancelled"];
         ENDED.iter().filter_map(|state| self.tasks.states.get(*state)).sum()
     }
 }

@@ -111,6 +111,9 @@ impl Earlier {
         if Some(instances.len()) != expected {
             return Some(format!("`{name}` has not come to its end in run {run}"));
         }
+        if old.search().is_some_and(|search| search.has_succeeded(instances.iter().map(|each| &each.state))) {
+            return None;
+        }
         let bad = instances.iter().find(|each| !has_ended_well(&each.state))?;
         let state = bad.state.as_str().replace('_', " ");
         Some(format!("`{name}` has not succeeded in run {run} ({state}), and its result is needed"))

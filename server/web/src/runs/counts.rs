@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::state::RunState;
 use cubeloom_domain::{RunId, Timestamp};
@@ -11,6 +12,7 @@ use cubeloom_store::TaskCount;
 use moka::sync::Cache;
 use tokio::time::Instant;
 
+use super::reader::plan;
 use super::task::state_of;
 use crate::api::runs::view::TaskCounts;
 use crate::error::ApiResult;
@@ -84,7 +86,14 @@ impl Counts {
             return Ok(known);
         }
         let began = Instant::now();
-        let counts = count(run, &by_task(&web.store().task_counts(&run.id).await?));
+        let tasks = by_task(&web.store().task_counts(&run.id).await?);
+        // Only a plan says of which tasks some instances may fail; mostly it need not be read.
+        let mixed = |states: &States| {
+            states.contains_key("failed")
+                && (states.contains_key("succeeded") || states.contains_key("reused"))
+        };
+        let plan = if tasks.values().any(mixed) { Some(plan(web, &run.id).await?) } else { None };
+        let counts = count(run, &tasks, plan.as_deref());
         if let Some(key) = key {
             self.ended.insert(key, counts.clone());
         } else {
@@ -128,10 +137,11 @@ pub(super) fn by_task(counts: &[TaskCount]) -> BTreeMap<u32, States> {
 }
 
 /// The tasks by state.
-pub(super) fn count(run: &RunRecord, tasks: &BTreeMap<u32, States>) -> TaskCounts {
+pub(super) fn count(run: &RunRecord, tasks: &BTreeMap<u32, States>, plan: Option<&RunPlan>) -> TaskCounts {
     let mut states: BTreeMap<String, u64> = BTreeMap::new();
-    for each in tasks.values() {
-        *states.entry(state_of(each, run.state).into()).or_default() += 1;
+    for (index, each) in tasks {
+        let search = plan.and_then(|plan| plan.tasks.get(*index as usize)?.search());
+        *states.entry(state_of(each, run.state, search).into()).or_default() += 1;
     }
     let begun = tasks.len() as u64;
     let total = u64::from(run.tasks);

@@ -176,7 +176,15 @@ pub(crate) fn instance(
         failure: failure_of(record, last),
         outputs: record.report.outputs.clone(),
         reused: reused(&record.state),
-        note: record.note.clone(),
+        note: note_of(record),
+    }
+}
+
+/// What somebody should know of an instance.
+fn note_of(record: &InstanceRecord) -> Option<String> {
+    match &record.state {
+        InstanceState::StoppedEarly { why } => Some(why.clone()),
+        _ => record.note.clone(),
     }
 }
 

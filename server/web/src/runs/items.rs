@@ -12,6 +12,8 @@ pub(crate) async fn of(web: &Web, run: &RunId, plan: &RunPlan, task: TaskIx) -> 
     match plan.task(task).for_each.as_ref().map(|each| &each.items) {
         None => Ok(Vec::new()),
         Some(ForEachItems::Known(items)) => Ok(items.clone()),
-        Some(ForEachItems::Expression(_)) => Ok(web.store().items_of(run, task).await?.unwrap_or_default()),
+        Some(ForEachItems::Expression(_) | ForEachItems::Search(_)) => {
+            Ok(web.store().items_of(run, task).await?.unwrap_or_default())
+        }
     }
 }

@@ -10,6 +10,7 @@ mod plans;
 pub(crate) mod reader;
 pub(crate) mod remove;
 pub(crate) mod reported;
+pub(crate) mod search;
 mod secrets;
 pub(crate) mod series;
 pub(crate) mod start;

@@ -58,7 +58,7 @@ impl<'w> Reader<'w> {
 
     /// The run.
     pub(crate) fn run(&self) -> RunView {
-        describe::run(&self.record, counts::count(&self.record, &self.counts))
+        describe::run(&self.record, counts::count(&self.record, &self.counts, Some(&self.plan)))
     }
 
     /// The position of a task.
@@ -70,7 +70,7 @@ impl<'w> Reader<'w> {
     pub(crate) fn state(&self, index: u32) -> &'static str {
         self.counts.get(&index).map_or_else(
             || counts::unbegun(self.record.state),
-            |states| task::state_of(states, self.record.state),
+            |states| task::state_of(states, self.record.state, self.plan.task(TaskIx(index)).search()),
         )
     }
 

@@ -2,6 +2,7 @@
 
 use cubeloom_domain::plan::{ForEachItems, PlannedTask, RunPlan};
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord};
+use cubeloom_domain::search::PlannedSearch;
 use cubeloom_domain::state::{InstanceState, RunState};
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_store::TaskFigures;
@@ -16,10 +17,15 @@ use crate::time::{maybe, seconds};
 /// States of instances that have not ended, the one that matters most first.
 pub(super) const OPEN: [&str; 4] = ["running", "backoff", "waiting", "pending"];
 /// States of instances that have, the one that matters most first.
-const ENDED: [&str; 6] = ["failed", "cancelled", "upstream_failed", "succeeded", "reused", "skipped"];
+const ENDED: [&str; 7] =
+    ["failed", "cancelled", "upstream_failed", "succeeded", "reused", "stopped_early", "skipped"];
 
-/// The state of a task with instances in these states.
-pub(super) fn state_of(states: &States, run: RunState) -> &'static str {
+/// The state of a task with instances in these states. Of a search, some may have failed.
+pub(super) fn state_of(states: &States, run: RunState, search: Option<&PlannedSearch>) -> &'static str {
+    let counts = states.iter().map(|(word, count)| (*word, *count));
+    if search.is_some_and(|search| search.has_succeeded_by(counts)) {
+        return "succeeded";
+    }
     let found = OPEN.iter().chain(&ENDED).find(|word| states.get(**word).is_some_and(|count| *count > 0));
     match found {
         Some(&"pending") if run.is_final() => unbegun(run),
@@ -104,7 +110,11 @@ impl Material<'_> {
             planned.for_each.as_ref().map(|each| &each.items),
             Some(ForEachItems::Known(items)) if items.is_empty()
         );
-        if self.states.is_empty() && empty { "skipped" } else { state_of(self.states, self.run) }
+        if self.states.is_empty() && empty {
+            "skipped"
+        } else {
+            state_of(self.states, self.run, planned.search())
+        }
     }
 
     /// The instance that says most about the task.
@@ -134,6 +144,7 @@ impl Material<'_> {
             None => 1,
             Some(ForEachItems::Known(items)) => items.len() as u64,
             Some(ForEachItems::Expression(_)) => 0,
+            Some(ForEachItems::Search(search)) => u64::from(search.trials),
         };
         let total = stored.max(planned);
         let mut states: std::collections::BTreeMap<String, u64> =
@@ -179,7 +190,7 @@ mod tests {
     fn what_goes_on_is_what_a_task_shows_and_then_what_went_wrong() {
         let of = |states: &[&'static str], run| {
             let states: States = states.iter().map(|word| (*word, 1)).collect();
-            state_of(&states, run)
+            state_of(&states, run, None)
         };
         let running = RunState::Running;
         assert_eq!(of(&["succeeded", "failed", "running", "waiting"], running), "running");

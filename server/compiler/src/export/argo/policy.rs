@@ -2,13 +2,15 @@
 
 use std::sync::LazyLock;
 
+use cubeloom_domain::TaskIx;
 use cubeloom_domain::pipeline::{Task, TriggerRule};
-use cubeloom_domain::plan::{ForEachItems, PlannedTask};
+use cubeloom_domain::plan::{ForEachItems, PlannedTask, RunPlan};
 use regex::{Captures, Regex};
 use serde_json::{Map, Value, json};
 
 use super::Export;
 use super::marks::{Reference, reference, task_name};
+use crate::search::first_trials;
 
 /// A reference that Argo may have, too.
 const NAME: &str = r#"params\.\w+|tasks(?:\.[\w-]+|\[['"][\w-]+['"]\])\.outputs\.\w+|item(?:\.\w+)?"#;
@@ -92,7 +94,8 @@ fn argo(expression: &str) -> String {
 }
 
 /// The elements of a loop: `withItems` or `withParam`.
-pub fn elements(export: &mut Export, task: &Task, planned: &PlannedTask, out: &mut Map<String, Value>) {
+pub fn elements(export: &mut Export, task: &Task, plan: &RunPlan, at: TaskIx, out: &mut Map<String, Value>) {
+    let planned = plan.task(at);
     let Some(for_each) = &planned.for_each else { return };
     match &for_each.items {
         ForEachItems::Known(items) => _ = out.insert("withItems".into(), json!(items)),
@@ -105,6 +108,16 @@ pub fn elements(export: &mut Export, task: &Task, planned: &PlannedTask, out: &m
                 }
                 _ => export.say(format!("the elements of `{}` cannot be said in Argo: {bare}", task.name)),
             }
+        }
+        ForEachItems::Search(search) => {
+            let trials = first_trials(plan, at);
+            export.say(format!(
+                "the search of `{}` becomes its first {} of {} trials; Argo compares none, and begins no other",
+                task.name,
+                trials.len(),
+                search.trials
+            ));
+            out.insert("withItems".into(), json!(trials));
         }
     }
     if for_each.parallelism.is_some() {

@@ -9,7 +9,7 @@ use super::{Export, container, marks, policy};
 
 /// The task in the DAG.
 pub fn dag(export: &mut Export, pipeline: &Pipeline, plan: &RunPlan, at: usize) -> Value {
-    let (task, planned) = (&pipeline.tasks[at], &plan.tasks[at]);
+    let task = &pipeline.tasks[at];
     let mut out = Map::new();
     out.insert("name".into(), json!(marks::task_name(&task.name)));
     out.insert("template".into(), json!(task.name));
@@ -19,13 +19,17 @@ pub fn dag(export: &mut Export, pipeline: &Pipeline, plan: &RunPlan, at: usize) 
     if let Some(when) = policy::when(export, task) {
         out.insert("when".into(), json!(when));
     }
-    policy::elements(export, task, planned, &mut out);
+    policy::elements(export, task, plan, index_of(at), &mut out);
     let inputs = &export.marks[at].inputs;
     if !inputs.is_empty() {
         let given = inputs.iter().map(|(name, value)| json!({"name": name, "value": value}));
         out.insert("arguments".into(), json!({"parameters": given.collect::<Vec<_>>()}));
     }
     Value::Object(out)
+}
+
+fn index_of(at: usize) -> TaskIx {
+    TaskIx(u32::try_from(at).unwrap_or(u32::MAX))
 }
 
 /// The task's template.
@@ -51,8 +55,7 @@ pub fn template(export: &mut Export, pipeline: &Pipeline, plan: &RunPlan, at: us
     if !planned.placement.tolerations.is_empty() {
         out.insert("tolerations".into(), json!(planned.placement.tolerations));
     }
-    let index = TaskIx(u32::try_from(at).unwrap_or(u32::MAX));
-    match crate::preview::first_job(plan, index) {
+    match crate::preview::first_job(plan, index_of(at)) {
         Ok(Some(job)) => {
             let own = std::mem::take(&mut export.marks[at]);
             let (container, volumes) = container::container(export, &job, &own);

@@ -73,6 +73,7 @@ fn sample(framework: &Framework) -> Job {
         elastic: None,
         timeout: None,
         placement: Default::default(),
+        watches: None,
         outputs: Vec::new(),
     }
 }

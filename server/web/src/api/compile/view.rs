@@ -79,6 +79,7 @@ impl CompiledTaskView {
         let instances = match task.for_each.as_ref().map(|each| &each.items) {
             None => Some(1),
             Some(ForEachItems::Known(items)) => Some(items.len()),
+            Some(ForEachItems::Search(search)) => Some(search.trials as usize),
             Some(ForEachItems::Expression(_)) => None,
         };
         let jobs = match preview.jobs {

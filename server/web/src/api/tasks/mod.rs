@@ -7,6 +7,7 @@ mod history;
 pub(crate) mod instances;
 mod list;
 mod notices;
+mod search;
 mod suspend;
 pub mod view;
 
@@ -21,6 +22,7 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(list::list))
         .routes(routes!(get::get))
         .routes(routes!(instances::instances))
+        .routes(routes!(search::search))
         .routes(routes!(attempts::attempts))
         .routes(routes!(attempts::all_attempts))
         .routes(routes!(notices::notices))

@@ -21,7 +21,7 @@ pub struct TaskView {
     pub framework: String,
     /// The tasks that it needs.
     pub needs: Vec<String>,
-    /// `pending`, `waiting`, `backoff`, `running`, `succeeded`, `reused`, `failed`, `upstream_failed`, `skipped` or
+    /// `pending`, `waiting`, `backoff`, `running`, `succeeded`, `reused`, `stopped_early`, `failed`, `upstream_failed`, `skipped` or
     /// `cancelled`; of a task with several instances, the one that matters most.
     pub state: String,
     /// Why it waits.
@@ -177,6 +177,61 @@ pub struct ReusedView {
     pub task: String,
     /// When.
     pub ended_at: Time,
+}
+
+/// The search of a task: what it tries, and what that gave.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SearchView {
+    /// `maximize` or `minimize`.
+    pub goal: String,
+    /// The metric, or output, that says how good a trial is.
+    pub of: String,
+    /// `grid`, `random` or `tpe`.
+    pub method: String,
+    /// What is tried, by name.
+    pub over: Vec<AxisView>,
+    /// How many trials there will be.
+    pub planned: u32,
+    /// How many may fail.
+    pub max_failures: u32,
+    /// The best trial that ran to its end.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub best: Option<TrialView>,
+    /// The trials that were begun, in their order.
+    pub trials: Vec<TrialView>,
+}
+
+/// One thing that a search tries.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct AxisView {
+    /// Its name: trials read it as `item.NAME`.
+    pub name: String,
+    /// The values, where they are listed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub values: Option<Vec<Value>>,
+    /// The smallest, of a range.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub minimum: Option<f64>,
+    /// The largest, of a range.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub maximum: Option<f64>,
+    /// Whether the range is spread evenly in its logarithm.
+    pub log: bool,
+}
+
+/// A trial of a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TrialView {
+    /// The instance.
+    pub instance: u32,
+    /// Its state, one of those of a task.
+    pub state: String,
+    /// What it tries, by name.
+    #[schema(value_type = Object)]
+    pub parameters: Value,
+    /// How good it was; absent before it has said so.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub value: Option<f64>,
 }
 
 /// One instance of a task.

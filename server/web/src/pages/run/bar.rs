@@ -3,9 +3,10 @@
 use crate::api::runs::view::TaskCounts;
 
 /// States in the order of the bar: what went well, what goes on, what did not, what is to come.
-const ORDER: [&str; 10] = [
+const ORDER: [&str; 11] = [
     "succeeded",
     "reused",
+    "stopped_early",
     "skipped",
     "running",
     "backoff",
@@ -52,7 +53,11 @@ impl Bar {
             }
             from += width;
         }
-        Self { done: count("succeeded") + count("reused") + count("skipped"), total: counts.total, parts }
+        Self {
+            done: ["succeeded", "reused", "stopped_early", "skipped"].into_iter().map(count).sum(),
+            total: counts.total,
+            parts,
+        }
     }
 }
 

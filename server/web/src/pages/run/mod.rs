@@ -9,6 +9,7 @@ mod logs;
 mod metrics;
 mod objects;
 mod outputs;
+mod parallel;
 mod parameters;
 mod row;
 mod table;

@@ -8,10 +8,11 @@ use cubeloom_domain::plan::{Late, PlannedTask};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::parallel::{self, Parallel};
 use super::row::Row;
 use crate::api;
 use crate::api::tasks::view::{
-    AttemptView, HistoryView, InstanceView, NoticeView, RoleView, TaskView, WorkerView,
+    AttemptView, HistoryView, InstanceView, NoticeView, RoleView, SearchView, TaskView, TrialView, WorkerView,
 };
 use crate::auth::Caller;
 use crate::error::ApiResult;
@@ -19,7 +20,7 @@ use crate::extract::{Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::pages::{Frame, html};
 use crate::readable;
-use crate::runs::{Reader, describe, wish};
+use crate::runs::{Reader, describe, search, wish};
 use crate::show;
 use crate::state::Web;
 use crate::texts::Lang;
@@ -27,6 +28,8 @@ use crate::time::Time;
 
 /// Instances of a page.
 const INSTANCES: usize = 50;
+/// The best trials of a search that are listed.
+const BEST: usize = 10;
 /// Attempts of earlier runs that are shown.
 const HISTORY: usize = 8;
 
@@ -60,6 +63,51 @@ struct OpenQuestion {
     barred: Option<String>,
 }
 
+/// A search, and how it is drawn.
+struct Searched {
+    view: SearchView,
+    plot: Option<Parallel>,
+}
+
+impl Searched {
+    fn new(view: SearchView) -> Self {
+        Self { plot: Parallel::of(&view), view }
+    }
+
+    /// The trials that have said how good they are, the best first.
+    fn ranked(&self) -> Vec<&TrialView> {
+        let mut ranked: Vec<&TrialView> =
+            self.view.trials.iter().filter(|trial| trial.value.is_some()).collect();
+        let sign = if self.view.goal == "minimize" { 1.0 } else { -1.0 };
+        let cost = |trial: &TrialView| trial.value.map_or(f64::INFINITY, |value| value * sign);
+        ranked.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+        ranked.truncate(BEST);
+        ranked
+    }
+
+    /// `maximize accuracy · TPE`.
+    fn aim(&self, frame: &Frame) -> String {
+        let goal =
+            frame.t(if self.view.goal == "minimize" { "run.search-minimize" } else { "run.search-maximize" });
+        let method = frame.t(match self.view.method.as_str() {
+            "grid" => "run.search-grid",
+            "random" => "run.search-random",
+            _ => "run.search-tpe",
+        });
+        format!("{goal} {} · {method}", self.view.of)
+    }
+
+    /// What a trial tries of one thing.
+    fn tried(&self, trial: &TrialView, name: &str) -> String {
+        trial.parameters.get(name).map(parallel::text).unwrap_or_default()
+    }
+
+    /// How good a trial was.
+    fn value(&self, trial: &TrialView) -> String {
+        trial.value.map(show::number).unwrap_or_default()
+    }
+}
+
 #[derive(Template)]
 #[template(path = "run/task.html")]
 struct TaskPage {
@@ -69,6 +117,8 @@ struct TaskPage {
     pipeline: String,
     row: Row,
     arguments: Vec<Named>,
+    /// What its instances are trials of.
+    search: Option<Searched>,
     instances: Vec<InstanceView>,
     /// Where the next page of instances begins.
     next: Option<String>,
@@ -146,6 +196,7 @@ pub(crate) async fn page(
     let failed = view.failure.as_ref().and_then(|failure| failure.instance);
     let first = instances.first().map(|one| one.instance);
     let instance = asked.instance.or(failed).or(first).unwrap_or(0);
+    let search = search::of(&web, &reader, index).await?.map(Searched::new);
     let attempts = web.store().attempts_of(&reader.record.id, index, instance).await?;
     let mut told = Vec::with_capacity(attempts.len());
     for record in &attempts {
@@ -167,6 +218,7 @@ pub(crate) async fn page(
         outputs: outputs.iter().map(|(name, value)| known(name, value)).collect(),
         arguments: arguments(planned),
         attempts: told,
+        search,
         history: history(&web, &reader, &task).await?,
         may_rerun: frame.may_edit() && reader.record.state.is_final(),
         project: reader.record.project.clone(),
