@@ -47,7 +47,13 @@ test("a line of the plot, and a row of the table by keyboard, lead to the trial"
   await page.goto(path());
   await settled(page);
   const { body } = await site.there.api("GET", `${path()}/search`);
-  await page.locator(".parallel-trial.best .parallel-reach").click({ force: true });
+  const line = page.locator(".parallel-trial.best .parallel-reach");
+  await line.scrollIntoViewIfNeeded();
+  const place = await line.evaluate((line) => {
+    const point = line.getPointAtLength(line.getTotalLength() / 3).matrixTransform(line.getScreenCTM());
+    return [point.x, point.y];
+  });
+  await page.mouse.click(...place);
   await page.locator(".parallel-trial.best.chosen").waitFor();
   assert.equal(new URL(page.url()).searchParams.get("instance"), String(body.best.instance));
   const second = page.locator("#search-ranked tbody th a").nth(1);

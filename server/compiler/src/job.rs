@@ -84,6 +84,10 @@ pub fn job(
     let scope = scope(plan, planned, item, outputs);
     let late = late_arguments(planned, template, &scope).map_err(|wrong| wrong.failure(planned))?;
     let inside = Scope { args: Some(Args::Planned(&planned.arguments, &late)), ..scope };
+    let (image, registry) = match &planned.image {
+        Some(own) => (Some(own.name.clone()), own.registry.clone()),
+        None => (template.image.clone(), template.registry.clone()),
+    };
     let key = AttemptKey { run: plan.context.id.clone(), task: planned.name.clone(), instance, n };
     Ok(Job {
         key,
@@ -95,8 +99,8 @@ pub fn job(
         template: format!("{}@{}", template.name, template.version),
         template_digest: template.digest.clone(),
         template_folder: template.folder.clone(),
-        image: template.image.clone(),
-        registry: template.registry.clone(),
+        image,
+        registry,
         writable_root: template.writable_root,
         python: planned.python.clone(),
         roles: roles(planned, template, elastic_workers, &inside)?,

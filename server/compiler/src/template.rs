@@ -65,6 +65,9 @@ impl Lint<'_> {
                 self.error(Code::InvalidValue, path, "a label is one line of at most 60 characters");
             }
         }
+        if let Some(image) = &template.image {
+            self.text(image, "/image");
+        }
         if self.framework().is_none() {
             let name = &template.framework;
             let hint = hint(name, frameworks::names());

@@ -108,7 +108,7 @@ pub struct PlannedTemplate {
     pub folder: String,
     /// The framework.
     pub framework: String,
-    /// The container image.
+    /// The container image; absent where each task has its own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub image: Option<String>,
     /// The host of its registry, where the project has an account to pull it with.
@@ -178,6 +178,9 @@ pub struct PlannedTask {
     /// The Python environment where there are no containers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub python: Option<PythonEnvironment>,
+    /// Its own image, where the template takes one from the arguments.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub image: Option<PlannedImage>,
     /// When the job has succeeded.
     pub success: SuccessRule,
     /// How many workers must start together: all of them, `min` of an elastic job, or 1 without a gang.
@@ -212,6 +215,16 @@ pub struct PlannedTask {
     /// Whether an equal earlier attempt is reused.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cache: Option<CachePolicy>,
+}
+
+/// A container image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedImage {
+    /// Its name.
+    pub name: String,
+    /// The host of its registry, where the project has an account to pull it with.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub registry: Option<String>,
 }
 
 /// `serde(skip_serializing_if)` for fields whose default is the common case: plans can hold 100,000 tasks.

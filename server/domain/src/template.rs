@@ -27,7 +27,7 @@ pub struct TaskTemplate {
     pub help: Localized,
     /// How its workers learn who they are: `single`, `indexed`, `mpi`, `xgboost`, `pytorch`, ...
     pub framework: String,
-    /// The container image.
+    /// The container image; `{{ args.NAME }}` where a task names its own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub image: Option<String>,
     /// Whether its program writes outside of the folders that it is given: its containers' root file system can be

@@ -130,3 +130,43 @@ fn the_example_runs_in_pods_with_the_same_outputs_as_on_this_machine() {
     );
     assert_eq!(here, there);
 }
+
+#[ignore = "needs a cluster with a real node"]
+#[test]
+fn a_task_runs_a_program_of_the_image_that_it_names() {
+    let (_server, admin, _mounted) = with_cluster(rig::app());
+    let report =
+        r#"printf '{"output": {"version": "%s"}}\n' "$(cat /etc/debian_version)" >> "$CUBELOOM_OUTPUTS""#;
+    let document = |image: &str, cluster: Option<&str>| {
+        let arguments = json!({"image": image, "command": ["sh", "-c", report]});
+        let task = json!({"name": "own", "template": "container", "arguments": arguments,
+            "resources": {"cpu": "20m", "memory": "64Mi"}});
+        let mut document =
+            json!({"apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "own", "tasks": [task]});
+        if let Some(cluster) = cluster {
+            document["cluster"] = cluster.into();
+        }
+        json!({"document": document.to_string()})
+    };
+    let started = |image: &str| {
+        let run = admin.post("/projects/default/runs", &document(image, Some("node"))).expect(201).json();
+        run["run"]["id"].as_str().unwrap().to_owned()
+    };
+    let run = started("ghcr.io/cubeloom/command:1.0.0");
+    let seen = ended(&admin, &run);
+    let tasks = admin.get(&format!("/runs/{run}/tasks")).expect(200).json();
+    assert_eq!(seen["state"], "succeeded", "{tasks}");
+    let outputs = admin.get(&format!("/runs/{run}/outputs")).expect(200).json();
+    assert!(outputs["items"][0]["outputs"]["version"].is_string(), "{outputs}");
+
+    let run = started("127.0.0.1:1/none:1");
+    assert_eq!(ended(&admin, &run)["state"], "failed");
+    let failed = admin.get(&format!("/runs/{run}/tasks/own")).expect(200).json();
+    assert!(
+        failed["failure"]["message"].as_str().unwrap().contains("127.0.0.1:1/none:1 cannot be pulled"),
+        "{failed}"
+    );
+
+    let here = admin.post("/projects/default/runs", &document("debian:12", None)).expect(422).json();
+    assert_eq!(here["problems"][0]["path"], "/tasks/0/template", "{here}");
+}

@@ -112,4 +112,7 @@ fn the_example_of_a_search() {
     let accuracy = outputs(&run, "final")["accuracy"].as_f64().unwrap();
     assert!(accuracy > 0.75, "{accuracy}");
     assert!(folder(&run).join("model.json").exists());
+    let tune = run["tasks"].as_array().unwrap().iter().find(|task| task["name"] == "tune").unwrap();
+    assert_eq!(tune["best"]["parameters"]["features"], "squares", "{}", tune["best"]);
+    assert!(app.expect(0, &["runs", "latest"]).out.contains("tune.best"), "a person is told, too");
 }

@@ -31,7 +31,10 @@ export function SearchFields() {
     <>
       <p className="field-help"><Prose text={t("form.search-help")} /></p>
       <Field path={["search", "over"]} kind={{ type: "map", value: axis() }} title={t("form.search-over")} help={t("form.search-over-help")} required plain />
-      <Segments label={title} options={[t("form.search-maximize"), t("form.search-minimize")]} chosen={GOALS.indexOf(goal)} disabled={bound.readOnly} choose={turn} />
+      <div className="field form-field">
+        <span className="field-label">{title}</span>
+        <Segments label={title} options={[t("form.search-maximize"), t("form.search-minimize")]} chosen={GOALS.indexOf(goal)} disabled={bound.readOnly} choose={turn} />
+      </div>
       <Field path={["search", goal]} kind={{ type: "text", long: false }} title={t("form.search-of")} help={t("form.search-of-help")} placeholder="accuracy" required plain />
       <div className="form-row">
         <Field path={["search", "method"]} kind={{ type: "choice", options: ["tpe", "random", "grid"] }} title={t("form.search-method")} help={t("form.search-method-help")} usual="tpe" plain />

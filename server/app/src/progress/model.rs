@@ -7,8 +7,10 @@ use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::Progress;
 use cubeloom_domain::plan::{PlannedTask, RunPlan};
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
+use cubeloom_domain::search::{Best, Trial};
 use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx};
 use cubeloom_store::Store;
+use serde_json::Value;
 
 /// A run.
 #[derive(Clone, Debug)]
@@ -26,6 +28,8 @@ pub struct View {
 pub struct TaskView {
     /// How many instances it has, where that is known.
     pub expected: Option<usize>,
+    /// What the trials of its search try, by instance.
+    pub trials: Vec<Value>,
     /// The instances that no longer wait for what the task needs.
     pub instances: BTreeMap<InstanceIx, InstanceView>,
 }
@@ -41,6 +45,16 @@ pub struct InstanceView {
     pub preparing: Option<String>,
     /// How far its program is.
     pub progress: Option<Progress>,
+}
+
+impl TaskView {
+    /// The best trial of its search.
+    pub fn best(&self, planned: &PlannedTask) -> Option<Best<'_>> {
+        planned.search()?.best(self.instances.iter().filter_map(|(instance, one)| {
+            let item = self.trials.get(*instance as usize)?;
+            Some(Trial { instance: *instance, item, state: &one.record.state, report: &one.record.report })
+        }))
+    }
 }
 
 impl View {
@@ -67,7 +81,12 @@ impl View {
             self.run = record;
         }
         for expansion in store.expansions(&id).await? {
-            self.tasks[expansion.task.index()].expected = Some(expansion.items.len());
+            let is_search = self.plan.task(expansion.task).search().is_some();
+            let task = &mut self.tasks[expansion.task.index()];
+            task.expected = Some(expansion.items.len());
+            if is_search {
+                task.trials = expansion.items;
+            }
         }
         for instance in store.instances(&id).await? {
             self.instance(instance);

@@ -130,9 +130,14 @@ fn told(
     lines.join("\n")
 }
 
-/// The run's folder, the outputs of the tasks that nothing comes after, and the files worth showing.
+/// The run's folder, the best trials, the outputs of the tasks that nothing comes after, and the files worth showing.
 fn results(view: &View, run_dir: &Path, styles: Styles) -> Option<String> {
     let mut lines = Table::new(&[("", Align::Left), ("", Align::Left)]);
+    for (planned, task) in view.tasks() {
+        let (Some(search), Some(best)) = (planned.search(), task.best(planned)) else { continue };
+        let text = format!("{} {}: {}", search.of, best.value, best.trial.item);
+        lines.row([format!("{}.best", planned.name).into(), shortened(&text, LONGEST_OUTPUT).into()]);
+    }
     for (planned, one) in last_tasks(view) {
         for (name, value) in &one.record.report.outputs {
             let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
@@ -207,7 +212,13 @@ pub fn report_json(view: &View, run_dir: &Path, now: Timestamp) -> Value {
             .values()
             .map(|one| instance_json(view.planned(ix), one, now))
             .collect();
-        json!({"name": view.planned(ix).name, "state": status::task(view, ix, now).word, "instances": instances})
+        let planned = view.planned(ix);
+        let mut task =
+            json!({"name": planned.name, "state": status::task(view, ix, now).word, "instances": instances});
+        if planned.search().is_some() {
+            task["best"] = json!(view.tasks[ix.index()].best(planned).map(|best| best.output()));
+        }
+        task
     };
     let tasks: Vec<Value> = (0..view.plan.tasks.len() as u32).map(TaskIx).map(task).collect();
     json!({"run": view.run, "run_dir": run_dir, "parameters": view.plan.parameters, "tasks": tasks})

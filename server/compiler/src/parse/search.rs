@@ -1,5 +1,7 @@
 //! The decoder of searches.
 
+use std::collections::BTreeMap;
+
 use cubeloom_domain::Code;
 use cubeloom_domain::search::{Axis, EarlyStop, Method, NumberType, Range, Scale, Search};
 
@@ -12,7 +14,7 @@ pub fn search(d: &mut Decoder, node: &Node<'_>) -> Option<Search> {
     let map = d.map(node, "a search", keys::SEARCH)?;
     let methods = [("grid", Method::Grid), ("random", Method::Random), ("tpe", Method::Tpe)];
     Some(Search {
-        over: d.required(map, "over", |d, node| d.table(node, axis)).unwrap_or_default(),
+        over: d.required(map, "over", over).unwrap_or_default(),
         maximize: d.optional(map, "maximize", Decoder::filled),
         minimize: d.optional(map, "minimize", Decoder::filled),
         method: d.optional(map, "method", |d, node| d.one_of(node, &methods)),
@@ -22,6 +24,14 @@ pub fn search(d: &mut Decoder, node: &Node<'_>) -> Option<Search> {
         early_stop: d.optional(map, "early_stop", early_stop),
         max_failures: d.optional(map, "max_failures", |d, node| d.count(node, 0)),
     })
+}
+
+fn over(d: &mut Decoder, node: &Node<'_>) -> Option<BTreeMap<String, Axis>> {
+    if matches!(&node.kind, Kind::Map(entries) if entries.is_empty()) {
+        d.problem(node, Code::MissingKey, "name what is tried, at least one thing");
+        return None;
+    }
+    d.table(node, axis)
 }
 
 fn axis(d: &mut Decoder, node: &Node<'_>) -> Option<Axis> {

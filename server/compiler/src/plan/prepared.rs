@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use cubeloom_domain::belongings::registry_of;
-use cubeloom_domain::plan::PlannedTemplate;
+use cubeloom_domain::plan::{PlannedImage, PlannedTemplate};
 use cubeloom_domain::resources::ResourceRequest;
 use cubeloom_domain::template::{InstalledTemplate, RoleTemplate, TaskTemplate, TemplateSet};
 use cubeloom_domain::{Code, Problem};
@@ -51,6 +51,11 @@ impl<'a> Templates<'a> {
     /// The templates that were used, in the order of their indexes.
     pub fn take_planned(&mut self) -> Vec<PlannedTemplate> {
         std::mem::take(&mut self.planned)
+    }
+
+    /// An image as a plan has it.
+    pub fn image(&self, name: String) -> PlannedImage {
+        PlannedImage { registry: account(&name, self.registries), name }
     }
 
     /// Keeps a template's schema in the plan: a task of it has arguments that are checked later.
@@ -155,17 +160,23 @@ pub fn holds_expression(value: &Value) -> bool {
     }
 }
 
+/// The host of an image's registry, where the project has an account there.
+fn account(image: &str, registries: &[String]) -> Option<String> {
+    let host = registry_of(image);
+    registries.iter().any(|known| known == host).then(|| host.to_owned())
+}
+
 fn planned(installed: &InstalledTemplate, registries: &[String]) -> PlannedTemplate {
     let template = &installed.template;
-    let host = template.image.as_deref().map(registry_of);
+    let image = template.image.as_ref().filter(|image| !has_expression(image));
     PlannedTemplate {
         name: template.name.clone(),
         version: template.version.clone(),
         digest: installed.digest.clone(),
         folder: installed.folder.clone(),
         framework: template.framework.clone(),
-        image: template.image.clone(),
-        registry: host.filter(|host| registries.iter().any(|known| known == host)).map(Into::into),
+        image: image.cloned(),
+        registry: image.and_then(|image| account(image, registries)),
         writable_root: template.writable_root,
         command: template.command.clone(),
         role_commands: template

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::Planner;
 use super::resolve::Sight;
 use crate::search::{MAX_TRIALS, combinations};
+use crate::validate;
 
 /// How many trials run at the same time where the next ones depend on them, unless said otherwise.
 const AT_ONCE: u32 = 4;
@@ -15,8 +16,11 @@ const AT_ONCE: u32 = 4;
 const MAX_FAILURES: u32 = 3;
 
 impl Planner<'_> {
-    /// Plans a search; `None` where what is tried, or what for, is missing: that was told already.
+    /// Plans a search; `None` where what is tried, or what for, is missing or wrong: that was told already.
     pub fn trials(&mut self, prefix: &str, search: &Search, sight: &Sight<'_>) -> Option<PlannedForEach> {
+        if !validate::can_be_tried(search) {
+            return None;
+        }
         let path = format!("{prefix}/search/over");
         let axis = |planner: &mut Self, name: &String, axis: &Axis| match axis {
             Axis::Range(range) => Axis::Range(*range),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cubeloom_domain::job::PythonEnvironment;
 use cubeloom_domain::pipeline::{Cache, Placement, Retry, RetryOn, Task};
-use cubeloom_domain::plan::{CachePolicy, PlannedTask, RetryPolicy};
+use cubeloom_domain::plan::{CachePolicy, PlannedImage, PlannedTask, RetryPolicy};
 use cubeloom_domain::{Code, Span, TaskIx};
 use serde_json::Value;
 
@@ -93,6 +93,7 @@ impl Planner<'_> {
             env,
             setup: self.words(&format!("{prefix}/setup"), &task.setup, sight),
             python: self.python(prefix, prepared, &inside),
+            image: self.image(prefix, prepared, &inside),
             success: (prepared.framework.success)(&Shape {
                 roles: &names,
                 elastic: roles.elastic.is_some(),
@@ -160,6 +161,21 @@ impl Planner<'_> {
                 Some(CachePolicy { inputs, max_age: *max_age })
             }
         }
+    }
+
+    /// The image that a template takes from its arguments.
+    fn image(&mut self, prefix: &str, prepared: &Prepared<'_>, inside: &Sight<'_>) -> Option<PlannedImage> {
+        let image = prepared.template.image.as_ref().filter(|image| has_expression(image))?;
+        if self.facts.kind == "local" {
+            let message = format!(
+                "the task template `{}` runs an image of your own, and this cluster is one machine's processes: name a cluster of Kubernetes with the pipeline's `cluster`",
+                prepared.template.name
+            );
+            self.problem(Code::MissingSoftware, format!("{prefix}/template"), message);
+        }
+        let name =
+            self.template_value(prefix, prepared, &Value::String(image.clone()), inside, "the image")?;
+        Some(self.templates.image(to_text(name)))
     }
 
     fn python(

@@ -24,9 +24,6 @@ pub fn check(path: &str, task: &Task, problems: &mut Vec<Problem>) {
         (Some(_), Some(_)) => tell(Code::Conflict, path.clone(), "give one of `maximize` and `minimize`"),
         _ => {}
     }
-    if search.over.is_empty() {
-        tell(Code::MissingKey, format!("{path}/over"), "name what is tried, at least one thing");
-    }
     for (name, axis) in &search.over {
         let mut place = Path::at(format!("{path}/over"));
         place.push_key(name);
@@ -35,6 +32,11 @@ pub fn check(path: &str, task: &Task, problems: &mut Vec<Problem>) {
         }
     }
     count(&path, search, problems);
+}
+
+/// Whether there is something to try on every axis.
+pub fn can_be_tried(search: &Search) -> bool {
+    !search.over.is_empty() && search.over.values().all(|axis| sensible(axis, search).is_ok())
 }
 
 /// What is wrong with an axis, and at which of its keys.
@@ -61,7 +63,8 @@ fn sensible(axis: &Axis, search: &Search) -> Result<(), (Code, &'static str, Str
         return Err((Code::InvalidValue, "/minimum", message));
     }
     match range.step {
-        Some(step) if step <= 0.0 || step > maximum - minimum => Err((
+        // The distance is a little less than a step that somebody has added to the smallest.
+        Some(step) if step <= 0.0 || step > (maximum - minimum) * (1.0 + 1e-9) => Err((
             Code::InvalidValue,
             "/step",
             format!("{step} is not allowed: must be above 0 and within the range"),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use cubeloom_compiler::{Outputs, check_pipeline, check_template, preview};
 use cubeloom_domain::executor::Facts;
 use cubeloom_domain::kubernetes::KubernetesFacts;
-use cubeloom_domain::{JsonMap, TaskIx};
+use cubeloom_domain::{JsonMap, Severity, TaskIx};
 use serde_json::json;
 
 use crate::support::{repository, templates, try_plan};
@@ -88,4 +88,59 @@ fn a_task_that_a_person_does_has_no_workers_and_submits_nothing() {
         };
         assert_eq!(said[0]["jobs"], "a person decides: nothing is submitted");
     }
+}
+
+/// A task of the template `container`, with this image.
+fn in_container(image: &str) -> String {
+    json!({"apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "p", "parameters": {"tag": {"type": "string", "default": "12"}}, "tasks": [
+        {"name": "say", "template": "command", "arguments": {"command": ["true"]}},
+        {"name": "own", "template": "container", "needs": ["say"],
+            "arguments": {"image": image, "command": ["true"]}},
+    ]})
+    .to_string()
+}
+
+#[test]
+fn a_container_has_the_image_that_its_task_names() {
+    let templates = templates(&repository().join("task-templates"));
+    let facts = Facts { registries: vec!["registry.example.org".into()], ..Facts::default() };
+    let planned = try_plan(
+        &in_container("registry.example.org/team/tools:{{ params.tag }}"),
+        JsonMap::new(),
+        &templates,
+        &facts,
+    )
+    .unwrap();
+    let job =
+        |at| cubeloom_compiler::job(&planned.plan, TaskIx(at), 0, None, 1, None, &Outputs::new()).unwrap();
+    assert_eq!(job(1).image.as_deref(), Some("registry.example.org/team/tools:12"));
+    assert_eq!(
+        job(1).registry.as_deref(),
+        Some("registry.example.org"),
+        "it is pulled with the project's account"
+    );
+    assert_ne!(job(0).image, job(1).image);
+    assert_eq!(job(0).registry, None);
+}
+
+#[test]
+fn an_image_that_cannot_be_is_refused_before_a_run() {
+    let templates = templates(&repository().join("task-templates"));
+    let told = |image: &str, facts: &Facts| -> Vec<(String, String)> {
+        let (_, problems) = check_pipeline(&in_container(image), &templates, facts);
+        problems
+            .into_iter()
+            .filter(|problem| problem.severity == Severity::Error)
+            .map(|one| (one.path, one.message))
+            .collect()
+    };
+    assert_eq!(told("debian:12@sha256:0123", &Facts::default())[0].0, "/tasks/1/arguments/image");
+    assert_eq!(told("", &Facts::default())[0].0, "/tasks/1/arguments/image");
+    let late = told("{{ tasks.say.outputs.image }}", &Facts::default());
+    assert_eq!(late[0].0, "/tasks/1/arguments", "{late:?}");
+    assert!(late[0].1.starts_with("the image must be known when the run starts"), "{late:?}");
+    let here = Facts { kind: "local".into(), ..Facts::default() };
+    let refused = told("debian:12", &here);
+    assert_eq!(refused[0].0, "/tasks/1/template", "{refused:?}");
+    assert!(refused[0].1.contains("name a cluster of Kubernetes"), "{refused:?}");
 }

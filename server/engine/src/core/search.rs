@@ -116,7 +116,9 @@ impl Core {
             return None;
         }
         let of = &search.of;
-        let message = format!("it ended well, but did not report the metric or output `{of}`, which its search goes by");
+        let message = format!(
+            "it ended well, but did not report the metric or output `{of}`, which its search goes by"
+        );
         Some(Failure::new(FailureKind::MissingOutput, message))
     }
 }

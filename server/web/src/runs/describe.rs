@@ -181,7 +181,7 @@ pub(crate) fn instance(
 }
 
 /// What somebody should know of an instance.
-fn note_of(record: &InstanceRecord) -> Option<String> {
+pub(crate) fn note_of(record: &InstanceRecord) -> Option<String> {
     match &record.state {
         InstanceState::StoppedEarly { why } => Some(why.clone()),
         _ => record.note.clone(),

@@ -45,8 +45,8 @@ def _templates() -> list[Path]:
 def _names() -> list[str]:
     """The images that the templates name."""
     documents = (yaml.safe_load((folder / "template.yaml").read_text()) for folder in _templates())
-    # What a person does has none.
-    return sorted({document["image"] for document in documents if "image" in document})
+    # What a person does has none; of others a task names its own.
+    return sorted({image for document in documents if "{{" not in (image := document.get("image", "{{"))})
 
 
 def _add_program(layer: tarfile.TarFile, program: Path, copy: Path) -> None:

@@ -38,7 +38,7 @@ fn trials_and_the_best_of_them_are_told() {
     let trial = |instance: u32, x: f64| json!({"instance": instance, "state": "succeeded", "parameters": {"x": x}, "value": x});
     assert_eq!(told["trials"], json!([trial(0, 0.9), trial(1, 0.1)]));
     assert_eq!(told["best"], told["trials"][0]);
-    let missing = viewer.get(&format!("/runs/{run}/tasks/after/search")).expect(404).problem("not_found");
+    let missing = viewer.get(&format!("/runs/{run}/tasks/after/search")).expect(404).problem("not-found");
     assert!(missing["detail"].as_str().unwrap().contains("search"), "{missing}");
     viewer.get(&format!("/runs/{run}/tasks/nothing/search")).expect(404);
     server.as_(Who::Stranger).get(&format!("/runs/{run}/tasks/tune/search")).expect(404);
@@ -59,7 +59,7 @@ fn a_trial_that_falls_behind_is_stopped_and_says_why() {
     let told = search(&editor, &run);
     assert_eq!(told["trials"][1]["state"], "stopped_early", "{told}");
     assert_eq!((&told["trials"][1]["value"], &told["best"]["instance"]), (&json!(0.1), &json!(0)));
-    let stopped = editor.get(&format!("/runs/{run}/tasks/tune/instances/1")).expect(200).text();
+    let stopped = editor.get(&format!("/runs/{run}/tasks/tune/instances")).expect(200).text();
     assert!(stopped.contains("at step 1 its `score` was 0.1; better there: 1 of 2 trials"), "{stopped}");
     let html = page(&editor, &format!("/runs/{run}/tasks/tune?instance=1"));
     assert!(html.contains("better there"), "the page says so, too");

@@ -10,8 +10,10 @@ use crate::show;
 
 /// Units between the left edge and the first axis, and after the last one: room for the marks.
 const MARGIN: f64 = 60.0;
-/// Units between two axes.
+/// Units between two axes, at least; few axes are set further apart, to fill a page.
 const BETWEEN: f64 = 130.0;
+const FAR: f64 = 260.0;
+const PAGE: f64 = 1000.0;
 /// Where axes begin and end, from above.
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 236.0;
@@ -80,7 +82,8 @@ impl Parallel {
         let drawn = &trials[left_out..];
         let goal = Scale::of_values(drawn.iter().filter_map(|trial| trial.value));
         let scales: Vec<Scale> = search.over.iter().map(Scale::of).collect();
-        let x = |at: usize| MARGIN + at as f64 * BETWEEN;
+        let between = (PAGE / scales.len().max(1) as f64).clamp(BETWEEN, FAR);
+        let x = |at: usize| MARGIN + at as f64 * between;
         let axis = |(at, (axis, scale)): (usize, (&AxisView, &Scale))| DrawnAxis {
             x: x(at),
             name: axis.name.clone(),
@@ -280,8 +283,8 @@ mod tests {
         assert_eq!(order, [(1, None), (2, Some(0)), (3, Some(1)), (0, Some(3))]);
         assert!(plot.lines[3].is_best);
         assert_eq!(plot.lines[3].title, "#0: kind a, rate 1; loss 1");
-        assert_eq!(plot.lines[0].points, "60,34.0 190,135.0", "without a value it ends before the last axis");
-        assert_eq!(plot.lines[3].points, "60,236.0 190,34.0 320,236.0");
+        assert_eq!(plot.lines[0].points, "60,34.0 320,135.0", "without a value it ends before the last axis");
+        assert_eq!(plot.lines[3].points, "60,236.0 320,34.0 580,236.0");
         assert_eq!(
             plot.axes[1].marks.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(),
             ["0.01", "0.1", "1"]

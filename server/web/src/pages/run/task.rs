@@ -126,6 +126,8 @@ struct TaskPage {
     cursor: String,
     instance: u32,
     attempts: Vec<Told>,
+    /// What somebody should know of the instance.
+    note: Option<String>,
     outputs: Vec<Named>,
     history: Vec<HistoryView>,
     /// What the instance asks of a person.
@@ -218,6 +220,7 @@ pub(crate) async fn page(
         outputs: outputs.iter().map(|(name, value)| known(name, value)).collect(),
         arguments: arguments(planned),
         attempts: told,
+        note: record.as_ref().and_then(describe::note_of),
         search,
         history: history(&web, &reader, &task).await?,
         may_rerun: frame.may_edit() && reader.record.state.is_final(),
