@@ -10,7 +10,7 @@ use super::resolve::{Known, Sight};
 use crate::MAX_ELEMENTS;
 use crate::expression::bare;
 use crate::job::wrong_argument;
-use crate::search::first_trials;
+use crate::search::first_of_them;
 
 /// Elements whose arguments are checked at planning: the others mostly look like the first, and a document is checked at
 /// every key that is pressed.
@@ -46,11 +46,6 @@ impl Planner<'_> {
     /// Whether the first elements of each task fit its arguments, where they are known and nothing else is read.
     pub fn check_elements(&mut self, plan: &RunPlan) {
         for (at, task) in (0u32..).zip(&plan.tasks) {
-            let items = match task.for_each.as_ref().map(|for_each| &for_each.items) {
-                Some(ForEachItems::Known(items)) => items.clone(),
-                Some(ForEachItems::Search(_)) => first_trials(plan, TaskIx(at)),
-                Some(ForEachItems::Expression(_)) | None => continue,
-            };
             let prefix = format!("/tasks/{at}");
             let is_told = |problem: &Problem| {
                 let inside = problem.path.strip_prefix(&prefix).is_some_and(|rest| rest.starts_with(['/']));
@@ -59,7 +54,12 @@ impl Planner<'_> {
             if !task.reads.is_empty() || self.problems.iter().any(is_told) {
                 continue;
             }
-            let wrong = items.iter().take(LOOKED_AT).find_map(|item| wrong_argument(plan, TaskIx(at), item));
+            let items = match task.for_each.as_ref().map(|for_each| &for_each.items) {
+                Some(ForEachItems::Known(items)) => items.iter().take(LOOKED_AT).cloned().collect(),
+                Some(ForEachItems::Search(_)) => first_of_them(plan, TaskIx(at), LOOKED_AT),
+                Some(ForEachItems::Expression(_)) | None => continue,
+            };
+            let wrong = items.iter().find_map(|item| wrong_argument(plan, TaskIx(at), item));
             if let Some((path, message)) = wrong {
                 self.problem(Code::InvalidArgument, format!("{prefix}{path}"), message);
             }

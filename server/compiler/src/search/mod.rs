@@ -36,11 +36,16 @@ pub struct Trial<'a> {
 /// Nothing, where the task has no search.
 #[must_use]
 pub fn first_trials(plan: &RunPlan, task: TaskIx) -> Vec<Value> {
+    first_of_them(plan, task, usize::MAX)
+}
+
+/// The same, at most so many.
+pub(crate) fn first_of_them(plan: &RunPlan, task: TaskIx, most: usize) -> Vec<Value> {
     let planned = plan.task(task);
     let Some(search) = planned.search() else { return Vec::new() };
     let at_once = planned.for_each.as_ref().and_then(|each| each.parallelism).unwrap_or(u32::MAX);
     let count = match search.method {
-        Method::Grid => return axis::grid(&search.over, search.trials as usize),
+        Method::Grid => return axis::grid(&search.over, most.min(search.trials as usize)),
         Method::Tpe => search.trials.min(at_once),
         Method::Random => search.trials,
     } as usize;

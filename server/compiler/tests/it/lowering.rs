@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cubeloom_compiler::{Outputs, job, lower};
-use cubeloom_domain::job::Job;
+use cubeloom_domain::job::{Job, SuccessRule};
 use cubeloom_domain::lowered::{Bindings, LocalBindings, LocalJob, LocalPaths, Lowered, WorkerBinding};
 use cubeloom_domain::{JsonMap, TaskIx};
 
@@ -76,6 +76,13 @@ fn xgboost() {
 #[test]
 fn pytorch() {
     insta::assert_yaml_snapshot!(lowered(&job_of("template: pytorch", None)));
+}
+
+#[test]
+fn indexed_with_a_leader() {
+    let job = job_of("template: dealer, arguments: {workers: 3}", Some(2));
+    assert_eq!((job.workers(), job.gang), (2, 1), "it begins with its leader alone, if need be");
+    assert_eq!(job.success, SuccessRule::First("worker".into()));
 }
 
 #[test]

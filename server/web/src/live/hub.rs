@@ -73,6 +73,11 @@ impl Dirty {
         self.woken.notify_one();
     }
 
+    /// Marks that something was missed, for whoever comes to listen: nobody does now.
+    fn missed(&self) {
+        self.what.lock().unwrap_or_else(PoisonError::into_inner).all = true;
+    }
+
     /// Takes what is marked.
     pub(super) fn take(&self) -> What {
         std::mem::take(&mut self.what.lock().unwrap_or_else(PoisonError::into_inner))
@@ -147,10 +152,14 @@ impl Hub {
         true
     }
 
-    /// The room of all runs.
-    pub(super) async fn all(&self, web: &Web) -> ApiResult<Arc<RunsRoom>> {
+    /// The room of all runs, and a place in it.
+    pub(super) async fn all(&self, web: &Web) -> ApiResult<(Arc<RunsRoom>, watch::Receiver<u64>)> {
         let make = || keep_runs::furnish(web, Arc::clone(&self.all_dirty));
-        Ok(Arc::clone(self.all.get_or_try_init(make).await?))
+        let room = Arc::clone(self.all.get_or_try_init(make).await?);
+        let place = room.listen();
+        // What happened while nobody listened is looked at now.
+        self.all_dirty.woken.notify_one();
+        Ok((room, place))
     }
 
     /// A run is new, or something else than the engine has changed it.
@@ -198,10 +207,12 @@ impl Hub {
         if let Some((_, dirty)) = self.lock().get(run) {
             dirty.mark(mark);
         }
-        if self.all.get().is_some_and(|room| room.listeners() > 0) {
-            self.all_dirty.mark(|what| {
+        match self.all.get() {
+            Some(room) if room.listeners() > 0 => self.all_dirty.mark(|what| {
                 what.runs.insert(run.clone());
-            });
+            }),
+            Some(_) => self.all_dirty.missed(),
+            None => {}
         }
     }
 

@@ -71,10 +71,13 @@ async fn keep(web: WeakWeb, room: Arc<RunsRoom>, dirty: Arc<Dirty>) {
     loop {
         let told = timeout(QUIET, dirty.woken.notified()).await.is_ok();
         let Some(web) = web.upgrade() else { return };
+        // What is marked stays for whoever comes back.
+        if room.listeners() == 0 {
+            continue;
+        }
         let what = dirty.take();
-        let alone = room.listeners() == 0;
         // Something may have been marked just when the time was up.
-        if alone || (!told && what.is_empty() && web.store().backend() != Backend::Postgres) {
+        if !told && what.is_empty() && web.store().backend() != Backend::Postgres {
             continue;
         }
         let began = Instant::now();

@@ -106,8 +106,7 @@ impl OfRuns {
         project: Option<String>,
         after: Option<&str>,
     ) -> ApiResult<Self> {
-        let room = web.live().all(web).await?;
-        let changed = room.listen();
+        let (room, changed) = web.live().all(web).await?;
         Ok(Self { web: web.clone(), lang, caller, project, place: Place::new(room, changed, after) })
     }
 

@@ -94,6 +94,11 @@ fn indexed() {
 }
 
 #[test]
+fn indexed_with_a_leader() {
+    insta::assert_yaml_snapshot!(lowered("template: dealer, arguments: {workers: 3}", &full()));
+}
+
+#[test]
 fn pytorch() {
     let task = "template: pytorch, arguments: {workers: 3}, resources: {gpu: {count: 2}}";
     insta::assert_yaml_snapshot!(lowered(task, &full()));
