@@ -7,11 +7,19 @@ import sys
 from pathlib import Path
 
 LIB = Path(__file__).resolve().parent / "lib"
+#: The program begins when all executors have come, or after this time.
+TOGETHER = (
+    "--conf=spark.scheduler.minRegisteredResourcesRatio=1.0",
+    "--conf=spark.scheduler.maxRegisteredResourcesWaitingTime=120s",
+)
 
 
 def lead():
     """Puts the pipeline's folder and `cubeloom` on the path of every Python below, Spark's own files beside the task's
     (else they lie in the environment, which tasks share), and gives the user a name."""
+    hadoop = os.environ.get("HADOOP_CONF_DIR")
+    if hadoop and not os.path.isdir(hadoop):
+        sys.exit(f"hadoop_conf: there is no folder {hadoop}")
     code = os.environ.get("CUBELOOM_CODE", os.getcwd())
     scratch = os.environ.get("TMPDIR", "/tmp")
     paths = [code, str(LIB), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]

@@ -255,12 +255,14 @@ fn env(
     let mut env = std::collections::BTreeMap::new();
     for (name, value) in &planned.env {
         let value = match value {
-            Late::Value(value) => to_text(value.clone()),
+            Late::Value(value) => value.clone(),
             Late::Source(source) => render_value(source, inside)
-                .map(to_text)
                 .map_err(|mistake| failure(planned, &format!("env `{name}`"), &mistake.message))?,
         };
-        env.insert(name.clone(), value);
+        // A variable that is nothing is not set.
+        if !value.is_null() {
+            env.insert(name.clone(), to_text(value));
+        }
     }
     Ok(env)
 }

@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""Runs a real HDFS (a NameNode and a DataNode) on this machine until its standard input is closed.
+"""Runs a real HDFS (a NameNode and a DataNode) on this machine until its standard input is closed, and beside it, when
+its jars are given, a real YARN (a ResourceManager and a NodeManager).
 
-    hdfs.py JARS
+    hdfs.py JARS [JARS-OF-YARN]
 
-JARS is the folder that `tools/jars` prints. Everything lies in one scratch folder and listens on free ports of 127.0.0.1.
-When a file can be written, one line of JSON is printed: {"hdfs", "webhdfs", "user"}. Then lines on standard input are done,
-each answered with a line: `kill namenode`, `start namenode`, `freeze namenode`, `thaw namenode`, the same with
-`datanode`. The two also end when this script is killed.
+Both are folders that `tools/jars` prints. Everything lies in one scratch folder and listens on free ports of 127.0.0.1.
+When a file can be written and a container started, one line of JSON is printed: {"hdfs", "webhdfs", "user", "conf"}. With
+YARN there is {"yarn"}, too, the address of the ResourceManager's API, and the user `etl` has a folder and a queue.
+Then lines on standard input are done, each answered with a line: `kill namenode`, `start namenode`, `freeze namenode`,
+`thaw namenode`, the same with `datanode`, `resourcemanager` and `nodemanager`. All of them also end when this script is
+killed.
 """
 
+import contextlib
 import ctypes
 import json
 import os
+import pwd
 import shutil
 import signal
 import socket
@@ -23,12 +28,19 @@ import urllib.request
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-START_LIMIT = 120  # seconds; an idle machine needs about 6
+START_LIMIT = 120  # seconds; an idle machine needs about 6, with YARN 15
+END_LIMIT = 20  # seconds; a NodeManager ends its containers first
 PR_SET_PDEATHSIG = 1
-MAIN = {
+HDFS = {
     "namenode": "org.apache.hadoop.hdfs.server.namenode.NameNode",
     "datanode": "org.apache.hadoop.hdfs.server.datanode.DataNode",
 }
+YARN = {
+    "resourcemanager": "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager",
+    "nodemanager": "org.apache.hadoop.yarn.server.nodemanager.NodeManager",
+}
+MAIN = HDFS | YARN
+USER = pwd.getpwuid(os.getuid()).pw_name
 SIGNALS = {"kill": signal.SIGKILL, "freeze": signal.SIGSTOP, "thaw": signal.SIGCONT}
 
 
@@ -38,6 +50,16 @@ def free_ports(count):
     for one in sockets:
         one.close()
     return ports
+
+
+def text(value):
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def environment():
+    """What a NodeManager gives to its containers: where Java is."""
+    java = Path(shutil.which("java") or sys.exit("hdfs.py: there is no Java here")).resolve()
+    return os.environ | {"JAVA_HOME": str(java.parent.parent)}
 
 
 def connects(address):
@@ -53,18 +75,31 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-class Hdfs:
-    def __init__(self, jars, folder):
+def facts_of(url):
+    """What a server's API says; None when it does not answer."""
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return json.load(answer)
+    except (OSError, ValueError):
+        return None
+
+
+class Hadoop:
+    def __init__(self, jars, jars_of_yarn, folder):
         self.folder, self.running = folder, {}
         self.conf = folder / "conf"
         # A page that shows nothing: the jars have no pages, and the servers want their folders.
         for name in ("hdfs", "datanode", "static"):
             (self.conf / "webapps" / name).mkdir(parents=True)
-        self.classes = f"{self.conf}:{jars}/*"
+        self.classes = dict.fromkeys(HDFS, f"{self.conf}:{jars}/*")
         self.rpc, self.http, *self.of_data = (f"127.0.0.1:{port}" for port in free_ports(5))
-        self.write_conf()
+        self.write_hdfs()
+        if jars_of_yarn:
+            self.classes |= dict.fromkeys(YARN, f"{self.conf}:{jars_of_yarn}/*")
+            self.api, *self.of_yarn = (f"127.0.0.1:{port}" for port in free_ports(8))
+            self.write_yarn()
 
-    def write_conf(self):
+    def write_hdfs(self):
         data, data_http, data_ipc = self.of_data
         self.settings("core-site.xml", {"fs.defaultFS": f"hdfs://{self.rpc}", "hadoop.tmp.dir": self.folder / "state"})
         self.settings("hdfs-site.xml", {
@@ -85,14 +120,46 @@ class Hdfs:
             "dfs.namenode.fs-limits.min-block-size": 1 << 16,
         })
 
+    def write_yarn(self):
+        client, scheduler, tracker, admin, node, localizer, node_http = self.of_yarn
+        self.settings("yarn-site.xml", {
+            "yarn.resourcemanager.address": client,
+            "yarn.resourcemanager.scheduler.address": scheduler,
+            "yarn.resourcemanager.resource-tracker.address": tracker,
+            "yarn.resourcemanager.admin.address": admin,
+            "yarn.resourcemanager.webapp.address": self.api,
+            "yarn.nodemanager.address": node,
+            "yarn.nodemanager.localizer.address": localizer,
+            "yarn.nodemanager.webapp.address": node_http,
+            "yarn.nodemanager.resource.memory-mb": 4096,
+            "yarn.nodemanager.resource.cpu-vcores": 4,
+            "yarn.scheduler.minimum-allocation-mb": 256,
+            "yarn.scheduler.maximum-allocation-mb": 3072,
+            # It is told what is used, not what the disk still has.
+            "yarn.nodemanager.log-dirs": self.folder / "containers",
+            "yarn.nodemanager.vmem-check-enabled": False,
+            "yarn.nodemanager.pmem-check-enabled": False,
+            "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": 99.5,
+            # A process that does not end by itself is waited for this long, in milliseconds.
+            "yarn.nodemanager.sleep-delay-before-sigkill.ms": 500,
+        })
+        queues = {f"yarn.scheduler.capacity.root.{queue}.capacity": 50 for queue in ("default", "etl")}
+        self.settings("capacity-scheduler.xml", queues | {
+            "yarn.scheduler.capacity.root.queues": "default,etl",
+            # One application may have all that there is.
+            "yarn.scheduler.capacity.root.etl.user-limit-factor": 2,
+            "yarn.scheduler.capacity.root.default.user-limit-factor": 2,
+            "yarn.scheduler.capacity.maximum-am-resource-percent": 0.8,
+        })
+
     def settings(self, name, values):
-        pairs = "".join(f"<property><name>{key}</name><value>{escape(str(value))}</value></property>"
+        pairs = "".join(f"<property><name>{key}</name><value>{escape(text(value))}</value></property>"
                         for key, value in values.items())
         (self.conf / name).write_text(f"<configuration>{pairs}</configuration>\n")
 
     def java(self, name, *arguments):
         return ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-Dhadoop.home.dir={self.folder}",
-                "-Djava.net.preferIPv4Stack=true", "-cp", self.classes, MAIN[name], *arguments]
+                "-Djava.net.preferIPv4Stack=true", "-cp", self.classes[name], MAIN[name], *arguments]
 
     def format(self):
         done = subprocess.run(self.java("namenode", "-format", "-force", "-nonInteractive"), capture_output=True,
@@ -103,26 +170,37 @@ class Hdfs:
     def start(self, name):
         with open(self.folder / f"{name}.log", "ab") as log:
             self.running[name] = subprocess.Popen(self.java(name), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                                  cwd=self.folder, preexec_fn=die_with_parent)
+                                                  cwd=self.folder, env=environment(), preexec_fn=die_with_parent)
 
     def wait(self):
-        """Until a file can be written, or for the NameNode alone until it answers."""
+        """Until a file can be written and a container started, as far as the servers for it run."""
         end = time.monotonic() + START_LIMIT
         while not self.is_ready():
             for name, process in self.running.items():
                 if process.poll() is not None:
                     sys.exit(f"hdfs.py: the {name} ended with {process.returncode}: {self.last_words(name)}")
             if time.monotonic() > end:
-                sys.exit(f"hdfs.py: it was not ready after {START_LIMIT} s: {self.last_words('namenode')}")
+                sys.exit(f"hdfs.py: it was not ready after {START_LIMIT} s: {self.last_words(name)}")
             time.sleep(0.1)
 
     def is_ready(self):
-        try:
-            with urllib.request.urlopen(f"http://{self.http}/jmx?qry=Hadoop:service=NameNode,name=*", timeout=5) as answer:
-                beans = json.load(answer)["beans"]
-        except (OSError, ValueError):
+        return self.has_hdfs() and ("resourcemanager" not in self.running or self.has_yarn())
+
+    def make_home(self, user):
+        """As its administrator does it on a real cluster: nobody else may write to /user."""
+        for operation in ("op=MKDIRS", f"op=SETOWNER&owner={user}"):
+            url = f"http://{self.http}/webhdfs/v1/user/{user}?{operation}&user.name={USER}"
+            urllib.request.urlopen(urllib.request.Request(url, method="PUT"), timeout=30).close()
+
+    def has_yarn(self):
+        facts = facts_of(f"http://{self.api}/ws/v1/cluster/metrics")
+        return facts is not None and ("nodemanager" not in self.running or facts["clusterMetrics"]["activeNodes"] > 0)
+
+    def has_hdfs(self):
+        found = facts_of(f"http://{self.http}/jmx?qry=Hadoop:service=NameNode,name=*")
+        if found is None:
             return False
-        facts = {key: value for bean in beans for key, value in bean.items()}
+        facts = {key: value for bean in found["beans"] for key, value in bean.items()}
         # One that has just been killed counts as alive for a while.
         alive = "datanode" not in self.running or (facts.get("NumLiveDataNodes", 0) > 0 and connects(self.of_data[0]))
         return facts.get("Safemode") == "" and alive
@@ -142,28 +220,35 @@ class Hdfs:
             self.running.pop(name).wait()
 
     def end(self):
+        if "nodemanager" in self.running:
+            self.running["nodemanager"].terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.running["nodemanager"].wait(END_LIMIT)
         for process in self.running.values():
             process.kill()
             process.wait()
 
 
 def main():
-    (jars,) = sys.argv[1:]
+    jars, jars_of_yarn = [*sys.argv[1:], None][:2]
     folder = Path(tempfile.mkdtemp(prefix="cubeloom-hdfs-"))
-    hdfs = Hdfs(jars, folder)
+    hadoop = Hadoop(jars, jars_of_yarn, folder)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        hdfs.format()
-        for name in MAIN:
-            hdfs.start(name)
-        hdfs.wait()
-        user = subprocess.run(["id", "-un"], capture_output=True, text=True, check=True).stdout.strip()
-        print(json.dumps({"hdfs": f"hdfs://{hdfs.rpc}", "webhdfs": f"webhdfs://{hdfs.http}", "user": user}), flush=True)
+        hadoop.format()
+        for name in hadoop.classes:
+            hadoop.start(name)
+        hadoop.wait()
+        said = {"hdfs": f"hdfs://{hadoop.rpc}", "webhdfs": f"webhdfs://{hadoop.http}", "user": USER, "conf": str(hadoop.conf)}
+        if jars_of_yarn:
+            hadoop.make_home("etl")
+            said["yarn"] = f"http://{hadoop.api}/ws/v1/cluster"
+        print(json.dumps(said), flush=True)
         for line in sys.stdin:
-            hdfs.do(line)
+            hadoop.do(line)
             print(json.dumps(line.strip()), flush=True)
     finally:
-        hdfs.end()
+        hadoop.end()
         shutil.rmtree(folder, ignore_errors=True)
 
 

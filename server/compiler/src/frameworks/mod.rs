@@ -20,7 +20,7 @@ mod xgboost;
 
 use std::collections::BTreeMap;
 
-use cubeloom_domain::job::SuccessRule;
+use cubeloom_domain::job::{JobRole, SuccessRule};
 use cubeloom_domain::pipeline::ElasticRange;
 use cubeloom_domain::resources::Resources;
 
@@ -68,6 +68,8 @@ pub struct Crew<'a> {
     pub id: &'a str,
     /// The workers.
     pub members: &'a [Member],
+    /// The roles, also one of which another cluster has the workers.
+    pub roles: &'a [JobRole],
     /// How few and how many workers.
     pub elastic: Option<ElasticRange>,
     /// Whether all of them are on one machine, each with a loopback address.

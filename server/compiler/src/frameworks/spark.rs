@@ -2,7 +2,8 @@
 //!
 //! The configuration is that of a standalone cluster: the driver's program starts its master at `SPARK_MASTER_HOST`, the
 //! executors' programs its workers, which offer what the role has. A SparkApplication needs none of it: there Spark
-//! itself asks Kubernetes for executors.
+//! itself asks Kubernetes for executors. Without executors of ours the driver works alone, or asks another cluster (YARN)
+//! for them: which master that is, its command says.
 
 use cubeloom_domain::job::SuccessRule;
 use cubeloom_domain::resources::Resources;
@@ -14,7 +15,7 @@ pub const FRAMEWORK: Framework = Framework {
     name: "spark",
     roles: &[
         RoleRule { name: "driver", min: 1, max: 1 },
-        RoleRule { name: "executor", min: 1, max: u32::MAX },
+        RoleRule { name: "executor", min: 0, max: u32::MAX },
     ],
     elastic_role: None,
     success: |_| SuccessRule::Role("driver".into()),
@@ -69,17 +70,22 @@ fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
 
 /// The properties of the program that the driver submits: the same in every worker's folder.
 fn defaults(crew: &Crew<'_>, driver: &Member) -> String {
-    let mut lines = vec![
-        format!("spark.master spark://{}:{}", driver.address, driver.port),
-        format!("spark.driver.host {}", driver.address),
-        format!("spark.driver.memory {}m", Share::of(&driver.resources).heap),
-    ];
-    if let Some(executor) = crew.of_role("executor").next() {
+    let executor = crew.roles.iter().find(|role| role.name == "executor");
+    let ours = executor.map_or(0, |executor| u64::from(executor.replicas));
+    let mut lines = Vec::new();
+    if ours > 0 {
+        lines.push(format!("spark.master spark://{}:{}", driver.address, driver.port));
+        lines.push(format!("spark.driver.host {}", driver.address));
+    }
+    lines.push(format!("spark.driver.memory {}m", Share::of(&driver.resources).heap));
+    if let Some(executor) = executor {
         let share = Share::of(&executor.resources);
-        let count = crew.of_role("executor").count() as u64;
         lines.push(format!("spark.executor.cores {}", share.cores));
         lines.push(format!("spark.executor.memory {}m", share.heap));
-        lines.push(format!("spark.cores.max {}", share.cores * count));
+        lines.push(match ours {
+            0 => format!("spark.executor.memoryOverhead {}m", share.overhead),
+            _ => format!("spark.cores.max {}", share.cores * ours),
+        });
     }
     lines.push(String::new());
     lines.join("\n")

@@ -65,7 +65,8 @@ fn names(job: &Job) -> impl Iterator<Item = (WorkerName, &JobRole)> {
 pub fn lower(job: &Job, places: &Places) -> LocalJob {
     let members = members(job, places);
     let id = job.key.object_name();
-    let crew = Crew { id: &id, members: &members, elastic: job.elastic, one_machine: true };
+    let crew =
+        Crew { id: &id, members: &members, roles: &job.roles, elastic: job.elastic, one_machine: true };
     let framework = frameworks::find(&job.framework);
     let paths = &places.paths;
     let workers = names(job).zip(&members).zip(&places.workers).map(|(((name, role), member), place)| {

@@ -24,7 +24,7 @@ impl Planner<'_> {
         let mut env = BTreeMap::new();
         for (name, text) in &prepared.template.env {
             match variable(text, inside) {
-                Ok(value) => drop(env.insert(name.clone(), value)),
+                Ok(value) => env.extend(value.map(|value| (name.clone(), value))),
                 Err(mistake) => {
                     let place = format!("the task template `{}`, env {name}", prepared.template.name);
                     self.problem(
@@ -41,7 +41,7 @@ impl Planner<'_> {
             own.into_iter().flat_map(|(path, env)| env.iter().map(move |(n, t)| (path, n, t)))
         {
             match variable(text, sight) {
-                Ok(value) => drop(env.insert(name.clone(), value)),
+                Ok(value) => env.extend(value.map(|value| (name.clone(), value))),
                 Err(mistake) => self.mistake(mistake, format!("{path}/env/{name}")),
             }
         }
@@ -49,13 +49,14 @@ impl Planner<'_> {
     }
 }
 
-/// A variable's value, or its source when it is late.
-fn variable(text: &str, sight: &Sight<'_>) -> Result<Late, Mistake> {
+/// A variable's value, or its source when it is late; `None` when it is nothing: it is not set then.
+fn variable(text: &str, sight: &Sight<'_>) -> Result<Option<Late>, Mistake> {
     let source = Value::String(text.to_owned());
     Ok(match sight.resolve(&source)? {
-        Known::Value(value) => Late::Value(Value::String(to_text(value))),
-        Known::Late => Late::Source(source),
-        Known::Unknown => Late::Value(Value::String(String::new())),
+        Known::Value(Value::Null) => None,
+        Known::Value(value) => Some(Late::Value(Value::String(to_text(value)))),
+        Known::Late => Some(Late::Source(source)),
+        Known::Unknown => Some(Late::Value(Value::String(String::new()))),
     })
 }
 

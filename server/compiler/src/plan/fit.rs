@@ -115,7 +115,8 @@ impl<'a> Planner<'a> {
             return;
         }
         let (nodes, group) = self.nodes_for(task);
-        let found = roles.planned.iter().find_map(|role| Some((role, misfit(&role.resources, &nodes)?)));
+        let mut ours = roles.planned.iter().filter(|role| role.replicas > 0);
+        let found = ours.find_map(|role| Some((role, misfit(&role.resources, &nodes)?)));
         if let Some((PlannedRole { name, .. }, reason)) = found {
             let message = match group {
                 Some(group) => {

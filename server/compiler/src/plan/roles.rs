@@ -36,15 +36,18 @@ impl Planner<'_> {
         let mut planned = Vec::with_capacity(prepared.roles.len());
         for role in &prepared.roles {
             let elastic = elastic.filter(|_| prepared.framework.elastic_role == Some(&role.template.name));
-            let replicas = match elastic {
-                Some(range) => Some(range.max),
-                None => self.replicas(prefix, prepared, role, inside),
+            let workers = match elastic {
+                Some(range) => Some(Workers::Ours(range.max)),
+                None => self.workers(prefix, prepared, role, inside),
             };
-            let Some(replicas) = replicas else { continue };
+            let Some(workers) = workers else { continue };
             let resources = self.resources(prefix, task, prepared, role, inside, &fixed);
-            if replicas > 0 {
-                planned.push(PlannedRole { name: role.template.name.clone(), replicas, resources });
-            }
+            let replicas = match workers {
+                Workers::Ours(0) => continue,
+                Workers::Ours(replicas) => replicas,
+                Workers::Elsewhere => 0,
+            };
+            planned.push(PlannedRole { name: role.template.name.clone(), replicas, resources });
         }
         let total = planned.iter().map(|role| role.replicas).fold(0u32, u32::saturating_add);
         let gang = match (prepared.template.gang, elastic) {
@@ -112,15 +115,18 @@ impl Planner<'_> {
         range
     }
 
-    fn replicas(
+    fn workers(
         &mut self,
         prefix: &str,
         prepared: &Prepared<'_>,
         role: &Role<'_>,
         inside: &Sight<'_>,
-    ) -> Option<u32> {
+    ) -> Option<Workers> {
         let what = "the number of workers";
         let value = self.template_value(prefix, prepared, &role.template.replicas, inside, what)?;
+        if value.is_null() {
+            return Some(Workers::Elsewhere);
+        }
         let replicas = count(&value);
         if replicas.is_none() {
             let message = format!(
@@ -129,7 +135,7 @@ impl Planner<'_> {
             );
             self.problem(Code::InvalidArgument, format!("{prefix}/arguments"), message);
         }
-        replicas
+        replicas.map(Workers::Ours)
     }
 
     /// The framework's own rules about roles.
@@ -168,6 +174,14 @@ impl Planner<'_> {
             ));
         }
     }
+}
+
+/// Whose the workers of a role are.
+enum Workers {
+    /// So many of the job's own.
+    Ours(u32),
+    /// None of them: the job's program asks another cluster for them. The plan keeps what each should get.
+    Elsewhere,
 }
 
 /// A number of workers.

@@ -118,6 +118,22 @@ fn spark() {
 }
 
 #[test]
+fn spark_alone() {
+    let task = "template: spark, arguments: {mode: local, master: \"local[$(SPARK_WORKER_CORES)]\", user: etl}, resources: {cpu: \"3\"}";
+    let job = job_of(task, None);
+    assert_eq!((job.workers(), job.gang), (1, 1));
+    insta::assert_yaml_snapshot!(lowered(&job));
+}
+
+#[test]
+fn spark_with_executors_of_another_cluster() {
+    let task = "template: spark, arguments: {mode: yarn, master: yarn}, role_resources: {executor: {cpu: \"99\", memory: 5Gi}}";
+    let job = job_of(task, None);
+    assert_eq!((job.workers(), job.gang), (1, 1), "what another cluster gives need not fit here");
+    insta::assert_yaml_snapshot!(lowered(&job));
+}
+
+#[test]
 fn jax() {
     insta::assert_yaml_snapshot!(lowered(&job_of("template: jax", None)));
 }

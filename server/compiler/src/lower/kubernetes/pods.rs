@@ -43,12 +43,18 @@ pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> (Vec<RolePods>, BTreeMap<Stri
         ));
     }
     let members = members(frame);
-    let crew = Crew { id: &frame.name, members: &members, elastic: job.elastic, one_machine: false };
+    let crew = Crew {
+        id: &frame.name,
+        members: &members,
+        roles: &job.roles,
+        elastic: job.elastic,
+        one_machine: false,
+    };
     let (paths, outputs) = (volumes::paths(job), volumes::outputs_file());
     let mut files = BTreeMap::new();
     let mut roles = Vec::with_capacity(job.roles.len());
     let least = least(job);
-    for (role, least) in job.roles.iter().zip(least) {
+    for (role, least) in job.roles.iter().zip(least).filter(|(role, _)| role.replicas > 0) {
         let setting = Setting { frame, crew: &crew, paths: &paths, role, outputs: &outputs };
         let (environment, mut own) = setting.environment(notes);
         // An operator brings its own files.

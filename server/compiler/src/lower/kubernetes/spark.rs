@@ -37,6 +37,9 @@ const DRIVER: &str = "driver";
 const VERSION: &str = "3.5.0";
 
 fn unfit(job: &Job, facts: &KubernetesFacts) -> Option<&'static str> {
+    if job.workers() == 1 {
+        return Some("its driver works alone, or asks another cluster for executors");
+    }
     let driver = job.roles.iter().find(|role| role.name == DRIVER);
     if driver.is_none_or(|driver| Submission::read(&driver.argv).is_none()) {
         return Some("its driver is not started by `spark-submit` with options that an application has");

@@ -43,7 +43,8 @@ pub fn choose(job: &Job, framework: &'static Framework, facts: &KubernetesFacts,
         notes.decide(format!("Volcano Job, {rendered}: {reason}"));
         return Way::Volcano;
     }
-    let what = if job.roles.len() > 1 { "an indexed Job for each role" } else { "indexed Job" };
+    let roles = job.roles.iter().filter(|role| role.replicas > 0).count();
+    let what = if roles > 1 { "an indexed Job for each role" } else { "indexed Job" };
     notes.decide(format!("{what}, {rendered}: {reason}, and Volcano is not there"));
     Way::Indexed
 }

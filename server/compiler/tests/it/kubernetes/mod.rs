@@ -178,6 +178,20 @@ fn spark_by_volcano() {
     ));
 }
 
+/// A driver without executors of ours is a pod like any other, whatever operator is there.
+#[test]
+fn spark_alone() {
+    let task = "template: spark, arguments: {mode: local, master: \"local[$(SPARK_WORKER_CORES)]\"}, resources: {cpu: \"3\"}";
+    insta::assert_yaml_snapshot!(lowered(task, &full()));
+}
+
+#[test]
+fn spark_with_executors_of_another_cluster() {
+    let task = "template: spark, arguments: {mode: yarn, master: yarn, user: etl}, role_resources: {executor: {memory: 5Gi}}";
+    let facts = "kubernetes: {spark_account: s, kinds: {sparkapplications.sparkoperator.k8s.io/v1beta2: {}}}";
+    insta::assert_yaml_snapshot!(lowered(task, &cluster(facts)));
+}
+
 #[test]
 fn jax() {
     insta::assert_yaml_snapshot!(lowered("template: jax, resources: {gpu: {count: 1}}", &full()));

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 /// Frameworks and sizes.
-const TEMPLATES: [&str; 29] = [
+const TEMPLATES: [&str; 31] = [
     "template: echo, arguments: {words: [a, $(CUBELOOM_INDEX)]}",
     "template: crowd, arguments: {workers: 1}",
     "template: crowd, arguments: {workers: 5}",
@@ -28,6 +28,8 @@ const TEMPLATES: [&str; 29] = [
     "template: spark, arguments: {executors: 1}",
     "template: spark, arguments: {executors: 3, args: [a b, $(CUBELOOM_RUN_DIR)/x, \"--conf\"]}",
     "template: spark, arguments: {executors: 3, master: local}",
+    "template: spark, arguments: {mode: local, master: local}",
+    "template: spark, arguments: {mode: yarn, master: yarn}",
     "template: jax, arguments: {workers: 1}",
     "template: jax, arguments: {workers: 4}",
     "template: paddle, arguments: {workers: 3}",

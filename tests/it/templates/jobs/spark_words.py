@@ -1,0 +1,5 @@
+"""A module of the pipeline, which executors import."""
+
+
+def of(line):
+    return line.split(" ")
