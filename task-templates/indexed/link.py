@@ -21,6 +21,8 @@ import time
 PORT = int(os.environ.get("CUBELOOM_LINK_PORT", "9997"))
 #: How long rank 0 may take to come up, in seconds: on a cluster its image is pulled first.
 PATIENCE = 600
+#: Where rank 0 is: the addresses of the first role that the job has.
+FIRST = ("VC_MANAGER_HOSTS", "VC_MASTER_HOSTS", "VC_WORKER_HOSTS")
 #: This worker's name.
 NAME = f"{os.environ['CUBELOOM_ROLE']}-{os.environ['CUBELOOM_INDEX']}"
 
@@ -40,7 +42,7 @@ def mac(nonce):
 def connect(patience=PATIENCE, limit=None, **more):
     """A connection to rank 0, as soon as it listens. `limit` is how long a message may take, in seconds; `more` is said of
     this worker beside its name."""
-    host = (os.environ.get("VC_MASTER_HOSTS") or os.environ["VC_WORKER_HOSTS"]).split(",")[0]
+    host = next(os.environ[name] for name in FIRST if name in os.environ).split(",")[0]
     deadline = time.monotonic() + patience
     while True:
         try:

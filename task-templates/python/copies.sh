@@ -19,18 +19,18 @@ copies() {
     done
 }
 
-copies program.py python deepspeed horovod indexed jax kaldi megatron mpi mxnet paddle pytorch ray tensorflow
+copies program.py python deepspeed horovod indexed jax kaldi megatron mpi mxnet nni paddle pytorch ray tensorflow wenet
 copies lib/cubeloom.py python deepspeed download horovod http indexed jax kaldi megatron model-convert model-evaluate \
-    model-predict model-register mpi mxnet paddle pytorch pytorch-export queue ray recommenders spark sql tensorflow video \
-    xgboost
+    model-predict model-register mpi mxnet nni paddle pytorch pytorch-export queue ray recommenders spark sql tensorflow video \
+    wenet xgboost
 # What starts torchrun.
-copies main.py pytorch deepspeed megatron
+copies main.py pytorch deepspeed megatron wenet
 # What starts ranks.
 for file in agent.py launcher.py link.py rsh.py; do
     copies "$file" mpi horovod
 done
 # What connects workers with the first.
-copies link.py kaldi indexed
+copies link.py kaldi indexed nni
 # What shares a list.
 copies shards.py download video
 # What reads tables and runs ONNX models, and what the examples train.

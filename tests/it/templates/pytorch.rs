@@ -1,11 +1,15 @@
 //! The `pytorch` template, with Debian's `python3-torch`: a group that stays together, and one that loses a worker.
 
-use rustix::process::{Signal, kill_process};
-use serde_json::Value;
+use std::fs;
 
-use super::ledger::{Entry, assert_apart, is_there, killing_rank_1_fails, of_worker, read, worker_of};
+use rustix::process::{Signal, kill_process};
+use serde_json::{Value, json};
+
+use super::ledger::{
+    Entry, PATIENCE, assert_apart, is_there, killing_rank_1_fails, of_worker, read, worker_of,
+};
 use super::rig::{app, folder, job, run, shipped};
-use crate::support::{TestApp, instance, outputs, wait_for};
+use crate::support::{TestApp, instance, outputs, wait_for, wait_within};
 
 #[test]
 #[ignore = "needs python3-torch: make test-templates"]
@@ -69,8 +73,7 @@ fn an_elastic_group_goes_on_without_a_lost_worker() {
     wait_for("a checkpoint", || is_there(&app.data(), "checkpoints", "last.pt"));
     // Worker 0 holds the meeting point; another one goes.
     let victim = of_worker(&app, "worker", 1);
-    kill_process(worker_of(&app, &serde_json::json!({"pid": victim})), Signal::KILL)
-        .expect("it can be killed");
+    kill_process(worker_of(&app, &json!({"pid": victim})), Signal::KILL).expect("it can be killed");
     let done = running.join().expect("it ends");
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     let run: Value = serde_json::from_slice(&done.stdout).expect("JSON");
@@ -86,6 +89,52 @@ fn an_elastic_group_goes_on_without_a_lost_worker() {
     let change = processes.iter().position(|(_, count)| *count == 2.0).expect("a change");
     assert!(losses[losses.len() - 1].1 < losses[change - 1].1, "{losses:?}");
     assert!(outputs(&run, "train")["accuracy"].as_f64() > Some(0.95), "{train}");
+}
+
+#[test]
+#[ignore = "needs PyTorch's own packages, 5 GB: make test-templates"]
+fn fsdp_spreads_a_model_and_goes_on_from_the_whole_of_it() {
+    let app = app();
+    let file = shipped("examples/fsdp/pipeline.yaml");
+    let alone = run(&app, 0, &file, &["-p", "workers=1", "-p", "steps=20"]);
+    let whole = outputs(&alone, "train")["parameters"].as_u64().unwrap();
+    assert_eq!(outputs(&alone, "train")["shares"], json!([whole]));
+
+    // Three processes, one of which is lost when half of the steps are saved.
+    let mut command = app.command(&["run", &file, "-p", "steps=20", "-p", "pause=0.5", "--output", "json"]);
+    let running = std::thread::spawn(move || command.output().expect("it starts"));
+    let saved = || {
+        fs::read_dir(app.data().join("workspace/default/checkpoints")).is_ok_and(|all| {
+            all.flatten().filter(|folder| folder.path().join("whole.pt").exists()).count() == 2
+        })
+    };
+    wait_within(PATIENCE, "a checkpoint", saved);
+    let victim = of_worker(&app, "worker", 0);
+    kill_process(worker_of(&app, &json!({"pid": victim})), Signal::KILL).expect("it can be killed");
+    let done = running.join().expect("it ends");
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    let run: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    let train = outputs(&run, "train");
+    assert_eq!((&train["begin"], &train["kept"]), (&10.into(), &whole.into()), "{train}");
+    let shares: Vec<u64> =
+        train["shares"].as_array().unwrap().iter().map(|it| it.as_u64().unwrap()).collect();
+    assert_eq!(
+        (shares.len(), shares.iter().sum::<u64>()),
+        (3, whole),
+        "each has a part of the whole: {train}"
+    );
+    assert!(
+        shares.iter().all(|share| *share * 5 > whole && *share * 5 < whole * 2),
+        "about a third: {train}"
+    );
+
+    // One process that has the whole learns the same.
+    let (alone, spread) = (curve(&alone, "loss"), curve(&run, "loss"));
+    assert_eq!(spread.iter().map(|(step, _)| *step).collect::<Vec<_>>(), (10..20).collect::<Vec<_>>());
+    for ((step, one), (_, three)) in alone[10..].iter().zip(&spread) {
+        assert!((one - three).abs() < 1e-5, "step {step}: {one} is not {three}");
+    }
+    assert!(spread[9].1 < 0.95 * alone[0].1, "it falls: {alone:?}");
 }
 
 /// The workers that the ranks lived in, by rank.

@@ -25,15 +25,29 @@ fn success(shape: &Shape<'_>) -> SuccessRule {
 }
 
 pub(super) fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
+    let mut identity = numbered(member);
+    identity.variables.extend(addresses(crew, "worker"));
+    identity
+}
+
+/// A worker's number in its role.
+pub(super) fn numbered(member: &Member) -> Identity {
     let index = member.index.to_string();
     Identity {
         variables: variables([
             ("JOB_COMPLETION_INDEX", index.clone()),
             ("VC_TASK_INDEX", index.clone()),
             ("VK_TASK_INDEX", index),
-            ("VC_WORKER_NUM", crew.of_role("worker").count().to_string()),
-            ("VC_WORKER_HOSTS", crew.addresses("worker")),
         ]),
         ..Identity::default()
     }
+}
+
+/// How many workers a role has, and where they are.
+pub(super) fn addresses(crew: &Crew<'_>, role: &str) -> [(String, String); 2] {
+    let name = role.to_uppercase();
+    [
+        (format!("VC_{name}_NUM"), crew.of_role(role).count().to_string()),
+        (format!("VC_{name}_HOSTS"), crew.addresses(role)),
+    ]
 }

@@ -3,7 +3,7 @@
 
 use cubeloom_domain::job::SuccessRule;
 
-use super::{Crew, Framework, Identity, Member, RoleRule, indexed, variables};
+use super::{Crew, Framework, Identity, Member, RoleRule, indexed};
 
 pub const FRAMEWORK: Framework = Framework {
     name: "kaldi",
@@ -16,9 +16,6 @@ pub const FRAMEWORK: Framework = Framework {
 
 fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
     let mut identity = indexed::identity(crew, member);
-    identity.variables.extend(variables([
-        ("VC_MASTER_NUM", crew.of_role("master").count().to_string()),
-        ("VC_MASTER_HOSTS", crew.addresses("master")),
-    ]));
+    identity.variables.extend(indexed::addresses(crew, "master"));
     identity
 }

@@ -10,6 +10,7 @@ mod jax;
 mod kaldi;
 mod mpi;
 mod mxnet;
+mod nni;
 mod paddle;
 mod pytorch;
 mod ray;
@@ -123,7 +124,7 @@ fn variables<const N: usize>(pairs: [(&str, String); N]) -> BTreeMap<String, Str
 }
 
 /// Every framework.
-pub const ALL: [&Framework; 14] = [
+pub const ALL: [&Framework; 15] = [
     &single::FRAMEWORK,
     &indexed::FRAMEWORK,
     &mpi::FRAMEWORK,
@@ -137,6 +138,7 @@ pub const ALL: [&Framework; 14] = [
     &ray::FRAMEWORK,
     &spark::FRAMEWORK,
     &kaldi::FRAMEWORK,
+    &nni::FRAMEWORK,
     &approval::FRAMEWORK,
 ];
 

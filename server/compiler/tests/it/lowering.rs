@@ -156,10 +156,15 @@ fn kaldi() {
     insta::assert_yaml_snapshot!(lowered(&job_of("template: kaldi", None)));
 }
 
+#[test]
+fn nni() {
+    insta::assert_yaml_snapshot!(lowered(&job_of("template: nni", None)));
+}
+
 /// The preview differs from what is submitted by its placeholders only.
 #[test]
 fn the_preview_is_what_is_submitted() {
-    let frameworks = ["tensorflow", "horovod", "ray", "spark", "jax", "paddle", "mxnet", "kaldi"];
+    let frameworks = ["tensorflow", "horovod", "ray", "spark", "jax", "paddle", "mxnet", "kaldi", "nni"];
     let more = frameworks.map(|name| format!("template: {name}"));
     let tasks = ["template: mpi", "template: pytorch", "template: crowd, volumes: [big-disk]"];
     for task in tasks.into_iter().chain(more.iter().map(String::as_str)) {

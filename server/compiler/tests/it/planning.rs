@@ -67,7 +67,8 @@ fn gangs_and_success_follow_from_the_framework() {
          - {name: g, template: tensorflow}\n  - {name: h, template: tensorflow, arguments: {chief: 0}}\n  \
          - {name: i, template: horovod}\n  - {name: j, template: ray}\n  - {name: k, template: spark}\n  \
          - {name: l, template: jax}\n  - {name: m, template: paddle}\n  \
-         - {name: n, template: paddle, arguments: {masters: 2}}\n  - {name: o, template: mxnet}\n  - {name: p, template: kaldi}",
+         - {name: n, template: paddle, arguments: {masters: 2}}\n  - {name: o, template: mxnet}\n  - {name: p, template: kaldi}\n  \
+         - {name: q, template: nni, arguments: {workers: 3}}",
     );
     let facts: Vec<_> =
         plan.tasks.iter().map(|task| (task.gang, task.success.clone(), task.roles.len())).collect();
@@ -91,6 +92,7 @@ fn gangs_and_success_follow_from_the_framework() {
             (4, role("master"), 2),
             (4, role("worker"), 3),
             (3, role("master"), 2),
+            (4, role("manager"), 2),
         ]
     );
     assert_eq!(plan.tasks[5].roles[0].replicas, 3, "the task's range wins");

@@ -14,7 +14,7 @@ use crate::cluster::kubectl::Object;
 use crate::cluster::product::{ended, until, uploaded};
 use crate::support::TestApp;
 
-const TASKS: [(&str, &str); 16] = [
+const TASKS: [(&str, &str); 17] = [
     ("command", r#"{"command": ["true"]}"#),
     ("indexed", r#"{"command": ["true"], "workers": 3}"#),
     ("pytorch", r#"{"script": "/opt/train.py", "workers": 3}"#),
@@ -32,6 +32,7 @@ const TASKS: [(&str, &str); 16] = [
     ("paddle", r#"{"masters": 2, "workers": 2}"#),
     ("mxnet", r#"{"servers": 2, "workers": 2}"#),
     ("kaldi", r#"{"workers": 2}"#),
+    ("nni", r#"{"workers": 2}"#),
     ("spark-crew", r#"{"executors": 2}"#),
     ("spark", r#"{"program": "/opt/train.py"}"#),
 ];

@@ -7,20 +7,23 @@ pub struct Launcher {
     pub name: &'static str,
     /// Our template that runs such a job; none where there is none yet.
     pub template: Option<&'static str>,
+    /// An argument that the template must have, which nobody here can tell.
+    pub missing: Option<&'static str>,
 }
 
-const LAUNCHERS: [Launcher; 15] = [
+const LAUNCHERS: [Launcher; 16] = [
     ours("volcanojob", "indexed"),
     ours("mpi", "mpi"),
-    ours("horovod", "mpi"),
+    ours("horovod", "horovod"),
     ours("pytorchjob", "pytorch"),
     ours("model-offline-predict", "indexed"),
     ours("tfjob", "tensorflow"),
     ours("ray", "ray"),
     ours("ray-sklearn", "ray"),
-    none_yet("paddlejob"),
+    ours("paddlejob", "paddle"),
+    ours("mxnet", "mxnet"),
+    Launcher { missing: Some("search_space"), ..ours("hyperparam-search-nni", "nni") },
     none_yet("mindspore"),
-    none_yet("mxnet"),
     none_yet("megatron"),
     none_yet("deepspeed"),
     none_yet("colossalai"),
@@ -33,9 +36,9 @@ pub fn find(name: &str) -> Option<&'static Launcher> {
 }
 
 const fn ours(name: &'static str, template: &'static str) -> Launcher {
-    Launcher { name, template: Some(template) }
+    Launcher { name, template: Some(template), missing: None }
 }
 
 const fn none_yet(name: &'static str) -> Launcher {
-    Launcher { name, template: None }
+    Launcher { name, template: None, missing: None }
 }

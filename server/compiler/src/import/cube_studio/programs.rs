@@ -101,6 +101,9 @@ fn launched(context: &Context<'_>, task: &At<'_>, args: Option<&At<'_>>, launche
     let mut program = shell(template, command, image);
     program.arguments.insert("workers".into(), json!(count.unwrap_or(1)));
     args.note(Fate::Changed, format!("`{name}` made a job of its own; it is our template `{template}` now"));
+    if let Some(missing) = launcher.missing {
+        args.note(Fate::Problem, format!("write what our template `{template}` needs to know: `{missing}`"));
+    }
     program
 }
 

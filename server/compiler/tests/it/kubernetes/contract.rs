@@ -180,6 +180,7 @@ fn pods_are_told_what_processes_are_told() {
         "template: paddle, arguments: {masters: 2, workers: 2}",
         "template: mxnet, arguments: {servers: 2, workers: 3}",
         "template: kaldi, arguments: {workers: 3}",
+        "template: nni, arguments: {workers: 3}",
     ];
     for task in tasks {
         for facts in ["kubernetes: {volcano: {queue: q}}", "kubernetes: {}"] {

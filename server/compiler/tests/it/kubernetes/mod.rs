@@ -213,6 +213,11 @@ fn kaldi() {
 }
 
 #[test]
+fn nni() {
+    insta::assert_yaml_snapshot!(lowered("template: nni", &full()));
+}
+
+#[test]
 fn xgboost_under_kueue() {
     let facts = "kubernetes: {kinds: {xgboostjobs.kubeflow.org/v1: {}}, kueue: {queue: q, priority_class: high}, \
                  pull_secrets: [registry]}";

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 /// Frameworks and sizes.
-const TEMPLATES: [&str; 31] = [
+const TEMPLATES: [&str; 32] = [
     "template: echo, arguments: {words: [a, $(CUBELOOM_INDEX)]}",
     "template: crowd, arguments: {workers: 1}",
     "template: crowd, arguments: {workers: 5}",
@@ -36,6 +36,7 @@ const TEMPLATES: [&str; 31] = [
     "template: paddle, arguments: {masters: 2, workers: 2}",
     "template: mxnet, arguments: {servers: 2, workers: 3}",
     "template: kaldi, arguments: {workers: 3}",
+    "template: nni, arguments: {workers: 3}",
 ];
 
 /// Options that any task can have; at most one of each row.

@@ -1,0 +1,23 @@
+//! `nni`: a manager that runs an experiment, and workers that run its trials until they are stopped. They know their number and
+//! the others' addresses as workers of `indexed` do; what a trial is told by NNI, the manager hands on with it.
+
+use cubeloom_domain::job::SuccessRule;
+
+use super::{Crew, Framework, Identity, Member, RoleRule, indexed};
+
+pub const FRAMEWORK: Framework = Framework {
+    name: "nni",
+    roles: &[RoleRule { name: "manager", min: 1, max: 1 }, RoleRule { name: "trial", min: 1, max: u32::MAX }],
+    elastic_role: None,
+    success: |_| SuccessRule::Role("manager".into()),
+    identity,
+    operator: None,
+};
+
+fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
+    let mut identity = indexed::numbered(member);
+    for role in ["manager", "trial"] {
+        identity.variables.extend(indexed::addresses(crew, role));
+    }
+    identity
+}
