@@ -62,6 +62,7 @@ files![
     steady,
     steady_live,
     storage,
+    terminal,
     text_view,
     together,
 ];

@@ -67,6 +67,9 @@ const OTHERS: &[&str] = &[
     "# Exported from Cubeloom.",
     // Properties of Spark.
     "spark.",
+    // What a terminal's shell is told.
+    "command -v bash",
+    "  printf '[exit code",
     // Expressions and commands that an import writes.
     "{{{{ [",
     "echo 'import",

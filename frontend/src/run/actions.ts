@@ -18,6 +18,10 @@ export function watchActions(run: string, project: string, changed: () => void):
   document.addEventListener("click", (event) => {
     const button = around(event, "button[data-do]");
     if (!(button instanceof HTMLButtonElement)) return;
+    if (button.dataset["do"] === "terminal") {
+      void busy(button, () => trying(() => terminal(run, button)));
+      return;
+    }
     const action = actionOf(button, run, project);
     if (action !== undefined) void use(button, action, changed);
   });
@@ -32,6 +36,12 @@ async function use(button: HTMLButtonElement, action: Action, changed: () => voi
       changed();
     }),
   );
+}
+
+/** Opens a terminal, which is loaded by those only who want one. */
+async function terminal(run: string, button: HTMLButtonElement): Promise<void> {
+  const { openTerminal } = await import("./terminal/terminal");
+  await openTerminal({ run, task: button.dataset["task"] ?? "", instance: Number(button.dataset["instance"] ?? 0) });
 }
 
 function actionOf(button: HTMLButtonElement, run: string, project: string): Action | undefined {

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,11 +15,11 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use socket2::SockRef;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinSet;
 use tower::ServiceExt;
 
 /// How long a request's head may take, and how long a connection is kept on which no request comes.
@@ -62,25 +63,26 @@ pub async fn serve(
     limits: Limits,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let (graceful, doors) = (GracefulShutdown::new(), Doors::new(limits));
+    let (mut open, doors) = (JoinSet::new(), Doors::new(limits));
     loop {
         let (stream, peer, place) = tokio::select! {
             _ = stopped.wait_for(|stop| *stop) => break,
+            Some(_) = open.join_next(), if !open.is_empty() => continue,
             guest = doors.next(&listener) => guest,
         };
-        tokio::spawn(answer(stream, peer, routes.clone(), limits.head, graceful.watcher(), place));
+        open.spawn(answer(stream, peer, routes.clone(), limits.head, stopped.clone(), place));
     }
     drop(listener);
-    graceful.shutdown().await;
+    while open.join_next().await.is_some() {}
 }
 
-/// Answers the requests of one connection.
+/// Answers the requests of one connection; once told to stop, only the one that is under way.
 async fn answer(
     stream: TcpStream,
     peer: SocketAddr,
     routes: Router,
     head: Duration,
-    watcher: Watcher,
+    mut stopped: watch::Receiver<bool>,
     place: Place,
 ) {
     // Events are small and are to arrive at once.
@@ -94,8 +96,15 @@ async fn answer(
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(head);
-    let connection = http.serve_connection(TokioIo::new(stream), service);
-    if let Err(error) = watcher.watch(connection).await {
+    let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service).with_upgrades());
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = async { drop(stopped.wait_for(|stop| *stop).await) } => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
         tracing::debug!(%error, "a connection has ended");
     }
     drop(place);

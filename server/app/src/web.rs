@@ -11,7 +11,7 @@ use anyhow::Context;
 use cubeloom_domain::template::TemplateSet;
 use cubeloom_engine::Handle;
 use cubeloom_web::auth::oidc;
-use cubeloom_web::{Keys, Parts, Settings, Web};
+use cubeloom_web::{Keys, Parts, Settings, TerminalSettings, Web};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -143,7 +143,19 @@ fn settings(platform: &Platform, url: String) -> anyhow::Result<Settings> {
         upload: server.upload.0,
         private_endpoints: server.private_endpoints,
         oidc: oidc(&platform.config)?,
+        terminals: terminals(&platform.config),
     })
+}
+
+fn terminals(config: &Config) -> TerminalSettings {
+    let section = &config.settings.terminals;
+    TerminalSettings {
+        most: section.most,
+        each: section.each,
+        limit: section.limit.0,
+        idle: section.idle.0,
+        away: section.away.0,
+    }
 }
 
 /// The OpenID Connect provider, when one is configured.

@@ -25,6 +25,7 @@ use crate::model::{ReportedModel, Usable};
 use crate::outcome::{Failure, Outcome};
 use crate::quantity::{Bytes, Cpu};
 use crate::resources::Amount;
+use crate::terminal::Terminals;
 use crate::usage::UsageSummary;
 
 /// A future in a box: the port is used as `dyn`.
@@ -344,6 +345,11 @@ pub trait Executor: Send + Sync {
 
     /// What workers wrote, where the cluster lets it be read.
     fn logs(&self) -> Option<&dyn Logs> {
+        None
+    }
+
+    /// Terminals where attempts have ended, where the cluster can give some.
+    fn terminals(&self) -> Option<&dyn Terminals> {
         None
     }
 }

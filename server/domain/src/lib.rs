@@ -29,6 +29,7 @@ pub mod resources;
 pub mod search;
 pub mod state;
 pub mod template;
+pub mod terminal;
 pub mod usage;
 pub mod vault;
 

@@ -1,4 +1,4 @@
-//! Waiting for a file descriptor to become readable.
+//! Waiting for file descriptors.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -7,13 +7,21 @@ use std::sync::Arc;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Registers a descriptor with the runtime.
+/// Registers a descriptor with the runtime, to wait until it can be read.
 ///
 /// # Errors
 /// The kernel cannot watch it, or watches too many.
 pub(crate) fn readable(descriptor: &Arc<OwnedFd>) -> io::Result<AsyncFd<Arc<OwnedFd>>> {
+    registered(descriptor, Interest::READABLE)
+}
+
+/// Registers a descriptor with the runtime.
+///
+/// # Errors
+/// The kernel cannot watch it, or watches too many.
+pub(crate) fn registered(descriptor: &Arc<OwnedFd>, interest: Interest) -> io::Result<AsyncFd<Arc<OwnedFd>>> {
     // SAFETY: the shared descriptor is neither closed nor replaced while the registration holds it.
     #[allow(unsafe_code)]
-    let registered = unsafe { AsyncFd::register_with_interest(Arc::clone(descriptor), Interest::READABLE) };
+    let registered = unsafe { AsyncFd::register_with_interest(Arc::clone(descriptor), interest) };
     registered.map_err(Into::into)
 }

@@ -13,6 +13,7 @@ use cubeloom_domain::job::{Job, SuccessRule};
 use cubeloom_domain::logs::Logs;
 use cubeloom_domain::lowered::{Bindings, LocalBindings, LocalJob, Lowered};
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
+use cubeloom_domain::terminal::Terminals;
 use cubeloom_domain::usage::UsageSummary;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -32,7 +33,7 @@ use crate::python::Pythons;
 use crate::spares::Spares;
 use crate::spec::{StopWhy, StopWish};
 use crate::token::Tokens;
-use crate::{cgroup, templates};
+use crate::{cgroup, templates, terminal};
 use cubeloom_workers::reports::Reports;
 
 /// Runs jobs as processes on this machine.
@@ -233,6 +234,7 @@ impl Executor for LocalExecutor {
             tracing::error!("an executor can be attached to one observer only");
         }
         self.machine.spares.refill(&self.machine.config, &self.machine.notes);
+        terminal::sweep(&self.machine.layout.top(terminal::FOLDER), &self.machine.hierarchy);
     }
 
     fn bind(&self, job: &Job) -> Result<Bindings, Failure> {
@@ -272,6 +274,10 @@ impl Executor for LocalExecutor {
     }
 
     fn logs(&self) -> Option<&dyn Logs> {
+        Some(self)
+    }
+
+    fn terminals(&self) -> Option<&dyn Terminals> {
         Some(self)
     }
 }

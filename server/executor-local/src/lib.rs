@@ -31,6 +31,7 @@ mod spawn;
 mod spec;
 mod start;
 mod templates;
+mod terminal;
 mod token;
 mod watch;
 

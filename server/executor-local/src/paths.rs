@@ -29,6 +29,7 @@ impl Layout {
             ("venvs", OPEN),
             ("tools", OPEN),
             ("cache", PASSABLE),
+            (crate::terminal::FOLDER, PASSABLE),
             ("keys", PRIVATE),
         ];
         for (name, mode) in top {

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::failpoint::hit;
@@ -12,6 +13,7 @@ use cubeloom_domain::lowered::LocalWorker;
 use rustix::fs::{Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
 
+use crate::attempt::millis;
 use crate::config::LocalConfig;
 use crate::error::reason;
 use crate::folders::{ENTERED, OWN, give, is_given_folder, make_all, make_owned};
@@ -19,7 +21,7 @@ use crate::notes::Notes;
 use crate::python::Toolchain;
 use crate::secrets::{self, Values};
 use crate::spares::{Spares, Spawned};
-use crate::spec::{Limits, ShimSpec};
+use crate::spec::{Limits, ShimSpec, TerminalSpec};
 
 /// Scratch folders below a worker's own, removed when the attempt has ended.
 pub(crate) const SCRATCH: [&str; 2] = ["work", secrets::FOLDER];
@@ -27,6 +29,9 @@ pub(crate) const SCRATCH: [&str; 2] = ["work", secrets::FOLDER];
 const TOKEN_VARIABLE: &str = "CUBELOOM_JOB_TOKEN";
 /// The variable that names the folder of a worker's secret files.
 const SECRETS_VARIABLE: &str = "CUBELOOM_SECRETS";
+
+/// The time that the programs in a terminal have once they were told that it is gone.
+const SHELL_GRACE: Duration = Duration::from_secs(1);
 
 /// What all workers of an attempt have in common.
 pub(crate) struct Launch<'a> {
@@ -48,6 +53,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) notes: &'a Notes,
     /// The attempt.
     pub(crate) key: &'a AttemptKey,
+    /// The terminal that the worker runs in, where it is a person's shell.
+    pub(crate) terminal: Option<TerminalSpec>,
 }
 
 impl Launch<'_> {
@@ -142,7 +149,8 @@ impl Launch<'_> {
                 nofile: self.config.nofile,
             },
             cgroup,
-            grace_ms: u64::try_from(self.config.grace.as_millis()).unwrap_or(u64::MAX),
+            grace_ms: millis(if self.terminal.is_some() { SHELL_GRACE } else { self.config.grace }),
+            terminal: self.terminal.clone(),
         }
     }
 }

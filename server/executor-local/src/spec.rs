@@ -66,6 +66,18 @@ pub struct ShimSpec {
     pub cgroup: Option<Cgroup>,
     /// The time between TERM and KILL when the stop file does not say.
     pub grace_ms: u64,
+    /// The terminal that it runs in, where it is a person's shell.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub terminal: Option<TerminalSpec>,
+}
+
+/// The terminal of a shell. It ends when nobody holds its other end any more: the server that has it is gone.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TerminalSpec {
+    /// The shell's end of it.
+    pub device: PathBuf,
+    /// The folder that is removed when it has ended; the worker's own lies in it.
+    pub scratch: PathBuf,
 }
 
 /// What bounds a worker.

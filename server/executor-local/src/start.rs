@@ -26,6 +26,47 @@ pub(crate) fn cgroup(machine: &Machine, key: &AttemptKey, name: &WorkerName) -> 
     machine.hierarchy.group(&format!("{}-{name}", key.object_name()))
 }
 
+/// What the workers of a job need before they start: their Python, which is made if it is not there, and their secrets,
+/// those of `person` among them. `tell` hears what is being made.
+///
+/// # Errors
+/// A sentence: it cannot be made, or a secret is not there.
+pub(crate) async fn prepare(
+    machine: &Machine,
+    job: &LocalJob,
+    person: &str,
+    user: Option<u32>,
+    tell: impl Fn(String),
+) -> Result<(Toolchain, Values), String> {
+    let toolchain = match &job.python {
+        Some(wanted) => machine.pythons.toolchain(wanted, user, tell).await?,
+        None => Toolchain::default(),
+    };
+    // Last, so that they are as fresh as can be.
+    Ok((toolchain, Values::of(&machine.config, job, person).await?))
+}
+
+/// Makes the folder `dir`, which its workers' own lie in, and those that the job shares with others. Blocking.
+///
+/// # Errors
+/// A sentence that names the folder.
+pub(crate) fn folders(
+    machine: &Machine,
+    job: &LocalJob,
+    dir: &Path,
+    user: Option<u32>,
+) -> Result<(), String> {
+    spawn::attempt_folder(dir).map_err(|error| folder_sentence(dir, &error))?;
+    let workspace = machine.layout.top("workspace");
+    job.folders.iter().map(Path::new).try_for_each(|folder| {
+        spawn::project_folder(&workspace, folder, user).map_err(|error| folder_sentence(folder, &error))
+    })
+}
+
+fn folder_sentence(folder: &Path, error: &std::io::Error) -> String {
+    format!("the folder {} cannot be made: {}", folder.display(), reason(error))
+}
+
 /// Starts some workers of one attempt.
 pub(crate) struct Start {
     pub(crate) machine: Arc<Machine>,
@@ -61,15 +102,8 @@ impl Start {
     }
 
     async fn prepare(&self, user: Option<u32>) -> Result<(Toolchain, Values), String> {
-        let toolchain = match &self.job.python {
-            Some(wanted) => {
-                let tell = |what: String| self.machine.report(&self.job.key, Event::Preparing(what));
-                self.machine.pythons.toolchain(wanted, user, tell).await?
-            }
-            None => Toolchain::default(),
-        };
-        // Last, so that they are as fresh as can be.
-        Ok((toolchain, Values::of(&self.machine.config, &self.job, &self.person).await?))
+        let tell = |what: String| self.machine.report(&self.job.key, Event::Preparing(what));
+        prepare(&self.machine, &self.job, &self.person, user, tell).await
     }
 
     fn unprepared(&self, message: String) {
@@ -89,7 +123,7 @@ impl Start {
 
     /// Blocking: makes the folders, then starts shim after shim until a stop comes.
     fn spawn_all(mut self, user: Option<u32>, toolchain: &Toolchain, secrets: &Values) {
-        if let Err(message) = self.folders(user) {
+        if let Err(message) = folders(&self.machine, &self.job, &self.dir, user) {
             return self.unprepared(message);
         }
         let machine = Arc::clone(&self.machine);
@@ -104,6 +138,7 @@ impl Start {
             spares: &machine.spares,
             notes: &machine.notes,
             key: &self.job.key,
+            terminal: None,
         };
         for rank in std::mem::take(&mut self.ranks) {
             if *self.stopping.borrow() {
@@ -119,18 +154,5 @@ impl Start {
             let _ = self.sender.send(happened);
         }
         machine.spares.refill(&machine.config, &machine.notes);
-    }
-
-    fn folders(&self, user: Option<u32>) -> Result<(), String> {
-        spawn::attempt_folder(&self.dir).map_err(|error| self.folder_sentence(&self.dir, &error))?;
-        let workspace = self.machine.layout.top("workspace");
-        self.job.folders.iter().map(Path::new).try_for_each(|folder| {
-            spawn::project_folder(&workspace, folder, user)
-                .map_err(|error| self.folder_sentence(folder, &error))
-        })
-    }
-
-    fn folder_sentence(&self, folder: &Path, error: &std::io::Error) -> String {
-        format!("the folder {} cannot be made: {}", folder.display(), reason(error))
     }
 }

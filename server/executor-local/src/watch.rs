@@ -76,7 +76,7 @@ pub(crate) async fn watch(
 }
 
 /// Waits for the end of a process.
-async fn exited(pidfd: &Arc<OwnedFd>) {
+pub(crate) async fn exited(pidfd: &Arc<OwnedFd>) {
     match readable(pidfd) {
         Ok(descriptor) => {
             let _ = descriptor.readable().await;
@@ -105,25 +105,27 @@ async fn locked(folder: &Path) {
 /// Ends what a shim that died left behind.
 async fn clear(started: Option<Started>, outputs: PathBuf, cgroup: Option<Cgroup>) {
     let cgroup = started.and_then(|started| started.cgroup).or(cgroup);
-    let _ = tokio::task::spawn_blocking(move || {
-        loop {
-            let left = match &cgroup {
-                Some(cgroup) => cgroup.processes(),
-                None => with_variable(&format!("CUBELOOM_OUTPUTS={}", outputs.display())),
-            };
-            if left.is_empty() {
-                if let Some(cgroup) = &cgroup {
-                    cgroup.remove();
-                }
-                return;
+    let _ = tokio::task::spawn_blocking(move || end_left(cgroup.as_ref(), &outputs)).await;
+}
+
+/// Ends the processes of a worker whose shim is gone; it is known by its control group or by its outputs' file. Blocking.
+pub(crate) fn end_left(cgroup: Option<&Cgroup>, outputs: &Path) {
+    loop {
+        let left = match cgroup {
+            Some(cgroup) => cgroup.processes(),
+            None => with_variable(&format!("CUBELOOM_OUTPUTS={}", outputs.display())),
+        };
+        if left.is_empty() {
+            if let Some(cgroup) = cgroup {
+                cgroup.remove();
             }
-            for pid in left.into_iter().filter_map(Pid::from_raw) {
-                let _ = rustix::process::kill_process(pid, Signal::KILL);
-            }
-            std::thread::sleep(Duration::from_millis(20));
+            return;
         }
-    })
-    .await;
+        for pid in left.into_iter().filter_map(Pid::from_raw) {
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// The processes whose environment holds `variable`: how a worker is known where there are no control groups.

@@ -38,6 +38,7 @@ mod sort;
 mod state;
 mod surveys;
 pub mod templates;
+mod terminals;
 pub mod texts;
 pub mod time;
 mod told;
@@ -45,4 +46,4 @@ mod volumes;
 
 pub use assets::are_there as pages_are_there;
 pub use router::router;
-pub use state::{Folders, Keys, Parts, Settings, Web};
+pub use state::{Folders, Keys, Parts, Settings, TerminalSettings, Web};

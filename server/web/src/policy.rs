@@ -167,6 +167,10 @@ pub const POLICY: &[Rule] = &[
     row("POST", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/suspend", Editor, Run),
     // Whom the task names may answer, whatever their role in the project: `wish::may_decide` looks.
     row("POST", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/decision", Viewer, Run),
+    // Whoever has a shell runs what they like, which is more than to start what others have stored.
+    row("POST", "/api/v1/runs/{run}/tasks/{task}/instances/{instance}/terminals", Editor, Write),
+    row("GET", "/api/v1/runs/{run}/terminals/{terminal}", Editor, Write),
+    row("DELETE", "/api/v1/runs/{run}/terminals/{terminal}", Editor, Write),
     row("GET", "/api/v1/runs/{run}/attempts", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/tasks/{task}/history", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/outputs", Viewer, Read),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use cubeloom_domain::clusters::{ClusterFault, ClusterSettings, Clusters, MakeCluster};
 use cubeloom_domain::event::RunEvent;
@@ -17,6 +18,7 @@ use crate::limits::Rates;
 use crate::live::{Hub, Seats};
 use crate::runs::Runs;
 use crate::secrets::Keyring;
+use crate::terminals::Terminals;
 
 /// The web's state: a handle that clones cheaply.
 #[derive(Clone)]
@@ -42,6 +44,7 @@ struct Inner {
     live: Hub,
     seats: Seats,
     archive: Archive,
+    terminals: Terminals,
 }
 
 /// What the web is made of.
@@ -109,6 +112,23 @@ pub struct Settings {
     pub upload: u64,
     /// The OpenID Connect provider at which people may sign in.
     pub oidc: Option<oidc::Settings>,
+    /// Terminals where tasks have failed.
+    pub terminals: TerminalSettings,
+}
+
+/// What is configured of terminals.
+#[derive(Clone, Copy, Debug)]
+pub struct TerminalSettings {
+    /// How many there may be on this server; 0 for none.
+    pub most: usize,
+    /// How many of these one person may have.
+    pub each: usize,
+    /// How long one lasts.
+    pub limit: Duration,
+    /// How long nothing may be typed and nothing shown.
+    pub idle: Duration,
+    /// How long it is kept for a person whose connection is lost.
+    pub away: Duration,
 }
 
 impl Web {
@@ -118,6 +138,7 @@ impl Web {
         let rates = Rates::new(parts.settings.rate);
         let oidc = parts.settings.oidc.clone().map(oidc::Provider::new);
         let seats = Seats::new(parts.settings.streams);
+        let terminals = Terminals::new(parts.settings.terminals);
         Self(Arc::new(Inner {
             parts,
             rates,
@@ -128,6 +149,7 @@ impl Web {
             live: Hub::new(u64::from_le_bytes(secret::random())),
             seats,
             archive: Archive::default(),
+            terminals,
         }))
     }
 
@@ -249,6 +271,11 @@ impl Web {
     /// How the copying of logs stands.
     pub(crate) fn archive(&self) -> &Archive {
         &self.0.archive
+    }
+
+    /// The terminals that are open.
+    pub(crate) fn terminals(&self) -> &Terminals {
+        &self.0.terminals
     }
 
     /// Becomes true when the server ends.

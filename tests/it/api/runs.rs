@@ -15,3 +15,4 @@ pub mod pages;
 mod parts;
 mod search;
 mod start;
+mod terminals;

@@ -14,7 +14,7 @@ use super::pipelines::code::archive;
 use super::runs::help::{document, id, until};
 use super::support::client::send;
 use super::support::{Client, Server, Who};
-use crate::support::python;
+use crate::support::{TestApp, python};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schemathesis");
 
@@ -26,6 +26,13 @@ fn things(server: &Server, ada: &Client) -> Vec<(&'static str, String)> {
     let run =
         id(&ada.post("/projects/default/runs", &json!({"pipeline": "probe"})).expect(201).json()["run"]);
     until(ada, &run, "succeeded");
+    let broken =
+        document("broken", "tasks:\n  - {name: only, template: command, arguments: {command: ['false']}}\n");
+    let failed =
+        id(&ada.post("/projects/default/runs", &json!({"document": broken})).expect(201).json()["run"]);
+    until(ada, &failed, "failed");
+    let terminals = format!("/runs/{failed}/tasks/only/instances/0/terminals");
+    let terminal = id(&ada.post(&terminals, &json!({})).expect(201).json());
     server.user("eve", &["--project", "default", "--role", "editor"]);
     let secret = json!({"name": "pw", "value": "the value of a secret"});
     for list in ["/projects/default/secrets", "/me/secrets"] {
@@ -51,13 +58,18 @@ fn things(server: &Server, ada: &Client) -> Vec<(&'static str, String)> {
         ("CUBELOOM_OTHER_TOKEN", token),
         ("CUBELOOM_LINK", link),
         ("CUBELOOM_SESSION", session),
+        ("CUBELOOM_FAILED_RUN", failed),
+        ("CUBELOOM_TERMINAL", terminal),
         ("CUBELOOM_DIGEST", code["digest"].as_str().unwrap().to_owned()),
     ]
 }
 
 #[test]
 fn every_answer_is_one_that_the_document_allows() {
-    let server = Server::start();
+    let mut app = TestApp::new();
+    // Nobody connects to the terminal, and it is to be there for all of it.
+    app.set("CUBELOOM_TERMINALS_AWAY", "10m");
+    let server = Server::start_in(app);
     let administrator = server.as_(Who::Administrator);
     let mut command = python::command(&format!("{FOLDER}/requirements.txt"), "st");
     command.args(["--config-file", &format!("{FOLDER}/schemathesis.toml"), "run"]);

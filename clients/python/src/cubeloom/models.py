@@ -1560,6 +1560,97 @@ class TemplateRoleView(TypedDict):
     """
 
 
+class TerminalEvent1(TypedDict):
+    """
+    It ends soon.
+    """
+
+    seconds: int
+    """
+    In so many seconds.
+    """
+    kind: Literal['warning']
+
+
+class TerminalEvent2(TypedDict):
+    """
+    It has ended; nothing follows.
+    """
+
+    why: Literal['exited', 'closed', 'limit', 'idle', 'away', 'revoked', 'stopping']
+    """
+    Why.
+    """
+    kind: Literal['ended']
+
+
+class TerminalEvent3(TypedDict):
+    """
+    Its person has connected to it from elsewhere; nothing follows here.
+    """
+
+    kind: Literal['replaced']
+
+
+TerminalEvent: TypeAlias = TerminalEvent1 | TerminalEvent2 | TerminalEvent3
+"""
+What a terminal says beside the bytes that it shows, which are binary messages: texts in JSON.
+"""
+
+
+class TerminalMessage1(TypedDict):
+    """
+    It is now as large as this.
+    """
+
+    columns: int
+    """
+    Characters in a line, from 1.
+    """
+    rows: int
+    """
+    Lines, from 1.
+    """
+    kind: Literal['resize']
+
+
+class TerminalMessage2(TypedDict):
+    """
+    So many more of the bytes that were sent have been shown. At most 262,144 bytes are sent ahead of this.
+    """
+
+    bytes: int
+    """
+    How many.
+    """
+    kind: Literal['shown']
+
+
+TerminalMessage: TypeAlias = TerminalMessage1 | TerminalMessage2
+"""
+What is said to a terminal beside the bytes that are typed, which are binary messages: texts in JSON.
+"""
+
+
+class TerminalWish(TypedDict):
+    """
+    The terminal that is wanted.
+    """
+
+    worker: NotRequired[str | None]
+    """
+    The worker that it stands for, e.g. `worker-0`; when absent, the one that failed first.
+    """
+    columns: NotRequired[int | None]
+    """
+    Characters in a line, from 1; 80 when absent.
+    """
+    rows: NotRequired[int | None]
+    """
+    Lines, from 1; 24 when absent.
+    """
+
+
 class TextView(TypedDict):
     """
     A text in both languages.
@@ -4876,6 +4967,33 @@ class TemplateView(TemplateSummaryView):
     """
     example: NotRequired[Example | None]
     before_after: NotRequired[BeforeAfter | None]
+
+
+class TerminalView(TypedDict):
+    """
+    A terminal that is open.
+    """
+
+    id: str
+    """
+    What it is called.
+    """
+    attempt: int
+    """
+    The attempt that it is opened at.
+    """
+    worker: str
+    """
+    The worker that it stands for, e.g. `worker-0`.
+    """
+    socket: str
+    """
+    The path, on this server, at which a WebSocket connects to it. It has to come from the same person.
+    """
+    ends_at: str
+    """
+    When it ends at the latest.
+    """
 
 
 class VolumeChange(TypedDict):

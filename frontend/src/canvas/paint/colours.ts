@@ -32,18 +32,6 @@ export function coloursIn(element: HTMLElement): Colours {
   return { ...colours, font };
 }
 
-/** Calls when the theme may have changed; returns how to stop. */
-export function onTheme(changed: () => void): () => void {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  dark.addEventListener("change", changed);
-  const watch = new MutationObserver(changed);
-  watch.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
-  return () => {
-    dark.removeEventListener("change", changed);
-    watch.disconnect();
-  };
-}
-
 const STATES: Readonly<Record<string, ColourName>> = {
   succeeded: "state-succeeded",
   running: "state-running",

@@ -122,6 +122,11 @@ pub const KEYS: &[Key] = &[
     key("local", "pids", Kind::Number, "", "processes and threads of one worker, at most"),
     key("local", "nofile", Kind::Number, "", "open files of one worker, at most"),
     key("local", "adoption", Kind::Flag, "", "take up workers of an earlier server; only tests turn it off"),
+    key("terminals", "most", Kind::Number, "", "terminals at failed tasks that there may be; 0 for none"),
+    key("terminals", "each", Kind::Number, "", "terminals that one person may have"),
+    key("terminals", "limit", Kind::Text, "", "how long a terminal lasts"),
+    key("terminals", "idle", Kind::Text, "", "how long nothing may be typed in a terminal and nothing shown"),
+    key("terminals", "away", Kind::Text, "", "how long a terminal is kept when its connection is lost"),
     key("engine", "lease", Kind::Text, "", "how long a server holds a run without a sign of life"),
     key("engine", "period", Kind::Text, "", "how often the database is looked at for lost wake-ups"),
 ];

@@ -20,6 +20,8 @@ pub struct Settings {
     pub database: Database,
     /// Jobs on this machine.
     pub local: Local,
+    /// Terminals where tasks have failed.
+    pub terminals: Terminals,
     /// The engine.
     pub engine: EngineSection,
     /// Secrets that tasks may name.
@@ -178,6 +180,29 @@ impl Default for Local {
             nofile: usual.nofile,
             adoption: usual.adoption,
         }
+    }
+}
+
+/// `[terminals]`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Terminals {
+    /// How many there may be on this server; 0 for none.
+    pub most: usize,
+    /// How many of these one person may have.
+    pub each: usize,
+    /// How long one lasts.
+    pub limit: Span,
+    /// How long nothing may be typed and nothing shown.
+    pub idle: Span,
+    /// How long one is kept for a person whose connection is lost.
+    pub away: Span,
+}
+
+impl Default for Terminals {
+    fn default() -> Self {
+        let seconds = |seconds| Span(std::time::Duration::from_secs(seconds));
+        Self { most: 8, each: 2, limit: seconds(30 * 60), idle: seconds(10 * 60), away: seconds(30) }
     }
 }
 

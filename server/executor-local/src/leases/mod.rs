@@ -7,7 +7,7 @@ mod ports;
 use std::collections::{HashMap, HashSet};
 use std::net::Ipv4Addr;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::job::Job;
@@ -24,7 +24,7 @@ use cards::Cards;
 pub(crate) struct Leases {
     block: Block,
     range: ports::Range,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
 struct State {
@@ -56,11 +56,11 @@ impl Leases {
             // Servers side by side begin at different ports.
             next_port: u16::from(block.number()).wrapping_mul(271),
         };
-        Ok(Self { block, range: ports::Range::of_this_machine(), state: Mutex::new(state) })
+        Ok(Self { block, range: ports::Range::of_this_machine(), state: Arc::new(Mutex::new(state)) })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        locked(&self.state)
     }
 
     /// Leases for all workers of a job, or none; the same again for the same key.
@@ -82,6 +82,29 @@ impl Leases {
         let bindings = taken.iter().map(|held| held.binding.clone()).collect();
         state.held.insert(job.key.clone(), taken);
         Ok(bindings)
+    }
+
+    /// What a terminal needs that stands for the worker `rank` of a job: addresses and ports for all workers, which it
+    /// alone has for as long as it has the lease; and cards that nobody has at present. The cards are not kept from
+    /// others: a job that starts later may get the same ones, as a shell that waits for somebody must hold none up.
+    pub(crate) fn lend(&self, job: &Job, rank: u32) -> Result<Lent, Failure> {
+        let mut state = self.state();
+        let mut lent = Lent { state: Arc::clone(&self.state), held: Vec::new() };
+        for (at, request) in (0..).zip(requests(job)) {
+            match self.take_one(&mut state, request.filter(|_| at == rank)) {
+                Ok(mut held) => {
+                    state.cards.give_back(&held.binding.gpus, held.share);
+                    held.share = 0.0;
+                    lent.held.push(held);
+                }
+                Err(message) => {
+                    drop(state);
+                    return Err(Failure::new(FailureKind::CouldNotStart, message));
+                }
+            }
+        }
+        drop(state);
+        Ok(lent)
     }
 
     fn take_one(&self, state: &mut State, request: Option<&GpuRequest>) -> Result<Held, String> {
@@ -124,6 +147,29 @@ impl Leases {
     }
 }
 
+/// What a terminal has; given back when it is dropped.
+pub(crate) struct Lent {
+    state: Arc<Mutex<State>>,
+    held: Vec<Held>,
+}
+
+impl Lent {
+    /// One for each worker, in rank order.
+    pub(crate) fn bindings(&self) -> Vec<WorkerBinding> {
+        self.held.iter().map(|held| held.binding.clone()).collect()
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        locked(&self.state).give_back(&self.held);
+    }
+}
+
+fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl State {
     fn give_back(&mut self, held: &[Held]) {
         for Held { binding, share } in held {
@@ -139,4 +185,43 @@ impl State {
 /// What each worker asks for in cards, in rank order.
 fn requests(job: &Job) -> impl Iterator<Item = Option<&GpuRequest>> {
     job.roles.iter().flat_map(|role| (0..role.replicas).map(|_| role.resources.gpu.as_ref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::RunId;
+    use cubeloom_domain::executor::GpuFacts;
+    use cubeloom_testkit::conformance::Program;
+
+    use super::*;
+
+    #[test]
+    fn a_terminal_has_cards_that_are_free_and_keeps_them_from_nobody() {
+        let fact = GpuFacts { uuid: "GPU-0".into(), ..GpuFacts::default() };
+        let folder = tempfile::tempdir().unwrap();
+        let leases = Leases::new(folder.path(), Gpus { facts: vec![fact], links: Vec::new() }).unwrap();
+        let key = |n| AttemptKey {
+            run: RunId::new(cubeloom_domain::Timestamp(0), 1),
+            task: "t".into(),
+            instance: 0,
+            n,
+        };
+        let job = |n| {
+            let mut job = Program::shell("true").workers(2).job(key(n));
+            job.roles[0].resources.gpu = Some(GpuRequest { count: Some(1), ..GpuRequest::default() });
+            job
+        };
+        let lent = leases.lend(&job(1), 1).unwrap();
+        let cards: Vec<_> = lent.bindings().into_iter().map(|binding| binding.gpus).collect();
+        assert_eq!(cards, [Vec::new(), vec!["GPU-0".to_owned()]], "those of the one worker");
+        let mut single = job(2);
+        single.roles[0].replicas = 1;
+        assert_eq!(leases.take(&single).unwrap()[0].gpus, ["GPU-0"], "a job comes first");
+        assert!(leases.lend(&job(1), 0).is_err(), "none is free now");
+        let held = || leases.state().addresses.len();
+        assert_eq!(held(), 3, "what was refused holds nothing");
+        drop(lent);
+        assert_eq!(held(), 1);
+        assert!((leases.state().cards.take(job(1).roles[0].resources.gpu.as_ref().unwrap())).is_err());
+    }
 }

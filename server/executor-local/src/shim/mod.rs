@@ -116,6 +116,10 @@ fn run(order: &ShimSpec) -> Result<(), Refusal> {
     if let Some(cgroup) = &order.cgroup {
         cgroup.remove();
     }
+    // Here and not by the server, which may be gone: there are secrets in it.
+    if let Some(terminal) = &order.terminal {
+        let _ = fs::remove_dir_all(&terminal.scratch);
+    }
     Ok(())
 }
 

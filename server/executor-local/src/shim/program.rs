@@ -78,12 +78,8 @@ impl<'a> Program<'a> {
     }
 
     /// Forks and executes; returns when the program runs.
-    pub(super) fn start(&self, stdout: &File, stderr: &File) -> Result<Pid, StartError> {
+    pub(super) fn start(&self, stdio: &[File; 3]) -> Result<Pid, StartError> {
         let system = |what| move |error: Errno| StartError::System(what, error.into());
-        let null = OpenOptions::new()
-            .read(true)
-            .open("/dev/null")
-            .map_err(|error| StartError::System("open /dev/null", error))?;
         let argv = pointers(&self.argv);
         let env = pointers(&self.env);
         let (read, write) =
@@ -92,7 +88,7 @@ impl<'a> Program<'a> {
         #[allow(unsafe_code)]
         let forked = unsafe { libc::fork() };
         match forked {
-            0 => self.child(&argv, &env, [&null, stdout, stderr], &write),
+            0 => self.child(&argv, &env, stdio, &write),
             -1 => Err(StartError::System("start a process", io::Error::last_os_error())),
             pid => {
                 drop(write);
@@ -122,7 +118,7 @@ impl<'a> Program<'a> {
         &self,
         argv: &[*const libc::c_char],
         env: &[*const libc::c_char],
-        stdio: [&File; 3],
+        stdio: &[File; 3],
         verdict: &OwnedFd,
     ) -> ! {
         let (stage, errno) = match self.confine(stdio) {
@@ -140,7 +136,7 @@ impl<'a> Program<'a> {
     }
 
     /// In the child: its own session, its group, its identity, its folder.
-    fn confine(&self, stdio: [&File; 3]) -> Result<(), (Stage, Errno)> {
+    fn confine(&self, stdio: &[File; 3]) -> Result<(), (Stage, Errno)> {
         let at = |stage| move |errno| (stage, errno);
         rustix::process::setsid().map_err(at(Stage::Confine))?;
         for door in &self.doors {
@@ -150,9 +146,12 @@ impl<'a> Program<'a> {
             let _ = rustix::io::write(file, OOM_SCORE);
         }
         self.set_limits();
-        rustix::stdio::dup2_stdin(stdio[0]).map_err(at(Stage::Confine))?;
-        rustix::stdio::dup2_stdout(stdio[1]).map_err(at(Stage::Confine))?;
-        rustix::stdio::dup2_stderr(stdio[2]).map_err(at(Stage::Confine))?;
+        rustix::stdio::dup2_stdin(&stdio[0]).map_err(at(Stage::Confine))?;
+        rustix::stdio::dup2_stdout(&stdio[1]).map_err(at(Stage::Confine))?;
+        rustix::stdio::dup2_stderr(&stdio[2]).map_err(at(Stage::Confine))?;
+        if self.order.terminal.is_some() {
+            rustix::process::ioctl_tiocsctty(&stdio[0]).map_err(at(Stage::Confine))?;
+        }
         if let Some(user) = self.order.user {
             become_user(user).map_err(at(Stage::Identity))?;
         }

@@ -1,5 +1,5 @@
 //! Where a worker's output goes: straight into its files, or, when it was given secrets, through pipes that this
-//! process masks.
+//! process masks. A shell has its terminal instead.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 
@@ -21,13 +22,12 @@ const PIECE: usize = 64 << 10;
 /// More than this of a worker's outputs is never read by the server, in bytes.
 const OUTPUTS: u64 = cubeloom_workers::outputs::MOST as u64;
 
-/// Standard output and standard error of a worker.
+/// What a worker's program is given: standard input, output and error.
 pub(super) struct Streams {
-    /// What the program is given.
-    pub(super) stdout: File,
-    /// What the program is given.
-    pub(super) stderr: File,
+    stdio: [File; 3],
     masked: Option<Masked>,
+    /// Whether all three are a terminal.
+    terminal: bool,
 }
 
 /// The pipes of a worker that was given secrets.
@@ -46,14 +46,40 @@ struct Stream {
 impl Streams {
     /// Opens the files, and makes the pipes where they are needed.
     pub(super) fn open(order: &ShimSpec) -> io::Result<Self> {
+        if let Some(terminal) = &order.terminal {
+            let device = open_terminal(&terminal.device)?;
+            let stdio = [device.try_clone()?, device.try_clone()?, device];
+            return Ok(Self { stdio, masked: None, terminal: true });
+        }
+        let stdin = File::open("/dev/null")?;
         let (stdout, stderr) = (append(order, spec::STDOUT)?, append(order, spec::STDERR)?);
         if order.masks.is_empty() {
-            return Ok(Self { stdout, stderr, masked: None });
+            return Ok(Self { stdio: [stdin, stdout, stderr], masked: None, terminal: false });
         }
         let (stdout, masked_stdout) = Stream::make(order, stdout)?;
         let (stderr, masked_stderr) = Stream::make(order, stderr)?;
         let masked = Masked { streams: [masked_stdout, masked_stderr], signals: signal_descriptor()? };
-        Ok(Self { stdout, stderr, masked: Some(masked) })
+        Ok(Self { stdio: [stdin, stdout, stderr], masked: Some(masked), terminal: false })
+    }
+
+    /// What the program is given.
+    pub(super) fn stdio(&self) -> &[File; 3] {
+        &self.stdio
+    }
+
+    /// Says something to whoever sits at the terminal.
+    pub(super) fn say(&mut self, sentence: &str) {
+        if self.terminal {
+            let _ = write!(self.stdio[1], "{sentence}\r\n");
+        }
+    }
+
+    /// Whether nobody holds the terminal's other end any more.
+    pub(super) fn hung_up(&self) -> bool {
+        let mut device = [PollFd::new(&self.stdio[0], PollFlags::empty())];
+        self.terminal
+            && poll(&mut device, Some(&Timespec::default())).is_ok()
+            && device[0].revents().contains(PollFlags::HUP)
     }
 
     /// Passes on what the worker writes until a signal comes, at most for `pause`. `false` when nothing has to be
@@ -124,6 +150,12 @@ impl Stream {
             }
         }
     }
+}
+
+/// Opens a terminal that does not become this process's own.
+fn open_terminal(device: &Path) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(device, flags, Mode::empty())?.into())
 }
 
 fn append(order: &ShimSpec, name: &str) -> io::Result<File> {

@@ -44,7 +44,7 @@ impl<'a> Supervisor<'a> {
 
     /// Starts a program of the worker's.
     pub(super) fn start(&self, program: &Program<'_>) -> Result<Pid, StartError> {
-        program.start(&self.streams.stdout, &self.streams.stderr)
+        program.start(self.streams.stdio())
     }
 
     /// Whether the worker has been told to stop.
@@ -63,6 +63,9 @@ impl<'a> Supervisor<'a> {
             return ExitRecord::without_run(End::NeverRan, true, now());
         }
         let (end, started_at) = work(self);
+        if let End::CouldNotStart { message } = &end {
+            self.streams.say(message);
+        }
         let (stopped, ended_at) = (self.was_stopped() || end == End::NeverRan, now());
         self.end_rest();
         self.streams.finish();
@@ -127,6 +130,9 @@ impl<'a> Supervisor<'a> {
             hit("shim.kill.after");
             self.kill_at = Some(present + AGAIN);
         }
+        if !self.stopping() && self.streams.hung_up() {
+            self.begin_stop(main);
+        }
         self.watch.tick();
         if self.sampler.next() <= present {
             let over = self.sampler.sample();
@@ -139,7 +145,8 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// TERM to all, and the hour of KILL. Asked again, it may only come earlier.
+    /// TERM to all, and the hour of KILL. Asked again, it may only come earlier. Shells that somebody types into do not
+    /// listen to TERM: they are told that their terminal is gone.
     fn begin_stop(&mut self, main: Pid) {
         let wish: Option<StopWish> =
             fs::read(&self.order.stop_file).ok().and_then(|text| serde_json::from_slice(&text).ok());
@@ -147,7 +154,7 @@ impl<'a> Supervisor<'a> {
         let kill = Instant::now() + grace;
         if self.kill_at.is_none() {
             hit("shim.stop.before");
-            self.signal(main, Signal::TERM);
+            self.signal(main, if self.order.terminal.is_some() { Signal::HUP } else { Signal::TERM });
             hit("shim.stop.after");
         }
         self.kill_at = Some(self.kill_at.map_or(kill, |earlier| earlier.min(kill)));

@@ -98,6 +98,11 @@ impl Local {
         mounted.is_ok_and(|status| status.success()).then(|| Self::on(Folder::Mounted(folder), |_| {}))
     }
 
+    /// The executor itself, on the runtime of whoever asks it.
+    pub fn local(&self) -> &LocalExecutor {
+        self.server.inner()
+    }
+
     /// The data folder.
     pub fn data(&self) -> &Path {
         &self.config.data

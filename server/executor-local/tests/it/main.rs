@@ -8,3 +8,4 @@ mod killed;
 mod lower;
 mod machine;
 mod python;
+mod terminal;

@@ -31,6 +31,7 @@ mod secrets;
 mod session;
 pub mod tasks;
 pub(crate) mod templates;
+pub(crate) mod terminals;
 pub(crate) mod tokens;
 pub(crate) mod users;
 pub(crate) mod validate;
@@ -62,6 +63,7 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(code::routes())
         .merge(runs::routes())
         .merge(tasks::routes())
+        .merge(terminals::routes())
         .merge(logs::routes())
         .merge(events::routes())
         .merge(artifacts::routes())

@@ -9,9 +9,11 @@ use url::Url;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
-/// Refuses a request that changes something and comes from another site's page.
+/// Refuses a request that changes something and comes from another site's page. One that becomes another protocol, as a
+/// WebSocket does, may change what it likes, and no browser keeps a page from opening it.
 pub(crate) fn check(web: &Web, parts: &Parts) -> ApiResult<()> {
-    let harmless = parts.method.is_safe() || parts.headers.contains_key(header::AUTHORIZATION);
+    let only_reads = parts.method.is_safe() && !parts.headers.contains_key(header::UPGRADE);
+    let harmless = only_reads || parts.headers.contains_key(header::AUTHORIZATION);
     if harmless || is_ours(&parts.headers, &web.settings().url) {
         return Ok(());
     }

@@ -29,6 +29,7 @@ pub(crate) async fn remove(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRe
         }
         Deleted::Done => {}
     }
+    web.terminals().close_of(&run.id, caller).await;
     archive::forget(web, run.project.clone(), run.id.clone());
     let own = web.folders().data.join("runs").join(run.id.as_str());
     let (project, id) = (web.folders().workspace.join(&run.project), run.id.clone());

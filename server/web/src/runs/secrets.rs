@@ -27,9 +27,23 @@ pub(super) async fn demand(
     wish: &Wish,
 ) -> ApiResult<()> {
     let again = run_again(web, run, plan, wish).await?;
-    let with_secrets =
-        || plan.tasks.iter().zip(&again).filter(|(task, again)| **again && !task.secrets.is_empty());
-    if with_secrets().next().is_none() {
+    let tasks = plan.tasks.iter().zip(&again).filter(|(_, again)| **again).map(|(task, _)| task);
+    demand_of(web, caller, run, plan, tasks).await
+}
+
+/// Refuses what would run these tasks when one names a secret that the caller does not have here.
+///
+/// # Errors
+/// The first such task and secret, or what the server lacks.
+pub(crate) async fn demand_of(
+    web: &Web,
+    caller: &Caller,
+    run: &RunRecord,
+    plan: &RunPlan,
+    tasks: impl Iterator<Item = &PlannedTask>,
+) -> ApiResult<()> {
+    let with_secrets: Vec<&PlannedTask> = tasks.filter(|task| !task.secrets.is_empty()).collect();
+    if with_secrets.is_empty() {
         return Ok(());
     }
     let known = facts(web, &run.project, &caller.acting(), Some(&plan.cluster)).await?.secrets;
@@ -41,7 +55,7 @@ pub(super) async fn demand(
             false => refused(&task.name, name, &run.user),
         })
     };
-    with_secrets().find_map(|(task, _)| lacks(task)).map_or(Ok(()), Err)
+    with_secrets.into_iter().find_map(lacks).map_or(Ok(()), Err)
 }
 
 /// What the person has and a token for one project does not get.

@@ -191,6 +191,11 @@ fn change_runs(ada: &Client, log: &Log) {
     until_task(ada, &long, "wait", "running");
     log.note(ada.post(&format!("{runs}/cancel"), &json!({"runs": [long]})).expect(200));
     until(ada, &long, "cancelled");
+    let terminals = format!("/runs/{long}/tasks/wait/instances/0/terminals");
+    let terminal = log.note(ada.post(&terminals, &json!({})).expect(201)).json();
+    log.note(
+        ada.delete(&format!("/runs/{long}/terminals/{}", terminal["id"].as_str().unwrap()), "").expect(204),
+    );
     let short = begin(0);
     until(ada, &short, "succeeded");
     log.note(wish(&short, "rerun", &json!({"from": ["wait"]})).expect(202));

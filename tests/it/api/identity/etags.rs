@@ -69,7 +69,7 @@ fn kinds(ada: &Client) -> Vec<Kind> {
 }
 
 /// Changes that are made without having seen what is changed, with why.
-const BLIND: [(&str, &str, &str); 12] = [
+const BLIND: [(&str, &str, &str); 13] = [
     (
         "PUT",
         "/api/v1/projects/{project}/models/{model}/aliases/{alias}",
@@ -86,6 +86,7 @@ const BLIND: [(&str, &str, &str); 12] = [
     ("DELETE", "/api/v1/tokens/{token}", "a token never changes, it is revoked"),
     ("DELETE", "/api/v1/links/{link}", "a link never changes, it is revoked"),
     ("DELETE", "/api/v1/runs/{run}", "a run that may be deleted has ended"),
+    ("DELETE", "/api/v1/runs/{run}/terminals/{terminal}", "a terminal never changes, it is closed"),
     ("PUT", "/api/v1/me/password", "the present password is sent along"),
     ("PUT", "/api/v1/projects/{project}/code", "adds what is named by its content"),
     (

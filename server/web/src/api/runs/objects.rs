@@ -1,20 +1,21 @@
 //! `GET /runs/{run}/objects`
 
 use axum::extract::State;
+use cubeloom_compiler::lower;
 use cubeloom_compiler::preview::{self, Jobs};
-use cubeloom_compiler::{Outputs, job, lower};
 use cubeloom_domain::lowered::Lowered;
 use cubeloom_domain::plan::RunPlan;
-use cubeloom_domain::record::{AttemptRecord, InstanceRecord};
-use cubeloom_domain::{JsonMap, RunId, TaskIx};
+use cubeloom_domain::record::AttemptRecord;
+use cubeloom_domain::{RunId, TaskIx};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use utoipa::IntoParams;
 
 use super::view::ObjectsView;
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path, Query};
-use crate::runs::{Reader, items};
+use crate::runs::Reader;
+use crate::runs::job::Material;
 use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
@@ -53,9 +54,8 @@ pub(crate) async fn objects(
     let plan = reader.plan.clone();
     let view = match attempts.into_iter().last() {
         Some(attempt) => {
-            let items = items::of(&web, &run, &plan, task).await?;
-            let outputs = outputs(&web, &run, &plan, task).await?;
-            blocking(move || submitted(&plan, task, &attempt, &items, &outputs)).await?
+            let material = Material::read(&web, &run, plan, task).await?;
+            blocking(move || submitted(&material, &attempt)).await?
         }
         None => blocking(move || previewed(&plan, task, instance)).await?,
     };
@@ -67,24 +67,15 @@ async fn blocking(work: impl FnOnce() -> ObjectsView + Send + 'static) -> ApiRes
 }
 
 /// What an attempt has submitted: the same work as its submission's, with the bindings that are stored with it.
-fn submitted(
-    plan: &RunPlan,
-    task: TaskIx,
-    attempt: &AttemptRecord,
-    items: &[Value],
-    outputs: &Outputs,
-) -> ObjectsView {
-    let (instance, n) = (attempt.key.instance, attempt.key.n);
-    let plain = plan.task(task).for_each.is_none();
-    let item = items.get(instance as usize).filter(|_| !plain);
-    let built = job(plan, task, instance, item, n, Some(attempt.workers), outputs);
-    let (object, message) = match built.and_then(|job| lower::lower(&job, &attempt.bindings)) {
+fn submitted(material: &Material, attempt: &AttemptRecord) -> ObjectsView {
+    let built = material.job(attempt).and_then(|job| lower::lower(&job, &attempt.bindings));
+    let (object, message) = match built {
         Ok(Lowered::Local(local)) => (Some(json!(local)), None),
         Ok(Lowered::Kubernetes(made)) => (Some(json!(made)), None),
         Ok(Lowered::None) => (None, None),
         Err(failure) => (None, Some(failure.message)),
     };
-    let task = plan.task(task).name.clone();
+    let (task, instance, n) = (material.planned().name.clone(), attempt.key.instance, attempt.key.n);
     ObjectsView { task, instance, attempt: Some(n), bound: object.is_some(), object, message }
 }
 
@@ -94,33 +85,4 @@ fn previewed(plan: &RunPlan, task: TaskIx, instance: u32) -> ObjectsView {
         Jobs::Later(message) => (None, Some(message)),
     };
     ObjectsView { task: plan.task(task).name.clone(), instance, attempt: None, bound: false, object, message }
-}
-
-/// What the tasks before have reported, as far as this one reads it.
-async fn outputs(web: &Web, run: &RunId, plan: &RunPlan, task: TaskIx) -> ApiResult<Outputs> {
-    let mut outputs = Outputs::new();
-    for read in &plan.task(task).reads {
-        let planned = plan.task(*read);
-        let instances = web.store().instances_of(run, *read, None, cubeloom_compiler::MAX_ELEMENTS).await?;
-        let reported = if planned.for_each.is_none() {
-            instances.first().map(|one| one.report.outputs.clone()).unwrap_or_default()
-        } else {
-            gathered(&instances)
-        };
-        outputs.insert(planned.name.clone(), Value::Object(reported));
-    }
-    Ok(outputs)
-}
-
-/// Each name with the list of its instances' values.
-fn gathered(instances: &[InstanceRecord]) -> JsonMap {
-    let mut all = JsonMap::new();
-    for name in instances.iter().flat_map(|one| one.report.outputs.keys()) {
-        if !all.contains_key(name) {
-            let values =
-                instances.iter().map(|one| one.report.outputs.get(name).cloned().unwrap_or_default());
-            all.insert(name.clone(), values.collect());
-        }
-    }
-    all
 }

@@ -23,6 +23,7 @@ use crate::readable;
 use crate::runs::{Reader, describe, search, wish};
 use crate::show;
 use crate::state::Web;
+use crate::terminals::place;
 use crate::texts::Lang;
 use crate::time::Time;
 
@@ -133,6 +134,8 @@ struct TaskPage {
     /// What the instance asks of a person.
     asked: Option<OpenQuestion>,
     may_rerun: bool,
+    /// Whether a terminal can be opened at the instance, by whoever looks.
+    may_open: bool,
     now: Time,
 }
 
@@ -223,6 +226,9 @@ pub(crate) async fn page(
         note: record.as_ref().and_then(describe::note_of),
         search,
         history: history(&web, &reader, &task).await?,
+        may_open: frame.may_edit()
+            && record.as_ref().is_some_and(|record| place::is_open_to(&record.state))
+            && place::can(&web, &reader.plan.cluster),
         may_rerun: frame.may_edit() && reader.record.state.is_final(),
         project: reader.record.project.clone(),
         pipeline: reader.record.pipeline.clone(),

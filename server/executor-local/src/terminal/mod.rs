@@ -1,0 +1,109 @@
+//! Terminals on this machine: a shell under a shim of its own, started like the worker that it stands for, in a scratch
+//! folder below `terminals/`. The server holds the other end of its pty: when that is gone, for whatever reason, the
+//! shim ends everything and removes the folder.
+
+mod open;
+mod pty;
+mod sweep;
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use cubeloom_domain::executor::BoxFuture;
+use cubeloom_domain::outcome::Failure;
+use cubeloom_domain::terminal::{Terminal, TerminalOrder, TerminalSize, Terminals};
+use cubeloom_workers::mask::Masker;
+use rustix::process::Signal;
+use tokio::sync::watch as latch;
+
+use crate::executor::LocalExecutor;
+use pty::Pty;
+pub(crate) use sweep::sweep;
+
+/// The folder, below the data folder, that scratch folders lie in.
+pub(crate) const FOLDER: &str = "terminals";
+/// How long what may be the beginning of a secret is held back: what a program writes at once comes sooner than that.
+const HELD: Duration = Duration::from_millis(30);
+
+/// A terminal on this machine.
+struct LocalTerminal {
+    pty: Pty,
+    /// Keeps its secrets off the screen.
+    masker: Mutex<Masker>,
+    /// Its shim.
+    shim: Arc<OwnedFd>,
+    /// Becomes true when nothing of it is left.
+    gone: latch::Receiver<bool>,
+}
+
+impl Terminals for LocalExecutor {
+    fn open(&self, order: TerminalOrder) -> BoxFuture<'_, Result<Arc<dyn Terminal>, Failure>> {
+        let machine = Arc::clone(&self.machine);
+        Box::pin(async move {
+            let opened = open::open(machine, order).await?;
+            Ok(Arc::new(opened) as Arc<dyn Terminal>)
+        })
+    }
+}
+
+impl LocalTerminal {
+    fn masked(&self, work: impl FnOnce(&mut Masker) -> Vec<u8>) -> Vec<u8> {
+        work(&mut self.masker.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn holds_back(&self) -> bool {
+        self.masker.lock().unwrap_or_else(PoisonError::into_inner).held() > 0
+    }
+
+    async fn shown(&self) -> io::Result<Vec<u8>> {
+        loop {
+            let read = match self.holds_back() {
+                false => self.pty.read().await?,
+                true => match tokio::time::timeout(HELD, self.pty.read()).await {
+                    Ok(read) => read?,
+                    Err(_) => return Ok(self.masked(Masker::finish)),
+                },
+            };
+            if read.is_empty() {
+                return Ok(self.masked(Masker::finish));
+            }
+            let text = self.masked(|masker| masker.push(&read));
+            if !text.is_empty() {
+                return Ok(text);
+            }
+        }
+    }
+
+    fn hang_up(&self) {
+        let _ = rustix::process::pidfd_send_signal(&self.shim, Signal::TERM);
+    }
+}
+
+impl Terminal for LocalTerminal {
+    fn read(&self) -> BoxFuture<'_, io::Result<Vec<u8>>> {
+        Box::pin(self.shown())
+    }
+
+    fn write<'a>(&'a self, typed: &'a [u8]) -> BoxFuture<'a, io::Result<()>> {
+        Box::pin(self.pty.write(typed))
+    }
+
+    fn resize(&self, size: TerminalSize) -> BoxFuture<'_, io::Result<()>> {
+        Box::pin(std::future::ready(self.pty.resize(size)))
+    }
+
+    fn end(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            self.hang_up();
+            let _ = self.gone.clone().wait_for(|gone| *gone).await;
+        })
+    }
+}
+
+impl Drop for LocalTerminal {
+    fn drop(&mut self) {
+        self.hang_up();
+    }
+}

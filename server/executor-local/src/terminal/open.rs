@@ -1,0 +1,171 @@
+//! Opening a terminal: the worker's own order, with a shell in its program's place and other folders.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use cubeloom_domain::lowered::{Bindings, LocalBindings, LocalJob, LocalPaths, LocalWorker, Lowered};
+use cubeloom_domain::outcome::{Failure, FailureKind};
+use cubeloom_domain::terminal::TerminalOrder;
+use cubeloom_workers::mask::Masker;
+use cubeloom_workers::shell;
+use tokio::sync::watch as latch;
+
+use super::pty::Pty;
+use super::sweep::group_name;
+use super::{FOLDER, LocalTerminal};
+use crate::cgroup::Cgroup;
+use crate::error::reason;
+use crate::leases::Lent;
+use crate::machine::Machine;
+use crate::python::Toolchain;
+use crate::secrets::Values;
+use crate::spares::Spawned;
+use crate::spawn::Launch;
+use crate::spec::{self, TerminalSpec};
+use crate::watch::{end_left, exited};
+use crate::{start, templates};
+
+/// What the shell reads first, in the worker's folder.
+const FIRST: &str = "shell";
+
+/// Opens the terminal that is ordered.
+///
+/// # Errors
+/// Something that the attempt had is not there any more, or the machine has no room for another shell.
+pub(super) async fn open(machine: Arc<Machine>, order: TerminalOrder) -> Result<LocalTerminal, Failure> {
+    machine.listen();
+    let scratch = machine.layout.top(FOLDER).join(&order.id);
+    let lent = machine.leases.lend(&order.job, order.rank)?;
+    let local = lowered(&machine, &order, &lent, &scratch)?;
+    let user = machine.owners.user(&local.project).map_err(|error| could_not(error.sentence()))?;
+    let (toolchain, secrets) =
+        start::prepare(&machine, &local, &order.job.user, user, |_| ()).await.map_err(could_not)?;
+    let worker = local.workers.get(order.rank as usize).cloned();
+    let worker = with_shell(worker.ok_or_else(|| could_not("the attempt has no such worker"))?, &order);
+    let pty = Pty::open(order.size, user);
+    let (pty, device) = pty.map_err(|error| could_not(format!("no terminal is left: {}", reason(&error))))?;
+    let shell = Shell {
+        cgroup: machine.hierarchy.group(&group_name(&order.id)),
+        outputs: (&worker.outputs_file).into(),
+        machine,
+        scratch,
+        lent,
+    };
+    let masker = Mutex::new(Masker::new(&secrets.masks(&worker.secrets)));
+    let launched = tokio::task::spawn_blocking(move || {
+        let spawned = shell.launch(&local, &worker, user, &toolchain, &secrets, device);
+        spawned.map(|spawned| (shell, spawned))
+    });
+    let (shell, spawned) =
+        launched.await.map_err(|error| could_not(error.to_string()))?.map_err(could_not)?;
+    let (told, gone) = latch::channel(false);
+    let shim = Arc::new(spawned.pidfd);
+    tokio::spawn(shell.wait(Arc::clone(&shim), spawned.child, told));
+    Ok(LocalTerminal { pty, masker, shim, gone })
+}
+
+fn could_not(message: impl Into<String>) -> Failure {
+    Failure::new(FailureKind::CouldNotStart, message)
+}
+
+/// The job as the attempt had it, but for what it would write into and for what it holds of this machine.
+fn lowered(
+    machine: &Machine,
+    order: &TerminalOrder,
+    lent: &Lent,
+    scratch: &Path,
+) -> Result<LocalJob, Failure> {
+    let job = &*order.job;
+    let paths = machine.layout.of_job(job, &machine.config)?;
+    are_there(&paths)?;
+    templates::provide(Path::new(&job.template_folder), Path::new(&paths.template_dir)).map_err(could_not)?;
+    let paths = LocalPaths { attempt_dir: scratch.to_string_lossy().into_owned(), ..paths };
+    let bindings = Bindings::Local(LocalBindings { workers: lent.bindings(), paths });
+    match (order.lower)(job, &bindings)? {
+        Lowered::Local(local) => Ok(local),
+        Lowered::Kubernetes(_) | Lowered::None => Err(could_not("it was not compiled for this machine")),
+    }
+}
+
+/// What nobody makes anew: the files that the attempt was given.
+fn are_there(paths: &LocalPaths) -> Result<(), Failure> {
+    if !Path::new(&paths.run_dir).is_dir() {
+        return Err(could_not("the run's folder has been removed: there is nothing to look at any more"));
+    }
+    if !paths.code.is_empty() && !Path::new(&paths.code).is_dir() {
+        return Err(could_not("the run's copy of the pipeline's code has been removed"));
+    }
+    Ok(())
+}
+
+/// The worker with a shell in its program's place.
+fn with_shell(mut worker: LocalWorker, order: &TerminalOrder) -> LocalWorker {
+    let setup = std::mem::take(&mut worker.setup);
+    let argv = std::mem::replace(&mut worker.argv, shell::words(&format!("{}/{FIRST}", worker.folder)));
+    worker.files.insert(FIRST.into(), shell::first(&order.greeting, &setup, &argv));
+    worker.env.insert("TERM".into(), "xterm-256color".into());
+    worker
+}
+
+/// What there is of a shell until it has ended.
+struct Shell {
+    machine: Arc<Machine>,
+    scratch: PathBuf,
+    cgroup: Option<Cgroup>,
+    /// The file by which its processes are known where there are no control groups.
+    outputs: PathBuf,
+    lent: Lent,
+}
+
+impl Shell {
+    /// Makes its folders and starts its shim. Blocking.
+    fn launch(
+        &self,
+        job: &LocalJob,
+        worker: &LocalWorker,
+        user: Option<u32>,
+        toolchain: &Toolchain,
+        secrets: &Values,
+        device: PathBuf,
+    ) -> Result<Spawned, String> {
+        let machine = &self.machine;
+        let launch = Launch {
+            config: &machine.config,
+            user,
+            toolchain,
+            token: &machine.tokens.of(&job.key),
+            secrets,
+            stop_file: spec::stop_file(&self.scratch),
+            spares: &machine.spares,
+            notes: &machine.notes,
+            key: &job.key,
+            terminal: Some(TerminalSpec { device, scratch: self.scratch.clone() }),
+        };
+        let spawned = start::folders(machine, job, &self.scratch, user)
+            .and_then(|()| launch.worker(worker, self.cgroup.clone()));
+        if spawned.is_err() {
+            let _ = std::fs::remove_dir_all(&self.scratch);
+        }
+        spawned
+    }
+
+    /// Waits for its end. What its shim left, having been killed, goes too.
+    async fn wait(
+        self,
+        shim: Arc<std::os::fd::OwnedFd>,
+        mut child: std::process::Child,
+        told: latch::Sender<bool>,
+    ) {
+        exited(&shim).await;
+        let _ = tokio::task::spawn_blocking(move || {
+            let _ = child.wait();
+            if self.scratch.exists() {
+                end_left(self.cgroup.as_ref(), &self.outputs);
+                let _ = std::fs::remove_dir_all(&self.scratch);
+            }
+            drop(self.lent);
+        })
+        .await;
+        told.send_replace(true);
+    }
+}

@@ -1,0 +1,19 @@
+//! Terminals at tasks that have failed.
+
+mod close;
+mod connect;
+mod open;
+pub mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Web;
+
+/// The endpoints.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(open::open))
+        .routes(routes!(connect::connect))
+        .routes(routes!(close::close))
+}

@@ -1,0 +1,126 @@
+//! Where a terminal is opened: the last attempt at an instance that did not end well, and the worker that failed first.
+
+use std::sync::Arc;
+
+use cubeloom_domain::executor::Executor;
+use cubeloom_domain::job::Job;
+use cubeloom_domain::outcome::WorkerName;
+use cubeloom_domain::record::{AttemptRecord, InstanceRecord};
+use cubeloom_domain::state::InstanceState;
+use cubeloom_domain::{RunId, TaskIx};
+
+use crate::auth::Caller;
+use crate::error::{ApiError, ApiResult};
+use crate::runs::job::Material;
+use crate::runs::{Reader, secrets};
+use crate::state::Web;
+
+/// Where a terminal is opened.
+pub(crate) struct Place {
+    /// The cluster.
+    pub(crate) executor: Arc<dyn Executor>,
+    /// The attempt's job, for whoever opens the terminal.
+    pub(crate) job: Job,
+    /// The worker.
+    pub(crate) worker: WorkerName,
+    /// Its rank.
+    pub(crate) rank: u32,
+}
+
+/// Whether an instance in this state ended in a way that one looks into.
+pub(crate) fn is_open_to(state: &InstanceState) -> bool {
+    matches!(state, InstanceState::Failed { .. } | InstanceState::Cancelled)
+}
+
+/// Whether terminals can be opened on a cluster.
+pub(crate) fn can(web: &Web, cluster: &str) -> bool {
+    let can = |executor: Arc<dyn Executor>| executor.terminals().is_some();
+    web.terminals().settings().most > 0 && web.clusters().get(cluster).is_some_and(can)
+}
+
+impl Place {
+    /// Finds it; `worker` is the one that is asked for.
+    ///
+    /// # Errors
+    /// It is not there, or no terminal can be opened there; the sentence says why.
+    pub(crate) async fn find(
+        web: &Web,
+        caller: &Caller,
+        reader: &Reader<'_>,
+        (task, instance): (TaskIx, u32),
+        worker: Option<&str>,
+    ) -> ApiResult<Self> {
+        let run = &reader.record.id;
+        let ended = ended(web, reader, task, instance).await?;
+        let attempt = last_attempt(web, run, task, instance).await?;
+        let executor = executor(web, &reader.plan.cluster)?;
+        let planned = reader.plan.task(task);
+        secrets::demand_of(web, caller, &reader.record, &reader.plan, std::iter::once(planned)).await?;
+        let material = Material::read(web, run, Arc::clone(&reader.plan), task).await?;
+        let job = tokio::task::spawn_blocking(move || material.job(&attempt)).await;
+        let job = job.map_err(ApiError::internal)?.map_err(|failure| ApiError::conflict(failure.message))?;
+        let job = Job { user: caller.acting(), ..job };
+        let (rank, worker) = chosen(&job, &ended, worker)?;
+        Ok(Self { executor, job, worker, rank })
+    }
+}
+
+/// The instance, which has ended, and not well.
+async fn ended(web: &Web, reader: &Reader<'_>, task: TaskIx, instance: u32) -> ApiResult<InstanceRecord> {
+    let planned = reader.plan.task(task);
+    if planned.roles.is_empty() {
+        let message = format!(
+            "the task `{}` is done by a person: it has no worker to open a terminal at",
+            planned.name
+        );
+        return Err(ApiError::conflict(message));
+    }
+    let found = web.store().instance(&reader.record.id, task, instance).await?;
+    let found = found.ok_or_else(|| ApiError::not_found("instance", instance))?;
+    if is_open_to(&found.state) {
+        return Ok(found);
+    }
+    Err(ApiError::conflict(if found.state.is_final() {
+        format!("the task `{}` has not failed: a terminal is opened where something went wrong", planned.name)
+    } else {
+        format!("the task `{}` has not ended: a terminal is opened where it has failed", planned.name)
+    }))
+}
+
+async fn last_attempt(web: &Web, run: &RunId, task: TaskIx, instance: u32) -> ApiResult<AttemptRecord> {
+    let last = web.store().attempts_of(run, task, instance).await?.pop();
+    last.ok_or_else(|| ApiError::conflict("it was never started: there is no attempt to look into"))
+}
+
+fn executor(web: &Web, cluster: &str) -> ApiResult<Arc<dyn Executor>> {
+    let executor = web.clusters().get(cluster);
+    let executor = executor
+        .ok_or_else(|| ApiError::unavailable(format!("the cluster `{cluster}` is not known here")))?;
+    if executor.terminals().is_none() {
+        return Err(ApiError::conflict(format!(
+            "terminals cannot be opened on the cluster `{cluster}`: only tasks on the server's own machine have them"
+        )));
+    }
+    Ok(executor)
+}
+
+/// The worker that is asked for, else the one that failed first, else the first.
+fn chosen(job: &Job, ended: &InstanceRecord, wanted: Option<&str>) -> ApiResult<(u32, WorkerName)> {
+    let names = job
+        .roles
+        .iter()
+        .flat_map(|role| (0..role.replicas).map(move |index| WorkerName { role: role.name.clone(), index }));
+    let names: Vec<(u32, WorkerName)> = (0..).zip(names).collect();
+    let failed = match &ended.state {
+        InstanceState::Failed { failure } => failure.worker.as_ref(),
+        _ => None,
+    };
+    let found = match wanted {
+        Some(wanted) => names.iter().find(|(_, name)| name.to_string() == wanted),
+        None => names.iter().find(|(_, name)| Some(name) == failed).or(names.first()),
+    };
+    found.cloned().ok_or_else(|| {
+        let all: Vec<String> = names.iter().map(|(_, name)| name.to_string()).take(8).collect();
+        ApiError::field("/worker", format!("must be a worker of the attempt, such as {}", all.join(", ")))
+    })
+}

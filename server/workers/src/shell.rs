@@ -1,0 +1,107 @@
+//! The shell of a terminal: how it is started, and what it reads first.
+
+use std::fmt::Write;
+
+/// What shows the command in the greeting ends here, in characters; `type again` shows all of it.
+const SHOWN: usize = 400;
+
+/// The words that start an interactive shell, bash where there is one, which reads `file` first.
+#[must_use]
+pub fn words(file: &str) -> Vec<String> {
+    let choose = "command -v bash >/dev/null && exec bash --noprofile --rcfile \"$0\" -i; \
+                  ENV=\"$0\" exec sh -i";
+    ["/bin/sh", "-c", choose, file].map(Into::into).into()
+}
+
+/// What the shell reads first: the greeting, and the word `again`, which runs what the worker ran. Portable: it is read by
+/// whichever shell there is.
+#[must_use]
+pub fn first(greeting: &str, setup: &[String], argv: &[String]) -> String {
+    let steps: Vec<String> = [setup, argv].into_iter().filter(|words| !words.is_empty()).map(line).collect();
+    let mut text = String::new();
+    let _ = writeln!(text, "again() {{");
+    let _ = writeln!(text, "  {}", steps.join(" && \\\n  "));
+    let _ = writeln!(text, "  set -- $?");
+    let _ = writeln!(text, "  printf '[exit code %s]\\n' \"$1\"");
+    let _ = writeln!(text, "  return \"$1\"");
+    let _ = writeln!(text, "}}");
+    let _ = writeln!(text, "PS1='$ '");
+    // bash alone has the folder's name in its prompt; asked for by itself, as the others know neither.
+    let _ = writeln!(text, "if [ -n \"$BASH_VERSION\" ]; then PS1='\\W\\$ '; fi");
+    let _ = writeln!(text, "printf '%s\\n' {} {}", quoted(greeting), quoted(&shown(&steps)));
+    text
+}
+
+/// The command as the greeting shows it: one line, not endless.
+fn shown(steps: &[String]) -> String {
+    let whole = format!("again: {}", steps.join(" && ").replace(|c: char| c.is_control(), " "));
+    match whole.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &whole[..end]),
+        None => whole,
+    }
+}
+
+fn line(words: &[String]) -> String {
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as shells read it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    fn words_of(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    /// What a shell that reads `first` prints when it is told `typed`.
+    fn said(shell: &str, first: &str, typed: &str) -> String {
+        let mut child = Command::new(shell)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{shell}: {error}"));
+        child.stdin.take().unwrap().write_all(format!("{first}{typed}\n").as_bytes()).unwrap();
+        String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+    }
+
+    #[test]
+    fn again_runs_exactly_the_words() {
+        let nasty = "it's \"$HOME\" `x` \\ * \n new";
+        let first = first("Hello, it's me", &[], &words_of(&["printf", "<%s>", nasty, ""]));
+        for shell in ["sh", "bash"] {
+            let said = said(shell, &first, "again; echo =$?");
+            assert!(said.starts_with("Hello, it's me\nagain: printf"), "{shell}: {said}");
+            assert!(said.ends_with(&format!("<{nasty}><>[exit code 0]\n=0\n")), "{shell}: {said}");
+        }
+    }
+
+    #[test]
+    fn the_setup_comes_first_and_its_failure_is_the_end() {
+        let first =
+            first("", &words_of(&["sh", "-c", "echo made; exit $made"]), &words_of(&["sh", "-c", "exit 3"]));
+        for shell in ["sh", "bash"] {
+            assert!(said(shell, &first, "export made=0; again").ends_with("made\n[exit code 3]\n"));
+            assert!(said(shell, &first, "export made=7; again").ends_with("made\n[exit code 7]\n"));
+        }
+    }
+
+    #[test]
+    fn a_long_command_is_shown_in_part() {
+        let first = first("", &[], &words_of(&["echo", &"ü".repeat(10_000)]));
+        let greeting = said("sh", &first, "");
+        assert_eq!(greeting.trim().chars().count(), SHOWN + 3);
+        assert!(said("sh", &first, "again").contains(&"ü".repeat(10_000)));
+    }
+}
