@@ -1,6 +1,8 @@
 //! The `spark` template: as a standalone cluster, a driver with its master, and executors; as a driver alone; with the
 //! executors of a real YARN. The latter read and write a real HDFS.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
+
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};

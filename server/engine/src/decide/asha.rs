@@ -47,8 +47,9 @@ impl Rungs {
                 self.0.push(BTreeMap::new());
             }
             let there = &mut self.0[rung];
-            if !there.contains_key(&trial) {
-                there.insert(trial, value);
+            let before = there.len();
+            there.entry(trial).or_insert(value);
+            if there.len() > before {
                 let better = there.values().filter(|other| goal.prefers(**other, value)).count();
                 let places = (there.len() / factor as usize).max(1);
                 if better >= places && outdone.is_none() {
