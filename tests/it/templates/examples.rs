@@ -114,5 +114,5 @@ fn the_example_of_a_search() {
     assert!(folder(&run).join("model.json").exists());
     let tune = run["tasks"].as_array().unwrap().iter().find(|task| task["name"] == "tune").unwrap();
     assert_eq!(tune["best"]["parameters"]["features"], "squares", "{}", tune["best"]);
-    assert!(app.expect(0, &["runs", "latest"]).out.contains("tune.best"), "a person is told, too");
+    assert!(app.expect(0, &["runs", "show", "latest"]).out.contains("tune.best"), "a person is told, too");
 }
