@@ -21,6 +21,7 @@ mod mpi;
 mod mxnet;
 mod nni;
 mod paddle;
+mod pipeline;
 mod python;
 mod pytorch;
 mod queue;

@@ -12,8 +12,10 @@ use cubeloom_domain::{Bytes, Clock, Cpu, RunId, Timestamp};
 use cubeloom_engine::{Engine, EngineConfig, Handle};
 use cubeloom_executor_local::{LocalConfig, LocalExecutor};
 use cubeloom_store::{Options, Store};
-use cubeloom_web::Folders;
 use cubeloom_web::secrets::{Keyring, StoreVault};
+use cubeloom_web::sub_runs::SubRuns;
+use cubeloom_web::{Folders, Planner};
+use tokio::sync::watch;
 
 use crate::clock::MachineClock;
 use crate::clusters::{self, Keeper, Maker};
@@ -178,12 +180,31 @@ impl Platform {
         Ok(Arc::clone(slot.insert(executor)))
     }
 
+    /// What planning works with, where the server may have to plan by itself: the runs that tasks start.
+    ///
+    /// # Errors
+    /// When jobs cannot run in this data folder.
+    pub fn planner(&self, templates: watch::Receiver<Arc<TemplateSet>>) -> anyhow::Result<Planner> {
+        Ok(Planner {
+            store: self.store.clone(),
+            clusters: self.clusters()?,
+            folders: self.folders(),
+            templates,
+            clock: self.clock.clone(),
+        })
+    }
+
     /// Starts the engine in this process.
     ///
     /// # Errors
     /// When it cannot use this machine or the database.
-    pub async fn start_engine(&self, lock: EngineLock) -> anyhow::Result<RunningEngine> {
+    pub async fn start_engine(
+        &self,
+        lock: EngineLock,
+        templates: watch::Receiver<Arc<TemplateSet>>,
+    ) -> anyhow::Result<RunningEngine> {
         let clusters = self.clusters()?;
+        let runs = SubRuns::new(self.planner(templates)?);
         let config = EngineConfig {
             owner: machine::owner(self.data.path()),
             lease: self.config.settings.engine.lease.0,
@@ -194,7 +215,10 @@ impl Platform {
         };
         let socket = wake::listen(&self.data.wake())
             .with_context(|| format!("the socket {} cannot be made", self.data.wake().display()))?;
-        let handle = Arc::new(Engine::start(config, self.store.clone(), clusters, self.clock.clone()).await?);
+        let (store, started) = (self.store.clone(), Arc::clone(&runs));
+        let engine = Engine::start(config, store, clusters, Some(started), self.clock.clone()).await?;
+        runs.listen(engine.events());
+        let handle = Arc::new(engine);
         let woken = Arc::downgrade(&handle);
         let listener = tokio::spawn(async move {
             let mut byte = [0; 1];
@@ -214,7 +238,7 @@ impl Platform {
     /// When there is none, or there are several.
     pub async fn find_run(&self, text: &str) -> anyhow::Result<RunId> {
         if text == "latest" {
-            let filter = cubeloom_store::RunFilter { limit: Some(1), ..Default::default() };
+            let filter = cubeloom_store::RunFilter { top: true, limit: Some(1), ..Default::default() };
             let newest = self.store.runs(&filter).await?.into_iter().next();
             return newest.map(|run| run.id).ok_or_else(|| Invalid::error("there are no runs yet"));
         }

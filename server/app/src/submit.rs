@@ -1,6 +1,7 @@
 //! From a pipeline's file to a stored run: its folder is kept, it is planned, and pipeline and run are written.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use cubeloom_compiler::Document;
 use cubeloom_domain::executor::Facts;
@@ -13,10 +14,12 @@ use cubeloom_storage::snapshot::{self, Limits, Snapshot};
 use cubeloom_store::{Expected, NewVersion, PutPipeline};
 use cubeloom_web::code;
 use cubeloom_web::part::{self, PartError, WantedPart};
+use cubeloom_web::sub_runs;
 use serde_json::json;
+use tokio::sync::watch;
 
 use crate::audit;
-use crate::exit::Invalid;
+use crate::exit::{self, Invalid};
 use crate::planning::{self, Inputs, Source};
 use crate::platform::{PROJECT, Platform};
 
@@ -58,10 +61,14 @@ pub async fn submit(
         Err(problems) => return Ok(Err(problems)),
     };
     let (plan, mut warnings) = (planned.plan, planned.warnings);
-    let mut missing = code::missing(&platform.folders(), &plan);
-    if !missing.is_empty() {
-        request.document.locate(&mut missing);
-        return Ok(Err(missing));
+    let mut wrong = code::missing(&platform.folders(), &plan);
+    if wrong.is_empty() {
+        let planner = platform.planner(watch::channel(Arc::new(inputs.templates)).1)?;
+        wrong = sub_runs::problems(&planner, &plan).await.map_err(exit::refused)?;
+    }
+    if !wrong.is_empty() {
+        request.document.locate(&mut wrong);
+        return Ok(Err(wrong));
     }
     let (plan, taken, message) = match &request.part {
         None => (plan, TakenOver::default(), None),
@@ -114,6 +121,7 @@ async fn store(
         version: Some(version),
         parameters: request.parameters.clone(),
         acting: None,
+        parent: None,
     };
     let about = json!({ "pipeline": record.pipeline, "version": version, "part": plan.part });
     let audit = audit::entry(platform, "run.create", record.id.as_str(), Some(about))?;

@@ -1,6 +1,7 @@
 //! What is evaluated when a task is ready: its elements, its condition, and each attempt's job.
 
 use cubeloom_domain::approval::{OnRejection, Question};
+use cubeloom_domain::call::{Call, Called};
 use cubeloom_domain::job::{Job, JobRole};
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::plan::{ForEachItems, Late, PlannedTask, PlannedTemplate, RunPlan};
@@ -118,7 +119,46 @@ pub fn job(
             .search()
             .filter(|search| search.early_stop.is_some())
             .map(|search| search.of.clone()),
+        call: planned.calls.then(|| call(&Given { planned, late: &late })),
     })
+}
+
+/// The run of another pipeline that a task wants, where that is known before it is ready.
+#[must_use]
+pub fn known_call(task: &PlannedTask) -> Option<Call> {
+    let is_known = |argument: &Late| matches!(argument, Late::Value(_));
+    let known = task.calls && task.arguments.values().all(is_known);
+    known.then(|| call(&Given { planned: task, late: &JsonMap::new() }))
+}
+
+fn call(given: &Given<'_>) -> Call {
+    let text = |name: &str| given.argument(name).filter(|value| !value.is_null()).cloned().map(to_text);
+    let version = given.argument("version").and_then(Value::as_u64);
+    Call {
+        of: match text("file") {
+            Some(file) => Called::File(file),
+            None => Called::Pipeline {
+                name: text("pipeline").unwrap_or_default(),
+                version: version.and_then(|version| u32::try_from(version).ok()),
+            },
+        },
+        parameters: given.argument("parameters").and_then(Value::as_object).cloned().unwrap_or_default(),
+    }
+}
+
+/// The arguments of a task that is ready.
+struct Given<'a> {
+    planned: &'a PlannedTask,
+    late: &'a JsonMap,
+}
+
+impl Given<'_> {
+    fn argument(&self, name: &str) -> Option<&Value> {
+        match self.planned.arguments.get(name) {
+            Some(Late::Value(value)) => Some(value),
+            _ => self.late.get(name),
+        }
+    }
 }
 
 /// What a task that a person does asks.
@@ -135,10 +175,8 @@ pub fn question(
     let scope = scope(plan, planned, item, outputs);
     let late =
         late_arguments(planned, plan.template_of(planned), &scope).map_err(|wrong| wrong.failure(planned))?;
-    let argument = |name: &str| match planned.arguments.get(name) {
-        Some(Late::Value(value)) => Some(value),
-        _ => late.get(name),
-    };
+    let given = Given { planned, late: &late };
+    let argument = |name: &str| given.argument(name);
     let approvers = argument("approvers").and_then(Value::as_array).into_iter().flatten();
     Ok(Question {
         message: argument("message").cloned().map(to_text).unwrap_or_default(),

@@ -12,6 +12,7 @@ pub mod import;
 mod job;
 pub mod lower;
 mod nearest;
+mod outputs;
 mod parse;
 pub mod part;
 mod path;
@@ -25,7 +26,8 @@ pub mod yaml;
 
 pub use cache::cache_key;
 pub use files::missing_files;
-pub use job::{condition, expand, job, question};
+pub use job::{condition, expand, job, known_call, question};
+pub use outputs::outputs_of;
 pub use parse::{Document, parse_pipeline, parse_template, plain};
 pub use plan::{PlanInputs, Planned, check_pipeline, newest_template, plan, validate};
 pub use template::check_template;

@@ -98,6 +98,7 @@ fn lowered<J>(plan: &RunPlan, ix: TaskIx, most: usize, lower: impl Fn(&Job) -> J
     let planned = plan.task(ix);
     let jobs = match jobs(plan, ix, most) {
         Ok(_) if planned.asks => Jobs::Later("a person decides: nothing is submitted".into()),
+        Ok(_) if planned.calls => Jobs::Later("it starts a run of another pipeline: compile that one".into()),
         Ok(jobs) => Jobs::Known(jobs.iter().map(lower).collect()),
         Err(failure) => {
             Jobs::Later(format!("known once the tasks before it have ended ({})", failure.message))
@@ -107,7 +108,7 @@ fn lowered<J>(plan: &RunPlan, ix: TaskIx, most: usize, lower: impl Fn(&Job) -> J
     TaskPreview { task: planned.name.clone(), needs, jobs }
 }
 
-/// The job of a task's first instance; none where it has no elements, or where a person does it.
+/// The job of a task's first instance; none where it has no elements, or no workers.
 ///
 /// # Errors
 /// It depends on what earlier tasks will report.
@@ -124,7 +125,7 @@ fn jobs(plan: &RunPlan, ix: TaskIx, most: usize) -> Result<Vec<Job>, Failure> {
 }
 
 fn jobs_with(plan: &RunPlan, ix: TaskIx, most: usize, outputs: &Outputs) -> Result<Vec<Job>, Failure> {
-    if plan.task(ix).asks {
+    if plan.task(ix).asks || plan.task(ix).calls {
         return Ok(Vec::new());
     }
     let plain = plan.task(ix).for_each.is_none();

@@ -147,15 +147,15 @@ impl Lint<'_> {
                 self.error(Code::MissingKey, "/roles", message);
             }
         }
-        if template.roles.is_empty() && !framework.asks() {
+        if template.roles.is_empty() && framework.has_workers() {
             self.error(Code::MissingKey, "/roles", "a template has at least one role");
         }
     }
 
     fn commands(&mut self) {
         let template = self.template;
-        let asks = self.framework().is_some_and(Framework::asks);
-        if template.command.is_empty() && !asks {
+        let runs_nothing = self.framework().is_some_and(|framework| !framework.has_workers());
+        if template.command.is_empty() && !runs_nothing {
             self.error(Code::MissingKey, "/command", "a command has at least the program");
         }
         let own = template.roles.iter().enumerate();

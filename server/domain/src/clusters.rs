@@ -13,6 +13,9 @@ use crate::kubernetes::KubernetesFacts;
 /// The name of the server's own machine as a cluster.
 pub const LOCAL: &str = "local";
 
+/// Where runs of other pipelines go, as a cluster. It is none that anybody may name.
+pub const RUNS: &str = "@runs";
+
 /// The clusters that are there now, by name. They may come and go while the server runs; all who hold a copy see it.
 #[derive(Clone, Default)]
 pub struct Clusters(Arc<RwLock<BTreeMap<String, Arc<dyn Executor>>>>);

@@ -8,7 +8,7 @@ use crate::record::{AttemptRecord, InstanceRecord, RunRecord};
 #[derive(Clone, Debug)]
 pub enum RunEvent {
     /// A run changed.
-    Run(RunRecord),
+    Run(Box<RunRecord>),
     /// An instance changed.
     Instance(Box<InstanceRecord>),
     /// An attempt changed.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::belongings::VolumePlace;
+use crate::call::Call;
 use crate::ids::AttemptKey;
 use crate::pipeline::{ElasticRange, Placement};
 use crate::quantity::Span;
@@ -78,6 +79,9 @@ pub struct Job {
     /// The metric whose values are told while it runs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub watches: Option<String>,
+    /// The run that it is, of another pipeline: then it has no workers.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub call: Option<Call>,
 }
 
 impl Job {

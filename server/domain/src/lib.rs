@@ -5,6 +5,7 @@
 
 pub mod approval;
 pub mod belongings;
+pub mod call;
 pub mod canvas;
 pub mod clock;
 pub mod clusters;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::AttemptKey;
+use crate::ids::{AttemptKey, RunId};
 use crate::job::{PythonEnvironment, SecretMount, SuccessRule};
 use crate::kubernetes::{KubernetesFacts, KubernetesJob};
 use crate::outcome::WorkerName;
@@ -13,12 +13,16 @@ use crate::quantity::{Bytes, Cpu};
 /// What is known only at submission. Stored with the attempt before it is submitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "the empty variant is that of test clusters")]
 pub enum Bindings {
     /// For processes on this machine.
     Local(LocalBindings),
     /// For a Kubernetes cluster.
     Kubernetes(Box<KubernetesBindings>),
+    /// For a run of another pipeline: the id that it gets.
+    Run {
+        /// The id.
+        run: RunId,
+    },
     /// For an executor that needs none.
     None,
 }

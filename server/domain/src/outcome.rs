@@ -78,6 +78,8 @@ pub enum FailureKind {
     Expression,
     /// A person said no.
     Rejected,
+    /// The run that it was, of another pipeline, did not succeed.
+    Run,
 }
 
 impl fmt::Display for FailureKind {
@@ -94,6 +96,7 @@ impl fmt::Display for FailureKind {
             Self::Preempted => "preempted",
             Self::Expression => "bad expression",
             Self::Rejected => "rejected",
+            Self::Run => "run failed",
         })
     }
 }

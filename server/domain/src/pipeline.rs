@@ -294,7 +294,8 @@ impl RetryOn {
             | FailureKind::CouldNotStart
             | FailureKind::MissingOutput
             | FailureKind::Expression
-            | FailureKind::Rejected => Self::Error,
+            | FailureKind::Rejected
+            | FailureKind::Run => Self::Error,
         }
     }
 }

@@ -170,6 +170,9 @@ pub struct PlannedTask {
     /// Whether a person does it, and no job: it has no roles then.
     #[serde(skip_serializing_if = "is_default", default)]
     pub asks: bool,
+    /// Whether it is a run of another pipeline: it has no roles then, either.
+    #[serde(skip_serializing_if = "is_default", default)]
+    pub calls: bool,
     /// The roles.
     pub roles: Vec<PlannedRole>,
     /// The set-up command.

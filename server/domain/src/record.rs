@@ -48,6 +48,9 @@ pub struct RunRecord {
     /// workers get. `None` as long as it runs as its plan says.
     #[serde(default)]
     pub acting: Option<String>,
+    /// The attempt, of a task of another run, that it is.
+    #[serde(default)]
+    pub parent: Option<AttemptKey>,
 }
 
 /// The elements of a task's `for_each`, stored once, when it becomes ready.

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cubeloom_domain::clusters::Clusters;
+use cubeloom_domain::clusters::{Clusters, RUNS};
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::{Event, Executor, Observation, Observer};
 use cubeloom_domain::failpoint;
@@ -122,6 +122,8 @@ pub struct Engine {
     store: Store,
     clock: Arc<dyn Clock>,
     clusters: Clusters,
+    /// Starts the runs of other pipelines that tasks want.
+    runs: Option<Arc<dyn Executor>>,
     core: Core,
     lease: Lease,
     renew_at: Timestamp,
@@ -134,7 +136,8 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Starts the engine over these clusters, by name.
+    /// Starts the engine over these clusters, by name. `runs` starts the runs of other pipelines that tasks want; without
+    /// it, such tasks wait.
     ///
     /// # Errors
     /// When the store cannot be used.
@@ -142,6 +145,7 @@ impl Engine {
         config: EngineConfig,
         store: Store,
         clusters: Clusters,
+        runs: Option<Arc<dyn Executor>>,
         clock: Arc<dyn Clock>,
     ) -> Result<Handle, EngineError> {
         let (sender, receiver) = mpsc::unbounded_channel();
@@ -154,6 +158,7 @@ impl Engine {
             store,
             clock,
             clusters,
+            runs,
             core: Core::new(),
             lease,
             renew_at: Timestamp::default(),
@@ -214,7 +219,9 @@ impl Engine {
     async fn join_clusters(&mut self) {
         let sender = self.sender.clone();
         let attach = |executor: &Arc<dyn Executor>| executor.attach(Arc::new(Reports(sender.clone())));
-        let runs = self.core.join(self.clusters.all(), attach);
+        let mut clusters = self.clusters.all();
+        clusters.extend(self.runs.clone().map(|runs| (RUNS.to_owned(), runs)));
+        let runs = self.core.join(clusters, attach);
         let now = self.clock.now();
         for run in runs {
             self.core.forget(&run);
@@ -404,7 +411,7 @@ impl Engine {
             let _ = self.events.send(RunEvent::Instance(Box::new(instance)));
         }
         for run in changes.runs {
-            let _ = self.events.send(RunEvent::Run(run));
+            let _ = self.events.send(RunEvent::Run(Box::new(run)));
         }
     }
 

@@ -28,18 +28,19 @@ pub(crate) static RUNS: Upsert = Upsert::new(
         "version",
         "parameters_json",
         "acting_user",
+        "parent",
     ],
     1,
 );
 
 /// Stores a run that must not be there.
 pub(crate) async fn insert_run(connection: &mut AnyConnection, run: &RunRecord) -> Result<(), StoreError> {
-    let mut values = Values::new("run", 14);
+    let mut values = Values::new("run", 15);
     run.bind(&mut values)?;
     sqlx::query_with(
         "INSERT INTO runs (id, project, pipeline, user_name, state, live, created_at, started_at, ended_at, \
-         tasks, message, version, parameters_json, acting_user) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+         tasks, message, version, parameters_json, acting_user, parent) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
         values.arguments,
     )
     .execute(connection)
@@ -49,7 +50,7 @@ pub(crate) async fn insert_run(connection: &mut AnyConnection, run: &RunRecord) 
 
 /// The columns of [`run`].
 pub(crate) const RUN_COLUMNS: &str = "id, project, pipeline, user_name, state, created_at, started_at, \
-     ended_at, tasks, message, version, parameters_json, acting_user";
+     ended_at, tasks, message, version, parameters_json, acting_user, parent";
 
 impl Row for RunRecord {
     type Key<'a> = &'a RunId;
@@ -67,6 +68,7 @@ impl Row for RunRecord {
             .maybe_int(micros(self.ended_at))?;
         values.int(self.tasks)?.maybe_text(self.message.as_deref())?;
         values.maybe_int(self.version)?.json(&self.parameters)?.maybe_text(self.acting.as_deref())?;
+        values.maybe_text(self.parent.as_ref().map(ToString::to_string).as_deref())?;
         Ok(())
     }
 }
@@ -88,6 +90,7 @@ pub(crate) fn run(row: &AnyRow) -> Result<RunRecord, StoreError> {
         version: columns.maybe_int()?,
         parameters: columns.json()?,
         acting: columns.maybe_text()?,
+        parent: columns.maybe_parsed()?,
     })
 }
 

@@ -37,6 +37,8 @@ pub struct RunFilter {
     pub before: Option<RunId>,
     /// Only those newer than this one.
     pub after: Option<RunId>,
+    /// Only those that no task of another run has started.
+    pub top: bool,
     /// The oldest first.
     pub oldest_first: bool,
     /// At most this many.
@@ -214,6 +216,9 @@ fn conditions(filter: &RunFilter) -> Result<Conditions, StoreError> {
     wanted.contains(&["pipeline", "id"], filter.text.as_deref())?;
     wanted.int("created_at >=", filter.since.map(|time| time.0))?;
     wanted.int("created_at <", filter.until.map(|time| time.0))?;
+    if filter.top {
+        wanted.fixed("parent IS NULL");
+    }
     wanted.text("id <", filter.before.as_ref().map(RunId::as_str))?;
     wanted.text("id >", filter.after.as_ref().map(RunId::as_str))?;
     Ok(wanted)

@@ -14,6 +14,7 @@ const MIGRATIONS: &[(i64, &str)] = &[
     (4, include_str!("../../../migrations/0004_clusters.sql")),
     (5, include_str!("../../../migrations/0005_keeping.sql")),
     (6, include_str!("../../../migrations/0006_models.sql")),
+    (7, include_str!("../../../migrations/0007_parents.sql")),
 ];
 
 /// Makes two programs that start together take turns; the transaction's end lets go of it.

@@ -54,6 +54,7 @@ fn run() -> RunRecord {
         version: None,
         parameters: JsonMap::new(),
         acting: None,
+        parent: None,
     }
 }
 

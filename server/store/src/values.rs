@@ -130,6 +130,14 @@ impl<'r> Columns<'r> {
         self.text()?.parse().map_err(|error: T::Err| self.unreadable(error))
     }
 
+    /// A text that is something more, and may be absent.
+    pub(crate) fn maybe_parsed<T: std::str::FromStr<Err: ToString>>(
+        &mut self,
+    ) -> Result<Option<T>, StoreError> {
+        let Some(text) = self.next::<Option<&str>>()? else { return Ok(None) };
+        text.parse().map(Some).map_err(|error: T::Err| self.unreadable(error))
+    }
+
     /// A number.
     pub(crate) fn int<T: TryFrom<i64>>(&mut self) -> Result<T, StoreError> {
         let value: i64 = self.next()?;

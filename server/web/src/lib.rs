@@ -36,6 +36,7 @@ pub mod secrets;
 pub mod show;
 mod sort;
 mod state;
+pub mod sub_runs;
 mod surveys;
 pub mod templates;
 mod terminals;
@@ -45,5 +46,6 @@ mod told;
 mod volumes;
 
 pub use assets::are_there as pages_are_there;
+pub use plan::Planner;
 pub use router::router;
 pub use state::{Folders, Keys, Parts, Settings, TerminalSettings, Web};

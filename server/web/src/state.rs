@@ -16,6 +16,7 @@ use crate::archive::Archive;
 use crate::auth::{People, Throttle, oidc, secret};
 use crate::limits::Rates;
 use crate::live::{Hub, Seats};
+use crate::plan::Planner;
 use crate::runs::Runs;
 use crate::secrets::Keyring;
 use crate::terminals::Terminals;
@@ -36,6 +37,7 @@ impl WeakWeb {
 
 struct Inner {
     parts: Parts,
+    planner: Planner,
     people: People,
     runs: Runs,
     throttle: Throttle,
@@ -139,8 +141,16 @@ impl Web {
         let oidc = parts.settings.oidc.clone().map(oidc::Provider::new);
         let seats = Seats::new(parts.settings.streams);
         let terminals = Terminals::new(parts.settings.terminals);
+        let planner = Planner {
+            store: parts.store.clone(),
+            clusters: parts.clusters.clone(),
+            folders: parts.folders.clone(),
+            templates: parts.templates.subscribe(),
+            clock: Arc::clone(&parts.clock),
+        };
         Self(Arc::new(Inner {
             parts,
+            planner,
             rates,
             oidc,
             people: People::new(),
@@ -157,6 +167,11 @@ impl Web {
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.0.parts.store
+    }
+
+    /// What planning works with.
+    pub(crate) fn planner(&self) -> &Planner {
+        &self.0.planner
     }
 
     /// The present moment.

@@ -15,4 +15,5 @@ pub mod pages;
 mod parts;
 mod search;
 mod start;
+mod sub_runs;
 mod terminals;

@@ -335,7 +335,7 @@ class FailureView(TypedDict):
     kind: str
     """
     `exit`, `signal`, `out_of_memory`, `timeout`, `setup_failed`, `could_not_start`, `missing_output`, `lost`,
-    `preempted` or `expression`.
+    `preempted`, `expression`, `rejected` or `run`.
     """
     message: str
     """
@@ -991,6 +991,29 @@ class PageOutputsView(TypedDict):
     next_cursor: NotRequired[str | None]
     """
     Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class ParentView(TypedDict):
+    """
+    The attempt, of a task of another run, that a run is.
+    """
+
+    run: str
+    """
+    The other run.
+    """
+    task: str
+    """
+    Its task.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    attempt: int
+    """
+    The attempt.
     """
 
 
@@ -2242,6 +2265,10 @@ class AttemptView(TypedDict):
     """
     usage: NotRequired[UsageView | None]
     failure: NotRequired[FailureView | None]
+    run: NotRequired[str | None]
+    """
+    The run of another pipeline that it is: it has no workers then.
+    """
 
 
 class AuditView(TypedDict):
@@ -3298,6 +3325,10 @@ class Item1(TypedDict):
     """
     usage: NotRequired[UsageView | None]
     failure: NotRequired[FailureView | None]
+    run: NotRequired[str | None]
+    """
+    The run of another pipeline that it is: it has no workers then.
+    """
 
 
 class PageAttemptView(TypedDict):
@@ -3986,6 +4017,7 @@ class Item17(TypedDict):
     """
     The parameters that it was started with, without the pipeline's own defaults.
     """
+    parent: NotRequired[ParentView | None]
 
 
 class PageRunView(TypedDict):
@@ -4586,6 +4618,7 @@ class RunView(TypedDict):
     """
     The parameters that it was started with, without the pipeline's own defaults.
     """
+    parent: NotRequired[ParentView | None]
 
 
 class SavedPipeline(TypedDict):

@@ -71,7 +71,7 @@ impl Rig {
         };
         let facts = executor.facts();
         let executors = Clusters::from_iter([(facts.cluster.clone(), executor)]);
-        let engine = Engine::start(config, store.clone(), executors, Arc::clone(&clock)).await?;
+        let engine = Engine::start(config, store.clone(), executors, None, Arc::clone(&clock)).await?;
         Ok(Self { store, clock, facts, templates, engine: Some(engine), runs: 0 })
     }
 
@@ -120,6 +120,7 @@ impl Rig {
             version: None,
             parameters: JsonMap::new(),
             acting: None,
+            parent: None,
         };
         self.store.create_run(&record, plan, None).await?;
         Ok(record)

@@ -36,7 +36,7 @@ pub async fn serve(args: cli::Serve, config: Config, output: Output) -> anyhow::
     let (templates, templates_now) = watch::channel(Arc::new(platform.templates().await?));
     let mut clusters = platform.cluster_keeper()?;
     clusters.look().await?;
-    let engine = platform.start_engine(lock).await?;
+    let engine = platform.start_engine(lock, templates_now.clone()).await?;
     let web = web::start(&platform, &engine.handle, templates.clone()).await?;
     say_ready(&platform, &web)?;
     let announced = Announcement::write(platform.data.path(), &web)?;

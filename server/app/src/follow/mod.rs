@@ -2,6 +2,7 @@
 
 mod watching;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_domain::RunId;
@@ -10,6 +11,7 @@ use cubeloom_domain::record::Wish;
 use cubeloom_domain::state::RunState;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::broadcast::Receiver;
+use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::exit::Exit;
@@ -116,7 +118,8 @@ impl<'a> Follower<'a> {
     async fn become_engine(&mut self) -> anyhow::Result<bool> {
         match EngineLock::take(&self.platform.data.lock())? {
             Ok(lock) => {
-                let engine = self.platform.start_engine(lock).await?;
+                let (_, templates) = watch::channel(Arc::new(self.platform.templates().await?));
+                let engine = self.platform.start_engine(lock, templates).await?;
                 let events = engine.handle.events();
                 self.engine = Some((engine, events));
                 // What happened before the subscription is in the database only.

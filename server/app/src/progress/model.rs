@@ -100,7 +100,7 @@ impl View {
     /// Takes what the engine tells of this run.
     pub fn apply(&mut self, event: RunEvent) {
         match event {
-            RunEvent::Run(run) if run.id == self.run.id => self.run = run,
+            RunEvent::Run(run) if run.id == self.run.id => self.run = *run,
             RunEvent::Instance(instance) if instance.run == self.run.id => self.instance(*instance),
             RunEvent::Attempt(attempt) if attempt.key.run == self.run.id => self.attempt(*attempt),
             RunEvent::Preparing(key, what) if key.run == self.run.id => {

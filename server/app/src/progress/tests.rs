@@ -50,6 +50,7 @@ fn view(tasks: &[&str]) -> View {
         version: None,
         parameters: JsonMap::new(),
         acting: None,
+        parent: None,
     };
     View::new(run, plan)
 }

@@ -12,6 +12,7 @@ mod mpi;
 mod mxnet;
 mod nni;
 mod paddle;
+mod pipeline;
 mod pytorch;
 mod ray;
 mod single;
@@ -124,7 +125,7 @@ fn variables<const N: usize>(pairs: [(&str, String); N]) -> BTreeMap<String, Str
 }
 
 /// Every framework.
-pub const ALL: [&Framework; 15] = [
+pub const ALL: [&Framework; 16] = [
     &single::FRAMEWORK,
     &indexed::FRAMEWORK,
     &mpi::FRAMEWORK,
@@ -140,6 +141,7 @@ pub const ALL: [&Framework; 15] = [
     &kaldi::FRAMEWORK,
     &nni::FRAMEWORK,
     &approval::FRAMEWORK,
+    &pipeline::FRAMEWORK,
 ];
 
 /// The framework of this name.
@@ -152,10 +154,30 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     ALL.into_iter().map(|framework| framework.name)
 }
 
+/// Who does a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doer {
+    /// Workers of its own.
+    Workers,
+    /// A person.
+    Person,
+    /// A run of another pipeline.
+    Run,
+}
+
 impl Framework {
-    /// Whether a person does the task, and no worker.
-    pub fn asks(&self) -> bool {
-        self.roles.is_empty()
+    /// Who does its tasks.
+    pub fn doer(&self) -> Doer {
+        match self.name {
+            _ if !self.roles.is_empty() => Doer::Workers,
+            name if name == approval::FRAMEWORK.name => Doer::Person,
+            _ => Doer::Run,
+        }
+    }
+
+    /// Whether its tasks have workers.
+    pub fn has_workers(&self) -> bool {
+        self.doer() == Doer::Workers
     }
 
     /// Whether a job never has more than one worker.

@@ -21,7 +21,8 @@ pub fn lower(job: &Job, bindings: &Bindings) -> Result<Lowered, Failure> {
         Bindings::Kubernetes(bound) => {
             Lowered::Kubernetes(kubernetes::lower(job, &bound.facts).map_err(refused)?)
         }
-        Bindings::None => Lowered::None,
+        // Whoever starts runs reads the job itself.
+        Bindings::Run { .. } | Bindings::None => Lowered::None,
     })
 }
 

@@ -3,7 +3,6 @@
 
 mod amounts;
 mod arguments;
-mod asked;
 mod cards;
 mod elements;
 mod env;
@@ -15,6 +14,7 @@ mod resolve;
 mod roles;
 mod search;
 mod task;
+mod without_workers;
 
 use std::collections::BTreeSet;
 

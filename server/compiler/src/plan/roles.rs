@@ -156,7 +156,7 @@ impl Planner<'_> {
             let message = format!("the role `{}` has {found} workers, needs {bounds}", rule.name);
             self.problem(Code::InvalidArgument, format!("{prefix}/arguments"), message);
         }
-        if roles.planned.is_empty() && !unclear && !prepared.framework.asks() {
+        if roles.planned.is_empty() && !unclear && prepared.framework.has_workers() {
             self.problem(
                 Code::InvalidArgument,
                 format!("{prefix}/arguments"),

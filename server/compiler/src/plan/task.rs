@@ -13,7 +13,7 @@ use super::Planner;
 use super::prepared::Prepared;
 use super::resolve::{Known, Sight};
 use crate::expression::{Args, Mistake, Scope, bare, expressions, has_expression, strings, to_text};
-use crate::frameworks::Shape;
+use crate::frameworks::{Doer, Shape};
 use crate::path::Path;
 use crate::validate;
 
@@ -76,10 +76,9 @@ impl Planner<'_> {
         self.check_command(prefix, prepared, &inside);
         self.check_software(prefix, prepared);
         self.check_secrets(prefix, task);
-        if prepared.framework.asks() {
-            self.check_asked(prefix, task);
-        } else {
-            self.check_local_effects(prefix, task);
+        match prepared.framework.doer() {
+            Doer::Workers => self.check_local_effects(prefix, task),
+            doer => self.check_without_workers(prefix, task, doer),
         }
         let names: Vec<&str> = roles.planned.iter().map(|role| role.name.as_str()).collect();
         PlannedTask {
@@ -100,7 +99,8 @@ impl Planner<'_> {
                 leader: prepared.template.elastic.as_ref().is_some_and(|elastic| elastic.leader),
             }),
             gang: roles.gang,
-            asks: prepared.framework.asks(),
+            asks: prepared.framework.doer() == Doer::Person,
+            calls: prepared.framework.doer() == Doer::Run,
             elastic: roles.elastic,
             roles: roles.planned,
             secrets: task.secrets.iter().map(validate::secret_mount).collect(),
@@ -244,7 +244,7 @@ impl Planner<'_> {
     fn check_command(&mut self, prefix: &str, prepared: &Prepared<'_>, inside: &Sight<'_>) {
         let known =
             inside.late_args.is_empty() && inside.unknown_args.is_empty() && inside.unknown_params.is_empty();
-        if !known || prepared.framework.asks() {
+        if !known || !prepared.framework.has_workers() {
             return;
         }
         let own = prepared.roles.iter().filter_map(|role| role.template.command.as_ref());

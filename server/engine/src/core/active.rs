@@ -4,13 +4,13 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use cubeloom_compiler::Outputs;
+use cubeloom_domain::clusters::RUNS;
 use cubeloom_domain::executor::Report;
 use cubeloom_domain::graph::Graph;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
-use cubeloom_domain::search::{Best, Trial};
 use cubeloom_domain::state::InstanceState;
 use cubeloom_domain::{InstanceIx, JsonMap, TaskIx, Timestamp};
 use serde_json::Value;
@@ -31,7 +31,7 @@ pub struct ActiveRun {
     pub open: u32,
     /// Attempts that have not ended.
     pub active: u32,
-    /// Instances that stand in the cluster's queue.
+    /// Instances that stand in a cluster's queue.
     pub queued: u32,
     /// Whether its folder is as its first task must find it.
     pub prepared: bool,
@@ -145,6 +145,11 @@ impl Instance {
 }
 
 impl ActiveRun {
+    /// The cluster that a task's jobs go to.
+    pub fn place_of(&self, task: TaskIx) -> &str {
+        if self.plan.task(task).calls { RUNS } else { &self.plan.cluster }
+    }
+
     pub fn instance_mut(&mut self, at: At) -> Option<&mut Instance> {
         self.tasks.get_mut(at.task.index())?.instances.get_mut(at.instance as usize)
     }
@@ -172,36 +177,10 @@ impl ActiveRun {
         self.plan.task(task).reads.iter().map(output).collect()
     }
 
-    /// A task's outputs; of an expanded one, of each name the list over its instances, null where it is missing.
     fn outputs_of(&self, task: TaskIx) -> JsonMap {
         let cell = &self.tasks[task.index()];
-        if self.plan.task(task).for_each.is_none() {
-            return cell.instances.first().map(|only| only.report.outputs.clone()).unwrap_or_default();
-        }
-        let best = self.best(task).map(|best| (Best::OUTPUT.to_owned(), best.output()));
-        let names: BTreeSet<&String> =
-            cell.instances.iter().flat_map(|each| each.report.outputs.keys()).collect();
-        let list = |name: &String| {
-            cell.instances
-                .iter()
-                .map(|each| each.report.outputs.get(name).cloned().unwrap_or_default())
-                .collect()
-        };
-        let lists = names.into_iter().map(|name| (name.clone(), Value::Array(list(name))));
-        lists.chain(best).collect()
-    }
-
-    /// The best trial of a search.
-    fn best(&self, task: TaskIx) -> Option<Best<'_>> {
-        let cell = &self.tasks[task.index()];
-        let trials = (0u32..).zip(cell.items.iter().flatten()).zip(&cell.instances);
-        let trials = trials.map(|((instance, item), each)| Trial {
-            instance,
-            item,
-            state: &each.state,
-            report: &each.report,
-        });
-        self.plan.task(task).search()?.best(trials)
+        let instances: Vec<_> = cell.instances.iter().map(|each| (&each.state, &each.report)).collect();
+        cubeloom_compiler::outputs_of(self.plan.task(task), cell.items.as_deref(), &instances)
     }
 
     /// The job of the next attempt at an instance; `workers` of the elastic role.

@@ -124,7 +124,7 @@ impl Core {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         run.queued -= 1;
         run.tasks[at.task.index()].queued -= 1;
-        let Some(place) = self.places.get(&run.plan.cluster) else { return };
+        let Some(place) = self.places.get(run.place_of(at.task)) else { return };
         let bound = run.next_job(at, workers).and_then(|job| {
             let bindings = place.executor.bind(&job)?;
             Ok((submission(job, &bindings)?, bindings))

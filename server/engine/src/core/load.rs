@@ -88,7 +88,7 @@ impl Core {
         self.watch_timeout(at, &record);
         self.hold(at, record.clone(), false);
         // Of a cluster that is not known now, it stays as it is: nobody can say what became of it.
-        let Some(executor) = self.executor(slot) else { return };
+        let Some(executor) = self.executor(at) else { return };
         match job.and_then(|job| submission(job, &record.bindings)) {
             Ok(submission) => {
                 executor.rebind(&submission.job, &record.bindings);
@@ -109,7 +109,7 @@ impl Core {
             instance.note =
                 Some(format!("stopped, as the server could not go on with it: {}", failure.message));
         }
-        match (record.state, self.executor(at.slot)) {
+        match (record.state, self.executor(at)) {
             (AttemptState::Stopping { cause, .. }, Some(executor)) => {
                 self.output.actions.push(Action::Cancel(executor, record.key, cause));
             }
@@ -120,7 +120,7 @@ impl Core {
     /// Counts an attempt as live.
     pub(super) fn hold(&mut self, at: At, record: AttemptRecord, dirty: bool) {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
-        if let Some(place) = self.places.get_mut(&run.plan.cluster) {
+        if let Some(place) = self.places.get_mut(run.place_of(at.task)) {
             place.used = place.used.plus(record.amount);
         }
         run.active += 1;

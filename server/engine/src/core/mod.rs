@@ -198,10 +198,10 @@ impl Core {
         records.map(|run| run.record.id.clone()).collect()
     }
 
-    /// The executor that a run's jobs go to.
-    fn executor(&self, slot: Slot) -> Option<Arc<dyn Executor>> {
-        let run = self.runs.get(slot)?.as_ref()?;
-        self.places.get(&run.plan.cluster).map(|place| Arc::clone(&place.executor))
+    /// The executor that an instance's jobs go to.
+    fn executor(&self, at: At) -> Option<Arc<dyn Executor>> {
+        let run = self.runs.get(at.slot)?.as_ref()?;
+        self.places.get(run.place_of(at.task)).map(|place| Arc::clone(&place.executor))
     }
 
     /// The runs in memory.
@@ -258,7 +258,7 @@ impl Core {
         if let Some((started, limit)) = started_at.zip(run.plan.task(at.task).timeout) {
             self.timers.remove(&(started.plus(limit.0), Timer::Timeout(at, key.n)));
         }
-        if let Some(place) = self.places.get_mut(&run.plan.cluster) {
+        if let Some(place) = self.places.get_mut(run.place_of(at.task)) {
             place.used = place.used.minus(attempt.record.amount);
         }
         Some(attempt)

@@ -76,7 +76,7 @@ impl Core {
         let record = live.record.clone();
         let Some(job) = self.runs[at.slot].as_ref().map(|run| run.stored_job(&record)) else { return };
         let submission = job.and_then(|job| submission(job, &record.bindings));
-        if let (Ok(submission), Some(executor)) = (submission, self.executor(at.slot)) {
+        if let (Ok(submission), Some(executor)) = (submission, self.executor(at)) {
             self.output.actions.push(Action::Submit(executor, submission));
         }
     }
@@ -108,7 +108,7 @@ impl Core {
             record.state = state;
         }
         self.output.attempts.push(record);
-        if let Some(executor) = self.executor(at.slot) {
+        if let Some(executor) = self.executor(at) {
             self.output.actions.push(Action::Release(executor, key.clone()));
         }
         let Some(instance) = self.instance_mut(at) else { return };
@@ -221,7 +221,7 @@ impl Core {
         live.record.state = state;
         live.dirty = true;
         let key = live.record.key.clone();
-        if let Some(executor) = self.executor(at.slot) {
+        if let Some(executor) = self.executor(at) {
             self.output.actions.push(Action::Cancel(executor, key, cause));
         }
         self.touch(at);

@@ -220,24 +220,25 @@ impl Core {
             return self.explain(at, WaitReason::Parallelism { message });
         }
         run.queued += 1;
-        if let Some(place) = self.places.get_mut(&run.plan.cluster) {
+        let cluster = run.place_of(at.task);
+        if let Some(place) = self.places.get_mut(cluster) {
             place.queue.insert(key);
             return;
         }
-        let message = format!("its cluster `{}` is not known to this server", run.plan.cluster);
+        let message = format!("its cluster `{cluster}` is not known to this server");
         self.explain(at, WaitReason::Capacity { message });
     }
 
     /// Takes an instance that waits out of whichever queue it stands in, but for that of its task.
     pub(super) fn leave_queue(&mut self, at: At) {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
-        let cell = &mut run.tasks[at.task.index()];
-        let ready_at = cell.instances[at.instance as usize].ready_at;
+        let ready_at = run.tasks[at.task.index()].instances[at.instance as usize].ready_at;
         let key = (Reverse(run.plan.task(at.task).priority), ready_at, at);
+        let place = self.places.get_mut(run.place_of(at.task));
         if run.backlog.remove(&key) {
-            cell.queued -= 1;
-        } else if self.places.get_mut(&run.plan.cluster).is_some_and(|place| place.queue.remove(&key)) {
-            cell.queued -= 1;
+            run.tasks[at.task.index()].queued -= 1;
+        } else if place.is_some_and(|place| place.queue.remove(&key)) {
+            run.tasks[at.task.index()].queued -= 1;
             run.queued -= 1;
         }
     }
@@ -249,9 +250,10 @@ impl Core {
             self.queue_up(At { slot, task, instance });
         }
         let Some(run) = self.runs[slot].as_mut() else { return };
-        let Some(place) = self.places.get_mut(&run.plan.cluster) else { return };
         while run.plan.parallelism.is_none_or(|limit| run.queued + run.active < limit) {
-            let Some(key) = run.backlog.pop_first() else { return };
+            let Some(key) = run.backlog.first().copied() else { return };
+            let Some(place) = self.places.get_mut(run.place_of(key.2.task)) else { return };
+            run.backlog.remove(&key);
             run.queued += 1;
             place.queue.insert(key);
         }

@@ -65,7 +65,7 @@ impl Core {
         let Some(run) = self.runs[slot].as_mut() else { return };
         run.backlog.clear();
         run.queued = 0;
-        if let Some(place) = self.places.get_mut(&run.plan.cluster) {
+        for place in self.places.values_mut() {
             place.queue.retain(|(_, _, at)| at.slot != slot);
         }
         let mut open = Vec::new();

@@ -97,7 +97,7 @@ impl Server {
         let executor: Arc<dyn Executor> = Arc::clone(&self.fake) as _;
         let executors = Clusters::from_iter([("local".to_owned(), executor)]);
         let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
-        let engine = Engine::start(config, self.store.clone(), executors, clock).await;
+        let engine = Engine::start(config, self.store.clone(), executors, None, clock).await;
         self.engine = Some(engine.expect("the engine starts"));
     }
 
@@ -155,6 +155,7 @@ impl Server {
             version: None,
             parameters: JsonMap::new(),
             acting: None,
+            parent: None,
         };
         self.store.create_run_with(&record, plan, taken, None).await.expect("the run is stored");
         record.id

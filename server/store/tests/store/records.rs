@@ -33,6 +33,7 @@ pub fn run(n: u64) -> RunRecord {
         version: None,
         parameters: JsonMap::new(),
         acting: None,
+        parent: None,
     }
 }
 

@@ -132,6 +132,7 @@ impl Program {
             placement: Default::default(),
             outputs: self.outputs.clone(),
             watches: self.watches.clone(),
+            call: None,
         }
     }
 }

@@ -80,6 +80,7 @@ async fn holding(web: &Web, facts: &Facts) -> ApiResult<Vec<Holding>> {
         // What was bound for this machine's processes runs on this machine.
         Bindings::Local(_) => facts.kind == "local",
         Bindings::Kubernetes(bound) => bound.cluster == facts.cluster,
+        Bindings::Run { .. } => false,
         Bindings::None => facts.kind != "local",
     });
     Ok(found)

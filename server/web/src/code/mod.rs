@@ -35,14 +35,14 @@ pub fn keep(folders: &Folders, project: &str, snapshot: &Snapshot) -> Result<(),
 }
 
 /// Whether a project has the folder of this digest.
-pub(crate) fn has(web: &Web, project: &str, digest: &str) -> bool {
-    is_digest(digest) && notes::place(web.folders(), project).join(digest).is_file()
+pub(crate) fn has(folders: &Folders, project: &str, digest: &str) -> bool {
+    is_digest(digest) && notes::place(folders, project).join(digest).is_file()
 }
 
 /// Whether a project has the folder of this digest, which from now on counts as just sent: something is about to name
 /// it.
-pub(crate) fn renew(web: &Web, project: &str, digest: &str) -> bool {
-    is_digest(digest) && notes::renew(web.folders(), project, digest)
+pub(crate) fn renew(folders: &Folders, project: &str, digest: &str) -> bool {
+    is_digest(digest) && notes::renew(folders, project, digest)
 }
 
 /// The folder of this digest, when the project has it.
@@ -51,7 +51,7 @@ pub(crate) fn renew(web: &Web, project: &str, digest: &str) -> bool {
 /// When it has not.
 pub(crate) fn folder(web: &Web, project: &str, digest: &str) -> ApiResult<PathBuf> {
     let missing = || ApiError::not_found("folder of code", digest);
-    if !has(web, project, digest) {
+    if !has(web.folders(), project, digest) {
         return Err(missing());
     }
     let folder = web.folders().code.join(digest);

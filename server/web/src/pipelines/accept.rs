@@ -50,7 +50,7 @@ pub(crate) async fn accept(web: &Web, caller: &Caller, project: &str, sent: Sent
     found.text("/message", &sent.message, 2000);
     let code = sent.code.filter(|digest| !digest.is_empty());
     if let Some(digest) = &code
-        && !code::renew(web, project, digest)
+        && !code::renew(web.folders(), project, digest)
     {
         found.wrong(
             "/code",
@@ -58,7 +58,7 @@ pub(crate) async fn accept(web: &Web, caller: &Caller, project: &str, sent: Sent
         );
     }
     found.refuse()?;
-    let (_, problems) = plan::check(web, project, &caller.acting(), sent.document.clone()).await?;
+    let (_, problems) = plan::check(web.planner(), project, &caller.acting(), sent.document.clone()).await?;
     let Ok(document) = plan::parse(sent.document.clone()).await? else {
         return Err(ApiError::invalid(problems));
     };

@@ -2,17 +2,20 @@
 //! all come through here, so that what is previewed is what runs.
 
 mod facts;
+mod planner;
 
 use cubeloom_compiler::{Document, PlanInputs, Planned, check_pipeline, parse_pipeline};
 use cubeloom_domain::plan::RunContext;
-use cubeloom_domain::{JsonMap, Problem, RunId, Timestamp};
+use cubeloom_domain::{Code, JsonMap, Problem, RunId, Timestamp};
 use tokio::sync::Semaphore;
 
+use crate::auth::secret;
 use crate::code;
 use crate::error::{ApiError, ApiResult};
-use crate::state::Web;
+use crate::sub_runs;
 
 pub(crate) use facts::facts;
+pub use planner::Planner;
 
 /// Characters of a document that takes more than a moment, and how many of those are worked on at once.
 const LARGE: usize = 64 << 10;
@@ -29,19 +32,24 @@ pub(crate) struct Order {
     pub parameters: JsonMap,
     /// The digest of the folder of code that goes with the document.
     pub code: Option<String>,
+    /// The id that the run gets; a new one where none is given.
+    pub id: Option<RunId>,
+    /// The pipelines, the outermost first, of which each runs the next, and the last this one.
+    pub above: Vec<String>,
 }
 
 /// Plans a run of a document.
 ///
 /// # Errors
 /// Every mistake in the document and its parameters, each with its place, or what the server lacks.
-pub(crate) async fn plan(web: &Web, text: String, order: Order) -> ApiResult<(Document, Planned)> {
+pub(crate) async fn plan(planner: &Planner, text: String, order: Order) -> ApiResult<(Document, Planned)> {
     let length = text.len();
     let document = parse(text).await?.map_err(ApiError::invalid)?;
-    let facts = facts(web, &order.project, &order.user, document.pipeline.cluster.as_deref()).await?;
-    let context = context(web, &order);
-    let (templates, folders) = (web.templates(), web.folders().clone());
-    compile(length, move || {
+    demand_no_cycle(&order.above, &document.pipeline.name)?;
+    let facts = facts(planner, &order.project, &order.user, document.pipeline.cluster.as_deref()).await?;
+    let context = context(planner, &order);
+    let (templates, folders, above) = (planner.templates(), planner.folders.clone(), order.above);
+    let (document, planned) = compile(length, move || {
         let inputs =
             PlanInputs { context, parameters: order.parameters, templates: &templates, facts: &facts };
         let planned = cubeloom_compiler::plan(&document, &inputs)?;
@@ -50,7 +58,24 @@ pub(crate) async fn plan(web: &Web, text: String, order: Order) -> ApiResult<(Do
         if missing.is_empty() { Ok((document, planned)) } else { Err(missing) }
     })
     .await?
-    .map_err(ApiError::invalid)
+    .map_err(ApiError::invalid)?;
+    let mut wrong = sub_runs::wrong_calls(planner, &planned.plan, &above).await?;
+    document.locate(&mut wrong);
+    if wrong.is_empty() { Ok((document, planned)) } else { Err(ApiError::invalid(wrong)) }
+}
+
+/// Refuses a pipeline that would be run by a run of itself.
+///
+/// # Errors
+/// That it would, and by which.
+pub(crate) fn demand_no_cycle(above: &[String], name: &str) -> ApiResult<()> {
+    if !above.iter().any(|one| one == name) {
+        return Ok(());
+    }
+    let names: Vec<String> =
+        above.iter().map(String::as_str).chain([name]).map(|name| format!("`{name}`")).collect();
+    let message = format!("it would run itself, without an end: {}", names.join(" runs "));
+    Err(ApiError::invalid(vec![Problem::error(Code::Cycle, "", message)]))
 }
 
 /// Everything that can be said about a document before a run gives its parameters values. The document comes only
@@ -59,7 +84,7 @@ pub(crate) async fn plan(web: &Web, text: String, order: Order) -> ApiResult<(Do
 /// # Errors
 /// What the server lacks.
 pub(crate) async fn check(
-    web: &Web,
+    planner: &Planner,
     project: &str,
     user: &str,
     text: String,
@@ -70,8 +95,8 @@ pub(crate) async fn check(
         (cluster, text)
     })
     .await?;
-    let facts = facts(web, project, user, cluster.as_deref()).await?;
-    let templates = web.templates();
+    let facts = facts(planner, project, user, cluster.as_deref()).await?;
+    let templates = planner.templates();
     compile(length, move || check_pipeline(&text, &templates, &facts)).await
 }
 
@@ -98,10 +123,11 @@ async fn compile<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
 }
 
-fn context(web: &Web, order: &Order) -> RunContext {
-    let now: Timestamp = web.now();
+fn context(planner: &Planner, order: &Order) -> RunContext {
+    let now: Timestamp = planner.now();
+    let new = || RunId::new(now, u128::from_le_bytes(secret::random()));
     RunContext {
-        id: RunId::new(now, u128::from_le_bytes(web.random())),
+        id: order.id.clone().unwrap_or_else(new),
         project: order.project.clone(),
         user: order.user.clone(),
         date: now,

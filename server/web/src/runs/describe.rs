@@ -12,7 +12,7 @@ use cubeloom_domain::{Timestamp, lowered::Bindings};
 use serde_json::Value;
 
 use super::notes::Note;
-use crate::api::runs::view::{RunView, TaskCounts};
+use crate::api::runs::view::{ParentView, RunView, TaskCounts};
 use crate::api::tasks::view::{
     AttemptView, FailureView, GpuView, HistoryView, InstanceView, NoticeView, ProgressView, ReusedView,
     RoleView, UsageView, WaitView, WorkerView,
@@ -38,6 +38,12 @@ pub(crate) fn run(run: &RunRecord, tasks: TaskCounts) -> RunView {
         tasks,
         message: run.message.clone(),
         parameters: run.parameters.clone(),
+        parent: run.parent.as_ref().map(|parent| ParentView {
+            run: parent.run.to_string(),
+            task: parent.task.clone(),
+            instance: parent.instance,
+            attempt: parent.n,
+        }),
     }
 }
 
@@ -199,6 +205,10 @@ pub(crate) fn attempt(record: &AttemptRecord, task: &PlannedTask) -> AttemptView
         _ => (None, None),
     };
     let started = record.state.started_at();
+    let run = match &record.bindings {
+        Bindings::Run { run } => Some(run.to_string()),
+        Bindings::Local(_) | Bindings::Kubernetes(_) | Bindings::None => None,
+    };
     AttemptView {
         key: record.key.to_string(),
         task: record.key.task.clone(),
@@ -216,8 +226,10 @@ pub(crate) fn attempt(record: &AttemptRecord, task: &PlannedTask) -> AttemptView
         memory: record.amount.memory.0,
         gpus: record.amount.gpus,
         workers: workers(record, task),
-        usage: (!record.state.is_live()).then(|| usage(&record.usage)),
+        // What a run of another pipeline used, its own tasks say.
+        usage: (!record.state.is_live() && run.is_none()).then(|| usage(&record.usage)),
         failure: failed,
+        run,
     }
 }
 
@@ -232,7 +244,7 @@ fn workers(record: &AttemptRecord, task: &PlannedTask) -> Vec<WorkerView> {
     });
     let bound = match &record.bindings {
         Bindings::Local(local) => local.workers.as_slice(),
-        Bindings::Kubernetes(_) | Bindings::None => &[],
+        Bindings::Kubernetes(_) | Bindings::Run { .. } | Bindings::None => &[],
     };
     let live = record.state.is_live();
     (0u32..)

@@ -46,7 +46,7 @@ pub(crate) async fn demand_of(
     if with_secrets.is_empty() {
         return Ok(());
     }
-    let known = facts(web, &run.project, &caller.acting(), Some(&plan.cluster)).await?.secrets;
+    let known = facts(web.planner(), &run.project, &caller.acting(), Some(&plan.cluster)).await?.secrets;
     let own = withheld(web, caller).await?;
     let lacks = |task: &PlannedTask| {
         let name = task.secrets.iter().map(|secret| &secret.name).find(|name| !known.contains(name));

@@ -5,14 +5,14 @@ use cubeloom_domain::identity::AuditEntry;
 use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::{RunRecord, TakenOver};
 use cubeloom_domain::state::RunState;
-use cubeloom_domain::{JsonMap, Problem};
+use cubeloom_domain::{AttemptKey, JsonMap, Problem, RunId};
 use cubeloom_store::{PipelineVersion, StoreError};
 use serde_json::json;
 
 use crate::code;
 use crate::error::{ApiError, ApiResult};
 use crate::part::{self, PartError, WantedPart};
-use crate::plan::{self, Order};
+use crate::plan::{self, Order, Planner};
 use crate::state::Web;
 
 /// A run that somebody wants.
@@ -31,6 +31,19 @@ pub(crate) struct Wanted {
     pub parameters: JsonMap,
     /// Which tasks, when not all.
     pub part: Option<WantedPart>,
+    /// Which task wants it, when not a person.
+    pub origin: Option<Origin>,
+}
+
+/// The task that wants a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    /// The id that the run gets.
+    pub id: RunId,
+    /// The attempt that it is.
+    pub attempt: AttemptKey,
+    /// The pipelines, the outermost first, of which each runs the next, and the last this one.
+    pub above: Vec<String>,
 }
 
 /// What a run is made from.
@@ -65,21 +78,28 @@ pub(crate) struct Started {
 ///
 /// # Errors
 /// Every mistake in the document and its parameters, or what is not there.
-pub(crate) async fn start(web: &Web, wanted: Wanted, mut entry: AuditEntry) -> ApiResult<Started> {
-    let Wanted { project, user, acting, source, parameters, part } = wanted;
-    let (text, code, version) = match source {
-        Source::Stored { pipeline, version } => {
-            let stored = stored(web, &project, &pipeline, version).await?;
-            (stored.document, stored.code, Some(stored.version))
-        }
-        Source::Document { text, code } => {
-            check_code(web, &project, code.as_deref())?;
-            (text, code, None)
-        }
+pub(crate) async fn start(web: &Web, wanted: Wanted, entry: AuditEntry) -> ApiResult<Started> {
+    let started = store(web.planner(), wanted, entry).await?;
+    web.wake();
+    web.live().touched(&started.record.id);
+    Ok(started)
+}
+
+/// Plans a run and stores it.
+///
+/// # Errors
+/// As [`start`].
+pub(crate) async fn store(planner: &Planner, wanted: Wanted, mut entry: AuditEntry) -> ApiResult<Started> {
+    let Wanted { project, user, acting, source, parameters, part, origin } = wanted;
+    let (text, code, version) = read(planner, &project, source).await?;
+    let (id, parent, above) = match origin {
+        Some(Origin { id, attempt, above }) => (Some(id), Some(attempt), above),
+        None => (None, None, Vec::new()),
     };
-    let order = Order { project: project.clone(), user: acting, parameters: parameters.clone(), code };
-    let (document, planned) = plan::plan(web, text, order).await?;
-    let begun = begin(web, planned, part.as_ref(), &document).await?;
+    let order =
+        Order { project: project.clone(), user: acting, parameters: parameters.clone(), code, id, above };
+    let (document, planned) = plan::plan(planner, text, order).await?;
+    let begun = begin(planner, planned, part.as_ref(), &document).await?;
     let Begun { plan, taken, warnings, message } = begun;
     let record = RunRecord {
         id: plan.context.id.clone(),
@@ -95,15 +115,14 @@ pub(crate) async fn start(web: &Web, wanted: Wanted, mut entry: AuditEntry) -> A
         version,
         parameters,
         acting: None,
+        parent,
     };
     entry.subject = record.id.to_string();
     entry.project = Some(project);
     let (pipeline, parameters) = (&record.pipeline, &record.parameters);
     entry.after =
         Some(json!({"pipeline": pipeline, "version": version, "parameters": parameters, "part": plan.part}));
-    web.store().create_run_with(&record, &plan, &taken, Some(&entry)).await.map_err(refused)?;
-    web.wake();
-    web.live().touched(&record.id);
+    planner.store.create_run_with(&record, &plan, &taken, Some(&entry)).await.map_err(refused)?;
     Ok(Started { record, warnings })
 }
 
@@ -117,7 +136,7 @@ struct Begun {
 
 /// The whole pipeline, or the part of it that is wanted with what it takes over.
 async fn begin(
-    web: &Web,
+    planner: &Planner,
     planned: Planned,
     part: Option<&WantedPart>,
     document: &Document,
@@ -126,7 +145,7 @@ async fn begin(
     let Some(wanted) = part else {
         return Ok(Begun { plan, taken: TakenOver::default(), warnings, message: None });
     };
-    let mut begun = part::begin(web.store(), web.folders(), plan, wanted).await?;
+    let mut begun = part::begin(&planner.store, &planner.folders, plan, wanted).await?;
     document.locate(&mut begun.warnings);
     warnings.append(&mut begun.warnings);
     Ok(Begun { plan: begun.plan, taken: begun.taken, warnings, message: Some(begun.message) })
@@ -148,13 +167,39 @@ fn refused(error: StoreError) -> ApiError {
     }
 }
 
+/// The text of what a run is made from, the digest of the folder that goes with it, and its version.
+///
+/// # Errors
+/// What is not there.
+pub(crate) async fn read(
+    planner: &Planner,
+    project: &str,
+    source: Source,
+) -> ApiResult<(String, Option<String>, Option<u32>)> {
+    match source {
+        Source::Stored { pipeline, version } => {
+            let stored = stored(planner, project, &pipeline, version).await?;
+            Ok((stored.document, stored.code, Some(stored.version)))
+        }
+        Source::Document { text, code } => {
+            check_code(planner, project, code.as_deref())?;
+            Ok((text, code, None))
+        }
+    }
+}
+
 /// The version that is meant, of a pipeline that is not deleted.
-async fn stored(web: &Web, project: &str, name: &str, version: Option<u32>) -> ApiResult<PipelineVersion> {
-    let newest = web.store().newest(project, name).await?;
+async fn stored(
+    planner: &Planner,
+    project: &str,
+    name: &str,
+    version: Option<u32>,
+) -> ApiResult<PipelineVersion> {
+    let newest = planner.store.newest(project, name).await?;
     let newest =
         newest.ok_or_else(|| ApiError::field("/pipeline", format!("there is no pipeline `{name}` here")))?;
     let Some(version) = version.filter(|version| *version != newest.version) else { return Ok(newest) };
-    let found = web.store().pipeline(project, name, version).await?;
+    let found = planner.store.pipeline(project, name, version).await?;
     found.ok_or_else(|| {
         let message = format!("the pipeline `{name}` has versions 1 to {}, not {version}", newest.version);
         ApiError::field("/version", message)
@@ -162,9 +207,9 @@ async fn stored(web: &Web, project: &str, name: &str, version: Option<u32>) -> A
 }
 
 /// A folder of code is named by its digest and must be here.
-fn check_code(web: &Web, project: &str, code: Option<&str>) -> ApiResult<()> {
+fn check_code(planner: &Planner, project: &str, code: Option<&str>) -> ApiResult<()> {
     let Some(digest) = code else { return Ok(()) };
-    if code::renew(web, project, digest) {
+    if code::renew(&planner.folders, project, digest) {
         return Ok(());
     }
     Err(ApiError::field(

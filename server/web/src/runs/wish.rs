@@ -81,6 +81,7 @@ pub(crate) async fn again(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRes
         source: Source::Stored { pipeline: run.pipeline.clone(), version: run.version },
         parameters: run.parameters.clone(),
         part: part.map(|part| WantedPart { choice: part.choice.clone(), of: part.of.clone() }),
+        origin: None,
     };
     let started = start::start(web, wanted, audit::entry(web, caller, "run.start", "").clone()).await;
     explained(web, caller, started).await

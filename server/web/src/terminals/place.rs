@@ -69,10 +69,14 @@ impl Place {
 async fn ended(web: &Web, reader: &Reader<'_>, task: TaskIx, instance: u32) -> ApiResult<InstanceRecord> {
     let planned = reader.plan.task(task);
     if planned.roles.is_empty() {
-        let message = format!(
-            "the task `{}` is done by a person: it has no worker to open a terminal at",
-            planned.name
-        );
+        let name = &planned.name;
+        let message = if planned.calls {
+            format!(
+                "the task `{name}` is done by another pipeline: open one at the task of that one that failed"
+            )
+        } else {
+            format!("the task `{name}` is done by a person: it has no worker to open a terminal at")
+        };
         return Err(ApiError::conflict(message));
     }
     let found = web.store().instance(&reader.record.id, task, instance).await?;

@@ -72,6 +72,13 @@ pub fn template(export: &mut Export, pipeline: &Pipeline, plan: &RunPlan, at: us
             ));
             out.insert("suspend".into(), json!({}));
         }
+        Ok(None) if planned.calls => {
+            export.say(format!(
+                "`{}` runs another pipeline: export that one too, and submit it here",
+                task.name
+            ));
+            out.insert("suspend".into(), json!({}));
+        }
         Ok(None) => {
             export.say(format!("`{}` has no element, so that its container is not known", task.name));
             out.insert("suspend".into(), json!({}));

@@ -74,6 +74,7 @@ fn sample(framework: &Framework) -> Job {
         timeout: None,
         placement: Default::default(),
         watches: None,
+        call: None,
         outputs: Vec::new(),
     }
 }

@@ -51,7 +51,7 @@ async fn compile(
     Json(sent): Json<ToCompile>,
 ) -> ApiResult<Json<CompiledView>> {
     let mut found = check::Found::default();
-    if let Some(digest) = sent.code.as_ref().filter(|digest| !code::has(&web, &project, digest)) {
+    if let Some(digest) = sent.code.as_ref().filter(|digest| !code::has(web.folders(), &project, digest)) {
         found.wrong(
             "/code",
             format!("the project has no folder `{digest}`: upload it with PUT .../code first"),
@@ -59,8 +59,9 @@ async fn compile(
     }
     found.refuse()?;
     let user = caller.acting();
-    let order = Order { project, user, parameters: sent.parameters, code: sent.code };
-    let planned = plan::plan(&web, sent.document, order).await;
+    let (parameters, code) = (sent.parameters, sent.code);
+    let order = Order { project, user, parameters, code, id: None, above: Vec::new() };
+    let planned = plan::plan(web.planner(), sent.document, order).await;
     let (_, planned) = explained(&web, &caller, planned).await?;
     let warnings = planned.warnings.iter().map(|one| ProblemView::told(one, lang)).collect();
     let plan = planned.plan;

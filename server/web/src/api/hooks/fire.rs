@@ -78,6 +78,7 @@ pub(crate) async fn fire(
     parameters.extend(call(&body)?.parameters);
     let wanted = Wanted {
         part: None,
+        origin: None,
         project: hook.project.clone(),
         user: user.name.clone(),
         acting: format!("hook:{}", hook.id),

@@ -30,7 +30,8 @@ pub(crate) async fn get(
 ) -> ApiResult<Tagged<PipelineView>> {
     let missing = || ApiError::not_found("pipeline", &name);
     let newest = web.store().newest(&project, &name).await?.ok_or_else(missing)?;
-    let (_, problems) = plan::check(&web, &project, &caller.acting(), newest.document.clone()).await?;
+    let (_, problems) =
+        plan::check(web.planner(), &project, &caller.acting(), newest.document.clone()).await?;
     let document = plan::parse(newest.document.clone()).await?.map_err(ApiError::invalid)?;
     let version = newest.version;
     let view = PipelineView::new(&project, &document.pipeline, VersionView::from(newest), &problems, lang);

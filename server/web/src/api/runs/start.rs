@@ -41,7 +41,7 @@ pub(crate) async fn start(
     let parameters = body.parameters.clone();
     let (user, acting) = (caller.user.name.clone(), caller.acting());
     let part = part(body.tasks.as_ref())?;
-    let wanted = Wanted { project, user, acting, source: source(body)?, parameters, part };
+    let wanted = Wanted { project, user, acting, source: source(body)?, parameters, part, origin: None };
     let entry = audit::entry(&web, &caller, "run.start", "").clone();
     let started = explained(&web, &caller, start_run(&web, wanted, entry).await).await?;
     let place = format!("/api/v1/runs/{}", started.record.id);

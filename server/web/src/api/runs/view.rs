@@ -50,6 +50,22 @@ pub struct RunView {
     /// The parameters that it was started with, without the pipeline's own defaults.
     #[schema(value_type = Object)]
     pub parameters: JsonMap,
+    /// The task of another run that started it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub parent: Option<ParentView>,
+}
+
+/// The attempt, of a task of another run, that a run is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ParentView {
+    /// The other run.
+    pub run: String,
+    /// Its task.
+    pub task: String,
+    /// The instance.
+    pub instance: u32,
+    /// The attempt.
+    pub attempt: u32,
 }
 
 /// How many of something there are, and in which states.

@@ -144,7 +144,7 @@ pub struct UsageView {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FailureView {
     /// `exit`, `signal`, `out_of_memory`, `timeout`, `setup_failed`, `could_not_start`, `missing_output`, `lost`,
-    /// `preempted` or `expression`.
+    /// `preempted`, `expression`, `rejected` or `run`.
     pub kind: String,
     /// A sentence.
     pub message: String,
@@ -337,6 +337,9 @@ pub struct AttemptView {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub failure: Option<FailureView>,
+    /// The run of another pipeline that it is: it has no workers then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub run: Option<String>,
 }
 
 /// Something that the cluster told of an attempt: why a worker waits, what could not be mounted, where one was placed.

@@ -97,7 +97,7 @@ pub(crate) async fn checked(
     document: String,
     lang: Lang,
 ) -> ApiResult<CheckedView> {
-    let (_, problems) = plan::check(web, project, user, document.clone()).await?;
+    let (_, problems) = plan::check(web.planner(), project, user, document.clone()).await?;
     let form = plan::parse(document).await?.ok().map(|document| document.pipeline);
     let valid = form.is_some() && problems.iter().all(|problem| problem.severity < Severity::Error);
     let tasks = form.as_ref().map(|pipeline| pipeline.tasks.iter().map(task).collect());

@@ -149,6 +149,11 @@ impl TaskPage {
         !self.task().roles.is_empty()
     }
 
+    /// Whether it has attempts: jobs do it, or runs of another pipeline.
+    fn has_attempts(&self) -> bool {
+        self.has_workers() || !self.attempts.is_empty()
+    }
+
     /// Where its template is described: `torch-train@1.2.0` is `/templates/torch-train?version=1.2.0`.
     fn template_url(&self) -> String {
         let (name, version) = self.task().template.split_once('@').unwrap_or((&self.task().template, ""));

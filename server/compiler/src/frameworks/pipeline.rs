@@ -1,0 +1,15 @@
+//! `pipeline`: no workers of its own. The task is a run of another pipeline, which has its own tasks. Which one stands in
+//! the arguments `pipeline`, `version`, `file` and `parameters`, which [`crate::job`] reads.
+
+use cubeloom_domain::job::SuccessRule;
+
+use super::{Framework, Identity};
+
+pub const FRAMEWORK: Framework = Framework {
+    name: "pipeline",
+    roles: &[],
+    elastic_role: None,
+    success: |_| SuccessRule::AllWorkers,
+    identity: |_, _| Identity::default(),
+    operator: None,
+};

@@ -1,0 +1,46 @@
+//! What has no effect on a task without workers: a person does it, or a run of another pipeline.
+
+use cubeloom_domain::pipeline::Task;
+use cubeloom_domain::{Code, Problem};
+
+use super::Planner;
+use crate::frameworks::Doer;
+
+impl Planner<'_> {
+    /// Warns of what a task says about workers that it does not have, and refuses what makes no sense without them.
+    pub fn check_without_workers(&mut self, prefix: &str, task: &Task, doer: Doer) {
+        let is_run = doer == Doer::Run;
+        let without_effect = [
+            ("resources", task.resources.is_some()),
+            ("role_resources", !task.role_resources.is_empty()),
+            ("elastic", task.elastic.is_some()),
+            ("sizing", task.sizing.is_some()),
+            ("setup", !task.setup.is_empty()),
+            ("env", !task.env.is_empty()),
+            ("secrets", !task.secrets.is_empty()),
+            ("volumes", !task.volumes.is_empty()),
+            ("placement", task.placement.is_some()),
+            ("retry", task.retry.is_some() && !is_run),
+            ("outputs", !task.outputs.is_empty() && !is_run),
+            ("cache", task.cache.is_some()),
+        ];
+        for (key, _) in without_effect.into_iter().filter(|(_, given)| *given) {
+            let message = match doer {
+                Doer::Run => {
+                    "it has no effect here: what is run is another pipeline, which says this for its own tasks"
+                }
+                _ => "it has no effect here: a person does this task, and no worker",
+            };
+            self.problems.push(Problem::warning(Code::Suspicious, format!("{prefix}/{key}"), message));
+        }
+        if task.search.is_some() {
+            let message = match doer {
+                Doer::Run => {
+                    "this task runs another pipeline: search in that one, by the task that reports the metric"
+                }
+                _ => "a person does this task: there is nothing to search by",
+            };
+            self.problem(Code::Conflict, format!("{prefix}/search"), message);
+        }
+    }
+}

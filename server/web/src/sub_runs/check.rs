@@ -1,0 +1,107 @@
+//! What is wrong with the pipelines that a plan's tasks run, as far as it is known before anything starts: each is planned
+//! with the parameters that it would get.
+
+use std::collections::BTreeMap;
+
+use cubeloom_compiler::known_call;
+use cubeloom_domain::call::{Call, Called};
+use cubeloom_domain::plan::RunPlan;
+use cubeloom_domain::problem::Severity;
+use cubeloom_domain::{Code, JsonMap, Problem};
+use serde_json::Value;
+
+use super::child;
+use crate::error::{ApiError, ApiResult, Kind};
+use crate::plan::{self, Order, Planner};
+use crate::runs::start;
+
+/// How many mistakes of one pipeline are told where it is named.
+const TOLD: usize = 5;
+
+/// What is wrong with the pipelines that a plan's tasks run, each mistake at the argument that leads to it.
+///
+/// # Errors
+/// What the server lacks.
+pub async fn problems(planner: &Planner, plan: &RunPlan) -> ApiResult<Vec<Problem>> {
+    wrong_calls(planner, plan, &[]).await
+}
+
+/// The same for a run that would itself be a task of a run of the last of these pipelines, that of the one before, and so
+/// on.
+pub(crate) async fn wrong_calls(
+    planner: &Planner,
+    plan: &RunPlan,
+    above: &[String],
+) -> ApiResult<Vec<Problem>> {
+    let above: Vec<String> = above.iter().chain([&plan.pipeline]).cloned().collect();
+    // Many tasks may run the same.
+    let mut seen: BTreeMap<String, Vec<(String, Code, String)>> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for (at, task) in plan.tasks.iter().enumerate() {
+        let Some(call) = known_call(task) else { continue };
+        let key = serde_json::to_string(&call).map_err(ApiError::internal)?;
+        if !seen.contains_key(&key) {
+            let wrong = wrong(planner, plan, &call, above.clone()).await?;
+            seen.insert(key.clone(), wrong);
+        }
+        problems.extend(seen.get(&key).into_iter().flatten().map(|(field, code, message)| {
+            Problem::error(*code, format!("/tasks/{at}/arguments{field}"), message)
+        }));
+    }
+    Ok(problems)
+}
+
+/// The mistakes of one call: at which argument, and what.
+async fn wrong(
+    planner: &Planner,
+    plan: &RunPlan,
+    call: &Call,
+    above: Vec<String>,
+) -> ApiResult<Vec<(String, Code, String)>> {
+    let named = match call.of {
+        Called::Pipeline { .. } => "/pipeline",
+        Called::File(_) => "/file",
+    };
+    let context = &plan.context;
+    let planned = async {
+        if let Called::Pipeline { name, .. } = &call.of {
+            plan::demand_no_cycle(&above, name)?;
+        }
+        let source = child::source(planner, call, context.code.as_deref())?;
+        let (text, code, _) = start::read(planner, &context.project, source).await?;
+        let order = Order {
+            project: context.project.clone(),
+            user: context.user.clone(),
+            parameters: call.parameters.clone(),
+            code,
+            id: None,
+            above,
+        };
+        // It may run others in its turn.
+        Box::pin(plan::plan(planner, text, order)).await
+    };
+    let error = match planned.await {
+        Ok(_) => return Ok(Vec::new()),
+        Err(error) if error.kind() == Kind::Invalid => error,
+        Err(error) => return Err(error),
+    };
+    let errors = error.problems().iter().filter(|one| one.severity == Severity::Error).take(TOLD);
+    Ok(errors.map(|one| told(one, named, &call.parameters)).collect())
+}
+
+fn told(problem: &Problem, named: &str, parameters: &JsonMap) -> (String, Code, String) {
+    let Problem { path, code, message, .. } = problem;
+    if matches!(path.as_str(), "/pipeline" | "/version" | "/file" | "/parameters") {
+        return (path.clone(), *code, message.clone());
+    }
+    if let Some(name) = path.strip_prefix("/parameters/") {
+        let given = parameters.get(name).is_some_and(|value| !matches!(value, Value::Null));
+        let field = if given { format!("/parameters/{name}") } else { "/parameters".to_owned() };
+        return (field, *code, message.clone());
+    }
+    let message = match path.as_str() {
+        "" => format!("this pipeline cannot run: {message}"),
+        path => format!("this pipeline cannot run: {path}: {message}"),
+    };
+    (named.to_owned(), *code, message)
+}

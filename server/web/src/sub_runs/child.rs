@@ -1,0 +1,159 @@
+//! A run that a task starts: from the task's job to the stored run.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cubeloom_domain::call::{Call, Called};
+use cubeloom_domain::identity::AuditEntry;
+use cubeloom_domain::job::Job;
+use cubeloom_domain::outcome::Failure;
+use cubeloom_domain::record::{RunRecord, Wish};
+use cubeloom_domain::{AttemptKey, RunId, Timestamp};
+use cubeloom_store::StoreError;
+use tokio::sync::{Mutex, Notify};
+use tokio::time::sleep;
+
+use super::{AGAIN, could_not_start, patiently};
+use crate::auth::secret;
+use crate::code;
+use crate::error::{ApiError, ApiResult, Kind};
+use crate::plan::Planner;
+use crate::runs::start::{self, Origin, Source, Wanted};
+
+/// An attempt, and the run that it is.
+pub(super) struct Child {
+    pub(super) key: AttemptKey,
+    pub(super) run: RunId,
+    /// Whether somebody wants it stopped. Locked while the run is being stored.
+    pub(super) unwanted: Mutex<bool>,
+    /// The run may have ended.
+    pub(super) told: Notify,
+    followed: AtomicBool,
+}
+
+impl Child {
+    pub(super) fn new(key: AttemptKey, run: RunId) -> Self {
+        let (unwanted, told, followed) = Default::default();
+        Self { key, run, unwanted, told, followed }
+    }
+
+    /// Whether somebody watches for its end already; from now on, somebody does.
+    pub(super) fn is_followed(&self) -> bool {
+        self.followed.swap(true, Ordering::Relaxed)
+    }
+}
+
+/// Stores the run that a job is, and says when it was asked for.
+///
+/// # Errors
+/// Why there can be no such run.
+pub(super) async fn create(planner: &Planner, job: &Job, id: &RunId) -> Result<Timestamp, Failure> {
+    let call = job.call.as_ref().ok_or_else(|| could_not_start("the job names no pipeline"))?;
+    let above = patiently(|| above(planner, &job.key.run)).await;
+    let Some(parent) = above.first() else { return Err(could_not_start("the run that wants it is gone")) };
+    loop {
+        match start(planner, job, call, id, &above, parent).await {
+            Ok(started) => return Ok(started.created_at),
+            // The database or a cluster does not answer.
+            Err(error) if error.kind() == Kind::Unavailable => {
+                tracing::warn!(key = %job.key, detail = error.detail(), "a run of another pipeline has to wait");
+                sleep(AGAIN).await;
+            }
+            Err(error) => return Err(refused(call, &error)),
+        }
+    }
+}
+
+/// Wants a run stopped, if it is still there.
+pub(super) async fn cancel(planner: &Planner, run: &RunRecord) -> Result<(), StoreError> {
+    match planner.store.add_wish(&run.id, &Wish::Cancel, &run.user, planner.now(), None).await {
+        Ok(_) | Err(StoreError::NoSuchRun(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+async fn start(
+    planner: &Planner,
+    job: &Job,
+    call: &Call,
+    id: &RunId,
+    above: &[RunRecord],
+    parent: &RunRecord,
+) -> ApiResult<RunRecord> {
+    let wanted = Wanted {
+        project: job.project.clone(),
+        user: parent.user.clone(),
+        acting: job.user.clone(),
+        source: source(planner, call, job.code.as_deref())?,
+        parameters: call.parameters.clone(),
+        part: None,
+        origin: Some(Origin {
+            id: id.clone(),
+            attempt: job.key.clone(),
+            above: above.iter().rev().map(|run| run.pipeline.clone()).collect(),
+        }),
+    };
+    Ok(start::store(planner, wanted, entry(planner, parent)).await?.record)
+}
+
+/// What a call runs; files are read from the folder that the caller's run came with.
+///
+/// # Errors
+/// The file is not there, or no text.
+pub(super) fn source(planner: &Planner, call: &Call, folder: Option<&str>) -> ApiResult<Source> {
+    Ok(match &call.of {
+        Called::Pipeline { name, version } => Source::Stored { pipeline: name.clone(), version: *version },
+        Called::File(path) => {
+            let wrong = |message: String| ApiError::field("/file", message);
+            let folder = folder.ok_or_else(|| {
+                wrong("the pipeline has no folder of files: upload one, or name a stored pipeline".into())
+            })?;
+            let place = code::file_in(&planner.folders.code.join(folder), path.trim_start_matches("./"));
+            let place = place.ok_or_else(|| wrong(format!("the pipeline's folder has no file `{path}`")))?;
+            let text = std::fs::read_to_string(place)
+                .map_err(|error| wrong(format!("`{path}` cannot be read: {error}")))?;
+            Source::Document { text, code: Some(folder.to_owned()) }
+        }
+    })
+}
+
+/// The run of this id, the one that it is a task of, and so on.
+async fn above(planner: &Planner, run: &RunId) -> Result<Vec<RunRecord>, StoreError> {
+    let mut above: Vec<RunRecord> = Vec::new();
+    let mut next = Some(run.clone());
+    while let Some(id) = next {
+        let record = planner.store.run(&id).await?;
+        next = record.as_ref().and_then(|record| record.parent.as_ref()).map(|parent| parent.run.clone());
+        above.extend(record);
+    }
+    Ok(above)
+}
+
+/// One sentence of what was refused, the first mistakes of several.
+fn refused(call: &Call, error: &ApiError) -> Failure {
+    let what = match &call.of {
+        Called::Pipeline { name, .. } => name,
+        Called::File(path) => path,
+    };
+    let said = match error.problems() {
+        [] => error.detail().to_owned(),
+        problems => problems.iter().take(3).map(|one| one.message.as_str()).collect::<Vec<_>>().join("; "),
+    };
+    could_not_start(format!("`{what}` cannot run: {said}"))
+}
+
+fn entry(planner: &Planner, parent: &RunRecord) -> AuditEntry {
+    let at = planner.now();
+    AuditEntry {
+        id: secret::new_id(at),
+        at,
+        user_id: None,
+        user_name: parent.user.clone(),
+        via: format!("run {}", parent.id),
+        address: String::new(),
+        project: Some(parent.project.clone()),
+        action: "run.start".into(),
+        subject: String::new(),
+        before: None,
+        after: None,
+    }
+}
