@@ -62,6 +62,7 @@ files![
     steady,
     steady_live,
     storage,
+    sub_runs,
     terminal,
     text_view,
     together,

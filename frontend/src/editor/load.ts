@@ -23,10 +23,12 @@ export interface Surroundings {
   /** Names of secrets; null for who may not see them. */
   readonly secrets: readonly string[] | null;
   readonly volumes: readonly string[];
+  /** Names of the project's pipelines, the first of them. */
+  readonly pipelines: readonly string[];
 }
 
 /** Before the answers are there. */
-export const NOTHING_YET: Surroundings = { templates: new Map(), places: [], secrets: null, volumes: [] };
+export const NOTHING_YET: Surroundings = { templates: new Map(), places: [], secrets: null, volumes: [], pipelines: [] };
 
 /**
  * Asks for all of it; what comes is told one by one, for one answer that is slow or wrong must not keep the others back.
@@ -37,6 +39,7 @@ export function look(project: string, readOnly: boolean): Promise<Partial<Surrou
     learn().then((knowledge) => ({ templates: templatesOf(knowledge) })),
     request("GET", "/clusters?limit=200").then((places) => ({ places: places.data.items })),
     names(request("GET", `/projects/${project}/volumes?limit=200`)).then((volumes) => ({ volumes })),
+    names(request("GET", `/projects/${project}/pipelines?limit=200`)).then((pipelines) => ({ pipelines })),
     ...(readOnly ? [] : [names(request("GET", `/projects/${project}/secrets?limit=200`)).then((secrets) => ({ secrets }))]),
   ];
 }

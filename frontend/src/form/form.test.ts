@@ -7,6 +7,7 @@ import { isLabel, isVariable } from "./names";
 import { isWithin, pointer, same } from "./path";
 import { amount, bytesShown } from "./quantity";
 import { groupOf, roomOf } from "./room";
+import { among } from "./suggest";
 import { candidates } from "./task/needs";
 import { countOf } from "./task/elements";
 import { readSecret, readVolume, usualVariable, writeSecret, writeVolume } from "./task/uses";
@@ -142,4 +143,18 @@ test("a task's own node group counts, else the pipeline's; tasks that do not agr
 test("names are what the server takes", () => {
   expect(["a", "a-1", "A", "-a", "a-", "", "a".repeat(64)].map(isLabel)).toEqual([true, true, false, false, false, false, false]);
   expect(["a_1", "_", "1a", "a-b", ""].map(isVariable)).toEqual([true, true, false, false, false]);
+});
+
+describe("names that a whole text may become", () => {
+  const names = ["prepare-data", "train", "prepare-more"];
+  const labels = (text: string, asked = false) => among(names, text, asked)?.options.map((option) => option.label) ?? null;
+
+  test("are those that hold what was written, once something was", () => {
+    expect(labels("")).toBeNull();
+    expect(labels("", true)).toEqual(names);
+    expect(labels("PREP")).toEqual(["prepare-data", "prepare-more"]);
+    expect(labels("train")).toBeNull();
+    expect(among(undefined, "a", true)).toBeNull();
+    expect(among(names, "tra", false)).toMatchObject({ from: 0, to: 3 });
+  });
 });

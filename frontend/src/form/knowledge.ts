@@ -6,6 +6,8 @@ export interface Knowledge {
   /** Names of secrets; null for who may not see them. */
   readonly secrets: readonly string[] | null;
   readonly volumes: readonly string[];
+  /** Names of pipelines, the first of them. */
+  readonly pipelines: readonly string[];
   /** The digest of the pipeline's folder of code; null when it has none. */
   readonly code: string | null;
   /** Whether the pipeline is stored, so that its name stays. */

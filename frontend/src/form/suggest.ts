@@ -21,6 +21,14 @@ export interface Suggestions {
 /** More would not be read. */
 const MOST = 60;
 
+/** Names that the whole text may become; null when none fits. Unless `asked`, a word must have been begun. */
+export function among(names: readonly string[] | undefined, text: string, asked: boolean): Suggestions | null {
+  const sought = text.trim().toLowerCase();
+  if (sought === "" && !asked) return null;
+  const fitting = (names ?? []).filter((name) => name.toLowerCase().includes(sought) && name !== text).slice(0, MOST);
+  return fitting.length > 0 ? { from: 0, to: text.length, options: fitting.map((label) => ({ label })) } : null;
+}
+
 /** Suggestions at a caret; null where no expression is, or nothing fits. Unless `asked`, a word must have been begun. */
 export function suggest({ document, tasks, templates }: FormState, path: Path, text: string, caret: number, asked: boolean): Suggestions | null {
   const found = candidates({ document, task: tasks[0]?.name, path, templates }, text, caret);

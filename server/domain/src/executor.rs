@@ -3,7 +3,7 @@
 //! An executor reports what happens to the [`Observer`] that it was given; it never decides. Reports may come
 //! twice or late: the engine takes each as an observation of its next pass.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -197,6 +197,9 @@ pub struct Facts {
     /// The project's models by name. `None`: this is not a place to ask.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub models: Option<BTreeMap<String, Usable>>,
+    /// The names of the project's pipelines. `None`: this is not a place to ask.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pipelines: Option<BTreeSet<String>>,
     /// Debian packages that templates ask for and that are not there. `None`: this is not a place to ask.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub installed_apt: Option<Vec<String>>,

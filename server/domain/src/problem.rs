@@ -65,6 +65,8 @@ pub enum Code {
     UnknownVolume,
     /// A model, or a version of one, that the project does not have.
     UnknownModel,
+    /// A pipeline that the project does not have.
+    UnknownPipeline,
     /// A cluster, node group or framework that does not exist here.
     UnknownPlace,
     /// More than any node, or all nodes together, have.

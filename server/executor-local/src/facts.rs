@@ -36,6 +36,7 @@ pub(crate) fn facts(config: &LocalConfig, gpus: &Gpus) -> Facts {
         registries: Vec::new(),
         volumes: config.volumes.iter().map(|(name, path)| (name.clone(), folder(path))).collect(),
         models: None,
+        pipelines: None,
         installed_apt: Some(installed_apt()),
         kubernetes: None,
     }

@@ -1,5 +1,7 @@
 //! Versions of a pipeline: a stored version never changes. The number of the newest is the pipeline's revision.
 
+use std::collections::BTreeSet;
+
 use cubeloom_domain::identity::AuditEntry;
 use cubeloom_domain::{JsonMap, Timestamp};
 use serde_json::Value;
@@ -149,6 +151,17 @@ impl Store {
         let mut values = Values::texts("pipeline", &[project, name])?;
         values.int(version)?;
         self.one(AssertSqlSafe(sql), values, read).await
+    }
+
+    /// The names of a project's pipelines, but for those that are deleted.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn pipeline_names(&self, project: &str) -> Result<BTreeSet<String>, StoreError> {
+        let sql = "SELECT name FROM pipelines WHERE project = $1 AND deleted = 0";
+        let read = |row: &AnyRow| Ok(Columns::of("pipeline", row).text()?.to_owned());
+        let names = self.all(sql, Values::texts("pipeline", &[project])?, read).await?;
+        Ok(names.into_iter().collect())
     }
 
     /// The newest version of a pipeline that is not deleted.

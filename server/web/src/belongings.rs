@@ -9,8 +9,8 @@ use crate::secrets;
 /// The volume that every project has: its own shared folder.
 pub const WORKSPACE: &str = "workspace";
 
-/// Adds to what a cluster has the secrets that a run of `user` in `project` may use, and the project's volumes, registries
-/// and models, so that planning knows them. The project's volumes go over those of the configuration.
+/// Adds to what a cluster has the secrets that a run of `user` in `project` may use, and the project's volumes, registries,
+/// models and pipelines, so that planning knows them. The project's volumes go over those of the configuration.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -29,5 +29,6 @@ pub async fn add_to_facts(
     let volumes = store.volumes(project).await?.into_iter().map(|volume| (volume.name, volume.place));
     facts.volumes.extend(volumes.chain([workspace]));
     facts.models = Some(store.usable_models(project).await?);
+    facts.pipelines = Some(store.pipeline_names(project).await?);
     Ok(())
 }

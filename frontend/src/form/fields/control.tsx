@@ -2,7 +2,7 @@
 
 import { t } from "../../core/texts";
 import type { Json } from "../../graph/document";
-import type { Bound } from "../context";
+import { useForm, type Bound } from "../context";
 import { readNumber, readScalar, readText, shown, useDraft } from "../draft";
 import type { Path } from "../../graph/edit";
 import type { Kind } from "../schema/kinds";
@@ -40,6 +40,7 @@ export function Control(parts: ControlParts) {
   if (whole && bound.value === undefined && isFilled(parts.usual)) return <UsualValue {...parts} usual={parts.usual} />;
   switch (kind.type) {
     case "text":
+    case "pipeline":
     case "scalar":
     case "number":
       return <LineField {...parts} />;
@@ -70,6 +71,7 @@ const READ: Partial<Record<Kind["type"], (text: string) => Json | undefined>> = 
 };
 
 function LineField({ path, kind, bound, ties, title, labelled, placeholder, plain }: ControlParts) {
+  const { knowledge } = useForm();
   const draft = useDraft(bound, READ[kind.type] ?? readText, shown);
   const inputMode = kind.type === "number" ? (kind.integer ? "numeric" : "decimal") : undefined;
   return (
@@ -77,7 +79,7 @@ function LineField({ path, kind, bound, ties, title, labelled, placeholder, plai
       id={ties.id} text={draft.text} onText={draft.change} onLeave={draft.leave} label={labelled ? title : undefined}
       describedBy={ties.describedBy} invalid={ties.invalid} readOnly={bound.readOnly} inputMode={inputMode}
       placeholder={bound.mixed ? t("form.mixed") : bound.value === undefined || bound.value === null ? placeholder : ""}
-      long={kind.type === "text" && kind.long} path={plain ? undefined : path}
+      long={kind.type === "text" && kind.long} path={plain ? undefined : path} names={kind.type === "pipeline" ? knowledge.pipelines : undefined}
     />
   );
 }

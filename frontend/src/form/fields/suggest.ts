@@ -3,7 +3,7 @@
 import { useLayoutEffect, useRef, useState, type KeyboardEvent, type RefObject } from "react";
 import type { Path } from "../../graph/edit";
 import { useForm } from "../context";
-import { suggest, type Suggestion, type Suggestions } from "../suggest";
+import { among, suggest, type Suggestion, type Suggestions } from "../suggest";
 
 type Field = HTMLInputElement | HTMLTextAreaElement;
 
@@ -11,11 +11,13 @@ interface Parts {
   readonly text: string;
   /** Where the text lies; absent where nothing can be named. */
   readonly path: Path | undefined;
+  /** What the whole text may be. */
+  readonly names: readonly string[] | undefined;
   readonly change: (text: string) => void;
 }
 
 /** State and handlers of a field's completion. */
-export function useSuggestions(field: RefObject<Field | null>, { text, path, change }: Parts) {
+export function useSuggestions(field: RefObject<Field | null>, { text, path, names, change }: Parts) {
   const form = useForm();
   const [found, setFound] = useState<Suggestions | null>(null);
   const [chosen, setChosen] = useState(0);
@@ -28,7 +30,7 @@ export function useSuggestions(field: RefObject<Field | null>, { text, path, cha
   });
   const close = () => { setFound(null); };
   const look = (now: string, at: number, asked = false) => {
-    setFound(path ? suggest(form, path, now, at, asked) : null);
+    setFound(path ? suggest(form, path, now, at, asked) ?? among(names, now, asked) : null);
     setChosen(0);
   };
   const accept = (suggestion: Suggestion) => {

@@ -24,6 +24,8 @@ export interface TextParts {
   readonly bare?: boolean;
   /** Where the text lies, which decides what expressions can name; absent where expressions mean nothing. */
   readonly path?: Path | undefined;
+  /** What the whole text may be; it may be something else, too. */
+  readonly names?: readonly string[] | undefined;
   readonly onKeyDown?: (event: React.KeyboardEvent<HTMLInputElement | HTMLTextAreaElement>) => void;
   readonly onPaste?: (event: React.ClipboardEvent<HTMLInputElement | HTMLTextAreaElement>) => void;
 }
@@ -32,7 +34,7 @@ export interface TextParts {
 export function TextField(parts: TextParts) {
   const { id, text, long = false, bare = false, path } = parts;
   const input = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
-  const suggestions = useSuggestions(input, { text, path: parts.readOnly ? undefined : path, change: parts.onText });
+  const suggestions = useSuggestions(input, { text, path: parts.readOnly ? undefined : path, names: parts.names, change: parts.onText });
   const lines = text.split("\n").length;
   const shared = {
     id, ref: input, value: text,
@@ -50,6 +52,7 @@ export function TextField(parts: TextParts) {
     onKeyDown: (event: React.KeyboardEvent<HTMLInputElement & HTMLTextAreaElement>) => {
       if (!suggestions.key(event)) parts.onKeyDown?.(event);
     },
+    onClick: () => { if (parts.names && text === "" && !parts.readOnly) suggestions.look("", 0, true); },
     onPaste: parts.onPaste,
     onBlur: () => {
       suggestions.close();

@@ -14,6 +14,7 @@ export function fits(kind: Kind, value: Json | undefined): boolean {
   if (value === undefined || value === null || isExpression(value)) return true;
   switch (kind.type) {
     case "text":
+    case "pipeline":
     case "code":
     case "file":
       return typeof value === "string";

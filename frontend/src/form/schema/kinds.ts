@@ -6,6 +6,8 @@ import type { Json } from "../../graph/document";
 export type Kind =
   /** Text; `long` is more than one line. */
   | { type: "text"; long: boolean }
+  /** The name of a pipeline. */
+  | { type: "pipeline" }
   /** A program: text of many lines. */
   | { type: "code" }
   /** A file, by its path. */

@@ -91,6 +91,7 @@ function single(type: string, schema: ParameterSchema): Kind {
 
 function text(schema: ParameterSchema, widget: string | undefined): Kind {
   if (widget === "code") return { type: "code" };
+  if (schema.format === "pipeline") return { type: "pipeline" };
   if (widget === "file" || schema.format === "path") return { type: "file" };
   return { type: "text", long: widget === "textarea" };
 }

@@ -9,6 +9,7 @@ mod env;
 mod fit;
 mod local;
 mod models;
+mod pipelines;
 mod prepared;
 mod resolve;
 mod roles;

@@ -187,6 +187,7 @@ fn what_cannot_be_run_is_told_before_anything_starts_with_the_argument_that_is_w
     let server = Server::start();
     let editor = server.as_(Who::Editor);
     store(&editor, &square(SQUARE));
+    store(&editor, &calling("pipeline: square, parameters: {n: 1}", ""));
     store(
         &editor,
         &document("ring", "tasks:\n  - {name: call, template: pipeline, arguments: {pipeline: calling}}\n"),

@@ -47,6 +47,7 @@ pub fn read_facts(text: &str) -> Result<(Facts, KubernetesFacts), String> {
         registries: file.registries,
         volumes: file.volumes,
         models: None,
+        pipelines: None,
         installed_apt: None,
         kubernetes: Some(file.kubernetes.clone()),
     };
