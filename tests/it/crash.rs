@@ -15,6 +15,7 @@ mod moments;
 mod part;
 mod points;
 mod site;
+mod sub_run;
 mod verdict;
 mod watch;
 
@@ -39,6 +40,14 @@ fn at_every_failpoint() {
     points::kill_while_cancelling(&mut site, &mut figures);
     points::kill_while_preparing(&mut site, &mut figures);
     points::find_unreached(&mut figures);
+    tell(&figures);
+}
+
+#[test]
+fn while_a_run_starts_another_one_and_stops_it() {
+    let mut site = Site::new(None);
+    let mut figures = Figures::default();
+    sub_run::kill(&mut site, &mut figures);
     tell(&figures);
 }
 

@@ -47,6 +47,16 @@ impl Document {
         document
     }
 
+    /// A task that is a run of a stored pipeline, and one after it.
+    pub fn calling(pipeline: &str) -> Self {
+        let mut document = Self { name: "calling", tasks: Vec::new(), sums: BTreeMap::new() };
+        let call = json!({"name": "call", "template": "pipeline", "arguments": {"pipeline": pipeline}});
+        document.tasks.push(call);
+        document.add("end", "0", "plain", 1, &[]);
+        document.last_with("needs", json!(["call"]));
+        document
+    }
+
     fn with_layers(name: &'static str, layers: usize, reduces: usize) -> Self {
         let mut document = Self { name, tasks: Vec::new(), sums: BTreeMap::new() };
         document.add("start", "0.01", "plain", 1, &[]);
