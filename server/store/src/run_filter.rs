@@ -39,6 +39,8 @@ pub struct RunFilter {
     pub after: Option<RunId>,
     /// Only those that no task of another run has started.
     pub top: bool,
+    /// Only those that tasks of this run have started.
+    pub of: Option<RunId>,
     /// The oldest first.
     pub oldest_first: bool,
     /// At most this many.
@@ -219,6 +221,9 @@ fn conditions(filter: &RunFilter) -> Result<Conditions, StoreError> {
     if filter.top {
         wanted.fixed("parent IS NULL");
     }
+    // What a run starts is younger than itself.
+    wanted.text("id >", filter.of.as_ref().map(RunId::as_str))?;
+    wanted.begins("parent", filter.of.as_ref().map(|run| format!("{run}.")).as_deref())?;
     wanted.text("id <", filter.before.as_ref().map(RunId::as_str))?;
     wanted.text("id >", filter.after.as_ref().map(RunId::as_str))?;
     Ok(wanted)

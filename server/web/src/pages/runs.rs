@@ -77,6 +77,8 @@ pub(crate) struct Asked {
     pipeline: String,
     user: String,
     since: String,
+    /// `none` without the runs that tasks have started, or the run whose tasks have.
+    parent: String,
     /// Empty for the newest first.
     sort: String,
     cursor: String,
@@ -85,7 +87,19 @@ pub(crate) struct Asked {
 impl Asked {
     /// Whether some runs are left out.
     fn narrows(&self) -> bool {
-        [&self.q, &self.state, &self.pipeline, &self.user, &self.since].iter().any(|field| !field.is_empty())
+        self.fields().iter().any(|(_, value)| !value.is_empty())
+    }
+
+    /// What some runs are left out by, as the URL has it.
+    fn fields(&self) -> [(&'static str, &str); 6] {
+        [
+            ("q", &self.q),
+            ("state", &self.state),
+            ("pipeline", &self.pipeline),
+            ("user", &self.user),
+            ("since", &self.since),
+            ("parent", &self.parent),
+        ]
     }
 
     fn query(&self, now: Timestamp) -> RunsQuery {
@@ -96,6 +110,7 @@ impl Asked {
             user: Some(self.user.clone()),
             text: Some(self.q.trim().to_owned()),
             since: since.map(|since| Time(since.before(now))),
+            parent: Some(self.parent.clone()),
             sort: Some(self.sort.clone()),
             ..RunsQuery::default()
         }
@@ -104,14 +119,7 @@ impl Asked {
     /// The same list in this order, from this place on.
     fn url(&self, project: &str, sort: &str, cursor: &str) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
-        let fields = [
-            ("q", &self.q),
-            ("state", &self.state),
-            ("pipeline", &self.pipeline),
-            ("user", &self.user),
-            ("since", &self.since),
-        ];
-        for (name, value) in fields.into_iter().filter(|(_, value)| !value.is_empty()) {
+        for (name, value) in self.fields().into_iter().filter(|(_, value)| !value.is_empty()) {
             query.append_pair(name, value);
         }
         // The usual order needs no word.

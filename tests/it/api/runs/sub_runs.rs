@@ -90,6 +90,19 @@ fn each_element_has_a_run_and_what_an_earlier_task_reported_can_be_its_parameter
         .map(|one| &one["outputs"]["tasks"]["square"]["area"])
         .collect();
     assert_eq!(areas, [4, 9, 16]);
+
+    let listed = |query: &str| -> Vec<String> {
+        let page = editor.get(&format!("/projects/default/runs?{query}")).expect(200).json();
+        page["items"].as_array().unwrap().iter().map(id).collect()
+    };
+    assert_eq!((listed("").len(), listed("parent=none")), (4, vec![run.clone()]));
+    let children = listed(&format!("parent={run}"));
+    assert!(children.len() == 3 && !children.contains(&run), "{children:?}");
+    assert_eq!(listed(&format!("parent={}", children[0])), Vec::<String>::new());
+    let wrong = editor.get("/projects/default/runs?parent=me").expect(422);
+    assert_eq!(wrong.problem("invalid")["problems"][0]["path"], "/parent");
+    let page = editor.get(&format!("page:/projects/default/runs?parent={run}")).expect(200).text();
+    assert!(page.matches("class=\"runs-parent\"").count() == 3 && page.contains("Started by run"), "{page}");
 }
 
 #[test]

@@ -35,6 +35,8 @@ pub struct RunsQuery {
     pub since: Option<Time>,
     /// Only those that were asked for before this moment.
     pub until: Option<Time>,
+    /// Only those that tasks of this run have started; `none` for those that no task has started.
+    pub parent: Option<String>,
     /// `-created`, the newest first, or `created`.
     pub sort: Option<String>,
 }
@@ -139,8 +141,19 @@ pub(crate) fn filter(projects: Option<Vec<String>>, query: &RunsQuery) -> ApiRes
             ));
         }
     };
+    let (top, of) = match given(&query.parent).as_deref() {
+        None => (false, None),
+        Some("none") => (true, None),
+        Some(run) => {
+            let unknown =
+                |_| ApiError::field("/parent", format!("parent is `{run}`: it must be a run's id, or none"));
+            (false, Some(run.parse().map_err(unknown)?))
+        }
+    };
     Ok(RunFilter {
         projects,
+        top,
+        of,
         pipeline: given(&query.pipeline),
         states: states(query.state.as_deref().unwrap_or_default())?,
         user: given(&query.user),
