@@ -82,7 +82,7 @@ pub fn ended(client: &Client, run: &str) -> Value {
     let mut seen = Value::Null;
     until("the run ends", || {
         seen = client.get(&format!("/runs/{run}")).expect(200).json();
-        !matches!(seen["state"].as_str(), Some("queued" | "running"))
+        !matches!(seen["state"].as_str(), Some("queued" | "running" | "cancelling"))
     });
     seen
 }
