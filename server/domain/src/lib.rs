@@ -26,6 +26,7 @@ pub mod plan;
 pub mod problem;
 pub mod quantity;
 pub mod record;
+pub mod quota;
 pub mod resources;
 pub mod search;
 pub mod state;

@@ -1,0 +1,312 @@
+//! Quotas: what each project, and each group of projects, may hold of a pool of machines.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::quantity::{BadQuantity, Bytes, Cpu};
+
+/// A pool of machines that quotas are given of: a node group of a cluster, or the whole of it. What a job holds of a node
+/// group, it holds of its cluster, too; its quota is that of the node group.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pool {
+    /// The cluster's name.
+    pub cluster: String,
+    /// The node group's; absent: the whole cluster.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub node_group: Option<String>,
+}
+
+impl fmt::Display for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.node_group {
+            Some(group) => write!(f, "{}/{group}", self.cluster),
+            None => f.write_str(&self.cluster),
+        }
+    }
+}
+
+/// What is counted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Resource {
+    /// Processing power, in thousandths of a core.
+    Cpu,
+    /// Memory, in bytes.
+    Memory,
+    /// Whole graphics cards of any type.
+    Gpus,
+    /// Whole cards whose product's name has this in it, in any case: what a task asks for as `gpu.type`.
+    GpusOf(String),
+    /// Workers.
+    Pods,
+    /// Runs that have a job in the pool.
+    Runs,
+}
+
+/// Why a text names no resource.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is none of cpu, memory, gpus, gpus/TYPE, pods, runs")]
+pub struct UnknownResource(String);
+
+impl FromStr for Resource {
+    type Err = UnknownResource;
+
+    fn from_str(text: &str) -> Result<Self, UnknownResource> {
+        match text {
+            "cpu" => Ok(Self::Cpu),
+            "memory" => Ok(Self::Memory),
+            "gpus" => Ok(Self::Gpus),
+            "pods" => Ok(Self::Pods),
+            "runs" => Ok(Self::Runs),
+            other => match other.strip_prefix("gpus/") {
+                Some(kind) if !kind.is_empty() => Ok(Self::GpusOf(kind.to_owned())),
+                _ => Err(UnknownResource(text.to_owned())),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cpu => f.write_str("cpu"),
+            Self::Memory => f.write_str("memory"),
+            Self::Gpus => f.write_str("gpus"),
+            Self::GpusOf(kind) => write!(f, "gpus/{kind}"),
+            Self::Pods => f.write_str("pods"),
+            Self::Runs => f.write_str("runs"),
+        }
+    }
+}
+
+impl Resource {
+    /// An amount of it in words: `4` of CPU, `16Gi` of memory, `8` cards.
+    #[must_use]
+    pub fn written(&self, amount: u64) -> String {
+        match self {
+            Self::Cpu => Cpu(amount).to_string(),
+            Self::Memory => Bytes(amount).to_string(),
+            Self::Gpus | Self::GpusOf(_) | Self::Pods | Self::Runs => amount.to_string(),
+        }
+    }
+
+    /// Reads an amount of it as people write it.
+    ///
+    /// # Errors
+    /// When it is none; the message says what is expected.
+    pub fn read(&self, text: &str) -> Result<u64, BadAmount> {
+        match self {
+            Self::Cpu => Ok(text.parse::<Cpu>()?.0),
+            Self::Memory => Ok(text.parse::<Bytes>()?.0),
+            Self::Gpus | Self::GpusOf(_) | Self::Pods | Self::Runs => {
+                let count = text.trim().parse::<u32>().map_err(|_| BadAmount::Count(text.to_owned()))?;
+                Ok(u64::from(count))
+            }
+        }
+    }
+}
+
+/// Why a text is no amount of a resource.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BadAmount {
+    /// None of CPU or memory.
+    #[error(transparent)]
+    Quantity(#[from] BadQuantity),
+    /// No count.
+    #[error("`{0}` is not a whole number from 0 to 4294967295")]
+    Count(String),
+}
+
+/// Amounts by resource: `{cpu: 16, memory: 64Gi, gpus: 8, "gpus/H100": 4, pods: 100, runs: 5}`. One that is absent is nothing
+/// in what is guaranteed or held, and no bound in a limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Amounts(pub BTreeMap<Resource, u64>);
+
+impl Amounts {
+    /// The amount of a resource, if it has one.
+    #[must_use]
+    pub fn get(&self, resource: &Resource) -> Option<u64> {
+        self.0.get(resource).copied()
+    }
+
+    /// Whether it says nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl FromIterator<(Resource, u64)> for Amounts {
+    fn from_iter<T: IntoIterator<Item = (Resource, u64)>>(amounts: T) -> Self {
+        Self(amounts.into_iter().collect())
+    }
+}
+
+impl Serialize for Amounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(resource, amount)| {
+            let written = match resource {
+                Resource::Cpu | Resource::Memory => Value::from(resource.written(*amount)),
+                Resource::Gpus | Resource::GpusOf(_) | Resource::Pods | Resource::Runs => {
+                    Value::from(*amount)
+                }
+            };
+            (resource.to_string(), written)
+        }))
+    }
+}
+
+impl<'de> Deserialize<'de> for Amounts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let read = |(name, amount): (String, Value)| {
+            let resource = name.parse::<Resource>().map_err(D::Error::custom)?;
+            let text = match amount {
+                Value::String(text) => text,
+                Value::Number(number) => number.to_string(),
+                other => return Err(D::Error::custom(format_args!("{name}: {other} is not an amount"))),
+            };
+            let amount = resource
+                .read(&text)
+                .map_err(|error| D::Error::custom(format_args!("{name}: {error}")))?;
+            Ok((resource, amount))
+        };
+        BTreeMap::<String, Value>::deserialize(deserializer)?.into_iter().map(read).collect()
+    }
+}
+
+impl JsonSchema for Amounts {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Amounts".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let cpu = generator.subschema_for::<Cpu>();
+        let memory = generator.subschema_for::<Bytes>();
+        let count = json_schema!({ "type": "integer", "minimum": 0, "maximum": u32::MAX });
+        json_schema!({
+            "type": "object",
+            "description": "Amounts by resource; `gpus/H100` are cards of a type.",
+            "properties": { "cpu": cpu, "memory": memory, "gpus": count, "pods": count, "runs": count },
+            "patternProperties": { "^gpus/.+$": count },
+            "additionalProperties": false,
+        })
+    }
+}
+
+/// A node of the tree of quotas.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", content = "name", rename_all = "snake_case")]
+pub enum Queue {
+    /// A group of projects, or of such groups.
+    Group(String),
+    /// A project.
+    Project(String),
+}
+
+impl Queue {
+    /// Its name. A group and a project may have the same.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Group(name) | Self::Project(name) => name,
+        }
+    }
+}
+
+/// What a queue has of one pool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Quota {
+    /// Its own: what it needs of this it gets, also from those that have borrowed it.
+    #[serde(skip_serializing_if = "Amounts::is_empty", default)]
+    pub guarantee: Amounts,
+    /// All that it may hold, what is borrowed included; a resource that is absent has no bound.
+    #[serde(skip_serializing_if = "Amounts::is_empty", default)]
+    pub limit: Amounts,
+    /// Its share, beside those of its siblings, of what nobody is guaranteed or uses: from 1 to 1,000.
+    #[serde(default = "Quota::usual_weight")]
+    pub weight: u32,
+    /// Whether it may hold more than it is guaranteed.
+    #[serde(default = "yes")]
+    pub borrow: bool,
+    /// Whether others may hold what it is guaranteed and does not use.
+    #[serde(default = "yes")]
+    pub lend: bool,
+    /// The most that one person's jobs may hold of it; of a project only.
+    #[serde(skip_serializing_if = "Amounts::is_empty", default)]
+    pub per_person: Amounts,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Quota {
+    /// The weight of a queue that was given none.
+    #[must_use]
+    pub fn usual_weight() -> u32 {
+        100
+    }
+}
+
+impl Default for Quota {
+    /// What a queue has of a pool where nothing was said of it: no guarantee, no limit.
+    fn default() -> Self {
+        Self {
+            guarantee: Amounts::default(),
+            limit: Amounts::default(),
+            weight: Self::usual_weight(),
+            borrow: true,
+            lend: true,
+            per_person: Amounts::default(),
+        }
+    }
+}
+
+/// A queue with its place in the tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueRecord {
+    /// Which.
+    pub queue: Queue,
+    /// The group that it is in; none for one at the top.
+    pub parent: Option<String>,
+    /// What it has, by pool; of others it has [`Quota::default`].
+    pub quotas: BTreeMap<Pool, Quota>,
+    /// Counts its changes, from 1; 0 for a project of which nothing was said.
+    pub revision: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_written_as_they_are_read() {
+        let text = r#"{"cpu":"1500m","memory":"64Gi","gpus":8,"gpus/H100":4,"pods":100,"runs":5}"#;
+        let amounts: Amounts = serde_json::from_str(text).unwrap();
+        assert_eq!(amounts.get(&Resource::Cpu), Some(1500));
+        assert_eq!(amounts.get(&Resource::GpusOf("H100".into())), Some(4));
+        assert_eq!(serde_json::to_string(&amounts).unwrap(), text);
+    }
+
+    #[test]
+    fn what_is_no_amount_names_its_resource() {
+        for (text, said) in [
+            (r#"{"disk": 1}"#, "`disk` is none of cpu"),
+            (r#"{"gpus/": 1}"#, "`gpus/` is none of"),
+            (r#"{"cpu": "much"}"#, "cpu: `much` is not an amount of CPU"),
+            (r#"{"gpus": -1}"#, "gpus: `-1` is not a whole number"),
+            (r#"{"pods": null}"#, "pods: null is not an amount"),
+        ] {
+            let error = serde_json::from_str::<Amounts>(text).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}
