@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "clippy knows functions marked as tests, not their helpers")]
 
 mod clouds;
+mod full;
 mod hdfs;
 mod helpers;
 mod local;
