@@ -1,6 +1,10 @@
 //! Quotas: what each project, and each group of projects, may hold of a pool of machines.
 
+pub mod check;
+pub mod effect;
+pub mod held;
 pub mod room;
+pub mod standing;
 pub mod tree;
 
 use std::collections::BTreeMap;
@@ -57,10 +61,16 @@ impl FromStr for Pool {
 }
 
 impl Pool {
+    /// The whole of a cluster.
+    #[must_use]
+    pub fn of(cluster: &str) -> Self {
+        Self { cluster: cluster.to_owned(), node_group: None }
+    }
+
     /// The whole of its cluster.
     #[must_use]
     pub fn whole(&self) -> Self {
-        Self { cluster: self.cluster.clone(), node_group: None }
+        Self::of(&self.cluster)
     }
 
     /// Whether what is held of `other` is held of this, too.

@@ -31,6 +31,11 @@ impl<'t> Tree<'t> {
         self.queues.values().copied()
     }
 
+    /// The projects.
+    pub fn projects(&self) -> impl Iterator<Item = &'t Queue> {
+        self.all().map(|one| &one.queue).filter(|queue| matches!(queue, Queue::Project(_)))
+    }
+
     /// The queues in a group, or at the top.
     pub fn inside(&self, group: Option<&str>) -> impl Iterator<Item = &'t QueueRecord> {
         self.all().filter(move |one| one.parent.as_deref() == group)
