@@ -1,5 +1,6 @@
 //! The records that the engine writes, as rows of their tables and back.
 
+use cubeloom_domain::accounting::Account;
 use cubeloom_domain::record::{AttemptRecord, CacheEntry, ExpansionRecord, InstanceRecord, RunRecord};
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::usage::UsageSummary;
@@ -179,32 +180,41 @@ pub(crate) fn instance_from(columns: &mut Columns<'_>) -> Result<InstanceRecord,
     })
 }
 
-pub(crate) static ATTEMPTS: Upsert = Upsert::new(
-    "attempts",
-    &[
-        "run_id",
-        "task",
-        "instance",
-        "n",
-        "task_name",
-        "live",
-        "state_json",
-        "created_at",
-        "cpu",
-        "memory",
-        "gpus",
-        "workers",
-        "bindings_json",
-        "used_cpu_us",
-        "peak_memory",
-        "kernel_peak_memory",
-    ],
-    4,
-);
+const ATTEMPT: &[&str] = &[
+    "run_id",
+    "task",
+    "instance",
+    "n",
+    "task_name",
+    "live",
+    "state_json",
+    "created_at",
+    "cpu",
+    "memory",
+    "gpus",
+    "workers",
+    "bindings_json",
+    "used_cpu_us",
+    "peak_memory",
+    "kernel_peak_memory",
+    "user_name",
+    "template",
+    "cluster",
+    "node_group",
+    "card_parts",
+    "counted",
+];
+
+pub(crate) static ATTEMPTS: Upsert = Upsert::new("attempts", ATTEMPT, 4).adding(1);
+
+/// The same for attempts that have ended: of each is told how often that was written.
+pub(crate) static ENDED: Upsert =
+    Upsert::new("attempts", ATTEMPT, 4).adding(1).returning("run_id, task, instance, n, counted");
 
 /// The columns of [`attempt`].
 pub(crate) const ATTEMPT_COLUMNS: &str = "run_id, task, instance, n, task_name, state_json, created_at, \
-     cpu, memory, gpus, workers, bindings_json, used_cpu_us, peak_memory, kernel_peak_memory";
+     cpu, memory, gpus, workers, bindings_json, used_cpu_us, peak_memory, kernel_peak_memory, \
+     user_name, template, cluster, node_group, card_parts";
 
 impl Row for AttemptRecord {
     type Key<'a> = (&'a RunId, TaskIx, u32, u32);
@@ -221,6 +231,9 @@ impl Row for AttemptRecord {
         values.int(self.workers)?.json(&self.bindings)?;
         values.int(self.usage.cpu_us)?.int(self.usage.peak_memory.0)?;
         values.maybe_int(self.usage.kernel_peak_memory.map(|bytes| bytes.0))?;
+        let Account { user, template, cluster, node_group, card_parts } = &self.account;
+        values.text(user)?.text(template)?.text(cluster)?.text(node_group)?.int(*card_parts)?;
+        values.flag(!self.state.is_live())?;
         Ok(())
     }
 }
@@ -246,6 +259,13 @@ pub(crate) fn attempt_from(columns: &mut Columns<'_>) -> Result<AttemptRecord, S
             cpu_us: columns.int()?,
             peak_memory: Bytes(columns.int()?),
             kernel_peak_memory: columns.maybe_int()?.map(Bytes),
+        },
+        account: Account {
+            user: columns.text()?.into(),
+            template: columns.text()?.into(),
+            cluster: columns.text()?.into(),
+            node_group: columns.text()?.into(),
+            card_parts: columns.int()?,
         },
     })
 }

@@ -17,7 +17,8 @@ pub use price::{Price, PriceList, Rates};
 pub use stay::Stay;
 
 use crate::job::Job;
-use crate::resources::GpuRequest;
+use crate::plan::{PlannedTask, RunPlan};
+use crate::resources::{GpuRequest, Resources};
 
 /// Whom an attempt is counted for, and where: known when it is made, kept with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,18 +40,36 @@ impl Account {
     #[must_use]
     pub fn of(job: &Job, cluster: &str) -> Self {
         let template = job.template.split_once('@').map_or(job.template.as_str(), |(name, _)| name);
-        let parts = |role: &crate::job::JobRole| {
-            let part = role.resources.gpu.as_ref().map_or(0, card_part);
-            part.saturating_mul(u64::from(role.replicas))
-        };
+        let roles = job.roles.iter().map(|role| (&role.resources, role.replicas));
         Self {
             user: job.user.clone(),
             template: template.to_owned(),
             cluster: cluster.to_owned(),
             node_group: job.placement.node_group.clone().unwrap_or_default(),
-            card_parts: job.roles.iter().map(parts).fold(0, u64::saturating_add),
+            card_parts: card_parts(roles),
         }
     }
+
+    /// The account of a task of a plan, for somebody.
+    #[must_use]
+    pub fn planned(user: &str, plan: &RunPlan, task: &PlannedTask) -> Self {
+        let template = plan.templates.get(task.template as usize);
+        Self {
+            user: user.to_owned(),
+            template: template.map(|template| template.name.clone()).unwrap_or_default(),
+            cluster: plan.cluster.clone(),
+            node_group: task.placement.node_group.clone().unwrap_or_default(),
+            card_parts: card_parts(task.roles.iter().map(|role| (&role.resources, role.replicas))),
+        }
+    }
+}
+
+fn card_parts<'r>(roles: impl Iterator<Item = (&'r Resources, u32)>) -> u64 {
+    let parts = |(resources, workers): (&Resources, u32)| {
+        let part = resources.gpu.as_ref().map_or(0, card_part);
+        part.saturating_mul(u64::from(workers))
+    };
+    roles.map(parts).fold(0, u64::saturating_add)
 }
 
 /// The part of a card that is asked for, in thousandths: a fraction, or slices of MIG, of which a card has seven. Of an
@@ -130,6 +149,26 @@ impl Figures {
             attempts: self.attempts.saturating_add(other.attempts),
             failed: self.failed.saturating_add(other.failed),
             cost: self.cost.plus(other.cost),
+        }
+    }
+
+    /// The same where it is believable, so that sums of it fit into the database whatever a cluster has told.
+    #[must_use]
+    pub fn bounded(self) -> Self {
+        let most = |amount: i64| amount.clamp(0, 1 << 50);
+        let cost = Cost {
+            cpu: Money(most(self.cost.cpu.0)),
+            memory: Money(most(self.cost.memory.0)),
+            gpu: Money(most(self.cost.gpu.0)),
+        };
+        Self {
+            cpu: most(self.cpu),
+            memory: most(self.memory),
+            gpu: most(self.gpu),
+            used_cpu: most(self.used_cpu),
+            used_memory: most(self.used_memory),
+            cost,
+            ..self
         }
     }
 

@@ -9,8 +9,12 @@ use crate::outcome::{FailureKind, Outcome};
 use crate::record::AttemptRecord;
 use crate::state::AttemptState;
 
-/// The most days that an attempt is counted on: what is said to have begun earlier comes from a clock that is wrong.
-const LONGEST: i64 = 3660;
+/// The most days that an attempt runs: what is said to have begun earlier comes from a clock that is wrong, and is not
+/// counted.
+const LONGEST: i64 = 1000;
+
+/// The most of anything that an attempt is counted with: a million of cores or cards, a PiB.
+const MOST: u64 = 1 << 30;
 
 const MICROS: i128 = 1_000_000;
 const MIB: u64 = 1 << 20;
@@ -50,20 +54,26 @@ impl Stay {
         };
         // What has not begun holds nothing; a clock that went backwards gives nothing back.
         let from = attempt.state.started_at().unwrap_or(until).min(until);
-        let earliest = Day::of(until).plus(-LONGEST).start();
-        let memory = attempt.amount.memory.0 / MIB;
+        let from = if from < Day::of(until).plus(-LONGEST).start() { until } else { from };
+        let memory = (attempt.amount.memory.0 / MIB).min(MOST);
         let peak = (attempt.usage.peak_memory.0 / MIB).saturating_mul(u64::from(attempt.workers));
         Self {
-            from: from.max(earliest),
+            from,
             until,
-            cpu: attempt.amount.cpu.0,
+            cpu: attempt.amount.cpu.0.min(MOST),
             memory,
-            gpu: parts(attempt.amount.gpus, &attempt.account),
+            gpu: parts(attempt.amount.gpus, &attempt.account).min(MOST),
             used_cpu: attempt.usage.cpu_us,
             // The peak is the largest worker's: of workers that differ, all together had less.
             used_memory: peak.min(memory),
             ended,
         }
+    }
+
+    /// Of an attempt that has ended.
+    #[must_use]
+    pub fn ended(attempt: &AttemptRecord) -> Self {
+        Self::of(attempt, attempt.created_at)
     }
 
     /// What it held between two moments, at one price.

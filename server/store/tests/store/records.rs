@@ -1,5 +1,6 @@
 //! Records as tests need them.
 
+use cubeloom_domain::accounting::Account;
 use cubeloom_domain::executor::Report;
 use cubeloom_domain::job::SuccessRule;
 use cubeloom_domain::lowered::Bindings;
@@ -102,6 +103,12 @@ pub fn attempt(run: &RunId, task: u32, instance: u32, n: u32) -> AttemptRecord {
         workers: 1,
         bindings: Bindings::None,
         usage: UsageSummary::default(),
+        account: Account {
+            user: "ada".into(),
+            template: "command".into(),
+            cluster: "local".into(),
+            ..Account::default()
+        },
     }
 }
 

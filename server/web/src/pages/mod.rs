@@ -28,9 +28,11 @@ mod run_compare;
 pub(crate) mod runs;
 pub(crate) mod secrets;
 mod sign_in;
+mod statement;
 mod storage;
 mod template;
 mod templates;
+mod usage;
 mod users;
 
 use axum::Router;
@@ -63,6 +65,8 @@ pub(crate) fn router() -> Router<Web> {
         .route("/projects/{project}/models/{model}", get(models::model))
         .route("/projects/{project}/models/{model}/versions/{version}", get(models::version))
         .route("/clusters", get(clusters::page))
+        .route("/usage", get(usage::page))
+        .route("/projects/{project}/statements/{month}", get(statement::page))
         .route("/me", get(me::show))
         .route("/users", get(users::show))
         .route("/audit", get(audit::show))

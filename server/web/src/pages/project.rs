@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::response::Response;
 
 use super::projects::word;
+use super::usage::MonthUsage;
 use super::{Frame, html};
 use crate::api::members::MemberView;
 use crate::api::projects::ProjectView;
@@ -24,6 +25,8 @@ struct ProjectPage {
     roles: [&'static str; 3],
     /// The volumes into which logs can be copied.
     stores: Vec<String>,
+    /// What it holds and uses this month.
+    usage: MonthUsage,
 }
 
 impl ProjectPage {
@@ -60,6 +63,7 @@ pub(crate) async fn show(
     let members = web.store().members(&name).await?.into_iter().map(MemberView::from).collect();
     let volumes = web.store().volumes(&name).await?.into_iter();
     let stores = volumes.filter(|volume| takes_logs(&volume.place)).map(|volume| volume.name).collect();
+    let usage = MonthUsage::of(&web, &name).await?;
     let project = ProjectView::new(project, caller.role).with_behind(&web);
-    html(&ProjectPage { frame, project, members, roles: ["viewer", "editor", "owner"], stores })
+    html(&ProjectPage { frame, project, members, roles: ["viewer", "editor", "owner"], stores, usage })
 }

@@ -1,0 +1,23 @@
+//! What attempts held and used: added up by day in the transaction that writes their end, read without them.
+
+mod backfill;
+mod count;
+mod report;
+mod rows;
+
+use cubeloom_domain::accounting::Account;
+use cubeloom_domain::plan::RunPlan;
+use cubeloom_domain::record::{AttemptRecord, RunRecord};
+
+pub(crate) use count::write_attempts;
+pub use report::UsageFilter;
+pub(crate) use report::lines;
+pub(crate) use rows::{DayRow, REPLACED, day_row, rows_of};
+
+/// Gives an attempt that an earlier program wrote the account that its run's plan says.
+pub(crate) fn complete(attempt: &mut AttemptRecord, run: &RunRecord, plan: &RunPlan) {
+    if attempt.account == Account::default() && attempt.task.index() < plan.tasks.len() {
+        let user = run.acting.as_ref().unwrap_or(&run.user);
+        attempt.account = Account::planned(user, plan, plan.task(attempt.task));
+    }
+}
