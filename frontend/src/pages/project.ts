@@ -7,9 +7,11 @@ import { confirm } from "../core/dialog";
 import { onSubmit, trying } from "../core/form";
 import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
+import { watchBudget } from "../people/budget";
 
 /** Starts the page. */
 export function start(): void {
+  watchBudget(document.querySelector<HTMLElement>("#set-budget"));
   const settings = document.querySelector<HTMLFormElement>("#settings-form");
   if (!settings) return;
   const project = settings.dataset["project"] ?? "";

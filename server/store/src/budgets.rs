@@ -43,7 +43,8 @@ impl Store {
                 return Err(StoreError::NoSuchProject(budget.project.clone()));
             }
             let month = budget.month.to_string();
-            let mut change = target(&budget.project, &month, expected).take(self.backend(), connection).await?;
+            let mut change =
+                target(&budget.project, &month, expected).take(self.backend(), connection).await?;
             if change == Change::Missing && expected.is_none() {
                 change = Change::Done(1);
             }
@@ -119,10 +120,7 @@ impl Store {
 ///
 /// # Errors
 /// [`StoreError::BudgetSpent`], or when the database refuses.
-pub(crate) async fn refuse_spent(
-    connection: &mut AnyConnection,
-    run: &RunRecord,
-) -> Result<(), StoreError> {
+pub(crate) async fn refuse_spent(connection: &mut AnyConnection, run: &RunRecord) -> Result<(), StoreError> {
     if run.parent.is_some() {
         return Ok(());
     }

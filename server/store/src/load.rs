@@ -4,10 +4,10 @@ use cubeloom_domain::RunId;
 use cubeloom_domain::record::LoadedRun;
 use sqlx::AssertSqlSafe;
 
-use crate::{Store, usage};
 use crate::error::StoreError;
 use crate::query::collect;
 use crate::rows::{self, ATTEMPT_COLUMNS};
+use crate::{Store, usage};
 
 impl Store {
     /// A run with all that the engine needs to go on with it; of its attempts only those that have not ended.

@@ -132,9 +132,8 @@ impl Store {
         let sql = rows_of("WHERE cluster = $1 AND day >= $2");
         let query = sqlx::query_with(AssertSqlSafe(sql), values.arguments);
         let mut rows: Vec<DayRow> = collect(connection, query, day_row).await?;
-        let rates = |list: &PriceList, row: &DayRow| {
-            list.at(&row.line.cluster, &row.line.node_group, row.line.day)
-        };
+        let rates =
+            |list: &PriceList, row: &DayRow| list.at(&row.line.cluster, &row.line.node_group, row.line.day);
         rows.retain(|row| rates(before, row) != rates(&now, row));
         for row in &mut rows {
             row.figures.cost = rates(&now, row).cost_of(&row.figures);
@@ -186,7 +185,11 @@ fn read(row: &AnyRow) -> Result<Price, StoreError> {
         cluster: columns.text()?.into(),
         node_group: columns.text()?.into(),
         from: Day(columns.int()?),
-        rates: Rates { cpu: Money(columns.int()?), memory: Money(columns.int()?), gpu: Money(columns.int()?) },
+        rates: Rates {
+            cpu: Money(columns.int()?),
+            memory: Money(columns.int()?),
+            gpu: Money(columns.int()?),
+        },
         user: columns.text()?.into(),
         revision: columns.int()?,
     })

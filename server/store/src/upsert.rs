@@ -126,7 +126,8 @@ impl Upsert {
         let values: Vec<String> = (0..rows).map(row).collect();
         let (replaced, added) = self.columns[self.keys..].split_at(width - self.keys - self.added);
         let replaced = replaced.iter().map(|column| format!("{column} = excluded.{column}"));
-        let added = added.iter().map(|column| format!("{column} = {}.{column} + excluded.{column}", self.table));
+        let added =
+            added.iter().map(|column| format!("{column} = {}.{column} + excluded.{column}", self.table));
         let updates: Vec<String> = replaced.chain(added).collect();
         let returned = self.returned.map_or(String::new(), |columns| format!(" RETURNING {columns}"));
         let sql = format!(

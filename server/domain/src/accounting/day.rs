@@ -161,9 +161,10 @@ impl FromStr for Month {
 fn numbers(text: &str, widths: &[usize]) -> Option<Vec<i64>> {
     let parts: Vec<&str> = text.split('-').collect();
     let fits = parts.len() == widths.len()
-        && parts.iter().zip(widths).all(|(part, width)| {
-            part.len() == *width && part.bytes().all(|byte| byte.is_ascii_digit())
-        });
+        && parts
+            .iter()
+            .zip(widths)
+            .all(|(part, width)| part.len() == *width && part.bytes().all(|byte| byte.is_ascii_digit()));
     if !fits {
         return None;
     }

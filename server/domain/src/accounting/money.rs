@@ -12,7 +12,9 @@ pub struct Money(pub i64);
 
 /// Why a text is no amount of money.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{0}` is not an amount such as 0.35 or 1200, with at most six digits behind the point and up to 1000000000")]
+#[error(
+    "`{0}` is not an amount such as 0.35 or 1200, with at most six digits behind the point and up to 1000000000"
+)]
 pub struct BadMoney(String);
 
 const UNIT: i64 = 1_000_000;

@@ -129,11 +129,16 @@ fn days_and_months_are_those_of_the_calendar() {
     for (text, day) in [("1970-01-01", 0), ("2000-02-29", 11_016), ("2026-11-24", 20_781)] {
         assert_eq!((text.parse(), Day(day).to_string().as_str()), (Ok(Day(day)), text));
     }
-    for text in ["2026-02-29", "2026-13-01", "2026-1-01", "26-01-01", "2026-01-01x", "", "1969-12-31", "2026-00-10"] {
+    for text in
+        ["2026-02-29", "2026-13-01", "2026-1-01", "26-01-01", "2026-01-01x", "", "1969-12-31", "2026-00-10"]
+    {
         assert!(text.parse::<Day>().is_err(), "{text}");
     }
     let month: Month = "2024-02".parse().unwrap_or_else(|_| Day(0).month());
-    assert_eq!((month.first().to_string(), month.last().to_string()), ("2024-02-01".into(), "2024-02-29".into()));
+    assert_eq!(
+        (month.first().to_string(), month.last().to_string()),
+        ("2024-02-01".into(), "2024-02-29".into())
+    );
     assert_eq!((month.before().to_string(), month.period().days()), ("2024-01".into(), 29));
     assert_eq!("2023-12".parse::<Month>().map(|month| month.next().to_string()), Ok("2024-01".into()));
     for text in ["2026-00", "2026-13", "2026", "2026-1", "1969-12"] {

@@ -83,11 +83,7 @@ pub(crate) fn day_row(row: &AnyRow) -> Result<DayRow, StoreError> {
         used_memory: columns.int()?,
         attempts: columns.int()?,
         failed: columns.int()?,
-        cost: Cost {
-            cpu: Money(columns.int()?),
-            memory: Money(columns.int()?),
-            gpu: Money(columns.int()?),
-        },
+        cost: Cost { cpu: Money(columns.int()?), memory: Money(columns.int()?), gpu: Money(columns.int()?) },
     };
     Ok(DayRow { line, figures })
 }

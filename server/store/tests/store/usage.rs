@@ -102,8 +102,11 @@ async fn an_end_is_counted_once_however_often_it_is_written(fixture: Fixture) {
     assert_eq!((once.attempts, once.failed), (2, 1));
     // A commit whose acknowledgement was lost is made again; and one pass may write the same end twice.
     commit(store, ended.clone()).await;
-    commit(store, ended.into_iter().chain([ran(&id, 0, (1, 3)), ran(&id, 2, (1, 1)), ran(&id, 2, (1, 1))]).collect())
-        .await;
+    commit(
+        store,
+        ended.into_iter().chain([ran(&id, 0, (1, 3)), ran(&id, 2, (1, 1)), ran(&id, 2, (1, 1))]).collect(),
+    )
+    .await;
     let again = total(store, at(24)).await;
     assert_eq!(again, Figures { attempts: 3, ..once });
     // One that never began and ends in the pass that writes it, and one that is a run of another pipeline.
@@ -141,7 +144,7 @@ async fn days_groups_and_what_runs_have_one_total(fixture: Fixture) {
                 node_group: if at == 0 { String::new() } else { "cards".into() },
                 card_parts: 250,
             };
-            let from = i64::from(at) * -20 - i64::try_from(n).unwrap();
+            let from = i64::from(at) * -20 - 10 - i64::try_from(n).unwrap();
             written.push(AttemptRecord { account, ..ran(&run_id(n), at, (from, from + 30)) });
         }
     }
@@ -212,7 +215,8 @@ async fn a_change_of_price_gives_counted_days_their_cost(fixture: Fixture) {
     // What ends from now on costs the same as what was counted before.
     commit(store, vec![ran(&id, 2, (-4, 2))]).await;
     assert_eq!(costs().await, ["8.00", "12.00", "1.00"]);
-    let dearer = Price { rates: Rates { gpu: Money(10_000_000), ..Rates::default() }, ..price("new", "", TODAY, 0) };
+    let dearer =
+        Price { rates: Rates { gpu: Money(10_000_000), ..Rates::default() }, ..price("new", "", TODAY, 0) };
     assert_eq!(store.update_price(&dearer, Some(1), &audit("change")).await.unwrap(), Change::Done(2));
     assert_eq!(costs().await, ["8.00", "40.00", "1.00"]);
     store.delete_price(&dearer, Some(2), &audit("change")).await.unwrap();
@@ -254,7 +258,8 @@ async fn a_spent_budget_stops_what_is_new(fixture: Fixture) {
     };
     assert_eq!(store.put_budget(&budget, Some(4), &audit("change")).await.unwrap(), Change::Missing);
     assert_eq!(store.put_budget(&budget, None, &audit("change")).await.unwrap(), Change::Done(1));
-    let level = async |now| store.budget_standing("shop", now).await.unwrap().map(|standing| standing.level());
+    let level =
+        async |now| store.budget_standing("shop", now).await.unwrap().map(|standing| standing.level());
     assert_eq!(level(at(24)).await, Some(Level::Within), "it goes on into this month");
     commit(store, vec![ran(&id, 0, (0, 8))]).await;
     assert_eq!(level(at(9)).await, Some(Level::Warned));
@@ -292,7 +297,10 @@ async fn a_spent_budget_stops_what_is_new(fixture: Fixture) {
     store.put_budget(&more, None, &audit("change")).await.unwrap();
     assert_eq!(level(at(10)).await, None);
     assert_eq!(store.budgets("shop").await.unwrap().len(), 2);
-    assert_eq!(store.delete_budget("shop", more.month, Some(1), &audit("change")).await.unwrap(), Change::Done(2));
+    assert_eq!(
+        store.delete_budget("shop", more.month, Some(1), &audit("change")).await.unwrap(),
+        Change::Done(2)
+    );
     assert!(store.budget_standing("shop", at(10)).await.unwrap().is_some());
     let nobody = Budget { project: "nobody".into(), ..more };
     let error = store.put_budget(&nobody, None, &audit("change")).await.unwrap_err();
@@ -308,7 +316,10 @@ async fn attempts_of_before_are_counted_later(fixture: Fixture) {
     commit(store, (0..7).map(bare).chain([live]).collect()).await;
     // As an earlier program left it.
     let mut outside = AnyConnection::connect(&fixture.url).await.unwrap();
-    sqlx::raw_sql("DELETE FROM usage_days; UPDATE attempts SET counted = 0").execute(&mut outside).await.unwrap();
+    sqlx::raw_sql("DELETE FROM usage_days; UPDATE attempts SET counted = 0")
+        .execute(&mut outside)
+        .await
+        .unwrap();
     outside.close().await.unwrap();
     // An end that is written again meanwhile is not counted twice.
     commit(store, vec![ran(&id, 0, (0, 1))]).await;

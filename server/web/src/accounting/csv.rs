@@ -29,7 +29,8 @@ pub(crate) fn wanted(format: Option<Format>, headers: &HeaderMap) -> bool {
 /// When it cannot be written, which does not happen.
 pub(crate) fn file(name: &str, head: &[&str], rows: Vec<Vec<String>>) -> ApiResult<Response> {
     let bytes = table(head, rows).map_err(ApiError::internal)?;
-    let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")).map_err(ApiError::internal)?;
+    let disposition =
+        HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")).map_err(ApiError::internal)?;
     let kind = HeaderValue::from_static("text/csv; charset=utf-8");
     Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, disposition)], bytes).into_response())
 }

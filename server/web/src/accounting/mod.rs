@@ -19,5 +19,6 @@ pub(crate) fn today(web: &Web) -> Day {
 /// # Errors
 /// When it names none.
 pub(crate) fn month(text: &str) -> ApiResult<Month> {
-    text.parse().map_err(|error: cubeloom_domain::accounting::BadDay| ApiError::field("/month", error.to_string()))
+    text.parse()
+        .map_err(|error: cubeloom_domain::accounting::BadDay| ApiError::field("/month", error.to_string()))
 }

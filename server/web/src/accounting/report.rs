@@ -47,15 +47,16 @@ impl Asked {
     pub(crate) fn read(&self, web: &Web) -> ApiResult<Wanted> {
         let (mut found, today) = (Found::default(), today(web));
         let said = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
-        let mut day = |path: &str, text: &Option<String>, usual: Day| match said(text).map(|text| text.parse()) {
-            None => usual,
-            Some(Ok(day)) => day,
-            Some(Err(error)) => {
-                let error: cubeloom_domain::accounting::BadDay = error;
-                found.wrong(path, error.to_string());
-                usual
-            }
-        };
+        let mut day =
+            |path: &str, text: &Option<String>, usual: Day| match said(text).map(|text| text.parse()) {
+                None => usual,
+                Some(Ok(day)) => day,
+                Some(Err(error)) => {
+                    let error: cubeloom_domain::accounting::BadDay = error;
+                    found.wrong(path, error.to_string());
+                    usual
+                }
+            };
         let last = day("/to", &self.to, today);
         let first = day("/from", &self.from, last.month().first());
         let period = Period { first, last };

@@ -47,7 +47,13 @@ fn kinds(ada: &Client) -> Vec<Kind> {
     ada.put(&format!("{project}/members/emil"), "", &json!({"role": "viewer"})).expect(201);
     let far = json!({"name": "far", "access": "kubeconfig", "kubeconfig": AWAY});
     ada.post("/clusters", &far).expect(201);
+    let price = ada.post("/prices", &json!({"cluster": "local"})).expect(201).json();
+    let price = price["id"].as_str().unwrap();
+    let budget = format!("{project}/budgets/2999-01");
+    ada.put(&budget, "*", &json!({"amount": "1"})).expect(201);
     vec![
+        kind(&format!("/prices/{price}"), "PUT", json!({"gpu_hour": "2"}), true),
+        kind(&budget, "PUT", json!({"amount": "2"}), true),
         kind("/users/emil", "PATCH", json!({"display_name": "Emil"}), false),
         kind("/me", "PATCH", json!({"display_name": "Ada"}), false),
         kind(&format!("{project}/members/emil"), "PUT", json!({"role": "editor"}), true),

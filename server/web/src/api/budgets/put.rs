@@ -10,13 +10,13 @@ use super::view::{BudgetBody, BudgetView, audited, of_month, open_month};
 use crate::audit;
 use crate::auth::Caller;
 use crate::check::Found;
-use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::error::{ApiResult, ProblemDocument};
 use crate::etag::{IfMatch, Tagged, changed};
 use crate::extract::{Json, Path};
 use crate::state::Web;
 
-/// Sets what a project may spend in each month, from this one on until the next budget. `If-Match` is needed when one
-/// begins in this month already.
+/// Sets what a project may spend in each month, from this one on until the next budget. `If-Match` is the ETag of the
+/// budget that begins in this month already, or `*`.
 #[utoipa::path(
     put,
     path = "/projects/{project}/budgets/{month}",
@@ -24,7 +24,7 @@ use crate::state::Web;
     params(
         ("project" = String, Path),
         ("month" = String, Path, description = "The month, UTC, e.g. 2026-01; this month or a later one"),
-        ("If-Match" = Option<String>, Header)
+        ("If-Match" = String, Header)
     ),
     request_body = BudgetBody,
     responses(
@@ -41,16 +41,12 @@ pub(crate) async fn put(
     State(web): State<Web>,
     caller: Caller,
     Path((project, month)): Path<(String, String)>,
-    seen: Option<IfMatch>,
+    IfMatch(expected): IfMatch,
     Json(body): Json<BudgetBody>,
 ) -> ApiResult<Response> {
     let month = open_month(&web, &month)?;
     let amount = read(&body)?;
     let before = of_month(&web, &project, month).await?;
-    let expected = match (&before, seen) {
-        (Some(_), None) => return Err(ApiError::precondition_required()),
-        (_, seen) => seen.and_then(|seen| seen.0),
-    };
     let BudgetBody { warn_percent, stop, .. } = body;
     let budget = Budget { project: project.clone(), month, amount, warn_percent, stop, revision: 1 };
     let mut entry = audit::entry(&web, &caller, "budget.put", month.to_string()).after(audited(&budget));

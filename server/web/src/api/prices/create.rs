@@ -56,10 +56,12 @@ fn read(web: &Web, caller: &Caller, new: NewPrice) -> ApiResult<Price> {
         }
     };
     if from.month() < today.month() {
-        let message = format!("{} is over, and its statements have gone out: begin this month or later", from.month());
+        let message =
+            format!("{} is over, and its statements have gone out: begin this month or later", from.month());
         found.wrong("/valid_from", message);
     }
-    let NewPrice { cluster, cpu_hour, memory_gib_hour, gpu_hour, .. } = NewPrice { node_group: None, valid_from: None, ..new };
+    let NewPrice { cluster, cpu_hour, memory_gib_hour, gpu_hour, .. } =
+        NewPrice { node_group: None, valid_from: None, ..new };
     let rates = RatesBody { cpu_hour, memory_gib_hour, gpu_hour }.read(&mut found);
     found.refuse()?;
     let id = secret::new_id(web.now());

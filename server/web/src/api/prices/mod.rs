@@ -14,7 +14,9 @@ use crate::state::Web;
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Web> {
-    OpenApiRouter::new()
-        .routes(routes!(list::list, create::create))
-        .routes(routes!(get::get, update::update, delete::delete))
+    OpenApiRouter::new().routes(routes!(list::list, create::create)).routes(routes!(
+        get::get,
+        update::update,
+        delete::delete
+    ))
 }

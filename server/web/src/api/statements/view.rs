@@ -67,7 +67,8 @@ impl From<&Position> for PositionView {
 impl StatementView {
     /// A statement in this currency.
     pub(crate) fn new(statement: Statement, currency: Option<String>) -> Self {
-        let groups = |lines: &[_]| lines.iter().map(|(line, figures)| UsageGroup::new(line, figures)).collect();
+        let groups =
+            |lines: &[_]| lines.iter().map(|(line, figures)| UsageGroup::new(line, figures)).collect();
         Self {
             project: statement.project,
             month: statement.month.to_string(),

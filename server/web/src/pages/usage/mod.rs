@@ -76,6 +76,11 @@ impl UsagePage {
         WAYS.iter().map(|(by, word)| (*word, words::way(*by), *by == self.by)).collect()
     }
 
+    /// The word's key for what it is grouped by.
+    fn way(&self) -> &'static str {
+        words::way(self.by)
+    }
+
     fn hours(&self, amount: f64) -> String {
         hours(amount)
     }
@@ -163,12 +168,16 @@ fn rows(lines: &[(Line, Figures)], by: By, wanted: &Wanted, name: &dyn Fn(&Line)
     let href = |line: &Line| match by {
         By::Project if wanted.project.is_none() => {
             let (first, last) = (wanted.period.first.to_string(), wanted.period.last.to_string());
-            let pairs = [("from", first.as_str()), ("to", &last), ("by", "pipeline"), ("project", &line.project)];
+            let pairs =
+                [("from", first.as_str()), ("to", &last), ("by", "pipeline"), ("project", &line.project)];
             Some(with_query("/usage", &pairs))
         }
         _ => None,
     };
-    groups.iter().map(|(line, figures)| Row { name: name(line), href: href(line), figures: *figures }).collect()
+    groups
+        .iter()
+        .map(|(line, figures)| Row { name: name(line), href: href(line), figures: *figures })
+        .collect()
 }
 
 /// This month, the one before, the last 90 days and the last year.
@@ -176,7 +185,7 @@ fn periods(web: &Web, query: &PageQuery) -> Vec<(&'static str, String)> {
     let today = today(web);
     let month = today.month();
     let periods = [
-        ("usage.this-month", month.first(), today),
+        ("usage.present-month", month.first(), today),
         ("usage.last-month", month.before().first(), month.before().last()),
         ("usage.last-90-days", today.plus(-89), today),
         ("usage.last-year", today.plus(-364), today),
@@ -210,7 +219,11 @@ fn csv(query: &PageQuery, period: Period) -> String {
 
 /// Clusters and their node groups, for a script.
 fn pools(web: &Web) -> ApiResult<String> {
-    let pools: BTreeMap<String, Vec<String>> =
-        web.clusters().all().into_iter().map(|(name, executor)| (name, executor.facts().node_groups)).collect();
+    let pools: BTreeMap<String, Vec<String>> = web
+        .clusters()
+        .all()
+        .into_iter()
+        .map(|(name, executor)| (name, executor.facts().node_groups))
+        .collect();
     super::carried(&pools)
 }
