@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
+use cubeloom_domain::accounting::statement::Position;
 use cubeloom_domain::accounting::{Figures, Line, Money};
 
 use super::usage::{hours, money, percent};
@@ -39,6 +40,12 @@ impl StatementPage {
         money(amount, self.currency.as_deref())
     }
 
+    /// What there was to spend.
+    fn budget(&self) -> Option<String> {
+        let amount = self.made.budget.as_ref().and_then(|budget| budget.amount);
+        amount.map(|amount| self.money(amount))
+    }
+
     fn who(&self, line: &Line) -> String {
         if line.user.is_empty() { self.frame.t("usage.unknown").to_owned() } else { line.user.clone() }
     }
@@ -46,7 +53,7 @@ impl StatementPage {
     /// The three kinds of a position: the word's key, hours, price and cost.
     fn kinds(
         &self,
-        position: &cubeloom_domain::accounting::statement::Position,
+        position: &Position,
     ) -> [(&'static str, String, String, String); 3] {
         let (of, rates) = (&position.figures, &position.rates);
         let kind = |word, amount: f64, rate: Money, cost: Money| {

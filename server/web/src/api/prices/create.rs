@@ -38,15 +38,16 @@ pub(crate) async fn create(
 }
 
 fn read(web: &Web, caller: &Caller, new: NewPrice) -> ApiResult<Price> {
+    let NewPrice { cluster, node_group, valid_from, cpu_hour, memory_gib_hour, gpu_hour } = new;
     let (mut found, today) = (Found::default(), today(web));
-    if web.clusters().get(&new.cluster).is_none() {
-        found.wrong("/cluster", format!("there is no cluster `{}`", new.cluster));
+    if web.clusters().get(&cluster).is_none() {
+        found.wrong("/cluster", format!("there is no cluster `{cluster}`"));
     }
-    let node_group = new.node_group.unwrap_or_default();
+    let node_group = node_group.unwrap_or_default();
     if !node_group.is_empty() {
         found.name("/node_group", &node_group, 63);
     }
-    let from = match new.valid_from.filter(|text| !text.is_empty()).map(|text| text.parse::<Day>()) {
+    let from = match valid_from.filter(|text| !text.is_empty()).map(|text| text.parse::<Day>()) {
         None => today,
         Some(Ok(day)) => day,
         Some(Err(error)) => {
@@ -60,8 +61,6 @@ fn read(web: &Web, caller: &Caller, new: NewPrice) -> ApiResult<Price> {
             format!("{} is over, and its statements have gone out: begin this month or later", from.month());
         found.wrong("/valid_from", message);
     }
-    let NewPrice { cluster, cpu_hour, memory_gib_hour, gpu_hour, .. } =
-        NewPrice { node_group: None, valid_from: None, ..new };
     let rates = RatesBody { cpu_hour, memory_gib_hour, gpu_hour }.read(&mut found);
     found.refuse()?;
     let id = secret::new_id(web.now());

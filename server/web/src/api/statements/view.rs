@@ -1,6 +1,7 @@
 //! A statement, as the API shows it.
 
 use cubeloom_domain::accounting::statement::Position;
+use cubeloom_domain::accounting::{Figures, Line};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -67,8 +68,9 @@ impl From<&Position> for PositionView {
 impl StatementView {
     /// A statement in this currency.
     pub(crate) fn new(statement: Statement, currency: Option<String>) -> Self {
-        let groups =
-            |lines: &[_]| lines.iter().map(|(line, figures)| UsageGroup::new(line, figures)).collect();
+        let groups = |lines: &[(Line, Figures)]| -> Vec<UsageGroup> {
+            lines.iter().map(|(line, figures)| UsageGroup::new(line, figures)).collect()
+        };
         Self {
             project: statement.project,
             month: statement.month.to_string(),

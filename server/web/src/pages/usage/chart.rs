@@ -119,13 +119,12 @@ impl Chart {
         }
         let mut order: Vec<(Line, f64)> = totals.into_iter().filter(|(_, amount)| *amount > 0.0).collect();
         order.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-        let colour = |line: &Line| {
-            let place = order.iter().position(|(known, _)| *known == group(line));
-            place.filter(|place| *place < COLOURS).map_or(0, |place| place + 1)
-        };
+        let first = order.iter().take(COLOURS).zip(1..);
+        let colours: BTreeMap<&Line, usize> = first.map(|((line, _), colour)| (line, colour)).collect();
         let mut parts: BTreeMap<(usize, usize), f64> = BTreeMap::new();
         for (line, figures) in lines {
-            let part = if colour(line) == 0 { COLOURS + 1 } else { colour(line) };
+            // All others stand above those with a colour.
+            let part = colours.get(&group(line)).copied().unwrap_or(COLOURS + 1);
             *parts.entry((slots.of_day(line.day), part)).or_default() += measure.of(figures);
         }
         let mut legend: Vec<Entry> = Vec::new();

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use cubeloom_domain::accounting::{By, Figures, Line, Period};
+use cubeloom_domain::accounting::{By, Day, Figures, Line, Money, Period};
 use serde::Deserialize;
 
 use self::chart::{Chart, Measure};
@@ -85,7 +85,7 @@ impl UsagePage {
         hours(amount)
     }
 
-    fn money(&self, amount: cubeloom_domain::accounting::Money) -> String {
+    fn money(&self, amount: Money) -> String {
         money(amount, self.currency.as_deref())
     }
 
@@ -168,7 +168,7 @@ fn rows(lines: &[(Line, Figures)], by: By, wanted: &Wanted, name: &dyn Fn(&Line)
     let href = |line: &Line| match by {
         By::Project if wanted.project.is_none() => {
             let (first, last) = (wanted.period.first.to_string(), wanted.period.last.to_string());
-            let pairs =
+            let pairs: [(&str, &str); 4] =
                 [("from", first.as_str()), ("to", &last), ("by", "pipeline"), ("project", &line.project)];
             Some(with_query("/usage", &pairs))
         }
@@ -190,10 +190,9 @@ fn periods(web: &Web, query: &PageQuery) -> Vec<(&'static str, String)> {
         ("usage.last-90-days", today.plus(-89), today),
         ("usage.last-year", today.plus(-364), today),
     ];
-    let link = |(word, first, last): (&'static str, cubeloom_domain::accounting::Day, _)| {
-        let last: cubeloom_domain::accounting::Day = last;
+    let link = |(word, first, last): (&'static str, Day, Day)| {
         let (first, last) = (first.to_string(), last.to_string());
-        let pairs = [
+        let pairs: [(&str, &str); 5] = [
             ("from", first.as_str()),
             ("to", &last),
             ("by", &query.by),
@@ -207,7 +206,7 @@ fn periods(web: &Web, query: &PageQuery) -> Vec<(&'static str, String)> {
 
 fn csv(query: &PageQuery, period: Period) -> String {
     let (first, last) = (period.first.to_string(), period.last.to_string());
-    let pairs = [
+    let pairs: [(&str, &str); 5] = [
         ("format", "csv"),
         ("from", first.as_str()),
         ("to", &last),

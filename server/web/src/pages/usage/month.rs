@@ -1,7 +1,7 @@
 //! A project's present month, for its page.
 
 use cubeloom_domain::accounting::budget::Standing;
-use cubeloom_domain::accounting::{Figures, Month};
+use cubeloom_domain::accounting::{Figures, Money, Month};
 use cubeloom_store::UsageFilter;
 
 use super::{hours, level, money, percent};
@@ -45,8 +45,16 @@ impl MonthUsage {
         percent(used, asked)
     }
 
-    pub fn money(&self, amount: cubeloom_domain::accounting::Money) -> String {
+    pub fn money(&self, amount: Money) -> String {
         money(amount, self.currency.as_deref())
+    }
+
+    pub fn spent(&self, standing: &Standing) -> String {
+        self.money(standing.spent)
+    }
+
+    pub fn amount(&self, standing: &Standing) -> String {
+        self.money(standing.amount)
     }
 
     /// The word's key for how much of the budget is spent.
