@@ -37,7 +37,7 @@ const OPENERS = (there) => ({
   "/users": ["#user-new", "#invite", "[data-user=emil] [data-do=edit]"],
   "/me": ["#token-new", "[data-revoke]"],
   "/projects": ["#new-project"],
-  [PROJECT]: ["[data-member=emil] [data-remove]", "#delete-project"],
+  [PROJECT]: ["[data-member=emil] [data-remove]", "#delete-project", "#set-budget"],
   [`${PROJECT}/pipelines`]: ["[data-run=count]"],
   [COUNT]: ["#run", ".page-head summary >>> #delete"],
   [`${COUNT}?tab=versions`]: ["[data-restore]"],
@@ -51,6 +51,7 @@ const OPENERS = (there) => ({
   [`${PROJECT}/secrets`]: ["#shared [data-add]", "#own [data-add]", "[data-replace]", "[data-delete]"],
   "/clusters": ["#add-cluster"],
   "/quotas": ["#new-group", "#what-if", "[data-edit-queue='project/default']"],
+  "/usage": ["#add-price"],
 });
 
 const LOOKS = [

@@ -4,6 +4,7 @@
 
 pub mod support;
 
+mod accounting;
 mod assets;
 mod hostile;
 mod identity;

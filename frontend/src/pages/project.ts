@@ -7,11 +7,13 @@ import { confirm } from "../core/dialog";
 import { onSubmit, trying } from "../core/form";
 import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
+import { watchBudget } from "../people/budget";
 
 /** Starts the page. */
 export function start(): void {
   const places = document.querySelector<HTMLFormElement>("#places-form");
   if (places) onSubmit(places, (data) => bind(places, data));
+  watchBudget(document.querySelector<HTMLElement>("#set-budget"));
   const settings = document.querySelector<HTMLFormElement>("#settings-form");
   if (!settings) return;
   const project = settings.dataset["project"] ?? "";

@@ -12,6 +12,7 @@ mod clusters;
 mod commands;
 mod config;
 mod connections;
+mod counting;
 mod exit;
 mod failpoint;
 mod follow;

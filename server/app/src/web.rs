@@ -144,6 +144,7 @@ fn settings(platform: &Platform, url: String) -> anyhow::Result<Settings> {
         private_endpoints: server.private_endpoints,
         oidc: oidc(&platform.config)?,
         terminals: terminals(&platform.config),
+        currency: platform.config.settings.accounting.currency.clone(),
     })
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::JsonMap;
+use crate::accounting::Account;
 use crate::approval::Decision;
 use crate::clock::Timestamp;
 use crate::executor::Report;
@@ -115,6 +116,9 @@ pub struct AttemptRecord {
     pub bindings: Bindings,
     /// What it used, once it has ended.
     pub usage: UsageSummary,
+    /// Whom it is counted for, and where.
+    #[serde(default)]
+    pub account: Account,
 }
 
 /// A result that equal later tasks may take.

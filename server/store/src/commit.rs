@@ -9,8 +9,8 @@ use sqlx::AnyConnection;
 
 use crate::backend::Backend;
 use crate::error::StoreError;
-use crate::rows::{ATTEMPTS, CACHE, EXPANSIONS, INSTANCES, RUNS};
-use crate::{Lease, Store, models};
+use crate::rows::{CACHE, EXPANSIONS, INSTANCES, RUNS};
+use crate::{Lease, Store, models, usage};
 
 impl Store {
     /// Writes the changes in one transaction: all of them, durably, or none.
@@ -46,7 +46,7 @@ async fn write(
     RUNS.write(backend, connection, &changes.runs).await?;
     EXPANSIONS.write(backend, connection, &changes.expansions).await?;
     INSTANCES.write(backend, connection, &changes.instances).await?;
-    ATTEMPTS.write(backend, connection, &changes.attempts).await?;
+    usage::write_attempts(backend, connection, &changes.attempts).await?;
     CACHE.write(backend, connection, &changes.cache).await?;
     models::register(backend, connection, &changes.models).await?;
     for wish in &changes.wishes {

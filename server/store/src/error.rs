@@ -1,6 +1,7 @@
 //! What can go wrong with the database, as sentences for the person who runs the server.
 
 use cubeloom_domain::RunId;
+use cubeloom_domain::accounting::{Day, Money, Month};
 use sqlx::postgres::PgDatabaseError;
 use sqlx::sqlite::SqliteError;
 use thiserror::Error;
@@ -80,6 +81,24 @@ pub enum StoreError {
     /// A project that does not exist.
     #[error("there is no project {0}")]
     NoSuchProject(String),
+    /// A project that has spent what it may in this month.
+    #[error(
+        "the budget of project {project} for {month} is spent, {spent} of {amount}: what runs goes on, nothing new \
+         starts before the next month, or until an administrator raises it"
+    )]
+    BudgetSpent {
+        /// The project.
+        project: String,
+        /// The month.
+        month: Month,
+        /// What is spent.
+        spent: Money,
+        /// What there was to spend.
+        amount: Money,
+    },
+    /// A price of the same pool that is valid from the same day.
+    #[error("this pool has a price from {0} on already: change that one")]
+    PriceExists(Day),
     /// A name that a project had which was deleted.
     #[error("there was a project {0}, and its history is kept under that name: choose another name")]
     NameWasUsed(String),

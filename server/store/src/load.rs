@@ -4,10 +4,10 @@ use cubeloom_domain::RunId;
 use cubeloom_domain::record::LoadedRun;
 use sqlx::AssertSqlSafe;
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::query::collect;
 use crate::rows::{self, ATTEMPT_COLUMNS};
+use crate::{Store, usage};
 
 impl Store {
     /// A run with all that the engine needs to go on with it; of its attempts only those that have not ended.
@@ -24,7 +24,8 @@ impl Store {
             "SELECT {ATTEMPT_COLUMNS} FROM attempts WHERE run_id = $1 AND live = 1 ORDER BY task, instance, n"
         );
         let query = sqlx::query(AssertSqlSafe(sql)).bind(id.as_str().to_owned());
-        let attempts = collect(&mut *self.inner.pool.acquire().await?, query, rows::attempt).await?;
+        let mut attempts = collect(&mut *self.inner.pool.acquire().await?, query, rows::attempt).await?;
+        attempts.iter_mut().for_each(|attempt| usage::complete(attempt, &record, &plan));
         Ok(Some(LoadedRun {
             record,
             plan,

@@ -1,5 +1,6 @@
 //! The records that the engine writes, as rows of their tables and back.
 
+use cubeloom_domain::accounting::Account;
 use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::{AttemptRecord, CacheEntry, ExpansionRecord, InstanceRecord, RunRecord};
 use cubeloom_domain::resources::Amount;
@@ -180,36 +181,42 @@ pub(crate) fn instance_from(columns: &mut Columns<'_>) -> Result<InstanceRecord,
     })
 }
 
-pub(crate) static ATTEMPTS: Upsert = Upsert::new(
-    "attempts",
-    &[
-        "run_id",
-        "task",
-        "instance",
-        "n",
-        "task_name",
-        "live",
-        "state_json",
-        "created_at",
-        "cpu",
-        "memory",
-        "gpus",
-        "workers",
-        "bindings_json",
-        "used_cpu_us",
-        "peak_memory",
-        "kernel_peak_memory",
-        "cluster",
-        "node_group",
-        "cards_json",
-    ],
-    4,
-);
+const ATTEMPT: &[&str] = &[
+    "run_id",
+    "task",
+    "instance",
+    "n",
+    "task_name",
+    "live",
+    "state_json",
+    "created_at",
+    "cpu",
+    "memory",
+    "gpus",
+    "workers",
+    "bindings_json",
+    "used_cpu_us",
+    "peak_memory",
+    "kernel_peak_memory",
+    "cluster",
+    "node_group",
+    "cards_json",
+    "user_name",
+    "template",
+    "card_parts",
+    "counted",
+];
+
+pub(crate) static ATTEMPTS: Upsert = Upsert::new("attempts", ATTEMPT, 4).adding(1);
+
+/// The same for attempts that have ended: of each is told how often that was written.
+pub(crate) static ENDED: Upsert =
+    Upsert::new("attempts", ATTEMPT, 4).adding(1).returning("run_id, task, instance, n, counted");
 
 /// The columns of [`attempt`].
 pub(crate) const ATTEMPT_COLUMNS: &str = "run_id, task, instance, n, task_name, state_json, created_at, \
      cpu, memory, gpus, workers, bindings_json, used_cpu_us, peak_memory, kernel_peak_memory, \
-     cluster, node_group, cards_json";
+     cluster, node_group, cards_json, user_name, template, card_parts";
 
 impl Row for AttemptRecord {
     type Key<'a> = (&'a RunId, TaskIx, u32, u32);
@@ -227,6 +234,9 @@ impl Row for AttemptRecord {
         values.int(self.usage.cpu_us)?.int(self.usage.peak_memory.0)?;
         values.maybe_int(self.usage.kernel_peak_memory.map(|bytes| bytes.0))?;
         values.text(&self.pool.cluster)?.maybe_text(self.pool.node_group.as_deref())?.json(&self.cards)?;
+        let Account { user, template, card_parts } = &self.account;
+        values.text(user)?.text(template)?.int(*card_parts)?;
+        values.flag(!self.state.is_live())?;
         Ok(())
     }
 }
@@ -255,6 +265,11 @@ pub(crate) fn attempt_from(columns: &mut Columns<'_>) -> Result<AttemptRecord, S
         },
         pool: Pool { cluster: columns.text()?.into(), node_group: columns.maybe_text()? },
         cards: columns.json()?,
+        account: Account {
+            user: columns.text()?.into(),
+            template: columns.text()?.into(),
+            card_parts: columns.int()?,
+        },
     })
 }
 

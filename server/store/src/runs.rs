@@ -14,7 +14,7 @@ use crate::rows::{
     self, ATTEMPT_COLUMNS, EXPANSION_COLUMNS, EXPANSIONS, INSTANCE_COLUMNS, INSTANCES, RUN_COLUMNS,
 };
 use crate::values::{Columns, Values};
-use crate::{Store, audit, code, listen, plans, projects};
+use crate::{Store, audit, budgets, code, listen, plans, projects};
 
 /// The most ids that [`Store::find_run`] returns: more than one is a question to the person anyway.
 const MATCHES: i64 = 20;
@@ -34,7 +34,8 @@ impl Store {
     /// Stores a new run and its plan.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchProject`]; otherwise when the id exists, or the database refuses.
+    /// [`StoreError::NoSuchProject`]; [`StoreError::BudgetSpent`]; otherwise when the id exists, or the database
+    /// refuses.
     pub async fn create_run(
         &self,
         record: &RunRecord,
@@ -61,6 +62,7 @@ impl Store {
         if !projects::hold(self.backend(), &mut transaction, &record.project).await? {
             return Err(StoreError::NoSuchProject(record.project.clone()));
         }
+        budgets::refuse_spent(&mut transaction, record).await?;
         if let Some(audit) = audit {
             audit::write(&mut transaction, audit).await?;
         }

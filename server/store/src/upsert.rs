@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::hash::Hash;
 use std::sync::{Arc, OnceLock};
 
+use sqlx::any::AnyRow;
 use sqlx::{Any, AnyConnection, AssertSqlSafe, SqlSafeStr, SqlStr};
 
 use crate::backend::Backend;
@@ -18,6 +19,10 @@ pub(crate) struct Upsert {
     table: &'static str,
     columns: &'static [&'static str],
     keys: usize,
+    /// How many of the last columns are added to what is there, instead of replacing it.
+    added: usize,
+    /// Columns that are given back of each row.
+    returned: Option<&'static str>,
     sqlite: Statements,
     postgres: Statements,
 }
@@ -45,9 +50,23 @@ impl Upsert {
             table,
             columns,
             keys,
+            added: 0,
+            returned: None,
             sqlite: [const { OnceLock::new() }; SIZES.len()],
             postgres: [const { OnceLock::new() }; SIZES.len()],
         }
+    }
+
+    /// The same table, whose last `count` columns are added to what is there.
+    pub(crate) const fn adding(mut self, count: usize) -> Self {
+        self.added = count;
+        self
+    }
+
+    /// The same table, of which these columns are given back.
+    pub(crate) const fn returning(mut self, columns: &'static str) -> Self {
+        self.returned = Some(columns);
+        self
     }
 
     /// Writes the rows; of rows with the same key the last one counts.
@@ -56,9 +75,20 @@ impl Upsert {
         backend: Backend,
         connection: &mut AnyConnection,
         rows: &[R],
-    ) -> Result<(), StoreError> {
+    ) -> Result<Vec<AnyRow>, StoreError> {
         let rows = last_of_each(rows);
-        let mut rest = rows.as_slice();
+        self.write_each(backend, connection, &rows).await
+    }
+
+    /// Writes rows, no two of which have the same key, and says what is returned of them.
+    pub(crate) async fn write_each<R: Row>(
+        &self,
+        backend: Backend,
+        connection: &mut AnyConnection,
+        rows: &[&R],
+    ) -> Result<Vec<AnyRow>, StoreError> {
+        let mut returned = Vec::new();
+        let mut rest = rows;
         let statements = match backend {
             Backend::Sqlite => &self.sqlite,
             Backend::Postgres => &self.postgres,
@@ -72,10 +102,14 @@ impl Upsert {
                 for row in now {
                     row.bind(&mut values)?;
                 }
-                sqlx::query_with::<Any, _>(sql, values.arguments).execute(&mut *connection).await?;
+                let query = sqlx::query_with::<Any, _>(sql, values.arguments);
+                match self.returned {
+                    Some(_) => returned.extend(query.fetch_all(&mut *connection).await?),
+                    None => drop(query.execute(&mut *connection).await?),
+                }
             }
         }
-        Ok(())
+        Ok(returned)
     }
 
     fn sql(&self, backend: Backend, rows: usize) -> SqlStr {
@@ -90,10 +124,14 @@ impl Upsert {
             format!("({})", places.join(","))
         };
         let values: Vec<String> = (0..rows).map(row).collect();
-        let updates: Vec<String> =
-            self.columns[self.keys..].iter().map(|column| format!("{column} = excluded.{column}")).collect();
+        let (replaced, added) = self.columns[self.keys..].split_at(width - self.keys - self.added);
+        let replaced = replaced.iter().map(|column| format!("{column} = excluded.{column}"));
+        let added =
+            added.iter().map(|column| format!("{column} = {}.{column} + excluded.{column}", self.table));
+        let updates: Vec<String> = replaced.chain(added).collect();
+        let returned = self.returned.map_or(String::new(), |columns| format!(" RETURNING {columns}"));
         let sql = format!(
-            "INSERT INTO {} ({}) VALUES {} ON CONFLICT ({}) DO UPDATE SET {}",
+            "INSERT INTO {} ({}) VALUES {} ON CONFLICT ({}) DO UPDATE SET {}{returned}",
             self.table,
             self.columns.join(", "),
             values.join(","),
@@ -105,7 +143,7 @@ impl Upsert {
 }
 
 /// The rows without those that a later one of the same key replaces: PostgreSQL refuses to write a row twice.
-fn last_of_each<R: Row>(rows: &[R]) -> Vec<&R> {
+pub(crate) fn last_of_each<R: Row>(rows: &[R]) -> Vec<&R> {
     let mut seen = HashSet::with_capacity(rows.len());
     let mut kept: Vec<&R> = rows.iter().rev().filter(|row| seen.insert(row.key())).collect();
     kept.reverse();

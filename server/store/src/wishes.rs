@@ -11,13 +11,13 @@ use sqlx::{AnyConnection, Row};
 use crate::error::StoreError;
 use crate::query::collect;
 use crate::values::{Columns, Values};
-use crate::{Store, audit, listen};
+use crate::{Store, audit, budgets, listen};
 
 impl Store {
     /// Stores a wish, and returns its id.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`], or when the database refuses.
+    /// [`StoreError::NoSuchRun`], [`StoreError::BudgetSpent`], or when the database refuses.
     pub async fn add_wish(
         &self,
         run: &RunId,
@@ -28,12 +28,16 @@ impl Store {
     ) -> Result<i64, StoreError> {
         let mut writer = self.writer().await?;
         let mut transaction = writer.begin(self.backend()).await?;
-        let found = sqlx::query("SELECT id FROM runs WHERE id = $1")
+        let found = sqlx::query("SELECT project, live FROM runs WHERE id = $1")
             .bind(run.as_str().to_owned())
             .fetch_optional(&mut *transaction)
             .await?;
-        if found.is_none() {
-            return Err(StoreError::NoSuchRun(run.clone()));
+        let Some(found) = found else { return Err(StoreError::NoSuchRun(run.clone())) };
+        let mut columns = Columns::of("run", &found);
+        let (project, live) = (columns.text()?, columns.flag()?);
+        // A run that has ended and goes on again starts something new; one that goes on may.
+        if !live && matches!(wish, Wish::Resume | Wish::Rerun { .. }) {
+            budgets::refuse(&mut transaction, project, now).await?;
         }
         let id = next_id(&mut transaction).await?;
         let mut values = Values::new("wish", 6);

@@ -357,6 +357,8 @@ impl From<StoreError> for ApiError {
             | StoreError::LastOwner(_)
             | StoreError::LastAdministrator
             | StoreError::NameWasUsed(_)
+            | StoreError::BudgetSpent { .. }
+            | StoreError::PriceExists(_)
             | StoreError::SubjectTaken
             | StoreError::NoPassword
             | StoreError::OwnerGone(_)

@@ -257,6 +257,21 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/projects/{project}/quota/history", Viewer, Read),
     row("PUT", "/api/v1/projects/{project}/places", Administrator, Admin),
     row("GET", "/quotas", Person, Read),
+    // Usage, prices, budgets and statements.
+    row("GET", "/api/v1/usage", Person, Read),
+    row("GET", "/api/v1/prices", Person, Read),
+    row("POST", "/api/v1/prices", Administrator, Admin),
+    row("GET", "/api/v1/prices/{price}", Person, Read),
+    row("PUT", "/api/v1/prices/{price}", Administrator, Admin),
+    row("DELETE", "/api/v1/prices/{price}", Administrator, Admin),
+    row("GET", "/api/v1/projects/{project}/budget", Viewer, Read),
+    row("GET", "/api/v1/projects/{project}/budgets", Viewer, Read),
+    // Whoever pays decides: owners do not raise their own.
+    row("PUT", "/api/v1/projects/{project}/budgets/{month}", Administrator, Admin),
+    row("DELETE", "/api/v1/projects/{project}/budgets/{month}", Administrator, Admin),
+    row("GET", "/api/v1/projects/{project}/statements/{month}", Viewer, Read),
+    row("GET", "/usage", Person, Read),
+    row("GET", "/projects/{project}/statements/{month}", Viewer, Read),
     //
     // People: sessions, tokens, links, users, audit.
     row("POST", "/api/v1/session", Anyone, Write),

@@ -116,6 +116,8 @@ pub struct Settings {
     pub oidc: Option<oidc::Settings>,
     /// Terminals where tasks have failed.
     pub terminals: TerminalSettings,
+    /// What prices are in, where that is told.
+    pub currency: Option<String>,
 }
 
 /// What is configured of terminals.

@@ -75,6 +75,12 @@ export const PAGES = (there) => [
   { name: "secrets", route: "/projects/{project}/secrets", path: "/projects/default/secrets" },
   { name: "clusters", route: "/clusters", path: "/clusters" },
   { name: "quotas", route: "/quotas", path: "/quotas" },
+  { name: "usage", route: "/usage", path: "/usage" },
+  {
+    name: "statement",
+    route: "/projects/{project}/statements/{month}",
+    path: `/projects/default/statements/${new Date().toISOString().slice(0, 7)}`,
+  },
   { name: "users", route: "/users", path: "/users" },
   { name: "audit", route: "/audit", path: "/audit" },
   { name: "project-audit", route: "/projects/{project}/audit", path: "/projects/default/audit" },

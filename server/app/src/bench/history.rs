@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use cubeloom_domain::accounting::Account;
 use cubeloom_domain::executor::Report;
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::Outcome;
@@ -120,6 +121,7 @@ fn ended(plan: &RunPlan, task: TaskIx, now: cubeloom_domain::Timestamp) -> (Inst
         workers: 1,
         bindings: Bindings::None,
         usage: UsageSummary::default(),
+        account: Account::default(),
     };
     (instance, attempt)
 }

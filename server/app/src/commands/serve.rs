@@ -22,7 +22,7 @@ use crate::platform::{Platform, RunningEngine};
 use crate::show::{self, Output, Styles};
 use crate::submit::{Request, submit};
 use crate::web::{self, RunningWeb};
-use crate::{problems, progress};
+use crate::{counting, problems, progress};
 
 /// Runs both. The first signal drains: the present pass ends, leases are given back, jobs go on under their
 /// shims. The second ends the process at once, which costs nothing but the leases' time.
@@ -39,6 +39,7 @@ pub async fn serve(args: cli::Serve, config: Config, output: Output) -> anyhow::
     let engine = platform.start_engine(lock, templates_now.clone()).await?;
     let web = web::start(&platform, &engine.handle, templates.clone()).await?;
     say_ready(&platform, &web)?;
+    let counting = tokio::spawn(counting::earlier(platform.store.clone()));
     let announced = Announcement::write(platform.data.path(), &web)?;
     if args.run.is_some() {
         show::line(format!("Cubeloom is at {}", web.url));
@@ -63,6 +64,7 @@ pub async fn serve(args: cli::Serve, config: Config, output: Output) -> anyhow::
         exit = first => exit?,
     };
     tracing::info!("stopping; jobs go on, and the next `cubeloom serve` takes them up");
+    counting.abort();
     drop(announced);
     let drained = async {
         web.stop().await;

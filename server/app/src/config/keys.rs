@@ -127,6 +127,13 @@ pub const KEYS: &[Key] = &[
     key("terminals", "limit", Kind::Text, "", "how long a terminal lasts"),
     key("terminals", "idle", Kind::Text, "", "how long nothing may be typed in a terminal and nothing shown"),
     key("terminals", "away", Kind::Text, "", "how long a terminal is kept when its connection is lost"),
+    key(
+        "accounting",
+        "currency",
+        Kind::Text,
+        "none",
+        "what prices are in, as it is shown: EUR, CNY, credits",
+    ),
     key("engine", "lease", Kind::Text, "", "how long a server holds a run without a sign of life"),
     key("engine", "period", Kind::Text, "", "how often the database is looked at for lost wake-ups"),
 ];

@@ -22,6 +22,8 @@ pub struct Settings {
     pub local: Local,
     /// Terminals where tasks have failed.
     pub terminals: Terminals,
+    /// Usage and what it costs.
+    pub accounting: Accounting,
     /// The engine.
     pub engine: EngineSection,
     /// Secrets that tasks may name.
@@ -204,6 +206,15 @@ impl Default for Terminals {
         let seconds = |seconds| Span(std::time::Duration::from_secs(seconds));
         Self { most: 8, each: 2, limit: seconds(30 * 60), idle: seconds(10 * 60), away: seconds(30) }
     }
+}
+
+/// `[accounting]`
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Accounting {
+    /// What prices are in, e.g. `EUR`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
 }
 
 /// `[engine]`

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use cubeloom_compiler::{PlanInputs, parse_pipeline, plan};
+use cubeloom_domain::accounting::Account;
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::{Facts, Progress, Report};
 use cubeloom_domain::lowered::Bindings;
@@ -87,6 +88,7 @@ fn attempt(view: &mut View, task: u32, state: AttemptState) -> AttemptKey {
         workers: 2,
         bindings: Bindings::None,
         usage: UsageSummary { cpu_us: 1_500_000, peak_memory: Bytes(64 << 20), kernel_peak_memory: None },
+        account: Account::default(),
     })));
     key
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cubeloom_domain::accounting::Account;
 use cubeloom_domain::executor::Submission;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::lowered::Bindings;
@@ -160,6 +161,7 @@ impl Core {
             workers: job.workers(),
             bindings,
             usage: UsageSummary::default(),
+            account: Account::of(job),
         };
         self.output.actions.push(Action::Submit(executor, submission));
         if let Some(run) = self.run_mut(at.slot) {

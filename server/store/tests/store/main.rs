@@ -21,6 +21,7 @@ mod runs;
 mod speed;
 mod support;
 mod upgrade;
+mod usage;
 mod users;
 mod versions;
 mod wishes;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cubeloom_domain::accounting::Account;
 use cubeloom_domain::executor::Report;
 use cubeloom_domain::job::SuccessRule;
 use cubeloom_domain::lowered::Bindings;
@@ -107,6 +108,11 @@ pub fn attempt(run: &RunId, task: u32, instance: u32, n: u32) -> AttemptRecord {
         workers: 1,
         bindings: Bindings::None,
         usage: UsageSummary::default(),
+        account: Account {
+            user: "ada".into(),
+            template: "command".into(),
+            ..Account::default()
+        },
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub mod artifacts;
 pub(crate) mod audit;
+pub(crate) mod budgets;
 pub(crate) mod clusters;
 mod code;
 pub mod compare;
@@ -23,6 +24,7 @@ pub(crate) mod members;
 pub mod metrics;
 pub(crate) mod models;
 pub(crate) mod pipelines;
+pub(crate) mod prices;
 pub(crate) mod projects;
 pub(crate) mod quotas;
 mod registries;
@@ -30,10 +32,12 @@ pub mod runs;
 mod schemas;
 mod secrets;
 mod session;
+mod statements;
 pub mod tasks;
 pub(crate) mod templates;
 pub(crate) mod terminals;
 pub(crate) mod tokens;
+pub(crate) mod usage;
 pub(crate) mod users;
 pub(crate) mod validate;
 mod volumes;
@@ -88,4 +92,8 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(models::routes())
         .merge(clusters::routes())
         .merge(quotas::routes())
+        .merge(usage::routes())
+        .merge(prices::routes())
+        .merge(budgets::routes())
+        .merge(statements::routes())
 }

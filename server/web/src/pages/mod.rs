@@ -29,9 +29,11 @@ mod run_compare;
 pub(crate) mod runs;
 pub(crate) mod secrets;
 mod sign_in;
+mod statement;
 mod storage;
 mod template;
 mod templates;
+mod usage;
 mod users;
 
 use axum::Router;
@@ -65,6 +67,8 @@ pub(crate) fn router() -> Router<Web> {
         .route("/projects/{project}/models/{model}/versions/{version}", get(models::version))
         .route("/clusters", get(clusters::page))
         .route("/quotas", get(quotas::page))
+        .route("/usage", get(usage::page))
+        .route("/projects/{project}/statements/{month}", get(statement::page))
         .route("/me", get(me::show))
         .route("/users", get(users::show))
         .route("/audit", get(audit::show))

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::response::Response;
 
 use super::projects::word;
+use super::usage::MonthUsage;
 use super::{Frame, html};
 use crate::api::members::MemberView;
 use crate::api::projects::ProjectView;
@@ -27,6 +28,8 @@ struct ProjectPage {
     stores: Vec<String>,
     /// The clusters and node groups that there are.
     pools: Vec<String>,
+    /// What it holds and uses this month.
+    usage: MonthUsage,
 }
 
 impl ProjectPage {
@@ -71,7 +74,8 @@ pub(crate) async fn show(
     let members = web.store().members(&name).await?.into_iter().map(MemberView::from).collect();
     let volumes = web.store().volumes(&name).await?.into_iter();
     let stores = volumes.filter(|volume| takes_logs(&volume.place)).map(|volume| volume.name).collect();
+    let usage = MonthUsage::of(&web, &name).await?;
     let project = ProjectView::new(project, caller.role).with_behind(&web);
     let pools = all_rooms(&web).await?.keys().map(ToString::to_string).collect();
-    html(&ProjectPage { frame, project, members, roles: ["viewer", "editor", "owner"], stores, pools })
+    html(&ProjectPage { frame, project, members, roles: ["viewer", "editor", "owner"], stores, pools, usage })
 }

@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
+use cubeloom_domain::identity::{Project, Role};
 
 use super::{Frame, html};
 use crate::api::projects::{ProjectView, visible};
@@ -34,6 +35,11 @@ pub(super) fn word<'f>(frame: &'f Frame, role: &str) -> &'f str {
 
 pub(crate) async fn show(State(web): State<Web>, caller: Caller, frame: Frame) -> ApiResult<Response> {
     let projects = visible(&web, &caller).await?;
-    let projects = projects.into_iter().map(|(project, role)| ProjectView::new(project, role)).collect();
+    let budgets = web.store().budget_standings(web.now()).await?;
+    let view = |(project, role): (Project, Option<Role>)| {
+        let standing = budgets.get(&project.name);
+        ProjectView::new(project, role).with_budget(standing)
+    };
+    let projects = projects.into_iter().map(view).collect();
     html(&ProjectsPage { frame, projects })
 }

@@ -72,6 +72,7 @@ pub fn change_everything(server: &Server) -> Log {
     change_own_account(server, &ada, &log);
     change_links(server, &ada, &log);
     change_the_server(&ada, &log);
+    change_prices_and_budgets(&ada, &log);
     log.note(ada.delete("/projects/vision", "*").expect(204));
     log
 }
@@ -282,6 +283,17 @@ fn change_links(server: &Server, ada: &Client, log: &Log) {
     let lost = token(&make(json!({"kind": "reset", "user": "eve"})));
     let fields = [("token", lost), ("password", "another long password".to_owned())];
     log.note(form(&nobody, "page:/link", &fields).expect(303));
+}
+
+fn change_prices_and_budgets(ada: &Client, log: &Log) {
+    let price =
+        log.note(ada.post("/prices", &json!({"cluster": "local", "gpu_hour": "2"})).expect(201)).json();
+    let price = format!("/prices/{}", id(&price));
+    log.note(ada.put(&price, "*", &json!({"gpu_hour": "3"})).expect(200));
+    log.note(ada.delete(&price, "*").expect(204));
+    let budget = "/projects/vision/budgets/2999-01";
+    log.note(ada.put(budget, "*", &json!({"amount": "100"})).expect(201));
+    log.note(ada.delete(budget, "*").expect(204));
 }
 
 fn change_the_server(ada: &Client, log: &Log) {

@@ -50,10 +50,16 @@ fn kinds(ada: &Client) -> Vec<Kind> {
     ada.post("/projects", &json!({"name": "sound"})).expect(201);
     ada.put("/quotas/groups/hearing", "\"0\"", &json!({})).expect(200);
     ada.put("/projects/sound/quota", "\"0\"", &json!({})).expect(200);
+    let price = ada.post("/prices", &json!({"cluster": "local"})).expect(201).json();
+    let price = price["id"].as_str().unwrap();
+    let budget = format!("{project}/budgets/2999-01");
+    ada.put(&budget, "*", &json!({"amount": "1"})).expect(201);
     vec![
         kind("/projects/sound/places", "PUT", json!({"allowed": ["local"]}), false),
         kind("/quotas/groups/hearing", "PUT", json!({"quotas": {"local": {"limit": {"runs": 9}}}}), true),
         kind("/projects/sound/quota", "PUT", json!({"quotas": {"local": {"weight": 7}}}), true),
+        kind(&format!("/prices/{price}"), "PUT", json!({"gpu_hour": "2"}), true),
+        kind(&budget, "PUT", json!({"amount": "2"}), true),
         kind("/users/emil", "PATCH", json!({"display_name": "Emil"}), false),
         kind("/me", "PATCH", json!({"display_name": "Ada"}), false),
         kind(&format!("{project}/members/emil"), "PUT", json!({"role": "editor"}), true),

@@ -74,6 +74,7 @@ fn no_script_and_no_style_stands_in_a_page() {
         "/templates/command",
         "/clusters",
         "/quotas",
+        "/usage",
         "/users",
         "/audit",
         "/me",

@@ -27,5 +27,7 @@ pub(crate) async fn get(
 ) -> ApiResult<Tagged<ProjectView>> {
     let missing = || ApiError::not_found("project", &name);
     let project = web.store().project(&name).await?.ok_or_else(missing)?;
-    Ok(Tagged(project.revision, ProjectView::new(project, caller.role).with_behind(&web)))
+    let standing = web.store().budget_standing(&name, web.now()).await?;
+    let (revision, view) = (project.revision, ProjectView::new(project, caller.role));
+    Ok(Tagged(revision, view.with_behind(&web).with_budget(standing.as_ref())))
 }

@@ -1,6 +1,7 @@
 //! `GET /projects`
 
 use axum::extract::State;
+use cubeloom_domain::identity::{Project, Role};
 
 use super::{ProjectView, visible};
 use crate::auth::Caller;
@@ -29,6 +30,11 @@ pub(crate) async fn list(
     let projects = visible(&web, &caller).await?.into_iter();
     let later =
         projects.filter(|(project, _)| after.as_deref().is_none_or(|after| project.name.as_str() > after));
-    let views = later.take(limit + 1).map(|(project, role)| ProjectView::new(project, role)).collect();
+    let budgets = web.store().budget_standings(web.now()).await?;
+    let view = |(project, role): (Project, Option<Role>)| {
+        let standing = budgets.get(&project.name);
+        ProjectView::new(project, role).with_budget(standing)
+    };
+    let views = later.take(limit + 1).map(view).collect();
     Ok(Json(Page::of(views, limit, |project: &ProjectView| project.name.clone())))
 }

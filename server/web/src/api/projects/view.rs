@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use cubeloom_domain::accounting::budget::Standing;
 use cubeloom_domain::identity::{Project, Role};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::places::PlacesView;
+use crate::api::budgets::view::StandingView;
 use crate::archive::Behind;
 use crate::auth::{self, Caller};
 use crate::error::ApiResult;
@@ -32,6 +34,9 @@ pub struct ProjectView {
     /// Copies of logs that could not be made yet; absent when there are none, and in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logs_behind: Option<BehindView>,
+    /// How much of this month's budget is spent; absent where there is none, and in answers to changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<StandingView>,
     /// Since when there is one.
     pub created_at: Time,
     /// Counts its changes, from 1: its ETag.
@@ -69,6 +74,11 @@ impl ProjectView {
         Self { logs_behind: behind.map(view), ..self }
     }
 
+    /// The same, with how much of its budget is spent.
+    pub fn with_budget(self, standing: Option<&Standing>) -> Self {
+        Self { budget: standing.map(StandingView::from), ..self }
+    }
+
     /// A project, to somebody with this role.
     pub fn new(project: Project, role: Option<Role>) -> Self {
         Self {
@@ -79,6 +89,7 @@ impl ProjectView {
             places: PlacesView::from(&project.places),
             role: role.map(Role::as_str),
             logs_behind: None,
+            budget: None,
             created_at: Time(project.created_at),
             revision: project.revision,
         }

@@ -1,0 +1,39 @@
+//! A month's statement: what was held of each pool at each price, and what it comes to.
+
+use std::collections::BTreeMap;
+
+use super::{Day, Figures, Line, PriceList, Rates};
+
+/// What was held of a pool while one price was valid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The cluster.
+    pub cluster: String,
+    /// The node group; empty for the cluster's other nodes.
+    pub node_group: String,
+    /// Since when the price is valid; none where there is no price.
+    pub since: Option<Day>,
+    /// What an hour costs.
+    pub rates: Rates,
+    /// What was held.
+    pub figures: Figures,
+}
+
+/// The positions of lines by day and node group, in the order of pools and prices.
+#[must_use]
+pub fn positions(lines: &[(Line, Figures)], prices: &PriceList) -> Vec<Position> {
+    let mut found: BTreeMap<(&str, &str, Option<Day>), Position> = BTreeMap::new();
+    for (line, figures) in lines {
+        let price = prices.since(&line.cluster, &line.node_group, line.day);
+        let since = price.map(|(day, _)| day);
+        let position = found.entry((&line.cluster, &line.node_group, since)).or_insert_with(|| Position {
+            cluster: line.cluster.clone(),
+            node_group: line.node_group.clone(),
+            since,
+            rates: price.map(|(_, rates)| rates).unwrap_or_default(),
+            figures: Figures::default(),
+        });
+        position.figures = position.figures.plus(*figures);
+    }
+    found.into_values().collect()
+}

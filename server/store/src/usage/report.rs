@@ -1,0 +1,173 @@
+//! Usage over days, grouped: from the days that are added up, and from what still runs.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::accounting::{By, Figures, Line, Period, PriceList, Stay};
+use cubeloom_domain::lowered::Bindings;
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, AssertSqlSafe, Connection};
+
+use super::count::Origin;
+use super::rows::{DayRow, day_row};
+use crate::conditions::Conditions;
+use crate::error::StoreError;
+use crate::query::collect;
+use crate::rows::{self, ATTEMPT_COLUMNS};
+use crate::values::Columns;
+use crate::{Store, prices};
+
+/// Whose usage is wanted, and when.
+#[derive(Clone, Debug)]
+pub struct UsageFilter {
+    /// The days.
+    pub period: Period,
+    /// Of these projects; of all when absent, also of those that were deleted.
+    pub projects: Option<Vec<String>>,
+}
+
+impl Store {
+    /// Usage by groups, in their order. What runs is counted up to `now`. It is read in one look: an attempt that ends
+    /// meanwhile is counted once.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn usage(
+        &self,
+        filter: &UsageFilter,
+        by: &[By],
+        now: Timestamp,
+    ) -> Result<Vec<(Line, Figures)>, StoreError> {
+        let begin = self.backend().pick("BEGIN", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+        let mut connection = self.inner.pool.acquire().await?;
+        let mut look = connection.begin_with(begin).await?;
+        let found = lines(&mut look, filter, by, now).await;
+        look.rollback().await?;
+        found
+    }
+}
+
+/// Usage by groups.
+pub(crate) async fn lines(
+    connection: &mut AnyConnection,
+    filter: &UsageFilter,
+    by: &[By],
+    now: Timestamp,
+) -> Result<Vec<(Line, Figures)>, StoreError> {
+    let mut groups: BTreeMap<Line, Figures> = BTreeMap::new();
+    let mut add = |line: Line, figures: Figures| {
+        let sum = groups.entry(line).or_default();
+        *sum = sum.plus(figures);
+    };
+    for row in of_days(connection, filter, by).await? {
+        add(row.line, row.figures);
+    }
+    for (line, figures) in of_live(connection, filter, now).await? {
+        add(line.group(by), figures);
+    }
+    Ok(groups.into_iter().filter(|(_, figures)| *figures != Figures::default()).collect())
+}
+
+async fn of_days(
+    connection: &mut AnyConnection,
+    filter: &UsageFilter,
+    by: &[By],
+) -> Result<Vec<DayRow>, StoreError> {
+    let mut wanted = Conditions::new("usage");
+    wanted.int("day >=", Some(filter.period.first.0))?;
+    wanted.int("day <=", Some(filter.period.last.0))?;
+    of_projects(&mut wanted, "project", filter)?;
+    let (wanted, limit, values) = wanted.limited(usize::MAX)?;
+    let (selected, groups) = grouping(by);
+    let groups = if groups.is_empty() { String::new() } else { format!("GROUP BY {}", groups.join(", ")) };
+    let sql = format!("SELECT {selected}, {SUMS} FROM usage_days WHERE {wanted} {groups} LIMIT {limit}");
+    collect(connection, sqlx::query_with(AssertSqlSafe(sql), values.arguments), day_row).await
+}
+
+/// PostgreSQL adds up to a wider type, and nothing to null.
+const SUMS: &str = "CAST(COALESCE(SUM(cpu), 0) AS BIGINT), CAST(COALESCE(SUM(memory), 0) AS BIGINT), \
+     CAST(COALESCE(SUM(gpu), 0) AS BIGINT), CAST(COALESCE(SUM(used_cpu), 0) AS BIGINT), \
+     CAST(COALESCE(SUM(used_memory), 0) AS BIGINT), CAST(COALESCE(SUM(attempts), 0) AS BIGINT), \
+     CAST(COALESCE(SUM(failed), 0) AS BIGINT), CAST(COALESCE(SUM(cost_cpu), 0) AS BIGINT), \
+     CAST(COALESCE(SUM(cost_memory), 0) AS BIGINT), CAST(COALESCE(SUM(cost_gpu), 0) AS BIGINT)";
+
+/// The columns of a line, those empty that it is not grouped by, and those that it is grouped by.
+fn grouping(by: &[By]) -> (String, Vec<&'static str>) {
+    let columns: [(&str, &[By]); 7] = [
+        ("day", &[By::Day]),
+        ("project", &[By::Project, By::Pipeline]),
+        ("user_name", &[By::User]),
+        ("pipeline", &[By::Pipeline]),
+        ("template", &[By::Template]),
+        ("cluster", &[By::NodeGroup]),
+        ("node_group", &[By::NodeGroup]),
+    ];
+    let is_grouped = |of: &[By]| of.iter().any(|one| by.contains(one));
+    let selected: Vec<&str> = columns
+        .iter()
+        .map(|(column, of)| match (is_grouped(of), *column) {
+            (true, column) => column,
+            (false, "day") => "CAST(0 AS BIGINT)",
+            (false, _) => "CAST('' AS TEXT)",
+        })
+        .collect();
+    let groups = columns.iter().filter(|(_, of)| is_grouped(of)).map(|(column, _)| *column).collect();
+    (selected.join(", "), groups)
+}
+
+fn of_projects(wanted: &mut Conditions, column: &str, filter: &UsageFilter) -> Result<(), StoreError> {
+    let Some(projects) = &filter.projects else { return Ok(()) };
+    let projects: Vec<&str> = projects.iter().map(String::as_str).collect();
+    wanted.any_of(column, &projects)
+}
+
+/// What runs, up to now.
+async fn of_live(
+    connection: &mut AnyConnection,
+    filter: &UsageFilter,
+    now: Timestamp,
+) -> Result<Vec<(Line, Figures)>, StoreError> {
+    if filter.period.last.next().start() <= filter.period.first.start() {
+        return Ok(Vec::new());
+    }
+    let mut wanted = Conditions::new("attempt");
+    wanted.fixed("r.live = 1");
+    of_projects(&mut wanted, "r.project", filter)?;
+    let (wanted, limit, values) = wanted.limited(usize::MAX)?;
+    // Of bindings there may be much, and nothing of them is wanted but whether it is a run.
+    let columns: Vec<String> = ATTEMPT_COLUMNS
+        .split(',')
+        .map(|column| match column.trim() {
+            "bindings_json" => "CASE WHEN a.bindings_json LIKE '{\"kind\":\"run\"%' THEN a.bindings_json \
+                                ELSE '{\"kind\":\"none\"}' END"
+                .to_owned(),
+            column => format!("a.{column}"),
+        })
+        .collect();
+    let sql = format!(
+        "SELECT {}, r.project, r.pipeline FROM runs r JOIN attempts a ON a.run_id = r.id AND a.live = 1 \
+         WHERE {wanted} LIMIT {limit}",
+        columns.join(", ")
+    );
+    let query = sqlx::query_with(AssertSqlSafe(sql), values.arguments);
+    let read = |row: &AnyRow| {
+        let mut columns = Columns::of("attempt", row);
+        let attempt = rows::attempt_from(&mut columns)?;
+        Ok((attempt, Origin { project: columns.text()?.into(), pipeline: columns.text()?.into() }))
+    };
+    let live = collect(connection, query, read).await?;
+    if live.is_empty() {
+        return Ok(Vec::new());
+    }
+    let prices: PriceList = prices::all(connection).await?.into_iter().collect();
+    let mut found = Vec::new();
+    for (attempt, origin) in live {
+        if matches!(attempt.bindings, Bindings::Run { .. }) || attempt.state.started_at().is_none() {
+            continue;
+        }
+        let price = |day| prices.of(&attempt.pool, day);
+        let days = Stay::of(&attempt, now).by_day(filter.period, price);
+        found.extend(days.into_iter().map(|(day, figures)| (origin.line(&attempt, day), figures)));
+    }
+    Ok(found)
+}

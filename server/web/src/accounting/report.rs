@@ -1,0 +1,119 @@
+//! Usage by groups over a period, of the projects that somebody sees.
+
+use cubeloom_domain::accounting::{By, Day, Figures, Line, Period};
+use cubeloom_store::UsageFilter;
+
+use super::today;
+use crate::auth::{self, Caller};
+use crate::check::Found;
+use crate::error::{ApiError, ApiResult};
+use crate::state::Web;
+
+/// The longest period that is added up at once: ten years.
+const LONGEST: i64 = 3660;
+
+/// Each way to group, and its word.
+pub(crate) const WAYS: [(By, &str); 6] = [
+    (By::Day, "day"),
+    (By::Project, "project"),
+    (By::User, "user"),
+    (By::Template, "template"),
+    (By::Pipeline, "pipeline"),
+    (By::NodeGroup, "node_group"),
+];
+
+/// What is asked for, as it was written; absent or empty for what is usual.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    pub from: Option<String>,
+    pub to: Option<String>,
+    pub by: Option<String>,
+    pub project: Option<String>,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub period: Period,
+    pub by: Vec<By>,
+    pub project: Option<String>,
+}
+
+impl Asked {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// Every mistake in it.
+    pub(crate) fn read(&self, web: &Web) -> ApiResult<Wanted> {
+        let (mut found, today) = (Found::default(), today(web));
+        let said = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        let mut day =
+            |path: &str, text: &Option<String>, usual: Day| match said(text).map(|text| text.parse()) {
+                None => usual,
+                Some(Ok(day)) => day,
+                Some(Err(error)) => {
+                    let error: cubeloom_domain::accounting::BadDay = error;
+                    found.wrong(path, error.to_string());
+                    usual
+                }
+            };
+        let last = day("/to", &self.to, today);
+        let first = day("/from", &self.from, last.month().first());
+        let period = Period { first, last };
+        if period.days() == 0 {
+            found.wrong("/to", format!("`{last}` is before `{first}`"));
+        } else if period.days() > LONGEST {
+            found.wrong("/from", format!("these are {} days: ask for at most {LONGEST}", period.days()));
+        }
+        let by = ways(self.by.as_deref().unwrap_or("project"), &mut found);
+        found.refuse()?;
+        Ok(Wanted { period, by, project: said(&self.project) })
+    }
+}
+
+/// One way to group, or two with a comma between.
+fn ways(text: &str, found: &mut Found) -> Vec<By> {
+    let words: Vec<&str> = text.split(',').map(str::trim).filter(|word| !word.is_empty()).collect();
+    let mut by = Vec::new();
+    for word in &words {
+        match WAYS.iter().find(|(_, known)| known == word) {
+            Some((way, _)) if !by.contains(way) => by.push(*way),
+            Some(_) => found.wrong("/by", format!("`{word}` is there twice")),
+            None => found.wrong(
+                "/by",
+                format!("`{word}` is none of day, project, user, template, pipeline, node_group"),
+            ),
+        }
+    }
+    if words.is_empty() || words.len() > 2 {
+        found.wrong("/by", "name one of them, or two with a comma between");
+    }
+    by
+}
+
+/// Usage by groups.
+///
+/// # Errors
+/// When the project is none that they see, or the database does not answer.
+pub(crate) async fn report(web: &Web, caller: &Caller, wanted: &Wanted) -> ApiResult<Vec<(Line, Figures)>> {
+    let seen = auth::projects_of(web, caller).await?;
+    let projects = match &wanted.project {
+        None => seen,
+        Some(project) => {
+            let sees = seen.as_ref().is_none_or(|names| names.contains(project));
+            let there = web.store().project(project).await?.is_some();
+            // Administrators also see what a project used that was deleted since.
+            if !sees || (!there && !caller.user.admin) {
+                return Err(ApiError::not_found("project", project));
+            }
+            Some(vec![project.clone()])
+        }
+    };
+    let filter = UsageFilter { period: wanted.period, projects };
+    Ok(web.store().usage(&filter, &wanted.by, web.now()).await?)
+}
+
+/// All of it together.
+pub(crate) fn total<'f>(figures: impl IntoIterator<Item = &'f Figures>) -> Figures {
+    figures.into_iter().fold(Figures::default(), |sum, figures| sum.plus(*figures))
+}

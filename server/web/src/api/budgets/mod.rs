@@ -1,0 +1,20 @@
+//! Budgets of projects: what each may spend in a month.
+
+mod current;
+mod delete;
+mod list;
+mod put;
+pub(crate) mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Web;
+
+/// The routes.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(list::list))
+        .routes(routes!(current::current))
+        .routes(routes!(put::put, delete::delete))
+}

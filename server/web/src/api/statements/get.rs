@@ -1,0 +1,54 @@
+//! `GET /projects/{project}/statements/{month}`
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::view::StatementView;
+use crate::accounting::csv::{self, Format};
+use crate::accounting::month;
+use crate::accounting::statement::statement;
+use crate::error::{ApiResult, ProblemDocument};
+use crate::extract::{Json, Path, Query};
+use crate::state::Web;
+
+/// As what a statement is wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct StatementQuery {
+    /// `json`, or `csv` for a table; by `Accept` when absent.
+    pub format: Option<Format>,
+}
+
+/// What a project held in a month, at which prices, and what it costs. As JSON, or as a table (`text/csv`).
+#[utoipa::path(
+    get,
+    path = "/projects/{project}/statements/{month}",
+    tag = "accounting",
+    params(
+        ("project" = String, Path),
+        ("month" = String, Path, description = "The month, UTC, e.g. 2026-01"),
+        StatementQuery
+    ),
+    responses(
+        (status = 200, content((StatementView = "application/json"), (String = "text/csv"))),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn get(
+    State(web): State<Web>,
+    headers: HeaderMap,
+    Path((project, text)): Path<(String, String)>,
+    Query(query): Query<StatementQuery>,
+) -> ApiResult<Response> {
+    let made = statement(&web, &project, month(&text)?).await?;
+    let view = StatementView::new(made, web.settings().currency.clone());
+    if !csv::wanted(query.format, &headers) {
+        return Ok(Json(view).into_response());
+    }
+    let (head, rows) = view.table();
+    csv::file(&format!("statement-{}-{}.csv", view.project, view.month), &head, rows)
+}

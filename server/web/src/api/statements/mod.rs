@@ -1,0 +1,14 @@
+//! Monthly statements of projects.
+
+mod get;
+mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Web;
+
+/// The routes.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new().routes(routes!(get::get))
+}

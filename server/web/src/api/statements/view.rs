@@ -1,0 +1,116 @@
+//! A statement, as the API shows it.
+
+use cubeloom_domain::accounting::statement::Position;
+use cubeloom_domain::accounting::{Figures, Line};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::accounting::statement::Statement;
+use crate::api::budgets::view::BudgetView;
+use crate::api::prices::view::RatesBody;
+use crate::api::usage::view::{FIGURES, FiguresView, UsageGroup};
+
+/// What a project held in a month, and what it costs.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct StatementView {
+    /// The project.
+    pub project: String,
+    /// The month, UTC, e.g. `2026-01`.
+    pub month: String,
+    /// Whether the month goes on.
+    pub open: bool,
+    /// What prices are in; absent where the settings name nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    /// What was held of each node group while one price was valid.
+    pub positions: Vec<PositionView>,
+    /// The same by pipeline.
+    pub pipelines: Vec<UsageGroup>,
+    /// The same by person.
+    pub users: Vec<UsageGroup>,
+    /// All of it.
+    pub total: FiguresView,
+    /// The budget that held in this month.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetView>,
+}
+
+/// What was held of a node group while one price was valid.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct PositionView {
+    /// The cluster.
+    pub cluster: String,
+    /// The node group; absent for nodes of no group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_group: Option<String>,
+    /// Since when the price is valid; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price_since: Option<String>,
+    /// What an hour costs.
+    pub price: RatesBody,
+    /// What was held.
+    #[serde(flatten)]
+    pub figures: FiguresView,
+}
+
+impl From<&Position> for PositionView {
+    fn from(position: &Position) -> Self {
+        Self {
+            cluster: position.cluster.clone(),
+            node_group: Some(position.node_group.clone()).filter(|name| !name.is_empty()),
+            price_since: position.since.map(|day| day.to_string()),
+            price: position.rates.into(),
+            figures: (&position.figures).into(),
+        }
+    }
+}
+
+impl StatementView {
+    /// A statement in this currency.
+    pub(crate) fn new(statement: Statement, currency: Option<String>) -> Self {
+        let groups = |lines: &[(Line, Figures)]| -> Vec<UsageGroup> {
+            lines.iter().map(|(line, figures)| UsageGroup::new(line, figures)).collect()
+        };
+        Self {
+            project: statement.project,
+            month: statement.month.to_string(),
+            open: statement.open,
+            currency,
+            positions: statement.positions.iter().map(PositionView::from).collect(),
+            pipelines: groups(&statement.pipelines),
+            users: groups(&statement.people),
+            total: (&statement.total).into(),
+            budget: statement.budget.map(BudgetView::from),
+        }
+    }
+
+    /// The columns and rows of its table: a row a position.
+    pub(crate) fn table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
+        let own = [
+            "project",
+            "month",
+            "cluster",
+            "node_group",
+            "price_since",
+            "cpu_hour",
+            "memory_gib_hour",
+            "gpu_hour",
+            "currency",
+        ];
+        let row = |position: &PositionView| {
+            let names = [
+                self.project.clone(),
+                self.month.clone(),
+                position.cluster.clone(),
+                position.node_group.clone().unwrap_or_default(),
+                position.price_since.clone().unwrap_or_default(),
+                position.price.cpu_hour.clone(),
+                position.price.memory_gib_hour.clone(),
+                position.price.gpu_hour.clone(),
+                self.currency.clone().unwrap_or_default(),
+            ];
+            names.into_iter().chain(position.figures.cells()).collect()
+        };
+        (own.into_iter().chain(FIGURES).collect(), self.positions.iter().map(row).collect())
+    }
+}

@@ -1,0 +1,173 @@
+//! Usage, as the API shows it.
+
+use cubeloom_domain::accounting::{By, Day, Figures, Line};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What was held and used, and what it costs. Amounts of money are texts with a point, exact to a millionth.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct FiguresView {
+    /// Cores times hours that were asked for.
+    pub cpu_hours: f64,
+    /// Cores times hours that were used.
+    pub used_cpu_hours: f64,
+    /// GiB of memory times hours that were asked for.
+    pub memory_gib_hours: f64,
+    /// GiB of memory at the peak times the hours that the job ran.
+    pub used_memory_gib_hours: f64,
+    /// Graphics cards times hours.
+    pub gpu_hours: f64,
+    /// Attempts that ended.
+    pub attempts: i64,
+    /// Those of them that failed; an attempt whose place was needed for another did not.
+    pub failed: i64,
+    /// What it costs.
+    pub cost: String,
+    /// What the CPU costs of it.
+    pub cpu_cost: String,
+    /// What the memory costs of it.
+    pub memory_cost: String,
+    /// What the graphics cards cost of it.
+    pub gpu_cost: String,
+}
+
+impl From<&Figures> for FiguresView {
+    fn from(figures: &Figures) -> Self {
+        Self {
+            cpu_hours: figures.cpu_hours(),
+            used_cpu_hours: figures.used_cpu_hours(),
+            memory_gib_hours: figures.memory_hours(),
+            used_memory_gib_hours: figures.used_memory_hours(),
+            gpu_hours: figures.gpu_hours(),
+            attempts: figures.attempts,
+            failed: figures.failed,
+            cost: figures.cost.total().to_string(),
+            cpu_cost: figures.cost.cpu.to_string(),
+            memory_cost: figures.cost.memory.to_string(),
+            gpu_cost: figures.cost.gpu.to_string(),
+        }
+    }
+}
+
+/// The columns of [`FiguresView`] in a table.
+pub(crate) const FIGURES: [&str; 11] = [
+    "cpu_hours",
+    "used_cpu_hours",
+    "memory_gib_hours",
+    "used_memory_gib_hours",
+    "gpu_hours",
+    "attempts",
+    "failed",
+    "cost",
+    "cpu_cost",
+    "memory_cost",
+    "gpu_cost",
+];
+
+impl FiguresView {
+    /// Its cells.
+    pub(crate) fn cells(&self) -> Vec<String> {
+        let hours = |hours: f64| format!("{hours:.6}");
+        vec![
+            hours(self.cpu_hours),
+            hours(self.used_cpu_hours),
+            hours(self.memory_gib_hours),
+            hours(self.used_memory_gib_hours),
+            hours(self.gpu_hours),
+            self.attempts.to_string(),
+            self.failed.to_string(),
+            self.cost.clone(),
+            self.cpu_cost.clone(),
+            self.memory_cost.clone(),
+            self.gpu_cost.clone(),
+        ]
+    }
+}
+
+/// A group: what it is grouped by is there, the rest is absent.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct UsageGroup {
+    /// The day, UTC, e.g. `2026-01-31`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub day: Option<String>,
+    /// The project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Whom it ran for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The pipeline, of the project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<String>,
+    /// The task template.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<String>,
+    /// The cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// Its node group; absent for nodes of no group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_group: Option<String>,
+    /// What was held and used.
+    #[serde(flatten)]
+    pub figures: FiguresView,
+}
+
+impl UsageGroup {
+    /// A line as a group.
+    pub(crate) fn new(line: &Line, figures: &Figures) -> Self {
+        let named = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        Self {
+            day: (line.day != Day::default()).then(|| line.day.to_string()),
+            project: named(&line.project),
+            user: named(&line.user),
+            pipeline: named(&line.pipeline),
+            template: named(&line.template),
+            cluster: named(&line.cluster),
+            node_group: named(&line.node_group),
+            figures: figures.into(),
+        }
+    }
+
+    /// The columns in which a way to group is told.
+    pub(crate) fn columns(by: By) -> &'static [&'static str] {
+        match by {
+            By::Day => &["day"],
+            By::Project => &["project"],
+            By::User => &["user"],
+            By::Pipeline => &["project", "pipeline"],
+            By::Template => &["template"],
+            By::NodeGroup => &["cluster", "node_group"],
+        }
+    }
+
+    /// What stands in a column.
+    pub(crate) fn cell(&self, column: &str) -> String {
+        let value = match column {
+            "day" => &self.day,
+            "project" => &self.project,
+            "user" => &self.user,
+            "pipeline" => &self.pipeline,
+            "template" => &self.template,
+            "cluster" => &self.cluster,
+            _ => &self.node_group,
+        };
+        value.clone().unwrap_or_default()
+    }
+}
+
+/// Usage over a period.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct UsageView {
+    /// The first day, UTC.
+    pub from: String,
+    /// The last day, UTC.
+    pub to: String,
+    /// What prices are in; absent where the settings name nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    /// The groups, in the order of what they are grouped by.
+    pub groups: Vec<UsageGroup>,
+    /// All of them together.
+    pub total: FiguresView,
+}

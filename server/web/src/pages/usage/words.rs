@@ -1,0 +1,85 @@
+//! Amounts and names as the page writes them.
+
+use cubeloom_domain::accounting::{By, Line, Money};
+
+use crate::pages::Frame;
+
+/// Hours, with as many digits as say something.
+pub(in crate::pages) fn hours(amount: f64) -> String {
+    match amount {
+        _ if amount == 0.0 => "0".into(),
+        _ if amount < 0.01 => "< 0.01".into(),
+        _ if amount < 10.0 => format!("{amount:.2}"),
+        _ if amount < 1000.0 => format!("{amount:.1}"),
+        _ => format!("{amount:.0}"),
+    }
+}
+
+/// Money as on a bill.
+pub(in crate::pages) fn money(amount: Money, currency: Option<&str>) -> String {
+    match currency {
+        Some(currency) => format!("{} {currency}", amount.rounded()),
+        None => amount.rounded(),
+    }
+}
+
+/// How much of what was asked for was used.
+pub(in crate::pages) fn percent(used: f64, asked: f64) -> String {
+    if asked > 0.0 { format!("{:.0} %", (used / asked * 100.0).min(999.0)) } else { "–".into() }
+}
+
+/// The key of the word for how much of a budget is spent.
+pub(in crate::pages) fn level(level: &str) -> &'static str {
+    match level {
+        "warned" => "usage.level-warned",
+        "spent" => "usage.level-spent",
+        "stopped" => "usage.level-stopped",
+        _ => "usage.level-within",
+    }
+}
+
+/// The key of the word for a way to group.
+pub(super) fn way(by: By) -> &'static str {
+    match by {
+        By::Day => "usage.day",
+        By::Project => "usage.project",
+        By::User => "usage.user",
+        By::Pipeline => "usage.pipeline",
+        By::Template => "usage.template",
+        By::NodeGroup => "usage.node-group",
+    }
+}
+
+/// What a group is called.
+pub(super) fn name(frame: &Frame, by: By, line: &Line) -> String {
+    let name = match by {
+        By::Day => line.day.to_string(),
+        By::Project => line.project.clone(),
+        By::User => line.user.clone(),
+        By::Pipeline if line.pipeline.is_empty() => String::new(),
+        By::Pipeline => format!("{} / {}", line.project, line.pipeline),
+        By::Template => line.template.clone(),
+        By::NodeGroup if line.node_group.is_empty() => line.cluster.clone(),
+        By::NodeGroup => format!("{} / {}", line.cluster, line.node_group),
+    };
+    if name.is_empty() { frame.t("usage.unknown").to_owned() } else { name }
+}
+
+/// What stands for the groups that have no colour of their own.
+pub(super) fn other(frame: &Frame, count: usize) -> String {
+    frame.t_with("usage.others", [("n", count)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_say_no_more_than_they_mean() {
+        let written = [0.0, 0.004, 0.5, 12.34, 12_345.6].map(hours);
+        assert_eq!(written, ["0", "< 0.01", "0.50", "12.3", "12346"]);
+        assert_eq!((percent(1.0, 4.0), percent(1.0, 0.0)), ("25 %".into(), "–".into()));
+        assert_eq!(money(Money(1_999_999), Some("EUR")), "2.00 EUR");
+        assert_eq!(money(Money(5_000), None), "0.01");
+    }
+}
