@@ -39,8 +39,8 @@ function escaped(name: string): string {
 /** The groups that a queue may be in: none that is in it. */
 export function parents(quotas: Quotas, queue: Pick<Queue, "kind" | "name">): [string, string][] {
   const groups = quotas.queues.filter((one) => one.kind === "group");
-  const within = (name: string | undefined, depth = 0): boolean => {
-    if (name === undefined || depth > groups.length) return false;
+  const within = (name: string | null | undefined, depth = 0): boolean => {
+    if (typeof name !== "string" || depth > groups.length) return false;
     return (queue.kind === "group" && name === queue.name) || within(groups.find((one) => one.name === name)?.parent, depth + 1);
   };
   const free = groups.filter((group) => !within(group.name)).map((group): [string, string] => [group.name, group.name]);

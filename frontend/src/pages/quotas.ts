@@ -59,14 +59,17 @@ async function put(queue: Queue, body: Sent): Promise<void> {
 
 function edit(quotas: Quotas, queue: Queue, pool: string): void {
   const below = h("div", { hidden: true }, check("below_use", t("quotas.below-use"), false, t("quotas.below-use-help")));
-  const form = h("form", { class: "form", id: "quota-form" }, ...fields(quotas, queue, pool), below);
+  const form = h("form", { class: "form", id: "quota-form" });
   const kind = queue.kind === "group" ? "group" as const : "project" as const;
   const preview = new Preview(() => [{ kind, name: queue.name, ...told(form, queue, pool) }]);
+  // Behind the amounts, where it is seen while these are written.
+  const [place, amounts, ...others] = fields(quotas, queue, pool);
+  if (place && amounts) form.append(place, amounts, preview.element, ...others, below);
   const save = h("button", { class: "button primary", type: "submit", form: form.id }, t("quotas.save"));
   const away = queue.revision > 0 && h("button", { class: "button danger", type: "button" }, t(kind === "group" ? /* text */ "quotas.remove-group" : /* text */ "quotas.take-back"));
   const dialog = openDialog({
     title: t("quotas.change-name", { name: queue.name, pool }),
-    body: [form, preview.element],
+    body: [form],
     actions: away ? [away, save] : [save],
     large: true,
   });

@@ -216,7 +216,7 @@ fn a_pipeline_goes_where_its_project_may() {
     assert_eq!(bound["places"], json!({"allowed": ["local"]}));
     assert_eq!(check(""), json!([]));
     let away = check("cluster: far\n");
-    assert_eq!((&away[0]["path"], &away[0]["line"]), (&json!("/cluster"), &json!(3)), "{away}");
+    assert_eq!((&away[0]["path"], &away[0]["line"]), (&json!("/cluster"), &json!(4)), "{away}");
     assert!(
         away[0]["message"].as_str().unwrap().contains("not bound to `far`: name one of `local`"),
         "{away}"

@@ -1,6 +1,7 @@
 //! Who would be affected by an edit: what stands and waits now, under the tree as it is and as it would be. Nothing of what
 //! jobs will do later is guessed: it is exact for this moment.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::held::{self, Job};
@@ -68,6 +69,7 @@ impl Foreseen {
                 foreseen.given_back.insert(one);
             }
             pass.started.push(job);
+            pass.used.take();
             foreseen.started.insert(at);
         }
         foreseen
@@ -80,6 +82,8 @@ struct Pass<'p> {
     running: BTreeSet<usize>,
     started: Vec<&'p Job>,
     members: BTreeMap<&'p Queue, BTreeSet<&'p str>>,
+    /// What is in use, as far as that was asked.
+    used: RefCell<BTreeMap<(Pool, Resource), u64>>,
 }
 
 impl<'p> Pass<'p> {
@@ -91,7 +95,14 @@ impl<'p> Pass<'p> {
                 members.entry(&one.queue).or_default().insert(project.name());
             }
         }
-        Self { scene, tree, running: (0..scene.running.len()).collect(), started: Vec::new(), members }
+        Self {
+            scene,
+            tree,
+            running: (0..scene.running.len()).collect(),
+            started: Vec::new(),
+            members,
+            used: RefCell::default(),
+        }
     }
 
     /// What runs, and what this pass has started.
@@ -149,8 +160,9 @@ impl<'p> Pass<'p> {
     fn is_allowed(&self, job: &Job) -> bool {
         self.tree.path(&job.project).into_iter().all(|queue| {
             let fits = job.amounts.0.iter().all(|(resource, asked)| {
-                let then = self.held(queue, &job.pool, resource).saturating_add(*asked);
-                queue.most(&job.pool, resource).is_none_or(|most| then <= most)
+                let held = || self.held(queue, &job.pool, resource);
+                let most = queue.most(&job.pool, resource);
+                most.is_none_or(|most| held().saturating_add(*asked) <= most)
             });
             fits && !self.over_typed(queue, job) && !self.over_runs(queue, job)
         })
@@ -181,15 +193,27 @@ impl<'p> Pass<'p> {
             let Some(room) = self.scene.rooms.get(&pool) else { continue };
             for (resource, asked) in &job.amounts.0 {
                 let Some(has) = room.get(resource) else { continue };
-                let kept = self.running.difference(without).map(|at| &self.scene.running[*at]);
-                let holding = kept.chain(self.started.iter().copied()).filter(|other| pool.has(&other.pool));
-                let held = holding.map(|other| other.amount(resource)).fold(0, u64::saturating_add);
+                let gone = without.iter().map(|at| &self.scene.running[*at]);
+                let gone = gone.filter(|other| pool.has(&other.pool)).map(|other| other.amount(resource));
+                let held = self.in_use(&pool, resource).saturating_sub(gone.fold(0, u64::saturating_add));
                 if held.saturating_add(*asked) > has {
                     found.insert(resource);
                 }
             }
         }
         found
+    }
+
+    /// What is in use of a pool: counted once, until something starts or ends.
+    fn in_use(&self, pool: &Pool, resource: &Resource) -> u64 {
+        let key = (pool.clone(), resource.clone());
+        if let Some(known) = self.used.borrow().get(&key) {
+            return *known;
+        }
+        let holding = self.jobs().filter(|other| pool.has(&other.pool));
+        let sum = holding.map(|other| other.amount(resource)).fold(0, u64::saturating_add);
+        self.used.borrow_mut().insert(key, sum);
+        sum
     }
 
     /// The jobs that give back what they have borrowed so that this one starts: the newest first, and no more than are
@@ -226,8 +250,8 @@ impl<'p> Pass<'p> {
     fn is_covered(&self, job: &Job, resource: &Resource, more: u64, less: u64) -> bool {
         self.tree.path(&job.project).into_iter().any(|queue| {
             let guarantee = queue.guarantee(&job.pool, resource);
-            let held = self.held(queue, &job.pool, resource).saturating_add(more).saturating_sub(less);
-            guarantee > 0 && held <= guarantee
+            let held = || self.held(queue, &job.pool, resource).saturating_add(more).saturating_sub(less);
+            guarantee > 0 && held() <= guarantee
         })
     }
 }

@@ -67,6 +67,22 @@ pub fn sum<'j>(jobs: impl Iterator<Item = &'j Job>, pool: &Pool, resource: &Reso
     of_pool.map(|job| job.amount(resource)).fold(0, u64::saturating_add)
 }
 
+/// How much of a resource each project holds of exactly this pool. A run is of one project, so runs add up, too.
+#[must_use]
+pub fn by_project<'j>(jobs: &'j [Job], pool: &Pool, resource: &Resource) -> BTreeMap<&'j str, u64> {
+    let mut found: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut runs: BTreeSet<&RunId> = BTreeSet::new();
+    for job in jobs.iter().filter(|job| job.pool == *pool) {
+        let amount = match resource {
+            Resource::Runs => u64::from(runs.insert(&job.run)),
+            _ => job.amount(resource),
+        };
+        let sum = found.entry(&job.project).or_default();
+        *sum = sum.saturating_add(amount);
+    }
+    found
+}
+
 /// The jobs of a queue: those of a project, or of all projects in a group.
 pub fn of_queue<'j>(jobs: &'j [Job], tree: &Tree<'_>, queue: &Queue) -> impl Iterator<Item = &'j Job> {
     let projects: BTreeSet<&str> = match queue {

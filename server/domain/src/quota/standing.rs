@@ -53,10 +53,17 @@ pub fn shares(
     resource: &Resource,
 ) -> Shares {
     let tree = Tree::of(queues);
+    let mut sums: BTreeMap<&Queue, u64> = BTreeMap::new();
+    for (project, held) in held::by_project(jobs, pool, resource) {
+        for one in tree.path(project) {
+            let sum = sums.entry(&one.queue).or_default();
+            *sum = sum.saturating_add(held);
+        }
+    }
     let mut found = Shares::new();
     for one in tree.all() {
         let guarantee = one.guarantee(pool, resource);
-        let held = held::sum(held::of_queue(jobs, &tree, &one.queue), pool, resource);
+        let held = sums.get(&one.queue).copied().unwrap_or(0);
         let borrowed = held.saturating_sub(guarantee);
         let share = Share { guarantee, most: one.most(pool, resource), held, borrowed, lent: 0 };
         found.insert(one.queue.clone(), share);
