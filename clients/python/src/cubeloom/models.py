@@ -107,6 +107,52 @@ class BehindView(TypedDict):
     """
 
 
+class BudgetBody(TypedDict):
+    """
+    What a project may spend from a month on.
+    """
+
+    amount: NotRequired[str | None]
+    """
+    How much in each month, e.g. `1200` or `99.50`; absent: nothing bounds it from then on.
+    """
+    warn_percent: NotRequired[int]
+    """
+    From how many hundredths of it on the project is marked, from 1 to 100.
+    """
+    stop: NotRequired[bool]
+    """
+    Whether nothing new is started once it is spent; what runs goes on.
+    """
+
+
+class BudgetView(TypedDict):
+    """
+    What a project may spend in each month, from a month on until the next budget.
+    """
+
+    month: str
+    """
+    The first month, UTC, e.g. `2026-01`.
+    """
+    amount: NotRequired[str | None]
+    """
+    How much, with a point; absent where nothing bounds it from then on.
+    """
+    warn_percent: int
+    """
+    From how many hundredths of it on the project is marked.
+    """
+    stop: bool
+    """
+    Whether nothing new is started once it is spent.
+    """
+    revision: int
+    """
+    Counts its changes, from 1: its ETag.
+    """
+
+
 class CheckedTask(TypedDict):
     """
     A task of a checked document.
@@ -383,6 +429,57 @@ class FieldChange(TypedDict):
     after: NotRequired[dict[str, Any]]
     """
     How it is; absent when it is not there.
+    """
+
+
+class FiguresView(TypedDict):
+    """
+    What was held and used, and what it costs. Amounts of money are texts with a point, exact to a millionth.
+    """
+
+    cpu_hours: float
+    """
+    Cores times hours that were asked for.
+    """
+    used_cpu_hours: float
+    """
+    Cores times hours that were used.
+    """
+    memory_gib_hours: float
+    """
+    GiB of memory times hours that were asked for.
+    """
+    used_memory_gib_hours: float
+    """
+    GiB of memory at the peak times the hours that the job ran.
+    """
+    gpu_hours: float
+    """
+    Graphics cards times hours.
+    """
+    attempts: int
+    """
+    Attempts that ended.
+    """
+    failed: int
+    """
+    Those of them that failed; an attempt whose place was needed for another did not.
+    """
+    cost: str
+    """
+    What it costs.
+    """
+    cpu_cost: str
+    """
+    What the CPU costs of it.
+    """
+    memory_cost: str
+    """
+    What the memory costs of it.
+    """
+    gpu_cost: str
+    """
+    What the graphics cards cost of it.
     """
 
 
@@ -726,6 +823,37 @@ class NewPassword(TypedDict):
     """
 
 
+class NewPrice(TypedDict):
+    """
+    A new price.
+    """
+
+    cluster: str
+    """
+    The cluster.
+    """
+    node_group: NotRequired[str | None]
+    """
+    The node group; absent for every node whose group has no price of its own.
+    """
+    valid_from: NotRequired[str | None]
+    """
+    The first day, UTC; today when absent.
+    """
+    cpu_hour: NotRequired[str]
+    """
+    What an hour of one core costs, e.g. `0.04`.
+    """
+    memory_gib_hour: NotRequired[str]
+    """
+    What an hour of one GiB of memory costs.
+    """
+    gpu_hour: NotRequired[str]
+    """
+    What an hour of one graphics card costs.
+    """
+
+
 class NewProject(TypedDict):
     """
     A project that is to be.
@@ -956,7 +1084,49 @@ class OutputsView(TypedDict):
     """
 
 
-class Item13(TypedDict):
+class Item3(TypedDict):
+    """
+    What a project may spend in each month, from a month on until the next budget.
+    """
+
+    month: str
+    """
+    The first month, UTC, e.g. `2026-01`.
+    """
+    amount: NotRequired[str | None]
+    """
+    How much, with a point; absent where nothing bounds it from then on.
+    """
+    warn_percent: int
+    """
+    From how many hundredths of it on the project is marked.
+    """
+    stop: bool
+    """
+    Whether nothing new is started once it is spent.
+    """
+    revision: int
+    """
+    Counts its changes, from 1: its ETag.
+    """
+
+
+class PageBudgetView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item3]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item14(TypedDict):
     """
     What a task reported.
     """
@@ -984,7 +1154,7 @@ class PageOutputsView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item13]
+    items: list[Item14]
     """
     The items, in the list's order.
     """
@@ -1205,6 +1375,25 @@ What a file looks like, as far as that can be shown.
 """
 
 
+class PriceChange(TypedDict):
+    """
+    What a price is changed to.
+    """
+
+    cpu_hour: NotRequired[str]
+    """
+    What an hour of one core costs.
+    """
+    memory_gib_hour: NotRequired[str]
+    """
+    What an hour of one GiB of memory costs.
+    """
+    gpu_hour: NotRequired[str]
+    """
+    What an hour of one graphics card costs.
+    """
+
+
 class ProblemView(TypedDict):
     """
     One mistake in what was sent.
@@ -1295,6 +1484,25 @@ class ProjectChange(TypedDict):
     What it is for.
     """
     keeping: NotRequired[KeepingView | None]
+
+
+class RatesBody(TypedDict):
+    """
+    What an hour costs: amounts with a point, to a millionth; nothing where one is absent.
+    """
+
+    cpu_hour: NotRequired[str]
+    """
+    Of one core.
+    """
+    memory_gib_hour: NotRequired[str]
+    """
+    Of one GiB of memory.
+    """
+    gpu_hour: NotRequired[str]
+    """
+    Of one graphics card.
+    """
 
 
 class RegistryChange(TypedDict):
@@ -1462,6 +1670,41 @@ class SeriesView(TypedDict):
     """
     `[step, value]`, at most 1,000 of them, thinned so that the smallest and largest stay; the step is the
     position where none was reported.
+    """
+
+
+class StandingView(TypedDict):
+    """
+    How much of this month's budget is spent.
+    """
+
+    month: str
+    """
+    The month, UTC.
+    """
+    amount: str
+    """
+    What there is to spend, with a point.
+    """
+    spent: str
+    """
+    What is spent, also by what still runs.
+    """
+    percent: int
+    """
+    How many hundredths that is, rounded down.
+    """
+    level: str
+    """
+    `within`, `warned` (the project is marked), `spent`, or `stopped` (nothing new is started).
+    """
+    warn_percent: int
+    """
+    From how many hundredths on the project is marked.
+    """
+    stop: bool
+    """
+    Whether nothing new is started once it is spent.
     """
 
 
@@ -1783,6 +2026,41 @@ class UploadedView(TypedDict):
     files: int
     """
     How many files it holds.
+    """
+
+
+class UsageGroup(FiguresView):
+    """
+    A group: what it is grouped by is there, the rest is absent.
+    """
+
+    day: NotRequired[str | None]
+    """
+    The day, UTC, e.g. `2026-01-31`.
+    """
+    project: NotRequired[str | None]
+    """
+    The project.
+    """
+    user: NotRequired[str | None]
+    """
+    Whom it ran for.
+    """
+    pipeline: NotRequired[str | None]
+    """
+    The pipeline, of the project.
+    """
+    template: NotRequired[str | None]
+    """
+    The task template.
+    """
+    cluster: NotRequired[str | None]
+    """
+    The cluster.
+    """
+    node_group: NotRequired[str | None]
+    """
+    Its node group; absent for nodes of no group.
     """
 
 
@@ -2459,6 +2737,49 @@ class ClusterCheck(TypedDict):
     problems: list[str]
     """
     What keeps jobs of the project from running, each with what to do.
+    """
+
+
+class ClusterView(TypedDict):
+    """
+    A cluster.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    kind: str
+    """
+    Its kind: `local` is the server's own machine.
+    """
+    capacity: AmountView
+    """
+    What all nodes have together.
+    """
+    used: AmountView
+    """
+    What attempts that have not ended hold.
+    """
+    attempts: int
+    """
+    How many attempts that is.
+    """
+    nodes: list[ClusterNodeView]
+    """
+    Its nodes.
+    """
+    node_groups: list[str]
+    """
+    Node groups that a placement may name.
+    """
+    standing: StandingView
+    """
+    How it is.
+    """
+    problems: list[str]
+    """
+    What is not as it should be, each as a sentence.
     """
 
 
@@ -3410,6 +3731,64 @@ class PageAuditView(TypedDict):
 
 class Item4(TypedDict):
     """
+    A cluster.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    kind: str
+    """
+    Its kind: `local` is the server's own machine.
+    """
+    capacity: AmountView
+    """
+    What all nodes have together.
+    """
+    used: AmountView
+    """
+    What attempts that have not ended hold.
+    """
+    attempts: int
+    """
+    How many attempts that is.
+    """
+    nodes: list[ClusterNodeView]
+    """
+    Its nodes.
+    """
+    node_groups: list[str]
+    """
+    Node groups that a placement may name.
+    """
+    standing: StandingView
+    """
+    How it is.
+    """
+    problems: list[str]
+    """
+    What is not as it should be, each as a sentence.
+    """
+
+
+class PageClusterView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item4]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item5(TypedDict):
+    """
     Something in a folder.
     """
 
@@ -3437,7 +3816,7 @@ class PageEntryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item4]
+    items: list[Item5]
     """
     The items, in the list's order.
     """
@@ -3447,7 +3826,7 @@ class PageEntryView(TypedDict):
     """
 
 
-class Item5(TypedDict):
+class Item6(TypedDict):
     """
     An attempt of an earlier or this run.
     """
@@ -3493,7 +3872,7 @@ class PageHistoryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item5]
+    items: list[Item6]
     """
     The items, in the list's order.
     """
@@ -3503,7 +3882,7 @@ class PageHistoryView(TypedDict):
     """
 
 
-class Item6(TypedDict):
+class Item7(TypedDict):
     """
     A URL that starts a pipeline.
     """
@@ -3548,7 +3927,7 @@ class PageHookView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item6]
+    items: list[Item7]
     """
     The items, in the list's order.
     """
@@ -3558,7 +3937,7 @@ class PageHookView(TypedDict):
     """
 
 
-class Item8(TypedDict):
+class Item9(TypedDict):
     """
     A link that was not used yet, without its secret.
     """
@@ -3606,7 +3985,7 @@ class PageLinkView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item8]
+    items: list[Item9]
     """
     The items, in the list's order.
     """
@@ -3616,7 +3995,7 @@ class PageLinkView(TypedDict):
     """
 
 
-class Item9(TypedDict):
+class Item10(TypedDict):
     """
     Somebody's place in a project.
     """
@@ -3656,7 +4035,7 @@ class PageMemberView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item9]
+    items: list[Item10]
     """
     The items, in the list's order.
     """
@@ -3666,7 +4045,7 @@ class PageMemberView(TypedDict):
     """
 
 
-class Item10(TypedDict):
+class Item11(TypedDict):
     """
     A version of a model; it never changes, but for the aliases that stand for it.
     """
@@ -3758,7 +4137,7 @@ class PageModelVersionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item10]
+    items: list[Item11]
     """
     The items, in the list's order.
     """
@@ -3768,7 +4147,7 @@ class PageModelVersionView(TypedDict):
     """
 
 
-class Item11(TypedDict):
+class Item12(TypedDict):
     """
     A model.
     """
@@ -3809,7 +4188,7 @@ class PageModelView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item11]
+    items: list[Item12]
     """
     The items, in the list's order.
     """
@@ -3819,7 +4198,7 @@ class PageModelView(TypedDict):
     """
 
 
-class Item12(TypedDict):
+class Item13(TypedDict):
     """
     Something that the cluster told of an attempt: why a worker waits, what could not be mounted, where one was placed.
     """
@@ -3851,7 +4230,7 @@ class PageNoticeView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item12]
+    items: list[Item13]
     """
     The items, in the list's order.
     """
@@ -3861,7 +4240,57 @@ class PageNoticeView(TypedDict):
     """
 
 
-class Item15(TypedDict):
+class Item16(RatesBody):
+    """
+    A price of a node group, or of a cluster's nodes whose group has none.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    cluster: str
+    """
+    The cluster.
+    """
+    node_group: NotRequired[str | None]
+    """
+    The node group; absent for every node whose group has no price of its own.
+    """
+    valid_from: str
+    """
+    The first day on which it is valid, UTC, until the next price of the same.
+    """
+    user: str
+    """
+    Who entered or changed it last.
+    """
+    open: bool
+    """
+    Whether it may still be changed: the statements of the month in which it began have not gone out.
+    """
+    revision: int
+    """
+    Counts its changes, from 1: its ETag.
+    """
+
+
+class PagePriceView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item16]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item17(TypedDict):
     """
     A project.
     """
@@ -3887,6 +4316,7 @@ class Item15(TypedDict):
     What of its jobs is kept.
     """
     logs_behind: NotRequired[BehindView | None]
+    budget: NotRequired[StandingView | None]
     created_at: str
     """
     Since when there is one.
@@ -3902,7 +4332,7 @@ class PageProjectView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item15]
+    items: list[Item17]
     """
     The items, in the list's order.
     """
@@ -3912,7 +4342,7 @@ class PageProjectView(TypedDict):
     """
 
 
-class Item16(TypedDict):
+class Item18(TypedDict):
     """
     A registry of container images.
     """
@@ -3948,7 +4378,7 @@ class PageRegistryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item16]
+    items: list[Item18]
     """
     The items, in the list's order.
     """
@@ -3958,7 +4388,7 @@ class PageRegistryView(TypedDict):
     """
 
 
-class Item17(TypedDict):
+class Item19(TypedDict):
     """
     A run.
     """
@@ -4025,7 +4455,7 @@ class PageRunView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item17]
+    items: list[Item19]
     """
     The items, in the list's order.
     """
@@ -4035,7 +4465,7 @@ class PageRunView(TypedDict):
     """
 
 
-class Item18(TypedDict):
+class Item20(TypedDict):
     """
     A secret, without its value: that is never shown.
     """
@@ -4071,7 +4501,7 @@ class PageSecretView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item18]
+    items: list[Item20]
     """
     The items, in the list's order.
     """
@@ -4081,7 +4511,7 @@ class PageSecretView(TypedDict):
     """
 
 
-class Item19(TypedDict):
+class Item21(TypedDict):
     """
     A browser in which you are signed in.
     """
@@ -4121,7 +4551,7 @@ class PageSessionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item19]
+    items: list[Item21]
     """
     The items, in the list's order.
     """
@@ -4131,7 +4561,7 @@ class PageSessionView(TypedDict):
     """
 
 
-class Item21(TypedDict):
+class Item23(TypedDict):
     """
     A template in a list.
     """
@@ -4171,7 +4601,7 @@ class PageTemplateSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item21]
+    items: list[Item23]
     """
     The items, in the list's order.
     """
@@ -4181,7 +4611,7 @@ class PageTemplateSummaryView(TypedDict):
     """
 
 
-class Item22(TypedDict):
+class Item24(TypedDict):
     """
     A token, without its secret part.
     """
@@ -4215,7 +4645,7 @@ class PageTokenView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item22]
+    items: list[Item24]
     """
     The items, in the list's order.
     """
@@ -4225,7 +4655,7 @@ class PageTokenView(TypedDict):
     """
 
 
-class Item23(TypedDict):
+class Item25(TypedDict):
     """
     A person.
     """
@@ -4274,7 +4704,7 @@ class PageUserView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item23]
+    items: list[Item25]
     """
     The items, in the list's order.
     """
@@ -4284,7 +4714,7 @@ class PageUserView(TypedDict):
     """
 
 
-class Item24(TypedDict):
+class Item26(TypedDict):
     """
     One version of a pipeline.
     """
@@ -4324,7 +4754,7 @@ class PageVersionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item24]
+    items: list[Item26]
     """
     The items, in the list's order.
     """
@@ -4334,7 +4764,7 @@ class PageVersionView(TypedDict):
     """
 
 
-class Item25(TypedDict):
+class Item27(TypedDict):
     """
     A volume.
     """
@@ -4374,7 +4804,7 @@ class PageVolumeView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item25]
+    items: list[Item27]
     """
     The items, in the list's order.
     """
@@ -4416,6 +4846,64 @@ class PipelineView(VersionView):
     problems: list[ProblemView]
     """
     What stops it from running here, or is probably not as meant.
+    """
+
+
+class PositionView(FiguresView):
+    """
+    What was held of a node group while one price was valid.
+    """
+
+    cluster: str
+    """
+    The cluster.
+    """
+    node_group: NotRequired[str | None]
+    """
+    The node group; absent for nodes of no group.
+    """
+    price_since: NotRequired[str | None]
+    """
+    Since when the price is valid; absent where there is none.
+    """
+    price: RatesBody
+    """
+    What an hour costs.
+    """
+
+
+class PriceView(RatesBody):
+    """
+    A price of a node group, or of a cluster's nodes whose group has none.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    cluster: str
+    """
+    The cluster.
+    """
+    node_group: NotRequired[str | None]
+    """
+    The node group; absent for every node whose group has no price of its own.
+    """
+    valid_from: str
+    """
+    The first day on which it is valid, UTC, until the next price of the same.
+    """
+    user: str
+    """
+    Who entered or changed it last.
+    """
+    open: bool
+    """
+    Whether it may still be changed: the statements of the month in which it began have not gone out.
+    """
+    revision: int
+    """
+    Counts its changes, from 1: its ETag.
     """
 
 
@@ -4476,6 +4964,7 @@ class ProjectView(TypedDict):
     What of its jobs is kept.
     """
     logs_behind: NotRequired[BehindView | None]
+    budget: NotRequired[StandingView | None]
     created_at: str
     """
     Since when there is one.
@@ -4754,23 +5243,6 @@ class SessionView(TypedDict):
     """
 
 
-class StandingView(TypedDict):
-    """
-    How a cluster is.
-    """
-
-    state: str
-    """
-    `connected`, `away` (it does not answer), `refused` (it does not know the server any more), or `unknown`: nothing was
-    asked of it yet.
-    """
-    since: NotRequired[str | None]
-    why: NotRequired[str | None]
-    """
-    What was tried, and what came of it.
-    """
-
-
 class StartedView(TypedDict):
     """
     A run that was started.
@@ -4784,6 +5256,46 @@ class StartedView(TypedDict):
     """
     What runs, and probably not as meant.
     """
+
+
+class StatementView(TypedDict):
+    """
+    What a project held in a month, and what it costs.
+    """
+
+    project: str
+    """
+    The project.
+    """
+    month: str
+    """
+    The month, UTC, e.g. `2026-01`.
+    """
+    open: bool
+    """
+    Whether the month goes on.
+    """
+    currency: NotRequired[str | None]
+    """
+    What prices are in; absent where the settings name nothing.
+    """
+    positions: list[PositionView]
+    """
+    What was held of each node group while one price was valid.
+    """
+    pipelines: list[UsageGroup]
+    """
+    The same by pipeline.
+    """
+    users: list[UsageGroup]
+    """
+    The same by person.
+    """
+    total: FiguresView
+    """
+    All of it.
+    """
+    budget: NotRequired[BudgetView | None]
 
 
 class StructureView(TypedDict):
@@ -5060,46 +5572,22 @@ class AddedClusterView(ClusterBody):
     """
 
 
-class ClusterView(TypedDict):
+class ClusterDetail(ClusterView):
     """
-    A cluster.
+    One cluster, with what runs there and what could.
     """
 
-    name: str
+    running: list[RunningView]
     """
-    Its name.
+    The attempts that hold something there, of runs that the caller may see, the newest first.
     """
-    kind: str
+    others: int
     """
-    Its kind: `local` is the server's own machine.
+    How many others there are, of projects that the caller is no member of.
     """
-    capacity: AmountView
+    templates: list[RunnableView]
     """
-    What all nodes have together.
-    """
-    used: AmountView
-    """
-    What attempts that have not ended hold.
-    """
-    attempts: int
-    """
-    How many attempts that is.
-    """
-    nodes: list[ClusterNodeView]
-    """
-    Its nodes.
-    """
-    node_groups: list[str]
-    """
-    Node groups that a placement may name.
-    """
-    standing: StandingView
-    """
-    How it is.
-    """
-    problems: list[str]
-    """
-    What is not as it should be, each as a sentence.
+    The newest version of each task template, and whether it can run there.
     """
 
 
@@ -5224,65 +5712,7 @@ class LiveEvent6(SavedPipeline):
     kind: Literal['pipeline']
 
 
-class Item3(TypedDict):
-    """
-    A cluster.
-    """
-
-    name: str
-    """
-    Its name.
-    """
-    kind: str
-    """
-    Its kind: `local` is the server's own machine.
-    """
-    capacity: AmountView
-    """
-    What all nodes have together.
-    """
-    used: AmountView
-    """
-    What attempts that have not ended hold.
-    """
-    attempts: int
-    """
-    How many attempts that is.
-    """
-    nodes: list[ClusterNodeView]
-    """
-    Its nodes.
-    """
-    node_groups: list[str]
-    """
-    Node groups that a placement may name.
-    """
-    standing: StandingView
-    """
-    How it is.
-    """
-    problems: list[str]
-    """
-    What is not as it should be, each as a sentence.
-    """
-
-
-class PageClusterView(TypedDict):
-    """
-    One page of a list.
-    """
-
-    items: list[Item3]
-    """
-    The items, in the list's order.
-    """
-    next_cursor: NotRequired[str | None]
-    """
-    Ask for the next page with this as `cursor`; absent on the last page.
-    """
-
-
-class Item7(TypedDict):
+class Item8(TypedDict):
     """
     One instance of a task.
     """
@@ -5342,7 +5772,7 @@ class PageInstanceView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item7]
+    items: list[Item8]
     """
     The items, in the list's order.
     """
@@ -5352,7 +5782,7 @@ class PageInstanceView(TypedDict):
     """
 
 
-class Item14(TypedDict):
+class Item15(TypedDict):
     """
     A pipeline in a list.
     """
@@ -5400,7 +5830,7 @@ class PagePipelineSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item14]
+    items: list[Item15]
     """
     The items, in the list's order.
     """
@@ -5410,7 +5840,7 @@ class PagePipelineSummaryView(TypedDict):
     """
 
 
-class Item20(TypedDict):
+class Item22(TypedDict):
     """
     A task of a run.
     """
@@ -5492,7 +5922,7 @@ class PageTaskView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item20]
+    items: list[Item22]
     """
     The items, in the list's order.
     """
@@ -5613,25 +6043,6 @@ VersionsComparisonView = TypedDict(
         'to_run': NotRequired[RunView | None],
     },
 )
-
-
-class ClusterDetail(ClusterView):
-    """
-    One cluster, with what runs there and what could.
-    """
-
-    running: list[RunningView]
-    """
-    The attempts that hold something there, of runs that the caller may see, the newest first.
-    """
-    others: int
-    """
-    How many others there are, of projects that the caller is no member of.
-    """
-    templates: list[RunnableView]
-    """
-    The newest version of each task template, and whether it can run there.
-    """
 
 
 class ComparisonView(TypedDict):
