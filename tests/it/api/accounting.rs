@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::runs::help::{document, start, task, until};
 use super::support::{Client, Server, Who};
+use crate::support::wait_for;
 
 /// A run of one task in the project `default`, to its end.
 fn run_once(editor: &Client, name: &str) -> String {
@@ -209,7 +210,9 @@ fn what_is_counted_survives_a_kill() {
     let (admin, editor) = (server.as_(Who::Administrator), server.as_(Who::Editor));
     let run = start(&editor, &document("long", &format!("tasks:\n{}", task("say", "sleep 4", ""))));
     super::runs::help::until_task(&editor, &run, "say", "running");
-    assert!(admin.get("/usage").expect(200).json()["total"]["cpu_hours"].as_f64().unwrap() > 0.0);
+    wait_for("what runs is counted", || {
+        admin.get("/usage").expect(200).json()["total"]["cpu_hours"].as_f64().unwrap() > 0.0
+    });
     server.kill();
     server.run();
     let (admin, editor) = (server.as_(Who::Administrator), server.as_(Who::Editor));

@@ -10,7 +10,7 @@ use crate::error::{ApiError, ApiResult};
 /// As what something is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Format {
+pub enum TableFormat {
     /// JSON.
     Json,
     /// A table, comma-separated values.
@@ -18,9 +18,9 @@ pub enum Format {
 }
 
 /// Whether a table is wanted: the query says so, else the header `Accept`.
-pub(crate) fn wanted(format: Option<Format>, headers: &HeaderMap) -> bool {
+pub(crate) fn wanted(format: Option<TableFormat>, headers: &HeaderMap) -> bool {
     let accepts = || headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    format.map_or_else(|| accepts().trim_start().starts_with("text/csv"), |format| format == Format::Csv)
+    format.map_or_else(|| accepts().trim_start().starts_with("text/csv"), |format| format == TableFormat::Csv)
 }
 
 /// A table as a file of this name.
@@ -77,8 +77,8 @@ mod tests {
         let mut headers = HeaderMap::new();
         assert!(!wanted(None, &headers));
         headers.insert(header::ACCEPT, HeaderValue::from_static("text/csv, */*;q=0.1"));
-        assert!(wanted(None, &headers) && !wanted(Some(Format::Json), &headers));
+        assert!(wanted(None, &headers) && !wanted(Some(TableFormat::Json), &headers));
         headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
-        assert!(!wanted(None, &headers) && wanted(Some(Format::Csv), &headers));
+        assert!(!wanted(None, &headers) && wanted(Some(TableFormat::Csv), &headers));
     }
 }

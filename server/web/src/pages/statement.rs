@@ -51,10 +51,7 @@ impl StatementPage {
     }
 
     /// The three kinds of a position: the word's key, hours, price and cost.
-    fn kinds(
-        &self,
-        position: &Position,
-    ) -> [(&'static str, String, String, String); 3] {
+    fn kinds(&self, position: &Position) -> [(&'static str, String, String, String); 3] {
         let (of, rates) = (&position.figures, &position.rates);
         let kind = |word, amount: f64, rate: Money, cost: Money| {
             (word, hours(amount), rate.to_string(), self.money(cost))

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 
-use super::view::StandingView;
+use super::view::BudgetStandingView;
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
 use crate::state::Web;
@@ -14,14 +14,14 @@ use crate::state::Web;
     tag = "accounting",
     params(("project" = String, Path)),
     responses(
-        (status = 200, body = StandingView),
+        (status = 200, body = BudgetStandingView),
         (status = 404, body = ProblemDocument, content_type = "application/problem+json")
     )
 )]
 pub(crate) async fn current(
     State(web): State<Web>,
     Path(project): Path<String>,
-) -> ApiResult<Json<StandingView>> {
+) -> ApiResult<Json<BudgetStandingView>> {
     let standing = web.store().budget_standing(&project, web.now()).await?;
     let standing = standing.ok_or_else(|| ApiError::not_found("budget", &project))?;
     Ok(Json((&standing).into()))

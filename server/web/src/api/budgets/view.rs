@@ -40,7 +40,7 @@ impl From<Budget> for BudgetView {
 
 /// How much of this month's budget is spent.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct StandingView {
+pub struct BudgetStandingView {
     /// The month, UTC.
     pub month: String,
     /// What there is to spend, with a point.
@@ -57,7 +57,7 @@ pub struct StandingView {
     pub stop: bool,
 }
 
-impl From<&Standing> for StandingView {
+impl From<&Standing> for BudgetStandingView {
     fn from(standing: &Standing) -> Self {
         Self {
             month: standing.month.to_string(),

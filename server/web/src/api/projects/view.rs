@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::places::PlacesView;
-use crate::api::budgets::view::StandingView;
+use crate::api::budgets::view::BudgetStandingView;
 use crate::archive::Behind;
 use crate::auth::{self, Caller};
 use crate::error::ApiResult;
@@ -36,7 +36,7 @@ pub struct ProjectView {
     pub logs_behind: Option<BehindView>,
     /// How much of this month's budget is spent; absent where there is none, and in answers to changes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub budget: Option<StandingView>,
+    pub budget: Option<BudgetStandingView>,
     /// Since when there is one.
     pub created_at: Time,
     /// Counts its changes, from 1: its ETag.
@@ -76,7 +76,7 @@ impl ProjectView {
 
     /// The same, with how much of its budget is spent.
     pub fn with_budget(self, standing: Option<&Standing>) -> Self {
-        Self { budget: standing.map(StandingView::from), ..self }
+        Self { budget: standing.map(BudgetStandingView::from), ..self }
     }
 
     /// A project, to somebody with this role.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::view::StatementView;
-use crate::accounting::csv::{self, Format};
+use crate::accounting::csv::{self, TableFormat};
 use crate::accounting::month;
 use crate::accounting::statement::statement;
 use crate::error::{ApiResult, ProblemDocument};
@@ -19,7 +19,7 @@ use crate::state::Web;
 #[into_params(parameter_in = Query)]
 pub struct StatementQuery {
     /// `json`, or `csv` for a table; by `Accept` when absent.
-    pub format: Option<Format>,
+    pub format: Option<TableFormat>,
 }
 
 /// What a project held in a month, at which prices, and what it costs. As JSON, or as a table (`text/csv`).

@@ -6,8 +6,8 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::view::{FIGURES, UsageGroup, UsageView};
-use crate::accounting::csv::{self, Format};
+use super::view::{FIGURES, UsageGroup, UsageReport};
+use crate::accounting::csv::{self, TableFormat};
 use crate::accounting::report::{Asked, Wanted, report, total};
 use crate::auth::Caller;
 use crate::error::{ApiResult, ProblemDocument};
@@ -28,7 +28,7 @@ pub struct UsageQuery {
     /// Of this project only.
     pub project: Option<String>,
     /// `json`, or `csv` for a table; by `Accept` when absent.
-    pub format: Option<Format>,
+    pub format: Option<TableFormat>,
 }
 
 /// What jobs of your projects held and used over a period, and what it costs; for administrators, of all projects. What
@@ -39,7 +39,7 @@ pub struct UsageQuery {
     tag = "accounting",
     params(UsageQuery),
     responses(
-        (status = 200, content((UsageView = "application/json"), (String = "text/csv"))),
+        (status = 200, content((UsageReport = "application/json"), (String = "text/csv"))),
         (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
         (status = 422, body = ProblemDocument, content_type = "application/problem+json")
     )
@@ -53,7 +53,7 @@ pub(crate) async fn get(
     let UsageQuery { from, to, by, project, format } = query;
     let wanted = Asked { from, to, by, project }.read(&web)?;
     let lines = report(&web, &caller, &wanted).await?;
-    let view = UsageView {
+    let view = UsageReport {
         from: wanted.period.first.to_string(),
         to: wanted.period.last.to_string(),
         currency: web.settings().currency.clone(),
@@ -63,7 +63,7 @@ pub(crate) async fn get(
     if csv::wanted(format, &headers) { table(&view, &wanted) } else { Ok(Json(view).into_response()) }
 }
 
-fn table(view: &UsageView, wanted: &Wanted) -> ApiResult<Response> {
+fn table(view: &UsageReport, wanted: &Wanted) -> ApiResult<Response> {
     let mut columns: Vec<&str> = Vec::new();
     for column in wanted.by.iter().flat_map(|by| UsageGroup::columns(*by)) {
         if !columns.contains(column) {

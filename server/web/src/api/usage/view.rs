@@ -158,7 +158,7 @@ impl UsageGroup {
 
 /// Usage over a period.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct UsageView {
+pub struct UsageReport {
     /// The first day, UTC.
     pub from: String,
     /// The last day, UTC.
