@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::clock::Timestamp;
 use crate::executor::BoxFuture;
+use crate::quota::Pool;
 
 /// What a member may do in a project; a later one may do all of the earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +45,8 @@ pub struct Project {
     pub description: String,
     /// What of its jobs is kept.
     pub keeping: Keeping,
+    /// Where its jobs may go.
+    pub places: Places,
     /// Since when there is one.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
@@ -59,6 +62,31 @@ pub struct Keeping {
     /// The volume, in an object store, into which their logs are copied.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub logs: Option<String>,
+}
+
+/// Where a project's jobs may go.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Places {
+    /// The clusters and node groups that it is bound to; empty: every one. A cluster stands for its node groups, too.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub allowed: Vec<Pool>,
+    /// Where a pipeline goes that names no place; absent: to the first that is allowed, else to the usual cluster.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub usual: Option<Pool>,
+}
+
+impl Places {
+    /// Where a pipeline goes that names no place.
+    #[must_use]
+    pub fn usual(&self) -> Option<&Pool> {
+        self.usual.as_ref().or_else(|| self.allowed.first())
+    }
+
+    /// Whether jobs may go to a place.
+    #[must_use]
+    pub fn allow(&self, place: &Pool) -> bool {
+        self.allowed.is_empty() || self.allowed.iter().any(|allowed| allowed.has(place))
+    }
 }
 
 /// The port to what projects want kept.

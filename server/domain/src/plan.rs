@@ -295,6 +295,16 @@ pub struct CachePolicy {
 }
 
 impl PlannedTask {
+    /// The workers that it needs to start at all: what each of a role gets, and how many. Of the elastic one, the last,
+    /// `min`.
+    pub fn least(&self) -> impl Iterator<Item = (&Resources, u32)> {
+        let last = self.roles.len().saturating_sub(1);
+        self.roles.iter().enumerate().map(move |(at, role)| {
+            let fewest = self.elastic.filter(|_| at == last).map(|range| range.min);
+            (&role.resources, fewest.unwrap_or(role.replicas))
+        })
+    }
+
     /// The search that its instances are trials of.
     #[must_use]
     pub fn search(&self) -> Option<&PlannedSearch> {

@@ -1,5 +1,12 @@
 //! Quotas: what each project, and each group of projects, may hold of a pool of machines.
 
+pub mod check;
+pub mod effect;
+pub mod held;
+pub mod room;
+pub mod standing;
+pub mod tree;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -29,6 +36,47 @@ impl fmt::Display for Pool {
             Some(group) => write!(f, "{}/{group}", self.cluster),
             None => f.write_str(&self.cluster),
         }
+    }
+}
+
+/// Why a text names no pool.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` names no pool: write CLUSTER, or CLUSTER/NODE_GROUP")]
+pub struct UnknownPool(String);
+
+impl FromStr for Pool {
+    type Err = UnknownPool;
+
+    /// Reads what `Display` writes.
+    fn from_str(text: &str) -> Result<Self, UnknownPool> {
+        let (cluster, node_group) = match text.split_once('/') {
+            Some((cluster, group)) => (cluster, Some(group)),
+            None => (text, None),
+        };
+        if cluster.is_empty() || node_group.is_some_and(str::is_empty) {
+            return Err(UnknownPool(text.to_owned()));
+        }
+        Ok(Self { cluster: cluster.to_owned(), node_group: node_group.map(ToOwned::to_owned) })
+    }
+}
+
+impl Pool {
+    /// The whole of a cluster.
+    #[must_use]
+    pub fn of(cluster: &str) -> Self {
+        Self { cluster: cluster.to_owned(), node_group: None }
+    }
+
+    /// The whole of its cluster.
+    #[must_use]
+    pub fn whole(&self) -> Self {
+        Self::of(&self.cluster)
+    }
+
+    /// Whether what is held of `other` is held of this, too.
+    #[must_use]
+    pub fn has(&self, other: &Self) -> bool {
+        self == other || self.node_group.is_none() && self.cluster == other.cluster
     }
 }
 
@@ -172,9 +220,8 @@ impl<'de> Deserialize<'de> for Amounts {
                 Value::Number(number) => number.to_string(),
                 other => return Err(D::Error::custom(format_args!("{name}: {other} is not an amount"))),
             };
-            let amount = resource
-                .read(&text)
-                .map_err(|error| D::Error::custom(format_args!("{name}: {error}")))?;
+            let amount =
+                resource.read(&text).map_err(|error| D::Error::custom(format_args!("{name}: {error}")))?;
             Ok((resource, amount))
         };
         BTreeMap::<String, Value>::deserialize(deserializer)?.into_iter().map(read).collect()
@@ -278,14 +325,67 @@ pub struct QueueRecord {
     /// The group that it is in; none for one at the top.
     pub parent: Option<String>,
     /// What it has, by pool; of others it has [`Quota::default`].
+    #[serde(with = "by_pool")]
     pub quotas: BTreeMap<Pool, Quota>,
-    /// Counts its changes, from 1; 0 for a project of which nothing was said.
+    /// The change of the tree that wrote it last, counted from 1; 0 for a project of which nothing was said.
     pub revision: u64,
+}
+
+/// Quotas by pool as a list, since a pool is no key of a JSON object: `[{"pool": {"cluster": "local"}, "quota": {...}}]`.
+pub mod by_pool {
+    use super::{BTreeMap, Deserialize, Deserializer, Pool, Quota, Serialize, Serializer};
+
+    #[derive(Serialize)]
+    struct Written<'q> {
+        pool: &'q Pool,
+        quota: &'q Quota,
+    }
+
+    #[derive(Deserialize)]
+    struct Read {
+        pool: Pool,
+        quota: Quota,
+    }
+
+    /// Writes them, in the order of the pools.
+    ///
+    /// # Errors
+    /// The serializer's.
+    pub fn serialize<S: Serializer>(
+        quotas: &BTreeMap<Pool, Quota>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(quotas.iter().map(|(pool, quota)| Written { pool, quota }))
+    }
+
+    /// Reads them; of two for one pool the last one counts.
+    ///
+    /// # Errors
+    /// When they are no such list.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<Pool, Quota>, D::Error> {
+        let read = Vec::<Read>::deserialize(deserializer)?;
+        Ok(read.into_iter().map(|Read { pool, quota }| (pool, quota)).collect())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_queue_comes_back_as_it_was_written() {
+        let pool = Pool { cluster: "prod".into(), node_group: Some("a100".into()) };
+        let queue = QueueRecord {
+            queue: Queue::Group("vision".into()),
+            parent: None,
+            quotas: [(pool, Quota { weight: 7, ..Quota::default() })].into(),
+            revision: 3,
+        };
+        let text = serde_json::to_string(&queue).unwrap();
+        assert_eq!(serde_json::from_str::<QueueRecord>(&text).unwrap(), queue);
+    }
 
     #[test]
     fn amounts_are_written_as_they_are_read() {

@@ -1,5 +1,7 @@
 //! What the store keeps, row by row, and what one pass of the engine changes.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -11,6 +13,7 @@ use crate::ids::{AttemptKey, InstanceIx, RunId, TaskIx};
 use crate::lowered::Bindings;
 use crate::model::NewModelVersion;
 use crate::plan::RunPlan;
+use crate::quota::Pool;
 use crate::resources::Amount;
 use crate::state::{AttemptState, InstanceState, RunState};
 use crate::usage::UsageSummary;
@@ -102,6 +105,10 @@ pub struct AttemptRecord {
     pub created_at: Timestamp,
     /// What it asks for.
     pub amount: Amount,
+    /// The whole cards in it, by the type that was asked for.
+    pub cards: BTreeMap<String, u32>,
+    /// Of which pool it holds this.
+    pub pool: Pool,
     /// How many workers it has.
     pub workers: u32,
     /// What only submission knew.

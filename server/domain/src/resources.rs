@@ -1,5 +1,7 @@
 //! What a worker is given: CPU, memory, GPUs and the few special things beside them.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +94,20 @@ impl Resources {
         let whole = self.gpu.as_ref().filter(|gpu| gpu.mig_profile().is_none());
         whole.and_then(|gpu| gpu.count).unwrap_or(0)
     }
+}
+
+/// The whole cards of workers by the type that was asked for, of so many of each; those of any type are left out.
+pub fn cards<'r>(workers: impl Iterator<Item = (&'r Resources, u32)>) -> BTreeMap<String, u32> {
+    let mut found = BTreeMap::new();
+    for (each, count) in workers {
+        let kind = each.gpu.as_ref().and_then(|gpu| gpu.kind.as_ref());
+        let whole = each.whole_gpus().saturating_mul(count);
+        if let Some(kind) = kind.filter(|_| whole > 0) {
+            let sum: &mut u32 = found.entry(kind.clone()).or_default();
+            *sum = sum.saturating_add(whole);
+        }
+    }
+    found
 }
 
 /// An amount that a cluster has, or that jobs hold together.

@@ -70,10 +70,7 @@ impl Store {
         wanted.int("at <", filter.until.map(|time| time.0))?;
         wanted.text("id <", filter.before.as_deref())?;
         let (wanted, limit, values) = wanted.limited(filter.limit)?;
-        let sql = format!(
-            "SELECT id, at, user_id, user_name, via, address, project, action, subject, before_json, after_json \
-             FROM audit WHERE {wanted} ORDER BY id DESC LIMIT {limit}"
-        );
+        let sql = format!("SELECT {ENTRY_COLUMNS} FROM audit WHERE {wanted} ORDER BY id DESC LIMIT {limit}");
         self.all(AssertSqlSafe(sql), values, entry).await
     }
 }
@@ -95,7 +92,12 @@ pub(crate) async fn write(connection: &mut AnyConnection, entry: &AuditEntry) ->
     Ok(())
 }
 
-fn entry(row: &AnyRow) -> Result<AuditEntry, StoreError> {
+/// The columns of [`entry`].
+pub(crate) const ENTRY_COLUMNS: &str =
+    "id, at, user_id, user_name, via, address, project, action, subject, before_json, after_json";
+
+/// An entry, from [`ENTRY_COLUMNS`].
+pub(crate) fn entry(row: &AnyRow) -> Result<AuditEntry, StoreError> {
     let mut columns = Columns::of("audit entry", row);
     Ok(AuditEntry {
         id: columns.text()?.into(),

@@ -29,6 +29,7 @@ mod pipelines;
 mod plans;
 mod projects;
 mod query;
+mod queues;
 mod registries;
 mod revision;
 mod rows;

@@ -28,11 +28,11 @@ impl Store {
             }
             let mut values =
                 Values::texts("project", &[&project.name, &project.label, &project.description])?;
-            values.int(project.created_at.0)?.json(&project.keeping)?;
+            values.int(project.created_at.0)?.json(&project.keeping)?.json(&project.places)?;
             let rows = execute(
                 connection,
-                "INSERT INTO projects (name, label, description, created_at, keeping_json, revision) \
-                 VALUES ($1, $2, $3, $4, $5, 1) ON CONFLICT (name) DO NOTHING",
+                "INSERT INTO projects (name, label, description, created_at, keeping_json, places_json, \
+                 revision) VALUES ($1, $2, $3, $4, $5, $6, 1) ON CONFLICT (name) DO NOTHING",
                 values,
             )
             .await?;
@@ -68,7 +68,8 @@ impl Store {
     /// # Errors
     /// When the database refuses.
     pub async fn project(&self, name: &str) -> Result<Option<Project>, StoreError> {
-        let sql = "SELECT name, label, description, keeping_json, created_at, revision FROM projects WHERE name = $1";
+        let sql = "SELECT name, label, description, keeping_json, places_json, created_at, revision FROM projects \
+                   WHERE name = $1";
         self.one(sql, Values::texts("project", &[name])?, read).await
     }
 
@@ -78,15 +79,16 @@ impl Store {
     /// When the database refuses.
     pub async fn projects(&self, of_user: Option<&str>) -> Result<Vec<Project>, StoreError> {
         let Some(user) = of_user else {
-            let sql = "SELECT name, label, description, keeping_json, created_at, revision FROM projects ORDER BY name";
+            let sql = "SELECT name, label, description, keeping_json, places_json, created_at, revision FROM projects \
+                       ORDER BY name";
             return self.all(sql, Values::new("project", 0), read).await;
         };
-        let sql = "SELECT p.name, p.label, p.description, p.keeping_json, p.created_at, p.revision FROM projects p \
-                   JOIN members m ON m.project = p.name WHERE m.user_id = $1 ORDER BY p.name";
+        let sql = "SELECT p.name, p.label, p.description, p.keeping_json, p.places_json, p.created_at, p.revision \
+                   FROM projects p JOIN members m ON m.project = p.name WHERE m.user_id = $1 ORDER BY p.name";
         self.all(sql, Values::texts("project", &[user])?, read).await
     }
 
-    /// Changes a project's label, description and what it wants kept.
+    /// Changes a project's label, description, what it wants kept and where its jobs may go.
     ///
     /// # Errors
     /// When the database refuses.
@@ -101,9 +103,9 @@ impl Store {
             let Change::Done(revision) = change else { return Ok(change) };
             let mut values =
                 Values::texts("project", &[&project.name, &project.label, &project.description])?;
-            values.json(&project.keeping)?.int(revision)?;
-            let sql = "UPDATE projects SET label = $2, description = $3, keeping_json = $4, revision = $5 \
-                       WHERE name = $1";
+            values.json(&project.keeping)?.json(&project.places)?.int(revision)?;
+            let sql = "UPDATE projects SET label = $2, description = $3, keeping_json = $4, places_json = $5, \
+                       revision = $6 WHERE name = $1";
             execute(connection, sql, values).await?;
             audit::write(connection, audit).await?;
             Ok(change)
@@ -111,7 +113,7 @@ impl Store {
         .await
     }
 
-    /// Deletes a project, with its members, secrets, volumes, registries and hooks. Tokens for it alone are
+    /// Deletes a project, with its members, secrets, volumes, registries, hooks and quotas. Tokens for it alone are
     /// revoked, and nobody is invited to it any more. Its history (runs that have ended, versions) stays.
     ///
     /// # Errors
@@ -168,6 +170,7 @@ const OF_PROJECT: &[&str] = &[
     "DELETE FROM volumes WHERE project = $1",
     "DELETE FROM registries WHERE project = $1",
     "DELETE FROM hooks WHERE project = $1",
+    "DELETE FROM queues WHERE kind = 'project' AND name = $1",
     "DELETE FROM links WHERE project = $1 AND used_at IS NULL",
     "DELETE FROM projects WHERE name = $1",
 ];
@@ -221,6 +224,7 @@ fn read(row: &AnyRow) -> Result<Project, StoreError> {
         label: columns.text()?.into(),
         description: columns.text()?.into(),
         keeping: columns.json()?,
+        places: columns.json()?,
         created_at: columns.time()?,
         revision: columns.int()?,
     })

@@ -1,5 +1,6 @@
 //! The records that the engine writes, as rows of their tables and back.
 
+use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::{AttemptRecord, CacheEntry, ExpansionRecord, InstanceRecord, RunRecord};
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::usage::UsageSummary;
@@ -198,13 +199,17 @@ pub(crate) static ATTEMPTS: Upsert = Upsert::new(
         "used_cpu_us",
         "peak_memory",
         "kernel_peak_memory",
+        "cluster",
+        "node_group",
+        "cards_json",
     ],
     4,
 );
 
 /// The columns of [`attempt`].
 pub(crate) const ATTEMPT_COLUMNS: &str = "run_id, task, instance, n, task_name, state_json, created_at, \
-     cpu, memory, gpus, workers, bindings_json, used_cpu_us, peak_memory, kernel_peak_memory";
+     cpu, memory, gpus, workers, bindings_json, used_cpu_us, peak_memory, kernel_peak_memory, \
+     cluster, node_group, cards_json";
 
 impl Row for AttemptRecord {
     type Key<'a> = (&'a RunId, TaskIx, u32, u32);
@@ -221,6 +226,7 @@ impl Row for AttemptRecord {
         values.int(self.workers)?.json(&self.bindings)?;
         values.int(self.usage.cpu_us)?.int(self.usage.peak_memory.0)?;
         values.maybe_int(self.usage.kernel_peak_memory.map(|bytes| bytes.0))?;
+        values.text(&self.pool.cluster)?.maybe_text(self.pool.node_group.as_deref())?.json(&self.cards)?;
         Ok(())
     }
 }
@@ -247,6 +253,8 @@ pub(crate) fn attempt_from(columns: &mut Columns<'_>) -> Result<AttemptRecord, S
             peak_memory: Bytes(columns.int()?),
             kernel_peak_memory: columns.maybe_int()?.map(Bytes),
         },
+        pool: Pool { cluster: columns.text()?.into(), node_group: columns.maybe_text()? },
+        cards: columns.json()?,
     })
 }
 

@@ -1,12 +1,14 @@
 //! History must not slow the present: the same short run, in an empty database and beside millions of finished
 //! tasks.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cubeloom_domain::executor::Report;
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::Outcome;
 use cubeloom_domain::plan::RunPlan;
+use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::{AttemptRecord, Changes, InstanceRecord, RunRecord};
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
@@ -113,6 +115,8 @@ fn ended(plan: &RunPlan, task: TaskIx, now: cubeloom_domain::Timestamp) -> (Inst
         state: AttemptState::Ended { started_at: Some(now), ended_at: now, outcome: Outcome::Succeeded },
         created_at: now,
         amount: Amount::default(),
+        cards: BTreeMap::new(),
+        pool: Pool::of("local"),
         workers: 1,
         bindings: Bindings::None,
         usage: UsageSummary::default(),

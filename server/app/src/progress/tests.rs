@@ -1,9 +1,12 @@
+use std::collections::BTreeMap;
+
 use cubeloom_compiler::{PlanInputs, parse_pipeline, plan};
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::{Facts, Progress, Report};
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::plan::RunContext;
+use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::state::{AttemptState, InstanceState, RunState, WaitReason};
@@ -79,6 +82,8 @@ fn attempt(view: &mut View, task: u32, state: AttemptState) -> AttemptKey {
         state,
         created_at: Timestamp(SECOND),
         amount: Amount::default(),
+        cards: BTreeMap::new(),
+        pool: Pool::of("local"),
         workers: 2,
         bindings: Bindings::None,
         usage: UsageSummary { cpu_us: 1_500_000, peak_memory: Bytes(64 << 20), kernel_peak_memory: None },

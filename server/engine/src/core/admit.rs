@@ -8,8 +8,9 @@ use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::pipeline::Spread;
 use cubeloom_domain::plan::PlannedTask;
+use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::AttemptRecord;
-use cubeloom_domain::resources::Amount;
+use cubeloom_domain::resources::{Amount, cards};
 use cubeloom_domain::state::{AttemptState, InstanceState, WaitReason};
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{TaskIx, Timestamp};
@@ -140,12 +141,22 @@ impl Core {
             }
         };
         let job = &submission.job;
+        let planned = run.plan.task(at.task);
+        let pool = Pool {
+            cluster: run.place_of(at.task).to_owned(),
+            node_group: planned.placement.node_group.clone(),
+        };
         let record = AttemptRecord {
             key: job.key.clone(),
             task: at.task,
             state: AttemptState::Submitting,
             created_at: now,
+            cards: match amount {
+                Some(_) => cards(planned.least()),
+                None => cards(job.roles.iter().map(|role| (&role.resources, role.replicas))),
+            },
             amount: amount.unwrap_or_else(|| job.amount()),
+            pool,
             workers: job.workers(),
             bindings,
             usage: UsageSummary::default(),
@@ -176,11 +187,7 @@ pub(super) fn submission(job: Job, bindings: &Bindings) -> Result<Submission, Fa
 
 /// What a task needs to start at all: every role whole, of the elastic one `min` workers.
 fn least_amount(planned: &PlannedTask) -> Amount {
-    let last = planned.roles.len().saturating_sub(1);
-    planned.roles.iter().enumerate().fold(Amount::default(), |sum, (at, role)| {
-        let replicas = planned.elastic.filter(|_| at == last).map_or(role.replicas, |range| range.min);
-        sum.plus(Amount::of(&role.resources, replicas))
-    })
+    planned.least().fold(Amount::default(), |sum, (each, count)| sum.plus(Amount::of(each, count)))
 }
 
 /// On a cluster of one node, a task that must be kept apart from the run's other tasks waits for them, and they

@@ -14,6 +14,7 @@ mod models;
 mod orders;
 mod people;
 mod projects;
+mod queues;
 mod random;
 mod records;
 mod runs;

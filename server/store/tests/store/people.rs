@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cubeloom_domain::identity::{AuditEntry, Keeping, Project, User};
+use cubeloom_domain::identity::{AuditEntry, Keeping, Places, Project, User};
+use cubeloom_domain::quota::Pool;
 use cubeloom_domain::{JsonMap, RunId, Timestamp};
 use cubeloom_store::NewVersion;
 use serde_json::json;
@@ -39,6 +40,7 @@ pub fn project(name: &str) -> Project {
         label: name.to_uppercase(),
         description: "what it is for".into(),
         keeping: Keeping { objects: Some(60), logs: None },
+        places: Places { allowed: vec![Pool::of("prod")], usual: None },
         created_at: Timestamp(7),
         revision: 1,
     }

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use cubeloom_domain::executor::{Metric, Report, StopCause};
 use cubeloom_domain::lowered::{Bindings, LocalBindings, LocalPaths, WorkerBinding};
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
+use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::{AttemptRecord, Changes, ExpansionRecord, InstanceRecord, RunRecord};
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::state::{AttemptState, InstanceState, ReusedFrom, RunState, SkipReason, WaitReason};
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{Bytes, Cpu, JsonMap, RunId, TaskIx, Timestamp};
-use proptest::collection::vec;
+use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -150,9 +151,13 @@ fn an_instance() -> impl Strategy<Value = InstanceRecord> {
 fn an_attempt() -> impl Strategy<Value = AttemptRecord> {
     let key = (0..3_u32, 0..3_u32, 1..3_u32);
     let amount = (size(), size(), any::<u32>());
-    (key, attempt_state(), amount, bindings(), size(), option::of(size())).prop_map(
-        |((task, at, n), state, (cpu, memory, gpus), bindings, used, kernel)| AttemptRecord {
+    let cards = btree_map("[A-Z0-9-]{1,9}", any::<u32>(), 0..3);
+    let held = (amount, cards, option::of(Just("a100".to_owned())));
+    (key, attempt_state(), held, bindings(), size(), option::of(size())).prop_map(
+        |((task, at, n), state, ((cpu, memory, gpus), cards, node_group), bindings, used, kernel)| AttemptRecord {
             state,
+            cards,
+            pool: Pool { cluster: "prod".into(), node_group },
             amount: Amount { cpu: Cpu(cpu), memory: Bytes(memory), gpus },
             bindings,
             usage: UsageSummary {

@@ -1,10 +1,13 @@
 //! Records as tests need them.
 
+use std::collections::BTreeMap;
+
 use cubeloom_domain::executor::Report;
 use cubeloom_domain::job::SuccessRule;
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::Outcome;
 use cubeloom_domain::plan::{PlannedRole, RunPlan};
+use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::{AttemptRecord, Changes, InstanceRecord, RunRecord};
 use cubeloom_domain::resources::{Amount, Resources};
 use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
@@ -99,6 +102,8 @@ pub fn attempt(run: &RunId, task: u32, instance: u32, n: u32) -> AttemptRecord {
         state: AttemptState::Submitting,
         created_at: Timestamp(6),
         amount: Amount { cpu: Cpu(1000), memory: Bytes(1 << 30), gpus: 0 },
+        cards: BTreeMap::new(),
+        pool: Pool::of("local"),
         workers: 1,
         bindings: Bindings::None,
         usage: UsageSummary::default(),

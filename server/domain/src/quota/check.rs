@@ -1,0 +1,278 @@
+//! Whether the tree may become what somebody wants. Every fault names its field, as a JSON pointer into
+//! `{"parent": ..., "quotas": {"prod/a100": {"guarantee": {"gpus": 8}, ...}}}`.
+
+use std::collections::BTreeSet;
+
+use super::held::{self, Job};
+use super::room::Rooms;
+use super::tree::Tree;
+use super::{Pool, Queue, QueueRecord, Quota, Resource};
+
+/// Weights go up to this.
+const HEAVIEST: u32 = 1000;
+
+/// What is wrong with an edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The field.
+    pub field: String,
+    /// What kind of fault it is.
+    pub kind: FaultKind,
+    /// What is wrong, and what to do.
+    pub message: String,
+}
+
+/// What kind of fault it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Groups that are in each other.
+    Cycle,
+    /// A group or a pool that there is not.
+    Unknown,
+    /// Something outside of what is allowed, or against what is said elsewhere.
+    Conflict,
+    /// More is guaranteed than there is.
+    Over,
+    /// Less than what is held now. Who knows that may do it all the same.
+    BelowUse,
+}
+
+/// An edit of the tree: one queue is put there, put differently, or taken away.
+#[derive(Debug)]
+pub struct Edit<'e> {
+    /// The tree as it is.
+    pub before: &'e [QueueRecord],
+    /// As it would be.
+    pub after: &'e [QueueRecord],
+    /// The queue.
+    pub queue: &'e Queue,
+    /// What the pools have.
+    pub rooms: &'e Rooms,
+    /// What jobs hold.
+    pub jobs: &'e [Job],
+}
+
+/// Everything that is wrong with an edit, or what keeps the tree from being so.
+#[must_use]
+pub fn faults(edit: &Edit<'_>) -> Vec<Fault> {
+    let (before, after) = (Tree::of(edit.before), Tree::of(edit.after));
+    let mut found = Vec::new();
+    let Some(now) = after.get(edit.queue) else {
+        found.extend(still_used(edit.queue, &after));
+        return found;
+    };
+    found.extend(misplaced(now, &after));
+    if found.is_empty() {
+        let checked = Checked { edit, before, after, now };
+        for (pool, quota) in &now.quotas {
+            checked.quota(pool, quota, &mut found);
+        }
+        checked.promises(&mut found);
+        checked.below_use(&mut found);
+    }
+    found
+}
+
+/// A group that holds others stays.
+fn still_used(queue: &Queue, after: &Tree<'_>) -> Option<Fault> {
+    let Queue::Group(name) = queue else { return None };
+    let inside = after.inside(Some(name)).next()?;
+    let message = format!("`{}` is in the group `{name}`: put it somewhere else first", inside.queue.name());
+    Some(fault("", FaultKind::Conflict, message))
+}
+
+/// Whether a queue is where there is a place for it.
+fn misplaced(now: &QueueRecord, after: &Tree<'_>) -> Option<Fault> {
+    let parent = now.parent.as_ref()?;
+    let group = Queue::Group(parent.clone());
+    if after.get(&group).is_none() {
+        let message = format!("there is no group `{parent}`: make it first, or name another one");
+        return Some(fault("/parent", FaultKind::Unknown, message));
+    }
+    after.is_within(&group, &now.queue).then(|| {
+        let name = now.queue.name();
+        let message = format!("the group `{parent}` is in `{name}` itself: a group cannot be in itself");
+        fault("/parent", FaultKind::Cycle, message)
+    })
+}
+
+fn fault(field: &str, kind: FaultKind, message: impl Into<String>) -> Fault {
+    Fault { field: field.to_owned(), kind, message: message.into() }
+}
+
+/// A field of a quota, as a JSON pointer.
+fn field(pool: &Pool, part: &str, resource: Option<&Resource>) -> String {
+    let escaped = |text: String| text.replace('~', "~0").replace('/', "~1");
+    let last = resource.map(|resource| format!("/{}", escaped(resource.to_string())));
+    format!("/quotas/{}/{part}{}", escaped(pool.to_string()), last.unwrap_or_default())
+}
+
+struct Checked<'c> {
+    edit: &'c Edit<'c>,
+    before: Tree<'c>,
+    after: Tree<'c>,
+    now: &'c QueueRecord,
+}
+
+impl Checked<'_> {
+    /// What a quota says, by itself.
+    fn quota(&self, pool: &Pool, quota: &Quota, found: &mut Vec<Fault>) {
+        if !self.edit.rooms.contains_key(pool) {
+            let message = format!("there is no cluster or node group `{pool}`: leave it out");
+            found.push(fault(field(pool, "", None).trim_end_matches('/'), FaultKind::Unknown, message));
+        }
+        if !(1..=HEAVIEST).contains(&quota.weight) {
+            let message = format!("a weight is a whole number from 1 to {HEAVIEST}");
+            found.push(fault(&field(pool, "weight", None), FaultKind::Conflict, message));
+        }
+        if matches!(self.now.queue, Queue::Group(_)) && !quota.per_person.is_empty() {
+            let message = "a bound for each person is said of a project, not of a group";
+            found.push(fault(&field(pool, "per_person", None), FaultKind::Conflict, message));
+        }
+        for (resource, amount) in &quota.guarantee.0 {
+            let Some(limit) = quota.limit.get(resource).filter(|limit| limit < amount) else { continue };
+            let (amount, limit) = (resource.written(*amount), resource.written(limit));
+            let message =
+                format!("{amount} {resource} are guaranteed, which is more than its limit of {limit}");
+            found.push(fault(&field(pool, "guarantee", Some(resource)), FaultKind::Conflict, message));
+        }
+    }
+
+    /// What is guaranteed beside it, and in it, is there.
+    fn promises(&self, found: &mut Vec<Fault>) {
+        let parent = self.now.parent.as_deref();
+        for (pool, resource) in self.promised() {
+            let own = self.now.quotas.get(&pool).map_or(0, |quota| quota.claimed(&resource));
+            let given = promised(&self.after, parent, &pool, &resource);
+            let grown = given > promised(&self.before, parent, &pool, &resource);
+            let has = match parent.and_then(|name| self.after.get(&Queue::Group(name.to_owned()))) {
+                Some(group) => Some(group.quotas.get(&pool).map_or(0, |quota| quota.claimed(&resource))),
+                None => self.edit.rooms.get(&pool).and_then(|room| room.get(&resource)),
+            };
+            if let Some(has) = has.filter(|has| own > 0 && grown && given > *has) {
+                let message = self.too_much(&pool, &resource, own, given, has);
+                found.push(fault(&field(&pool, "guarantee", Some(&resource)), FaultKind::Over, message));
+            }
+            self.cluster_promises(&pool, &resource, own, found);
+            self.inner_promises(&pool, &resource, own, found);
+        }
+    }
+
+    /// Pools and resources of which it, or something in it, has a guarantee.
+    fn promised(&self) -> BTreeSet<(Pool, Resource)> {
+        let inside = match &self.now.queue {
+            Queue::Group(name) => self.after.inside(Some(name)).collect(),
+            Queue::Project(_) => Vec::new(),
+        };
+        let mut found = BTreeSet::new();
+        for (pool, quota) in inside.into_iter().chain([self.now]).flat_map(|one| &one.quotas) {
+            for resource in quota.guarantee.0.keys() {
+                found.insert((pool.clone(), resource.clone()));
+                if matches!(resource, Resource::GpusOf(_)) {
+                    found.insert((pool.clone(), Resource::Gpus));
+                }
+            }
+        }
+        found
+    }
+
+    fn too_much(&self, pool: &Pool, resource: &Resource, own: u64, given: u64, has: u64) -> String {
+        let others = resource.written(given - own);
+        let (own, has) = (resource.written(own), resource.written(has));
+        match &self.now.parent {
+            Some(group) => format!(
+                "{own} {resource} and the {others} of the others in `{group}` are more than the {has} that the group is guaranteed of `{pool}`"
+            ),
+            None => format!(
+                "{own} {resource} and the {others} that others are guaranteed are more than the {has} that `{pool}` has"
+            ),
+        }
+    }
+
+    /// At the top, the guarantees of a cluster and of its node groups are of the same machines.
+    fn cluster_promises(&self, pool: &Pool, resource: &Resource, own: u64, found: &mut Vec<Fault>) {
+        let whole = pool.whole();
+        let has = self.edit.rooms.get(&whole).and_then(|room| room.get(resource));
+        let Some(has) = has.filter(|_| self.now.parent.is_none() && own > 0) else { return };
+        let of_cluster = |tree: &Tree<'_>| {
+            let pools = self.edit.rooms.keys().filter(|other| whole.has(other));
+            pools.map(|other| promised(tree, None, other, resource)).fold(0, u64::saturating_add)
+        };
+        let given = of_cluster(&self.after);
+        let alone = promised(&self.after, None, pool, resource);
+        // Where the pool alone has too much promised, that was said.
+        if given > has && given > alone && given > of_cluster(&self.before) {
+            let (given, has) = (resource.written(given), resource.written(has));
+            let message = format!(
+                "with what is guaranteed of its node groups, {given} {resource} of `{whole}` are guaranteed, which has {has}"
+            );
+            found.push(fault(&field(pool, "guarantee", Some(resource)), FaultKind::Over, message));
+        }
+    }
+
+    /// What is guaranteed in a group, the group is guaranteed.
+    fn inner_promises(&self, pool: &Pool, resource: &Resource, own: u64, found: &mut Vec<Fault>) {
+        let Queue::Group(name) = &self.now.queue else { return };
+        let inside = promised(&self.after, Some(name), pool, resource);
+        if inside > own {
+            let (inside, own) = (resource.written(inside), resource.written(own));
+            let message = format!(
+                "the queues in it are guaranteed {inside} {resource} of `{pool}`, and it only {own}: take it from them first"
+            );
+            found.push(fault(&field(pool, "guarantee", Some(resource)), FaultKind::Over, message));
+        }
+    }
+
+    /// What is held is within the bounds, unless it is over them as it was before.
+    fn below_use(&self, found: &mut Vec<Fault>) {
+        for queue in std::iter::once(self.now).chain(self.after.above(self.edit.queue)) {
+            for (pool, quota) in &queue.quotas {
+                for resource in bounded(quota) {
+                    let Some(most) = queue.most(pool, resource) else { continue };
+                    let holds = |tree: &Tree<'_>| {
+                        held::sum(held::of_queue(self.edit.jobs, tree, &queue.queue), pool, resource)
+                    };
+                    let (held, earlier) = (holds(&self.after), self.before.get(&queue.queue));
+                    let was = earlier.and_then(|one| one.most(pool, resource));
+                    let same = was.is_some_and(|was| was <= most) && held <= holds(&self.before);
+                    if held > most && !same {
+                        found.push(self.over_use(queue, (pool, quota), resource, held, most));
+                    }
+                }
+            }
+        }
+    }
+
+    fn over_use(
+        &self,
+        queue: &QueueRecord,
+        (pool, quota): (&Pool, &Quota),
+        resource: &Resource,
+        held: u64,
+        most: u64,
+    ) -> Fault {
+        let by_limit = quota.limit.get(resource) == Some(most);
+        let field = match (queue.queue == self.now.queue, by_limit) {
+            (false, _) => "/parent".to_owned(),
+            (true, true) => field(pool, "limit", Some(resource)),
+            (true, false) => field(pool, "borrow", None),
+        };
+        let (held, most, name) = (resource.written(held), resource.written(most), queue.queue.name());
+        let message = format!(
+            "`{name}` holds {held} {resource} of `{pool}` now, and could hold {most}: nothing more of it would start until enough of its jobs have ended"
+        );
+        fault(&field, FaultKind::BelowUse, message)
+    }
+}
+
+/// The resources that a quota bounds.
+fn bounded(quota: &Quota) -> BTreeSet<&Resource> {
+    let own = quota.guarantee.0.keys().filter(|_| !quota.borrow);
+    own.chain(quota.limit.0.keys()).collect()
+}
+
+/// What the queues in a group, or at the top, are guaranteed together.
+fn promised(tree: &Tree<'_>, parent: Option<&str>, pool: &Pool, resource: &Resource) -> u64 {
+    let quotas = tree.inside(parent).filter_map(|one| one.quotas.get(pool));
+    quotas.map(|quota| quota.claimed(resource)).fold(0, u64::saturating_add)
+}

@@ -1,0 +1,116 @@
+//! The tree of quotas as it is walked: from a queue to the top, and down to the projects in a group.
+
+use std::collections::BTreeMap;
+
+use super::{Amounts, Pool, Queue, QueueRecord, Quota, Resource};
+
+/// More levels than any tree has: a walk ends here, also in one that has a circle.
+const DEPTH: usize = 64;
+
+/// The tree, by queue.
+#[derive(Debug)]
+pub struct Tree<'t> {
+    queues: BTreeMap<&'t Queue, &'t QueueRecord>,
+}
+
+impl<'t> Tree<'t> {
+    /// The tree of these queues.
+    #[must_use]
+    pub fn of(queues: &'t [QueueRecord]) -> Self {
+        Self { queues: queues.iter().map(|one| (&one.queue, one)).collect() }
+    }
+
+    /// A queue.
+    #[must_use]
+    pub fn get(&self, queue: &Queue) -> Option<&'t QueueRecord> {
+        self.queues.get(queue).copied()
+    }
+
+    /// All of them, groups first, by name.
+    pub fn all(&self) -> impl Iterator<Item = &'t QueueRecord> {
+        self.queues.values().copied()
+    }
+
+    /// The projects.
+    pub fn projects(&self) -> impl Iterator<Item = &'t Queue> {
+        self.all().map(|one| &one.queue).filter(|queue| matches!(queue, Queue::Project(_)))
+    }
+
+    /// The queues in a group, or at the top.
+    pub fn inside(&self, group: Option<&str>) -> impl Iterator<Item = &'t QueueRecord> {
+        self.all().filter(move |one| one.parent.as_deref() == group)
+    }
+
+    /// The groups that a queue is in, the innermost first.
+    #[must_use]
+    pub fn above(&self, queue: &Queue) -> Vec<&'t QueueRecord> {
+        let mut found: Vec<&QueueRecord> = Vec::new();
+        let mut parent = self.get(queue).and_then(|one| one.parent.clone());
+        while let Some(name) = parent.take().filter(|_| found.len() < DEPTH) {
+            let Some(group) = self.get(&Queue::Group(name)) else { break };
+            found.push(group);
+            parent.clone_from(&group.parent);
+        }
+        found
+    }
+
+    /// Whether a queue is a group, or is in it at whatever depth.
+    #[must_use]
+    pub fn is_within(&self, queue: &Queue, group: &Queue) -> bool {
+        queue == group || self.above(queue).iter().any(|above| above.queue == *group)
+    }
+
+    /// A queue of a project, with the groups above it: all of them bound what it may hold.
+    #[must_use]
+    pub fn path(&self, project: &str) -> Vec<&'t QueueRecord> {
+        let queue = Queue::Project(project.to_owned());
+        self.get(&queue).into_iter().chain(self.above(&queue)).collect()
+    }
+}
+
+impl QueueRecord {
+    /// What it has of a pool.
+    #[must_use]
+    pub fn quota(&self, pool: &Pool) -> Quota {
+        self.quotas.get(pool).cloned().unwrap_or_default()
+    }
+
+    /// What it is guaranteed of a resource of a pool.
+    #[must_use]
+    pub fn guarantee(&self, pool: &Pool, resource: &Resource) -> u64 {
+        self.quotas.get(pool).and_then(|quota| quota.guarantee.get(resource)).unwrap_or(0)
+    }
+
+    /// The most that it may hold: its limit, or its guarantee where it may not borrow.
+    #[must_use]
+    pub fn most(&self, pool: &Pool, resource: &Resource) -> Option<u64> {
+        let quota = self.quotas.get(pool)?;
+        let own = quota.guarantee.get(resource).filter(|_| !quota.borrow);
+        own.into_iter().chain(quota.limit.get(resource)).min()
+    }
+}
+
+impl Quota {
+    /// What its guarantee takes of all cards: those of any type, or those of the types together, whichever is more.
+    #[must_use]
+    pub fn claimed(&self, resource: &Resource) -> u64 {
+        let named = self.guarantee.get(resource).unwrap_or(0);
+        if *resource != Resource::Gpus {
+            return named;
+        }
+        let typed = |(resource, amount): (&Resource, &u64)| {
+            matches!(resource, Resource::GpusOf(_)).then_some(*amount)
+        };
+        named.max(self.guarantee.0.iter().filter_map(typed).fold(0, u64::saturating_add))
+    }
+}
+
+impl Amounts {
+    /// Adds others to these.
+    pub fn add(&mut self, others: &Self) {
+        for (resource, amount) in &others.0 {
+            let sum = self.0.entry(resource.clone()).or_default();
+            *sum = sum.saturating_add(*amount);
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! Quotas: edits, how queues stand, and who is affected.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::executor::{GpuFacts, NodeFacts};
+use cubeloom_domain::quota::check::{Edit, Fault, FaultKind, faults};
+use cubeloom_domain::quota::effect::{Effect, Scene, effect};
+use cubeloom_domain::quota::held::Job;
+use cubeloom_domain::quota::room::{Room, Rooms};
+use cubeloom_domain::quota::standing::shares;
+use cubeloom_domain::quota::{Amounts, Pool, Queue, QueueRecord, Quota, Resource};
+use cubeloom_domain::{Bytes, Cpu, RunId, Timestamp};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn pool() -> Pool {
+    Pool::of("prod")
+}
+
+/// Eight cards in one node.
+fn rooms() -> Rooms {
+    let card = GpuFacts { name: "NVIDIA H100 80GB".into(), ..GpuFacts::default() };
+    let node =
+        NodeFacts { cpu: Cpu(64_000), memory: Bytes(512 << 30), gpus: vec![card; 8], ..NodeFacts::default() };
+    let group = Pool { node_group: Some("h100".into()), ..pool() };
+    [(pool(), Room::of([&node])), (group, Room::of([&node]))].into()
+}
+
+fn project(name: &str) -> Queue {
+    Queue::Project(name.into())
+}
+
+fn group(name: &str) -> Queue {
+    Queue::Group(name.into())
+}
+
+fn gpus(amount: u64) -> Amounts {
+    [(Resource::Gpus, amount)].into_iter().collect()
+}
+
+fn queue(queue: Queue, parent: Option<&str>, quota: Quota) -> QueueRecord {
+    QueueRecord { queue, parent: parent.map(Into::into), quotas: [(pool(), quota)].into(), revision: 1 }
+}
+
+/// Guaranteed this many cards.
+fn guaranteed(amount: u64) -> Quota {
+    Quota { guarantee: gpus(amount), ..Quota::default() }
+}
+
+/// At most this many.
+fn limited(amount: u64) -> Quota {
+    Quota { limit: gpus(amount), ..Quota::default() }
+}
+
+/// The `n`th job, of a project, with this many cards.
+fn job(n: u32, project: &str, amount: u64) -> Job {
+    Job {
+        run: RunId::new(Timestamp(1), u128::from(n)),
+        task: format!("task-{n}"),
+        instance: 0,
+        project: project.into(),
+        pipeline: "p".into(),
+        user: "ada".into(),
+        pool: pool(),
+        amounts: gpus(amount),
+        since: Timestamp(i64::from(n)),
+    }
+}
+
+/// What is wrong with putting this queue into the tree.
+fn put(tree: &[QueueRecord], change: &QueueRecord, jobs: &[Job]) -> Vec<Fault> {
+    let mut after: Vec<QueueRecord> = tree.iter().filter(|one| one.queue != change.queue).cloned().collect();
+    after.push(change.clone());
+    let rooms = rooms();
+    faults(&Edit { before: tree, after: &after, queue: &change.queue, rooms: &rooms, jobs })
+}
+
+#[track_caller]
+fn one(faults: &[Fault], field: &str, kind: FaultKind, said: &str) {
+    let [fault] = faults else { panic!("{faults:?}") };
+    assert_eq!((fault.field.as_str(), fault.kind), (field, kind), "{fault:?}");
+    assert!(fault.message.contains(said), "{fault:?}");
+}
+
+#[test]
+fn a_group_is_in_another_that_there_is_and_not_in_itself() {
+    let tree = [
+        queue(group("a"), None, Quota::default()),
+        queue(group("b"), Some("a"), Quota::default()),
+        queue(group("c"), Some("b"), Quota::default()),
+    ];
+    let put = |change: QueueRecord| put(&tree, &change, &[]);
+    one(
+        &put(queue(group("a"), Some("c"), Quota::default())),
+        "/parent",
+        FaultKind::Cycle,
+        "`c` is in `a` itself",
+    );
+    one(&put(queue(group("a"), Some("a"), Quota::default())), "/parent", FaultKind::Cycle, "in itself");
+    one(
+        &put(queue(project("p"), Some("z"), Quota::default())),
+        "/parent",
+        FaultKind::Unknown,
+        "no group `z`",
+    );
+    assert_eq!(put(queue(group("c"), Some("a"), Quota::default())), []);
+}
+
+#[test]
+fn a_group_that_holds_others_stays() {
+    let tree = [queue(group("a"), None, Quota::default()), queue(project("p"), Some("a"), Quota::default())];
+    let rooms = rooms();
+    let delete = |name: &Queue| {
+        let after: Vec<QueueRecord> = tree.iter().filter(|one| one.queue != *name).cloned().collect();
+        faults(&Edit { before: &tree, after: &after, queue: name, rooms: &rooms, jobs: &[] })
+    };
+    one(&delete(&group("a")), "", FaultKind::Conflict, "`p` is in the group `a`");
+    assert_eq!(delete(&project("p")), []);
+}
+
+#[test]
+fn no_more_is_guaranteed_than_there_is() {
+    let tree = [queue(project("a"), None, guaranteed(5)), queue(project("b"), None, guaranteed(3))];
+    let field = "/quotas/prod/guarantee/gpus";
+    let more = put(&tree, &queue(project("b"), None, guaranteed(4)), &[]);
+    one(&more, field, FaultKind::Over, "4 gpus and the 5 that others are guaranteed are more than the 8");
+    assert_eq!(put(&tree, &queue(project("b"), None, guaranteed(2)), &[]), []);
+    // Cards of a type are cards.
+    let typed: Amounts = [(Resource::GpusOf("H100".into()), 4)].into_iter().collect();
+    let typed = Quota { guarantee: typed, ..Quota::default() };
+    one(&put(&tree, &queue(project("b"), None, typed), &[]), field, FaultKind::Over, "4 gpus and the 5");
+    // Those of a node group are those of its cluster.
+    let of_group = Pool { node_group: Some("h100".into()), ..pool() };
+    let mut in_group = queue(project("c"), None, Quota::default());
+    in_group.quotas = [(of_group, guaranteed(1))].into();
+    let field = "/quotas/prod~1h100/guarantee/gpus";
+    one(&put(&tree, &in_group, &[]), field, FaultKind::Over, "9 gpus of `prod` are guaranteed, which has 8");
+}
+
+#[test]
+fn what_was_too_much_may_become_less() {
+    let tree = [queue(project("a"), None, guaranteed(9)), queue(project("b"), None, guaranteed(9))];
+    assert_eq!(put(&tree, &queue(project("b"), None, guaranteed(5)), &[]), []);
+    assert_eq!(put(&tree, &queue(project("b"), None, guaranteed(10)), &[]).len(), 1);
+}
+
+#[test]
+fn a_group_gives_what_it_has() {
+    let tree = [
+        queue(group("g"), None, guaranteed(6)),
+        queue(project("a"), Some("g"), guaranteed(4)),
+        queue(project("b"), Some("g"), guaranteed(2)),
+    ];
+    let field = "/quotas/prod/guarantee/gpus";
+    let more = put(&tree, &queue(project("b"), Some("g"), guaranteed(3)), &[]);
+    one(&more, field, FaultKind::Over, "more than the 6 that the group is guaranteed");
+    let less = put(&tree, &queue(group("g"), None, guaranteed(5)), &[]);
+    one(&less, field, FaultKind::Over, "guaranteed 6 gpus of `prod`, and it only 5");
+    let none = put(&tree, &QueueRecord { quotas: BTreeMap::new(), ..tree[0].clone() }, &[]);
+    one(&none, field, FaultKind::Over, "and it only 0");
+}
+
+#[test]
+fn what_a_quota_says_agrees_with_itself() {
+    let put = |queue_: Queue, quota: Quota| put(&[], &queue(queue_, None, quota), &[]);
+    let over = Quota { guarantee: gpus(4), limit: gpus(2), ..Quota::default() };
+    one(&put(project("a"), over), "/quotas/prod/guarantee/gpus", FaultKind::Conflict, "its limit of 2");
+    for weight in [0, 1001] {
+        let quota = Quota { weight, ..Quota::default() };
+        one(&put(project("a"), quota), "/quotas/prod/weight", FaultKind::Conflict, "from 1 to 1000");
+    }
+    let each = Quota { per_person: gpus(1), ..Quota::default() };
+    one(&put(group("g"), each.clone()), "/quotas/prod/per_person", FaultKind::Conflict, "not of a group");
+    assert_eq!(put(project("a"), each), []);
+    let mut elsewhere = queue(project("a"), None, Quota::default());
+    elsewhere.quotas = [(Pool::of("away"), Quota::default())].into();
+    one(&self::put(&[], &elsewhere, &[]), "/quotas/away", FaultKind::Unknown, "`away`");
+}
+
+#[test]
+fn a_bound_below_what_is_held_says_what_would_happen() {
+    let jobs = [job(1, "a", 4), job(2, "a", 2)];
+    let tree = [queue(group("g"), None, limited(8)), queue(project("a"), None, limited(6))];
+    let limit = put(&tree, &queue(project("a"), None, limited(5)), &jobs);
+    let said = "`a` holds 6 gpus of `prod` now, and could hold 5: nothing more of it would start";
+    one(&limit, "/quotas/prod/limit/gpus", FaultKind::BelowUse, said);
+    let alone = Quota { borrow: false, ..guaranteed(4) };
+    let borrow = put(&tree, &queue(project("a"), None, alone), &jobs);
+    one(&borrow, "/quotas/prod/borrow", FaultKind::BelowUse, "could hold 4");
+    let tight = [queue(group("g"), None, limited(4)), tree[1].clone()];
+    let moved = put(&tight, &queue(project("a"), Some("g"), limited(6)), &jobs);
+    one(&moved, "/parent", FaultKind::BelowUse, "`g` holds 6 gpus");
+    // Who is over it already may be given a little more.
+    let over = [queue(project("a"), None, limited(2))];
+    assert_eq!(put(&over, &queue(project("a"), None, limited(3)), &jobs), []);
+}
+
+#[test]
+fn what_one_borrows_others_lend() {
+    let tree = [
+        queue(group("g"), None, guaranteed(4)),
+        queue(project("a"), Some("g"), guaranteed(4)),
+        queue(project("b"), None, guaranteed(2)),
+        queue(project("c"), None, Quota::default()),
+    ];
+    let jobs = [job(1, "c", 5), job(2, "b", 1)];
+    let shares = shares(&tree, &rooms(), &jobs, &pool(), &Resource::Gpus);
+    let numbers = |queue: Queue| {
+        let share = &shares[&queue];
+        (share.held, share.borrowed, share.lent)
+    };
+    // Two of the five are nobody's; of the other three `g` lends more, since it uses less.
+    assert_eq!(numbers(project("c")), (5, 5, 0));
+    assert_eq!(numbers(project("b")), (1, 0, 1));
+    assert_eq!(numbers(group("g")), (0, 0, 2));
+    assert_eq!(numbers(project("a")), (0, 0, 2));
+}
+
+#[test]
+fn in_a_group_its_own_lend_first() {
+    let tree = [
+        queue(group("g"), None, guaranteed(6)),
+        queue(project("a"), Some("g"), guaranteed(3)),
+        queue(project("b"), Some("g"), guaranteed(3)),
+        queue(project("c"), None, guaranteed(2)),
+    ];
+    let shares = shares(&tree, &rooms(), &[job(1, "a", 7)], &pool(), &Resource::Gpus);
+    let numbers = |queue: Queue| (shares[&queue].borrowed, shares[&queue].lent);
+    assert_eq!(numbers(group("g")), (1, 0));
+    assert_eq!(numbers(project("a")), (4, 0));
+    assert_eq!(numbers(project("b")), (0, 3));
+    assert_eq!(numbers(project("c")), (0, 1));
+}
+
+fn effect_of(tree: &[QueueRecord], after: &[QueueRecord], running: &[Job], waiting: &[Job]) -> Effect {
+    effect(Scene { rooms: &rooms(), running, waiting }, tree, after)
+}
+
+#[test]
+fn cards_that_are_moved_are_given_back_by_the_newest_and_let_who_waits_start() {
+    let tree = [queue(project("a"), None, guaranteed(8)), queue(project("b"), None, Quota::default())];
+    let moved = [queue(project("a"), None, guaranteed(4)), queue(project("b"), None, guaranteed(4))];
+    let running = [job(1, "a", 4), job(2, "a", 2), job(3, "a", 2)];
+    let waiting = [job(4, "b", 3)];
+    let found = effect_of(&tree, &moved, &running, &waiting);
+    assert_eq!((found.give_back, found.start), ([1, 2].into(), [0].into()));
+    // Nobody waits: nobody gives anything back.
+    assert_eq!(effect_of(&tree, &moved, &running, &[]), Effect::default());
+    // One card would do: the newest job alone.
+    let found = effect_of(&tree, &moved, &running, &[job(4, "b", 1)]);
+    assert_eq!((found.give_back, found.start), ([2].into(), [0].into()));
+}
+
+#[test]
+fn a_lower_limit_leaves_the_newest_over_it_and_a_higher_one_lets_start() {
+    let (tight, wide) = ([queue(project("a"), None, limited(2))], [queue(project("a"), None, limited(6))]);
+    let running = [job(1, "a", 2), job(2, "a", 3)];
+    let found = effect_of(&wide, &tight, &running, &[job(3, "a", 1)]);
+    assert_eq!((found.over, found.wait), ([1].into(), [0].into()));
+    let found = effect_of(&tight, &wide, &running[..1], &[job(3, "a", 1), job(4, "a", 9)]);
+    assert_eq!((found.start, found.give_back), ([0].into(), [].into()));
+}
+
+/// An edit of one of a few queues: where it is, and what it has; none: it is taken away.
+fn an_edit() -> impl Strategy<Value = (Queue, Option<(Option<&'static str>, Quota)>)> {
+    let names = prop::sample::select(vec!["a", "b", "c"]);
+    let queue = (any::<bool>(), names.clone())
+        .prop_map(|(is_group, name)| if is_group { group(name) } else { project(name) });
+    let quota = (0..10_u64, 0..5_u64, prop::option::of(0..12_u64)).prop_map(|(any, typed, limit)| Quota {
+        guarantee: [(Resource::Gpus, any), (Resource::GpusOf("h100".into()), typed)].into_iter().collect(),
+        limit: limit.map(gpus).unwrap_or_default(),
+        ..Quota::default()
+    });
+    (queue, prop::option::weighted(0.9, (prop::option::of(names), quota)))
+}
+
+/// Makes an edit if nothing is wrong with it.
+fn edited(tree: Vec<QueueRecord>, (name, to): (Queue, Option<(Option<&str>, Quota)>)) -> Vec<QueueRecord> {
+    let mut after: Vec<QueueRecord> = tree.iter().filter(|one| one.queue != name).cloned().collect();
+    after.extend(to.map(|(parent, quota)| queue(name.clone(), parent, quota)));
+    let rooms = rooms();
+    let found = faults(&Edit { before: &tree, after: &after, queue: &name, rooms: &rooms, jobs: &[] });
+    if found.is_empty() { after } else { tree }
+}
+
+/// What the queues in a group, or at the top, are guaranteed of all cards.
+fn guaranteed_in(tree: &[QueueRecord], parent: Option<&str>) -> u64 {
+    let inside = tree.iter().filter(|one| one.parent.as_deref() == parent);
+    inside.map(|one| one.quotas[&pool()].claimed(&Resource::Gpus)).sum()
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_accepted_guarantees_what_there_is(edits in vec(an_edit(), 1..40)) {
+        let tree = edits.into_iter().fold(Vec::new(), edited);
+        prop_assert!(guaranteed_in(&tree, None) <= 8, "{tree:?}");
+        for one in &tree {
+            let quota = &one.quotas[&pool()];
+            for (resource, amount) in &quota.guarantee.0 {
+                prop_assert!(quota.limit.get(resource).is_none_or(|limit| *amount <= limit));
+            }
+            let Queue::Group(name) = &one.queue else { continue };
+            prop_assert!(guaranteed_in(&tree, Some(name)) <= quota.claimed(&Resource::Gpus), "{tree:?}");
+            let mut above = one.parent.clone();
+            while let Some(name_above) = above {
+                prop_assert_ne!(&name_above, name);
+                above = tree.iter().find(|up| up.queue == group(&name_above)).unwrap().parent.clone();
+            }
+        }
+    }
+
+    #[test]
+    fn all_that_is_lent_is_borrowed(
+        edits in vec(an_edit(), 1..20),
+        held in vec((prop::sample::select(vec!["a", "b", "c"]), 1..4_u64), 0..6),
+    ) {
+        let mut tree = edits.into_iter().fold(Vec::new(), edited);
+        for name in ["a", "b", "c"] {
+            if tree.iter().all(|one| one.queue != project(name)) {
+                tree.push(queue(project(name), None, Quota::default()));
+            }
+        }
+        let jobs: Vec<Job> = (0..).zip(&held).map(|(n, (name, amount))| job(n, name, *amount)).collect();
+        let shares = shares(&tree, &rooms(), &jobs, &pool(), &Resource::Gpus);
+        let projects = || shares.iter().filter(|(queue, _)| matches!(queue, Queue::Project(_)));
+        let borrowed: u64 = projects().map(|(_, share)| share.borrowed).sum();
+        let lent: u64 = projects().map(|(_, share)| share.lent).sum();
+        prop_assert!(lent <= borrowed, "{shares:?}");
+        for share in shares.values() {
+            prop_assert!(share.lent <= share.guarantee.saturating_sub(share.held), "{share:?}");
+        }
+    }
+}

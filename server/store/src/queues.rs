@@ -1,0 +1,195 @@
+//! The tree of quotas: groups and projects. A change is checked against the whole tree in its own transaction.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::identity::AuditEntry;
+use cubeloom_domain::quota::{Pool, Queue, QueueRecord, Quota, by_pool};
+use serde::{Deserialize, Serialize};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, AssertSqlSafe};
+
+use crate::backend::Backend;
+use crate::conditions::{Conditions, PageOf};
+use crate::error::StoreError;
+use crate::query::{collect, execute};
+use crate::values::{Columns, Values};
+use crate::{Change, Store, audit, listen, projects};
+
+/// The actions of the audit log that are the tree's history.
+const ACTIONS: [&str; 2] = ["queue.set", "queue.delete"];
+
+/// Every queue: what was said, and the projects of which nothing was.
+const ALL: &str = "SELECT kind, name, parent, quotas_json, revision FROM queues \
+     UNION ALL SELECT 'project', p.name, NULL, '[]', 0 FROM projects p \
+     WHERE NOT EXISTS (SELECT 1 FROM queues q WHERE q.kind = 'project' AND q.name = p.name)";
+
+impl Store {
+    /// The tree: all groups and all projects, each once, in the order of kind and name.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
+        tree(&mut *self.inner.pool.acquire().await?).await
+    }
+
+    /// Says where a queue is and what it has; its revision is given here. `check` sees the tree as it would be, which
+    /// nobody else can change meanwhile; what it refuses is not stored.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn put_queue<E>(
+        &self,
+        queue: &QueueRecord,
+        expected: Option<u64>,
+        audit: &AuditEntry,
+        check: impl FnOnce(&[QueueRecord]) -> Result<(), E>,
+    ) -> Result<Result<Change, E>, StoreError> {
+        self.change_tree((&queue.queue, Some(queue)), expected, audit, check).await
+    }
+
+    /// Deletes a group, or what was said of a project; `check` as in [`Store::put_queue`].
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn delete_queue<E>(
+        &self,
+        queue: &Queue,
+        expected: Option<u64>,
+        audit: &AuditEntry,
+        check: impl FnOnce(&[QueueRecord]) -> Result<(), E>,
+    ) -> Result<Result<Change, E>, StoreError> {
+        self.change_tree((queue, None), expected, audit, check).await
+    }
+
+    /// The changes of the tree, or of one queue (what its audit entries have as subject), newest first.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn queue_history(
+        &self,
+        subject: Option<&str>,
+        page: &PageOf<String>,
+    ) -> Result<Vec<AuditEntry>, StoreError> {
+        let mut wanted = Conditions::new("audit entry");
+        wanted.any_of("action", &ACTIONS)?;
+        wanted.text("subject =", subject)?;
+        wanted.text("id <", page.after.as_deref())?;
+        let (wanted, limit, values) = wanted.limited(page.limit)?;
+        let sql = format!(
+            "SELECT {} FROM audit WHERE {wanted} ORDER BY id DESC LIMIT {limit}",
+            audit::ENTRY_COLUMNS
+        );
+        self.all(AssertSqlSafe(sql), values, audit::entry).await
+    }
+
+    async fn change_tree<E>(
+        &self,
+        (queue, to): (&Queue, Option<&QueueRecord>),
+        expected: Option<u64>,
+        audit: &AuditEntry,
+        check: impl FnOnce(&[QueueRecord]) -> Result<(), E>,
+    ) -> Result<Result<Change, E>, StoreError> {
+        let changed = self
+            .transact(async |connection| {
+                let revision = hold(self.backend(), connection).await? + 1;
+                let mut tree = tree(connection).await?;
+                let present = tree.iter().find(|other| other.queue == *queue).map(|found| found.revision);
+                if !exists(self.backend(), connection, queue, to.is_some(), present).await? {
+                    return Ok(Ok(Change::Missing));
+                }
+                let present = present.unwrap_or(0);
+                if expected.is_some_and(|expected| expected != present) {
+                    return Ok(Ok(Change::Stale(present)));
+                }
+                tree.retain(|other| other.queue != *queue);
+                tree.extend(to.map(|to| QueueRecord { revision, ..to.clone() }));
+                if let Err(refused) = check(&tree) {
+                    return Ok(Err(refused));
+                }
+                write(connection, queue, to, revision).await?;
+                audit::write(connection, audit).await?;
+                listen::notify(self.backend(), connection).await?;
+                Ok(Ok(Change::Done(revision)))
+            })
+            .await?;
+        if matches!(changed, Ok(Change::Done(_))) {
+            // What waits may start now.
+            self.wake();
+        }
+        Ok(changed)
+    }
+}
+
+/// How often the tree was changed; it is not changed by anybody else until the transaction ends.
+async fn hold(backend: Backend, connection: &mut AnyConnection) -> Result<u64, StoreError> {
+    let sql = backend.pick(
+        "SELECT value FROM counters WHERE name = 'queues'",
+        "SELECT value FROM counters WHERE name = 'queues' FOR UPDATE",
+    );
+    let row = sqlx::query(sql).fetch_one(connection).await?;
+    Columns::of("counter", &row).int()
+}
+
+/// Whether there is what is to be changed; a project is there until the transaction ends.
+async fn exists(
+    backend: Backend,
+    connection: &mut AnyConnection,
+    queue: &Queue,
+    put: bool,
+    present: Option<u64>,
+) -> Result<bool, StoreError> {
+    match queue {
+        Queue::Project(name) if put => projects::hold(backend, connection, name).await,
+        Queue::Group(_) if put => Ok(true),
+        _ => Ok(present.is_some_and(|revision| revision > 0)),
+    }
+}
+
+async fn write(
+    connection: &mut AnyConnection,
+    queue: &Queue,
+    to: Option<&QueueRecord>,
+    revision: u64,
+) -> Result<(), StoreError> {
+    let mut values = Values::new("counter", 1);
+    values.int(revision)?;
+    execute(connection, "UPDATE counters SET value = $1 WHERE name = 'queues'", values).await?;
+    let mut values = Values::texts("queue", &[kind(queue), queue.name()])?;
+    let Some(to) = to else {
+        execute(connection, "DELETE FROM queues WHERE kind = $1 AND name = $2", values).await?;
+        return Ok(());
+    };
+    values.maybe_text(to.parent.as_deref())?.json(&Quotas(to.quotas.clone()))?.int(revision)?;
+    let sql = "INSERT INTO queues (kind, name, parent, quotas_json, revision) VALUES ($1, $2, $3, $4, $5) \
+               ON CONFLICT (kind, name) DO UPDATE SET parent = excluded.parent, \
+               quotas_json = excluded.quotas_json, revision = excluded.revision";
+    execute(connection, sql, values).await?;
+    Ok(())
+}
+
+async fn tree(connection: &mut AnyConnection) -> Result<Vec<QueueRecord>, StoreError> {
+    let mut found = collect(connection, sqlx::query(ALL), read).await?;
+    found.sort_by(|one, other| one.queue.cmp(&other.queue));
+    Ok(found)
+}
+
+/// Quotas as they are stored.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+struct Quotas(#[serde(with = "by_pool")] BTreeMap<Pool, Quota>);
+
+fn kind(queue: &Queue) -> &'static str {
+    match queue {
+        Queue::Group(_) => "group",
+        Queue::Project(_) => "project",
+    }
+}
+
+fn read(row: &AnyRow) -> Result<QueueRecord, StoreError> {
+    let mut columns = Columns::of("queue", row);
+    let (kind, name) = (columns.text()?, columns.text()?.to_owned());
+    let queue = if kind == "group" { Queue::Group(name) } else { Queue::Project(name) };
+    let parent = columns.maybe_text()?;
+    let Quotas(quotas) = columns.json()?;
+    Ok(QueueRecord { queue, parent, quotas, revision: columns.int()? })
+}

@@ -1,0 +1,162 @@
+//! The tree of quotas.
+
+use std::convert::Infallible;
+
+use cubeloom_domain::identity::AuditEntry;
+use cubeloom_domain::quota::{Amounts, Pool, Queue, QueueRecord, Quota, Resource};
+use cubeloom_store::{Change, PageOf, Store};
+
+use crate::people::audit;
+use crate::support::{Fixture, on_both};
+
+on_both!(
+    a_tree_has_every_project_and_what_was_said,
+    who_saw_an_older_one_changes_nothing,
+    what_is_refused_is_not_stored,
+    two_at_once_are_checked_one_after_the_other,
+    a_project_goes_with_its_quotas,
+    the_history_is_newest_first,
+);
+
+fn queue(queue: Queue, parent: Option<&str>, gpus: u64) -> QueueRecord {
+    let pool = Pool { cluster: "prod".into(), node_group: Some("a100".into()) };
+    let guarantee: Amounts = [(Resource::Gpus, gpus), (Resource::Cpu, 1500)].into_iter().collect();
+    let quotas = [(pool, Quota { guarantee, ..Quota::default() })].into();
+    QueueRecord { queue, parent: parent.map(Into::into), quotas, revision: 0 }
+}
+
+fn group(name: &str) -> Queue {
+    Queue::Group(name.into())
+}
+
+fn shop() -> Queue {
+    Queue::Project("shop".into())
+}
+
+fn allowed(_: &[QueueRecord]) -> Result<(), Infallible> {
+    Ok(())
+}
+
+fn about(queue: &Queue) -> AuditEntry {
+    AuditEntry { subject: queue.name().into(), ..audit("queue.set") }
+}
+
+async fn put(store: &Store, queue: &QueueRecord, expected: Option<u64>) -> Change {
+    let Ok(change) = store.put_queue(queue, expected, &about(&queue.queue), allowed).await.unwrap();
+    change
+}
+
+async fn delete(store: &Store, queue: &Queue, expected: Option<u64>) -> Change {
+    let Ok(change) = store.delete_queue(queue, expected, &audit("queue.delete"), allowed).await.unwrap();
+    change
+}
+
+async fn found(store: &Store, queue: &Queue) -> Option<QueueRecord> {
+    store.queues().await.unwrap().into_iter().find(|found| found.queue == *queue)
+}
+
+async fn a_tree_has_every_project_and_what_was_said(fixture: Fixture) {
+    let store = &fixture.store;
+    let names = async || {
+        let tree = store.queues().await.unwrap();
+        tree.iter().map(|one| (one.queue.name().to_owned(), one.revision)).collect::<Vec<_>>()
+    };
+    assert_eq!(names().await, [("default".into(), 0), ("shop".into(), 0)]);
+    assert_eq!(put(store, &queue(group("vision"), None, 8), Some(0)).await, Change::Done(1));
+    let said = queue(shop(), Some("vision"), 4);
+    assert_eq!(put(store, &said, None).await, Change::Done(2));
+    assert_eq!(names().await, [("vision".into(), 1), ("default".into(), 0), ("shop".into(), 2)]);
+    assert_eq!(found(store, &shop()).await.unwrap(), QueueRecord { revision: 2, ..said });
+    let nobody = queue(Queue::Project("nobody".into()), None, 1);
+    assert_eq!(put(store, &nobody, None).await, Change::Missing);
+    assert_eq!(delete(store, &group("nobody"), None).await, Change::Missing);
+    assert_eq!(delete(store, &Queue::Project("default".into()), None).await, Change::Missing);
+}
+
+async fn who_saw_an_older_one_changes_nothing(fixture: Fixture) {
+    let store = &fixture.store;
+    put(store, &queue(group("vision"), None, 8), None).await;
+    assert_eq!(put(store, &queue(group("vision"), None, 9), Some(0)).await, Change::Stale(1));
+    assert_eq!(put(store, &queue(group("vision"), None, 9), Some(1)).await, Change::Done(2));
+    assert_eq!(delete(store, &group("vision"), Some(1)).await, Change::Stale(2));
+    assert_eq!(delete(store, &group("vision"), Some(2)).await, Change::Done(3));
+    // Who saw the one before does not take the new one for it.
+    assert_eq!(put(store, &queue(group("vision"), None, 1), Some(0)).await, Change::Done(4));
+    assert_eq!(put(store, &queue(group("vision"), None, 7), Some(2)).await, Change::Stale(4));
+    assert_eq!(
+        found(store, &group("vision")).await,
+        Some(QueueRecord { revision: 4, ..queue(group("vision"), None, 1) })
+    );
+}
+
+async fn what_is_refused_is_not_stored(fixture: Fixture) {
+    let store = &fixture.store;
+    put(store, &queue(shop(), None, 4), None).await;
+    let change = queue(shop(), None, 5);
+    let refused = store
+        .put_queue(&change, None, &audit("queue.set"), |tree| {
+            let seen = tree.iter().find(|one| one.queue == shop()).unwrap();
+            assert_eq!(seen.quotas, change.quotas);
+            Err("no")
+        })
+        .await;
+    assert_eq!(refused.unwrap(), Err("no"));
+    let refused = store
+        .delete_queue(&shop(), None, &audit("queue.delete"), |tree| {
+            assert!(tree.iter().all(|one| one.queue != shop()));
+            Err("no")
+        })
+        .await;
+    assert_eq!(refused.unwrap(), Err("no"));
+    assert_eq!(found(store, &shop()).await.unwrap().quotas, queue(shop(), None, 4).quotas);
+    assert_eq!(store.queue_history(None, &PageOf { after: None, limit: 9 }).await.unwrap().len(), 1);
+    assert_eq!(put(store, &change, None).await, Change::Done(2));
+}
+
+/// Gives a group all 8 cards, unless another one has some.
+async fn takes_all(store: &Store, name: &str) -> bool {
+    let wanted = queue(group(name), None, 8);
+    let check = |tree: &[QueueRecord]| {
+        let given = tree.iter().flat_map(|one| one.quotas.values());
+        let given: u64 = given.filter_map(|quota| quota.guarantee.get(&Resource::Gpus)).sum();
+        if given > 8 { Err(()) } else { Ok(()) }
+    };
+    store.put_queue(&wanted, Some(0), &audit("queue.set"), check).await.unwrap().is_ok()
+}
+
+async fn two_at_once_are_checked_one_after_the_other(fixture: Fixture) {
+    let (one, other) = (fixture.store.clone(), fixture.second().await);
+    let one = tokio::spawn(async move { takes_all(&one, "one").await });
+    let other = tokio::spawn(async move { takes_all(&other, "other").await });
+    let (one, other) = (one.await.unwrap(), other.await.unwrap());
+    assert!(one != other, "{one} {other}");
+    let groups = fixture.store.queues().await.unwrap();
+    assert_eq!(groups.iter().filter(|one| matches!(one.queue, Queue::Group(_))).count(), 1);
+}
+
+async fn a_project_goes_with_its_quotas(fixture: Fixture) {
+    let store = &fixture.store;
+    store.create_project(&crate::people::project("other"), &audit("p")).await.unwrap();
+    let other = Queue::Project("other".into());
+    put(store, &queue(other.clone(), None, 4), None).await;
+    store.delete_project("other", None, &audit("p")).await.unwrap();
+    assert_eq!(found(store, &other).await, None);
+    assert_eq!(put(store, &queue(other, None, 4), None).await, Change::Missing);
+}
+
+async fn the_history_is_newest_first(fixture: Fixture) {
+    let store = &fixture.store;
+    store.audit(&audit("queues.are.none.of.it")).await.unwrap();
+    put(store, &queue(group("vision"), None, 8), None).await;
+    put(store, &queue(shop(), Some("vision"), 4), None).await;
+    delete(store, &shop(), None).await;
+    let history = async |subject, after: Option<String>| {
+        let page = PageOf { after, limit: 2 };
+        let found = store.queue_history(subject, &page).await.unwrap();
+        found.into_iter().map(|entry| (entry.action.clone(), entry.id)).collect::<Vec<_>>()
+    };
+    let first = history(None, None).await;
+    assert_eq!([first[0].0.as_str(), first[1].0.as_str()], ["queue.delete", "queue.set"]);
+    assert_eq!(history(None, Some(first[1].1.clone())).await.len(), 1);
+    assert_eq!(history(Some("vision"), None).await.len(), 1);
+}
