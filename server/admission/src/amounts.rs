@@ -119,6 +119,13 @@ impl Kinds {
         if room.pods == 0 {
             vector[PODS] = u64::MAX;
         }
+        // Where the cluster does not tell what its cards are called, only their number counts.
+        let untold = room.cards.iter().any(|(name, count)| *count > 0 && name.as_ref().is_none_or(|name| name.is_empty()));
+        for (at, _) in self.types() {
+            if untold || vector[at] == 0 {
+                vector[at] = u64::MAX;
+            }
+        }
         vector
     }
 

@@ -51,6 +51,8 @@ pub struct Desk {
     past_at: Timestamp,
     /// Jobs for which others were told to go, the first first.
     pub(crate) claims: Vec<JobId>,
+    /// By run: jobs that hold something and may have to be kept apart from others of it.
+    pub(crate) apart: BTreeSet<(u64, JobId)>,
     /// Whether anybody has a guarantee that is not lent.
     pub(crate) keeps_anything: bool,
 }
@@ -79,6 +81,7 @@ impl Desk {
             past: Vec::new(),
             past_at: Timestamp::default(),
             claims: Vec::new(),
+            apart: BTreeSet::new(),
             keeps_anything: false,
         };
         desk.rebuild();
@@ -185,7 +188,9 @@ impl Desk {
     }
 
     fn put(&mut self, spec: Spec, state: State) -> JobId {
-        for name in spec.fixed.cards.iter().filter_map(|(name, _)| name.clone()) {
+        let each = spec.elastic.iter().flat_map(|elastic| &elastic.each.cards);
+        let cards: Vec<_> = spec.fixed.cards.iter().chain(each).filter(|(_, count)| *count > 0).cloned().collect();
+        for name in cards.into_iter().filter_map(|(name, _)| name) {
             // A type that is asked for is counted, so that its room is.
             if self.kinds.add_type(&name) {
                 self.rebuild();
@@ -204,11 +209,18 @@ impl Desk {
                 JobId(self.jobs.len() as u32 - 1)
             }
         };
-        match self.count_in(job) {
-            true => self.waiting += 1,
-            false => drop(self.held.insert(job)),
+        if self.count_in(job) {
+            self.waiting += 1;
+        } else {
+            self.note_held(job);
         }
         job
+    }
+
+    fn note_held(&mut self, job: JobId) {
+        self.held.insert(job);
+        let run = self.spec(job).filter(|spec| spec.apart.is_some()).map(|spec| spec.run);
+        self.apart.extend(run.map(|run| (run, job)));
     }
 
     /// Puts a job where its state belongs. True when it waits.
@@ -252,7 +264,7 @@ impl Desk {
             }
         }
         self.waiting -= 1;
-        self.held.insert(job);
+        self.note_held(job);
         self.count_in(job);
         self.claims.retain(|claim| *claim != job);
     }
@@ -282,6 +294,9 @@ impl Desk {
         match entry.state {
             State::Held(held) => {
                 self.held.remove(&job);
+                if entry.known.spec.apart.is_some() {
+                    self.apart.remove(&(entry.known.spec.run, job));
+                }
                 self.ledger.remove(&self.tree, &entry.known, &entry.known.with(held.workers));
             }
             State::Waiting { .. } => self.waiting -= 1,
@@ -366,10 +381,26 @@ impl Desk {
         self.held.len()
     }
 
+    /// The elastic workers that a job holds.
+    #[must_use]
+    pub fn workers(&self, job: JobId) -> Option<u32> {
+        Some(self.entry(job)?.held()?.workers)
+    }
+
     /// What is known of a job.
     #[must_use]
     pub fn spec(&self, job: JobId) -> Option<&Spec> {
         self.entry(job).map(|entry| &entry.known.spec)
+    }
+
+    /// Whether what is guaranteed and not lent is free wherever it is not used. A test's question, too.
+    #[must_use]
+    pub fn keeps_what_is_not_lent(&self) -> bool {
+        (0..self.pools.len() as u32).all(|pool| {
+            let taken = crate::amounts::plus(&self.ledger.in_pool[pool as usize], &self.ledger.kept_in(pool));
+            let capacity = &self.pools[pool as usize].capacity;
+            self.kinds.indices().all(|kind| taken[kind] <= capacity[kind])
+        })
     }
 
     /// Looks whether what must always hold does. A test's question: it counts everything anew.

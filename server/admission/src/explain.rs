@@ -43,7 +43,7 @@ impl Desk {
             named: block.named.map(named),
             shortages: self.shortages(&mut passing, known, &block),
             holders: holders.into_iter().filter_map(|holder| self.holder(holder)).collect(),
-            ahead: self.ahead(job, now),
+            ahead: self.before(&passing, job).unwrap_or_else(|| self.ahead(job, now)),
             behind: block.behind.and_then(|ahead| Some(self.spec(ahead)?.name.clone())),
             start: None,
         })
@@ -57,13 +57,25 @@ impl Desk {
         let least = known.least();
         let own = self
             .never(known)
-            .or_else(|| self.named_block(&passing.future, known, passing.now))
+            .or_else(|| self.named_block(&passing.future, &passing.named_before, known, passing.now))
             .or_else(|| self.bound_block(&passing.future, known, &least))
             .or_else(|| self.pool_block(&passing.future, known, &least));
         own.or_else(|| {
             let head = passing.heads.iter().find(|head| self.is_in(known, head.scope))?;
             Some(Block { behind: Some(head.job), ..Block::new(WaitRule::Behind, known.pool) })
         })
+    }
+
+    /// How many jobs of its pool a pass has left waiting before it came to the job; those that wait for something that the
+    /// job does not need do not count.
+    fn before(&self, passing: &Passing<'_>, job: JobId) -> Option<u32> {
+        let at = passing.out.waits.iter().position(|(waits, _)| *waits == job)?;
+        let pool = self.entry(job)?.known.pool;
+        let counts = |(other, block): &&(JobId, Block)| {
+            let alone = matches!(block.rule, WaitRule::NeverFits | WaitRule::PersonsCap | WaitRule::NamedLimit | WaitRule::Apart);
+            !alone && self.entry(*other).is_some_and(|entry| entry.known.pool == pool)
+        };
+        u32::try_from(passing.out.waits[..at].iter().filter(counts).count()).ok()
     }
 
     /// How many jobs that wait for the same pool are before it, by priority with age, then age.
@@ -103,7 +115,11 @@ impl Desk {
                 Some(node) => ([0; KINDS], self.tree.quota(node, known.pool).bound),
                 None => ([0; KINDS], self.pools[block.pool as usize].capacity),
             },
-            WaitRule::NamedLimit | WaitRule::Behind | WaitRule::CoolDown | WaitRule::Leaving => return Vec::new(),
+            WaitRule::NamedLimit
+            | WaitRule::Behind
+            | WaitRule::CoolDown
+            | WaitRule::Leaving
+            | WaitRule::Apart => return Vec::new(),
         };
         let kept = if block.rule == WaitRule::NotLent { ledger.kept_in(block.pool) } else { [0; KINDS] };
         let guarantee = &self.tree.quota(known.leaf, known.pool).guarantee;
@@ -155,6 +171,11 @@ impl Desk {
                 }
             }
         }
+        // A job behind it may be owed the room: only a whole pass knows.
+        let whole = Passing::new(self, now, &named).run(usize::MAX, None);
+        if !whole.out.starts.iter().any(|start| start.job == job) {
+            named.clear();
+        }
         named
     }
 
@@ -164,6 +185,7 @@ impl Desk {
             WaitRule::PersonsCap => {
                 (holder.leaf, holder.pool, holder.person) == (known.leaf, known.pool, known.person)
             }
+            WaitRule::Apart => holder.spec.run == known.spec.run,
             WaitRule::NamedLimit => holder.named.iter().any(|name| block.named == Some(*name)),
             WaitRule::Limit | WaitRule::NoBorrowing => {
                 holder.pool == known.pool && self.tree.path(holder.leaf).any(|node| block.node == Some(node))
@@ -181,7 +203,7 @@ impl Desk {
                 let amount = entry.known.with(held.workers)[kind];
                 // Of runs, each job holds one, whatever else it holds.
                 let amount = if kind == RUNS { 1 } else { amount };
-                let counts = amount > 0 || block.rule == WaitRule::NamedLimit;
+                let counts = amount > 0 || matches!(block.rule, WaitRule::NamedLimit | WaitRule::Apart);
                 counts.then_some((held.leaving.is_none(), std::cmp::Reverse(amount), std::cmp::Reverse(held.since), job))
             })
             .collect();
@@ -194,7 +216,11 @@ impl Desk {
         let head = block.behind.and_then(|head| self.entry(head)).map_or(known, |entry| &entry.known);
         let own = || self.pool_block(&self.ledger, head, &head.least()).map(|block| block.kind);
         match block.rule {
-            WaitRule::Behind | WaitRule::Leaving | WaitRule::CoolDown | WaitRule::NamedLimit => own().unwrap_or(0),
+            WaitRule::Behind
+            | WaitRule::Leaving
+            | WaitRule::CoolDown
+            | WaitRule::NamedLimit
+            | WaitRule::Apart => own().unwrap_or(0),
             _ => block.kind,
         }
     }

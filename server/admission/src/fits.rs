@@ -62,8 +62,14 @@ impl Desk {
         beyond(&least, &[0; KINDS], cap).map(|kind| block(job.pool).of(kind).at(job.leaf))
     }
 
-    /// Whether named limits let a job start.
-    pub(crate) fn named_block(&self, ledger: &Ledger, job: &Known, now: Timestamp) -> Option<Block> {
+    /// Whether named limits let a job start. `before` is how many held each before this pass.
+    pub(crate) fn named_block(
+        &self,
+        ledger: &Ledger,
+        before: &[u32],
+        job: &Known,
+        now: Timestamp,
+    ) -> Option<Block> {
         let block = |name: u32| Block { named: Some(name), ..Block::new(WaitRule::NamedLimit, job.pool) };
         job.named.iter().find_map(|name| {
             let named = &self.named[*name as usize];
@@ -72,7 +78,7 @@ impl Desk {
                 return Some(block(*name));
             }
             // Starts of this pass are held, but are not among those of the last minute yet.
-            let fresh = held.saturating_sub(self.ledger.named[*name as usize]);
+            let fresh = held.saturating_sub(before[*name as usize]);
             let lately = named.lately(now).saturating_add(fresh);
             let full = named.limit.a_minute.is_some_and(|limit| lately >= limit);
             full.then(|| Block { until: named.opens_at(now), ..block(*name) })

@@ -41,13 +41,9 @@ impl Passing<'_> {
             let round = given;
             for (job, workers) in &mut able {
                 let Some(entry) = self.desk.entry(*job) else { continue };
-                if *workers < entry.known.max()
-                    && self.fits_now(&entry.known)
-                    && self.desk.take_worker(&mut self.future, &entry.known)
-                {
+                if *workers < entry.known.max() && self.take_one(&entry.known) {
                     *workers += 1;
                     given += 1;
-                    self.present.grow(&self.desk.tree, &entry.known, &entry.known.each);
                 }
             }
             if round == given {
@@ -76,10 +72,16 @@ impl Passing<'_> {
         Some((job, held.workers))
     }
 
-    /// Whether there is room for one more worker already, also while others are still leaving.
-    fn fits_now(&self, known: &Known) -> bool {
-        self.desk.bound_block(&self.present, known, &known.each).is_none()
-            && self.desk.pool_block(&self.present, known, &known.each).is_none()
+    /// Takes one more worker, if there is room for it already now, and also when those who leave have left.
+    fn take_one(&mut self, known: &Known) -> bool {
+        if !self.desk.take_worker(&mut self.future, known) {
+            return false;
+        }
+        let fits = self.desk.take_worker(&mut self.present, known);
+        if !fits {
+            self.future.shrink(&self.desk.tree, known, &known.each);
+        }
+        fits
     }
 
     /// Whether a job waits for room of a pool.

@@ -30,12 +30,24 @@ pub struct Spec {
     pub elastic: Option<Elastic>,
     /// Named limits that it holds while it runs.
     pub named: Vec<String>,
+    /// Where the cluster is one node: whether it must not share it with other tasks of its run, or they may have to be kept
+    /// apart from it.
+    pub apart: Option<Apart>,
     /// How long it takes, as its history has it.
     pub length: Option<Length>,
     /// How long it may take at the most.
     pub timeout: Option<Duration>,
     /// Whether it is another server's: it is counted, and nothing is asked of it.
     pub is_foreign: bool,
+}
+
+/// Which tasks of a run must not share a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Apart {
+    /// The task.
+    pub task: u32,
+    /// Whether it must be alone; else only those that must be keep away from it.
+    pub required: bool,
 }
 
 /// Workers of which there may be more or fewer.

@@ -159,6 +159,16 @@ impl Ledger {
         self.persons.get(&(job.leaf, job.pool, job.person)).copied().unwrap_or(NOTHING)
     }
 
+    /// What is kept free for a node.
+    pub(crate) fn keeps_for(&self, at: usize, kind: usize) -> u64 {
+        self.keeps[at][kind]
+    }
+
+    /// What is kept free for the nodes right below a node.
+    pub(crate) fn kept_below(&self, at: usize, kind: usize) -> u64 {
+        self.below[at][kind]
+    }
+
     /// What is kept free in a pool; of the whole cluster, also what is in its node groups.
     pub(crate) fn kept_in(&self, pool: u32) -> Vector {
         if pool > 0 {

@@ -29,7 +29,7 @@ mod tree;
 pub use amounts::Ask;
 pub use desk::{Desk, JobId};
 pub use fits::Block;
-pub use job::{Elastic, Length, Spec};
+pub use job::{Apart, Elastic, Length, Spec};
 pub use named::NamedLimit;
 pub use pass::{Pass, Start, Victim};
 pub use random::Random;

@@ -13,7 +13,7 @@ use crate::ledger::Ledger;
 use crate::order::{Turn, Walk};
 
 /// How many jobs of a lane one pass leaves waiting before it goes on with the others, and how many when it has left many.
-const LOOKS: u32 = 16;
+const LOOKS: u32 = 256;
 const LOOKS_LATER: u32 = 2;
 const MANY: usize = 1024;
 
@@ -97,6 +97,8 @@ pub(crate) struct Passing<'d> {
     capped: HashSet<(u32, u32, u32, usize)>,
     full: HashSet<u32>,
     pub(crate) claimed: Vec<JobId>,
+    /// How many jobs held each named limit before.
+    pub(crate) named_before: Vec<u32>,
     /// Those of earlier claims that were decided before the others.
     settled: HashSet<JobId>,
 }
@@ -148,6 +150,7 @@ impl<'d> Passing<'d> {
                 future.shrink(&desk.tree, known, &given);
             }
         }
+        let named_before = future.named.clone();
         Self {
             desk,
             now,
@@ -163,6 +166,7 @@ impl<'d> Passing<'d> {
             capped: HashSet::new(),
             full: HashSet::new(),
             claimed: Vec::new(),
+            named_before,
             settled: HashSet::new(),
         }
     }
@@ -203,7 +207,7 @@ impl<'d> Passing<'d> {
 
     fn go_on(&self, walk: &mut Walk<'d>, turn: Turn, left: Option<u32>, only: Option<JobId>) {
         let personal = self.out.waits.last().is_some_and(|(job, block)| {
-            *job == turn.job && matches!(block.rule, WaitRule::PersonsCap | WaitRule::NamedLimit | WaitRule::NeverFits)
+            *job == turn.job && matches!(block.rule, WaitRule::PersonsCap | WaitRule::NamedLimit | WaitRule::NeverFits | WaitRule::Apart)
         });
         // A person's jobs must not keep away those of others in the same project.
         let left = left.filter(|_| !personal);
@@ -232,36 +236,36 @@ impl<'d> Passing<'d> {
         if let Some(block) = self.desk.never(known) {
             return Err(block);
         }
+        if let Some(other) = self.kept_apart(known) {
+            return Err(Block { behind: Some(other), ..Block::new(WaitRule::Apart, known.pool) });
+        }
         if let Some(until) = cool_until.filter(|until| *until > self.now)
             && self.borrows(known)
         {
             self.look_again(until);
             return Err(Block { until: Some(until), ..Block::new(WaitRule::CoolDown, known.pool) });
         }
-        if let Some(block) = self.desk.named_block(&self.future, known, self.now) {
+        if let Some(block) = self.desk.named_block(&self.future, &self.named_before, known, self.now) {
             if let Some(until) = block.until {
                 self.look_again(until);
             }
             return Err(block);
         }
         if let Err(block) = self.desk.take(&mut self.future, known, known.min()) {
-            if !self.make_room(job, known, block) {
-                return Err(block);
+            let behind = self.closed_to(job, known);
+            if behind.is_some() || !self.make_room(job, known, block) {
+                return Err(behind.unwrap_or(block));
             }
         } else if let Some(behind) = self.held_back(job, known) {
             self.forget(known);
             return Err(behind);
         }
         // There is room for it; whether already now is another question.
-        let least = known.least();
-        let fits_now = self.desk.bound_block(&self.present, known, &least).is_none()
-            && self.desk.pool_block(&self.present, known, &least).is_none();
-        if !fits_now {
+        if self.desk.take(&mut self.present, known, known.min()).is_err() {
             self.claimed.push(job);
             self.out.waits.push((job, Block::new(WaitRule::Leaving, known.pool)));
             return Ok(());
         }
-        self.present.add(&self.desk.tree, known, &least);
         for head in &mut self.heads {
             if self.desk.is_in(known, head.scope) {
                 head.passed(known, self.now);
@@ -276,6 +280,18 @@ impl<'d> Passing<'d> {
         self.future.remove(&self.desk.tree, known, &known.least());
     }
 
+    /// A job of the same run with which this one must not share the node.
+    fn kept_apart(&self, known: &Known) -> Option<JobId> {
+        let own = known.spec.apart?;
+        let run = known.spec.run;
+        let held = self.desk.apart.range((run, JobId(0))..=(run, JobId(u32::MAX))).map(|(_, job)| *job);
+        let begun = self.begun.iter().map(|(job, _)| *job);
+        held.filter(|job| !self.gone.contains(job)).chain(begun).find(|job| {
+            let other = self.desk.spec(*job).filter(|spec| spec.run == run).and_then(|spec| spec.apart);
+            other.is_some_and(|other| other.task != own.task && (other.required || own.required))
+        })
+    }
+
     fn look_again(&mut self, at: Timestamp) {
         self.out.again = Some(self.out.again.map_or(at, |known| known.min(at)));
     }
@@ -287,15 +303,39 @@ impl<'d> Passing<'d> {
 
     /// The queues, from the job's up, that hold no more than they are guaranteed also with the job.
     fn entitled(&self, known: &Known) -> Vec<u32> {
-        let tree = &self.desk.tree;
         let least = known.least();
         let within = |node: &u32| {
-            let guarantee = &tree.quota(*node, known.pool).guarantee;
-            let held = &self.future.held[tree.at(*node, known.pool)];
-            let mut named = self.desk.kinds.indices().filter(|kind| guarantee[*kind] > 0 && least[*kind] > 0).peekable();
-            named.peek().is_some() && named.all(|kind| held[kind].saturating_add(least[kind]) <= guarantee[kind])
+            let guarantee = &self.desk.tree.quota(*node, known.pool).guarantee;
+            let mut named =
+                self.desk.kinds.indices().filter(|kind| guarantee[*kind] > 0 && least[*kind] > 0).peekable();
+            named.peek().is_some() && named.all(|kind| self.is_within(known, *node, kind))
         };
-        tree.path(known.leaf).filter(within).collect()
+        self.desk.tree.path(known.leaf).filter(within).collect()
+    }
+
+    /// Whether a queue above a job holds no more than it is guaranteed also with the job; what it must keep free for others
+    /// below it counts as held.
+    pub(crate) fn is_within(&self, known: &Known, node: u32, kind: usize) -> bool {
+        let tree = &self.desk.tree;
+        let least = known.least()[kind];
+        let below = tree.path(known.leaf).take_while(|one| *one != node).last();
+        let kept = self.future.kept_below(tree.at(node, known.pool), kind);
+        let own = below.map_or(0, |below| self.future.keeps_for(tree.at(below, known.pool), kind));
+        let kept = kept.saturating_sub(own.min(least));
+        let held = self.future.held[tree.at(node, known.pool)][kind];
+        held.saturating_add(least).saturating_add(kept) <= tree.quota(node, known.pool).guarantee[kind]
+    }
+
+    /// The head that lets nobody take room any more for whom others would have to go.
+    fn closed_to(&self, job: JobId, known: &Known) -> Option<Block> {
+        let owed = self.entitled(known);
+        let head = self.heads.iter().find(|head| {
+            head.job != job
+                && self.desk.is_in(known, head.scope)
+                && head.is_closed(self.desk, self.now)
+                && owed.iter().all(|node| self.desk.is_below(head.job, *node))
+        })?;
+        Some(Block { behind: Some(head.job), ..Block::new(WaitRule::Behind, known.pool) })
     }
 
     /// The head that a job, which has been taken into account, would delay.
@@ -344,7 +384,11 @@ impl<'d> Passing<'d> {
                 self.full.extend(block.named);
                 return;
             }
-            WaitRule::Behind | WaitRule::CoolDown | WaitRule::Leaving | WaitRule::NeverFits => return,
+            WaitRule::Behind
+            | WaitRule::CoolDown
+            | WaitRule::Leaving
+            | WaitRule::Apart
+            | WaitRule::NeverFits => return,
         };
         if !self.heads.iter().any(|head| head.scope == scope) {
             let head = Head::new(job, scope, known.least(), *since);

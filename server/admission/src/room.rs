@@ -10,7 +10,7 @@ use cubeloom_domain::waiting::WaitRule;
 
 use crate::desk::JobId;
 use crate::fits::Block;
-use crate::job::{Held, Known};
+use crate::job::Known;
 use crate::pass::{Passing, Victim};
 
 /// Something that was given back, for a try.
@@ -24,7 +24,7 @@ impl Passing<'_> {
     /// Looks for those whose going makes room for a job; when there are enough, they are told, and the job is taken into
     /// account.
     pub(crate) fn make_room(&mut self, job: JobId, known: &Known, block: Block) -> bool {
-        if self.searches == 0 || self.givers.as_ref().is_some_and(Vec::is_empty) {
+        if self.searches == 0 {
             return false;
         }
         if !matches!(
@@ -34,7 +34,7 @@ impl Passing<'_> {
             return false;
         }
         let givers = self.givers.take().unwrap_or_else(|| self.sort_givers());
-        self.searches -= u32::from(!givers.is_empty());
+        self.searches -= u32::from(!givers.is_empty() || !self.begun.is_empty());
         let mut given = Vec::new();
         let found = self.give_until_it_fits(&givers, known, block, &mut given);
         self.givers = Some(givers);
@@ -96,9 +96,9 @@ impl Passing<'_> {
     /// An elastic worker that would help: of a borrower, if there is one.
     fn next_worker(&self, givers: &[JobId], known: &Known, block: &Block) -> Option<JobId> {
         let helps = |job: &&JobId| {
-            let Some((giver, held)) = self.giver(**job) else { return false };
+            let Some((giver, keeps)) = self.giver(**job) else { return false };
             giver.scales()
-                && self.kept_by(**job, held).is_some_and(|keeps| keeps > giver.min())
+                && keeps > giver.min()
                 && giver.each[block.kind] > 0
                 && self.is_in_the_way(giver, known, block)
         };
@@ -114,9 +114,10 @@ impl Passing<'_> {
         if owed.is_empty() {
             return None;
         }
-        givers.iter().find_map(|job| {
-            let (giver, held) = self.giver(*job)?;
-            let keeps = self.kept_by(*job, held)?;
+        // What this pass has let in goes first: it has not even begun.
+        let begun = self.begun.iter().rev().map(|(job, _)| job);
+        begun.chain(givers).find_map(|job| {
+            let (giver, keeps) = self.giver(*job)?;
             let helps = giver.with(keeps)[block.kind] > 0
                 && self.is_in_the_way(giver, known, block)
                 && self.is_owed_by(known, &owed, giver, block.kind);
@@ -124,14 +125,17 @@ impl Passing<'_> {
         })
     }
 
-    fn giver(&self, job: JobId) -> Option<(&Known, &Held)> {
+    /// A job that holds something, and how many elastic workers it keeps as things stand in this pass; `None` when it goes.
+    fn giver(&self, job: JobId) -> Option<(&Known, u32)> {
         let entry = self.desk.entry(job)?;
-        Some((&entry.known, entry.held()?))
-    }
-
-    /// How many elastic workers a job keeps as things stand in this pass; `None` when it goes.
-    fn kept_by(&self, job: JobId, held: &Held) -> Option<u32> {
-        self.keeps.get(&job).copied().unwrap_or(Some(held.keeps))
+        let keeps = match self.keeps.get(&job) {
+            Some(keeps) => (*keeps)?,
+            None => match entry.held() {
+                Some(held) => held.keeps,
+                None => entry.known.min(),
+            },
+        };
+        Some((&entry.known, keeps))
     }
 
     /// Whether what a job holds is counted where the other is blocked.
@@ -155,13 +159,7 @@ impl Passing<'_> {
 
     /// The queues, from the job's up, that have not what they are guaranteed also with the job.
     fn owed(&self, known: &Known, kind: usize) -> Vec<u32> {
-        let least = known.least();
-        let within = |node: &u32| {
-            let at = self.desk.tree.at(*node, known.pool);
-            let guarantee = self.desk.tree.quota(*node, known.pool).guarantee[kind];
-            self.future.held[at][kind].saturating_add(least[kind]) <= guarantee
-        };
-        self.desk.tree.path(known.leaf).filter(within).collect()
+        self.desk.tree.path(known.leaf).filter(|node| self.is_within(known, *node, kind)).collect()
     }
 
     /// Whether, below the group that both have in common, the waiting one's side has less than it is guaranteed and the
@@ -179,8 +177,8 @@ impl Passing<'_> {
         let desk = self.desk;
         match given {
             Given::Worker(job) => {
-                let Some((entry, held)) = desk.entry(job).and_then(|entry| Some((entry, entry.held()?))) else { return };
-                let keeps = self.kept_by(job, held).unwrap_or(0);
+                let Some(entry) = desk.entry(job) else { return };
+                let keeps = self.giver(job).map_or(0, |(_, keeps)| keeps);
                 self.keeps.insert(job, Some(keeps.saturating_sub(1)));
                 self.future.shrink(&desk.tree, &entry.known, &entry.known.each);
             }
@@ -247,11 +245,28 @@ impl Passing<'_> {
     fn tell(&mut self, by: JobId, given: &[Given]) {
         for one in given {
             let (Given::Worker(job) | Given::Whole(job, _)) = *one;
+            if self.does_not_begin(job, by) {
+                continue;
+            }
             self.out.victims.retain(|victim| victim.job() != job);
             self.out.victims.push(match self.keeps.get(&job) {
                 Some(Some(keeps)) => Victim::Workers { job, keeps: *keeps, by },
                 _ => Victim::Whole { job, by },
             });
         }
+    }
+
+    /// Takes back that this pass lets a job in. True when it had.
+    fn does_not_begin(&mut self, job: JobId, by: JobId) -> bool {
+        let Some(at) = self.begun.iter().position(|(begun, _)| *begun == job) else { return false };
+        let (_, workers) = self.begun.remove(at);
+        self.out.starts.retain(|start| start.job != job);
+        if let Some(entry) = self.desk.entry(job) {
+            let known = &entry.known;
+            self.present.remove(&self.desk.tree, known, &known.with(workers));
+            let block = Block { behind: Some(by), ..Block::new(WaitRule::Behind, known.pool) };
+            self.out.waits.push((job, block));
+        }
+        true
     }
 }

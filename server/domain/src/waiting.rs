@@ -21,6 +21,8 @@ pub enum WaitRule {
     PersonsCap,
     /// As many tasks as may hold a named limit do, or have been started with it lately.
     NamedLimit,
+    /// It must not share its node with another task of its run.
+    Apart,
     /// It would delay a job that is ahead of it.
     Behind,
     /// It had to give back what it had borrowed, and borrows again only after a while.
@@ -32,7 +34,7 @@ pub enum WaitRule {
 }
 
 /// Why a job waits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Explanation {
     /// The rule.
     pub rule: WaitRule,
