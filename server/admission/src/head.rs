@@ -56,6 +56,10 @@ impl Head {
         if spares(&free) {
             return true;
         }
+        // Lengths are only likely: were one let in again and again that takes longer, the head would wait for ever.
+        if now.since(self.since) >= desk.settings.aging {
+            return false;
+        }
         let ends = job.at_most().map(|length| now.plus(length));
         let shadow = match ends {
             Some(_) => *self.shadow.get_or_insert_with(|| desk.shadow(self.scope, &self.asked, held, now)),

@@ -34,7 +34,7 @@ impl Passing<'_> {
             return false;
         }
         let givers = self.givers.take().unwrap_or_else(|| self.sort_givers());
-        self.searches -= u32::from(!givers.is_empty() || !self.begun.is_empty());
+        self.searches -= u32::from(!(givers.is_empty() && self.begun.is_empty() && self.claimed.is_empty()));
         let mut given = Vec::new();
         let found = self.give_until_it_fits(&givers, known, block, &mut given);
         self.givers = Some(givers);
@@ -114,8 +114,8 @@ impl Passing<'_> {
         if owed.is_empty() {
             return None;
         }
-        // What this pass has let in goes first: it has not even begun.
-        let begun = self.begun.iter().rev().map(|(job, _)| job);
+        // What this pass has let in, or others were told to go for, goes first: it has not even begun.
+        let begun = self.begun.iter().rev().map(|(job, _)| job).chain(self.claimed.iter().rev());
         begun.chain(givers).find_map(|job| {
             let (giver, keeps) = self.giver(*job)?;
             let helps = giver.with(keeps)[block.kind] > 0
@@ -256,17 +256,21 @@ impl Passing<'_> {
         }
     }
 
-    /// Takes back that this pass lets a job in. True when it had.
+    /// Takes back that this pass lets a job in, or that others go for it. True when it had.
     fn does_not_begin(&mut self, job: JobId, by: JobId) -> bool {
-        let Some(at) = self.begun.iter().position(|(begun, _)| *begun == job) else { return false };
-        let (_, workers) = self.begun.remove(at);
-        self.out.starts.retain(|start| start.job != job);
-        if let Some(entry) = self.desk.entry(job) {
-            let known = &entry.known;
+        let Some(entry) = self.desk.entry(job) else { return false };
+        let known = &entry.known;
+        if let Some(at) = self.begun.iter().position(|(begun, _)| *begun == job) {
+            let (_, workers) = self.begun.remove(at);
+            self.out.starts.retain(|start| start.job != job);
             self.present.remove(&self.desk.tree, known, &known.with(workers));
-            let block = Block { behind: Some(by), ..Block::new(WaitRule::Behind, known.pool) };
-            self.out.waits.push((job, block));
+        } else if let Some(at) = self.claimed.iter().position(|claimed| *claimed == job) {
+            self.claimed.remove(at);
+        } else {
+            return false;
         }
+        let block = Block { behind: Some(by), ..Block::new(WaitRule::Behind, known.pool) };
+        self.out.waits.push((job, block));
         true
     }
 }

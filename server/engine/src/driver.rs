@@ -255,6 +255,7 @@ impl Engine {
         if !acquired.is_empty() {
             self.core.start_queued_runs(now);
         }
+        self.core.set_held_elsewhere(&self.store.held_elsewhere(&owner).await?, now);
         let wishes = self.store.wishes(&self.core.run_ids()).await?;
         for wish in wishes {
             self.wished.push((wish.run.clone(), wish.id));

@@ -282,7 +282,10 @@ impl<'s> Month<'s> {
         let late = self.fates.iter().position(|fate| {
             fate.waits_since.is_some_and(|since| now.since(since) > self.scenario.patience)
         });
-        late.map_or(Ok(()), |job| Err(format!("{} starves", self.plan[job].spec.key)))
+        late.map_or(Ok(()), |job| {
+            let why = self.fates[job].id.and_then(|id| self.desk.explain(id, now));
+            Err(format!("{} of {} starves: {why:?}", self.plan[job].spec.key, self.plan[job].spec.project))
+        })
     }
 
     /// The first job of each project, in the order of its queue.

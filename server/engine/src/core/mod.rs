@@ -28,6 +28,7 @@ use cubeloom_domain::job::Job;
 use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::record::Changes;
 use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx, Timestamp};
+use cubeloom_store::HeldElsewhere;
 
 use self::active::ActiveRun;
 pub use self::observe::Answer;
@@ -192,6 +193,14 @@ impl Core {
         self.queues = Arc::new(queues);
         for place in self.places.values_mut() {
             place.set_queues(&self.queues);
+        }
+    }
+
+    /// Takes in what runs of other servers hold: it is counted, and nothing is asked of it.
+    pub fn set_held_elsewhere(&mut self, held: &[HeldElsewhere], now: Timestamp) {
+        for (cluster, place) in &mut self.places {
+            let here = held.iter().filter(|held| held.attempt.pool.cluster == *cluster);
+            place.set_held_elsewhere(here.collect(), now);
         }
     }
 

@@ -1,15 +1,17 @@
 //! A cluster as the engine sees it: its executor, and the desk at which jobs wait and hold what they have.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use cubeloom_admission::{Apart, Ask, Desk, Elastic, JobId, Settings, Spec};
-use cubeloom_domain::Timestamp;
+use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
 use cubeloom_domain::pipeline::Spread;
 use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::resources::Resources;
+use cubeloom_store::HeldElsewhere;
 
 use super::active::ActiveRun;
 use super::{At, Slot};
@@ -22,6 +24,8 @@ pub struct Place {
     pub desk: Desk,
     ids: HashMap<At, JobId>,
     ats: HashMap<JobId, At>,
+    /// What attempts of other servers hold, by key.
+    elsewhere: HashMap<AttemptKey, JobId>,
     nodes: usize,
     /// Whether something has changed since the last pass.
     pub changed: bool,
@@ -37,6 +41,7 @@ impl Place {
             desk: Desk::new(name, settings),
             ids: HashMap::new(),
             ats: HashMap::new(),
+            elsewhere: HashMap::new(),
             nodes: 0,
             changed: true,
             again: None,
@@ -115,6 +120,23 @@ impl Place {
         }
     }
 
+    /// Takes in what attempts of other servers hold now.
+    pub fn set_held_elsewhere(&mut self, held: Vec<&HeldElsewhere>, now: Timestamp) {
+        let keys: HashSet<&AttemptKey> = held.iter().map(|held| &held.attempt.key).collect();
+        let gone: Vec<AttemptKey> = self.elsewhere.keys().filter(|key| !keys.contains(key)).cloned().collect();
+        for id in gone.iter().filter_map(|key| self.elsewhere.remove(key)) {
+            self.desk.remove(id, now);
+            self.changed = true;
+        }
+        for held in held {
+            if !self.elsewhere.contains_key(&held.attempt.key) {
+                let id = self.desk.hold(foreign(held), 0, held.attempt.created_at, now);
+                self.elsewhere.insert(held.attempt.key.clone(), id);
+                self.changed = true;
+            }
+        }
+    }
+
     /// The instance that is this job of the desk.
     pub fn at(&self, id: JobId) -> Option<At> {
         self.ats.get(&id).copied()
@@ -148,6 +170,31 @@ impl Place {
             timeout: planned.timeout.map(|limit| limit.0),
             ..Spec::default()
         }
+    }
+}
+
+/// What the desk is told of another server's attempt.
+fn foreign(held: &HeldElsewhere) -> Spec {
+    let attempt = &held.attempt;
+    let mut fixed = Ask { cpu: attempt.amount.cpu.0, memory: attempt.amount.memory.0, ..Ask::default() };
+    fixed.pods = u64::from(attempt.workers);
+    fixed.cards = attempt.cards.iter().map(|(kind, count)| (Some(kind.as_str().into()), u64::from(*count))).collect();
+    let typed: u64 = fixed.cards.iter().map(|(_, count)| count).sum();
+    let untyped = u64::from(attempt.amount.gpus).saturating_sub(typed);
+    fixed.cards.extend((untyped > 0).then_some((None, untyped)));
+    let mut run = DefaultHasher::new();
+    attempt.key.run.hash(&mut run);
+    Spec {
+        key: attempt.key.to_string(),
+        name: attempt.key.task.clone(),
+        project: held.project.clone(),
+        person: held.user.clone(),
+        // No slot of a run in memory is as large.
+        run: run.finish() | 1 << 63,
+        node_group: attempt.pool.node_group.clone(),
+        fixed,
+        is_foreign: true,
+        ..Spec::default()
     }
 }
 
