@@ -120,7 +120,10 @@ impl Kinds {
             vector[PODS] = u64::MAX;
         }
         // Where the cluster does not tell what its cards are called, only their number counts.
-        let untold = room.cards.iter().any(|(name, count)| *count > 0 && name.as_ref().is_none_or(|name| name.is_empty()));
+        let untold = room
+            .cards
+            .iter()
+            .any(|(name, count)| *count > 0 && name.as_ref().is_none_or(|name| name.is_empty()));
         for (at, _) in self.types() {
             if untold || vector[at] == 0 {
                 vector[at] = u64::MAX;
@@ -146,7 +149,12 @@ impl Kinds {
 
     /// The amounts of an array that are not nothing.
     pub(crate) fn amounts(&self, vector: &Vector) -> Amounts {
-        self.0.iter().zip(vector).filter(|(_, amount)| **amount > 0).map(|(kind, amount)| (kind.clone(), *amount)).collect()
+        self.0
+            .iter()
+            .zip(vector)
+            .filter(|(_, amount)| **amount > 0)
+            .map(|(kind, amount)| (kind.clone(), *amount))
+            .collect()
     }
 }
 

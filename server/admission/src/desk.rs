@@ -1,7 +1,7 @@
 //! What is known of a cluster between two passes, and how it is told of changes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use cubeloom_domain::Timestamp;
@@ -90,11 +90,15 @@ impl Desk {
 
     /// What the cluster has, and its node groups. True when that is something else than before.
     pub fn set_room(&mut self, whole: Ask, node_groups: BTreeMap<String, Ask>) -> bool {
-        let pool = |(node_group, room): (Option<String>, Ask)| PoolRoom { node_group, room, capacity: NOTHING };
+        let pool =
+            |(node_group, room): (Option<String>, Ask)| PoolRoom { node_group, room, capacity: NOTHING };
         let groups = node_groups.into_iter().map(|(name, room)| (Some(name), room));
         let pools: Vec<PoolRoom> = std::iter::once((None, whole)).chain(groups).map(pool).collect();
         let same = pools.len() == self.pools.len()
-            && pools.iter().zip(&self.pools).all(|(new, old)| new.node_group == old.node_group && new.room == old.room);
+            && pools
+                .iter()
+                .zip(&self.pools)
+                .all(|(new, old)| new.node_group == old.node_group && new.room == old.room);
         if !same {
             self.pools = pools;
             self.rebuild();
@@ -122,7 +126,8 @@ impl Desk {
                 let known = old.iter_mut().find(|known| known.limit.name == name);
                 known.map(|known| std::mem::take(&mut known.starts)).unwrap_or_default()
             };
-            let limits = limits.into_iter().map(|limit| Named { starts: starts(&limit.name, &mut old), limit });
+            let limits =
+                limits.into_iter().map(|limit| Named { starts: starts(&limit.name, &mut old), limit });
             self.named = limits.collect();
             self.rebuild();
         }
@@ -189,7 +194,8 @@ impl Desk {
 
     fn put(&mut self, spec: Spec, state: State) -> JobId {
         let each = spec.elastic.iter().flat_map(|elastic| &elastic.each.cards);
-        let cards: Vec<_> = spec.fixed.cards.iter().chain(each).filter(|(_, count)| *count > 0).cloned().collect();
+        let cards: Vec<_> =
+            spec.fixed.cards.iter().chain(each).filter(|(_, count)| *count > 0).cloned().collect();
         for name in cards.into_iter().filter_map(|(name, _)| name) {
             // A type that is asked for is counted, so that its room is.
             if self.kinds.add_type(&name) {
@@ -256,7 +262,8 @@ impl Desk {
     pub(crate) fn begin(&mut self, job: JobId, workers: u32, now: Timestamp) {
         let Some(State::Waiting { .. }) = self.entry(job).map(|entry| &entry.state) else { return };
         self.leave_lane(job);
-        let held = Held { since: now, workers, keeps: workers, leaving: None, grows_from: Timestamp::default() };
+        let held =
+            Held { since: now, workers, keeps: workers, leaving: None, grows_from: Timestamp::default() };
         if let Some(Some(entry)) = self.jobs.get_mut(job.0 as usize) {
             entry.state = State::Held(held);
             for name in &entry.known.named {
@@ -315,7 +322,8 @@ impl Desk {
     /// A job has so many elastic workers now.
     pub fn resized(&mut self, job: JobId, workers: u32, now: Timestamp) {
         self.remember(now);
-        let Some(Some(Entry { known, state: State::Held(held), .. })) = self.jobs.get_mut(job.0 as usize) else {
+        let Some(Some(Entry { known, state: State::Held(held), .. })) = self.jobs.get_mut(job.0 as usize)
+        else {
             return;
         };
         let known = Arc::clone(known);
@@ -352,7 +360,8 @@ impl Desk {
     }
 
     fn fades(&self, now: Timestamp) -> f64 {
-        let half_lives = now.since(self.past_at).as_secs_f64() / self.settings.half_life.as_secs_f64().max(1.0);
+        let half_lives =
+            now.since(self.past_at).as_secs_f64() / self.settings.half_life.as_secs_f64().max(1.0);
         0.5_f64.powf(half_lives)
     }
 
@@ -425,13 +434,17 @@ impl Desk {
             for kind in self.kinds.indices() {
                 let held = self.ledger.in_pool[pool][kind];
                 if held > room.capacity[kind] {
-                    return Err(format!("{held} {} of pool {pool} are held, it has less", self.kinds.resource(kind)));
+                    return Err(format!(
+                        "{held} {} of pool {pool} are held, it has less",
+                        self.kinds.resource(kind)
+                    ));
                 }
             }
         }
         for node in 0..self.tree.len() as u32 {
             for pool in 0..self.tree.pools() as u32 {
-                let (held, quota) = (&self.ledger.held[self.tree.at(node, pool)], self.tree.quota(node, pool));
+                let (held, quota) =
+                    (&self.ledger.held[self.tree.at(node, pool)], self.tree.quota(node, pool));
                 if let Some(kind) = self.kinds.indices().find(|kind| held[*kind] > quota.bound[*kind]) {
                     let queue = self.tree.queues[node as usize].name();
                     return Err(format!("{queue} holds more {} than it may", self.kinds.resource(kind)));

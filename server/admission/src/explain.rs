@@ -31,7 +31,11 @@ impl Desk {
             return None;
         }
         let block = self.block_of(&passing, job, known)?;
-        let holders = if block.rule == WaitRule::NeverFits { Vec::new() } else { self.holders(job, known, &block, now) };
+        let holders = if block.rule == WaitRule::NeverFits {
+            Vec::new()
+        } else {
+            self.holders(job, known, &block, now)
+        };
         let pool = &self.pools[block.pool as usize];
         let queue = |node: u32| self.tree.queues[node as usize].clone();
         let named = |at: u32| self.named[at as usize].limit.name.clone();
@@ -72,7 +76,10 @@ impl Desk {
         let at = passing.out.waits.iter().position(|(waits, _)| *waits == job)?;
         let pool = self.entry(job)?.known.pool;
         let counts = |(other, block): &&(JobId, Block)| {
-            let alone = matches!(block.rule, WaitRule::NeverFits | WaitRule::PersonsCap | WaitRule::NamedLimit | WaitRule::Apart);
+            let alone = matches!(
+                block.rule,
+                WaitRule::NeverFits | WaitRule::PersonsCap | WaitRule::NamedLimit | WaitRule::Apart
+            );
             !alone && self.entry(*other).is_some_and(|entry| entry.known.pool == pool)
         };
         u32::try_from(passing.out.waits[..at].iter().filter(counts).count()).ok()
@@ -204,7 +211,12 @@ impl Desk {
                 // Of runs, each job holds one, whatever else it holds.
                 let amount = if kind == RUNS { 1 } else { amount };
                 let counts = amount > 0 || matches!(block.rule, WaitRule::NamedLimit | WaitRule::Apart);
-                counts.then_some((held.leaving.is_none(), std::cmp::Reverse(amount), std::cmp::Reverse(held.since), job))
+                counts.then_some((
+                    held.leaving.is_none(),
+                    std::cmp::Reverse(amount),
+                    std::cmp::Reverse(held.since),
+                    job,
+                ))
             })
             .collect();
         found.sort_unstable();

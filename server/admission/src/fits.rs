@@ -136,7 +136,10 @@ impl Desk {
 
     /// The same for one more worker of a job that is there.
     pub(crate) fn take_worker(&self, ledger: &mut Ledger, job: &Known) -> bool {
-        if self.bound_block(ledger, job, &job.each).or_else(|| self.pool_block(ledger, job, &job.each)).is_some()
+        if self
+            .bound_block(ledger, job, &job.each)
+            .or_else(|| self.pool_block(ledger, job, &job.each))
+            .is_some()
         {
             return false;
         }

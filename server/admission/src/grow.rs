@@ -23,13 +23,17 @@ impl Passing<'_> {
         for job in self.desk.held.iter().filter(|job| !self.gone.contains(job)) {
             let Some((job, workers)) = self.may_grow(*job) else { continue };
             match self.desk.entry(job).and_then(|entry| entry.held()).map(|held| held.grows_from) {
-                Some(from) if from > self.now => later = Some(later.map_or(from, |known: Timestamp| known.min(from))),
+                Some(from) if from > self.now => {
+                    later = Some(later.map_or(from, |known: Timestamp| known.min(from)))
+                }
                 _ => able.push((job, workers)),
             }
         }
         self.out.again = [self.out.again, later].into_iter().flatten().min();
         able.retain(|(job, workers)| {
-            self.desk.entry(*job).is_some_and(|entry| *workers < entry.known.max() && !self.is_wanted(entry.known.pool))
+            self.desk
+                .entry(*job)
+                .is_some_and(|entry| *workers < entry.known.max() && !self.is_wanted(entry.known.pool))
         });
         able.sort_by_key(|(job, _)| {
             let entry = self.desk.entry(*job);

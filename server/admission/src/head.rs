@@ -49,7 +49,9 @@ impl Head {
         let free = desk.free_in(held.ledger, self.scope);
         let spares = |room: &Vector| {
             (0..KINDS).all(|at| {
-                amount[at] == 0 || self.asked[at] == 0 || room[at] >= self.asked[at].saturating_add(amount[at])
+                amount[at] == 0
+                    || self.asked[at] == 0
+                    || room[at] >= self.asked[at].saturating_add(amount[at])
             })
         };
         // What the head needs of it is there also afterwards.
@@ -114,7 +116,9 @@ impl Desk {
     pub(crate) fn is_in(&self, job: &Known, scope: Scope) -> bool {
         match scope {
             Scope::Pool(pool) => pool == 0 || job.pool == pool,
-            Scope::Node(node, pool) => job.pool == pool && self.tree.path(job.leaf).any(|above| above == node),
+            Scope::Node(node, pool) => {
+                job.pool == pool && self.tree.path(job.leaf).any(|above| above == node)
+            }
         }
     }
 

@@ -181,7 +181,8 @@ impl Entry {
         if let Some(since) = held.leaving {
             return Some(since.plus(grace).max(now));
         }
-        let usual = self.known.spec.length.map(|length| held.since.plus(length.p90())).filter(|end| *end > now);
+        let usual =
+            self.known.spec.length.map(|length| held.since.plus(length.p90())).filter(|end| *end > now);
         let last = self.known.spec.timeout.map(|timeout| held.since.plus(timeout).max(now));
         match (usual, last) {
             (Some(usual), Some(last)) => Some(usual.min(last)),

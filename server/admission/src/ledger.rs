@@ -89,7 +89,8 @@ impl Ledger {
     /// What it would take of its person's cap.
     pub(crate) fn asked_of_person(&self, job: &Known, amount: &Vector) -> Vector {
         let mut asked = *amount;
-        asked[RUNS] = u64::from(!self.runs.contains_key(&(job.leaf, job.pool, job.spec.run, Some(job.person))));
+        asked[RUNS] =
+            u64::from(!self.runs.contains_key(&(job.leaf, job.pool, job.spec.run, Some(job.person))));
         asked
     }
 

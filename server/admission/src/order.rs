@@ -64,7 +64,8 @@ impl<'d> Walk<'d> {
     pub(crate) fn next(&mut self) -> Option<Turn> {
         let pools = self.desk.tree.pools() as u32;
         let root = self.desk.tree.len() as u32;
-        let first = |pool: u32| self.below[self.at(root, pool)].first().map(|(rank, node)| (*rank, pool, *node));
+        let first =
+            |pool: u32| self.below[self.at(root, pool)].first().map(|(rank, node)| (*rank, pool, *node));
         let (_, pool, mut node) = (0..pools).filter_map(first).min()?;
         while let Some((_, below)) = self.below[self.at(node, pool)].first() {
             node = *below;
@@ -110,7 +111,11 @@ impl<'d> Walk<'d> {
     /// Puts a lane, and the queues above it, where they belong now.
     fn refresh(&mut self, (leaf, pool): (u32, u32), ledger: &Ledger) {
         let desk = self.desk;
-        let mut first = self.lanes.get_mut(&(leaf, pool)).and_then(|cursor| best(cursor, self.now, desk)).map(|(_, first)| first);
+        let mut first = self
+            .lanes
+            .get_mut(&(leaf, pool))
+            .and_then(|cursor| best(cursor, self.now, desk))
+            .map(|(_, first)| first);
         for node in desk.tree.path(leaf) {
             let at = self.at(node, pool);
             let parent = desk.tree.parents[node as usize].unwrap_or(desk.tree.len() as u32);

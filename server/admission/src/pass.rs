@@ -121,7 +121,10 @@ impl Desk {
         for grown in &pass.grows {
             self.resized(grown.job, grown.workers, now);
         }
-        self.claims = claimed.into_iter().filter(|job| self.entry(*job).is_some_and(|entry| entry.held().is_none())).collect();
+        self.claims = claimed
+            .into_iter()
+            .filter(|job| self.entry(*job).is_some_and(|entry| entry.held().is_none()))
+            .collect();
         pass
     }
 }
@@ -140,7 +143,8 @@ impl<'d> Passing<'d> {
         let gone: HashSet<JobId> = gone.iter().copied().collect();
         let mut future = present.clone();
         for job in desk.held.iter().filter(|job| !gone.contains(job)) {
-            let Some((known, held)) = desk.entry(*job).and_then(|entry| Some((&entry.known, entry.held()?))) else {
+            let Some((known, held)) = desk.entry(*job).and_then(|entry| Some((&entry.known, entry.held()?)))
+            else {
                 continue;
             };
             if held.leaving.is_some() {
@@ -207,7 +211,11 @@ impl<'d> Passing<'d> {
 
     fn go_on(&self, walk: &mut Walk<'d>, turn: Turn, left: Option<u32>, only: Option<JobId>) {
         let personal = self.out.waits.last().is_some_and(|(job, block)| {
-            *job == turn.job && matches!(block.rule, WaitRule::PersonsCap | WaitRule::NamedLimit | WaitRule::NeverFits | WaitRule::Apart)
+            *job == turn.job
+                && matches!(
+                    block.rule,
+                    WaitRule::PersonsCap | WaitRule::NamedLimit | WaitRule::NeverFits | WaitRule::Apart
+                )
         });
         // A person's jobs must not keep away those of others in the same project.
         let left = left.filter(|_| !personal);

@@ -29,7 +29,11 @@ impl Passing<'_> {
         }
         if !matches!(
             block.rule,
-            WaitRule::Capacity | WaitRule::NotLent | WaitRule::Limit | WaitRule::NoBorrowing | WaitRule::PersonsCap
+            WaitRule::Capacity
+                | WaitRule::NotLent
+                | WaitRule::Limit
+                | WaitRule::NoBorrowing
+                | WaitRule::PersonsCap
         ) {
             return false;
         }
@@ -58,14 +62,19 @@ impl Passing<'_> {
             .copied()
             .filter(|job| !self.gone.contains(job))
             .filter(|job| {
-                let held = desk.entry(*job).and_then(|entry| Some((entry.held()?, !entry.known.spec.is_foreign)));
+                let held =
+                    desk.entry(*job).and_then(|entry| Some((entry.held()?, !entry.known.spec.is_foreign)));
                 held.is_some_and(|(held, ours)| ours && held.leaving.is_none())
             })
             .collect();
         givers.sort_by_key(|job| {
             let entry = desk.entry(*job);
             let since = entry.and_then(|entry| entry.held()).map(|held| held.since);
-            (entry.map(|entry| entry.known.spec.priority), Reverse(since), Reverse(entry.map(|entry| entry.seq)))
+            (
+                entry.map(|entry| entry.known.spec.priority),
+                Reverse(since),
+                Reverse(entry.map(|entry| entry.seq)),
+            )
         });
         givers
     }
@@ -104,7 +113,9 @@ impl Passing<'_> {
         };
         let mut able = givers.iter().filter(helps);
         let first = able.clone().next();
-        let borrowed = able.find(|job| self.giver(**job).is_some_and(|(giver, _)| self.is_over(giver.leaf, giver.pool, block.kind)));
+        let borrowed = able.find(|job| {
+            self.giver(**job).is_some_and(|(giver, _)| self.is_over(giver.leaf, giver.pool, block.kind))
+        });
         borrowed.or(first).copied()
     }
 
@@ -145,7 +156,8 @@ impl Passing<'_> {
                 (giver.leaf, giver.pool, giver.person) == (known.leaf, known.pool, known.person)
             }
             WaitRule::Limit | WaitRule::NoBorrowing => {
-                giver.pool == known.pool && self.desk.tree.path(giver.leaf).any(|node| Some(node) == block.node)
+                giver.pool == known.pool
+                    && self.desk.tree.path(giver.leaf).any(|node| Some(node) == block.node)
             }
             _ => block.pool == 0 || giver.pool == block.pool,
         }

@@ -56,7 +56,12 @@ pub(crate) struct Tree {
 
 impl Tree {
     /// From what is stored. A parent that is not there, or that would make a circle, is passed over: its queue is at the top.
-    pub(crate) fn new(records: &[QueueRecord], cluster: &str, pools: &[Option<String>], kinds: &Kinds) -> Self {
+    pub(crate) fn new(
+        records: &[QueueRecord],
+        cluster: &str,
+        pools: &[Option<String>],
+        kinds: &Kinds,
+    ) -> Self {
         let mut tree = Self { pools: pools.len(), ..Self::default() };
         for record in records {
             tree.index.insert(record.queue.clone(), tree.queues.len() as u32);
@@ -83,7 +88,9 @@ impl Tree {
     /// The types of cards that quotas name.
     pub(crate) fn types(records: &[QueueRecord]) -> impl Iterator<Item = &str> {
         let amounts = records.iter().flat_map(|record| record.quotas.values()).flat_map(|quota| {
-            [&quota.guarantee, &quota.limit, &quota.per_person].into_iter().flat_map(|amounts| amounts.0.keys())
+            [&quota.guarantee, &quota.limit, &quota.per_person]
+                .into_iter()
+                .flat_map(|amounts| amounts.0.keys())
         });
         amounts.filter_map(|resource| match resource {
             Resource::GpusOf(name) => Some(name.as_str()),

@@ -16,7 +16,15 @@ const PROJECTS: [&str; 4] = ["a", "b", "c", "free"];
 
 #[derive(Clone, Debug)]
 enum Op {
-    Wait { project: usize, person: u8, priority: i32, gpus: u64, more: u32, named: bool, timeout: Option<u64> },
+    Wait {
+        project: usize,
+        person: u8,
+        priority: i32,
+        gpus: u64,
+        more: u32,
+        named: bool,
+        timeout: Option<u64>,
+    },
     End(prop::sample::Index),
     Pass(u64),
 }
@@ -39,16 +47,22 @@ fn amount(count: Option<u64>) -> Amounts {
 /// A tree whose guarantees are together no more than the twelve cards that there are.
 fn tree() -> impl Strategy<Value = Vec<QueueRecord>> {
     let quota = |most: u64| {
-        (0..=most, prop::option::of(4..12u64), any::<bool>(), any::<bool>(), prop::option::of(2..6u64), 1..4u32).prop_map(
-            |(guarantee, limit, borrow, lend, cap, weight)| Quota {
+        (
+            0..=most,
+            prop::option::of(4..12u64),
+            any::<bool>(),
+            any::<bool>(),
+            prop::option::of(2..6u64),
+            1..4u32,
+        )
+            .prop_map(|(guarantee, limit, borrow, lend, cap, weight)| Quota {
                 guarantee: amount(Some(guarantee).filter(|count| *count > 0)),
                 limit: amount(limit.map(|limit| limit.max(guarantee))),
                 borrow,
                 lend,
                 weight: weight * 100,
                 per_person: amount(cap),
-            },
-        )
+            })
     };
     (quota(8), quota(4), quota(4), quota(4)).prop_map(|(above, a, b, c)| {
         let own = |quota: &Quota| quota.guarantee.get(&Resource::Gpus).unwrap_or(0);
@@ -85,7 +99,12 @@ impl World {
         match op {
             Op::Wait { project, person, priority, gpus, more, named, timeout } => {
                 self.count += 1;
-                let elastic = (*more > 0).then(|| Elastic { each: Ask::of(1, 1, 1, 1), min: 1, max: *more + 1, scales: true });
+                let elastic = (*more > 0).then(|| Elastic {
+                    each: Ask::of(1, 1, 1, 1),
+                    min: 1,
+                    max: *more + 1,
+                    scales: true,
+                });
                 let spec = Spec {
                     key: self.count.to_string(),
                     name: self.count.to_string(),

@@ -94,7 +94,10 @@ fn small_jobs_overtake_a_wide_one_only_for_a_while() {
 #[test]
 fn with_known_lengths_what_ends_in_time_is_filled_in() {
     let mut case = Case::new(8, Vec::new());
-    let lasting = |name: &str, gpus: u64, seconds: u64| Spec { timeout: Some(Duration::from_secs(seconds)), ..job(name, gpus) };
+    let lasting = |name: &str, gpus: u64, seconds: u64| Spec {
+        timeout: Some(Duration::from_secs(seconds)),
+        ..job(name, gpus)
+    };
     case.wait(lasting("runs", 6, 100));
     case.pass(0);
     case.wait_since(job("wide", 7), 1);

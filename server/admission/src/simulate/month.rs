@@ -6,9 +6,9 @@ use std::time::Duration;
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::waiting::StartEstimate;
 
+use super::Scenario;
 use super::report::{Report, at, queue};
 use super::world::{self, Planned};
-use super::Scenario;
 use crate::desk::{Desk, JobId};
 use crate::pass::Victim;
 use crate::random::Random;
@@ -79,8 +79,11 @@ impl<'s> Month<'s> {
         let mut desk = Desk::new("sim", Settings::default());
         desk.set_room(world::room(scenario.gpus), BTreeMap::new());
         desk.set_queues(&world::queues(scenario.gpus));
-        let mut events: BTreeSet<(Timestamp, Event)> =
-            plan.iter().enumerate().map(|(at, job)| (Timestamp(0).plus(job.at), Event::Arrives(at))).collect();
+        let mut events: BTreeSet<(Timestamp, Event)> = plan
+            .iter()
+            .enumerate()
+            .map(|(at, job)| (Timestamp(0).plus(job.at), Event::Arrives(at)))
+            .collect();
         events.insert((Timestamp(0).plus(Duration::from_secs(40 * 3600)), Event::NodeDown));
         Self {
             scenario,
@@ -195,7 +198,9 @@ impl<'s> Month<'s> {
         let room = (self.scenario.gpus - self.down * NODE, self.scenario.gpus);
         while self.desk.ledger.in_pool[0][2] > room.0 {
             let held: Vec<JobId> = self.desk.held.iter().copied().collect();
-            let Some(job) = self.of.get(&held[self.random.below(held.len() as u64) as usize]).copied() else { break };
+            let Some(job) = self.of.get(&held[self.random.below(held.len() as u64) as usize]).copied() else {
+                break;
+            };
             self.leaves(job);
             self.waits(job, None);
         }
@@ -276,12 +281,16 @@ impl<'s> Month<'s> {
             if now.since(since) > Settings::default().grace + Duration::from_secs(1) {
                 let why = self.fates[job].id.and_then(|id| self.desk.explain(id, now));
                 let spec = &self.plan[job].spec;
-                return Err(format!("{} does not get what is guaranteed to {}: {why:?}", spec.key, spec.project));
+                return Err(format!(
+                    "{} does not get what is guaranteed to {}: {why:?}",
+                    spec.key, spec.project
+                ));
             }
         }
-        let late = self.fates.iter().position(|fate| {
-            fate.waits_since.is_some_and(|since| now.since(since) > self.scenario.patience)
-        });
+        let late = self
+            .fates
+            .iter()
+            .position(|fate| fate.waits_since.is_some_and(|since| now.since(since) > self.scenario.patience));
         late.map_or(Ok(()), |job| {
             let why = self.fates[job].id.and_then(|id| self.desk.explain(id, now));
             Err(format!("{} of {} starves: {why:?}", self.plan[job].spec.key, self.plan[job].spec.project))
@@ -306,7 +315,8 @@ impl<'s> Month<'s> {
         let Some(entry) = self.desk.entry(id) else { return false };
         let known = &entry.known;
         // Others of the project for which somebody goes already will hold of the guarantee, too.
-        let of_project = |job: &&JobId| self.desk.entry(**job).is_some_and(|one| one.known.leaf == known.leaf);
+        let of_project =
+            |job: &&JobId| self.desk.entry(**job).is_some_and(|one| one.known.leaf == known.leaf);
         if self.desk.claims.iter().filter(of_project).any(|claim| *claim != id) {
             return false;
         }

@@ -22,7 +22,12 @@ pub fn cards(count: u64) -> Quota {
 
 fn record(queue: Queue, parent: Option<&str>, quota: Quota) -> QueueRecord {
     let pool = Pool { cluster: "test".into(), node_group: None };
-    QueueRecord { queue, parent: parent.map(Into::into), quotas: BTreeMap::from([(pool, quota)]), revision: 1 }
+    QueueRecord {
+        queue,
+        parent: parent.map(Into::into),
+        quotas: BTreeMap::from([(pool, quota)]),
+        revision: 1,
+    }
 }
 
 pub fn group(name: &str, parent: Option<&str>, quota: Quota) -> QueueRecord {

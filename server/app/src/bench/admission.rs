@@ -108,14 +108,16 @@ pub async fn month(_: Setting) -> anyhow::Result<Vec<Figure>> {
         Figure::new("times that workers were given back", report.workers_given_back as f64, ""),
         Figure::new("cards held, of all", report.utilisation * 100.0, "%"),
         Figure::new("times that a project was owed its guarantee", report.owed as f64, ""),
-        Figure::new("longest wait for a guarantee", report.longest_owed.as_secs_f64(), "s").goal("at most 61"),
+        Figure::new("longest wait for a guarantee", report.longest_owed.as_secs_f64(), "s")
+            .goal("at most 61"),
         Figure::new("estimates of starts", report.estimates as f64, ""),
         Figure::new("error of an estimate, median", minutes(report.error_median), "min"),
         Figure::new("error of an estimate, P90", minutes(report.error_p90), "min"),
         Figure::new("starts by the estimate's P90", report.within_p90 * 100.0, "%"),
     ];
     for (project, queue) in &report.queues {
-        let figure = |what: &str, wait| Figure::new(&format!("wait of {project}, {what}"), minutes(wait), "min");
+        let figure =
+            |what: &str, wait| Figure::new(&format!("wait of {project}, {what}"), minutes(wait), "min");
         figures.push(figure("median", queue.median));
         figures.push(figure("P90", queue.p90));
         figures.push(figure("longest", queue.longest));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cubeloom_admission::JobId;
+use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::{StopCause, Submission};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::lowered::Bindings;
@@ -13,7 +14,6 @@ use cubeloom_domain::record::AttemptRecord;
 use cubeloom_domain::resources::{Amount, cards};
 use cubeloom_domain::state::{AttemptState, InstanceState, WaitReason};
 use cubeloom_domain::usage::UsageSummary;
-use cubeloom_domain::Timestamp;
 
 use super::place::Place;
 use super::{Action, At, Core};

@@ -137,7 +137,8 @@ impl Core {
         let Some(place) = self.places.get_mut(run.place_of(at.task)) else { return };
         let planned = run.plan.task(at.task);
         let fixed: u32 = planned.roles.iter().rev().skip(1).map(|role| role.replicas).sum();
-        let workers = planned.elastic.filter(|_| !place.scales).map_or(0, |_| record.workers.saturating_sub(fixed));
+        let workers =
+            planned.elastic.filter(|_| !place.scales).map_or(0, |_| record.workers.saturating_sub(fixed));
         let since = record.state.started_at().unwrap_or(record.created_at);
         place.hold(run, at, workers, since, now);
         if matches!(record.state, AttemptState::Stopping { .. }) {

@@ -162,9 +162,7 @@ impl Core {
         attach: impl Fn(&Arc<dyn Executor>),
     ) -> Vec<RunId> {
         let mut new = BTreeSet::new();
-        self.places.retain(|name, place| {
-            !place.is_idle() || clusters.iter().any(|(known, _)| known == name)
-        });
+        self.places.retain(|name, place| !place.is_idle() || clusters.iter().any(|(known, _)| known == name));
         for (name, executor) in clusters {
             match self.places.get_mut(&name) {
                 Some(place) if Arc::ptr_eq(&place.executor, &executor) => place.look(),

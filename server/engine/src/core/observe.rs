@@ -99,7 +99,8 @@ impl Core {
         };
         let is_outdone =
             matches!(live.record.state, AttemptState::Stopping { cause: StopCause::Outdone, .. });
-        let gave_back = matches!(live.record.state, AttemptState::Stopping { cause: StopCause::Preempted, .. });
+        let gave_back =
+            matches!(live.record.state, AttemptState::Stopping { cause: StopCause::Preempted, .. });
         let policy = planned.retry.clone();
         let mut record = live.record;
         if let (AttemptState::Submitting, Some(started)) = (&record.state, ended.started_at) {

@@ -5,12 +5,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use cubeloom_admission::{Apart, Ask, Desk, Elastic, JobId, Settings, Spec};
-use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
 use cubeloom_domain::pipeline::Spread;
 use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::resources::Resources;
+use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_store::HeldElsewhere;
 
 use super::active::ActiveRun;
@@ -34,7 +34,12 @@ pub struct Place {
 }
 
 impl Place {
-    pub fn new(name: &str, executor: Arc<dyn Executor>, settings: Settings, queues: &Arc<Vec<QueueRecord>>) -> Self {
+    pub fn new(
+        name: &str,
+        executor: Arc<dyn Executor>,
+        settings: Settings,
+        queues: &Arc<Vec<QueueRecord>>,
+    ) -> Self {
         let mut place = Self {
             executor,
             scales: false,
@@ -123,7 +128,8 @@ impl Place {
     /// Takes in what attempts of other servers hold now.
     pub fn set_held_elsewhere(&mut self, held: Vec<&HeldElsewhere>, now: Timestamp) {
         let keys: HashSet<&AttemptKey> = held.iter().map(|held| &held.attempt.key).collect();
-        let gone: Vec<AttemptKey> = self.elsewhere.keys().filter(|key| !keys.contains(key)).cloned().collect();
+        let gone: Vec<AttemptKey> =
+            self.elsewhere.keys().filter(|key| !keys.contains(key)).cloned().collect();
         for id in gone.iter().filter_map(|key| self.elsewhere.remove(key)) {
             self.desk.remove(id, now);
             self.changed = true;
@@ -178,7 +184,8 @@ fn foreign(held: &HeldElsewhere) -> Spec {
     let attempt = &held.attempt;
     let mut fixed = Ask { cpu: attempt.amount.cpu.0, memory: attempt.amount.memory.0, ..Ask::default() };
     fixed.pods = u64::from(attempt.workers);
-    fixed.cards = attempt.cards.iter().map(|(kind, count)| (Some(kind.as_str().into()), u64::from(*count))).collect();
+    fixed.cards =
+        attempt.cards.iter().map(|(kind, count)| (Some(kind.as_str().into()), u64::from(*count))).collect();
     let typed: u64 = fixed.cards.iter().map(|(_, count)| count).sum();
     let untyped = u64::from(attempt.amount.gpus).saturating_sub(typed);
     fixed.cards.extend((untyped > 0).then_some((None, untyped)));

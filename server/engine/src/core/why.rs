@@ -31,8 +31,12 @@ impl Core {
 
     /// Whether the reason that is noted is still true: the same rule, and those that it names hold what they held.
     fn is_explained(&self, at: At, rule: WaitRule) -> bool {
-        let instance = self.runs[at.slot].as_ref().map(|run| &run.tasks[at.task.index()].instances[at.instance as usize]);
-        let Some(InstanceState::Waiting { reason: Some(reason), .. }) = instance.map(|instance| &instance.state) else {
+        let instance = self.runs[at.slot]
+            .as_ref()
+            .map(|run| &run.tasks[at.task.index()].instances[at.instance as usize]);
+        let Some(InstanceState::Waiting { reason: Some(reason), .. }) =
+            instance.map(|instance| &instance.state)
+        else {
             return false;
         };
         let alive = |key: &str| key.parse().is_ok_and(|key| self.live.contains_key(&key));
@@ -67,7 +71,9 @@ fn sentence(why: &Explanation, person: &str) -> String {
     let Some(short) = worst(&why.shortages) else {
         return match why.rule {
             WaitRule::Apart => format!("must not share its node with `{ahead}` of the same run"),
-            WaitRule::NamedLimit => format!("the limit `{}` is used up", why.named.as_deref().unwrap_or_default()),
+            WaitRule::NamedLimit => {
+                format!("the limit `{}` is used up", why.named.as_deref().unwrap_or_default())
+            }
             WaitRule::CoolDown => {
                 "it had to give back what was borrowed, and borrows again only after a while".to_owned()
             }
@@ -84,11 +90,16 @@ fn sentence(why: &Explanation, person: &str) -> String {
         }
         WaitRule::NeverFits => format!("asks for {what}, {limit} are all there is"),
         WaitRule::NotLent => {
-            format!("asks for {what}, and what is free beyond {} is guaranteed to others, who do not lend it", word(short.free))
+            format!(
+                "asks for {what}, and what is free beyond {} is guaranteed to others, who do not lend it",
+                word(short.free)
+            )
         }
         WaitRule::Limit => format!("asks for {what}, and `{queue}` holds {held} of the {limit} that it may"),
         WaitRule::NoBorrowing => {
-            format!("asks for {what}, and `{queue}` holds {held} of the {limit} that are its own, and may not borrow")
+            format!(
+                "asks for {what}, and `{queue}` holds {held} of the {limit} that are its own, and may not borrow"
+            )
         }
         WaitRule::PersonsCap => {
             format!("asks for {what}, and jobs of {person} hold {held} of the {limit} that one person's may")

@@ -74,9 +74,7 @@ async fn run(server: &mut Server, project: &str, task: &str, cpu: &str) -> RunId
 }
 
 async fn why(server: &Server, run: &RunId, task: &str) -> (String, Explanation) {
-    let explained = |state: &InstanceState| {
-        matches!(state, InstanceState::Waiting { reason: Some(reason), .. } if reason.explanation().is_some())
-    };
+    let explained = |state: &InstanceState| matches!(state, InstanceState::Waiting { reason: Some(reason), .. } if reason.explanation().is_some());
     let InstanceRecord { state, .. } = server.instance_until(run, task, explained).await;
     let InstanceState::Waiting { reason: Some(reason), .. } = state else { panic!() };
     (reason.message().to_owned(), reason.explanation().unwrap().clone())

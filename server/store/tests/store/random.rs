@@ -154,18 +154,20 @@ fn an_attempt() -> impl Strategy<Value = AttemptRecord> {
     let cards = btree_map("[A-Z0-9-]{1,9}", any::<u32>(), 0..3);
     let held = (amount, cards, option::of(Just("a100".to_owned())));
     (key, attempt_state(), held, bindings(), size(), option::of(size())).prop_map(
-        |((task, at, n), state, ((cpu, memory, gpus), cards, node_group), bindings, used, kernel)| AttemptRecord {
-            state,
-            cards,
-            pool: Pool { cluster: "prod".into(), node_group },
-            amount: Amount { cpu: Cpu(cpu), memory: Bytes(memory), gpus },
-            bindings,
-            usage: UsageSummary {
-                cpu_us: used,
-                peak_memory: Bytes(used / 2),
-                kernel_peak_memory: kernel.map(Bytes),
-            },
-            ..attempt(&run_id(0), task, at, n)
+        |((task, at, n), state, ((cpu, memory, gpus), cards, node_group), bindings, used, kernel)| {
+            AttemptRecord {
+                state,
+                cards,
+                pool: Pool { cluster: "prod".into(), node_group },
+                amount: Amount { cpu: Cpu(cpu), memory: Bytes(memory), gpus },
+                bindings,
+                usage: UsageSummary {
+                    cpu_us: used,
+                    peak_memory: Bytes(used / 2),
+                    kernel_peak_memory: kernel.map(Bytes),
+                },
+                ..attempt(&run_id(0), task, at, n)
+            }
         },
     )
 }
