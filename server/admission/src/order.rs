@@ -26,8 +26,12 @@ pub(crate) struct Turn {
     lane: (u32, u32),
 }
 
+/// What waits with one priority, from where the walk is.
+type List<'d> = Peekable<btree_set::Iter<'d, (Timestamp, u64, JobId)>>;
+
 struct Cursor<'d> {
-    lists: Vec<(i32, Peekable<btree_set::Iter<'d, (Timestamp, u64, JobId)>>)>,
+    /// By priority.
+    lists: Vec<(i32, List<'d>)>,
     /// How many of its jobs were looked at and left waiting.
     left: u32,
 }
