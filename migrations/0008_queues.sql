@@ -6,7 +6,6 @@ CREATE TABLE queues (
     parent TEXT,
     -- What it has, a JSON list with one entry a pool.
     quotas_json TEXT NOT NULL,
-    -- The change of the tree that wrote it last: see the counter.
     revision BIGINT NOT NULL,
     PRIMARY KEY (kind, name)
 );

@@ -50,6 +50,7 @@ const OPENERS = (there) => ({
   ],
   [`${PROJECT}/secrets`]: ["#shared [data-add]", "#own [data-add]", "[data-replace]", "[data-delete]"],
   "/clusters": ["#add-cluster"],
+  "/quotas": ["#new-group", "#what-if", "[data-edit-queue='project/default']"],
 });
 
 const LOOKS = [

@@ -12,6 +12,7 @@ mod openapi;
 mod pipelines;
 mod policy;
 mod python;
+mod quotas;
 mod rights;
 mod runs;
 mod schemathesis;

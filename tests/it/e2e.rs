@@ -53,6 +53,7 @@ files![
     plots,
     preferences,
     projects,
+    quotas,
     roles,
     run,
     run_actions,

@@ -10,6 +10,8 @@ import { toastLater } from "../core/toast";
 
 /** Starts the page. */
 export function start(): void {
+  const places = document.querySelector<HTMLFormElement>("#places-form");
+  if (places) onSubmit(places, (data) => bind(places, data));
   const settings = document.querySelector<HTMLFormElement>("#settings-form");
   if (!settings) return;
   const project = settings.dataset["project"] ?? "";
@@ -24,6 +26,14 @@ export function start(): void {
   });
   for (const row of all("[data-member]")) watchMember(project, row);
   need("#delete-project").addEventListener("click", () => void trying(() => remove(project, settings.dataset["etag"] ?? "*")));
+}
+
+async function bind(form: HTMLFormElement, data: FormData): Promise<void> {
+  const usual = text(data, "usual");
+  const allowed = data.getAll("allowed").filter((one) => typeof one === "string");
+  const body = { allowed, ...(usual ? { usual } : {}) };
+  await request("PUT", `/projects/${form.dataset["project"] ?? ""}/places`, body, { etag: form.dataset["etag"] ?? "*" });
+  again(t("projects.saved"));
 }
 
 async function add(project: string, user: string, role: string): Promise<void> {

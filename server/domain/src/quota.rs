@@ -327,7 +327,7 @@ pub struct QueueRecord {
     /// What it has, by pool; of others it has [`Quota::default`].
     #[serde(with = "by_pool")]
     pub quotas: BTreeMap<Pool, Quota>,
-    /// The change of the tree that wrote it last, counted from 1; 0 for a project of which nothing was said.
+    /// Counts its changes, from 1; 0 for a project of which nothing was said.
     pub revision: u64,
 }
 

@@ -15,6 +15,8 @@ pub struct Holding {
     pub project: String,
     /// The pipeline of its run.
     pub pipeline: String,
+    /// Who started its run.
+    pub user: String,
     /// The attempt.
     pub attempt: AttemptRecord,
 }
@@ -59,14 +61,19 @@ impl Store {
         let columns: Vec<String> =
             ATTEMPT_COLUMNS.split(',').map(|column| format!("a.{}", column.trim())).collect();
         let sql = format!(
-            "SELECT {}, r.project, r.pipeline FROM runs r JOIN attempts a ON a.run_id = r.id AND a.live = 1 \
+            "SELECT {}, r.project, r.pipeline, r.user_name FROM runs r JOIN attempts a ON a.run_id = r.id AND a.live = 1 \
              WHERE r.live = 1 ORDER BY a.created_at DESC, a.run_id, a.task, a.instance, a.n",
             columns.join(", ")
         );
         self.all(AssertSqlSafe(sql), Values::texts("attempt", &[])?, |row| {
             let mut columns = Columns::of("attempt", row);
             let attempt = rows::attempt_from(&mut columns)?;
-            Ok(Holding { attempt, project: columns.text()?.into(), pipeline: columns.text()?.into() })
+            Ok(Holding {
+                attempt,
+                project: columns.text()?.into(),
+                pipeline: columns.text()?.into(),
+                user: columns.text()?.into(),
+            })
         })
         .await
     }

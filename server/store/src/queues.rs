@@ -32,8 +32,8 @@ impl Store {
         tree(&mut *self.inner.pool.acquire().await?).await
     }
 
-    /// Says where a queue is and what it has; its revision is given here. `check` sees the tree as it would be, which
-    /// nobody else can change meanwhile; what it refuses is not stored.
+    /// Says where a queue is and what it has; its revision is given here. `check` sees the tree as it is and as it
+    /// would be, which nobody else can change meanwhile; what it refuses is not stored.
     ///
     /// # Errors
     /// When the database refuses.
@@ -42,7 +42,7 @@ impl Store {
         queue: &QueueRecord,
         expected: Option<u64>,
         audit: &AuditEntry,
-        check: impl FnOnce(&[QueueRecord]) -> Result<(), E>,
+        check: impl FnOnce(&[QueueRecord], &[QueueRecord]) -> Result<(), E>,
     ) -> Result<Result<Change, E>, StoreError> {
         self.change_tree((&queue.queue, Some(queue)), expected, audit, check).await
     }
@@ -56,7 +56,7 @@ impl Store {
         queue: &Queue,
         expected: Option<u64>,
         audit: &AuditEntry,
-        check: impl FnOnce(&[QueueRecord]) -> Result<(), E>,
+        check: impl FnOnce(&[QueueRecord], &[QueueRecord]) -> Result<(), E>,
     ) -> Result<Result<Change, E>, StoreError> {
         self.change_tree((queue, None), expected, audit, check).await
     }
@@ -87,23 +87,25 @@ impl Store {
         (queue, to): (&Queue, Option<&QueueRecord>),
         expected: Option<u64>,
         audit: &AuditEntry,
-        check: impl FnOnce(&[QueueRecord]) -> Result<(), E>,
+        check: impl FnOnce(&[QueueRecord], &[QueueRecord]) -> Result<(), E>,
     ) -> Result<Result<Change, E>, StoreError> {
         let changed = self
             .transact(async |connection| {
-                let revision = hold(self.backend(), connection).await? + 1;
-                let mut tree = tree(connection).await?;
-                let present = tree.iter().find(|other| other.queue == *queue).map(|found| found.revision);
+                hold(self.backend(), connection).await?;
+                let before = tree(connection).await?;
+                let present = before.iter().find(|other| other.queue == *queue).map(|found| found.revision);
                 if !exists(self.backend(), connection, queue, to.is_some(), present).await? {
                     return Ok(Ok(Change::Missing));
                 }
                 let present = present.unwrap_or(0);
+                let revision = present + 1;
                 if expected.is_some_and(|expected| expected != present) {
                     return Ok(Ok(Change::Stale(present)));
                 }
-                tree.retain(|other| other.queue != *queue);
-                tree.extend(to.map(|to| QueueRecord { revision, ..to.clone() }));
-                if let Err(refused) = check(&tree) {
+                let mut after: Vec<QueueRecord> =
+                    before.iter().filter(|other| other.queue != *queue).cloned().collect();
+                after.extend(to.map(|to| QueueRecord { revision, ..to.clone() }));
+                if let Err(refused) = check(&before, &after) {
                     return Ok(Err(refused));
                 }
                 write(connection, queue, to, revision).await?;
@@ -120,14 +122,14 @@ impl Store {
     }
 }
 
-/// How often the tree was changed; it is not changed by anybody else until the transaction ends.
-async fn hold(backend: Backend, connection: &mut AnyConnection) -> Result<u64, StoreError> {
+/// Nobody else changes the tree until the transaction ends.
+async fn hold(backend: Backend, connection: &mut AnyConnection) -> Result<(), StoreError> {
     let sql = backend.pick(
         "SELECT value FROM counters WHERE name = 'queues'",
         "SELECT value FROM counters WHERE name = 'queues' FOR UPDATE",
     );
-    let row = sqlx::query(sql).fetch_one(connection).await?;
-    Columns::of("counter", &row).int()
+    sqlx::query(sql).fetch_one(connection).await?;
+    Ok(())
 }
 
 /// Whether there is what is to be changed; a project is there until the transaction ends.
@@ -151,9 +153,8 @@ async fn write(
     to: Option<&QueueRecord>,
     revision: u64,
 ) -> Result<(), StoreError> {
-    let mut values = Values::new("counter", 1);
-    values.int(revision)?;
-    execute(connection, "UPDATE counters SET value = $1 WHERE name = 'queues'", values).await?;
+    let counted = "UPDATE counters SET value = value + 1 WHERE name = 'queues'";
+    execute(connection, counted, Values::new("counter", 0)).await?;
     let mut values = Values::texts("queue", &[kind(queue), queue.name()])?;
     let Some(to) = to else {
         execute(connection, "DELETE FROM queues WHERE kind = $1 AND name = $2", values).await?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::record::InstanceRecord;
 use cubeloom_domain::{RunId, TaskIx};
 use sqlx::AssertSqlSafe;
@@ -20,8 +21,14 @@ pub struct Waiting {
     pub project: String,
     /// The pipeline of its run.
     pub pipeline: String,
+    /// Who started its run.
+    pub user: String,
     /// The task's name.
     pub task: String,
+    /// The cluster that its jobs go to.
+    pub cluster: String,
+    /// The task as it was planned; none where its plan has no such task.
+    pub planned: Option<PlannedTask>,
     /// The instance; its state says why it waits.
     pub instance: InstanceRecord,
 }
@@ -47,24 +54,27 @@ impl Store {
         let (wanted, limit, values) = wanted.limited(limit)?;
         let sql = format!(
             "SELECT i.run_id, i.task, i.instance, i.state_json, i.attempt, i.tries, i.ready_at, i.ended_at, \
-             i.report_json, i.note, r.project, r.pipeline FROM runs r JOIN instances i ON i.run_id = r.id \
+             i.report_json, i.note, r.project, r.pipeline, r.user_name FROM runs r JOIN instances i ON i.run_id = r.id \
              WHERE {wanted} ORDER BY i.ready_at, i.run_id, i.task, i.instance LIMIT {limit}"
         );
         let mut found = self.all(AssertSqlSafe(sql), values, waiting).await?;
-        self.name_tasks(&mut found).await?;
+        self.add_plans(&mut found).await?;
         Ok(found)
     }
 
-    /// Fills in the tasks' names, which stand in the plans.
-    async fn name_tasks(&self, waiting: &mut [Waiting]) -> Result<(), StoreError> {
+    /// Fills in what stands in the plans.
+    async fn add_plans(&self, waiting: &mut [Waiting]) -> Result<(), StoreError> {
         let mut tasks: BTreeMap<RunId, Vec<TaskIx>> = BTreeMap::new();
         for one in waiting.iter() {
             tasks.entry(one.instance.run.clone()).or_default().push(one.instance.task);
         }
         for (run, tasks) in tasks {
             let planned = self.planned_tasks(&run, &tasks).await?;
+            let cluster = self.planned_cluster(&run).await?.unwrap_or_default();
             for one in waiting.iter_mut().filter(|one| one.instance.run == run) {
-                one.task = planned.get(&one.instance.task).map(|task| task.name.clone()).unwrap_or_default();
+                one.planned = planned.get(&one.instance.task).cloned();
+                one.task = one.planned.as_ref().map(|task| task.name.clone()).unwrap_or_default();
+                one.cluster.clone_from(&cluster);
             }
         }
         Ok(())
@@ -74,6 +84,13 @@ impl Store {
 fn waiting(row: &AnyRow) -> Result<Waiting, StoreError> {
     let mut columns = Columns::of("instance", row);
     let instance = rows::instance_from(&mut columns)?;
-    let (project, pipeline) = (columns.text()?.into(), columns.text()?.into());
-    Ok(Waiting { project, pipeline, task: String::new(), instance })
+    Ok(Waiting {
+        project: columns.text()?.into(),
+        pipeline: columns.text()?.into(),
+        user: columns.text()?.into(),
+        task: String::new(),
+        cluster: String::new(),
+        planned: None,
+        instance,
+    })
 }

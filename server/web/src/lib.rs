@@ -28,6 +28,7 @@ pub mod part;
 mod pipelines;
 mod plan;
 pub mod policy;
+pub(crate) mod quotas;
 mod readable;
 mod router;
 mod runs;

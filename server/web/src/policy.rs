@@ -53,8 +53,10 @@ impl Rule {
     /// Whether a call makes something new, which is not to be made twice by mistake.
     pub(crate) fn creates(&self) -> bool {
         let last = self.route.rsplit('/').next().unwrap_or_default();
-        let only_looks =
-            matches!(last, "validate" | "compile" | "import" | "session" | "use" | "cancel" | "provider");
+        let only_looks = matches!(
+            last,
+            "validate" | "compile" | "preview" | "import" | "session" | "use" | "cancel" | "provider"
+        );
         self.method == "POST" && self.route.starts_with("/api/") && !only_looks
     }
 }
@@ -241,6 +243,20 @@ pub const POLICY: &[Rule] = &[
     row("DELETE", "/api/v1/clusters/{cluster}", Administrator, Admin),
     row("GET", "/api/v1/clusters/{cluster}/settings", Administrator, Admin),
     row("GET", "/api/v1/clusters/{cluster}/check", Administrator, Admin),
+    //
+    // Quotas.
+    row("GET", "/api/v1/quotas", Person, Read),
+    row("POST", "/api/v1/quotas/preview", Administrator, Read),
+    row("GET", "/api/v1/quotas/history", Administrator, Read),
+    row("GET", "/api/v1/quotas/groups/{group}", Administrator, Read),
+    row("PUT", "/api/v1/quotas/groups/{group}", Administrator, Admin),
+    row("DELETE", "/api/v1/quotas/groups/{group}", Administrator, Admin),
+    row("GET", "/api/v1/projects/{project}/quota", Viewer, Read),
+    row("PUT", "/api/v1/projects/{project}/quota", Administrator, Admin),
+    row("DELETE", "/api/v1/projects/{project}/quota", Administrator, Admin),
+    row("GET", "/api/v1/projects/{project}/quota/history", Viewer, Read),
+    row("PUT", "/api/v1/projects/{project}/places", Administrator, Admin),
+    row("GET", "/quotas", Person, Read),
     //
     // People: sessions, tokens, links, users, audit.
     row("POST", "/api/v1/session", Anyone, Write),

@@ -74,6 +74,7 @@ export const PAGES = (there) => [
   },
   { name: "secrets", route: "/projects/{project}/secrets", path: "/projects/default/secrets" },
   { name: "clusters", route: "/clusters", path: "/clusters" },
+  { name: "quotas", route: "/quotas", path: "/quotas" },
   { name: "users", route: "/users", path: "/users" },
   { name: "audit", route: "/audit", path: "/audit" },
   { name: "project-audit", route: "/projects/{project}/audit", path: "/projects/default/audit" },

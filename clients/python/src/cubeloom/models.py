@@ -1076,6 +1076,67 @@ class Place(TypedDict):
     """
 
 
+class PlacesView(TypedDict):
+    """
+    Where a project's jobs may go. Places are `CLUSTER` or `CLUSTER/NODE_GROUP`; a cluster stands for its node groups, too.
+    """
+
+    allowed: NotRequired[list[str]]
+    """
+    The places that it is bound to; empty: every one.
+    """
+    usual: NotRequired[str | None]
+    """
+    Where a pipeline goes that names no place; absent: to the first that is allowed.
+    """
+
+
+class PoolShareView(TypedDict):
+    """
+    A resource of a pool.
+    """
+
+    resource: str
+    """
+    `cpu` (cores), `memory` (bytes), `gpus`, `gpus/TYPE`, `pods` or `runs`.
+    """
+    capacity: NotRequired[float | None]
+    """
+    How much there is; absent where that is not known, or without a bound.
+    """
+    guaranteed: float
+    """
+    What all queues are guaranteed.
+    """
+    held: float
+    """
+    What all jobs hold: of a whole cluster, those in its node groups, too.
+    """
+
+
+class PoolView(TypedDict):
+    """
+    A cluster, or a node group of one.
+    """
+
+    pool: str
+    """
+    What quotas call it: `CLUSTER` or `CLUSTER/NODE_GROUP`.
+    """
+    cluster: str
+    """
+    The cluster.
+    """
+    node_group: NotRequired[str | None]
+    """
+    The node group; absent: the whole cluster, for jobs that name no node group.
+    """
+    resources: list[PoolShareView]
+    """
+    What there is.
+    """
+
+
 class Preview1(TypedDict):
     """
     Text.
@@ -1297,6 +1358,37 @@ class ProjectChange(TypedDict):
     keeping: NotRequired[KeepingView | None]
 
 
+class QuotaBody(TypedDict):
+    """
+    What a queue has of a pool. Amounts are by resource: `cpu`, `memory`, `gpus`, `gpus/TYPE`, `pods`, `runs`.
+    """
+
+    guarantee: NotRequired[dict[str, Any]]
+    """
+    Its own: what it needs of this it gets, also from those that have borrowed it.
+    """
+    limit: NotRequired[dict[str, Any]]
+    """
+    All that it may hold, what is borrowed included.
+    """
+    weight: NotRequired[int]
+    """
+    Its share, beside its siblings, of what nobody is guaranteed or uses.
+    """
+    borrow: NotRequired[bool]
+    """
+    Whether it may hold more than it is guaranteed.
+    """
+    lend: NotRequired[bool]
+    """
+    Whether others may hold what it is guaranteed and does not use.
+    """
+    per_person: NotRequired[dict[str, Any]]
+    """
+    The most that one person's jobs may hold of it; of a project only.
+    """
+
+
 class RegistryChange(TypedDict):
     """
     What a registry becomes.
@@ -1462,6 +1554,37 @@ class SeriesView(TypedDict):
     """
     `[step, value]`, at most 1,000 of them, thinned so that the smallest and largest stay; the step is the
     position where none was reported.
+    """
+
+
+class ShareView(TypedDict):
+    """
+    How a queue stands with a resource of a pool.
+    """
+
+    resource: str
+    """
+    `cpu` (cores), `memory` (bytes), `gpus`, `gpus/TYPE`, `pods` or `runs`.
+    """
+    guarantee: float
+    """
+    What it is guaranteed.
+    """
+    most: NotRequired[float | None]
+    """
+    The most that it may hold: its limit, or its guarantee where it may not borrow; absent: no bound.
+    """
+    held: float
+    """
+    What it holds.
+    """
+    borrowed: float
+    """
+    What of that is beyond its guarantee.
+    """
+    lent: float
+    """
+    What of its guarantee others hold.
     """
 
 
@@ -2602,6 +2725,33 @@ class CreatedUser(UserView):
     """
 
 
+class EditBody(TypedDict):
+    """
+    What would become of a queue.
+    """
+
+    kind: Literal['group', 'project']
+    """
+    Of a group or a project.
+    """
+    name: str
+    """
+    Its name.
+    """
+    parent: NotRequired[str | None]
+    """
+    The group that it would be in.
+    """
+    quotas: NotRequired[dict[str, QuotaBody]]
+    """
+    What it would have of each pool.
+    """
+    delete: NotRequired[bool]
+    """
+    It would be taken away.
+    """
+
+
 class EntryView(TypedDict):
     """
     Something in a folder.
@@ -2803,6 +2953,49 @@ class ImportView(TypedDict):
     report: list[ImportLine]
     """
     What could not be carried over as it was.
+    """
+
+
+class JobView(TypedDict):
+    """
+    A job that runs or waits.
+    """
+
+    run: str
+    """
+    Its run.
+    """
+    project: str
+    """
+    Its project.
+    """
+    pipeline: str
+    """
+    Its pipeline.
+    """
+    task: str
+    """
+    Its task.
+    """
+    instance: int
+    """
+    Its instance.
+    """
+    user: str
+    """
+    Who started its run.
+    """
+    pool: str
+    """
+    The pool.
+    """
+    amounts: dict[str, Any]
+    """
+    What it holds or asks for, as people write it.
+    """
+    since: str
+    """
+    Since when it holds it, or waits.
     """
 
 
@@ -3886,6 +4079,10 @@ class Item15(TypedDict):
     """
     What of its jobs is kept.
     """
+    places: PlacesView
+    """
+    Where its jobs may go.
+    """
     logs_behind: NotRequired[BehindView | None]
     created_at: str
     """
@@ -3913,6 +4110,52 @@ class PageProjectView(TypedDict):
 
 
 class Item16(TypedDict):
+    """
+    A change of the tree.
+    """
+
+    id: str
+    """
+    The id of its entry in the audit log; later changes have greater ones.
+    """
+    at: str
+    """
+    When.
+    """
+    user: str
+    """
+    The name of who made it.
+    """
+    queue: str
+    """
+    Of what: `project/NAME` or `group/NAME`.
+    """
+    before: NotRequired[Any]
+    """
+    How it was; absent for what was new.
+    """
+    after: NotRequired[Any]
+    """
+    How it is since; absent for what was taken away.
+    """
+
+
+class PageQuotaChangeView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item16]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item17(TypedDict):
     """
     A registry of container images.
     """
@@ -3948,7 +4191,7 @@ class PageRegistryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item16]
+    items: list[Item17]
     """
     The items, in the list's order.
     """
@@ -3958,7 +4201,7 @@ class PageRegistryView(TypedDict):
     """
 
 
-class Item17(TypedDict):
+class Item18(TypedDict):
     """
     A run.
     """
@@ -4025,7 +4268,7 @@ class PageRunView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item17]
+    items: list[Item18]
     """
     The items, in the list's order.
     """
@@ -4035,7 +4278,7 @@ class PageRunView(TypedDict):
     """
 
 
-class Item18(TypedDict):
+class Item19(TypedDict):
     """
     A secret, without its value: that is never shown.
     """
@@ -4071,7 +4314,7 @@ class PageSecretView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item18]
+    items: list[Item19]
     """
     The items, in the list's order.
     """
@@ -4081,7 +4324,7 @@ class PageSecretView(TypedDict):
     """
 
 
-class Item19(TypedDict):
+class Item20(TypedDict):
     """
     A browser in which you are signed in.
     """
@@ -4121,7 +4364,7 @@ class PageSessionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item19]
+    items: list[Item20]
     """
     The items, in the list's order.
     """
@@ -4131,7 +4374,7 @@ class PageSessionView(TypedDict):
     """
 
 
-class Item21(TypedDict):
+class Item22(TypedDict):
     """
     A template in a list.
     """
@@ -4171,7 +4414,7 @@ class PageTemplateSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item21]
+    items: list[Item22]
     """
     The items, in the list's order.
     """
@@ -4181,7 +4424,7 @@ class PageTemplateSummaryView(TypedDict):
     """
 
 
-class Item22(TypedDict):
+class Item23(TypedDict):
     """
     A token, without its secret part.
     """
@@ -4215,7 +4458,7 @@ class PageTokenView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item22]
+    items: list[Item23]
     """
     The items, in the list's order.
     """
@@ -4225,7 +4468,7 @@ class PageTokenView(TypedDict):
     """
 
 
-class Item23(TypedDict):
+class Item24(TypedDict):
     """
     A person.
     """
@@ -4274,7 +4517,7 @@ class PageUserView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item23]
+    items: list[Item24]
     """
     The items, in the list's order.
     """
@@ -4284,7 +4527,7 @@ class PageUserView(TypedDict):
     """
 
 
-class Item24(TypedDict):
+class Item25(TypedDict):
     """
     One version of a pipeline.
     """
@@ -4324,7 +4567,7 @@ class PageVersionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item24]
+    items: list[Item25]
     """
     The items, in the list's order.
     """
@@ -4334,7 +4577,7 @@ class PageVersionView(TypedDict):
     """
 
 
-class Item25(TypedDict):
+class Item26(TypedDict):
     """
     A volume.
     """
@@ -4374,7 +4617,7 @@ class PageVolumeView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item25]
+    items: list[Item26]
     """
     The items, in the list's order.
     """
@@ -4416,6 +4659,17 @@ class PipelineView(VersionView):
     problems: list[ProblemView]
     """
     What stops it from running here, or is probably not as meant.
+    """
+
+
+class PreviewBody(TypedDict):
+    """
+    Edits that are tried together.
+    """
+
+    edits: list[EditBody]
+    """
+    At most 20.
     """
 
 
@@ -4475,6 +4729,10 @@ class ProjectView(TypedDict):
     """
     What of its jobs is kept.
     """
+    places: PlacesView
+    """
+    Where its jobs may go.
+    """
     logs_behind: NotRequired[BehindView | None]
     created_at: str
     """
@@ -4483,6 +4741,102 @@ class ProjectView(TypedDict):
     revision: int
     """
     Counts its changes, from 1: its ETag.
+    """
+
+
+class QueueBody(TypedDict):
+    """
+    What a queue is to be.
+    """
+
+    parent: NotRequired[str | None]
+    """
+    The group that it is in; absent: at the top.
+    """
+    quotas: NotRequired[dict[str, QuotaBody]]
+    """
+    What it has of each pool, `CLUSTER` or `CLUSTER/NODE_GROUP`; of others: no guarantee, no limit.
+    """
+    below_use: NotRequired[bool]
+    """
+    Takes a limit below what is held now. Nothing is stopped for it; nothing more of it starts until enough has ended.
+    """
+
+
+class QueueView(TypedDict):
+    """
+    A group or a project.
+    """
+
+    kind: str
+    """
+    `group` or `project`.
+    """
+    name: str
+    """
+    Its name.
+    """
+    parent: NotRequired[str | None]
+    """
+    The group that it is in.
+    """
+    quotas: dict[str, QuotaBody]
+    """
+    What was said of it, by pool.
+    """
+    shares: dict[str, list[ShareView]]
+    """
+    How it stands, by pool.
+    """
+    revision: int
+    """
+    Its revision: in quotes it is the ETag. 0 for a project of which nothing was said.
+    """
+
+
+class QuotaChangeView(TypedDict):
+    """
+    A change of the tree.
+    """
+
+    id: str
+    """
+    The id of its entry in the audit log; later changes have greater ones.
+    """
+    at: str
+    """
+    When.
+    """
+    user: str
+    """
+    The name of who made it.
+    """
+    queue: str
+    """
+    Of what: `project/NAME` or `group/NAME`.
+    """
+    before: NotRequired[Any]
+    """
+    How it was; absent for what was new.
+    """
+    after: NotRequired[Any]
+    """
+    How it is since; absent for what was taken away.
+    """
+
+
+class QuotasView(TypedDict):
+    """
+    The tree of quotas, as far as you may see it.
+    """
+
+    pools: list[PoolView]
+    """
+    Each cluster and node group: what it has, and what is guaranteed and held of it by everybody together.
+    """
+    queues: list[QueueView]
+    """
+    Groups and projects, each behind the group that it is in. Members see their projects and the groups above these.
     """
 
 
@@ -4619,6 +4973,17 @@ class RunView(TypedDict):
     The parameters that it was started with, without the pipeline's own defaults.
     """
     parent: NotRequired[ParentView | None]
+
+
+class SaidView(QueueBody):
+    """
+    What is said of a queue, with its revision.
+    """
+
+    revision: int
+    """
+    Its revision: in quotes it is the ETag. 0 for a project of which nothing was said.
+    """
 
 
 class SavedPipeline(TypedDict):
@@ -5060,6 +5425,21 @@ class AddedClusterView(ClusterBody):
     """
 
 
+class Affected(TypedDict):
+    """
+    Jobs that are affected.
+    """
+
+    count: int
+    """
+    How many.
+    """
+    jobs: list[JobView]
+    """
+    The first hundred of them.
+    """
+
+
 class ClusterView(TypedDict):
     """
     A cluster.
@@ -5410,7 +5790,7 @@ class PagePipelineSummaryView(TypedDict):
     """
 
 
-class Item20(TypedDict):
+class Item21(TypedDict):
     """
     A task of a run.
     """
@@ -5492,7 +5872,7 @@ class PageTaskView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item20]
+    items: list[Item21]
     """
     The items, in the list's order.
     """
@@ -5542,6 +5922,33 @@ class PipelineSummaryView(TypedDict):
     last_runs: list[RunMark]
     """
     The last runs, the newest first, at most ten.
+    """
+
+
+class PreviewView(TypedDict):
+    """
+    What edits would do now. What jobs do later is not guessed.
+    """
+
+    problems: list[ProblemView]
+    """
+    Why the edits would be refused; of code `conflict` where `below_use` allows it. Paths begin with `/edits/N`.
+    """
+    over: Affected
+    """
+    Running jobs beyond what their queue could hold: they go on, and nothing more of it starts until enough has ended.
+    """
+    give_back: Affected
+    """
+    Running jobs that would have to give back what they have borrowed.
+    """
+    start: Affected
+    """
+    Waiting jobs that would start.
+    """
+    wait: Affected
+    """
+    Waiting jobs that would have started, and would not.
     """
 
 

@@ -64,7 +64,12 @@ pub fn shares(
     // Of pods and runs nobody's guarantee is what another one would otherwise hold: there is no end of them.
     if let Some(capacity) = rooms.get(pool).and_then(|room| room.get(resource)) {
         let lending = Lending { tree: &tree, pool };
-        lending.inside(None, capacity, 0, &mut found);
+        // What is guaranteed of a cluster's node groups is not there for what names none.
+        let groups = rooms.keys().filter(|other| pool.has(other) && *other != pool);
+        let promised =
+            |other: &Pool| tree.inside(None).map(|one| one.guarantee(other, resource)).sum::<u64>();
+        let promised = groups.map(promised).fold(0, u64::saturating_add);
+        lending.inside(None, capacity.saturating_sub(promised), 0, &mut found);
     }
     found
 }

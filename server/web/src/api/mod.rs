@@ -24,6 +24,7 @@ pub mod metrics;
 pub(crate) mod models;
 pub(crate) mod pipelines;
 pub(crate) mod projects;
+pub(crate) mod quotas;
 mod registries;
 pub mod runs;
 mod schemas;
@@ -86,4 +87,5 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(registries::routes())
         .merge(models::routes())
         .merge(clusters::routes())
+        .merge(quotas::routes())
 }

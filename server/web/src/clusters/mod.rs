@@ -68,7 +68,7 @@ pub(crate) async fn workspace_claim(web: &Web, cluster: &str) -> ApiResult<Optio
 }
 
 /// An executor may look at its machine for this.
-async fn facts(executor: &Arc<dyn Executor>) -> ApiResult<Facts> {
+pub(crate) async fn facts(executor: &Arc<dyn Executor>) -> ApiResult<Facts> {
     let executor = Arc::clone(executor);
     tokio::task::spawn_blocking(move || executor.facts()).await.map_err(ApiError::internal)
 }

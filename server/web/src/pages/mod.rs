@@ -23,6 +23,7 @@ mod pipelines;
 mod preferences;
 mod project;
 mod projects;
+mod quotas;
 pub(crate) mod run;
 mod run_compare;
 pub(crate) mod runs;
@@ -63,6 +64,7 @@ pub(crate) fn router() -> Router<Web> {
         .route("/projects/{project}/models/{model}", get(models::model))
         .route("/projects/{project}/models/{model}/versions/{version}", get(models::version))
         .route("/clusters", get(clusters::page))
+        .route("/quotas", get(quotas::page))
         .route("/me", get(me::show))
         .route("/users", get(users::show))
         .route("/audit", get(audit::show))

@@ -12,6 +12,7 @@ use crate::archive::takes_logs;
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::Path;
+use crate::quotas::all_rooms;
 use crate::state::Web;
 
 #[derive(Template)]
@@ -24,6 +25,8 @@ struct ProjectPage {
     roles: [&'static str; 3],
     /// The volumes into which logs can be copied.
     stores: Vec<String>,
+    /// The clusters and node groups that there are.
+    pools: Vec<String>,
 }
 
 impl ProjectPage {
@@ -34,6 +37,14 @@ impl ProjectPage {
     /// How many minutes objects are kept, as it stands in the field.
     fn minutes(&self) -> String {
         self.project.keeping.objects.map_or(String::new(), |seconds| (seconds as f64 / 60.0).to_string())
+    }
+
+    fn is_allowed(&self, pool: &str) -> bool {
+        self.project.places.allowed.iter().any(|allowed| allowed == pool)
+    }
+
+    fn is_usual(&self, pool: &str) -> bool {
+        self.project.places.usual.as_deref() == Some(pool)
     }
 
     fn is_store(&self, name: &str) -> bool {
@@ -61,5 +72,6 @@ pub(crate) async fn show(
     let volumes = web.store().volumes(&name).await?.into_iter();
     let stores = volumes.filter(|volume| takes_logs(&volume.place)).map(|volume| volume.name).collect();
     let project = ProjectView::new(project, caller.role).with_behind(&web);
-    html(&ProjectPage { frame, project, members, roles: ["viewer", "editor", "owner"], stores })
+    let pools = all_rooms(&web).await?.keys().map(ToString::to_string).collect();
+    html(&ProjectPage { frame, project, members, roles: ["viewer", "editor", "owner"], stores, pools })
 }

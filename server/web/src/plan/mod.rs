@@ -2,9 +2,11 @@
 //! all come through here, so that what is previewed is what runs.
 
 mod facts;
+mod place;
 mod planner;
 
 use cubeloom_compiler::{Document, PlanInputs, Planned, check_pipeline, parse_pipeline};
+use cubeloom_domain::identity::Places;
 use cubeloom_domain::plan::RunContext;
 use cubeloom_domain::{Code, JsonMap, Problem, RunId, Timestamp};
 use tokio::sync::Semaphore;
@@ -44,8 +46,14 @@ pub(crate) struct Order {
 /// Every mistake in the document and its parameters, each with its place, or what the server lacks.
 pub(crate) async fn plan(planner: &Planner, text: String, order: Order) -> ApiResult<(Document, Planned)> {
     let length = text.len();
-    let document = parse(text).await?.map_err(ApiError::invalid)?;
+    let mut document = parse(text).await?.map_err(ApiError::invalid)?;
     demand_no_cycle(&order.above, &document.pipeline.name)?;
+    let places = places(planner, &order.project).await?;
+    let mut outside = place::bind(&mut document.pipeline, &places);
+    document.locate(&mut outside);
+    if !outside.is_empty() {
+        return Err(ApiError::invalid(outside));
+    }
     let facts = facts(planner, &order.project, &order.user, document.pipeline.cluster.as_deref()).await?;
     let context = context(planner, &order);
     let (templates, folders, above) = (planner.templates(), planner.folders.clone(), order.above);
@@ -90,14 +98,25 @@ pub(crate) async fn check(
     text: String,
 ) -> ApiResult<(Option<Document>, Vec<Problem>)> {
     let length = text.len();
-    let (cluster, text) = compile(length, move || {
-        let cluster = parse_pipeline(&text).ok().and_then(|document| document.pipeline.cluster);
-        (cluster, text)
+    let places = places(planner, project).await?;
+    let (cluster, outside, text) = compile(length, move || {
+        let Ok(mut document) = parse_pipeline(&text) else { return (None, Vec::new(), text) };
+        let mut outside = place::bind(&mut document.pipeline, &places);
+        document.locate(&mut outside);
+        (document.pipeline.cluster, outside, text)
     })
     .await?;
     let facts = facts(planner, project, user, cluster.as_deref()).await?;
     let templates = planner.templates();
-    compile(length, move || check_pipeline(&text, &templates, &facts)).await
+    let (document, mut problems) = compile(length, move || check_pipeline(&text, &templates, &facts)).await?;
+    problems.extend(outside);
+    Ok((document, problems))
+}
+
+/// Where the project's jobs may go; anywhere, when there is no such project.
+async fn places(planner: &Planner, project: &str) -> ApiResult<Places> {
+    let found = planner.store.project(project).await?;
+    Ok(found.map(|project| project.places).unwrap_or_default())
 }
 
 /// Reads a document: what it says, or every mistake in its form.

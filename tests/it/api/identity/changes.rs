@@ -291,4 +291,10 @@ fn change_the_server(ada: &Client, log: &Log) {
     let change = json!({"access": "kubeconfig", "namespace": "jobs-{project}"});
     log.note(ada.put("/clusters/far", "*", &change).expect(200));
     log.note(ada.delete("/clusters/far", "*").expect(204));
+    let limit = json!({"quotas": {"local": {"limit": {"runs": 9}}}});
+    for queue in ["/quotas/groups/seeing", "/projects/vision/quota"] {
+        log.note(ada.put(queue, "*", &limit).expect(200));
+        log.note(ada.delete(queue, "*").expect(204));
+    }
+    log.note(ada.put("/projects/vision/places", "*", &json!({"allowed": ["local"]})).expect(200));
 }

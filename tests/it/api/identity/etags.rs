@@ -47,7 +47,13 @@ fn kinds(ada: &Client) -> Vec<Kind> {
     ada.put(&format!("{project}/members/emil"), "", &json!({"role": "viewer"})).expect(201);
     let far = json!({"name": "far", "access": "kubeconfig", "kubeconfig": AWAY});
     ada.post("/clusters", &far).expect(201);
+    ada.post("/projects", &json!({"name": "sound"})).expect(201);
+    ada.put("/quotas/groups/hearing", "\"0\"", &json!({})).expect(200);
+    ada.put("/projects/sound/quota", "\"0\"", &json!({})).expect(200);
     vec![
+        kind("/projects/sound/places", "PUT", json!({"allowed": ["local"]}), false),
+        kind("/quotas/groups/hearing", "PUT", json!({"quotas": {"local": {"limit": {"runs": 9}}}}), true),
+        kind("/projects/sound/quota", "PUT", json!({"quotas": {"local": {"weight": 7}}}), true),
         kind("/users/emil", "PATCH", json!({"display_name": "Emil"}), false),
         kind("/me", "PATCH", json!({"display_name": "Ada"}), false),
         kind(&format!("{project}/members/emil"), "PUT", json!({"role": "editor"}), true),

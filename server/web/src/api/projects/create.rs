@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use cubeloom_domain::identity::{Keeping, Project, Role};
+use cubeloom_domain::identity::{Keeping, Places, Project, Role};
 use cubeloom_store::Created;
 use serde::Deserialize;
 use serde_json::json;
@@ -75,5 +75,13 @@ fn project(web: &Web, new: NewProject) -> ApiResult<Project> {
     found.text("/description", &new.description, 2000);
     found.refuse()?;
     let (description, created_at) = (new.description, web.now());
-    Ok(Project { name: new.name, label, description, keeping: Keeping::default(), created_at, revision: 1 })
+    Ok(Project {
+        name: new.name,
+        label,
+        description,
+        keeping: Keeping::default(),
+        places: Places::default(),
+        created_at,
+        revision: 1,
+    })
 }

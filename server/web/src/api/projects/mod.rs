@@ -4,6 +4,7 @@ mod create;
 mod delete;
 mod get;
 mod list;
+pub(crate) mod places;
 mod update;
 mod view;
 
@@ -16,9 +17,8 @@ pub(crate) use view::{KeepingView, ProjectView, visible};
 
 /// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
-    OpenApiRouter::new().routes(routes!(list::list, create::create)).routes(routes!(
-        get::get,
-        update::update,
-        delete::delete
-    ))
+    OpenApiRouter::new()
+        .routes(routes!(list::list, create::create))
+        .routes(routes!(get::get, update::update, delete::delete))
+        .routes(routes!(places::put))
 }

@@ -6,6 +6,7 @@ use cubeloom_domain::identity::{Project, Role};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::places::PlacesView;
 use crate::archive::Behind;
 use crate::auth::{self, Caller};
 use crate::error::ApiResult;
@@ -26,6 +27,8 @@ pub struct ProjectView {
     pub role: Option<&'static str>,
     /// What of its jobs is kept.
     pub keeping: KeepingView,
+    /// Where its jobs may go.
+    pub places: PlacesView,
     /// Copies of logs that could not be made yet; absent when there are none, and in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logs_behind: Option<BehindView>,
@@ -73,6 +76,7 @@ impl ProjectView {
             label: project.label,
             description: project.description,
             keeping: KeepingView { objects: project.keeping.objects, logs: project.keeping.logs },
+            places: PlacesView::from(&project.places),
             role: role.map(Role::as_str),
             logs_behind: None,
             created_at: Time(project.created_at),

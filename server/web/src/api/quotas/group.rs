@@ -1,0 +1,80 @@
+//! `GET`, `PUT` and `DELETE` of /quotas/groups/{group}
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use cubeloom_domain::quota::Queue;
+
+use super::view::{QueueBody, SaidView};
+use crate::auth::Caller;
+use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::etag::{IfMatch, Tagged};
+use crate::extract::{Json, Path};
+use crate::quotas::edit;
+use crate::state::Web;
+
+/// What is said of a group.
+#[utoipa::path(
+    get,
+    path = "/quotas/groups/{group}",
+    tag = "quotas",
+    params(("group" = String, Path)),
+    responses((status = 200, body = SaidView, headers(("ETag" = String))))
+)]
+pub(crate) async fn get_group(
+    State(web): State<Web>,
+    Path(name): Path<String>,
+) -> ApiResult<Tagged<SaidView>> {
+    let queue = Queue::Group(name);
+    let queues = web.store().queues().await?;
+    let found = queues.iter().find(|one| one.queue == queue);
+    let found = found.ok_or_else(|| ApiError::not_found("group", queue.name()))?;
+    Ok(Tagged(found.revision, found.into()))
+}
+
+/// Makes a group (`If-Match: "0"`, or `*`), or says what it has and where it is. What is refused changes nothing.
+#[utoipa::path(
+    put,
+    path = "/quotas/groups/{group}",
+    tag = "quotas",
+    params(("group" = String, Path), ("If-Match" = String, Header)),
+    request_body = QueueBody,
+    responses(
+        (status = 200, body = SaidView, headers(("ETag" = String))),
+        (status = 412, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 428, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn put_group(
+    State(web): State<Web>,
+    caller: Caller,
+    Path(name): Path<String>,
+    IfMatch(expected): IfMatch,
+    Json(body): Json<QueueBody>,
+) -> ApiResult<Tagged<SaidView>> {
+    let record = edit::put(&web, &caller, Queue::Group(name), expected, body).await?;
+    Ok(Tagged(record.revision, (&record).into()))
+}
+
+/// Takes a group away in which there is nothing.
+#[utoipa::path(
+    delete,
+    path = "/quotas/groups/{group}",
+    tag = "quotas",
+    params(("group" = String, Path), ("If-Match" = String, Header)),
+    responses(
+        (status = 204),
+        (status = 409, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 412, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 428, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn delete_group(
+    State(web): State<Web>,
+    caller: Caller,
+    Path(name): Path<String>,
+    IfMatch(expected): IfMatch,
+) -> ApiResult<StatusCode> {
+    edit::delete(&web, &caller, Queue::Group(name), expected).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

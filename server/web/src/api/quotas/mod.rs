@@ -1,0 +1,24 @@
+//! Quotas: what groups and projects are guaranteed and may hold of clusters and node groups.
+
+mod group;
+pub(crate) mod history;
+mod list;
+mod preview;
+mod project;
+pub(crate) mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Web;
+
+/// The endpoints.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(list::list))
+        .routes(routes!(preview::preview))
+        .routes(routes!(history::history))
+        .routes(routes!(history::of_project))
+        .routes(routes!(group::get_group, group::put_group, group::delete_group))
+        .routes(routes!(project::get_project, project::put_project, project::delete_project))
+}

@@ -1,0 +1,80 @@
+//! `GET`, `PUT` and `DELETE` of /projects/{project}/quota
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use cubeloom_domain::quota::Queue;
+
+use super::view::{QueueBody, SaidView};
+use crate::auth::Caller;
+use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::etag::{IfMatch, Tagged};
+use crate::extract::{Json, Path};
+use crate::quotas::edit;
+use crate::state::Web;
+
+/// What is said of a project: the group that it is in, and its quotas.
+#[utoipa::path(
+    get,
+    path = "/projects/{project}/quota",
+    tag = "quotas",
+    params(("project" = String, Path)),
+    responses((status = 200, body = SaidView, headers(("ETag" = String))))
+)]
+pub(crate) async fn get_project(
+    State(web): State<Web>,
+    Path(name): Path<String>,
+) -> ApiResult<Tagged<SaidView>> {
+    let queue = Queue::Project(name);
+    let queues = web.store().queues().await?;
+    let found = queues.iter().find(|one| one.queue == queue);
+    let found = found.ok_or_else(|| ApiError::not_found("project", queue.name()))?;
+    Ok(Tagged(found.revision, found.into()))
+}
+
+/// Says which group a project is in, and what it has of each cluster and node group. What is refused changes nothing.
+#[utoipa::path(
+    put,
+    path = "/projects/{project}/quota",
+    tag = "quotas",
+    params(("project" = String, Path), ("If-Match" = String, Header)),
+    request_body = QueueBody,
+    responses(
+        (status = 200, body = SaidView, headers(("ETag" = String))),
+        (status = 412, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 428, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn put_project(
+    State(web): State<Web>,
+    caller: Caller,
+    Path(name): Path<String>,
+    IfMatch(expected): IfMatch,
+    Json(body): Json<QueueBody>,
+) -> ApiResult<Tagged<SaidView>> {
+    let record = edit::put(&web, &caller, Queue::Project(name), expected, body).await?;
+    Ok(Tagged(record.revision, (&record).into()))
+}
+
+/// Takes back what was said of a project: it is at the top, without a guarantee and without a limit.
+#[utoipa::path(
+    delete,
+    path = "/projects/{project}/quota",
+    tag = "quotas",
+    params(("project" = String, Path), ("If-Match" = String, Header)),
+    responses(
+        (status = 204),
+        (status = 409, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 412, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 428, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn delete_project(
+    State(web): State<Web>,
+    caller: Caller,
+    Path(name): Path<String>,
+    IfMatch(expected): IfMatch,
+) -> ApiResult<StatusCode> {
+    edit::delete(&web, &caller, Queue::Project(name), expected).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,119 @@
+//! `GET /quotas`: the tree of quotas as bars, and what was changed lately.
+
+mod bar;
+mod changes;
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+
+use self::bar::{Bar, written};
+use self::changes::Changed;
+use super::{Frame, carried, html};
+use crate::api::quotas::view::{PoolShareView, PoolView, QueueView, QuotasView};
+use crate::auth::Caller;
+use crate::error::ApiResult;
+use crate::quotas::shown;
+use crate::state::Web;
+
+/// Levels that are drawn further in than the one before.
+const LEVELS: usize = 4;
+
+#[derive(Template)]
+#[template(path = "quotas.html")]
+struct QuotasPage {
+    frame: Frame,
+    quotas: QuotasView,
+    changes: Vec<Changed>,
+    /// What the page's script works with.
+    data: String,
+}
+
+/// The page.
+pub(crate) async fn page(State(web): State<Web>, frame: Frame, caller: Caller) -> ApiResult<Response> {
+    let quotas = shown(&web, &caller).await?;
+    let changes = changes::latest(&web, &caller).await?;
+    let data = carried(&quotas)?;
+    html(&QuotasPage { frame, quotas, changes, data })
+}
+
+/// A resource of a pool, for all together.
+struct Total<'p> {
+    share: &'p PoolShareView,
+    held: String,
+    has: String,
+    guaranteed: String,
+    /// From 0 to 100.
+    percent: f64,
+}
+
+impl QuotasPage {
+    /// Whether the reader may change quotas.
+    fn may_change(&self) -> bool {
+        let scope = self.frame.caller.as_ref().map(|caller| caller.scope);
+        self.frame.is_admin() && scope == Some(cubeloom_domain::identity::Scope::Admin)
+    }
+
+    fn totals<'p>(&self, pool: &'p PoolView) -> Vec<Total<'p>> {
+        let shown = pool.resources.iter().filter(|share| share.capacity.is_some());
+        shown
+            .map(|share| {
+                let has = share.capacity.unwrap_or_default();
+                Total {
+                    share,
+                    held: written(&share.resource, share.held),
+                    has: written(&share.resource, has),
+                    guaranteed: written(&share.resource, share.guaranteed),
+                    percent: if has > 0.0 { (share.held / has * 100.0).clamp(0.0, 100.0) } else { 0.0 },
+                }
+            })
+            .collect()
+    }
+
+    /// How a queue stands in a pool, one bar a resource.
+    fn bars(&self, pool: &PoolView, queue: &QueueView) -> Vec<Bar> {
+        let shares = queue.shares.get(&pool.pool).map(Vec::as_slice).unwrap_or_default();
+        let capacity = |name: &str| pool.resources.iter().find(|share| share.resource == name)?.capacity;
+        shares.iter().map(|share| Bar::of(share, capacity(&share.resource))).collect()
+    }
+
+    /// How far in a queue stands.
+    fn level(&self, queue: &QueueView) -> usize {
+        let mut level = 0;
+        let mut above = queue.parent.as_ref();
+        while let Some(name) = above.filter(|_| level < LEVELS) {
+            level += 1;
+            let group = self.quotas.queues.iter().find(|one| one.kind == "group" && one.name == *name);
+            above = group.and_then(|group| group.parent.as_ref());
+        }
+        level
+    }
+
+    /// The word for a resource.
+    fn resource(&self, name: &str) -> String {
+        match name {
+            "cpu" => self.frame.t("quotas.cpu").to_owned(),
+            "memory" => self.frame.t("quotas.memory").to_owned(),
+            "gpus" => self.frame.t("quotas.gpus").to_owned(),
+            "pods" => self.frame.t("quotas.pods").to_owned(),
+            "runs" => self.frame.t("quotas.runs").to_owned(),
+            other => self.frame.t_with("quotas.gpus-of", [("kind", other.trim_start_matches("gpus/"))]),
+        }
+    }
+
+    /// Switches of a queue that are not as usual.
+    fn switches(&self, pool: &PoolView, queue: &QueueView) -> Vec<String> {
+        let Some(quota) = queue.quotas.get(&pool.pool) else { return Vec::new() };
+        let mut found = Vec::new();
+        if quota.weight != cubeloom_domain::quota::Quota::usual_weight() {
+            found.push(self.frame.t_with("quotas.weight-is", [("weight", quota.weight)]));
+        }
+        if !quota.borrow {
+            found.push(self.frame.t("quotas.no-borrow").to_owned());
+        }
+        if !quota.lend {
+            found.push(self.frame.t("quotas.no-lend").to_owned());
+        }
+        found
+    }
+}

@@ -1,0 +1,103 @@
+//! What was changed lately: each change as the fields that differ.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cubeloom_domain::quota::Queue;
+use serde_json::Value;
+
+use crate::api::quotas::history::{QuotaChangeView, page};
+use crate::auth::{Caller, projects_of};
+use crate::error::ApiResult;
+use crate::page::PageQuery;
+use crate::quotas::subject;
+use crate::state::Web;
+
+/// So many changes are shown.
+const SHOWN: usize = 20;
+
+/// A change.
+pub(super) struct Changed {
+    pub change: QuotaChangeView,
+    /// The fields that differ, with their values before and after; empty for none.
+    pub fields: Vec<(String, String, String)>,
+}
+
+/// The newest changes: of everything, or of one's own projects.
+pub(super) async fn latest(web: &Web, caller: &Caller) -> ApiResult<Vec<Changed>> {
+    let query = PageQuery { limit: Some(SHOWN), cursor: None };
+    let found = match projects_of(web, caller).await? {
+        None => page(web, None, &query).await?.items,
+        Some(projects) => {
+            let mut found = Vec::new();
+            for project in projects {
+                found.extend(page(web, Some(&subject(&Queue::Project(project))), &query).await?.items);
+            }
+            found.sort_by(|one, other| other.id.cmp(&one.id));
+            found.truncate(SHOWN);
+            found
+        }
+    };
+    Ok(found.into_iter().map(changed).collect())
+}
+
+fn changed(change: QuotaChangeView) -> Changed {
+    let (before, after) = (leaves(change.before.as_ref()), leaves(change.after.as_ref()));
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let said = |leaves: &BTreeMap<String, String>, name: &str| leaves.get(name).cloned().unwrap_or_default();
+    let fields = names.into_iter().filter(|name| before.get(*name) != after.get(*name));
+    let fields = fields.map(|name| (name.clone(), said(&before, name), said(&after, name))).collect();
+    Changed { change, fields }
+}
+
+/// The values of a document by their places: `prod guarantee gpus` of quotas.
+fn leaves(value: Option<&Value>) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    if let Some(value) = value {
+        gather(value, "", &mut found);
+    }
+    found
+}
+
+fn gather(value: &Value, place: &str, found: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let is_outer = place.is_empty() && name == "quotas";
+                let inner = if is_outer { String::new() } else { format!("{place} {name}") };
+                gather(value, inner.trim(), found);
+            }
+        }
+        Value::String(text) => {
+            found.insert(place.to_owned(), text.clone());
+        }
+        other => {
+            found.insert(place.to_owned(), other.to_string());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::Timestamp;
+    use serde_json::json;
+
+    use super::*;
+    use crate::time::Time;
+
+    #[test]
+    fn a_change_is_the_fields_that_differ() {
+        let change = QuotaChangeView {
+            id: "1".into(),
+            at: Time(Timestamp(1)),
+            user: "ada".into(),
+            queue: "project/shop".into(),
+            before: Some(json!({"quotas": {"prod": {"guarantee": {"gpus": 4}, "weight": 100}}})),
+            after: Some(
+                json!({"parent": "g", "quotas": {"prod": {"guarantee": {"gpus": 8}, "weight": 100}}}),
+            ),
+        };
+        let fields = changed(change).fields;
+        let field = |name: &str, before: &str, after: &str| (name.into(), before.into(), after.into());
+        assert_eq!(fields, [field("parent", "", "g"), field("prod guarantee gpus", "4", "8")]);
+    }
+}

@@ -1,0 +1,63 @@
+//! What somebody says of a queue, read field by field: every mistake is found, each with its place.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::quota::{Amounts, Pool, Queue, QueueRecord, Quota, Resource};
+use serde_json::Value;
+
+use crate::api::quotas::view::{QueueBody, QuotaBody};
+use crate::check::Found;
+
+/// The record that a body asks for; mistakes go to `found`, under `prefix`.
+pub(crate) fn record(queue: Queue, body: QueueBody, prefix: &str, found: &mut Found) -> QueueRecord {
+    let mut quotas = BTreeMap::new();
+    for (name, said) in body.quotas {
+        let place = format!("{prefix}/quotas/{}", escaped(&name));
+        match name.parse::<Pool>() {
+            Ok(pool) => {
+                quotas.insert(pool, quota(said, &place, found));
+            }
+            Err(unknown) => found.wrong(&place, unknown.to_string()),
+        }
+    }
+    QueueRecord { queue, parent: body.parent.filter(|name| !name.is_empty()), quotas, revision: 0 }
+}
+
+fn quota(said: QuotaBody, place: &str, found: &mut Found) -> Quota {
+    let mut read =
+        |part: &str, said: BTreeMap<String, Value>| amounts(said, &format!("{place}/{part}"), found);
+    Quota {
+        guarantee: read("guarantee", said.guarantee),
+        limit: read("limit", said.limit),
+        per_person: read("per_person", said.per_person),
+        weight: said.weight,
+        borrow: said.borrow,
+        lend: said.lend,
+    }
+}
+
+fn amounts(said: BTreeMap<String, Value>, place: &str, found: &mut Found) -> Amounts {
+    let mut read = |name: String, amount: Value| {
+        let place = format!("{place}/{}", escaped(&name));
+        let text = match amount {
+            Value::String(text) => text,
+            Value::Number(number) => number.to_string(),
+            _ => {
+                found.wrong(&place, "write an amount: a number, or a text like `64Gi`");
+                return None;
+            }
+        };
+        let resource = name.parse::<Resource>().map_err(|unknown| unknown.to_string());
+        let amount = resource.and_then(|resource| {
+            let amount = resource.read(&text).map_err(|wrong| wrong.to_string())?;
+            Ok((resource, amount))
+        });
+        amount.map_err(|message| found.wrong(&place, message)).ok()
+    };
+    said.into_iter().filter_map(|(name, amount)| read(name, amount)).collect()
+}
+
+/// A name as a part of a JSON pointer.
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}

@@ -1,0 +1,118 @@
+//! Quotas: the tree with what stands and waits now, edits of it, and what they would do.
+
+pub(crate) mod body;
+pub(crate) mod edit;
+pub(crate) mod preview;
+mod show;
+
+use cubeloom_domain::clusters::RUNS;
+use cubeloom_domain::quota::held::{Job, amounts};
+use cubeloom_domain::quota::room::{Rooms, rooms};
+use cubeloom_domain::quota::{Pool, Queue, QueueRecord};
+use cubeloom_domain::resources::{Amount, cards};
+use cubeloom_domain::state::InstanceState;
+use cubeloom_store::{Holding, Waiting};
+
+use crate::clusters;
+use crate::error::ApiResult;
+use crate::state::Web;
+
+pub(crate) use show::shown;
+
+/// So many waiting jobs are looked at, those that wait longest.
+const LOOKED_AT: usize = 1000;
+
+/// What a queue is called in the audit log: `project/shop`.
+pub(crate) fn subject(queue: &Queue) -> String {
+    match queue {
+        Queue::Group(name) => format!("group/{name}"),
+        Queue::Project(name) => format!("project/{name}"),
+    }
+}
+
+/// Everything that an answer about quotas is made of, as it is now.
+pub(crate) struct Present {
+    /// The tree.
+    pub queues: Vec<QueueRecord>,
+    /// What the pools have.
+    pub rooms: Rooms,
+    /// What runs.
+    pub running: Vec<Job>,
+}
+
+impl Present {
+    /// What is there now.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn of(web: &Web) -> ApiResult<Self> {
+        let queues = web.store().queues().await?;
+        Ok(Self { queues, rooms: all_rooms(web).await?, running: running(web).await? })
+    }
+
+    /// A queue.
+    pub fn queue(&self, queue: &Queue) -> Option<&QueueRecord> {
+        self.queues.iter().find(|one| one.queue == *queue)
+    }
+}
+
+/// The pools of all clusters.
+///
+/// # Errors
+/// When the server has a fault.
+pub(crate) async fn all_rooms(web: &Web) -> ApiResult<Rooms> {
+    let mut found = Rooms::new();
+    for (_, executor) in web.clusters().all() {
+        found.extend(rooms(&clusters::facts(&executor).await?));
+    }
+    Ok(found)
+}
+
+/// What runs. A task that is a run of another pipeline holds nothing itself.
+async fn running(web: &Web) -> ApiResult<Vec<Job>> {
+    let held = web.store().holding().await?;
+    Ok(held.into_iter().filter(|held| held.attempt.pool.cluster != RUNS).map(held_by).collect())
+}
+
+fn held_by(held: Holding) -> Job {
+    let attempt = held.attempt;
+    Job {
+        amounts: amounts(attempt.amount, &attempt.cards, attempt.workers),
+        run: attempt.key.run,
+        task: attempt.key.task,
+        instance: attempt.key.instance,
+        project: held.project,
+        pipeline: held.pipeline,
+        user: held.user,
+        pool: attempt.pool,
+        since: attempt.created_at,
+    }
+}
+
+/// What waits for room, those first that wait longest: with the least that each needs to start.
+///
+/// # Errors
+/// When the database does not answer.
+pub(crate) async fn waiting(web: &Web) -> ApiResult<Vec<Job>> {
+    let found = web.store().waiting(None, LOOKED_AT).await?;
+    Ok(found.into_iter().filter_map(asked_by).collect())
+}
+
+fn asked_by(waiting: Waiting) -> Option<Job> {
+    let planned = waiting.planned.filter(|planned| !planned.roles.is_empty())?;
+    let InstanceState::Waiting { since, .. } = waiting.instance.state else { return None };
+    let least = || planned.least();
+    let amount = least().fold(Amount::default(), |sum, (each, count)| sum.plus(Amount::of(each, count)));
+    let workers = least().map(|(_, count)| count).fold(0, u32::saturating_add);
+    Some(Job {
+        amounts: amounts(amount, &cards(least()), workers),
+        run: waiting.instance.run,
+        task: waiting.task,
+        instance: waiting.instance.instance,
+        project: waiting.project,
+        pipeline: waiting.pipeline,
+        user: waiting.user,
+        pool: Pool { cluster: waiting.cluster, node_group: planned.placement.node_group },
+        since,
+    })
+}

@@ -1,0 +1,145 @@
+// An administrator makes a group, gives a project a quota, is told who would be affected, what cannot be and that somebody
+// was faster, and moves a guarantee. Members read.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import { look, settled } from "./support/browser.mjs";
+import { siteFor } from "./support/site.mjs";
+import { ended, stage, start } from "./support/stage.mjs";
+
+// Before the server is stopped: its jobs would go on.
+after(async () => {
+  site.server.write("gate", "");
+  await ended(site.there.api, site.there.live);
+});
+
+const site = siteFor(async (server) => {
+  const there = await stage(server);
+  const held = `apiVersion: cubeloom/v1\nkind: Pipeline\nname: held\ntasks: [{name: hold, template: command, resources: {cpu: 500m}, arguments: {command: [sh, -c, "until test -e ${server.path("gate")}; do sleep 0.2; done"]}}]\n`;
+  const live = await start(there.api, { document: held });
+  for (let n = 0; n < 300; n += 1) {
+    const { running } = await there.api("GET", "/clusters/local");
+    if (running.some((one) => one.run === live)) break;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return { ...there, live };
+});
+
+const row = (page, queue) => page.locator(`[data-queue="${queue}"]`).first();
+
+/** Opens the dialog of a queue. */
+async function edit(page, queue) {
+  await page.locator(`[data-edit-queue="${queue}"]`).first().click();
+  const dialog = page.getByRole("dialog");
+  await dialog.waitFor();
+  return dialog;
+}
+
+test("quotas are made, previewed, refused, saved and moved", async () => {
+  const page = await site.open({ as: "ada" });
+  await page.goto("/quotas");
+  await settled(page);
+  await row(page, "project/default").getByText("0.5 held").waitFor();
+
+  // A group, with the keyboard alone.
+  await page.locator("#new-group").focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("vision");
+  await page.keyboard.press("Enter");
+  await page.getByText("The quota of vision is changed").waitFor();
+  await settled(page);
+
+  let dialog = await edit(page, "group/vision");
+  await dialog.getByLabel("Guarantee of CPU cores").fill("2");
+  await dialog.getByText("No job is affected now.").waitFor();
+  assert.deepEqual(await look(page, "en"), []);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await row(page, "group/vision").getByText("of 2 guaranteed").waitFor();
+  await settled(page);
+
+  // A limit below what is held is shown before it is saved, and only taken when it is meant.
+  dialog = await edit(page, "project/default");
+  await dialog.getByLabel("Limit of CPU cores").fill("100m");
+  await dialog.getByText(/Running jobs over the limit, 1/).waitFor();
+  await dialog.getByText(/held · hold \(/).waitFor();
+  assert.deepEqual(await look(page, "en"), []);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  const below = dialog.getByLabel(/Save it below what is held now/);
+  await below.waitFor();
+  assert.ok(await dialog.locator(".field-error").first().isVisible());
+  await dialog.getByLabel("In the group").selectOption("vision");
+  await below.check();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await row(page, "project/default").getByText("at most 0.1").waitFor();
+  await settled(page);
+  // The refusal.
+  page.faults.length = 0;
+
+  // Somebody else is faster.
+  dialog = await edit(page, "project/default");
+  const faster = await page.evaluate(async () => {
+    const headers = { "content-type": "application/json", "if-match": "*" };
+    const body = JSON.stringify({ parent: "vision", quotas: { local: { limit: { cpu: 3 } } } });
+    return (await fetch("/api/v1/projects/default/quota", { method: "PUT", headers, body })).status;
+  });
+  assert.equal(faster, 200);
+  await dialog.getByLabel("Limit of CPU cores").fill("4");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByText("Somebody else has changed this meanwhile. Nothing was saved.").waitFor();
+  await dialog.getByRole("button", { name: "Show what is there now" }).click();
+  await row(page, "project/default").getByText("at most 3").waitFor();
+  await settled(page);
+  page.faults.length = 0;
+
+  // One core of the group's guarantee goes to nobody's project elsewhere: what if, and then it is done.
+  const { status } = await page.evaluate(async () => {
+    const headers = { "content-type": "application/json", "if-match": "*" };
+    return { status: (await fetch("/api/v1/quotas/groups/sound", { method: "PUT", headers, body: "{}" })).status };
+  });
+  assert.equal(status, 200);
+  await page.reload();
+  await settled(page);
+  await page.locator("#what-if").click();
+  dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Of what").selectOption("cpu");
+  await dialog.getByLabel("How much").fill("1");
+  await dialog.getByLabel("From").selectOption("group/vision");
+  await dialog.getByLabel("To", { exact: true }).selectOption("group/sound");
+  await dialog.getByText("No job is affected now.").waitFor();
+  assert.deepEqual(await look(page, "en"), []);
+  await dialog.getByRole("button", { name: "Move it" }).click();
+  await row(page, "group/sound").getByText("of 1 guaranteed").waitFor();
+  await row(page, "group/vision").getByText("of 1 guaranteed").waitFor();
+  await page.getByText("local guarantee cpu").first().waitFor();
+
+  await settled(page);
+  dialog = await edit(page, "group/sound");
+  await dialog.getByRole("button", { name: "Delete the group" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete the group" }).click();
+  await page.getByText("What was said of sound is taken back").waitFor();
+  assert.equal(await row(page, "group/sound").count(), 0);
+  await page.context().close();
+});
+
+for (const { lang, theme, size } of [{ lang: "en", theme: "dark", size: "narrow" }, { lang: "zh", theme: "light", size: "wide" }]) {
+  test(`the tree with bars, ${lang}, ${theme}, ${size}`, async () => {
+    const page = await site.open({ as: "ada", lang, theme, size });
+    await page.goto("/quotas");
+    await settled(page);
+    assert.ok(await page.locator(".quota-bar").count() > 0);
+    assert.deepEqual(await look(page, lang), []);
+    await page.context().close();
+  });
+}
+
+test("members read", async () => {
+  const page = await site.open({ as: "emil" });
+  await page.goto("/projects/default");
+  await settled(page);
+  await page.locator(".page-head").getByRole("link", { name: "Quotas" }).click();
+  await row(page, "project/default").waitFor();
+  assert.equal(await page.getByRole("button", { name: /^Change/ }).count(), 0);
+  assert.equal(await page.locator("#new-group, #what-if").count(), 0);
+  await page.context().close();
+});

@@ -1,0 +1,233 @@
+//! Quotas: who may hold what; what an edit would do; who sees what of others; and where a project's jobs may go.
+
+use serde_json::{Value, json};
+
+use crate::api::runs::help::{document, start, task, until, until_task};
+use crate::api::support::{Answer, Client, Server, Who};
+
+/// A quota of the server's own machine, which has 8 cores here.
+fn local(quota: &Value) -> Value {
+    json!({"quotas": {"local": quota}})
+}
+
+/// The only mistake of a refusal: its field, and its code.
+#[track_caller]
+fn mistake(answer: &Answer) -> (String, String) {
+    let problem = answer.json();
+    let problems = problem["problems"].as_array().unwrap();
+    assert_eq!(problems.len(), 1, "{problem}");
+    let text = |name: &str| problems[0][name].as_str().unwrap().to_owned();
+    (text("path"), text("code"))
+}
+
+/// A share of a queue in the server's own machine.
+fn share(quotas: &Value, queue: &str, resource: &str) -> Value {
+    let of = |list: &Value, found: &dyn Fn(&Value) -> bool| {
+        list.as_array().unwrap().iter().find(|one| found(one)).cloned().unwrap_or_default()
+    };
+    let queue = of(&quotas["queues"], &|one| one["name"] == queue);
+    of(&queue["shares"]["local"], &|one| one["resource"] == resource)
+}
+
+fn holding(server: &Server) -> (Client, String) {
+    let editor = server.as_(Who::Editor);
+    let run = start(&editor, &document("holds", &format!("tasks:\n{}", task("hold", "sleep 60", ""))));
+    until_task(&editor, &run, "hold", "running");
+    (editor, run)
+}
+
+#[test]
+fn a_tree_is_made_and_told_with_what_it_holds() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    let group = json!({"quotas": {"local": {"guarantee": {"cpu": 4}}}});
+    ada.put("/quotas/groups/vision", "\"0\"", &group).expect(200);
+    let quota = json!({"guarantee": {"cpu": "50m"}, "limit": {"cpu": 2}, "per_person": {"runs": 3}});
+    let said = json!({"parent": "vision", "quotas": {"local": quota}});
+    let made = ada.put("/projects/default/quota", "\"0\"", &said).expect(200);
+    assert_eq!((made.etag().as_str(), &made.json()["parent"]), ("\"1\"", &json!("vision")));
+    assert_eq!(ada.get("/projects/default/quota").expect(200).json()["quotas"]["local"]["limit"]["cpu"], "2");
+    let (editor, run) = holding(&server);
+    let quotas = editor.get("/quotas").expect(200).json();
+    let cpu = share(&quotas, "default", "cpu");
+    let numbers = ["guarantee", "most", "held", "borrowed"].map(|name| cpu[name].as_f64().unwrap());
+    assert_eq!(numbers, [0.05, 2.0, 0.1, 0.05], "{quotas}");
+    assert_eq!(share(&quotas, "vision", "cpu")["held"], 0.1);
+    assert_eq!(share(&quotas, "default", "pods")["held"], Value::Null, "nobody said anything of pods");
+    let pool = &quotas["pools"][0];
+    assert_eq!((&pool["pool"], &pool["resources"][0]["capacity"]), (&json!("local"), &json!(8.0)));
+    assert_eq!(
+        (&pool["resources"][0]["guaranteed"], &pool["resources"][0]["held"]),
+        (&json!(4.0), &json!(0.1))
+    );
+    editor.post(&format!("/runs/{run}/cancel"), &json!({}));
+    until(&editor, &run, "cancelled");
+    assert_eq!(share(&editor.get("/quotas").expect(200).json(), "default", "cpu")["held"], 0.0);
+}
+
+#[test]
+fn others_are_sums_without_names() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    ada.post("/projects", &json!({"name": "hidden"})).expect(201);
+    let most = local(&json!({"guarantee": {"cpu": 3}}));
+    ada.put("/projects/hidden/quota", "*", &most).expect(200);
+    let viewer = server.as_(Who::Viewer);
+    let seen = viewer.get("/quotas").expect(200);
+    assert!(!seen.text().contains("hidden"), "{}", seen.text());
+    let names: Vec<Value> =
+        seen.json()["queues"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
+    assert_eq!(names, ["default"]);
+    assert_eq!(seen.json()["pools"][0]["resources"][0]["guaranteed"], 3.0);
+    assert!(!viewer.get("page:/quotas").expect(200).text().contains("hidden"));
+    viewer.get("/projects/hidden/quota").expect(404);
+    viewer.get("/projects/hidden/quota/history").expect(404);
+    viewer.get("/quotas/history").expect(403);
+    let edits = json!({"edits": []});
+    viewer.post("/quotas/preview", &edits).expect(403);
+    server.as_(Who::Owner).put("/projects/default/quota", "*", &most).expect(403);
+    assert_eq!(server.as_(Who::Stranger).get("/quotas").expect(200).json()["queues"], json!([]));
+    let all = ada.get("/quotas").expect(200).json();
+    assert_eq!(all["queues"].as_array().unwrap().len(), 2, "{all}");
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_its_field_and_changes_nothing() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    ada.put("/quotas/groups/a", "*", &local(&json!({"guarantee": {"cpu": 6}}))).expect(200);
+    ada.put("/quotas/groups/b", "*", &json!({"parent": "a"})).expect(200);
+    let before = ada.get("/quotas").expect(200).json();
+    let refused = |path: &str, body: &Value| mistake(&ada.put(path, "*", body).expect(422));
+    let found = |path: &str, code: &str| (path.to_owned(), code.to_owned());
+    let project = "/projects/default/quota";
+    for (body, path, code) in [
+        (json!({"parent": "none"}), "/parent", "unknown_place"),
+        (json!({"quotas": {"far": {}}}), "/quotas/far", "unknown_place"),
+        (json!({"quotas": {"/x": {}}}), "/quotas/~1x", "invalid_value"),
+        (local(&json!({"guarantee": {"cpu": 3}})), "/quotas/local/guarantee/cpu", "never_fits"),
+        (local(&json!({"guarantee": {"disk": 3}})), "/quotas/local/guarantee/disk", "invalid_value"),
+        (local(&json!({"limit": {"memory": "much"}})), "/quotas/local/limit/memory", "invalid_value"),
+        (local(&json!({"limit": {"runs": null}})), "/quotas/local/limit/runs", "invalid_value"),
+        (local(&json!({"weight": 0})), "/quotas/local/weight", "invalid_value"),
+        (
+            local(&json!({"guarantee": {"runs": 3}, "limit": {"runs": 2}})),
+            "/quotas/local/guarantee/runs",
+            "invalid_value",
+        ),
+    ] {
+        assert_eq!(refused(project, &body), found(path, code), "{body}");
+    }
+    let group = "/quotas/groups/a";
+    let each = local(&json!({"guarantee": {"cpu": 6}, "per_person": {"runs": 1}}));
+    assert_eq!(refused(group, &each), found("/quotas/local/per_person", "invalid_value"));
+    assert_eq!(refused(group, &json!({"parent": "b"})), found("/parent", "cycle"));
+    assert_eq!(refused("/quotas/groups/No", &json!({})), found("/group", "invalid_name"));
+    let inner = local(&json!({"guarantee": {"cpu": 7}}));
+    let inner = json!({"parent": "a", "quotas": inner["quotas"]});
+    assert_eq!(refused("/quotas/groups/b", &inner), found("/quotas/local/guarantee/cpu", "never_fits"));
+    ada.put(project, "*", &json!({"quota": {}})).expect(422);
+    ada.delete(group, "*").expect(409).problem("conflict");
+    ada.put("/projects/none/quota", "*", &json!({})).expect(404);
+    ada.get("/quotas/groups/none").expect(404);
+    assert_eq!(ada.get("/quotas").expect(200).json(), before);
+    let history = ada.get("/quotas/history").expect(200).json();
+    assert_eq!(history["items"].as_array().unwrap().len(), 2, "{history}");
+}
+
+#[test]
+fn a_limit_below_what_is_held_is_only_taken_from_who_knows() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    let (editor, run) = holding(&server);
+    let path = "/projects/default/quota";
+    let tight = json!({"quotas": {"local": {"limit": {"cpu": "50m"}}}});
+    let refused = ada.put(path, "*", &tight).expect(422);
+    assert_eq!(mistake(&refused), ("/quotas/local/limit/cpu".into(), "conflict".into()));
+    assert!(refused.text().contains("`default` holds 100m cpu of `local` now, and could hold 50m"));
+    assert_eq!(ada.get(path).expect(200).json()["revision"], 0);
+    let edit = json!({"kind": "project", "name": "default", "quotas": tight["quotas"]});
+    let preview = ada.post("/quotas/preview", &json!({"edits": [edit]})).expect(200).json();
+    assert_eq!(preview["problems"][0]["path"], "/edits/0/quotas/local/limit/cpu", "{preview}");
+    assert_eq!((&preview["over"]["count"], &preview["over"]["jobs"][0]["run"]), (&json!(1), &json!(run)));
+    assert_eq!(ada.get(path).expect(200).json()["revision"], 0, "a preview changes nothing");
+    let known = json!({"quotas": tight["quotas"], "below_use": true});
+    ada.put(path, "*", &known).expect(200);
+    editor.post(&format!("/runs/{run}/cancel"), &json!({}));
+    until(&editor, &run, "cancelled");
+}
+
+#[test]
+fn a_preview_says_what_is_wrong_with_what_it_is_asked() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    let preview = |edits: Value| ada.post("/quotas/preview", &json!({ "edits": edits }));
+    let nobody = preview(json!([{"kind": "project", "name": "nobody"}])).expect(422);
+    assert_eq!(mistake(&nobody), ("/edits/0/name".into(), "invalid_value".into()));
+    let quotas = json!({"local": {"limit": {"cpu": "much"}}});
+    let bad = preview(json!([{"kind": "project", "name": "default", "quotas": quotas}])).expect(422);
+    assert_eq!(mistake(&bad).0, "/edits/0/quotas/local/limit/cpu");
+    let many: Vec<Value> = (0..21).map(|n| json!({"kind": "group", "name": format!("g{n}")})).collect();
+    assert_eq!(mistake(&preview(json!(many)).expect(422)).0, "/edits");
+    let none = preview(json!([])).expect(200).json();
+    assert_eq!((&none["problems"], &none["start"]["count"]), (&json!([]), &json!(0)));
+}
+
+#[test]
+fn the_history_says_who_changed_what() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    let path = "/projects/default/quota";
+    ada.put("/quotas/groups/a", "*", &json!({})).expect(200);
+    ada.put(path, "*", &local(&json!({"limit": {"runs": 4}}))).expect(200);
+    ada.put(path, "*", &local(&json!({"limit": {"runs": 5}}))).expect(200);
+    ada.delete(path, "*").expect(204);
+    let seen = server.as_(Who::Viewer).get(&format!("{path}/history")).expect(200).json();
+    let runs = |at: usize, side: &str| seen["items"][at][side]["quotas"]["local"]["limit"]["runs"].clone();
+    assert_eq!(seen["items"].as_array().unwrap().len(), 3, "{seen}");
+    assert_eq!((runs(0, "before"), seen["items"][0].get("after")), (json!(5), None));
+    assert_eq!((runs(1, "before"), runs(1, "after")), (json!(4), json!(5)));
+    assert_eq!((seen["items"][2].get("before"), &seen["items"][2]["user"]), (None, &json!("ada")));
+    let all = ada.get("/quotas/history?limit=1").expect(200).json();
+    assert!(all["next_cursor"].is_string(), "{all}");
+    let of_group = ada.get("/quotas/history?queue=group/a").expect(200).json();
+    assert_eq!(of_group["items"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_pipeline_goes_where_its_project_may() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    let far = json!({"name": "far", "access": "kubeconfig", "kubeconfig": super::storage::clusters::AWAY,
+        "node_groups": {"cards": {"selector": {"pool": "cards"}}}});
+    ada.post("/clusters", &far).expect(201);
+    let bind = |places: &Value| ada.put("/projects/default/places", "*", places);
+    let editor = server.as_(Who::Editor);
+    let said = |more: &str| document("goes", &format!("{more}tasks:\n{}", task("say", "true", "")));
+    let check = |more: &str| {
+        let body = json!({"document": said(more)});
+        editor.post("/projects/default/validate", &body).expect(200).json()["problems"].clone()
+    };
+    let refused = bind(&json!({"allowed": ["local", "near"], "usual": "far"})).expect(422).json();
+    let fields: Vec<&Value> =
+        refused["problems"].as_array().unwrap().iter().map(|one| &one["path"]).collect();
+    assert_eq!(fields, ["/allowed/1", "/usual"]);
+    let bound = bind(&json!({"allowed": ["local"]})).expect(200).json();
+    assert_eq!(bound["places"], json!({"allowed": ["local"]}));
+    assert_eq!(check(""), json!([]));
+    let away = check("cluster: far\n");
+    assert_eq!((&away[0]["path"], &away[0]["line"]), (&json!("/cluster"), &json!(3)), "{away}");
+    assert!(
+        away[0]["message"].as_str().unwrap().contains("not bound to `far`: name one of `local`"),
+        "{away}"
+    );
+    let started = editor.post("/projects/default/runs", &json!({"document": said("cluster: far\n")}));
+    assert_eq!(mistake(&started.expect(422)).0, "/cluster");
+    // The project's own place, where the pipeline names none.
+    bind(&json!({"allowed": ["far/cards"]})).expect(200);
+    let compiled = editor.post("/projects/default/validate", &json!({"document": said("cluster: local\n")}));
+    assert_eq!(compiled.expect(200).json()["problems"][0]["path"], "/cluster");
+    server.as_(Who::Owner).put("/projects/default/places", "*", &json!({})).expect(403);
+    bind(&json!({})).expect(200);
+    assert_eq!(check("cluster: local\n"), json!([]));
+}
