@@ -63,7 +63,7 @@ pub use backend::Backend;
 pub use conditions::PageOf;
 pub use error::StoreError;
 pub use figures::TaskFigures;
-pub use holding::{HeldElsewhere, Holding};
+pub use holding::Holding;
 pub use idempotency::Idempotent;
 pub use instances::TaskCount;
 pub use lease::Lease;

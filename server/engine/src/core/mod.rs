@@ -28,7 +28,7 @@ use cubeloom_domain::job::Job;
 use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::record::Changes;
 use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx, Timestamp};
-use cubeloom_store::HeldElsewhere;
+use cubeloom_store::Holding;
 
 use self::active::ActiveRun;
 pub use self::observe::Answer;
@@ -195,7 +195,7 @@ impl Core {
     }
 
     /// Takes in what runs of other servers hold: it is counted, and nothing is asked of it.
-    pub fn set_held_elsewhere(&mut self, held: &[HeldElsewhere], now: Timestamp) {
+    pub fn set_held_elsewhere(&mut self, held: &[Holding], now: Timestamp) {
         for (cluster, place) in &mut self.places {
             let here = held.iter().filter(|held| held.attempt.pool.cluster == *cluster);
             place.set_held_elsewhere(here.collect(), now);

@@ -11,7 +11,7 @@ use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::resources::Resources;
 use cubeloom_domain::{AttemptKey, Timestamp};
-use cubeloom_store::HeldElsewhere;
+use cubeloom_store::Holding;
 
 use super::active::ActiveRun;
 use super::{At, Slot};
@@ -126,7 +126,7 @@ impl Place {
     }
 
     /// Takes in what attempts of other servers hold now.
-    pub fn set_held_elsewhere(&mut self, held: Vec<&HeldElsewhere>, now: Timestamp) {
+    pub fn set_held_elsewhere(&mut self, held: Vec<&Holding>, now: Timestamp) {
         let keys: HashSet<&AttemptKey> = held.iter().map(|held| &held.attempt.key).collect();
         let gone: Vec<AttemptKey> =
             self.elsewhere.keys().filter(|key| !keys.contains(key)).cloned().collect();
@@ -180,7 +180,7 @@ impl Place {
 }
 
 /// What the desk is told of another server's attempt.
-fn foreign(held: &HeldElsewhere) -> Spec {
+fn foreign(held: &Holding) -> Spec {
     let attempt = &held.attempt;
     let mut fixed = Ask { cpu: attempt.amount.cpu.0, memory: attempt.amount.memory.0, ..Ask::default() };
     fixed.pods = u64::from(attempt.workers);
