@@ -9,6 +9,7 @@ use serde_json::Value;
 /// What each crate may depend on, among ours. A crate's tests may use `testkit` besides.
 const ARROWS: &[(&str, &[&str])] = &[
     ("domain", &[]),
+    ("admission", &["domain"]),
     ("compiler", &["domain"]),
     ("store", &["domain"]),
     ("storage", &["domain"]),
@@ -16,12 +17,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("executor-local", &["domain", "workers"]),
     ("executor-kubernetes", &["domain", "workers"]),
     ("testkit", &["domain"]),
-    ("engine", &["domain", "compiler", "store", "storage"]),
-    ("web", &["domain", "compiler", "store", "storage"]),
+    ("engine", &["domain", "admission", "compiler", "store", "storage"]),
+    ("web", &["domain", "admission", "compiler", "store", "storage"]),
     (
         "app",
         &[
             "domain",
+            "admission",
             "compiler",
             "store",
             "storage",
@@ -37,6 +39,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "tests",
         &[
             "domain",
+            "admission",
             "compiler",
             "store",
             "storage",
@@ -65,7 +68,7 @@ const BEHIND: &[(&str, &[&str])] = &[
 ];
 
 /// Crates without clock, network, database or environment, and what would bring one of these in.
-const PURE: &[&str] = &["domain", "compiler"];
+const PURE: &[&str] = &["domain", "admission", "compiler"];
 const IMPURE: &[&str] = &["tokio", "rustix", "libc", "reqwest", "hyper", "axum"];
 
 #[test]

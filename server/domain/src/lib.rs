@@ -35,6 +35,7 @@ pub mod template;
 pub mod terminal;
 pub mod usage;
 pub mod vault;
+pub mod waiting;
 
 pub use clock::{Clock, Timestamp};
 pub use ids::{AttemptKey, InstanceIx, InstanceKey, RunId, TaskIx};

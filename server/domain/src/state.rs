@@ -8,6 +8,7 @@ use crate::clock::Timestamp;
 use crate::executor::StopCause;
 use crate::ids::RunId;
 use crate::outcome::{Failure, Outcome};
+use crate::waiting::Explanation;
 
 /// A transition that the present state does not have.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -72,11 +73,33 @@ pub enum WaitReason {
     Capacity {
         /// A sentence with the amounts.
         message: String,
+        /// The same as data, and who holds what is missing.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        why: Option<Box<Explanation>>,
     },
     /// A job that is ahead needs the room.
     Behind {
         /// A sentence that names it.
         message: String,
+        /// The same as data.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        why: Option<Box<Explanation>>,
+    },
+    /// Its project, a group above it, or the person has all that it may have, or others have what it may not borrow.
+    Quota {
+        /// A sentence with the amounts.
+        message: String,
+        /// The same as data, and who holds what is missing.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        why: Option<Box<Explanation>>,
+    },
+    /// A limit that it names is used up.
+    NamedLimit {
+        /// A sentence that names the limit.
+        message: String,
+        /// The same as data, and who holds it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        why: Option<Box<Explanation>>,
     },
     /// The pipeline's or the task's parallelism is used up.
     Parallelism {
@@ -92,8 +115,24 @@ impl WaitReason {
     #[must_use]
     pub fn message(&self) -> &str {
         match self {
-            Self::Capacity { message } | Self::Behind { message } | Self::Parallelism { message } => message,
+            Self::Capacity { message, .. }
+            | Self::Behind { message, .. }
+            | Self::Quota { message, .. }
+            | Self::NamedLimit { message, .. }
+            | Self::Parallelism { message } => message,
             Self::Decision(question) => &question.message,
+        }
+    }
+
+    /// The same as data, where a rule of admission is the reason.
+    #[must_use]
+    pub fn explanation(&self) -> Option<&Explanation> {
+        match self {
+            Self::Capacity { why, .. }
+            | Self::Behind { why, .. }
+            | Self::Quota { why, .. }
+            | Self::NamedLimit { why, .. } => why.as_deref(),
+            Self::Parallelism { .. } | Self::Decision(_) => None,
         }
     }
 }
@@ -300,5 +339,19 @@ impl AttemptState {
             Self::Ended { .. } => Err(BadTransition { what: "an attempt", from: "ended", to: "ended" }),
             live => Ok(Self::Ended { started_at: live.started_at(), ended_at, outcome }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_stored_before_reasons_were_data_is_read() {
+        let old = r#"{"rule":"capacity","message":"asks for 2 CPU, 1 are free"}"#;
+        let reason: WaitReason = serde_json::from_str(old).unwrap();
+        assert_eq!(reason.message(), "asks for 2 CPU, 1 are free");
+        assert_eq!(reason.explanation(), None);
+        assert_eq!(serde_json::to_string(&reason).unwrap(), old);
     }
 }

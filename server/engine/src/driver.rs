@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cubeloom_admission::Settings;
 use cubeloom_domain::clusters::{Clusters, RUNS};
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::{Event, Executor, Observation, Observer};
@@ -153,13 +154,14 @@ impl Engine {
         let (stop, stopping) = watch::channel(false);
         store.release_all(&config.owner).await.map_err(EngineError::Start)?;
         let lease = Lease { owner: config.owner.clone() };
+        let settings = Settings { grace: config.grace, ..Settings::default() };
         let mut engine = Self {
             config,
             store,
             clock,
             clusters,
             runs,
-            core: Core::new(),
+            core: Core::new(settings),
             lease,
             renew_at: Timestamp::default(),
             wished: Vec::new(),
@@ -240,6 +242,7 @@ impl Engine {
     async fn try_look(&mut self) -> Result<(), StoreError> {
         let now = self.clock.now();
         let owner = self.config.owner.clone();
+        self.core.set_queues(self.store.queues().await?);
         if now >= self.renew_at {
             self.renew(now).await?;
         }
@@ -252,6 +255,7 @@ impl Engine {
         if !acquired.is_empty() {
             self.core.start_queued_runs(now);
         }
+        self.core.set_held_elsewhere(&self.store.held_elsewhere(&owner).await?, now);
         let wishes = self.store.wishes(&self.core.run_ids()).await?;
         for wish in wishes {
             self.wished.push((wish.run.clone(), wish.id));

@@ -27,14 +27,28 @@ impl Store {
     /// # Errors
     /// When the database refuses.
     pub async fn holding(&self) -> Result<Vec<Holding>, StoreError> {
+        let which = "r.live = 1 ORDER BY a.created_at DESC, a.run_id, a.task, a.instance, a.n";
+        self.holdings(which, Values::texts("attempt", &[])?).await
+    }
+
+    /// The attempts that have not ended of runs that others lead. Of those that this one leads nothing is read.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn held_elsewhere(&self, owner: &str) -> Result<Vec<Holding>, StoreError> {
+        let which = "r.lease_owner IS NOT NULL AND r.lease_owner <> $1";
+        self.holdings(which, Values::texts("attempt", &[owner])?).await
+    }
+
+    async fn holdings(&self, which: &str, values: Values) -> Result<Vec<Holding>, StoreError> {
         let columns: Vec<String> =
             ATTEMPT_COLUMNS.split(',').map(|column| format!("a.{}", column.trim())).collect();
         let sql = format!(
-            "SELECT {}, r.project, r.pipeline, r.user_name FROM runs r JOIN attempts a ON a.run_id = r.id AND a.live = 1 \
-             WHERE r.live = 1 ORDER BY a.created_at DESC, a.run_id, a.task, a.instance, a.n",
+            "SELECT {}, r.project, r.pipeline, r.user_name FROM runs r \
+             JOIN attempts a ON a.run_id = r.id AND a.live = 1 WHERE {which}",
             columns.join(", ")
         );
-        self.all(AssertSqlSafe(sql), Values::texts("attempt", &[])?, |row| {
+        self.all(AssertSqlSafe(sql), values, |row| {
             let mut columns = Columns::of("attempt", row);
             let attempt = rows::attempt_from(&mut columns)?;
             Ok(Holding {

@@ -58,6 +58,7 @@ struct Inner {
     bound: HashSet<AttemptKey>,
     order: Vec<AttemptKey>,
     keep_history: bool,
+    ignores_cancels: bool,
 }
 
 impl FakeExecutor {
@@ -121,6 +122,11 @@ impl FakeExecutor {
     /// Says that a job that is held has measured something.
     pub fn measure(&self, key: &AttemptKey, metric: Metric) {
         self.lock().tell(key, Event::Measured(metric));
+    }
+
+    /// From now on, jobs that are told to stop take no notice; or they do again.
+    pub fn ignore_cancels(&self, ignore: bool) {
+        self.lock().ignores_cancels = ignore;
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -231,6 +237,9 @@ impl Executor for FakeExecutor {
         let key = key.clone();
         Box::pin(async move {
             let mut inner = self.lock();
+            if inner.ignores_cancels {
+                return;
+            }
             // Also one that was never submitted: a submission that comes after it must not start.
             if inner.jobs.remove(&key) || !inner.ended.contains_key(&key) {
                 self.end(&mut inner, &key, Outcome::Cancelled, Report::default());

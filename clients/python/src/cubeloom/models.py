@@ -2188,7 +2188,7 @@ class WaitView(TypedDict):
 
     rule: str
     """
-    `capacity`, `behind`, `parallelism`, `decision`, or `unknown` before anybody has looked.
+    `capacity`, `behind`, `quota`, `named_limit`, `parallelism`, `decision`, or `unknown` before anybody has looked.
     """
     message: str
     """

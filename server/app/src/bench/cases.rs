@@ -3,7 +3,7 @@
 use std::pin::Pin;
 
 use super::figures::Figure;
-use super::{Setting, fake, history, idle, local, web};
+use super::{Setting, admission, fake, history, idle, local, web};
 
 /// What a case yields.
 pub type Outcome = Pin<Box<dyn Future<Output = anyhow::Result<Vec<Figure>>>>>;
@@ -51,6 +51,18 @@ pub const CASES: &[Case] = &[
         about: "10 tasks that sleep for 2 s, at once",
         once: false,
         run: |setting| Box::pin(local::long(setting)),
+    },
+    Case {
+        name: "admission",
+        about: "1,000 queues with 50,000 waiting jobs: admissions a second, and passes",
+        once: false,
+        run: |setting| Box::pin(admission::queue(setting)),
+    },
+    Case {
+        name: "month",
+        about: "a simulated month of 10,000 jobs, gangs of 1 to 64 cards, with failures (seed 1)",
+        once: true,
+        run: |setting| Box::pin(admission::month(setting)),
     },
     Case {
         name: "sqlite",

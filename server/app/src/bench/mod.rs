@@ -3,6 +3,7 @@
 //! Each round of a case runs in a process of its own (this program again, with `--one`), so that memory figures
 //! are of that case alone and nothing is warm that a user's server would not have. Medians are over the rounds.
 
+mod admission;
 mod cases;
 mod fake;
 mod figures;

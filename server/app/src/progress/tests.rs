@@ -103,7 +103,7 @@ fn the_block_says_what_goes_on() {
     instance(&mut view, 0, InstanceState::Succeeded { reused: None });
     instance(&mut view, 1, InstanceState::Active);
     let key = attempt(&mut view, 1, started(2 * SECOND));
-    let reason = WaitReason::Capacity { message: "needs 4 CPU, and 1 is free".into() };
+    let reason = WaitReason::Capacity { message: "needs 4 CPU, and 1 is free".into(), why: None };
     instance(&mut view, 2, InstanceState::Waiting { since: Timestamp(SECOND), reason: Some(reason) });
     view.apply(RunEvent::Progress(key, Progress { step: 3.0, total: Some(4.0) }));
     let lines = block(&view, Timestamp(5 * SECOND), (80, 24), Styles::plain());

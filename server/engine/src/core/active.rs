@@ -86,6 +86,8 @@ pub struct Instance {
     pub outdone: Option<String>,
     /// Whether the cache was asked and has not answered.
     pub is_asked: bool,
+    /// Until when it borrows nothing, as it had to give back.
+    pub cool_until: Option<Timestamp>,
     /// Whether this pass changed it.
     pub dirty: bool,
 }
@@ -126,6 +128,7 @@ impl Instance {
             measured: 0,
             outdone: None,
             is_asked: false,
+            cool_until: None,
             dirty: false,
         }
     }

@@ -22,6 +22,7 @@ impl Core {
     /// Takes a leased run into memory and goes on with it where its stored state says. A queued one waits for
     /// [`Self::start_queued_runs`]: only when all are here is it known how many are active.
     pub fn load(&mut self, loaded: LoadedRun, now: Timestamp) {
+        self.now = now;
         let id = loaded.record.id.clone();
         if self.has(&id) {
             return;
@@ -87,6 +88,7 @@ impl Core {
         instance.attempt = record.key.n;
         self.watch_timeout(at, &record);
         self.hold(at, record.clone(), false);
+        self.hold_place(at, &record);
         // Of a cluster that is not known now, it stays as it is: nobody can say what became of it.
         let Some(executor) = self.executor(at) else { return };
         match job.and_then(|job| submission(job, &record.bindings)) {
@@ -120,14 +122,27 @@ impl Core {
     /// Counts an attempt as live.
     pub(super) fn hold(&mut self, at: At, record: AttemptRecord, dirty: bool) {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
-        if let Some(place) = self.places.get_mut(run.place_of(at.task)) {
-            place.used = place.used.plus(record.amount);
-        }
         run.active += 1;
         run.tasks[at.task.index()].active += 1;
         self.live.insert(record.key.clone(), at);
         if let Some(instance) = run.instance_mut(at) {
             instance.live = Some(Box::new(LiveAttempt { record, dirty }));
+        }
+    }
+
+    /// What an attempt of an earlier server holds is held, and given back if that server had told it to stop.
+    fn hold_place(&mut self, at: At, record: &AttemptRecord) {
+        let now = self.now;
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
+        let Some(place) = self.places.get_mut(run.place_of(at.task)) else { return };
+        let planned = run.plan.task(at.task);
+        let fixed: u32 = planned.roles.iter().rev().skip(1).map(|role| role.replicas).sum();
+        let workers =
+            planned.elastic.filter(|_| !place.scales).map_or(0, |_| record.workers.saturating_sub(fixed));
+        let since = record.state.started_at().unwrap_or(record.created_at);
+        place.hold(run, at, workers, since, now);
+        if matches!(record.state, AttemptState::Stopping { .. }) {
+            place.leave(at, now);
         }
     }
 

@@ -11,25 +11,30 @@ mod ends;
 mod load;
 mod observe;
 mod output;
+mod place;
 mod prepare;
 mod ready;
 mod search;
+mod why;
 mod wishes;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
+use cubeloom_admission::Settings;
 use cubeloom_domain::executor::{Executor, StopCause, Submission};
 use cubeloom_domain::job::Job;
+use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::record::Changes;
-use cubeloom_domain::resources::Amount;
 use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx, Timestamp};
+use cubeloom_store::Holding;
 
 use self::active::ActiveRun;
 pub use self::observe::Answer;
 pub use self::output::Demand;
 use self::output::Output;
+use self::place::Place;
 
 /// The place of a run in memory.
 type Slot = usize;
@@ -54,33 +59,6 @@ enum Timer {
     Timeout(At, u32),
     /// Nobody has decided in the time that there was for it.
     Undecided(At),
-}
-
-/// A cluster as the engine sees it.
-struct Place {
-    executor: Arc<dyn Executor>,
-    capacity: Amount,
-    nodes: usize,
-    /// Whether its own scheduler gives elastic jobs their workers, between their least and their most.
-    scales: bool,
-    used: Amount,
-    queue: BTreeSet<QueueKey>,
-}
-
-impl Place {
-    fn new(executor: Arc<dyn Executor>) -> Self {
-        let (used, queue) = (Amount::default(), BTreeSet::new());
-        let mut place = Self { executor, capacity: Amount::default(), nodes: 0, scales: false, used, queue };
-        place.look();
-        place
-    }
-
-    /// Asks what the cluster has now.
-    fn look(&mut self) {
-        let facts = self.executor.facts();
-        (self.capacity, self.nodes) = (facts.capacity(), facts.nodes.len());
-        self.scales = facts.kubernetes.is_some_and(|facts| facts.volcano.is_some());
-    }
 }
 
 /// What the driver must do after the changes of a pass are stored.
@@ -128,6 +106,11 @@ pub struct Preparation {
 /// The leased runs.
 pub struct Core {
     places: BTreeMap<String, Place>,
+    settings: Settings,
+    /// The tree of queues.
+    queues: Arc<Vec<QueueRecord>>,
+    /// The moment of the last thing that happened.
+    now: Timestamp,
     /// By slot. A slot is never given again, so a run that has left must cost next to nothing here.
     runs: Vec<Option<Box<ActiveRun>>>,
     slots: HashMap<RunId, Slot>,
@@ -149,9 +132,12 @@ pub struct Core {
 
 impl Core {
     /// Without runs, and without clusters: [`Self::join`] brings them.
-    pub fn new() -> Self {
+    pub fn new(settings: Settings) -> Self {
         Self {
             places: BTreeMap::new(),
+            settings,
+            queues: Arc::default(),
+            now: Timestamp::default(),
             runs: Vec::new(),
             slots: HashMap::new(),
             live: HashMap::new(),
@@ -176,11 +162,7 @@ impl Core {
         attach: impl Fn(&Arc<dyn Executor>),
     ) -> Vec<RunId> {
         let mut new = BTreeSet::new();
-        self.places.retain(|name, place| {
-            place.used != Amount::default()
-                || !place.queue.is_empty()
-                || clusters.iter().any(|(known, _)| known == name)
-        });
+        self.places.retain(|name, place| !place.is_idle() || clusters.iter().any(|(known, _)| known == name));
         for (name, executor) in clusters {
             match self.places.get_mut(&name) {
                 Some(place) if Arc::ptr_eq(&place.executor, &executor) => place.look(),
@@ -188,7 +170,10 @@ impl Core {
                     attach(&executor);
                     match known {
                         Some(place) => place.executor = executor,
-                        None => drop(self.places.insert(name.clone(), Place::new(executor))),
+                        None => {
+                            let place = Place::new(&name, executor, self.settings.clone(), &self.queues);
+                            self.places.insert(name.clone(), place);
+                        }
                     }
                     new.insert(name);
                 }
@@ -196,6 +181,32 @@ impl Core {
         }
         let records = self.runs.iter().flatten().filter(|run| new.contains(&run.plan.cluster));
         records.map(|run| run.record.id.clone()).collect()
+    }
+
+    /// Takes in what queues there are, and what each is guaranteed and may hold.
+    pub fn set_queues(&mut self, queues: Vec<QueueRecord>) {
+        if *self.queues == queues {
+            return;
+        }
+        self.queues = Arc::new(queues);
+        for place in self.places.values_mut() {
+            place.set_queues(&self.queues);
+        }
+    }
+
+    /// Takes in what runs of other servers hold: it is counted, and nothing is asked of it.
+    pub fn set_held_elsewhere(&mut self, held: &[Holding], now: Timestamp) {
+        for (cluster, place) in &mut self.places {
+            let here = held.iter().filter(|held| held.attempt.pool.cluster == *cluster);
+            place.set_held_elsewhere(here.collect(), now);
+        }
+    }
+
+    /// An instance holds nothing of its cluster any more, and does not wait for it. True when it did.
+    fn leave_place(&mut self, at: At) -> bool {
+        let now = self.now;
+        let Some(run) = self.runs[at.slot].as_ref() else { return false };
+        self.places.get_mut(run.place_of(at.task)).is_some_and(|place| place.remove(at, now))
     }
 
     /// The executor that an instance's jobs go to.
@@ -216,7 +227,8 @@ impl Core {
 
     /// When the next timer is due.
     pub fn next_timer(&self) -> Option<Timestamp> {
-        self.timers.first().map(|(at, _)| *at)
+        let passes = self.places.values().filter_map(|place| place.again);
+        self.timers.first().map(|(at, _)| *at).into_iter().chain(passes).min()
     }
 
     /// When what has changed must be stored.
@@ -238,7 +250,7 @@ impl Core {
             self.free(&key);
         }
         for place in self.places.values_mut() {
-            place.queue.retain(|(_, _, at)| !gone(at));
+            place.remove_waiting(slot, self.now);
         }
         self.timers.retain(|(_, timer)| match timer {
             Timer::Retry(at) | Timer::Timeout(at, _) | Timer::Undecided(at) => !gone(at),
@@ -258,9 +270,7 @@ impl Core {
         if let Some((started, limit)) = started_at.zip(run.plan.task(at.task).timeout) {
             self.timers.remove(&(started.plus(limit.0), Timer::Timeout(at, key.n)));
         }
-        if let Some(place) = self.places.get_mut(run.place_of(at.task)) {
-            place.used = place.used.minus(attempt.record.amount);
-        }
+        self.leave_place(at);
         Some(attempt)
     }
 

@@ -29,6 +29,7 @@ pub struct Answer {
 impl Core {
     /// Takes one report of an executor. Reports about attempts that are not live are late, and change nothing.
     pub fn observe(&mut self, observation: Observation, now: Timestamp) {
+        self.now = now;
         let Some(at) = self.live.get(&observation.key).copied() else { return };
         match observation.event {
             Event::Preparing(_) | Event::Progress(_) => {}
@@ -98,6 +99,8 @@ impl Core {
         };
         let is_outdone =
             matches!(live.record.state, AttemptState::Stopping { cause: StopCause::Outdone, .. });
+        let gave_back =
+            matches!(live.record.state, AttemptState::Stopping { cause: StopCause::Preempted, .. });
         let policy = planned.retry.clone();
         let mut record = live.record;
         if let (AttemptState::Submitting, Some(started)) = (&record.state, ended.started_at) {
@@ -125,6 +128,8 @@ impl Core {
                 self.end_instance(at, state, ended.ended_at);
             }
             Outcome::Cancelled => self.end_instance(at, InstanceState::Cancelled, ended.ended_at),
+            // It did what it was told: that is no failure, and no try.
+            Outcome::Failed(_) if gave_back && !self.is_stopping(at.slot) => self.give_way(at, now),
             Outcome::Failed(failure) => match retry::decide(policy.as_ref(), failure.kind, tries) {
                 Some(wait) if !self.is_stopping(at.slot) => self.try_again(at, now.plus(wait), now),
                 _ => {
@@ -134,6 +139,16 @@ impl Core {
             },
         }
         self.let_in(at.slot, at.task);
+    }
+
+    /// An attempt has given back what it held: it waits again, and for a while does not borrow.
+    fn give_way(&mut self, at: At, now: Timestamp) {
+        let cool_down = self.settings.cool_down;
+        if let Some(instance) = self.instance_mut(at) {
+            instance.tries = instance.tries.saturating_sub(1);
+            instance.cool_until = Some(now.plus(cool_down));
+        }
+        self.try_again(at, now, now);
     }
 
     fn try_again(&mut self, at: At, until: Timestamp, now: Timestamp) {
@@ -189,6 +204,7 @@ impl Core {
 
     /// What was due by now: waits that are over, attempts that took too long.
     pub fn tick(&mut self, now: Timestamp) {
+        self.now = now;
         while let Some((due, timer)) = self.timers.first().copied() {
             if due > now {
                 return;
@@ -223,6 +239,12 @@ impl Core {
         let key = live.record.key.clone();
         if let Some(executor) = self.executor(at) {
             self.output.actions.push(Action::Cancel(executor, key, cause));
+        }
+        let now = self.now;
+        if let Some(run) = self.runs[at.slot].as_ref()
+            && let Some(place) = self.places.get_mut(run.place_of(at.task))
+        {
+            place.leave(at, now);
         }
         self.touch(at);
     }

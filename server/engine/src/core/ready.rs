@@ -220,13 +220,21 @@ impl Core {
             return self.explain(at, WaitReason::Parallelism { message });
         }
         run.queued += 1;
-        let cluster = run.place_of(at.task);
-        if let Some(place) = self.places.get_mut(cluster) {
-            place.queue.insert(key);
-            return;
+        if !self.wait_for_place(at)
+            && let Some(cluster) = self.runs[at.slot].as_ref().map(|run| run.place_of(at.task))
+        {
+            let message = format!("its cluster `{cluster}` is not known to this server");
+            self.explain(at, WaitReason::Capacity { message, why: None });
         }
-        let message = format!("its cluster `{cluster}` is not known to this server");
-        self.explain(at, WaitReason::Capacity { message });
+    }
+
+    /// Puts an instance into its cluster's queue, if that is known.
+    fn wait_for_place(&mut self, at: At) -> bool {
+        let Some(run) = self.runs[at.slot].as_ref() else { return false };
+        let Some(place) = self.places.get_mut(run.place_of(at.task)) else { return false };
+        let cool_until = run.tasks[at.task.index()].instances[at.instance as usize].cool_until;
+        place.wait(run, at, cool_until);
+        true
     }
 
     /// Takes an instance that waits out of whichever queue it stands in, but for that of its task.
@@ -234,10 +242,11 @@ impl Core {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         let ready_at = run.tasks[at.task.index()].instances[at.instance as usize].ready_at;
         let key = (Reverse(run.plan.task(at.task).priority), ready_at, at);
-        let place = self.places.get_mut(run.place_of(at.task));
         if run.backlog.remove(&key) {
             run.tasks[at.task.index()].queued -= 1;
-        } else if place.is_some_and(|place| place.queue.remove(&key)) {
+        } else if self.leave_place(at)
+            && let Some(run) = self.runs[at.slot].as_mut()
+        {
             run.tasks[at.task.index()].queued -= 1;
             run.queued -= 1;
         }
@@ -249,13 +258,16 @@ impl Core {
         if let Some(instance) = run.tasks[task.index()].backlog.pop_front() {
             self.queue_up(At { slot, task, instance });
         }
-        let Some(run) = self.runs[slot].as_mut() else { return };
-        while run.plan.parallelism.is_none_or(|limit| run.queued + run.active < limit) {
+        while let Some(run) = self.runs[slot].as_mut()
+            && run.plan.parallelism.is_none_or(|limit| run.queued + run.active < limit)
+        {
             let Some(key) = run.backlog.first().copied() else { return };
-            let Some(place) = self.places.get_mut(run.place_of(key.2.task)) else { return };
+            if !self.places.contains_key(run.place_of(key.2.task)) {
+                return;
+            }
             run.backlog.remove(&key);
             run.queued += 1;
-            place.queue.insert(key);
+            self.wait_for_place(key.2);
         }
     }
 }

@@ -66,7 +66,7 @@ impl Core {
         run.backlog.clear();
         run.queued = 0;
         for place in self.places.values_mut() {
-            place.queue.retain(|(_, _, at)| at.slot != slot);
+            place.remove_waiting(slot, now);
         }
         let mut open = Vec::new();
         for (ix, cell) in (0u32..).zip(&mut run.tasks) {

@@ -1,6 +1,5 @@
 //! The policies: plain values in, a decision out. No clock, no store, no executor.
 
-pub mod admission;
 pub mod asha;
 pub mod finish;
 pub mod retry;

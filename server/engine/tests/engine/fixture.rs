@@ -143,7 +143,7 @@ impl Server {
     pub async fn run_with(&self, plan: &RunPlan, taken: &TakenOver) -> RunId {
         let record = RunRecord {
             id: plan.context.id.clone(),
-            project: "default".into(),
+            project: plan.context.project.clone(),
             pipeline: plan.pipeline.clone(),
             user: "tester".into(),
             state: RunState::Queued,

@@ -9,4 +9,5 @@ mod flow;
 mod parts;
 mod retries;
 mod search;
+mod sharing;
 mod wishes;

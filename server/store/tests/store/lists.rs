@@ -269,7 +269,7 @@ async fn what_is_asked_for_stands_in_the_log(fixture: Fixture) {
 /// One instance in each state, more than once in some of them.
 fn states() -> Vec<InstanceState> {
     let since = |n| InstanceState::Waiting { since: Timestamp(n), reason: None };
-    let reason = Some(WaitReason::Capacity { message: "4 of 5 cores".into() });
+    let reason = Some(WaitReason::Capacity { message: "4 of 5 cores".into(), why: None });
     let failure = |message: &str| Failure::new(FailureKind::Exit, message);
     let reused = ReusedFrom { run: run_id(1), task: "x".into(), ended_at: Timestamp(3) };
     vec![

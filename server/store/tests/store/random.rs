@@ -72,7 +72,7 @@ fn failure() -> impl Strategy<Value = Failure> {
 
 fn instance_state() -> impl Strategy<Value = InstanceState> {
     let reused = (time(), text()).prop_map(|(ended_at, task)| ReusedFrom { run: run_id(9), task, ended_at });
-    let reason = any::<String>().prop_map(|message| WaitReason::Capacity { message });
+    let reason = any::<String>().prop_map(|message| WaitReason::Capacity { message, why: None });
     prop_oneof![
         Just(InstanceState::Pending),
         (time(), option::of(reason)).prop_map(|(since, reason)| InstanceState::Waiting { since, reason }),

@@ -79,7 +79,7 @@ pub struct TaskView {
 /// Why something waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WaitView {
-    /// `capacity`, `behind`, `parallelism`, `decision`, or `unknown` before anybody has looked.
+    /// `capacity`, `behind`, `quota`, `named_limit`, `parallelism`, `decision`, or `unknown` before anybody has looked.
     pub rule: String,
     /// A sentence with the amounts; for `decision`, what is asked.
     pub message: String,

@@ -59,6 +59,8 @@ impl Row {
         let rule = frame.t(match wait.rule.as_str() {
             "capacity" => "run.wait-capacity",
             "behind" => "run.wait-behind",
+            "quota" => "run.wait-quota",
+            "named_limit" => "run.wait-named-limit",
             "parallelism" => "run.wait-parallelism",
             _ => "run.wait-unknown",
         });

@@ -1,0 +1,182 @@
+//! Amounts as arrays: each resource has an index, so that sums and comparisons are loops without a look-up.
+
+use std::sync::Arc;
+
+use cubeloom_domain::quota::{Amounts, Resource};
+
+/// How many resources a cluster's desk counts. Of types of cards beyond the last one, only the number of all cards is kept.
+pub(crate) const KINDS: usize = 16;
+/// The workers.
+pub(crate) const PODS: usize = 3;
+/// The runs.
+pub(crate) const RUNS: usize = 4;
+
+/// An amount of each resource.
+pub(crate) type Vector = [u64; KINDS];
+
+/// Nothing.
+pub(crate) const NOTHING: Vector = [0; KINDS];
+/// No bound.
+pub(crate) const BOUNDLESS: Vector = [u64::MAX; KINDS];
+
+/// What a job, or some workers of it, ask for; or what a pool has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ask {
+    /// Processing power, in thousandths of a core.
+    pub cpu: u64,
+    /// Memory, in bytes.
+    pub memory: u64,
+    /// Workers; of a pool, how many it can have: 0 for as many as there may be.
+    pub pods: u64,
+    /// Whole cards, by what their type is called; without it, of any type.
+    pub cards: Vec<(Option<Arc<str>>, u64)>,
+}
+
+impl Ask {
+    /// Whole cards of any type.
+    #[must_use]
+    pub fn of(cpu: u64, memory: u64, pods: u64, gpus: u64) -> Self {
+        let cards = if gpus > 0 { vec![(None, gpus)] } else { Vec::new() };
+        Self { cpu, memory, pods, cards }
+    }
+}
+
+pub(crate) fn plus(left: &Vector, right: &Vector) -> Vector {
+    std::array::from_fn(|at| left[at].saturating_add(right[at]))
+}
+
+pub(crate) fn minus(left: &Vector, right: &Vector) -> Vector {
+    std::array::from_fn(|at| left[at].saturating_sub(right[at]))
+}
+
+pub(crate) fn times(vector: &Vector, count: u32) -> Vector {
+    std::array::from_fn(|at| vector[at].saturating_mul(u64::from(count)))
+}
+
+/// The first resource of which `asked` and `held` together are more than `bound`; of those that are asked for.
+pub(crate) fn beyond(asked: &Vector, held: &Vector, bound: &Vector) -> Option<usize> {
+    (0..KINDS).find(|at| asked[*at] > 0 && held[*at].saturating_add(asked[*at]) > bound[*at])
+}
+
+/// The indices of resources.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kinds(Vec<Resource>);
+
+impl Default for Kinds {
+    fn default() -> Self {
+        Self(vec![Resource::Cpu, Resource::Memory, Resource::Gpus, Resource::Pods, Resource::Runs])
+    }
+}
+
+impl Kinds {
+    /// Makes room for a type of cards. True when it was not known.
+    pub(crate) fn add_type(&mut self, name: &str) -> bool {
+        let known = self.types().any(|(_, known)| known.eq_ignore_ascii_case(name));
+        let is_new = !known && self.0.len() < KINDS;
+        if is_new {
+            self.0.push(Resource::GpusOf(name.to_owned()));
+        }
+        is_new
+    }
+
+    /// The resource at an index.
+    pub(crate) fn resource(&self, at: usize) -> Resource {
+        self.0.get(at).cloned().unwrap_or(Resource::Gpus)
+    }
+
+    /// Every index that means something.
+    pub(crate) fn indices(&self) -> std::ops::Range<usize> {
+        0..self.0.len()
+    }
+
+    fn types(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.0.iter().enumerate().filter_map(|(at, resource)| match resource {
+            Resource::GpusOf(name) => Some((at, name.as_str())),
+            _ => None,
+        })
+    }
+
+    /// What is asked for, counted. A card whose type is called `H100-80GB` is one of `H100`, too.
+    pub(crate) fn vector(&self, ask: &Ask) -> Vector {
+        let mut vector = NOTHING;
+        (vector[0], vector[1], vector[PODS]) = (ask.cpu, ask.memory, ask.pods);
+        for (name, count) in &ask.cards {
+            vector[2] = vector[2].saturating_add(*count);
+            let Some(name) = name.as_deref().map(str::to_lowercase) else { continue };
+            for (at, kind) in self.types() {
+                if name.contains(&kind.to_lowercase()) {
+                    vector[at] = vector[at].saturating_add(*count);
+                }
+            }
+        }
+        vector
+    }
+
+    /// What a pool has. Runs have no bound there, nor have workers unless one is said.
+    pub(crate) fn capacity(&self, room: &Ask) -> Vector {
+        let mut vector = self.vector(room);
+        vector[RUNS] = u64::MAX;
+        if room.pods == 0 {
+            vector[PODS] = u64::MAX;
+        }
+        // Where the cluster does not tell what its cards are called, only their number counts.
+        let untold = room
+            .cards
+            .iter()
+            .any(|(name, count)| *count > 0 && name.as_ref().is_none_or(|name| name.is_empty()));
+        for (at, _) in self.types() {
+            if untold || vector[at] == 0 {
+                vector[at] = u64::MAX;
+            }
+        }
+        vector
+    }
+
+    /// Amounts of a quota; `absent` for those that it says nothing of.
+    pub(crate) fn dense(&self, amounts: &Amounts, absent: u64) -> Vector {
+        let mut vector = [absent; KINDS];
+        for (at, resource) in self.0.iter().enumerate() {
+            let same = |known: &Resource| match (known, resource) {
+                (Resource::GpusOf(one), Resource::GpusOf(other)) => one.eq_ignore_ascii_case(other),
+                (one, other) => one == other,
+            };
+            if let Some((_, amount)) = amounts.0.iter().find(|(known, _)| same(known)) {
+                vector[at] = *amount;
+            }
+        }
+        vector
+    }
+
+    /// The amounts of an array that are not nothing.
+    pub(crate) fn amounts(&self, vector: &Vector) -> Amounts {
+        self.0
+            .iter()
+            .zip(vector)
+            .filter(|(_, amount)| **amount > 0)
+            .map(|(kind, amount)| (kind.clone(), *amount))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_counts_for_each_type_that_its_name_has() {
+        let mut kinds = Kinds::default();
+        assert!(kinds.add_type("H100") && kinds.add_type("a100") && !kinds.add_type("h100"));
+        let cards = vec![(Some("NVIDIA-H100-80GB".into()), 4), (Some("A100".into()), 2), (None, 1)];
+        let vector = kinds.vector(&Ask { cards, ..Ask::default() });
+        assert_eq!((vector[2], vector[5], vector[6]), (7, 4, 2));
+    }
+
+    #[test]
+    fn what_is_beyond_is_named_only_where_it_is_asked_for() {
+        let (mut asked, mut held, mut bound) = (NOTHING, NOTHING, BOUNDLESS);
+        (held[0], bound[0], asked[2], held[2], bound[2]) = (9, 8, 2, 7, 8);
+        assert_eq!(beyond(&asked, &held, &bound), Some(2));
+        asked[2] = 1;
+        assert_eq!(beyond(&asked, &held, &bound), None);
+    }
+}

@@ -1,0 +1,456 @@
+//! What is known of a cluster between two passes, and how it is told of changes.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::quota::QueueRecord;
+
+use crate::amounts::{Ask, KINDS, Kinds, NOTHING, Vector};
+use crate::job::{Entry, Held, Known, Spec, State};
+use crate::ledger::Ledger;
+use crate::named::{Named, NamedLimit};
+use crate::order::Lane;
+use crate::settings::Settings;
+use crate::tree::Tree;
+
+/// A job of a desk. When it has left, another may get the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobId(pub(crate) u32);
+
+/// A pool of the cluster.
+#[derive(Clone, Debug)]
+pub(crate) struct PoolRoom {
+    pub(crate) node_group: Option<String>,
+    room: Ask,
+    pub(crate) capacity: Vector,
+}
+
+/// The admission of one cluster.
+#[derive(Clone, Debug)]
+pub struct Desk {
+    pub(crate) cluster: String,
+    pub(crate) settings: Settings,
+    pub(crate) kinds: Kinds,
+    records: Arc<Vec<QueueRecord>>,
+    pub(crate) tree: Tree,
+    /// The whole cluster, then its node groups.
+    pub(crate) pools: Vec<PoolRoom>,
+    pub(crate) named: Vec<Named>,
+    persons: HashMap<String, u32>,
+    jobs: Vec<Option<Entry>>,
+    empty: Vec<u32>,
+    seq: u64,
+    pub(crate) lanes: BTreeMap<(u32, u32), Lane>,
+    pub(crate) held: BTreeSet<JobId>,
+    pub(crate) waiting: usize,
+    pub(crate) ledger: Ledger,
+    /// By node and pool: the average of what was held, each moment weighing half of one a half-life later.
+    past: Vec<[f64; KINDS]>,
+    past_at: Timestamp,
+    /// Jobs for which others were told to go, the first first.
+    pub(crate) claims: Vec<JobId>,
+    /// By run: jobs that hold something and may have to be kept apart from others of it.
+    pub(crate) apart: BTreeSet<(u64, JobId)>,
+    /// Whether anybody has a guarantee that is not lent.
+    pub(crate) keeps_anything: bool,
+}
+
+impl Desk {
+    /// Of a cluster of which nothing is known yet.
+    #[must_use]
+    pub fn new(cluster: impl Into<String>, settings: Settings) -> Self {
+        let whole = PoolRoom { node_group: None, room: Ask::default(), capacity: NOTHING };
+        let mut desk = Self {
+            cluster: cluster.into(),
+            settings,
+            kinds: Kinds::default(),
+            records: Arc::default(),
+            tree: Tree::default(),
+            pools: vec![whole],
+            named: Vec::new(),
+            persons: HashMap::new(),
+            jobs: Vec::new(),
+            empty: Vec::new(),
+            seq: 0,
+            lanes: BTreeMap::new(),
+            held: BTreeSet::new(),
+            waiting: 0,
+            ledger: Ledger::default(),
+            past: Vec::new(),
+            past_at: Timestamp::default(),
+            claims: Vec::new(),
+            apart: BTreeSet::new(),
+            keeps_anything: false,
+        };
+        desk.rebuild();
+        desk
+    }
+
+    /// What the cluster has, and its node groups. True when that is something else than before.
+    pub fn set_room(&mut self, whole: Ask, node_groups: BTreeMap<String, Ask>) -> bool {
+        let pool =
+            |(node_group, room): (Option<String>, Ask)| PoolRoom { node_group, room, capacity: NOTHING };
+        let groups = node_groups.into_iter().map(|(name, room)| (Some(name), room));
+        let pools: Vec<PoolRoom> = std::iter::once((None, whole)).chain(groups).map(pool).collect();
+        let same = pools.len() == self.pools.len()
+            && pools
+                .iter()
+                .zip(&self.pools)
+                .all(|(new, old)| new.node_group == old.node_group && new.room == old.room);
+        if !same {
+            self.pools = pools;
+            self.rebuild();
+        }
+        !same
+    }
+
+    /// The tree of queues. True when it is another than before.
+    pub fn set_queues(&mut self, records: &Arc<Vec<QueueRecord>>) -> bool {
+        let same = Arc::ptr_eq(&self.records, records) || self.records == *records;
+        if !same {
+            self.records = Arc::clone(records);
+            self.rebuild();
+        }
+        !same
+    }
+
+    /// The limits that tasks may name. What a task names beside them has no limit.
+    pub fn set_named(&mut self, limits: Vec<NamedLimit>) -> bool {
+        let same = limits.len() == self.named.len()
+            && limits.iter().zip(&self.named).all(|(new, old)| *new == old.limit);
+        if !same {
+            let mut old = std::mem::take(&mut self.named);
+            let starts = |name: &str, old: &mut Vec<Named>| {
+                let known = old.iter_mut().find(|known| known.limit.name == name);
+                known.map(|known| std::mem::take(&mut known.starts)).unwrap_or_default()
+            };
+            let limits =
+                limits.into_iter().map(|limit| Named { starts: starts(&limit.name, &mut old), limit });
+            self.named = limits.collect();
+            self.rebuild();
+        }
+        !same
+    }
+
+    /// Counts everything anew: after the pools, the resources or the tree have changed.
+    fn rebuild(&mut self) {
+        for kind in Tree::types(&self.records) {
+            self.kinds.add_type(kind);
+        }
+        for pool in &mut self.pools {
+            pool.capacity = self.kinds.capacity(&pool.room);
+        }
+        let pools: Vec<Option<String>> = self.pools.iter().map(|pool| pool.node_group.clone()).collect();
+        // What was held lately is kept by name; a queue of which nothing was said before begins with nothing.
+        let (old, past) = (std::mem::take(&mut self.tree), std::mem::take(&mut self.past));
+        self.tree = Tree::new(&self.records, &self.cluster, &pools, &self.kinds);
+        let entries = std::mem::take(&mut self.jobs);
+        let entries: Vec<Option<Entry>> = entries
+            .into_iter()
+            .map(|entry| entry.map(|entry| Entry { known: self.know(entry.known.spec.clone()), ..entry }))
+            .collect();
+        self.past = vec![[0.0; KINDS]; self.tree.len() * self.tree.pools()];
+        for (node, queue) in self.tree.queues.iter().enumerate() {
+            let known = old.queues.iter().position(|known| known == queue);
+            let Some(known) = known.filter(|_| old.pools() == self.tree.pools()) else { continue };
+            for pool in 0..self.tree.pools() {
+                let from = known * old.pools() + pool;
+                self.past[node * self.tree.pools() + pool] = past.get(from).copied().unwrap_or([0.0; KINDS]);
+            }
+        }
+        let has_own = |node: u32, pool: u32| {
+            let quota = self.tree.quota(node, pool);
+            !quota.lends && quota.guarantee != NOTHING
+        };
+        let pools = self.tree.pools() as u32;
+        self.keeps_anything =
+            (0..self.tree.len() as u32).any(|node| (0..pools).any(|pool| has_own(node, pool)));
+        self.ledger = Ledger::new(&self.tree, self.named.len());
+        self.lanes.clear();
+        self.jobs = entries;
+        for at in 0..self.jobs.len() {
+            self.count_in(JobId(at as u32));
+        }
+    }
+
+    /// Counts a job and looks up its names.
+    fn know(&mut self, spec: Spec) -> Arc<Known> {
+        let leaf = self.tree.project(&spec.project);
+        let pool = self.pools.iter().position(|pool| pool.node_group == spec.node_group).unwrap_or(0) as u32;
+        let next = self.persons.len() as u32;
+        let person = *self.persons.entry(spec.person.clone()).or_insert(next);
+        let find = |name: &String| self.named.iter().position(|named| named.limit.name == *name);
+        let mut named: Vec<u32> = spec.named.iter().filter_map(find).map(|at| at as u32).collect();
+        named.sort_unstable();
+        named.dedup();
+        let fixed = self.kinds.vector(&spec.fixed);
+        let each = spec.elastic.as_ref().map_or(NOTHING, |elastic| self.kinds.vector(&elastic.each));
+        self.ledger.reach(&self.tree);
+        self.past.resize(self.tree.len() * self.tree.pools(), [0.0; KINDS]);
+        Arc::new(Known { leaf, pool, person, named, fixed, each, spec })
+    }
+
+    fn put(&mut self, spec: Spec, state: State) -> JobId {
+        let each = spec.elastic.iter().flat_map(|elastic| &elastic.each.cards);
+        let cards: Vec<_> =
+            spec.fixed.cards.iter().chain(each).filter(|(_, count)| *count > 0).cloned().collect();
+        for name in cards.into_iter().filter_map(|(name, _)| name) {
+            // A type that is asked for is counted, so that its room is.
+            if self.kinds.add_type(&name) {
+                self.rebuild();
+            }
+        }
+        let known = self.know(spec);
+        self.seq += 1;
+        let entry = Entry { known, seq: self.seq, state };
+        let job = match self.empty.pop() {
+            Some(at) => {
+                self.jobs[at as usize] = Some(entry);
+                JobId(at)
+            }
+            None => {
+                self.jobs.push(Some(entry));
+                JobId(self.jobs.len() as u32 - 1)
+            }
+        };
+        if self.count_in(job) {
+            self.waiting += 1;
+        } else {
+            self.note_held(job);
+        }
+        job
+    }
+
+    fn note_held(&mut self, job: JobId) {
+        self.held.insert(job);
+        let run = self.spec(job).filter(|spec| spec.apart.is_some()).map(|spec| spec.run);
+        self.apart.extend(run.map(|run| (run, job)));
+    }
+
+    /// Puts a job where its state belongs. True when it waits.
+    fn count_in(&mut self, job: JobId) -> bool {
+        let Some(Some(entry)) = self.jobs.get(job.0 as usize) else { return false };
+        let known = &entry.known;
+        match &entry.state {
+            State::Waiting { since, .. } => {
+                let lane = self.lanes.entry((known.leaf, known.pool)).or_default();
+                lane.entry(Reverse(known.spec.priority)).or_default().insert((*since, entry.seq, job));
+                true
+            }
+            State::Held(held) => {
+                self.ledger.add(&self.tree, known, &known.with(held.workers));
+                false
+            }
+        }
+    }
+
+    /// A job waits, since when its age counts. Until `cool_until` it does not borrow.
+    pub fn wait(&mut self, spec: Spec, since: Timestamp, cool_until: Option<Timestamp>) -> JobId {
+        self.put(spec, State::Waiting { since, cool_until })
+    }
+
+    /// A job is there already, with so many elastic workers.
+    pub fn hold(&mut self, spec: Spec, workers: u32, since: Timestamp, now: Timestamp) -> JobId {
+        self.remember(now);
+        let held = Held { since, workers, keeps: workers, leaving: None, grows_from: Timestamp::default() };
+        self.put(spec, State::Held(held))
+    }
+
+    /// A job that waited holds something now.
+    pub(crate) fn begin(&mut self, job: JobId, workers: u32, now: Timestamp) {
+        let Some(State::Waiting { .. }) = self.entry(job).map(|entry| &entry.state) else { return };
+        self.leave_lane(job);
+        let held =
+            Held { since: now, workers, keeps: workers, leaving: None, grows_from: Timestamp::default() };
+        if let Some(Some(entry)) = self.jobs.get_mut(job.0 as usize) {
+            entry.state = State::Held(held);
+            for name in &entry.known.named {
+                self.named[*name as usize].started(now);
+            }
+        }
+        self.waiting -= 1;
+        self.note_held(job);
+        self.count_in(job);
+        self.claims.retain(|claim| *claim != job);
+    }
+
+    fn leave_lane(&mut self, job: JobId) {
+        let Some(Some(entry)) = self.jobs.get(job.0 as usize) else { return };
+        let State::Waiting { since, .. } = &entry.state else { return };
+        let place = (entry.known.leaf, entry.known.pool);
+        let Some(lane) = self.lanes.get_mut(&place) else { return };
+        let priority = Reverse(entry.known.spec.priority);
+        if let Some(list) = lane.get_mut(&priority) {
+            list.remove(&(*since, entry.seq, job));
+            if list.is_empty() {
+                lane.remove(&priority);
+            }
+        }
+        if lane.is_empty() {
+            self.lanes.remove(&place);
+        }
+    }
+
+    /// A job has ended, or waits no longer.
+    pub fn remove(&mut self, job: JobId, now: Timestamp) {
+        self.remember(now);
+        self.leave_lane(job);
+        let Some(entry) = self.jobs.get_mut(job.0 as usize).and_then(Option::take) else { return };
+        match entry.state {
+            State::Held(held) => {
+                self.held.remove(&job);
+                if entry.known.spec.apart.is_some() {
+                    self.apart.remove(&(entry.known.spec.run, job));
+                }
+                self.ledger.remove(&self.tree, &entry.known, &entry.known.with(held.workers));
+            }
+            State::Waiting { .. } => self.waiting -= 1,
+        }
+        self.claims.retain(|claim| *claim != job);
+        self.empty.push(job.0);
+    }
+
+    /// A job was told to stop: what it holds will be free.
+    pub fn leave(&mut self, job: JobId, now: Timestamp) {
+        if let Some(Entry { state: State::Held(held), .. }) = self.entry_mut(job) {
+            held.leaving.get_or_insert(now);
+        }
+    }
+
+    /// A job has so many elastic workers now.
+    pub fn resized(&mut self, job: JobId, workers: u32, now: Timestamp) {
+        self.remember(now);
+        let Some(Some(Entry { known, state: State::Held(held), .. })) = self.jobs.get_mut(job.0 as usize)
+        else {
+            return;
+        };
+        let known = Arc::clone(known);
+        let gives = held.keeps < held.workers;
+        let before = known.with(std::mem::replace(&mut held.workers, workers));
+        held.keeps = if gives { held.keeps.min(workers) } else { workers };
+        let after = known.with(workers);
+        self.ledger.shrink(&self.tree, &known, &before);
+        self.ledger.grow(&self.tree, &known, &after);
+    }
+
+    /// A job gives some of its elastic workers back: it is to have so many, and gets none for a while.
+    pub(crate) fn shrink(&mut self, job: JobId, keeps: u32, now: Timestamp) {
+        let cool_down = self.settings.cool_down;
+        if let Some(Entry { state: State::Held(held), .. }) = self.entry_mut(job) {
+            (held.keeps, held.grows_from) = (keeps, now.plus(cool_down));
+        }
+    }
+
+    /// Brings the average of what was held up to the present; before what is held changes.
+    pub(crate) fn remember(&mut self, now: Timestamp) {
+        let passed = now.since(self.past_at);
+        // Less than a minute changes next to nothing, and there are thousands of ends in one.
+        if passed.as_secs() < 60 {
+            return;
+        }
+        let fades = self.fades(now);
+        for (past, held) in self.past.iter_mut().zip(&self.ledger.held) {
+            for (past, held) in past.iter_mut().zip(held) {
+                *past = *past * fades + *held as f64 * (1.0 - fades);
+            }
+        }
+        self.past_at = now;
+    }
+
+    fn fades(&self, now: Timestamp) -> f64 {
+        let half_lives =
+            now.since(self.past_at).as_secs_f64() / self.settings.half_life.as_secs_f64().max(1.0);
+        0.5_f64.powf(half_lives)
+    }
+
+    /// The average of what a queue held as it was when it was last brought up to the present, and what of it is left.
+    pub(crate) fn past(&self, at: usize, now: Timestamp) -> (&[f64; KINDS], f64) {
+        (&self.past[at], if now.since(self.past_at).as_secs() < 60 { 1.0 } else { self.fades(now) })
+    }
+
+    pub(crate) fn entry(&self, job: JobId) -> Option<&Entry> {
+        self.jobs.get(job.0 as usize)?.as_ref()
+    }
+
+    fn entry_mut(&mut self, job: JobId) -> Option<&mut Entry> {
+        self.jobs.get_mut(job.0 as usize)?.as_mut()
+    }
+
+    /// How many jobs wait.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// How many jobs hold something.
+    #[must_use]
+    pub fn holding(&self) -> usize {
+        self.held.len()
+    }
+
+    /// The elastic workers that a job holds.
+    #[must_use]
+    pub fn workers(&self, job: JobId) -> Option<u32> {
+        Some(self.entry(job)?.held()?.workers)
+    }
+
+    /// What is known of a job.
+    #[must_use]
+    pub fn spec(&self, job: JobId) -> Option<&Spec> {
+        self.entry(job).map(|entry| &entry.known.spec)
+    }
+
+    /// Whether what is guaranteed and not lent is free wherever it is not used. A test's question, too.
+    #[must_use]
+    pub fn keeps_what_is_not_lent(&self) -> bool {
+        (0..self.pools.len() as u32).all(|pool| {
+            let taken = crate::amounts::plus(&self.ledger.in_pool[pool as usize], &self.ledger.kept_in(pool));
+            let capacity = &self.pools[pool as usize].capacity;
+            self.kinds.indices().all(|kind| taken[kind] <= capacity[kind])
+        })
+    }
+
+    /// Looks whether what must always hold does. A test's question: it counts everything anew.
+    ///
+    /// # Errors
+    /// A sentence that says what does not.
+    pub fn check(&self) -> Result<(), String> {
+        let mut counted = Ledger::new(&self.tree, self.named.len());
+        for job in &self.held {
+            let entry = self.entry(*job).ok_or("a job is held that is not there")?;
+            let held = entry.held().ok_or("a job that waits is held")?;
+            let known = &entry.known;
+            if !known.spec.is_foreign && held.workers < known.min() {
+                return Err(format!("{} has fewer workers than it must", known.spec.key));
+            }
+            counted.add(&self.tree, known, &known.with(held.workers));
+        }
+        if counted != self.ledger {
+            return Err("the sums are not those of the jobs".into());
+        }
+        for (pool, room) in self.pools.iter().enumerate() {
+            for kind in self.kinds.indices() {
+                let held = self.ledger.in_pool[pool][kind];
+                if held > room.capacity[kind] {
+                    return Err(format!(
+                        "{held} {} of pool {pool} are held, it has less",
+                        self.kinds.resource(kind)
+                    ));
+                }
+            }
+        }
+        for node in 0..self.tree.len() as u32 {
+            for pool in 0..self.tree.pools() as u32 {
+                let (held, quota) =
+                    (&self.ledger.held[self.tree.at(node, pool)], self.tree.quota(node, pool));
+                if let Some(kind) = self.kinds.indices().find(|kind| held[*kind] > quota.bound[*kind]) {
+                    let queue = self.tree.queues[node as usize].name();
+                    return Err(format!("{queue} holds more {} than it may", self.kinds.resource(kind)));
+                }
+            }
+        }
+        Ok(())
+    }
+}

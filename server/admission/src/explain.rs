@@ -1,0 +1,257 @@
+//! Why a job waits, as data.
+//!
+//! The holders that are named are found by trying: the pass is made without them, and they are named only if the job starts
+//! in it. So the answer also counts what those ahead of the job would take of what becomes free.
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::quota::{Pool, Queue};
+use cubeloom_domain::waiting::{Explanation, Holder, Shortage, WaitRule};
+
+use crate::amounts::{KINDS, RUNS, Vector};
+use crate::desk::{Desk, JobId};
+use crate::fits::Block;
+use crate::job::{Known, State};
+use crate::ledger::pools_of;
+use crate::pass::Passing;
+
+/// How many holders are named at the most.
+const NAMED: usize = 64;
+/// Up to how many of them each is tried whether it is needed.
+const TRIED: usize = 16;
+
+impl Desk {
+    /// Why a job waits. `None` when it does not, or would start in this moment.
+    #[must_use]
+    pub fn explain(&self, job: JobId, now: Timestamp) -> Option<Explanation> {
+        let entry = self.entry(job)?;
+        let State::Waiting { .. } = &entry.state else { return None };
+        let known = &entry.known;
+        let passing = Passing::new(self, now, &[]).run(usize::MAX, Some(job));
+        if passing.out.starts.iter().any(|start| start.job == job) {
+            return None;
+        }
+        let block = self.block_of(&passing, job, known)?;
+        let holders = if block.rule == WaitRule::NeverFits {
+            Vec::new()
+        } else {
+            self.holders(job, known, &block, now)
+        };
+        let pool = &self.pools[block.pool as usize];
+        let queue = |node: u32| self.tree.queues[node as usize].clone();
+        let named = |at: u32| self.named[at as usize].limit.name.clone();
+        let mut passing = passing;
+        Some(Explanation {
+            rule: block.rule,
+            pool: Pool { cluster: self.cluster.clone(), node_group: pool.node_group.clone() },
+            queue: block.node.map(queue),
+            named: block.named.map(named),
+            shortages: self.shortages(&mut passing, known, &block),
+            holders: holders.into_iter().filter_map(|holder| self.holder(holder)).collect(),
+            ahead: self.before(&passing, job).unwrap_or_else(|| self.ahead(job, now)),
+            behind: block.behind.and_then(|ahead| Some(self.spec(ahead)?.name.clone())),
+            start: None,
+        })
+    }
+
+    /// What a pass found of a job; of one that it did not look at, the head that it must not overtake.
+    fn block_of(&self, passing: &Passing<'_>, job: JobId, known: &Known) -> Option<Block> {
+        if let Some((_, block)) = passing.out.waits.iter().rev().find(|(waits, _)| *waits == job) {
+            return Some(*block);
+        }
+        let least = known.least();
+        let own = self
+            .never(known)
+            .or_else(|| self.named_block(&passing.future, &passing.named_before, known, passing.now))
+            .or_else(|| self.bound_block(&passing.future, known, &least))
+            .or_else(|| self.pool_block(&passing.future, known, &least));
+        own.or_else(|| {
+            let head = passing.heads.iter().find(|head| self.is_in(known, head.scope))?;
+            Some(Block { behind: Some(head.job), ..Block::new(WaitRule::Behind, known.pool) })
+        })
+    }
+
+    /// How many jobs of its pool a pass has left waiting before it came to the job; those that wait for something that the
+    /// job does not need do not count.
+    fn before(&self, passing: &Passing<'_>, job: JobId) -> Option<u32> {
+        let at = passing.out.waits.iter().position(|(waits, _)| *waits == job)?;
+        let pool = self.entry(job)?.known.pool;
+        let counts = |(other, block): &&(JobId, Block)| {
+            let alone = matches!(
+                block.rule,
+                WaitRule::NeverFits | WaitRule::PersonsCap | WaitRule::NamedLimit | WaitRule::Apart
+            );
+            !alone && self.entry(*other).is_some_and(|entry| entry.known.pool == pool)
+        };
+        u32::try_from(passing.out.waits[..at].iter().filter(counts).count()).ok()
+    }
+
+    /// How many jobs that wait for the same pool are before it, by priority with age, then age.
+    fn ahead(&self, job: JobId, now: Timestamp) -> u32 {
+        let Some(entry) = self.entry(job) else { return 0 };
+        let State::Waiting { since, .. } = entry.state else { return 0 };
+        let place = (std::cmp::Reverse(self.class(entry.known.spec.priority, since, now)), since, entry.seq);
+        let lanes = self.lanes.iter().filter(|((_, pool), _)| *pool == entry.known.pool);
+        let before = lanes.flat_map(|(_, lane)| lane).map(|(priority, jobs)| {
+            let is_before = |(since, seq, _): &&(Timestamp, u64, JobId)| {
+                (std::cmp::Reverse(self.class(priority.0, *since, now)), *since, *seq) < place
+            };
+            jobs.iter().take_while(is_before).count()
+        });
+        u32::try_from(before.sum::<usize>()).unwrap_or(u32::MAX)
+    }
+
+    /// Every resource of which there is too little by the rule.
+    fn shortages(&self, passing: &mut Passing<'_>, known: &Known, block: &Block) -> Vec<Shortage> {
+        let ledger = &passing.future;
+        let mut asked = known.least();
+        let (held, limit): (Vector, Vector) = match block.rule {
+            WaitRule::Limit | WaitRule::NoBorrowing => {
+                asked = ledger.asked(known, &asked);
+                let node = block.node.unwrap_or(known.leaf);
+                (ledger.held[self.tree.at(node, known.pool)], self.tree.quota(node, known.pool).bound)
+            }
+            WaitRule::PersonsCap => {
+                asked = ledger.asked_of_person(known, &asked);
+                (ledger.of_person(known), self.tree.quota(known.leaf, known.pool).per_person)
+            }
+            WaitRule::Capacity | WaitRule::NotLent => {
+                let pool = block.pool;
+                (ledger.in_pool[pool as usize], self.pools[pool as usize].capacity)
+            }
+            WaitRule::NeverFits => match block.node {
+                Some(node) => ([0; KINDS], self.tree.quota(node, known.pool).bound),
+                None => ([0; KINDS], self.pools[block.pool as usize].capacity),
+            },
+            WaitRule::NamedLimit
+            | WaitRule::Behind
+            | WaitRule::CoolDown
+            | WaitRule::Leaving
+            | WaitRule::Apart => return Vec::new(),
+        };
+        let kept = if block.rule == WaitRule::NotLent { ledger.kept_in(block.pool) } else { [0; KINDS] };
+        let guarantee = &self.tree.quota(known.leaf, known.pool).guarantee;
+        let one = |kind: usize| {
+            let free = limit[kind].saturating_sub(held[kind]).saturating_sub(kept[kind]);
+            let is_short = asked[kind] > 0 && (asked[kind] > free || kind == block.kind);
+            is_short.then(|| Shortage {
+                resource: self.kinds.resource(kind),
+                asked: asked[kind],
+                free,
+                guaranteed: Some(guarantee[kind]).filter(|amount| *amount > 0),
+                limit: Some(limit[kind]).filter(|amount| *amount < u64::MAX),
+                held: held[kind],
+            })
+        };
+        self.kinds.indices().filter_map(one).collect()
+    }
+
+    /// Those whose end would start the job in the next pass; as few as is easily found.
+    fn holders(&self, job: JobId, known: &Known, block: &Block, now: Timestamp) -> Vec<JobId> {
+        let candidates = self.candidates(known, block);
+        let starts = |gone: &[JobId]| {
+            let passing = Passing::new(self, now, gone).run(usize::MAX, Some(job));
+            passing.out.starts.iter().any(|start| start.job == job)
+        };
+        let most = candidates.len().min(NAMED);
+        let mut count = 1;
+        while count <= most && !starts(&candidates[..count]) {
+            count = if count < most { (count * 2).min(most) } else { most + 1 };
+        }
+        if count > most || most == 0 {
+            return Vec::new();
+        }
+        let mut least = count / 2 + 1;
+        while least < count {
+            let middle = usize::midpoint(least, count);
+            if starts(&candidates[..middle]) {
+                count = middle;
+            } else {
+                least = middle + 1;
+            }
+        }
+        let mut named = candidates[..count].to_vec();
+        if named.len() <= TRIED {
+            for at in (0..named.len()).rev() {
+                let one = named.remove(at);
+                if !starts(&named) {
+                    named.insert(at, one);
+                }
+            }
+        }
+        // A job behind it may be owed the room: only a whole pass knows.
+        let whole = Passing::new(self, now, &named).run(usize::MAX, None);
+        if !whole.out.starts.iter().any(|start| start.job == job) {
+            named.clear();
+        }
+        named
+    }
+
+    /// Jobs that hold what the job needs: those that leave first, then the largest of what it is short of.
+    fn candidates(&self, known: &Known, block: &Block) -> Vec<JobId> {
+        let is_in_the_way = |holder: &Known| match block.rule {
+            WaitRule::PersonsCap => {
+                (holder.leaf, holder.pool, holder.person) == (known.leaf, known.pool, known.person)
+            }
+            WaitRule::Apart => holder.spec.run == known.spec.run,
+            WaitRule::NamedLimit => holder.named.iter().any(|name| block.named == Some(*name)),
+            WaitRule::Limit | WaitRule::NoBorrowing => {
+                holder.pool == known.pool && self.tree.path(holder.leaf).any(|node| block.node == Some(node))
+            }
+            _ => pools_of(known.pool).any(|pool| pool == 0 || holder.pool == pool),
+        };
+        let kind = self.short_kind(known, block);
+        let mut found: Vec<_> = self
+            .held
+            .iter()
+            .filter_map(|job| Some((*job, self.entry(*job)?)))
+            .filter(|(_, entry)| is_in_the_way(&entry.known))
+            .filter_map(|(job, entry)| {
+                let held = entry.held()?;
+                let amount = entry.known.with(held.workers)[kind];
+                // Of runs, each job holds one, whatever else it holds.
+                let amount = if kind == RUNS { 1 } else { amount };
+                let counts = amount > 0 || matches!(block.rule, WaitRule::NamedLimit | WaitRule::Apart);
+                counts.then_some((
+                    held.leaving.is_none(),
+                    std::cmp::Reverse(amount),
+                    std::cmp::Reverse(held.since),
+                    job,
+                ))
+            })
+            .collect();
+        found.sort_unstable();
+        found.into_iter().map(|(.., job)| job).collect()
+    }
+
+    /// The resource that decides who is named: of one who waits behind another, what that one is short of.
+    fn short_kind(&self, known: &Known, block: &Block) -> usize {
+        let head = block.behind.and_then(|head| self.entry(head)).map_or(known, |entry| &entry.known);
+        let own = || self.pool_block(&self.ledger, head, &head.least()).map(|block| block.kind);
+        match block.rule {
+            WaitRule::Behind
+            | WaitRule::Leaving
+            | WaitRule::CoolDown
+            | WaitRule::NamedLimit
+            | WaitRule::Apart => own().unwrap_or(0),
+            _ => block.kind,
+        }
+    }
+
+    fn holder(&self, job: JobId) -> Option<Holder> {
+        let entry = self.entry(job)?;
+        let spec = &entry.known.spec;
+        let held = entry.known.with(entry.held()?.workers);
+        Some(Holder {
+            key: spec.key.clone(),
+            project: spec.project.clone(),
+            person: spec.person.clone(),
+            amounts: self.kinds.amounts(&held),
+        })
+    }
+
+    /// A queue's name, for tests and reports.
+    #[must_use]
+    pub fn queues(&self) -> Vec<Queue> {
+        self.tree.queues.clone()
+    }
+}

@@ -1,0 +1,174 @@
+//! Whether a job fits, and which rule forbids it.
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::waiting::WaitRule;
+
+use crate::amounts::{BOUNDLESS, KINDS, PODS, RUNS, Vector, beyond};
+use crate::desk::{Desk, JobId};
+use crate::job::Known;
+use crate::ledger::{Ledger, pools_of};
+
+/// What keeps a job waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The rule.
+    pub rule: WaitRule,
+    /// The pool of which there is too little.
+    pub(crate) pool: u32,
+    /// The queue whose limit it is.
+    pub(crate) node: Option<u32>,
+    /// The resource of which there is too little.
+    pub(crate) kind: usize,
+    /// The named limit.
+    pub(crate) named: Option<u32>,
+    /// The job that must not be delayed.
+    pub behind: Option<JobId>,
+    /// When the rule lets it go, where that is known.
+    pub(crate) until: Option<Timestamp>,
+}
+
+impl Block {
+    pub(crate) fn new(rule: WaitRule, pool: u32) -> Self {
+        Self { rule, pool, node: None, kind: 0, named: None, behind: None, until: None }
+    }
+
+    fn of(self, kind: usize) -> Self {
+        Self { kind, ..self }
+    }
+
+    fn at(self, node: u32) -> Self {
+        Self { node: Some(node), ..self }
+    }
+}
+
+impl Desk {
+    /// Why a job can never start, whatever ends.
+    pub(crate) fn never(&self, job: &Known) -> Option<Block> {
+        let least = job.least();
+        let block = |pool| Block::new(WaitRule::NeverFits, pool);
+        for pool in pools_of(job.pool) {
+            let capacity = &self.pools[pool as usize].capacity;
+            if let Some(kind) = beyond(&least, &[0; KINDS], capacity) {
+                return Some(block(pool).of(kind));
+            }
+        }
+        for node in self.tree.path(job.leaf) {
+            let bound = &self.tree.quota(node, job.pool).bound;
+            if let Some(kind) = beyond(&least, &[0; KINDS], bound) {
+                return Some(block(job.pool).of(kind).at(node));
+            }
+        }
+        let cap = &self.tree.quota(job.leaf, job.pool).per_person;
+        beyond(&least, &[0; KINDS], cap).map(|kind| block(job.pool).of(kind).at(job.leaf))
+    }
+
+    /// Whether named limits let a job start. `before` is how many held each before this pass.
+    pub(crate) fn named_block(
+        &self,
+        ledger: &Ledger,
+        before: &[u32],
+        job: &Known,
+        now: Timestamp,
+    ) -> Option<Block> {
+        let block = |name: u32| Block { named: Some(name), ..Block::new(WaitRule::NamedLimit, job.pool) };
+        job.named.iter().find_map(|name| {
+            let named = &self.named[*name as usize];
+            let held = ledger.named[*name as usize];
+            if named.limit.at_once.is_some_and(|limit| held >= limit) {
+                return Some(block(*name));
+            }
+            // Starts of this pass are held, but are not among those of the last minute yet.
+            let fresh = held.saturating_sub(before[*name as usize]);
+            let lately = named.lately(now).saturating_add(fresh);
+            let full = named.limit.a_minute.is_some_and(|limit| lately >= limit);
+            full.then(|| Block { until: named.opens_at(now), ..block(*name) })
+        })
+    }
+
+    /// The bound of a queue, or of the person, that a job would go beyond.
+    pub(crate) fn bound_block(&self, ledger: &Ledger, job: &Known, amount: &Vector) -> Option<Block> {
+        let asked = ledger.asked(job, amount);
+        for node in self.tree.path(job.leaf) {
+            let quota = self.tree.quota(node, job.pool);
+            let held = &ledger.held[self.tree.at(node, job.pool)];
+            if let Some(kind) = beyond(&asked, held, &quota.bound) {
+                let own = !quota.borrows && quota.bound[kind] <= quota.guarantee[kind];
+                let rule = if own { WaitRule::NoBorrowing } else { WaitRule::Limit };
+                return Some(Block::new(rule, job.pool).of(kind).at(node));
+            }
+        }
+        let cap = &self.tree.quota(job.leaf, job.pool).per_person;
+        if *cap == BOUNDLESS {
+            return None;
+        }
+        let own = ledger.asked_of_person(job, amount);
+        let kind = beyond(&own, &ledger.of_person(job), cap)?;
+        Some(Block::new(WaitRule::PersonsCap, job.pool).of(kind).at(job.leaf))
+    }
+
+    /// The pool that has too little free for a job.
+    pub(crate) fn pool_block(&self, ledger: &Ledger, job: &Known, amount: &Vector) -> Option<Block> {
+        pools_of(job.pool).find_map(|pool| {
+            let capacity = &self.pools[pool as usize].capacity;
+            let kind = beyond(amount, &ledger.in_pool[pool as usize], capacity)?;
+            Some(Block::new(WaitRule::Capacity, pool).of(kind))
+        })
+    }
+
+    /// Takes the amount for a job, if every rule about amounts allows it; else says which does not.
+    pub(crate) fn take(&self, ledger: &mut Ledger, job: &Known, workers: u32) -> Result<(), Block> {
+        let amount = job.with(workers);
+        if let Some(block) =
+            self.bound_block(ledger, job, &amount).or_else(|| self.pool_block(ledger, job, &amount))
+        {
+            return Err(block);
+        }
+        let before = self.keeps_anything.then(|| self.kept_beyond(ledger, job));
+        ledger.add(&self.tree, job, &amount);
+        match before.and_then(|before| self.keeps_block(ledger, job, &amount, &before)) {
+            Some(block) => {
+                ledger.remove(&self.tree, job, &amount);
+                Err(block)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The same for one more worker of a job that is there.
+    pub(crate) fn take_worker(&self, ledger: &mut Ledger, job: &Known) -> bool {
+        if self
+            .bound_block(ledger, job, &job.each)
+            .or_else(|| self.pool_block(ledger, job, &job.each))
+            .is_some()
+        {
+            return false;
+        }
+        let before = self.keeps_anything.then(|| self.kept_beyond(ledger, job));
+        ledger.grow(&self.tree, job, &job.each);
+        let fits = before.is_none_or(|before| self.keeps_block(ledger, job, &job.each, &before).is_none());
+        if !fits {
+            ledger.shrink(&self.tree, job, &job.each);
+        }
+        fits
+    }
+
+    /// What is held and what is kept free together, of the pools of a job.
+    fn kept_beyond(&self, ledger: &Ledger, job: &Known) -> Vec<Vector> {
+        let sum = |pool: u32| crate::amounts::plus(&ledger.in_pool[pool as usize], &ledger.kept_in(pool));
+        pools_of(job.pool).map(sum).collect()
+    }
+
+    /// What is held now, with what is kept free for those who do not lend, must not be more than there is; unless it was
+    /// more before, and the job takes only what was kept for it.
+    fn keeps_block(&self, ledger: &Ledger, job: &Known, amount: &Vector, before: &[Vector]) -> Option<Block> {
+        let after = self.kept_beyond(ledger, job);
+        pools_of(job.pool).zip(after.iter().zip(before)).find_map(|(pool, (after, before))| {
+            let capacity = &self.pools[pool as usize].capacity;
+            let is_over = |kind: &usize| {
+                amount[*kind] > 0 && after[*kind] > capacity[*kind] && after[*kind] > before[*kind]
+            };
+            let kind = (0..KINDS).filter(|kind| !matches!(*kind, PODS | RUNS)).find(is_over)?;
+            Some(Block::new(WaitRule::NotLent, pool).of(kind))
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! More workers than they must have, for elastic jobs: when no job was left without room.
+
+use std::cmp::Reverse;
+
+use cubeloom_domain::Timestamp;
+
+use crate::desk::JobId;
+use crate::head::Scope;
+use crate::job::Known;
+use crate::pass::{Passing, Start};
+
+/// How many workers one pass gives beyond what jobs must have.
+const MOST: usize = 4096;
+
+impl Passing<'_> {
+    /// Gives elastic jobs more workers, one each in turn, where nobody waits for the room.
+    pub(crate) fn grow(&mut self) {
+        if !self.claimed.is_empty() || self.out.more {
+            return;
+        }
+        let mut able: Vec<(JobId, u32)> = self.begun.clone();
+        let mut later = None;
+        for job in self.desk.held.iter().filter(|job| !self.gone.contains(job)) {
+            let Some((job, workers)) = self.may_grow(*job) else { continue };
+            match self.desk.entry(job).and_then(|entry| entry.held()).map(|held| held.grows_from) {
+                Some(from) if from > self.now => {
+                    later = Some(later.map_or(from, |known: Timestamp| known.min(from)))
+                }
+                _ => able.push((job, workers)),
+            }
+        }
+        self.out.again = [self.out.again, later].into_iter().flatten().min();
+        able.retain(|(job, workers)| {
+            self.desk
+                .entry(*job)
+                .is_some_and(|entry| *workers < entry.known.max() && !self.is_wanted(entry.known.pool))
+        });
+        able.sort_by_key(|(job, _)| {
+            let entry = self.desk.entry(*job);
+            (Reverse(entry.map(|entry| entry.known.spec.priority)), entry.map(|entry| entry.seq))
+        });
+        let before = able.clone();
+        let mut given = 0;
+        while given < MOST {
+            let round = given;
+            for (job, workers) in &mut able {
+                let Some(entry) = self.desk.entry(*job) else { continue };
+                if *workers < entry.known.max() && self.take_one(&entry.known) {
+                    *workers += 1;
+                    given += 1;
+                }
+            }
+            if round == given {
+                break;
+            }
+        }
+        for ((job, workers), (_, had)) in able.into_iter().zip(before) {
+            if workers == had {
+                continue;
+            }
+            match self.out.starts.iter_mut().find(|start| start.job == job) {
+                Some(start) => start.workers = workers,
+                None => self.out.grows.push(Start { job, workers }),
+            }
+        }
+    }
+
+    /// A job that runs and takes more workers, and how many it has.
+    fn may_grow(&self, job: JobId) -> Option<(JobId, u32)> {
+        let entry = self.desk.entry(job)?;
+        let held = entry.held()?;
+        let is_whole = held.keeps == held.workers && held.leaving.is_none() && !self.keeps.contains_key(&job);
+        if !entry.known.scales() || !is_whole || held.workers >= entry.known.max() {
+            return None;
+        }
+        Some((job, held.workers))
+    }
+
+    /// Takes one more worker, if there is room for it already now, and also when those who leave have left.
+    fn take_one(&mut self, known: &Known) -> bool {
+        if !self.desk.take_worker(&mut self.future, known) {
+            return false;
+        }
+        let fits = self.desk.take_worker(&mut self.present, known);
+        if !fits {
+            self.future.shrink(&self.desk.tree, known, &known.each);
+        }
+        fits
+    }
+
+    /// Whether a job waits for room of a pool.
+    fn is_wanted(&self, pool: u32) -> bool {
+        let wanted = |scope: &Scope| match scope {
+            Scope::Pool(at) => *at == 0 || *at == pool || pool == 0,
+            Scope::Node(..) => false,
+        };
+        self.heads.iter().any(|head| wanted(&head.scope))
+    }
+}

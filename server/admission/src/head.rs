@@ -1,0 +1,157 @@
+//! Back-fill: who may start before a job that has no room, without delaying it.
+//!
+//! The first job that a pool has no room for, or whose queue is at its bound, is the head there. With the run times that are
+//! known, its *shadow* is the moment at which it can start (EASY back-fill, Lifka 1995): what ends before, or takes only
+//! what is left over at that moment, delays it not. Where lengths are unknown, others may start only in the first seconds.
+
+use std::collections::HashSet;
+
+use cubeloom_domain::Timestamp;
+
+use crate::amounts::{KINDS, Vector, minus, plus};
+use crate::desk::{Desk, JobId};
+use crate::job::Known;
+use crate::ledger::Ledger;
+
+/// Where a head waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Scope {
+    /// At a pool.
+    Pool(u32),
+    /// At the bound of a queue, in a pool.
+    Node(u32, u32),
+}
+
+/// The first job without room.
+#[derive(Clone, Debug)]
+pub(crate) struct Head {
+    pub(crate) job: JobId,
+    pub(crate) scope: Scope,
+    pub(crate) asked: Vector,
+    since: Timestamp,
+    /// When it can start, and what is left over then; `None` until somebody wants to know.
+    shadow: Option<Option<(Timestamp, Vector)>>,
+}
+
+impl Head {
+    pub(crate) fn new(job: JobId, scope: Scope, asked: Vector, since: Timestamp) -> Self {
+        Self { job, scope, asked, since, shadow: None }
+    }
+
+    /// Whether no job that asks for this resource can start, unless its length is known.
+    pub(crate) fn is_closed(&self, desk: &Desk, now: Timestamp) -> bool {
+        now.since(self.since) >= desk.settings.patience
+    }
+
+    /// Whether a job that fits may start before this one. `free` is what is left in the scope without it.
+    pub(crate) fn lets(&mut self, desk: &Desk, job: &Known, held: &Held<'_>, now: Timestamp) -> bool {
+        let amount = job.least();
+        let free = desk.free_in(held.ledger, self.scope);
+        let spares = |room: &Vector| {
+            (0..KINDS).all(|at| {
+                amount[at] == 0
+                    || self.asked[at] == 0
+                    || room[at] >= self.asked[at].saturating_add(amount[at])
+            })
+        };
+        // What the head needs of it is there also afterwards.
+        if spares(&free) {
+            return true;
+        }
+        // Lengths are only likely: were one let in again and again that takes longer, the head would wait for ever.
+        if now.since(self.since) >= desk.settings.aging {
+            return false;
+        }
+        let ends = job.at_most().map(|length| now.plus(length));
+        let shadow = match ends {
+            Some(_) => *self.shadow.get_or_insert_with(|| desk.shadow(self.scope, &self.asked, held, now)),
+            None => None,
+        };
+        match (ends, shadow) {
+            (Some(ends), Some((shadow, over))) => {
+                ends <= shadow || (0..KINDS).all(|at| amount[at] <= over[at])
+            }
+            _ => !self.is_closed(desk, now),
+        }
+    }
+
+    /// A job was let in before it: what outlasts the shadow takes of what is left over.
+    pub(crate) fn passed(&mut self, job: &Known, now: Timestamp) {
+        let Some(Some((shadow, over))) = &mut self.shadow else { return };
+        if job.at_most().is_none_or(|length| now.plus(length) > *shadow) {
+            *over = minus(over, &job.least());
+        }
+    }
+}
+
+/// What is held, for those who look ahead.
+pub(crate) struct Held<'p> {
+    pub(crate) ledger: &'p Ledger,
+    /// Jobs that are taken as ended.
+    pub(crate) gone: &'p HashSet<JobId>,
+    /// Jobs that this pass lets in, with their workers.
+    pub(crate) started: &'p [(JobId, u32)],
+}
+
+impl Desk {
+    /// What is free in a scope.
+    pub(crate) fn free_in(&self, ledger: &Ledger, scope: Scope) -> Vector {
+        match scope {
+            Scope::Pool(pool) => {
+                let taken = plus(&ledger.in_pool[pool as usize], &ledger.kept_in(pool));
+                minus(&self.pools[pool as usize].capacity, &taken)
+            }
+            Scope::Node(node, pool) => {
+                minus(&self.tree.quota(node, pool).bound, &ledger.held[self.tree.at(node, pool)])
+            }
+        }
+    }
+
+    /// Whether a job is of a queue, or of one below it.
+    pub(crate) fn is_below(&self, job: JobId, node: u32) -> bool {
+        self.entry(job).is_some_and(|entry| self.tree.path(entry.known.leaf).any(|above| above == node))
+    }
+
+    /// Whether a job takes of a scope.
+    pub(crate) fn is_in(&self, job: &Known, scope: Scope) -> bool {
+        match scope {
+            Scope::Pool(pool) => pool == 0 || job.pool == pool,
+            Scope::Node(node, pool) => {
+                job.pool == pool && self.tree.path(job.leaf).any(|above| above == node)
+            }
+        }
+    }
+
+    /// When there is room for a head, going by the lengths that are known, and what is left over then.
+    fn shadow(
+        &self,
+        scope: Scope,
+        asked: &Vector,
+        held: &Held<'_>,
+        now: Timestamp,
+    ) -> Option<(Timestamp, Vector)> {
+        let grace = self.settings.grace;
+        let running = self.held.iter().filter(|job| !held.gone.contains(job)).filter_map(|job| {
+            let entry = self.entry(*job)?;
+            let amount = entry.known.with(entry.held()?.keeps);
+            // What leaves has been taken out of the sums already.
+            let stays = entry.held()?.leaving.is_none();
+            (stays && self.is_in(&entry.known, scope)).then_some((entry.ends_by(now, grace)?, amount))
+        });
+        let begun = held.started.iter().filter_map(|(job, workers)| {
+            let entry = self.entry(*job)?;
+            let ends = now.plus(entry.known.at_most()?);
+            self.is_in(&entry.known, scope).then_some((ends, entry.known.with(*workers)))
+        });
+        let mut ends: Vec<(Timestamp, Vector)> = running.chain(begun).collect();
+        ends.sort_unstable_by_key(|(at, _)| *at);
+        let mut free = self.free_in(held.ledger, scope);
+        for (at, amount) in ends {
+            free = plus(&free, &amount);
+            if (0..KINDS).all(|kind| asked[kind] <= free[kind]) {
+                return Some((at, minus(&free, asked)));
+            }
+        }
+        None
+    }
+}

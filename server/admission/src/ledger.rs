@@ -1,0 +1,185 @@
+//! What is held, summed up wherever a rule looks: by queue and pool, by person, by run, by named limit.
+
+use std::collections::HashMap;
+
+use crate::amounts::{NOTHING, RUNS, Vector, minus, plus};
+use crate::job::Known;
+use crate::tree::Tree;
+
+/// Adding or taking away.
+type Change = fn(&Vector, &Vector) -> Vector;
+
+/// The sums of what is held.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Ledger {
+    /// By node and pool: what the node and all below it hold by jobs of that pool.
+    pub(crate) held: Vec<Vector>,
+    /// By node and pool: what is kept free for the node, as it is guaranteed to it and not lent.
+    keeps: Vec<Vector>,
+    /// By node and pool: the same of the nodes right below it, together.
+    below: Vec<Vector>,
+    /// By pool: what is held of it; of the whole cluster, also what is held of its node groups.
+    pub(crate) in_pool: Vec<Vector>,
+    /// By pool: what is kept free in it.
+    pub(crate) kept: Vec<Vector>,
+    persons: HashMap<(u32, u32, u32), Vector>,
+    /// By project, pool and run, in all and of each person: how many jobs it has there.
+    runs: HashMap<(u32, u32, u64, Option<u32>), u32>,
+    /// By named limit: how many jobs hold it.
+    pub(crate) named: Vec<u32>,
+}
+
+impl Ledger {
+    /// With nothing held.
+    pub(crate) fn new(tree: &Tree, named: usize) -> Self {
+        let (nodes, pools) = (tree.len(), tree.pools());
+        let mut ledger = Self {
+            held: Vec::new(),
+            in_pool: vec![NOTHING; pools],
+            kept: vec![NOTHING; pools],
+            named: vec![0; named],
+            ..Self::default()
+        };
+        ledger.reach(tree);
+        for node in 0..nodes as u32 {
+            for pool in 0..pools as u32 {
+                ledger.settle(tree, node, pool);
+            }
+        }
+        ledger
+    }
+
+    /// Makes room for nodes that are new. They have no guarantee.
+    pub(crate) fn reach(&mut self, tree: &Tree) {
+        let size = tree.len() * tree.pools();
+        for sums in [&mut self.held, &mut self.keeps, &mut self.below] {
+            sums.resize(size, NOTHING);
+        }
+    }
+
+    /// Works out anew what is kept free for a node, and hands the difference up.
+    fn settle(&mut self, tree: &Tree, node: u32, pool: u32) {
+        for node in tree.path(node) {
+            let at = tree.at(node, pool);
+            let quota = tree.quota(node, pool);
+            let mut keeps = self.below[at];
+            if !quota.lends {
+                let unused = minus(&quota.guarantee, &self.held[at]);
+                keeps = std::array::from_fn(|kind| keeps[kind].max(unused[kind]));
+            }
+            let before = std::mem::replace(&mut self.keeps[at], keeps);
+            if before == keeps {
+                return;
+            }
+            let above = match tree.parents[node as usize] {
+                Some(parent) => &mut self.below[tree.at(parent, pool)],
+                None => &mut self.kept[pool as usize],
+            };
+            *above = minus(&plus(above, &keeps), &before);
+        }
+    }
+
+    /// What a job would take of the queues above it: its run is one, unless it has a job in the pool already.
+    pub(crate) fn asked(&self, job: &Known, amount: &Vector) -> Vector {
+        let mut asked = *amount;
+        asked[RUNS] = u64::from(!self.runs.contains_key(&(job.leaf, job.pool, job.spec.run, None)));
+        asked
+    }
+
+    /// What it would take of its person's cap.
+    pub(crate) fn asked_of_person(&self, job: &Known, amount: &Vector) -> Vector {
+        let mut asked = *amount;
+        asked[RUNS] =
+            u64::from(!self.runs.contains_key(&(job.leaf, job.pool, job.spec.run, Some(job.person))));
+        asked
+    }
+
+    /// A job starts.
+    pub(crate) fn add(&mut self, tree: &Tree, job: &Known, amount: &Vector) {
+        let (all, own) = (self.asked(job, amount), self.asked_of_person(job, amount));
+        for person in [None, Some(job.person)] {
+            *self.runs.entry((job.leaf, job.pool, job.spec.run, person)).or_insert(0) += 1;
+        }
+        for name in &job.named {
+            self.named[*name as usize] += 1;
+        }
+        self.apply(tree, job, [&all, &own], plus);
+    }
+
+    /// A job has ended.
+    pub(crate) fn remove(&mut self, tree: &Tree, job: &Known, amount: &Vector) {
+        for person in [None, Some(job.person)] {
+            let place = (job.leaf, job.pool, job.spec.run, person);
+            let left = self.runs.get(&place).map_or(0, |jobs| jobs.saturating_sub(1));
+            if left == 0 {
+                self.runs.remove(&place);
+            } else {
+                self.runs.insert(place, left);
+            }
+        }
+        for name in &job.named {
+            self.named[*name as usize] = self.named[*name as usize].saturating_sub(1);
+        }
+        let (all, own) = (self.asked(job, amount), self.asked_of_person(job, amount));
+        self.apply(tree, job, [&all, &own], minus);
+    }
+
+    /// A job that is there has more workers.
+    pub(crate) fn grow(&mut self, tree: &Tree, job: &Known, amount: &Vector) {
+        self.apply(tree, job, [amount, amount], plus);
+    }
+
+    /// A job that is there has fewer workers.
+    pub(crate) fn shrink(&mut self, tree: &Tree, job: &Known, amount: &Vector) {
+        self.apply(tree, job, [amount, amount], minus);
+    }
+
+    fn apply(&mut self, tree: &Tree, job: &Known, [all, own]: [&Vector; 2], how: Change) {
+        for node in tree.path(job.leaf) {
+            let held = &mut self.held[tree.at(node, job.pool)];
+            *held = how(held, all);
+        }
+        for pool in pools_of(job.pool) {
+            let held = &mut self.in_pool[pool as usize];
+            *held = how(held, all);
+        }
+        let key = (job.leaf, job.pool, job.person);
+        let person = self.persons.entry(key).or_insert(NOTHING);
+        *person = how(person, own);
+        if *person == NOTHING {
+            self.persons.remove(&key);
+        }
+        // What is kept for a node may change though nothing changed below it.
+        for node in tree.path(job.leaf) {
+            self.settle(tree, node, job.pool);
+        }
+    }
+
+    /// What a person's jobs hold in a project.
+    pub(crate) fn of_person(&self, job: &Known) -> Vector {
+        self.persons.get(&(job.leaf, job.pool, job.person)).copied().unwrap_or(NOTHING)
+    }
+
+    /// What is kept free for a node.
+    pub(crate) fn keeps_for(&self, at: usize, kind: usize) -> u64 {
+        self.keeps[at][kind]
+    }
+
+    /// What is kept free for the nodes right below a node.
+    pub(crate) fn kept_below(&self, at: usize, kind: usize) -> u64 {
+        self.below[at][kind]
+    }
+
+    /// What is kept free in a pool; of the whole cluster, also what is in its node groups.
+    pub(crate) fn kept_in(&self, pool: u32) -> Vector {
+        if pool > 0 {
+            return self.kept[pool as usize];
+        }
+        self.kept.iter().fold(NOTHING, |sum, kept| plus(&sum, kept))
+    }
+}
+
+/// The pools that a job takes room of: its own, and the whole cluster.
+pub(crate) fn pools_of(pool: u32) -> impl Iterator<Item = u32> {
+    std::iter::once(pool).chain((pool > 0).then_some(0))
+}

@@ -1,0 +1,36 @@
+//! Who starts, who waits and why, who gives back, and when a job would start: the sharing of one cluster.
+//!
+//! A [`Desk`] knows the cluster's pools, the tree of queues with what each is guaranteed and may hold, the jobs that wait
+//! and those that hold something. [`Desk::pass`] decides: it goes through what waits in order (priority, then weighted
+//! dominant-resource fairness, then age), lets in whole gangs, names those that have to give back, and says of the others
+//! which rule keeps them. [`Desk::explain`] says the same of one job as data, with the holders by name, and
+//! [`Desk::estimate`] when it may start, by playing the queue with the run times that are known.
+//!
+//! Everything is a value: no clock, no randomness but a seed, nothing that waits. `docs/admission.md` has the rules.
+
+mod amounts;
+mod desk;
+mod explain;
+mod fits;
+mod forecast;
+mod grow;
+mod head;
+mod job;
+mod ledger;
+mod named;
+mod order;
+mod pass;
+mod random;
+mod room;
+mod settings;
+pub mod simulate;
+mod tree;
+
+pub use amounts::Ask;
+pub use desk::{Desk, JobId};
+pub use fits::Block;
+pub use job::{Apart, Elastic, Length, Spec};
+pub use named::NamedLimit;
+pub use pass::{Pass, Start, Victim};
+pub use random::Random;
+pub use settings::{PATIENCE, Settings};

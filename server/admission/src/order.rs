@@ -1,0 +1,175 @@
+//! The order of what waits: priority with age, then the share of its queue, then age.
+//!
+//! A lane is what waits of one project for one pool. Above the lanes are the queues, of each pool a tree: every node knows
+//! which of those below it comes first, so that the next job is found by going down, and a start changes one path only.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, btree_set};
+use std::iter::Peekable;
+
+use cubeloom_domain::Timestamp;
+
+use crate::amounts::{KINDS, PODS, RUNS};
+use crate::desk::{Desk, JobId};
+use crate::ledger::Ledger;
+
+/// What waits in a lane, by priority.
+pub(crate) type Lane = BTreeMap<Reverse<i32>, BTreeSet<(Timestamp, u64, JobId)>>;
+
+/// The priority with what waiting has added, the share of the queue, the age.
+type Rank = (Reverse<i64>, u64, Timestamp, u64);
+
+/// A job at its turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    pub(crate) job: JobId,
+    lane: (u32, u32),
+}
+
+/// What waits with one priority, from where the walk is.
+type List<'d> = Peekable<btree_set::Iter<'d, (Timestamp, u64, JobId)>>;
+
+struct Cursor<'d> {
+    /// By priority.
+    lists: Vec<(i32, List<'d>)>,
+    /// How many of its jobs were looked at and left waiting.
+    left: u32,
+}
+
+/// A walk over what waits.
+pub(crate) struct Walk<'d> {
+    desk: &'d Desk,
+    now: Timestamp,
+    lanes: HashMap<(u32, u32), Cursor<'d>>,
+    /// By node and pool: what is right below it, in order. The nodes at the top are below one more.
+    below: Vec<BTreeSet<(Rank, u32)>>,
+    ranks: Vec<Option<Rank>>,
+}
+
+impl<'d> Walk<'d> {
+    pub(crate) fn new(desk: &'d Desk, ledger: &Ledger, now: Timestamp) -> Self {
+        let (nodes, pools) = (desk.tree.len(), desk.tree.pools());
+        let mut walk = Self {
+            desk,
+            now,
+            lanes: HashMap::with_capacity(desk.lanes.len()),
+            below: vec![BTreeSet::new(); (nodes + 1) * pools],
+            ranks: vec![None; nodes * pools],
+        };
+        for (place, lane) in &desk.lanes {
+            let lists = lane.iter().map(|(priority, jobs)| (priority.0, jobs.iter().peekable())).collect();
+            walk.lanes.insert(*place, Cursor { lists, left: 0 });
+            walk.refresh(*place, ledger);
+        }
+        walk
+    }
+
+    /// The next job, if there is one. It stays the next until [`Self::pass_over`].
+    pub(crate) fn next(&mut self) -> Option<Turn> {
+        let pools = self.desk.tree.pools() as u32;
+        let root = self.desk.tree.len() as u32;
+        let first =
+            |pool: u32| self.below[self.at(root, pool)].first().map(|(rank, node)| (*rank, pool, *node));
+        let (_, pool, mut node) = (0..pools).filter_map(first).min()?;
+        while let Some((_, below)) = self.below[self.at(node, pool)].first() {
+            node = *below;
+        }
+        let cursor = self.lanes.get_mut(&(node, pool))?;
+        let (list, _) = best(cursor, self.now, self.desk)?;
+        let (_, _, job) = cursor.lists[list].1.peek()?;
+        Some(Turn { job: *job, lane: (node, pool) })
+    }
+
+    /// Goes on behind a job. `skips` says of the ones behind it whether they need not be looked at; of one that was `left`
+    /// waiting, its lane is given up after so many of them.
+    pub(crate) fn pass_over(
+        &mut self,
+        turn: Turn,
+        ledger: &Ledger,
+        left: Option<u32>,
+        skips: impl Fn(JobId) -> bool,
+    ) {
+        let Some(cursor) = self.lanes.get_mut(&turn.lane) else { return };
+        if let Some(most) = left {
+            cursor.left += 1;
+            if cursor.left >= most {
+                cursor.lists.clear();
+            }
+        }
+        let mut is_first = true;
+        while let Some((list, _)) = best(cursor, self.now, self.desk) {
+            let Some((_, _, job)) = cursor.lists[list].1.peek() else { break };
+            if !is_first && !skips(*job) {
+                break;
+            }
+            is_first = false;
+            cursor.lists[list].1.next();
+        }
+        self.refresh(turn.lane, ledger);
+    }
+
+    fn at(&self, node: u32, pool: u32) -> usize {
+        node as usize * self.desk.tree.pools() + pool as usize
+    }
+
+    /// Puts a lane, and the queues above it, where they belong now.
+    fn refresh(&mut self, (leaf, pool): (u32, u32), ledger: &Ledger) {
+        let desk = self.desk;
+        let mut first = self
+            .lanes
+            .get_mut(&(leaf, pool))
+            .and_then(|cursor| best(cursor, self.now, desk))
+            .map(|(_, first)| first);
+        for node in desk.tree.path(leaf) {
+            let at = self.at(node, pool);
+            let parent = desk.tree.parents[node as usize].unwrap_or(desk.tree.len() as u32);
+            let above = self.at(parent, pool);
+            let share = desk.share(ledger, node, pool, self.now);
+            let rank = first.map(|(class, since, seq)| (class, share.to_bits(), since, seq));
+            if let Some(old) = std::mem::replace(&mut self.ranks[at], rank) {
+                self.below[above].remove(&(old, node));
+            }
+            if let Some(rank) = rank {
+                self.below[above].insert((rank, node));
+            }
+            // A queue is as urgent as the most urgent job below it.
+            first = self.below[above].first().map(|((class, _, since, seq), _)| (*class, *since, *seq));
+        }
+    }
+}
+
+type First = (Reverse<i64>, Timestamp, u64);
+
+/// The first job of a lane: the list that it is in, and its rank without the share.
+fn best(cursor: &mut Cursor<'_>, now: Timestamp, desk: &Desk) -> Option<(usize, First)> {
+    let lists = cursor.lists.iter_mut().enumerate();
+    let firsts = lists.filter_map(|(at, (priority, jobs))| {
+        let (since, seq, _) = jobs.peek()?;
+        Some((at, (Reverse(desk.class(*priority, *since, now)), *since, *seq)))
+    });
+    firsts.min_by_key(|(_, first)| *first)
+}
+
+impl Desk {
+    /// The priority of a job with what its waiting has added: one for each `aging`.
+    pub(crate) fn class(&self, priority: i32, since: Timestamp, now: Timestamp) -> i64 {
+        let step = self.settings.aging.as_micros().max(1);
+        i64::from(priority) + i64::try_from(now.since(since).as_micros() / step).unwrap_or(i64::MAX / 2)
+    }
+
+    /// The dominant share of a queue in a pool, by its weight: the largest part that it holds of any resource, what it held
+    /// lately included.
+    pub(crate) fn share(&self, ledger: &Ledger, node: u32, pool: u32, now: Timestamp) -> f64 {
+        let at = self.tree.at(node, pool);
+        let capacity = &self.pools[pool as usize].capacity;
+        let held = &ledger.held[at];
+        let (past, fades) = self.past(at, now);
+        let parts = (0..KINDS).filter(|kind| !matches!(*kind, PODS | RUNS) && capacity[*kind] > 0);
+        let part = |kind: usize| {
+            // The average of the window, as it is now with what is held since the last change.
+            let lately = past[kind] * fades + held[kind] as f64 * (1.0 - fades);
+            (held[kind] as f64 + lately) / capacity[kind] as f64
+        };
+        parts.map(part).fold(0.0, f64::max) / self.tree.quota(node, pool).weight
+    }
+}

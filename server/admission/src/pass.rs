@@ -1,0 +1,406 @@
+//! One pass: what starts, what gives back, what waits and why.
+
+use std::collections::{HashMap, HashSet};
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::waiting::WaitRule;
+
+use crate::desk::{Desk, JobId};
+use crate::fits::Block;
+use crate::head::{Head, Held, Scope};
+use crate::job::{Known, State};
+use crate::ledger::Ledger;
+use crate::order::{Turn, Walk};
+
+/// How many jobs of a lane one pass leaves waiting before it goes on with the others, and how many when it has left many.
+const LOOKS: u32 = 256;
+const LOOKS_LATER: u32 = 2;
+const MANY: usize = 1024;
+
+/// A job that starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// Which.
+    pub job: JobId,
+    /// Its elastic workers.
+    pub workers: u32,
+}
+
+/// A job that gives back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Victim {
+    /// It keeps only so many of its elastic workers.
+    Workers {
+        /// Which.
+        job: JobId,
+        /// How many.
+        keeps: u32,
+        /// For whom.
+        by: JobId,
+    },
+    /// It stops, and waits again.
+    Whole {
+        /// Which.
+        job: JobId,
+        /// For whom.
+        by: JobId,
+    },
+}
+
+impl Victim {
+    /// The job that gives back.
+    #[must_use]
+    pub fn job(&self) -> JobId {
+        match self {
+            Self::Workers { job, .. } | Self::Whole { job, .. } => *job,
+        }
+    }
+}
+
+/// What a pass has decided.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pass {
+    /// These start.
+    pub starts: Vec<Start>,
+    /// These, which run, get so many elastic workers.
+    pub grows: Vec<Start>,
+    /// These give back.
+    pub victims: Vec<Victim>,
+    /// Those that were looked at and wait, in order.
+    pub waits: Vec<(JobId, Block)>,
+    /// Whether another pass could start more.
+    pub more: bool,
+    /// When time alone may change something.
+    pub again: Option<Timestamp>,
+}
+
+/// A pass while it is made.
+pub(crate) struct Passing<'d> {
+    pub(crate) desk: &'d Desk,
+    pub(crate) now: Timestamp,
+    /// What is held now.
+    pub(crate) present: Ledger,
+    /// What is held when those have gone that were told to, and those are there for whom they were.
+    pub(crate) future: Ledger,
+    /// Jobs that are taken as ended.
+    pub(crate) gone: HashSet<JobId>,
+    pub(crate) heads: Vec<Head>,
+    pub(crate) begun: Vec<(JobId, u32)>,
+    pub(crate) out: Pass,
+    /// What jobs keep that give back in this pass.
+    pub(crate) keeps: HashMap<JobId, Option<u32>>,
+    /// Jobs that hold something, in the order in which they give back.
+    pub(crate) givers: Option<Vec<JobId>>,
+    /// How often a search for those that give back may still be made.
+    pub(crate) searches: u32,
+    /// Where and of what a person is at the cap, and names that are at their limit.
+    capped: HashSet<(u32, u32, u32, usize)>,
+    full: HashSet<u32>,
+    pub(crate) claimed: Vec<JobId>,
+    /// How many jobs held each named limit before.
+    pub(crate) named_before: Vec<u32>,
+    /// Those of earlier claims that were decided before the others.
+    settled: HashSet<JobId>,
+}
+
+impl Desk {
+    /// Decides what starts and what gives back, and takes it as done: at most so many start.
+    pub fn pass(&mut self, now: Timestamp, most: usize) -> Pass {
+        self.remember(now);
+        let passing = Passing::new(self, now, &[]).run(most, None);
+        let (pass, claimed) = (passing.out, passing.claimed);
+        for start in &pass.starts {
+            self.begin(start.job, start.workers, now);
+        }
+        for victim in &pass.victims {
+            match victim {
+                Victim::Workers { job, keeps, .. } => self.shrink(*job, *keeps, now),
+                Victim::Whole { job, .. } => self.leave(*job, now),
+            }
+        }
+        for grown in &pass.grows {
+            self.resized(grown.job, grown.workers, now);
+        }
+        self.claims = claimed
+            .into_iter()
+            .filter(|job| self.entry(*job).is_some_and(|entry| entry.held().is_none()))
+            .collect();
+        pass
+    }
+}
+
+impl<'d> Passing<'d> {
+    /// Over a desk, as if `gone` had ended.
+    pub(crate) fn new(desk: &'d Desk, now: Timestamp, gone: &[JobId]) -> Self {
+        let mut present = desk.ledger.clone();
+        for job in gone {
+            if let Some(entry) = desk.entry(*job)
+                && let Some(held) = entry.held()
+            {
+                present.remove(&desk.tree, &entry.known, &entry.known.with(held.workers));
+            }
+        }
+        let gone: HashSet<JobId> = gone.iter().copied().collect();
+        let mut future = present.clone();
+        for job in desk.held.iter().filter(|job| !gone.contains(job)) {
+            let Some((known, held)) = desk.entry(*job).and_then(|entry| Some((&entry.known, entry.held()?)))
+            else {
+                continue;
+            };
+            if held.leaving.is_some() {
+                future.remove(&desk.tree, known, &known.with(held.workers));
+            } else if held.keeps < held.workers {
+                let given = crate::amounts::times(&known.each, held.workers - held.keeps);
+                future.shrink(&desk.tree, known, &given);
+            }
+        }
+        let named_before = future.named.clone();
+        Self {
+            desk,
+            now,
+            present,
+            future,
+            gone,
+            heads: Vec::new(),
+            begun: Vec::new(),
+            out: Pass::default(),
+            keeps: HashMap::new(),
+            givers: None,
+            searches: 64,
+            capped: HashSet::new(),
+            full: HashSet::new(),
+            claimed: Vec::new(),
+            named_before,
+            settled: HashSet::new(),
+        }
+    }
+
+    /// Goes through what waits; until it has decided about one job, if that is all that is wanted.
+    pub(crate) fn run(mut self, most: usize, only: Option<JobId>) -> Self {
+        for job in self.desk.claims.clone() {
+            if self.out.starts.len() < most && self.decide(job).is_ok() {
+                self.settled.insert(job);
+                if only == Some(job) {
+                    return self;
+                }
+            }
+        }
+        let mut walk = Walk::new(self.desk, &self.future, self.now);
+        while let Some(turn) = walk.next() {
+            if self.out.starts.len() >= most {
+                self.out.more = true;
+                break;
+            }
+            let decision = if self.settled.contains(&turn.job) { Ok(()) } else { self.decide(turn.job) };
+            let left = match decision {
+                Ok(()) => None,
+                Err(block) => {
+                    let many = self.out.waits.len() > MANY;
+                    self.leave_waiting(turn.job, block);
+                    Some(if many { LOOKS_LATER } else { LOOKS })
+                }
+            };
+            if only == Some(turn.job) {
+                return self;
+            }
+            self.go_on(&mut walk, turn, left, only);
+        }
+        self.grow();
+        self
+    }
+
+    fn go_on(&self, walk: &mut Walk<'d>, turn: Turn, left: Option<u32>, only: Option<JobId>) {
+        let personal = self.out.waits.last().is_some_and(|(job, block)| {
+            *job == turn.job
+                && matches!(
+                    block.rule,
+                    WaitRule::PersonsCap | WaitRule::NamedLimit | WaitRule::NeverFits | WaitRule::Apart
+                )
+        });
+        // A person's jobs must not keep away those of others in the same project.
+        let left = left.filter(|_| !personal);
+        walk.pass_over(turn, &self.future, left, |job| only != Some(job) && self.is_shut_out(job));
+    }
+
+    /// Whether a job need not be looked at, as one before it waits for the same and has closed it.
+    fn is_shut_out(&self, job: JobId) -> bool {
+        let Some(entry) = self.desk.entry(job) else { return true };
+        let known = &entry.known;
+        if known.named.iter().any(|name| self.full.contains(name)) {
+            return true;
+        }
+        let least = |kind: usize| known.fixed[kind] > 0 || known.each[kind] > 0;
+        !self.capped.is_empty()
+            && self.desk.kinds.indices().any(|kind| {
+                least(kind) && self.capped.contains(&(known.leaf, known.pool, known.person, kind))
+            })
+    }
+
+    /// Decides about the next job in order: it starts, or others go for it, or it waits.
+    fn decide(&mut self, job: JobId) -> Result<(), Block> {
+        let Some(entry) = self.desk.entry(job) else { return Ok(()) };
+        let State::Waiting { cool_until, .. } = &entry.state else { return Ok(()) };
+        let known = &entry.known;
+        if let Some(block) = self.desk.never(known) {
+            return Err(block);
+        }
+        if let Some(other) = self.kept_apart(known) {
+            return Err(Block { behind: Some(other), ..Block::new(WaitRule::Apart, known.pool) });
+        }
+        if let Some(until) = cool_until.filter(|until| *until > self.now)
+            && self.borrows(known)
+        {
+            self.look_again(until);
+            return Err(Block { until: Some(until), ..Block::new(WaitRule::CoolDown, known.pool) });
+        }
+        if let Some(block) = self.desk.named_block(&self.future, &self.named_before, known, self.now) {
+            if let Some(until) = block.until {
+                self.look_again(until);
+            }
+            return Err(block);
+        }
+        if let Err(block) = self.desk.take(&mut self.future, known, known.min()) {
+            let behind = self.closed_to(job, known);
+            if behind.is_some() || !self.make_room(job, known, block) {
+                return Err(behind.unwrap_or(block));
+            }
+        } else if let Some(behind) = self.held_back(job, known) {
+            self.forget(known);
+            return Err(behind);
+        }
+        // There is room for it; whether already now is another question.
+        if self.desk.take(&mut self.present, known, known.min()).is_err() {
+            self.claimed.push(job);
+            self.out.waits.push((job, Block::new(WaitRule::Leaving, known.pool)));
+            return Ok(());
+        }
+        for head in &mut self.heads {
+            if self.desk.is_in(known, head.scope) {
+                head.passed(known, self.now);
+            }
+        }
+        self.begun.push((job, known.min()));
+        self.out.starts.push(Start { job, workers: known.min() });
+        Ok(())
+    }
+
+    fn forget(&mut self, known: &Known) {
+        self.future.remove(&self.desk.tree, known, &known.least());
+    }
+
+    /// A job of the same run with which this one must not share the node.
+    fn kept_apart(&self, known: &Known) -> Option<JobId> {
+        let own = known.spec.apart?;
+        let run = known.spec.run;
+        let held = self.desk.apart.range((run, JobId(0))..=(run, JobId(u32::MAX))).map(|(_, job)| *job);
+        let begun = self.begun.iter().map(|(job, _)| *job);
+        held.filter(|job| !self.gone.contains(job)).chain(begun).find(|job| {
+            let other = self.desk.spec(*job).filter(|spec| spec.run == run).and_then(|spec| spec.apart);
+            other.is_some_and(|other| other.task != own.task && (other.required || own.required))
+        })
+    }
+
+    fn look_again(&mut self, at: Timestamp) {
+        self.out.again = Some(self.out.again.map_or(at, |known| known.min(at)));
+    }
+
+    /// Whether a job would hold more than its project is guaranteed.
+    fn borrows(&self, known: &Known) -> bool {
+        !self.entitled(known).contains(&known.leaf)
+    }
+
+    /// The queues, from the job's up, that hold no more than they are guaranteed also with the job.
+    fn entitled(&self, known: &Known) -> Vec<u32> {
+        let least = known.least();
+        let within = |node: &u32| {
+            let guarantee = &self.desk.tree.quota(*node, known.pool).guarantee;
+            let mut named =
+                self.desk.kinds.indices().filter(|kind| guarantee[*kind] > 0 && least[*kind] > 0).peekable();
+            named.peek().is_some() && named.all(|kind| self.is_within(known, *node, kind))
+        };
+        self.desk.tree.path(known.leaf).filter(within).collect()
+    }
+
+    /// Whether a queue above a job holds no more than it is guaranteed also with the job; what it must keep free for others
+    /// below it counts as held.
+    pub(crate) fn is_within(&self, known: &Known, node: u32, kind: usize) -> bool {
+        let tree = &self.desk.tree;
+        let least = known.least()[kind];
+        let below = tree.path(known.leaf).take_while(|one| *one != node).last();
+        let kept = self.future.kept_below(tree.at(node, known.pool), kind);
+        let own = below.map_or(0, |below| self.future.keeps_for(tree.at(below, known.pool), kind));
+        let kept = kept.saturating_sub(own.min(least));
+        let held = self.future.held[tree.at(node, known.pool)][kind];
+        held.saturating_add(least).saturating_add(kept) <= tree.quota(node, known.pool).guarantee[kind]
+    }
+
+    /// The head that lets nobody take room any more for whom others would have to go.
+    fn closed_to(&self, job: JobId, known: &Known) -> Option<Block> {
+        let owed = self.entitled(known);
+        let head = self.heads.iter().find(|head| {
+            head.job != job
+                && self.desk.is_in(known, head.scope)
+                && head.is_closed(self.desk, self.now)
+                && owed.iter().all(|node| self.desk.is_below(head.job, *node))
+        })?;
+        Some(Block { behind: Some(head.job), ..Block::new(WaitRule::Behind, known.pool) })
+    }
+
+    /// The head that a job, which has been taken into account, would delay.
+    fn held_back(&mut self, job: JobId, known: &Known) -> Option<Block> {
+        if self.heads.is_empty() {
+            return None;
+        }
+        // As it was without the job.
+        self.forget(known);
+        let owed: Vec<u32> = self.entitled(known);
+        let held = Held { ledger: &self.future, gone: &self.gone, started: &self.begun };
+        let (desk, now) = (self.desk, self.now);
+        let heads = self.heads.iter_mut().filter(|head| head.job != job && desk.is_in(known, head.scope));
+        let mut delayed = None;
+        for head in heads {
+            // What a queue is guaranteed does not wait for those outside of it.
+            if owed.iter().any(|node| !desk.is_below(head.job, *node)) {
+                continue;
+            }
+            if !head.lets(desk, known, &held, now) {
+                delayed = Some(head.job);
+                break;
+            }
+        }
+        self.future.add(&desk.tree, known, &known.least());
+        delayed.map(|ahead| Block { behind: Some(ahead), ..Block::new(WaitRule::Behind, known.pool) })
+    }
+
+    /// Notes that a job waits, and what that means for those behind it.
+    fn leave_waiting(&mut self, job: JobId, block: Block) {
+        self.out.waits.push((job, block));
+        let Some(entry) = self.desk.entry(job) else { return };
+        let State::Waiting { since, .. } = &entry.state else { return };
+        let known = &entry.known;
+        let scope = match block.rule {
+            WaitRule::Capacity | WaitRule::NotLent => Scope::Pool(block.pool),
+            WaitRule::Limit | WaitRule::NoBorrowing => match block.node {
+                Some(node) => Scope::Node(node, block.pool),
+                None => return,
+            },
+            WaitRule::PersonsCap => {
+                self.capped.insert((known.leaf, known.pool, known.person, block.kind));
+                return;
+            }
+            WaitRule::NamedLimit => {
+                self.full.extend(block.named);
+                return;
+            }
+            WaitRule::Behind
+            | WaitRule::CoolDown
+            | WaitRule::Leaving
+            | WaitRule::Apart
+            | WaitRule::NeverFits => return,
+        };
+        if !self.heads.iter().any(|head| head.scope == scope) {
+            let head = Head::new(job, scope, known.least(), *since);
+            self.heads.push(head);
+        }
+    }
+}

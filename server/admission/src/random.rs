@@ -1,0 +1,43 @@
+//! Numbers that look random and follow from a seed.
+
+/// A generator of Sebastiano Vigna's `splitmix64`.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// From a seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// One below `bound`, which is not 0.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.number() % bound.max(1)
+    }
+
+    /// Over 0 and at most 1.
+    pub fn unit(&mut self) -> f64 {
+        ((self.number() >> 11) as f64 + 1.0) / (1u64 << 53) as f64
+    }
+
+    /// Of the normal distribution, by Box and Muller.
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.unit().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
+    /// A wait for something that happens once in `mean` on average.
+    pub fn wait(&mut self, mean: f64) -> f64 {
+        -mean * self.unit().ln()
+    }
+}

@@ -1,0 +1,118 @@
+//! The cluster of the simulation: its queues, its people and the jobs that they have.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cubeloom_domain::quota::{Amounts, Pool, Queue, QueueRecord, Quota, Resource};
+
+use super::Scenario;
+use crate::amounts::Ask;
+use crate::forecast::draw;
+use crate::job::{Elastic, Length, Spec};
+use crate::random::Random;
+
+const GIB: u64 = 1 << 30;
+
+/// Projects with the part of all jobs that is theirs, in hundredths.
+const PROJECTS: [(&str, u64); 6] =
+    [("vision", 25), ("speech", 20), ("ads", 20), ("search", 10), ("lab", 15), ("guests", 10)];
+
+/// Sizes of gangs, in cards, with how many of a hundred jobs have it.
+const SIZES: [(u64, u64); 7] = [(1, 30), (2, 20), (4, 15), (8, 15), (16, 10), (32, 6), (64, 4)];
+
+/// Kinds of tasks: the median of their lengths in minutes, and its spread.
+const TASKS: [(&str, u64, f64); 4] =
+    [("evaluate", 10, 0.4), ("tune", 45, 0.7), ("train", 100, 0.6), ("pretrain", 240, 0.5)];
+
+/// A job of the month.
+#[derive(Clone, Debug)]
+pub(super) struct Planned {
+    pub(super) at: Duration,
+    pub(super) spec: Spec,
+    pub(super) takes: Duration,
+}
+
+/// What a cluster with so many cards has.
+pub(super) fn room(gpus: u64) -> Ask {
+    Ask::of(gpus * 16_000, gpus * 128 * GIB, 0, gpus)
+}
+
+/// The tree: two groups with two projects each; the others have nothing of their own.
+pub(super) fn queues(gpus: u64) -> Arc<Vec<QueueRecord>> {
+    let cards = |part: u64| Amounts::from_iter([(Resource::Gpus, gpus * part / 12)]);
+    let own = |part: u64| Quota { guarantee: cards(part), ..Quota::default() };
+    let record = |queue: Queue, parent: Option<&str>, quota: Quota| QueueRecord {
+        queue,
+        parent: parent.map(Into::into),
+        quotas: BTreeMap::from([(Pool { cluster: "sim".into(), node_group: None }, quota)]),
+        revision: 1,
+    };
+    let project = |name: &str| Queue::Project(name.into());
+    Arc::new(vec![
+        record(Queue::Group("research".into()), None, own(4)),
+        record(project("vision"), Some("research"), Quota { weight: 200, ..own(2) }),
+        record(project("speech"), Some("research"), own(2)),
+        record(Queue::Group("product".into()), None, own(4)),
+        record(project("ads"), Some("product"), Quota { per_person: cards(6), limit: cards(10), ..own(3) }),
+        record(project("search"), Some("product"), Quota { lend: false, ..own(1) }),
+        record(project("guests"), None, Quota { limit: cards(6), weight: 50, ..Quota::default() }),
+    ])
+}
+
+fn pick<T: Copy>(random: &mut Random, choices: &[(T, u64)]) -> T {
+    let mut at = random.below(choices.iter().map(|(_, part)| part).sum());
+    for (choice, part) in choices {
+        match at.checked_sub(*part) {
+            Some(rest) => at = rest,
+            None => return *choice,
+        }
+    }
+    choices[0].0
+}
+
+/// The jobs of a month in the order of their arrival: more by day than by night.
+pub(super) fn jobs(scenario: &Scenario, random: &mut Random) -> Vec<Planned> {
+    let mean = scenario.length.as_secs_f64() / scenario.jobs.max(1) as f64;
+    let mut at = 0.0;
+    let mut jobs = Vec::with_capacity(scenario.jobs);
+    for number in 0..scenario.jobs {
+        let hour = (at / 3600.0) % 24.0;
+        let busy = if (9.0..21.0).contains(&hour) { 1.5 } else { 0.5 };
+        at += random.wait(mean / busy);
+        let (spec, takes) = job(number, random, scenario.gpus);
+        jobs.push(Planned { at: Duration::from_secs_f64(at), spec, takes });
+    }
+    jobs
+}
+
+fn job(number: usize, random: &mut Random, gpus: u64) -> (Spec, Duration) {
+    let project = pick(random, &PROJECTS);
+    let size = pick(random, &SIZES).min(gpus / 3);
+    let (task, minutes, spread) = TASKS[random.below(4) as usize];
+    let length = Length { median: Duration::from_secs(minutes * 60), spread };
+    let each = |count: u64| Ask::of(count * 8_000, count * 64 * GIB, count, count);
+    let is_elastic = size >= 4 && random.below(5) == 0;
+    let least = if is_elastic { size / 2 } else { size };
+    let elastic = is_elastic.then(|| Elastic {
+        each: each(1),
+        min: least as u32 - 1,
+        max: size as u32 * 2 - 1,
+        scales: true,
+    });
+    let spec = Spec {
+        key: format!("job-{number}"),
+        name: task.into(),
+        project: project.into(),
+        person: format!("{project}-{}", random.below(5)),
+        run: number as u64 / 3,
+        priority: pick(random, &[(0, 80), (1, 15), (5, 5)]),
+        fixed: each(if is_elastic { 1 } else { size }),
+        elastic,
+        length: Some(length),
+        timeout: (random.below(3) == 0).then_some(Duration::from_secs(minutes * 600)),
+        ..Spec::default()
+    };
+    let takes = draw(&length, random);
+    (Spec { ..spec }, takes)
+}

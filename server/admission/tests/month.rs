@@ -1,0 +1,20 @@
+//! A simulated month, smaller than the one that `cubeloom bench admission` measures.
+
+use std::time::Duration;
+
+use cubeloom_admission::simulate::{Scenario, simulate};
+
+#[test]
+fn nobody_starves_and_guarantees_are_met_in_a_month() {
+    for seed in [1, 2] {
+        let length = Duration::from_secs(36 * 3600);
+        let scenario = Scenario { seed, jobs: 500, length, estimate_every: 50, ..Scenario::default() };
+        let report = simulate(&scenario).unwrap();
+        assert_eq!(report.succeeded + report.failed, scenario.jobs);
+        assert!(report.utilisation > 0.5, "{report:#?}");
+        // The month is one in which something is given back at all.
+        assert!(report.preempted > 0 && report.workers_given_back > 0 && report.owed > 0, "{report:#?}");
+        assert!(report.longest_owed <= Duration::from_secs(61), "{report:#?}");
+        assert_eq!(simulate(&scenario).unwrap(), report, "the month follows from its seed");
+    }
+}

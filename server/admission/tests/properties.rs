@@ -1,0 +1,244 @@
+//! What holds whatever happens.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use common::{at, group, project};
+use cubeloom_admission::{Ask, Desk, Elastic, JobId, NamedLimit, Settings, Spec, Victim};
+use cubeloom_domain::quota::{Amounts, QueueRecord, Quota, Resource};
+use proptest::prelude::*;
+
+const PROJECTS: [&str; 4] = ["a", "b", "c", "free"];
+
+#[derive(Clone, Debug)]
+enum Op {
+    Wait {
+        project: usize,
+        person: u8,
+        priority: i32,
+        gpus: u64,
+        more: u32,
+        named: bool,
+        timeout: Option<u64>,
+    },
+    End(prop::sample::Index),
+    Pass(u64),
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let wait = (0..4usize, 0..2u8, 0..3i32, 1..6u64, 0..5u32, any::<bool>(), prop::option::of(10..200u64));
+    prop_oneof![
+        4 => wait.prop_map(|(project, person, priority, gpus, more, named, timeout)| {
+            Op::Wait { project, person, priority, gpus, more, named, timeout }
+        }),
+        2 => any::<prop::sample::Index>().prop_map(Op::End),
+        3 => (0..40u64).prop_map(Op::Pass),
+    ]
+}
+
+fn amount(count: Option<u64>) -> Amounts {
+    count.map(|count| (Resource::Gpus, count)).into_iter().collect()
+}
+
+/// A tree whose guarantees are together no more than the twelve cards that there are.
+fn tree() -> impl Strategy<Value = Vec<QueueRecord>> {
+    let quota = |most: u64| {
+        (
+            0..=most,
+            prop::option::of(4..12u64),
+            any::<bool>(),
+            any::<bool>(),
+            prop::option::of(2..6u64),
+            1..4u32,
+        )
+            .prop_map(|(guarantee, limit, borrow, lend, cap, weight)| Quota {
+                guarantee: amount(Some(guarantee).filter(|count| *count > 0)),
+                limit: amount(limit.map(|limit| limit.max(guarantee))),
+                borrow,
+                lend,
+                weight: weight * 100,
+                per_person: amount(cap),
+            })
+    };
+    (quota(8), quota(4), quota(4), quota(4)).prop_map(|(above, a, b, c)| {
+        let own = |quota: &Quota| quota.guarantee.get(&Resource::Gpus).unwrap_or(0);
+        let sum = own(&above).max(own(&a) + own(&b));
+        let above = Quota { guarantee: amount(Some(sum)), limit: amount(None), borrow: true, ..above };
+        vec![
+            group("up", None, Quota { per_person: amount(None), ..above }),
+            project("a", Some("up"), a),
+            project("b", Some("up"), b),
+            project("c", None, c),
+        ]
+    })
+}
+
+struct World {
+    desk: Desk,
+    waiting: Vec<JobId>,
+    held: Vec<JobId>,
+    leaving: Vec<JobId>,
+    now: u64,
+    count: u64,
+}
+
+impl World {
+    fn new(records: Vec<QueueRecord>) -> Self {
+        let mut desk = Desk::new("test", Settings::default());
+        desk.set_room(Ask::of(1 << 30, 1 << 40, 0, 12), BTreeMap::new());
+        desk.set_queues(&Arc::new(records));
+        desk.set_named(vec![NamedLimit { name: "few".into(), at_once: Some(2), a_minute: Some(4) }]);
+        Self { desk, waiting: Vec::new(), held: Vec::new(), leaving: Vec::new(), now: 0, count: 0 }
+    }
+
+    fn does(&mut self, op: &Op) {
+        match op {
+            Op::Wait { project, person, priority, gpus, more, named, timeout } => {
+                self.count += 1;
+                let elastic = (*more > 0).then(|| Elastic {
+                    each: Ask::of(1, 1, 1, 1),
+                    min: 1,
+                    max: *more + 1,
+                    scales: true,
+                });
+                let spec = Spec {
+                    key: self.count.to_string(),
+                    name: self.count.to_string(),
+                    project: PROJECTS[*project].into(),
+                    person: person.to_string(),
+                    run: self.count / 2 * 10 + *project as u64,
+                    priority: *priority,
+                    fixed: Ask::of(1, 1, 1, *gpus),
+                    elastic,
+                    named: named.then(|| "few".into()).into_iter().collect(),
+                    timeout: timeout.map(std::time::Duration::from_secs),
+                    ..Spec::default()
+                };
+                self.waiting.push(self.desk.wait(spec, at(self.now), None));
+            }
+            Op::End(which) => {
+                let all = [self.leaving.clone(), self.held.clone()].concat();
+                if !all.is_empty() {
+                    self.end(*which.get(&all));
+                }
+            }
+            Op::Pass(later) => {
+                self.now += later;
+                self.pass();
+            }
+        }
+    }
+
+    fn end(&mut self, job: JobId) {
+        self.desk.remove(job, at(self.now));
+        self.held.retain(|one| *one != job);
+        self.leaving.retain(|one| *one != job);
+    }
+
+    /// A pass; what it makes of workers happens at once.
+    fn pass(&mut self) -> Vec<JobId> {
+        let pass = self.desk.pass(at(self.now), usize::MAX);
+        let started: Vec<JobId> = pass.starts.iter().map(|start| start.job).collect();
+        self.waiting.retain(|job| !started.contains(job));
+        self.held.extend(&started);
+        for victim in &pass.victims {
+            match *victim {
+                Victim::Workers { job, keeps, .. } => self.desk.resized(job, keeps, at(self.now)),
+                Victim::Whole { job, .. } => {
+                    self.held.retain(|one| *one != job);
+                    self.leaving.push(job);
+                }
+            }
+        }
+        started
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_let_in_is_never_more_than_there_is_or_may_be(records in tree(), ops in prop::collection::vec(op(), 1..60)) {
+        let mut world = World::new(records);
+        for op in &ops {
+            world.does(op);
+            prop_assert_eq!(world.desk.check(), Ok(()));
+            prop_assert!(world.desk.keeps_what_is_not_lent());
+        }
+    }
+
+    #[test]
+    fn what_is_named_as_the_reason_is_it(records in tree(), ops in prop::collection::vec(op(), 1..40)) {
+        let mut world = World::new(records);
+        for op in &ops {
+            world.does(op);
+        }
+        world.pass();
+        for job in world.waiting.clone() {
+            let Some(why) = world.desk.explain(job, at(world.now)) else { continue };
+            if why.holders.is_empty() {
+                continue;
+            }
+            let mut after = World { desk: world.desk.clone(), waiting: world.waiting.clone(), held: world.held.clone(), leaving: world.leaving.clone(), ..world };
+            let named: Vec<JobId> = [world.held.clone(), world.leaving.clone()].concat().into_iter()
+                .filter(|held| why.holders.iter().any(|holder| world.desk.spec(*held).unwrap().key == holder.key))
+                .collect();
+            prop_assert_eq!(named.len(), why.holders.len());
+            for holder in named {
+                after.end(holder);
+            }
+            prop_assert!(after.pass().contains(&job), "{:?}", why);
+        }
+    }
+
+    #[test]
+    fn a_second_pass_changes_nothing(records in tree(), ops in prop::collection::vec(op(), 1..40)) {
+        let mut world = World::new(records);
+        for op in &ops {
+            world.does(op);
+        }
+        let first = world.desk.pass(at(world.now), usize::MAX);
+        let again = world.desk.pass(at(world.now), usize::MAX);
+        prop_assert!(again.starts.is_empty() && again.victims.is_empty() && again.grows.is_empty(), "{:?} {:?}", first, again);
+    }
+
+    #[test]
+    fn what_is_lent_comes_back(records in tree(), ops in prop::collection::vec(op(), 1..40), project in 0..3usize) {
+        let mut world = World::new(records.clone());
+        for op in &ops {
+            world.does(op);
+        }
+        // Only this project's first job waits, and it asks for one card.
+        for job in std::mem::take(&mut world.waiting) {
+            world.desk.remove(job, at(world.now));
+        }
+        let one = Op::Wait { project, person: 9, priority: 0, gpus: 1, more: 0, named: false, timeout: None };
+        let quota = records.iter().find(|record| record.queue.name() == PROJECTS[project]).unwrap().quotas.values().next().unwrap().clone();
+        let own = quota.guarantee.get(&Resource::Gpus).unwrap_or(0);
+        let of_project = |world: &World| {
+            let held = world.held.iter().chain(&world.leaving);
+            let sum: u64 = held.map(|job| {
+                let spec = world.desk.spec(*job).unwrap();
+                let cards: u64 = spec.fixed.cards.iter().map(|(_, count)| count).sum();
+                let workers = u64::from(world.desk.workers(*job).unwrap());
+                if spec.project == PROJECTS[project] { cards + workers } else { 0 }
+            }).sum();
+            sum
+        };
+        if of_project(&world) + 1 > own {
+            return Ok(());
+        }
+        world.does(&one);
+        let job = *world.waiting.last().unwrap();
+        let mut started = world.pass();
+        for gone in std::mem::take(&mut world.leaving) {
+            world.end(gone);
+        }
+        started.extend(world.pass());
+        prop_assert!(started.contains(&job), "{:?}", world.desk.explain(job, at(world.now)));
+    }
+}

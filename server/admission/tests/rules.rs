@@ -1,0 +1,325 @@
+//! Each rule, by example. Clusters have eight cards unless a test says otherwise.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use common::{Case, at, cards, elastic, group, job, project};
+use cubeloom_admission::{Ask, NamedLimit, Spec, Victim};
+use cubeloom_domain::quota::{Amounts, Queue, Quota, Resource};
+use cubeloom_domain::waiting::WaitRule;
+
+#[test]
+fn a_gang_starts_whole_or_waits_and_says_for_whom() {
+    let mut case = Case::new(8, Vec::new());
+    case.wait(job("a", 6));
+    case.wait(job("b", 3));
+    assert_eq!(case.pass(0), ["a"]);
+    let why = case.why("b", 1);
+    assert_eq!(why.rule, WaitRule::Capacity);
+    let short = &why.shortages[0];
+    assert_eq!((short.resource.clone(), short.asked, short.free), (Resource::Gpus, 3, 2));
+    assert_eq!(why.holders.iter().map(|holder| holder.key.as_str()).collect::<Vec<_>>(), ["a"]);
+    case.end("a", 2);
+    assert_eq!(case.pass(2), ["b"]);
+}
+
+#[test]
+fn priority_goes_before_shares_and_shares_before_age() {
+    let mut case = Case::new(8, Vec::new());
+    case.wait(Spec { project: "one".into(), ..job("first", 4) });
+    assert_eq!(case.pass(0), ["first"]);
+    case.wait(Spec { project: "one".into(), ..job("older", 4) });
+    case.wait(Spec { project: "two".into(), ..job("newer", 4) });
+    // The queue that holds less is first, though its job is newer.
+    assert_eq!(case.pass(1), ["newer"]);
+    case.wait(Spec { project: "two".into(), priority: 5, ..job("urgent", 4) });
+    case.end("newer", 2);
+    assert_eq!(case.pass(2), ["urgent"]);
+    case.end("first", 3);
+    assert_eq!(case.pass(3), ["older"]);
+}
+
+#[test]
+fn a_weight_of_two_gets_twice_as_much() {
+    let heavy = project("heavy", None, Quota { weight: 200, ..Quota::default() });
+    let mut case = Case::new(9, vec![heavy]);
+    for at in 0..9 {
+        case.wait(Spec { project: "heavy".into(), ..job(&format!("h{at}"), 1) });
+        case.wait(Spec { project: "light".into(), ..job(&format!("l{at}"), 1) });
+    }
+    let started = case.pass(0);
+    assert_eq!(started.iter().filter(|key| key.starts_with('h')).count(), 6, "{started:?}");
+}
+
+#[test]
+fn what_was_held_lately_counts() {
+    let mut case = Case::new(8, Vec::new());
+    case.wait(Spec { project: "greedy".into(), ..job("long", 8) });
+    assert_eq!(case.pass(0), ["long"]);
+    case.end("long", 24 * 3600);
+    case.wait_since(Spec { project: "greedy".into(), ..job("again", 8) }, 24 * 3600);
+    case.wait_since(Spec { project: "modest".into(), ..job("once", 8) }, 24 * 3600 + 1);
+    assert_eq!(case.pass(24 * 3600 + 2), ["once"]);
+}
+
+#[test]
+fn waiting_makes_urgent() {
+    let mut case = Case::new(8, Vec::new());
+    case.wait(job("patient", 8));
+    case.wait_since(Spec { priority: 3, ..job("urgent", 8) }, 5 * 3600);
+    assert_eq!(case.pass(5 * 3600), ["patient"], "five hours are worth five");
+}
+
+#[test]
+fn small_jobs_overtake_a_wide_one_only_for_a_while() {
+    let mut case = Case::new(8, Vec::new());
+    case.wait(job("runs", 4));
+    case.pass(0);
+    case.wait_since(job("wide", 8), 1);
+    case.wait_since(job("early", 1), 2);
+    assert_eq!(case.pass(2), ["early"]);
+    case.wait_since(job("late", 1), 12);
+    assert_eq!(case.pass(12), [""; 0]);
+    let why = case.why("late", 12);
+    assert_eq!((why.rule, why.behind.as_deref()), (WaitRule::Behind, Some("wide")));
+    // A job that takes nothing of what the wide one is short of delays it not.
+    case.wait_since(Spec { fixed: Ask::of(1000, 0, 1, 0), ..job("no-card", 0) }, 13);
+    assert_eq!(case.pass(13), ["no-card"]);
+}
+
+#[test]
+fn with_known_lengths_what_ends_in_time_is_filled_in() {
+    let mut case = Case::new(8, Vec::new());
+    let lasting = |name: &str, gpus: u64, seconds: u64| Spec {
+        timeout: Some(Duration::from_secs(seconds)),
+        ..job(name, gpus)
+    };
+    case.wait(lasting("runs", 6, 100));
+    case.pass(0);
+    case.wait_since(job("wide", 7), 1);
+    case.wait_since(lasting("too-long", 2, 100), 2);
+    case.wait_since(lasting("in-time", 2, 60), 3);
+    // One card is left over when the wide one starts.
+    case.wait_since(lasting("beside", 1, 1000), 4);
+    assert_eq!(case.pass(30), ["in-time"]);
+    case.end("in-time", 40);
+    assert_eq!(case.pass(40), ["beside"]);
+}
+
+#[test]
+fn nobody_waits_behind_what_can_never_fit() {
+    let mut case = Case::new(8, Vec::new());
+    case.wait(job("huge", 9));
+    case.wait(job("small", 1));
+    assert_eq!(case.pass(60), ["small"]);
+    assert_eq!(case.why("huge", 60).rule, WaitRule::NeverFits);
+}
+
+#[test]
+fn a_guarantee_comes_back_from_the_newest_borrower_of_the_lowest_priority() {
+    let owner = project("owner", None, cards(4));
+    let mut case = Case::new(8, vec![owner]);
+    case.wait(Spec { project: "guest".into(), ..job("old", 4) });
+    case.wait(Spec { project: "guest".into(), priority: 1, ..job("urgent", 2) });
+    assert_eq!(case.pass(0).len(), 2);
+    case.wait_since(Spec { project: "guest".into(), ..job("new", 2) }, 1);
+    assert_eq!(case.pass(1), ["new"]);
+    case.wait_since(Spec { project: "owner".into(), ..job("mine", 2) }, 2);
+    assert_eq!(case.pass(2), [""; 0]);
+    assert_eq!(case.victims(), ["new"]);
+    assert_eq!(case.why("mine", 3).rule, WaitRule::Leaving);
+    // Nobody else takes the room meanwhile, and no second one has to go.
+    case.wait_since(Spec { project: "guest".into(), priority: 9, ..job("thief", 2) }, 3);
+    assert_eq!(case.pass(3), [""; 0]);
+    assert!(case.victims().is_empty());
+    case.end("new", 4);
+    assert_eq!(case.pass(4), ["mine"]);
+}
+
+#[test]
+fn who_has_given_back_borrows_only_after_a_while() {
+    let mut case = Case::new(8, Vec::new());
+    let spec = Spec { project: "guest".into(), ..job("again", 2) };
+    case.wait_cooling(spec, 0, 300);
+    assert_eq!(case.pass(10), [""; 0]);
+    assert_eq!(case.why("again", 10).rule, WaitRule::CoolDown);
+    assert_eq!(case.pass(300), ["again"]);
+}
+
+#[test]
+fn what_is_not_lent_is_kept_free() {
+    let owner = project("owner", None, Quota { lend: false, ..cards(4) });
+    let mut case = Case::new(8, vec![owner]);
+    case.wait(Spec { project: "guest".into(), ..job("four", 4) });
+    case.wait(Spec { project: "guest".into(), ..job("one", 1) });
+    assert_eq!(case.pass(0), ["four"]);
+    let why = case.why("one", 1);
+    assert_eq!((why.rule, why.shortages[0].free), (WaitRule::NotLent, 0));
+    case.wait_since(Spec { project: "owner".into(), ..job("mine", 3) }, 20);
+    assert_eq!(case.pass(20), ["mine"]);
+    assert!(case.desk.keeps_what_is_not_lent());
+}
+
+#[test]
+fn limits_hold_for_all_that_is_below() {
+    let limited = Quota { limit: Amounts::from_iter([(Resource::Gpus, 5)]), ..Quota::default() };
+    let records = vec![
+        group("all", None, limited),
+        project("one", Some("all"), Quota::default()),
+        project("two", Some("all"), Quota::default()),
+    ];
+    let mut case = Case::new(8, records);
+    case.wait(Spec { project: "one".into(), ..job("three", 3) });
+    case.wait(Spec { project: "two".into(), ..job("four", 4) });
+    case.wait(Spec { project: "other".into(), ..job("beside", 1) });
+    let mut started = case.pass(30);
+    started.sort();
+    assert_eq!(started, ["beside", "three"]);
+    let why = case.why("four", 30);
+    assert_eq!((why.rule, why.queue), (WaitRule::Limit, Some(Queue::Group("all".into()))));
+    assert_eq!((why.shortages[0].limit, why.shortages[0].held), (Some(5), 3));
+    assert_eq!(why.holders[0].key, "three");
+}
+
+#[test]
+fn who_may_not_borrow_holds_what_is_guaranteed() {
+    let mut case = Case::new(8, vec![project("own", None, Quota { borrow: false, ..cards(3) })]);
+    case.wait(Spec { project: "own".into(), ..job("three", 3) });
+    case.wait(Spec { project: "own".into(), ..job("one", 1) });
+    assert_eq!(case.pass(0), ["three"]);
+    assert_eq!(case.why("one", 1).rule, WaitRule::NoBorrowing);
+}
+
+#[test]
+fn a_persons_cap_keeps_nobody_else_away() {
+    let capped = Quota { per_person: Amounts::from_iter([(Resource::Gpus, 2)]), ..Quota::default() };
+    let mut case = Case::new(8, vec![project("team", None, capped)]);
+    for at in 0..40 {
+        case.wait(Spec { project: "team".into(), person: "many".into(), ..job(&format!("m{at}"), 1) });
+    }
+    case.wait(Spec { project: "team".into(), person: "one".into(), ..job("other", 2) });
+    let started = case.pass(60);
+    assert_eq!(started, ["m0", "m1", "other"]);
+    let why = case.why("m2", 61);
+    assert_eq!((why.rule, why.holders.len()), (WaitRule::PersonsCap, 1));
+}
+
+#[test]
+fn runs_and_workers_are_counted() {
+    let limit = Amounts::from_iter([(Resource::Runs, 1), (Resource::Pods, 3)]);
+    let mut case = Case::new(8, vec![project("few", None, Quota { limit, ..Quota::default() })]);
+    let of = |name: &str, run: u64| Spec { project: "few".into(), run, ..job(name, 1) };
+    case.wait(of("a", 1));
+    case.wait(of("b", 2));
+    case.wait(of("c", 1));
+    assert_eq!(case.pass(0), ["a", "c"]);
+    let why = case.why("b", 1);
+    assert_eq!((why.rule, why.shortages[0].resource.clone()), (WaitRule::Limit, Resource::Runs));
+    assert_eq!(why.holders.len(), 2);
+}
+
+#[test]
+fn a_node_group_has_its_own_quota_and_the_clusters_room() {
+    let mut case = Case::new(8, Vec::new());
+    let groups = BTreeMap::from([("fast".to_owned(), Ask::of(1 << 40, 1 << 50, 0, 4))]);
+    case.desk.set_room(Ask::of(1 << 40, 1 << 50, 0, 8), groups);
+    let fast = |name: &str, gpus: u64| Spec { node_group: Some("fast".into()), ..job(name, gpus) };
+    case.wait(job("whole", 5));
+    assert_eq!(case.pass(0), ["whole"]);
+    case.wait(fast("four", 4));
+    case.wait(fast("three", 3));
+    assert_eq!(case.pass(1), ["three"], "the cluster has no more than three");
+    let why = case.why("four", 2);
+    assert_eq!(why.holders.len(), 2, "without the other one, the cluster has but three: {why:?}");
+}
+
+#[test]
+fn a_waiting_job_takes_elastic_workers_first_also_in_its_own_project() {
+    let mut case = Case::new(8, Vec::new());
+    case.wait(elastic("grows", 2, 8));
+    assert_eq!(case.pass(0), ["grows"]);
+    assert_eq!(case.workers("grows"), 7, "with its first worker, eight");
+    case.wait_since(job("next", 3), 1);
+    case.pass(1);
+    let pass = case.last.clone().unwrap();
+    assert!(matches!(pass.victims[..], [Victim::Workers { keeps: 4, .. }]), "{pass:?}");
+    case.desk.resized(case.id("grows"), 4, at(2));
+    assert_eq!(case.pass(2), ["next"]);
+    case.end("next", 3);
+    // Not at once: it would have to give back again with the next job.
+    case.pass(4);
+    assert_eq!(case.workers("grows"), 4);
+    case.pass(302);
+    assert_eq!(case.workers("grows"), 7);
+}
+
+#[test]
+fn what_every_job_must_have_goes_before_what_any_has_beyond() {
+    let mut case = Case::new(8, Vec::new());
+    case.wait(elastic("a", 2, 8));
+    case.wait(elastic("b", 3, 8));
+    case.wait(job("c", 2));
+    assert_eq!(case.pass(0).len(), 3);
+    assert_eq!(case.workers("a") + case.workers("b"), 4, "the first workers beside six cards");
+    // Nothing goes below what it must have, and the first worker never.
+    case.wait_since(job("more", 2), 1);
+    case.pass(1);
+    assert!(case.victims().len() <= 1);
+    case.desk.check().unwrap();
+}
+
+#[test]
+fn a_named_limit_holds_across_projects_at_once_and_by_the_minute() {
+    let mut case = Case::new(100, Vec::new());
+    case.desk.set_named(vec![
+        NamedLimit { name: "hdfs".into(), at_once: Some(2), a_minute: None },
+        NamedLimit { name: "api".into(), at_once: None, a_minute: Some(3) },
+    ]);
+    let named = |key: &str, name: &str| Spec { named: vec![name.into()], project: key.into(), ..job(key, 1) };
+    for at in 0..4 {
+        case.wait(named(&format!("pull-{at}"), "hdfs"));
+    }
+    for at in 0..5 {
+        case.wait(named(&format!("call-{at}"), "api"));
+    }
+    let started = case.pass(0);
+    assert_eq!(started, ["pull-0", "pull-1", "call-0", "call-1", "call-2"]);
+    let why = case.why("pull-2", 1);
+    assert_eq!((why.rule, why.named.as_deref()), (WaitRule::NamedLimit, Some("hdfs")));
+    assert_eq!(why.holders.len(), 1);
+    for key in ["call-0", "call-1", "call-2"] {
+        case.end(key, 30);
+    }
+    assert_eq!(case.pass(59), [""; 0], "three were called within this minute");
+    assert_eq!(case.last.as_ref().unwrap().again, Some(at(60)));
+    assert_eq!(case.pass(60), ["call-3", "call-4"]);
+}
+
+#[test]
+fn an_estimate_is_the_time_that_others_take() {
+    let mut case = Case::new(8, Vec::new());
+    let length = cubeloom_admission::Length { median: Duration::from_secs(1000), spread: 0.1 };
+    case.wait(Spec { length: Some(length), ..job("runs", 8) });
+    case.pass(0);
+    case.wait_since(Spec { length: Some(length), ..job("next", 8) }, 10);
+    case.wait_since(job("third", 8), 20);
+    case.pass(20);
+    let of = |key: &str| case.desk.estimate(case.id(key), at(20), 7).unwrap();
+    let (next, third) = (of("next"), of("third"));
+    assert!((800..1200).contains(&(next.p50.0 / 1_000_000)), "{next:?}");
+    assert!((1700..2300).contains(&(third.p50.0 / 1_000_000)) && third.p90 >= third.p50, "{third:?}");
+    assert_eq!(case.desk.estimate(case.id("third"), at(20), 7), Some(third));
+}
+
+#[test]
+fn nobody_can_say_when_lengths_are_unknown() {
+    let mut case = Case::new(8, Vec::new());
+    case.wait(job("runs", 8));
+    case.pass(0);
+    case.wait(job("next", 8));
+    assert_eq!(case.desk.estimate(case.id("next"), at(1), 7), None);
+}

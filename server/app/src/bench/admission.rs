@@ -1,0 +1,126 @@
+//! Admission alone: a large queue, and a simulated month.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use cubeloom_admission::simulate::{Scenario, simulate};
+use cubeloom_admission::{Ask, Desk, JobId, Random, Settings, Spec};
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::quota::{Amounts, Pool, Queue, QueueRecord, Quota, Resource};
+
+use super::Setting;
+use super::figures::{Figure, median};
+
+const QUEUES: u64 = 1_000;
+const JOBS: u64 = 50_000;
+const CARDS: u64 = 8_192;
+/// What the cases follow from.
+const SEED: u64 = 1;
+
+/// 1,000 queues with 50,000 waiting jobs.
+pub async fn queue(_: Setting) -> anyhow::Result<Vec<Figure>> {
+    let mut desk = desk();
+    let mut now = Timestamp(0).plus(Duration::from_secs(3600));
+    let (mut held, begin): (Vec<JobId>, _) = (Vec::new(), Instant::now());
+    // As an executor takes them: 128 at a time.
+    loop {
+        let pass = desk.pass(now, 128);
+        held.extend(pass.starts.iter().map(|start| start.job));
+        if !pass.more {
+            break;
+        }
+    }
+    let rate = held.len() as f64 / begin.elapsed().as_secs_f64();
+    let quiet = passes(50, || {
+        now = now.plus(Duration::from_secs(1));
+        desk.pass(now, 128);
+    });
+    let mut random = Random::new(SEED);
+    let one_ends = passes(200, || {
+        let ended = held.swap_remove(random.below(held.len() as u64) as usize);
+        now = now.plus(Duration::from_secs(1));
+        desk.remove(ended, now);
+        held.extend(desk.pass(now, 128).starts.iter().map(|start| start.job));
+    });
+    Ok(vec![
+        Figure::new("admissions", rate, "/s").goal("at least 1000"),
+        Figure::new("a pass in which nothing changed", quiet, "ms").goal("at most 100"),
+        Figure::new("a job ends, and the pass after it", one_ends, "ms"),
+    ])
+}
+
+/// The median of so many, in milliseconds.
+fn passes(count: usize, mut one: impl FnMut()) -> f64 {
+    let times: Vec<f64> = (0..count)
+        .map(|_| {
+            let begin = Instant::now();
+            one();
+            begin.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    median(&times)
+}
+
+fn desk() -> Desk {
+    let mut desk = Desk::new("bench", Settings::default());
+    desk.set_room(Ask::of(CARDS * 16_000, CARDS << 37, 0, CARDS), BTreeMap::new());
+    let record = |queue: Queue, parent: Option<String>, guarantee: u64| {
+        let guarantee = Amounts::from_iter([(Resource::Gpus, guarantee)]);
+        let pool = Pool { cluster: "bench".into(), node_group: None };
+        let quotas = BTreeMap::from([(pool, Quota { guarantee, ..Quota::default() })]);
+        QueueRecord { queue, parent, quotas, revision: 1 }
+    };
+    let groups = (0..QUEUES / 10).map(|group| record(Queue::Group(format!("g{group}")), None, 40));
+    let project = |at: u64| record(Queue::Project(format!("p{at}")), Some(format!("g{}", at / 10)), 4);
+    desk.set_queues(&Arc::new(groups.chain((0..QUEUES).map(project)).collect()));
+    let mut random = Random::new(SEED);
+    for at in 0..JOBS {
+        let gpus = 1 << random.below(7);
+        let spec = Spec {
+            key: at.to_string(),
+            name: "train".into(),
+            project: format!("p{}", at % QUEUES),
+            person: format!("u{}", random.below(5)),
+            run: at,
+            priority: i32::from(random.below(10) == 0),
+            fixed: Ask::of(gpus * 8_000, gpus << 36, 1, gpus),
+            timeout: (random.below(2) == 0).then_some(Duration::from_secs(600 + random.below(36_000))),
+            ..Spec::default()
+        };
+        desk.wait(spec, Timestamp(0).plus(Duration::from_millis(at)), None);
+    }
+    desk
+}
+
+/// A month of 10,000 jobs.
+pub async fn month(_: Setting) -> anyhow::Result<Vec<Figure>> {
+    let scenario = Scenario { seed: SEED, ..Scenario::default() };
+    let begin = Instant::now();
+    let report = simulate(&scenario).map_err(|error| anyhow!(error))?;
+    let minutes = |wait: Duration| wait.as_secs_f64() / 60.0;
+    let mut figures = vec![
+        Figure::new("time", begin.elapsed().as_secs_f64(), "s"),
+        Figure::new("jobs that succeeded", report.succeeded as f64, ""),
+        Figure::new("jobs that failed three times", report.failed as f64, ""),
+        Figure::new("attempts that gave back everything", report.preempted as f64, ""),
+        Figure::new("times that workers were given back", report.workers_given_back as f64, ""),
+        Figure::new("cards held, of all", report.utilisation * 100.0, "%"),
+        Figure::new("times that a project was owed its guarantee", report.owed as f64, ""),
+        Figure::new("longest wait for a guarantee", report.longest_owed.as_secs_f64(), "s")
+            .goal("at most 61"),
+        Figure::new("estimates of starts", report.estimates as f64, ""),
+        Figure::new("error of an estimate, median", minutes(report.error_median), "min"),
+        Figure::new("error of an estimate, P90", minutes(report.error_p90), "min"),
+        Figure::new("starts by the estimate's P90", report.within_p90 * 100.0, "%"),
+    ];
+    for (project, queue) in &report.queues {
+        let figure =
+            |what: &str, wait| Figure::new(&format!("wait of {project}, {what}"), minutes(wait), "min");
+        figures.push(figure("median", queue.median));
+        figures.push(figure("P90", queue.p90));
+        figures.push(figure("longest", queue.longest));
+    }
+    Ok(figures)
+}

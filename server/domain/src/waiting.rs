@@ -1,0 +1,161 @@
+//! Why a job waits, as data: the rule, the amounts, who holds them, and when it may start.
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Timestamp;
+use crate::quota::{Amounts, Pool, Queue, Resource};
+
+/// The rule that keeps a job waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitRule {
+    /// Not enough of the pool is free.
+    Capacity,
+    /// What is free is guaranteed to others, who do not lend it.
+    NotLent,
+    /// Its project, or a group above it, holds all that it may.
+    Limit,
+    /// Its project, or a group above it, may not hold more than it is guaranteed.
+    NoBorrowing,
+    /// The person's jobs hold all that one person's may.
+    PersonsCap,
+    /// As many tasks as may hold a named limit do, or have been started with it lately.
+    NamedLimit,
+    /// It must not share its node with another task of its run.
+    Apart,
+    /// It would delay a job that is ahead of it.
+    Behind,
+    /// It had to give back what it had borrowed, and borrows again only after a while.
+    CoolDown,
+    /// There is room for it as soon as jobs that were told to stop have ended.
+    Leaving,
+    /// It asks for more than there is, or than its project may ever hold.
+    NeverFits,
+}
+
+/// Why a job waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// The rule.
+    pub rule: WaitRule,
+    /// The pool that it concerns.
+    pub pool: Pool,
+    /// Whose limit, guarantee or cap it is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub queue: Option<Queue>,
+    /// The name of the named limit.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub named: Option<String>,
+    /// Of what there is too little.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub shortages: Vec<Shortage>,
+    /// Who holds it: when all that are named here end, it starts in the next pass. Empty where that would not help.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub holders: Vec<Holder>,
+    /// How many jobs of the same pool are before it in the order.
+    pub ahead: u32,
+    /// The job that it must not delay.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub behind: Option<String>,
+    /// When it may start, where that was estimated.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub start: Option<StartEstimate>,
+}
+
+/// One resource of which there is too little.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shortage {
+    /// `cpu`, `gpus/H100`, ...
+    #[serde(with = "as_text")]
+    pub resource: Resource,
+    /// How much is asked for.
+    pub asked: u64,
+    /// How much it could have now.
+    pub free: u64,
+    /// How much is guaranteed to its project there.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub guaranteed: Option<u64>,
+    /// How much whoever the rule concerns may hold, or the pool has.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub limit: Option<u64>,
+    /// How much of that is held.
+    pub held: u64,
+}
+
+/// A job that holds what another waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// Its attempt's key.
+    pub key: String,
+    /// Its project.
+    pub project: String,
+    /// Whom it runs for.
+    pub person: String,
+    /// What it holds.
+    pub amounts: Amounts,
+}
+
+/// When a job may start, made by simulating the queue with the run times that are known from history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartEstimate {
+    /// As likely before as after this.
+    pub p50: Timestamp,
+    /// Nine times of ten before this.
+    pub p90: Timestamp,
+}
+
+/// A resource as its name.
+mod as_text {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::quota::Resource;
+
+    pub fn serialize<S: Serializer>(resource: &Resource, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(resource)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Resource, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl Explanation {
+    /// Whether another explanation tells a person the same: amounts and estimates that move are not worth being stored.
+    #[must_use]
+    pub fn tells_the_same(&self, other: &Self) -> bool {
+        let key = |one: &Self| (one.rule, one.queue.clone(), one.named.clone(), one.behind.clone());
+        let holders = |one: &Self| one.holders.iter().map(|holder| holder.key.clone()).collect::<Vec<_>>();
+        key(self) == key(other) && holders(self) == holders(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_explanation_is_read_as_it_is_written() {
+        let shortage = Shortage {
+            resource: Resource::GpusOf("H100".into()),
+            asked: 8,
+            free: 2,
+            guaranteed: None,
+            limit: Some(16),
+            held: 14,
+        };
+        let explanation = Explanation {
+            rule: WaitRule::Capacity,
+            pool: Pool { cluster: "local".into(), node_group: None },
+            queue: None,
+            named: None,
+            shortages: vec![shortage],
+            holders: Vec::new(),
+            ahead: 3,
+            behind: None,
+            start: Some(StartEstimate { p50: Timestamp(1), p90: Timestamp(2) }),
+        };
+        let text = serde_json::to_string(&explanation).unwrap();
+        assert!(text.contains(r#""resource":"gpus/H100""#), "{text}");
+        assert_eq!(serde_json::from_str::<Explanation>(&text).unwrap(), explanation);
+    }
+}

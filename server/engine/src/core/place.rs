@@ -1,0 +1,254 @@
+//! A cluster as the engine sees it: its executor, and the desk at which jobs wait and hold what they have.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use cubeloom_admission::{Apart, Ask, Desk, Elastic, JobId, Settings, Spec};
+use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
+use cubeloom_domain::pipeline::Spread;
+use cubeloom_domain::plan::PlannedTask;
+use cubeloom_domain::quota::QueueRecord;
+use cubeloom_domain::resources::Resources;
+use cubeloom_domain::{AttemptKey, Timestamp};
+use cubeloom_store::Holding;
+
+use super::active::ActiveRun;
+use super::{At, Slot};
+
+/// A cluster as the engine sees it.
+pub struct Place {
+    pub executor: Arc<dyn Executor>,
+    /// Whether its own scheduler gives elastic jobs their workers, between their least and their most.
+    pub scales: bool,
+    pub desk: Desk,
+    ids: HashMap<At, JobId>,
+    ats: HashMap<JobId, At>,
+    /// What attempts of other servers hold, by key.
+    elsewhere: HashMap<AttemptKey, JobId>,
+    nodes: usize,
+    /// Whether something has changed since the last pass.
+    pub changed: bool,
+    /// When time alone may change something.
+    pub again: Option<Timestamp>,
+}
+
+impl Place {
+    pub fn new(
+        name: &str,
+        executor: Arc<dyn Executor>,
+        settings: Settings,
+        queues: &Arc<Vec<QueueRecord>>,
+    ) -> Self {
+        let mut place = Self {
+            executor,
+            scales: false,
+            desk: Desk::new(name, settings),
+            ids: HashMap::new(),
+            ats: HashMap::new(),
+            elsewhere: HashMap::new(),
+            nodes: 0,
+            changed: true,
+            again: None,
+        };
+        place.desk.set_queues(queues);
+        place.look();
+        place
+    }
+
+    /// Asks what the cluster has now. What waits is looked at again, too: its age may have made it more urgent.
+    pub fn look(&mut self) {
+        let facts = self.executor.facts();
+        self.nodes = facts.nodes.len();
+        let (whole, groups) = rooms(&facts);
+        self.desk.set_room(whole, groups);
+        self.scales = facts.kubernetes.is_some_and(|facts| facts.volcano.is_some());
+        self.changed = true;
+    }
+
+    /// Takes in the tree of queues.
+    pub fn set_queues(&mut self, queues: &Arc<Vec<QueueRecord>>) {
+        self.changed |= self.desk.set_queues(queues);
+    }
+
+    /// Whether nothing of it is waited for any more.
+    pub fn is_idle(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// An instance waits.
+    pub fn wait(&mut self, run: &ActiveRun, at: At, cool_until: Option<Timestamp>) {
+        let instance = &run.tasks[at.task.index()].instances[at.instance as usize];
+        let spec = self.spec(run, at, instance.attempt + 1);
+        self.remove(at, instance.ready_at);
+        let id = self.desk.wait(spec, instance.ready_at, cool_until);
+        self.note(at, id);
+    }
+
+    /// An attempt of an earlier server is there, with so many elastic workers.
+    pub fn hold(&mut self, run: &ActiveRun, at: At, workers: u32, since: Timestamp, now: Timestamp) {
+        let instance = &run.tasks[at.task.index()].instances[at.instance as usize];
+        let spec = self.spec(run, at, instance.attempt);
+        self.remove(at, now);
+        let id = self.desk.hold(spec, workers, since, now);
+        self.note(at, id);
+    }
+
+    fn note(&mut self, at: At, id: JobId) {
+        self.ids.insert(at, id);
+        self.ats.insert(id, at);
+        self.changed = true;
+    }
+
+    /// An instance holds nothing any more, and does not wait. True when it did.
+    pub fn remove(&mut self, at: At, now: Timestamp) -> bool {
+        let Some(id) = self.ids.remove(&at) else { return false };
+        self.ats.remove(&id);
+        self.desk.remove(id, now);
+        self.changed = true;
+        true
+    }
+
+    /// The same of all instances of a run that wait.
+    pub fn remove_waiting(&mut self, slot: Slot, now: Timestamp) {
+        let of_run = self.ids.iter().filter(|(at, id)| at.slot == slot && self.desk.workers(**id).is_none());
+        for at in of_run.map(|(at, _)| *at).collect::<Vec<_>>() {
+            self.remove(at, now);
+        }
+    }
+
+    /// An instance's attempt was told to stop.
+    pub fn leave(&mut self, at: At, now: Timestamp) {
+        if let Some(id) = self.ids.get(&at) {
+            self.desk.leave(*id, now);
+            self.changed = true;
+        }
+    }
+
+    /// Takes in what attempts of other servers hold now.
+    pub fn set_held_elsewhere(&mut self, held: Vec<&Holding>, now: Timestamp) {
+        let keys: HashSet<&AttemptKey> = held.iter().map(|held| &held.attempt.key).collect();
+        let gone: Vec<AttemptKey> =
+            self.elsewhere.keys().filter(|key| !keys.contains(key)).cloned().collect();
+        for id in gone.iter().filter_map(|key| self.elsewhere.remove(key)) {
+            self.desk.remove(id, now);
+            self.changed = true;
+        }
+        for held in held {
+            if !self.elsewhere.contains_key(&held.attempt.key) {
+                let id = self.desk.hold(foreign(held), 0, held.attempt.created_at, now);
+                self.elsewhere.insert(held.attempt.key.clone(), id);
+                self.changed = true;
+            }
+        }
+    }
+
+    /// The instance that is this job of the desk.
+    pub fn at(&self, id: JobId) -> Option<At> {
+        self.ats.get(&id).copied()
+    }
+
+    /// What the desk is told of the n-th attempt at an instance.
+    fn spec(&self, run: &ActiveRun, at: At, n: u32) -> Spec {
+        let planned = run.plan.task(at.task);
+        let record = &run.record;
+        let elastic = planned.elastic.filter(|_| !self.scales).and_then(|range| {
+            let each = ask([(&planned.roles.last()?.resources, 1)].into_iter());
+            Some(Elastic { each, min: range.min, max: range.max, scales: false })
+        });
+        let fixed = match &elastic {
+            Some(_) => ask(others(planned)),
+            None => ask(planned.least()),
+        };
+        let required = planned.placement.spread == Some(Spread::Required);
+        let apart = (self.nodes == 1 && run.tasks_may_exclude).then_some(Apart { task: at.task.0, required });
+        Spec {
+            key: format!("{}.{}.{}.{n}", record.id, planned.name, at.instance),
+            name: planned.name.clone(),
+            project: record.project.clone(),
+            person: record.acting.as_ref().unwrap_or(&record.user).clone(),
+            run: at.slot as u64,
+            node_group: planned.placement.node_group.clone(),
+            priority: planned.priority,
+            fixed,
+            elastic,
+            apart,
+            timeout: planned.timeout.map(|limit| limit.0),
+            ..Spec::default()
+        }
+    }
+}
+
+/// What the desk is told of another server's attempt.
+fn foreign(held: &Holding) -> Spec {
+    let attempt = &held.attempt;
+    let mut fixed = Ask { cpu: attempt.amount.cpu.0, memory: attempt.amount.memory.0, ..Ask::default() };
+    fixed.pods = u64::from(attempt.workers);
+    fixed.cards =
+        attempt.cards.iter().map(|(kind, count)| (Some(kind.as_str().into()), u64::from(*count))).collect();
+    let typed: u64 = fixed.cards.iter().map(|(_, count)| count).sum();
+    let untyped = u64::from(attempt.amount.gpus).saturating_sub(typed);
+    fixed.cards.extend((untyped > 0).then_some((None, untyped)));
+    let mut run = DefaultHasher::new();
+    attempt.key.run.hash(&mut run);
+    Spec {
+        key: attempt.key.to_string(),
+        name: attempt.key.task.clone(),
+        project: held.project.clone(),
+        person: held.user.clone(),
+        // No slot of a run in memory is as large.
+        run: run.finish() | 1 << 63,
+        node_group: attempt.pool.node_group.clone(),
+        fixed,
+        is_foreign: true,
+        ..Spec::default()
+    }
+}
+
+/// The workers of the roles before the elastic one.
+fn others(planned: &PlannedTask) -> impl Iterator<Item = (&Resources, u32)> {
+    let count = planned.roles.len().saturating_sub(1);
+    planned.roles.iter().take(count).map(|role| (&role.resources, role.replicas))
+}
+
+/// What workers ask for together.
+fn ask<'r>(workers: impl Iterator<Item = (&'r Resources, u32)>) -> Ask {
+    let mut sum = Ask::default();
+    for (each, count) in workers {
+        let times = u64::from(count);
+        sum.cpu = sum.cpu.saturating_add(each.cpu.0.saturating_mul(times));
+        sum.memory = sum.memory.saturating_add(each.memory.0.saturating_mul(times));
+        sum.pods += times;
+        let cards = u64::from(each.whole_gpus()) * times;
+        if cards > 0 {
+            let kind = each.gpu.as_ref().and_then(|gpu| gpu.kind.as_deref());
+            sum.cards.push((kind.map(Into::into), cards));
+        }
+    }
+    sum
+}
+
+/// What a cluster and its node groups have.
+fn rooms(facts: &Facts) -> (Ask, BTreeMap<String, Ask>) {
+    let mut whole = Ask::default();
+    let mut groups: BTreeMap<String, Ask> = BTreeMap::new();
+    for node in &facts.nodes {
+        add(&mut whole, node);
+        for group in &node.groups {
+            add(groups.entry(group.clone()).or_default(), node);
+        }
+    }
+    (whole, groups)
+}
+
+fn add(sum: &mut Ask, node: &NodeFacts) {
+    sum.cpu = sum.cpu.saturating_add(node.cpu.0);
+    sum.memory = sum.memory.saturating_add(node.memory.0);
+    for card in &node.gpus {
+        let same = sum.cards.iter_mut().find(|(name, _)| name.as_deref() == Some(card.name.as_str()));
+        match same {
+            Some((_, count)) => *count += 1,
+            None => sum.cards.push((Some(card.name.as_str().into()), 1)),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Why an instance waits, in words: the sentence beside the data that the desk gives.
+
+use cubeloom_admission::{Block, JobId};
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::quota::Resource;
+use cubeloom_domain::state::{InstanceState, WaitReason};
+use cubeloom_domain::waiting::{Explanation, Shortage, WaitRule};
+
+use super::{At, Core};
+
+/// How many reasons one pass works out anew: who holds what is found by trying.
+const EXPLAINED: usize = 32;
+
+impl Core {
+    /// Notes why those wait that a pass has looked at, where that has changed.
+    pub(super) fn explain_waits(&mut self, cluster: &str, waits: &[(JobId, Block)], now: Timestamp) {
+        let mut explained = 0;
+        for (id, block) in waits {
+            let Some(place) = self.places.get(cluster) else { return };
+            let Some(at) = place.at(*id) else { continue };
+            if explained >= EXPLAINED || self.is_explained(at, block.rule) {
+                continue;
+            }
+            explained += 1;
+            // It would start, were it not for those that the executor takes at a time.
+            let Some(why) = place.desk.explain(*id, now) else { continue };
+            let person = place.desk.spec(*id).map(|spec| spec.person.clone()).unwrap_or_default();
+            self.explain(at, reason(why, &person));
+        }
+    }
+
+    /// Whether the reason that is noted is still true: the same rule, and those that it names hold what they held.
+    fn is_explained(&self, at: At, rule: WaitRule) -> bool {
+        let instance = self.runs[at.slot]
+            .as_ref()
+            .map(|run| &run.tasks[at.task.index()].instances[at.instance as usize]);
+        let Some(InstanceState::Waiting { reason: Some(reason), .. }) =
+            instance.map(|instance| &instance.state)
+        else {
+            return false;
+        };
+        let alive = |key: &str| key.parse().is_ok_and(|key| self.live.contains_key(&key));
+        reason
+            .explanation()
+            .is_some_and(|why| why.rule == rule && why.holders.iter().all(|holder| alive(&holder.key)))
+    }
+}
+
+/// The reason that is shown and stored.
+fn reason(why: Explanation, person: &str) -> WaitReason {
+    let message = sentence(&why, person);
+    let rule = why.rule;
+    let why = Some(Box::new(why));
+    match rule {
+        WaitRule::Capacity | WaitRule::NeverFits | WaitRule::Leaving | WaitRule::Apart => {
+            WaitReason::Capacity { message, why }
+        }
+        WaitRule::Behind => WaitReason::Behind { message, why },
+        WaitRule::NamedLimit => WaitReason::NamedLimit { message, why },
+        WaitRule::NotLent
+        | WaitRule::Limit
+        | WaitRule::NoBorrowing
+        | WaitRule::PersonsCap
+        | WaitRule::CoolDown => WaitReason::Quota { message, why },
+    }
+}
+
+fn sentence(why: &Explanation, person: &str) -> String {
+    let ahead = why.behind.as_deref().unwrap_or_default();
+    let queue = why.queue.as_ref().map_or("", |queue| queue.name());
+    let Some(short) = worst(&why.shortages) else {
+        return match why.rule {
+            WaitRule::Apart => format!("must not share its node with `{ahead}` of the same run"),
+            WaitRule::NamedLimit => {
+                format!("the limit `{}` is used up", why.named.as_deref().unwrap_or_default())
+            }
+            WaitRule::CoolDown => {
+                "it had to give back what was borrowed, and borrows again only after a while".to_owned()
+            }
+            WaitRule::Leaving => "there is room as soon as jobs that were told to stop have ended".to_owned(),
+            _ => format!("`{ahead}` is ahead and waits for room"),
+        };
+    };
+    let what = amount(&short.resource, short.asked);
+    let word = |amount: u64| short.resource.written(amount);
+    let (held, limit) = (word(short.held), word(short.limit.unwrap_or_default()));
+    match why.rule {
+        WaitRule::NeverFits if why.queue.is_some() => {
+            format!("asks for {what}, and `{queue}` may never hold more than {limit}")
+        }
+        WaitRule::NeverFits => format!("asks for {what}, {limit} are all there is"),
+        WaitRule::NotLent => {
+            format!(
+                "asks for {what}, and what is free beyond {} is guaranteed to others, who do not lend it",
+                word(short.free)
+            )
+        }
+        WaitRule::Limit => format!("asks for {what}, and `{queue}` holds {held} of the {limit} that it may"),
+        WaitRule::NoBorrowing => {
+            format!(
+                "asks for {what}, and `{queue}` holds {held} of the {limit} that are its own, and may not borrow"
+            )
+        }
+        WaitRule::PersonsCap => {
+            format!("asks for {what}, and jobs of {person} hold {held} of the {limit} that one person's may")
+        }
+        _ => format!("asks for {what}, {} are free", word(short.free)),
+    }
+}
+
+/// The shortage that is told: of cards first, as these are what is waited for longest.
+fn worst(shortages: &[Shortage]) -> Option<&Shortage> {
+    let is_of_cards = |short: &&Shortage| matches!(short.resource, Resource::Gpus | Resource::GpusOf(_));
+    shortages.iter().find(is_of_cards).or(shortages.first())
+}
+
+fn amount(resource: &Resource, amount: u64) -> String {
+    let written = resource.written(amount);
+    match resource {
+        Resource::Cpu => format!("{written} CPU"),
+        Resource::Memory => format!("{written} of memory"),
+        Resource::Gpus => format!("{written} GPUs"),
+        Resource::GpusOf(kind) => format!("{written} {kind} GPUs"),
+        Resource::Pods => format!("{written} workers"),
+        Resource::Runs => format!("{written} runs"),
+    }
+}

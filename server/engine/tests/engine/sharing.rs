@@ -1,0 +1,197 @@
+//! Queues: who has what, who gives back, and what a waiting task is told.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::clusters::LOCAL;
+use cubeloom_domain::identity::{AuditEntry, Keeping, Places, Project};
+use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::quota::{Amounts, Pool, Queue, QueueRecord, Quota, Resource};
+use cubeloom_domain::record::InstanceRecord;
+use cubeloom_domain::state::{AttemptState, InstanceState, RunState, WaitReason};
+use cubeloom_domain::waiting::{Explanation, WaitRule};
+use cubeloom_domain::{AttemptKey, RunId};
+use cubeloom_testkit::builders::pipeline;
+use cubeloom_testkit::fake::Behaviour;
+
+use crate::fixture::Server;
+use crate::on_both;
+
+/// An audit entry.
+fn entry(action: &str) -> AuditEntry {
+    static ENTRIES: AtomicU32 = AtomicU32::new(0);
+    AuditEntry {
+        id: format!("entry-{}", ENTRIES.fetch_add(1, Ordering::Relaxed)),
+        at: Timestamp(0),
+        user_id: None,
+        user_name: "root".into(),
+        via: "session".into(),
+        address: "127.0.0.1".into(),
+        project: None,
+        action: action.into(),
+        subject: "default".into(),
+        before: None,
+        after: None,
+    }
+}
+
+/// Makes a project, unless there is one of that name.
+async fn make_project(server: &Server, name: &str) {
+    let project = Project {
+        name: name.into(),
+        label: name.into(),
+        description: String::new(),
+        keeping: Keeping::default(),
+        places: Places::default(),
+        created_at: Timestamp(0),
+        revision: 1,
+    };
+    server.store.create_project(&project, &entry("project.create")).await.unwrap();
+}
+
+/// The cluster has four cores; what the project `default` is told to have of them.
+async fn set_quota(server: &Server, quota: Quota) {
+    let pool = Pool { cluster: LOCAL.into(), node_group: None };
+    let queue = Queue::Project("default".into());
+    let record = QueueRecord { queue, parent: None, quotas: [(pool, quota)].into(), revision: 0 };
+    let entry = entry("queue.set");
+    let allowed = |_: &[QueueRecord]| Ok::<(), std::convert::Infallible>(());
+    server.store.put_queue(&record, None, &entry, allowed).await.unwrap().unwrap();
+}
+
+fn cores(count: u64) -> Amounts {
+    Amounts::from_iter([(Resource::Cpu, count * 1000)])
+}
+
+/// Runs one task of a project that asks for so many cores and goes on until it is told to end.
+async fn run(server: &mut Server, project: &str, task: &str, cpu: &str) -> RunId {
+    server.fake.script(task, [Behaviour::Hold, Behaviour::Hold]);
+    let mut plan = server.plan(&pipeline(task).task(task, |one| one.resources(cpu, "1Gi")));
+    plan.context.project = project.into();
+    make_project(server, project).await;
+    server.run_plan(&plan).await
+}
+
+async fn why(server: &Server, run: &RunId, task: &str) -> (String, Explanation) {
+    let explained = |state: &InstanceState| matches!(state, InstanceState::Waiting { reason: Some(reason), .. } if reason.explanation().is_some());
+    let InstanceRecord { state, .. } = server.instance_until(run, task, explained).await;
+    let InstanceState::Waiting { reason: Some(reason), .. } = state else { panic!() };
+    (reason.message().to_owned(), reason.explanation().unwrap().clone())
+}
+
+fn named(why: &Explanation) -> Vec<AttemptKey> {
+    why.holders.iter().map(|holder| holder.key.parse().unwrap()).collect()
+}
+
+on_both! {
+    async fn releasing_the_holder_that_is_named_starts_the_waiting_task(server: Server) {
+        let mut server = server;
+        run(&mut server, "guest", "small", "1").await;
+        run(&mut server, "guest", "large", "3").await;
+        server.running(&["large", "small"]).await;
+        let waits = run(&mut server, "default", "next", "2").await;
+        let (message, why) = why(&server, &waits, "next").await;
+        assert_eq!(message, "asks for 2 CPU, 0 are free");
+        assert_eq!((why.rule, why.ahead), (WaitRule::Capacity, 0));
+        let holders = named(&why);
+        assert_eq!(holders.iter().map(|key| key.task.as_str()).collect::<Vec<_>>(), ["large"]);
+        assert_eq!(why.holders[0].project, "guest");
+        server.fake.finish(&holders[0], Outcome::Succeeded);
+        server.running(&["next", "small"]).await;
+    }
+
+    async fn a_limit_is_kept_and_told(server: Server) {
+        let mut server = server;
+        set_quota(&server, Quota { limit: cores(2), ..Quota::default() }).await;
+        run(&mut server, "default", "first", "1500m").await;
+        let keys = server.running(&["first"]).await;
+        let waits = run(&mut server, "default", "second", "1").await;
+        let (message, why) = why(&server, &waits, "second").await;
+        assert_eq!(message, "asks for 1 CPU, and `default` holds 1500m of the 2 that it may");
+        assert_eq!((why.rule, named(&why)), (WaitRule::Limit, keys));
+        // Nobody else waits for that; and with another limit it starts.
+        run(&mut server, "guest", "beside", "1").await;
+        server.running(&["beside", "first"]).await;
+        set_quota(&server, Quota { limit: cores(3), ..Quota::default() }).await;
+        server.running(&["beside", "first", "second"]).await;
+    }
+
+    async fn the_project_that_holds_less_is_next(server: Server) {
+        let mut server = server;
+        run(&mut server, "guest", "first", "2").await;
+        run(&mut server, "other", "second", "2").await;
+        server.running(&["first", "second"]).await;
+        run(&mut server, "guest", "older", "2").await;
+        let newer = run(&mut server, "default", "newer", "2").await;
+        why(&server, &newer, "newer").await;
+        let keys = server.fake.running();
+        let second = keys.iter().find(|key| key.task == "second").unwrap();
+        server.fake.finish(second, Outcome::Succeeded);
+        server.running(&["first", "newer"]).await;
+    }
+
+    async fn what_is_guaranteed_comes_back_and_giving_it_is_no_failure(server: Server) {
+        let mut server = server;
+        set_quota(&server, Quota { guarantee: cores(2), ..Quota::default() }).await;
+        run(&mut server, "guest", "old", "2").await;
+        server.running(&["old"]).await;
+        let borrower = run(&mut server, "guest", "new", "2").await;
+        server.running(&["new", "old"]).await;
+        run(&mut server, "default", "owner", "2").await;
+        server.running(&["old", "owner"]).await;
+        let row = server.instance(&borrower, "new", 0).await.unwrap();
+        assert!(matches!(row.state, InstanceState::Waiting { .. }), "{row:?}");
+        assert_eq!((row.attempt, row.tries), (1, 0));
+        // It borrows again when its time is over and there is room.
+        let keys = server.fake.running();
+        server.fake.finish(keys.iter().find(|key| key.task == "owner").unwrap(), Outcome::Succeeded);
+        let cools = |state: &InstanceState| matches!(state, InstanceState::Waiting { reason: Some(WaitReason::Quota { .. }), .. });
+        server.instance_until(&borrower, "new", cools).await;
+        server.clock.advance(Duration::from_secs(301));
+        server.running(&["new", "old"]).await;
+        let keys = server.fake.running();
+        let again = keys.iter().find(|key| key.task == "new").unwrap();
+        assert_eq!(again.n, 2);
+        server.fake.finish(again, Outcome::Succeeded);
+        assert_eq!(server.ended(&borrower).await, RunState::Succeeded);
+    }
+
+    async fn a_crash_in_the_middle_of_giving_back_leaves_it_consistent(server: Server) {
+        let mut server = server;
+        set_quota(&server, Quota { guarantee: cores(4), ..Quota::default() }).await;
+        let borrower = run(&mut server, "guest", "borrows", "3").await;
+        server.running(&["borrows"]).await;
+        server.fake.ignore_cancels(true);
+        let owner = run(&mut server, "default", "owner", "3").await;
+        let (message, why) = why(&server, &owner, "owner").await;
+        assert_eq!(why.rule, WaitRule::Leaving);
+        assert_eq!(message, "there is room as soon as jobs that were told to stop have ended");
+        server.restart().await;
+        let attempts = server.store.attempts(&borrower).await.unwrap();
+        assert!(matches!(attempts[0].state, AttemptState::Stopping { .. }), "{attempts:?}");
+        server.fake.ignore_cancels(false);
+        // The next server goes on stopping it.
+        server.restart().await;
+        server.running(&["owner"]).await;
+        let row = server.instance(&borrower, "borrows", 0).await.unwrap();
+        assert_eq!((row.attempt, row.tries), (1, 0), "{row:?}");
+        assert!(matches!(row.state, InstanceState::Waiting { .. }), "{row:?}");
+        let executions = server.fake.executions();
+        assert!(executions.values().all(|count| *count == 1), "{executions:?}");
+    }
+
+    async fn what_another_server_holds_is_counted(server: Server) {
+        let mut server = server;
+        let theirs = run(&mut server, "guest", "theirs", "3").await;
+        let keys = server.running(&["theirs"]).await;
+        server.lose_lease(&theirs).await;
+        server.clock.advance(Duration::from_secs(11));
+        let waits = run(&mut server, "default", "mine", "2").await;
+        let (_, why) = why(&server, &waits, "mine").await;
+        assert_eq!((why.rule, named(&why)), (WaitRule::Capacity, keys.clone()));
+        // Also when this server has noticed that the run is not its own any more.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        assert_eq!(server.fake.running(), keys);
+    }
+}
