@@ -172,9 +172,8 @@ impl<'de> Deserialize<'de> for Amounts {
                 Value::Number(number) => number.to_string(),
                 other => return Err(D::Error::custom(format_args!("{name}: {other} is not an amount"))),
             };
-            let amount = resource
-                .read(&text)
-                .map_err(|error| D::Error::custom(format_args!("{name}: {error}")))?;
+            let amount =
+                resource.read(&text).map_err(|error| D::Error::custom(format_args!("{name}: {error}")))?;
             Ok((resource, amount))
         };
         BTreeMap::<String, Value>::deserialize(deserializer)?.into_iter().map(read).collect()

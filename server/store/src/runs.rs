@@ -1,10 +1,11 @@
 //! Creating runs and looking at them.
 
-use cubeloom_domain::RunId;
 use cubeloom_domain::failpoint;
 use cubeloom_domain::identity::AuditEntry;
 use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::{AttemptRecord, ExpansionRecord, InstanceRecord, RunRecord, TakenOver};
+use cubeloom_domain::schedule::PipelineName;
+use cubeloom_domain::{RunId, Timestamp};
 use sqlx::{AssertSqlSafe, Row};
 
 use crate::error::StoreError;
@@ -14,7 +15,7 @@ use crate::rows::{
     self, ATTEMPT_COLUMNS, EXPANSION_COLUMNS, EXPANSIONS, INSTANCE_COLUMNS, INSTANCES, RUN_COLUMNS,
 };
 use crate::values::{Columns, Values};
-use crate::{Store, audit, code, listen, plans, projects};
+use crate::{Store, audit, code, firings, listen, plans, projects};
 
 /// The most ids that [`Store::find_run`] returns: more than one is a question to the person anyway.
 const MATCHES: i64 = 20;
@@ -28,6 +29,15 @@ pub enum Deleted {
     Live,
     /// There is no such run.
     Missing,
+}
+
+/// A run that is to be stored.
+struct Begun<'r> {
+    record: &'r RunRecord,
+    plan: &'r RunPlan,
+    taken: &'r TakenOver,
+    /// The date that it is the run of.
+    date: Option<Timestamp>,
 }
 
 impl Store {
@@ -44,6 +54,25 @@ impl Store {
         self.create_run_with(record, plan, &TakenOver::default(), audit).await
     }
 
+    /// Stores a new run of a date that is due, and that the date has one: both, or neither when it is not due any more.
+    /// Says whether it did.
+    ///
+    /// # Errors
+    /// As [`Self::create_run`].
+    pub async fn create_run_of_date(
+        &self,
+        record: &RunRecord,
+        plan: &RunPlan,
+        date: Timestamp,
+        audit: &AuditEntry,
+    ) -> Result<bool, StoreError> {
+        failpoint::hit("schedules.start.before");
+        let begun = Begun { record, plan, taken: &TakenOver::default(), date: Some(date) };
+        let stored = self.store_run(begun, Some(audit)).await?;
+        failpoint::hit("schedules.start.after");
+        Ok(stored)
+    }
+
     /// Stores a new run, its plan, and what it takes over from an earlier one: all of it, or nothing.
     ///
     /// # Errors
@@ -55,11 +84,25 @@ impl Store {
         taken: &TakenOver,
         audit: Option<&AuditEntry>,
     ) -> Result<(), StoreError> {
+        self.store_run(Begun { record, plan, taken, date: None }, audit).await.map(drop)
+    }
+
+    async fn store_run(&self, begun: Begun<'_>, audit: Option<&AuditEntry>) -> Result<bool, StoreError> {
+        let Begun { record, plan, taken, date } = begun;
         let parts = plans::parts(plan)?;
         let mut writer = self.writer().await?;
         let mut transaction = writer.begin(self.backend()).await?;
         if !projects::hold(self.backend(), &mut transaction, &record.project).await? {
             return Err(StoreError::NoSuchProject(record.project.clone()));
+        }
+        if let Some(date) = date {
+            let (project, pipeline) = (record.project.clone(), record.pipeline.clone());
+            let of = PipelineName { project, pipeline };
+            if !firings::start(&mut transaction, &of, date, &record.id, record.created_at).await? {
+                transaction.rollback().await?;
+                writer.ended();
+                return Ok(false);
+            }
         }
         if let Some(audit) = audit {
             audit::write(&mut transaction, audit).await?;
@@ -77,7 +120,7 @@ impl Store {
         drop(writer);
         self.inner.checkpoints.wrote(plan.tasks.len() + taken.instances.len());
         self.wake();
-        Ok(())
+        Ok(true)
     }
 
     /// A run.
@@ -207,5 +250,6 @@ const OF_RUN: &[&str] = &[
     "DELETE FROM wishes WHERE run_id = $1",
     "DELETE FROM cache WHERE run_id = $1",
     "DELETE FROM run_code WHERE run_id = $1",
+    "UPDATE firings SET run_id = NULL WHERE run_id = $1",
     "DELETE FROM runs WHERE id = $1",
 ];

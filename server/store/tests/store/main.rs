@@ -17,6 +17,7 @@ mod projects;
 mod random;
 mod records;
 mod runs;
+mod schedules;
 mod speed;
 mod support;
 mod upgrade;

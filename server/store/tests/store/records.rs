@@ -34,6 +34,7 @@ pub fn run(n: u64) -> RunRecord {
         parameters: JsonMap::new(),
         acting: None,
         parent: None,
+        cause: Default::default(),
     }
 }
 
