@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Row};
 
 use crate::error::StoreError;
 use crate::lease::run_id;
-use crate::query::{collect, execute};
+use crate::query::{collect, execute, lists, places};
 use crate::rows::{
     self, ATTEMPT_COLUMNS, EXPANSION_COLUMNS, EXPANSIONS, INSTANCE_COLUMNS, INSTANCES, RUN_COLUMNS,
 };
@@ -134,6 +134,20 @@ impl Store {
             .fetch_optional(&self.inner.pool)
             .await?;
         row.as_ref().map(rows::run).transpose()
+    }
+
+    /// The runs of these ids that there are.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn runs_of(&self, ids: &[RunId]) -> Result<Vec<RunRecord>, StoreError> {
+        let ids: Vec<&str> = ids.iter().map(RunId::as_str).collect();
+        let mut found = Vec::with_capacity(ids.len());
+        for list in lists(&ids) {
+            let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE id IN ({})", places(1, list.len()));
+            found.extend(self.all(AssertSqlSafe(sql), Values::texts("run", &list)?, rows::run).await?);
+        }
+        Ok(found)
     }
 
     /// Deletes a run that has ended: its plan, instances, attempts and wishes, and the results that later runs

@@ -26,6 +26,7 @@ pub(crate) mod pipelines;
 pub(crate) mod projects;
 mod registries;
 pub mod runs;
+pub(crate) mod schedules;
 mod schemas;
 mod secrets;
 mod session;
@@ -78,6 +79,7 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(secrets::routes())
         .merge(compile::routes())
         .merge(hooks::routes())
+        .merge(schedules::routes())
         .merge(schemas::routes())
         .merge(templates::routes())
         .merge(validate::routes())
