@@ -14,6 +14,7 @@ mod policy;
 mod python;
 mod rights;
 mod runs;
+mod schedules;
 mod schemathesis;
 mod server;
 mod sorts;

@@ -56,6 +56,7 @@ files![
     roles,
     run,
     run_actions,
+    schedule,
     search,
     secrets,
     sort,
