@@ -25,7 +25,7 @@ pub use rights::{projects_of, still_valid};
 
 pub(crate) use address::{network, of_client};
 pub(crate) use identify::identify;
-pub(crate) use in_name::{MayNot, in_name_of};
+pub(crate) use in_name::in_name_of;
 pub(crate) use people::People;
 pub(crate) use rights::{project_of_run, role_in, visible};
 pub(crate) use sign_in::Visitor;

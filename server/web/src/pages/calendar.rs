@@ -17,7 +17,6 @@ use crate::api::schedules::{Span, entries};
 use crate::error::ApiResult;
 use crate::extract::{Path, Query};
 use crate::state::Web;
-use crate::time::Time;
 
 /// How many dates a day of the month shows.
 const SHOWN: usize = 4;
@@ -104,7 +103,10 @@ impl CalendarPage {
     fn at(&self, view: &str, date: &Date) -> String {
         let path = format!("/projects/{}/calendar", self.project);
         let (date, asked) = (date.to_string(), &self.asked);
-        with_query(&path, &[("view", view), ("date", &date), ("zone", &asked.zone), ("pipeline", &asked.pipeline)])
+        with_query(
+            &path,
+            &[("view", view), ("date", &date), ("zone", &asked.zone), ("pipeline", &asked.pipeline)],
+        )
     }
 
     fn view(&self) -> &'static str {
@@ -112,8 +114,8 @@ impl CalendarPage {
     }
 
     /// The word for a day of the week.
-    fn weekday(&self, date: &Date) -> &str {
-        self.frame.t(&format!("schedule.weekday-{}", date.weekday().to_monday_one_offset()))
+    fn weekday(&self, date: &Date) -> String {
+        self.frame.t(&format!("schedule.weekday-{}", date.weekday().to_monday_one_offset())).to_owned()
     }
 
     fn weeks(&self) -> impl Iterator<Item = &[Day]> {
@@ -171,7 +173,8 @@ pub(crate) async fn show(
     let chosen = Some(asked.zone.clone()).filter(|zone| !zone.is_empty()).or(usual);
     let zone = Zone::named(chosen.as_deref());
     let today = zone.at(&frame.now).date();
-    let day = asked.date.parse::<Date>().ok().filter(|day| (1971..=9000).contains(&day.year())).unwrap_or(today);
+    let day =
+        asked.date.parse::<Date>().ok().filter(|day| (1971..=9000).contains(&day.year())).unwrap_or(today);
     let is_month = asked.view != "days";
     let range = if is_month { Range::month(day) } else { Range::days(day) };
     let until = Timestamp(zone.midnight(plus(range.last, 1.day())).0 - 1);

@@ -44,7 +44,7 @@ pub(super) async fn all(web: &Web) -> ApiResult<()> {
 
 /// The dates of a pipeline, or of a back-fill of it, in their order: one that waits holds up those behind it.
 async fn dates(web: &Web, of: &PipelineName, backfill: Option<&str>) -> ApiResult<()> {
-    let Some(state) = look::look(web, of).await? else { return Ok(()) };
+    let Some(state) = look(web, of).await? else { return Ok(()) };
     let none = Schedule::default();
     let schedule = state.schedule.as_ref().unwrap_or(&none);
     for firing in web.store().firings_due(of, backfill, AT_ONCE).await? {

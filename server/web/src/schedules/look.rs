@@ -95,7 +95,7 @@ pub(crate) fn reset(state: &mut ScheduleState) {
 }
 
 /// The next firing of a schedule that is active.
-pub(crate) fn of_next(state: &ScheduleState) -> Option<Timestamp> {
+fn of_next(state: &ScheduleState) -> Option<Timestamp> {
     let schedule = state.schedule.as_ref().filter(|_| state.is_active())?;
     Calendar::of(schedule).ok()?.after(state.handled_at)
 }

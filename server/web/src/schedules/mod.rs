@@ -9,7 +9,7 @@ mod runner;
 use tokio::sync::Notify;
 
 pub(crate) use fire::{Tried, one as start_date};
-pub(crate) use look::{look, of_next, reset};
+pub(crate) use look::{look, reset};
 pub(crate) use runner::start;
 
 /// Wakes what fires schedules: there may be something to do before it would look by itself.

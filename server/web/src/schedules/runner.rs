@@ -38,14 +38,13 @@ async fn run(web: WeakWeb, mut events: broadcast::Receiver<RunEvent>) {
         };
         let wait = next.map_or(LOOK, |next| next.since(held.now()).clamp(REST, LOOK));
         tokio::select! {
-            () = sleep(wait) => {}
-            () = held.schedules().wake.notified() => sleep(REST).await,
-            ended = one_ended(&mut events) => match ended {
-                true => sleep(REST).await,
-                false => return,
-            },
+            () = sleep(wait) => continue,
+            () = held.schedules().wake.notified() => {}
+            there = one_ended(&mut events) => if !there { return },
             _ = stopping.wait_for(|stopping| *stopping) => return,
         }
+        // What happens at the same time is looked at together.
+        sleep(REST).await;
     }
 }
 
@@ -64,7 +63,7 @@ async fn one_ended(events: &mut broadcast::Receiver<RunEvent>) -> bool {
 /// Looks at what was stored, notes what is due, starts what may start; says when the next firing is.
 async fn pass(web: &Web) -> ApiResult<Option<Timestamp>> {
     for of in web.store().unseen_schedules(AT_ONCE).await? {
-        look::look(web, &of).await?;
+        look(web, &of).await?;
     }
     let now = web.now();
     for state in web.store().schedules_due(now, AT_ONCE).await? {

@@ -65,12 +65,12 @@ pub struct RunView {
 
 impl RunView {
     /// Whether it has not succeeded when it should have. Who cancelled it did not want it any more.
-    pub(crate) fn is_late(&self, now: Time) -> bool {
+    pub(crate) fn is_late(&self, now: &Time) -> bool {
         let Some(late_at) = self.late_at else { return false };
         match self.state.as_str() {
             "succeeded" => self.ended_at.is_some_and(|ended| ended > late_at),
             "cancelled" => false,
-            _ => now > late_at,
+            _ => *now > late_at,
         }
     }
 }

@@ -47,8 +47,11 @@ pub(crate) async fn cancel_backfill(
 }
 
 async fn stop_runs(web: &Web, caller: &Caller, backfill: &str) -> ApiResult<()> {
-    let filter =
-        FiringFilter { backfill: Some(backfill.into()), limit: super::dates::MOST, ..FiringFilter::default() };
+    let filter = FiringFilter {
+        backfill: Some(backfill.into()),
+        limit: super::dates::MOST,
+        ..FiringFilter::default()
+    };
     let ids: Vec<_> = web.store().firings(&filter).await?.into_iter().filter_map(|one| one.run).collect();
     for run in web.store().runs_of(&ids).await?.iter().filter(|run| !run.state.is_final()) {
         // It may have ended meanwhile.

@@ -55,7 +55,8 @@ pub(crate) async fn dates(
     let known = known(&web, &state, first, last).await?;
     let all: Vec<RangeDateView> = dates.iter().map(|date| view(*date, known.get(date))).collect();
     let live = |one: &&RangeDateView| {
-        let ended = one.run_state.as_deref().is_none_or(|run| matches!(run, "succeeded" | "failed" | "cancelled"));
+        let ended =
+            one.run_state.as_deref().is_none_or(|run| matches!(run, "succeeded" | "failed" | "cancelled"));
         one.state == "due" || !ended
     };
     let underway = all.iter().filter(live).count();
@@ -85,7 +86,11 @@ pub(super) fn range(state: &ScheduleState, first: &str, last: &str) -> ApiResult
 }
 
 /// The dates of a schedule in a range.
-pub(super) fn of_range(state: &ScheduleState, first: Timestamp, last: Timestamp) -> ApiResult<Vec<Timestamp>> {
+pub(super) fn of_range(
+    state: &ScheduleState,
+    first: Timestamp,
+    last: Timestamp,
+) -> ApiResult<Vec<Timestamp>> {
     let dates = calendar_of(state)?.between(first, last, MOST + 1);
     if dates.len() > MOST {
         let message = format!("there are more than {MOST} dates: choose a shorter range");

@@ -70,7 +70,8 @@ fn moment(calendar: Option<&Calendar>, text: &str, field: &str, end: bool) -> Ap
         None => utc().and_then(|calendar| calendar.moment(text, end)),
     };
     found.ok_or_else(|| {
-        let message = format!("`{text}` is no date: write 2026-01-31, 2026-01-31T06:00 or 2026-01-31T06:00:00Z");
+        let message =
+            format!("`{text}` is no date: write 2026-01-31, 2026-01-31T06:00 or 2026-01-31T06:00:00Z");
         ApiError::field(field, message)
     })
 }

@@ -95,7 +95,9 @@ async fn has_one(web: &Web, firing: &Firing) -> ApiResult<ApiError> {
     let known = web.store().firing(&firing.of, firing.date).await?;
     let date = Time(firing.date);
     let message = match known.and_then(|known| known.run) {
-        Some(run) => format!("the date {date} has the run {run}: send `again` when that has ended, for another one"),
+        Some(run) => {
+            format!("the date {date} has the run {run}: send `again` when that has ended, for another one")
+        }
         None => format!("the run of the date {date} is about to start"),
     };
     Ok(ApiError::conflict(message))
