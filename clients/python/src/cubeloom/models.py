@@ -107,6 +107,17 @@ class BehindView(TypedDict):
     """
 
 
+class CancelBackfill(TypedDict):
+    """
+    What a back-fill is cancelled with.
+    """
+
+    runs: NotRequired[bool]
+    """
+    Whether its runs that go on are stopped, too.
+    """
+
+
 class CheckedTask(TypedDict):
     """
     A task of a checked document.
@@ -665,6 +676,29 @@ class ModelChange(TypedDict):
     """
 
 
+class NewBackfill(TypedDict):
+    """
+    A back-fill that somebody wants.
+    """
+
+    first: str
+    """
+    From this day or moment on, in the schedule's time zone, or in UTC.
+    """
+    last: str
+    """
+    Until this day (its end) or moment, which must have come.
+    """
+    parallelism: NotRequired[int | None]
+    """
+    How many of its runs may go on at the same time; 1 when absent.
+    """
+    again: NotRequired[bool]
+    """
+    Also dates with a run that has ended.
+    """
+
+
 class NewDocument(TypedDict):
     """
     A document that is to be stored.
@@ -956,7 +990,7 @@ class OutputsView(TypedDict):
     """
 
 
-class Item13(TypedDict):
+class Item15(TypedDict):
     """
     What a task reported.
     """
@@ -984,7 +1018,7 @@ class PageOutputsView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item13]
+    items: list[Item15]
     """
     The items, in the list's order.
     """
@@ -1346,6 +1380,21 @@ class RoleView(TypedDict):
     Memory of each, in bytes.
     """
     gpu: NotRequired[GpuView | None]
+
+
+class RunDate(TypedDict):
+    """
+    The run of a date that somebody wants now.
+    """
+
+    date: str
+    """
+    The logical date: a day (its first moment) or a moment, in the schedule's time zone, or a moment in UTC.
+    """
+    again: NotRequired[bool]
+    """
+    Also when the date has a run that has ended.
+    """
 
 
 class RunnableView(TypedDict):
@@ -2318,6 +2367,78 @@ class AuditView(TypedDict):
     """
 
 
+class BackfillView(TypedDict):
+    """
+    A back-fill.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    project: str
+    """
+    The project.
+    """
+    pipeline: str
+    """
+    The pipeline.
+    """
+    first: str
+    """
+    The first moment.
+    """
+    last: str
+    """
+    The last moment.
+    """
+    parallelism: int
+    """
+    How many of its runs may go on at the same time.
+    """
+    state: str
+    """
+    `running`, `done` or `cancelled`.
+    """
+    total: int
+    """
+    How many dates it took up.
+    """
+    due: int
+    """
+    Of these, those still to start.
+    """
+    running: int
+    """
+    Those whose run goes on.
+    """
+    succeeded: int
+    """
+    Those whose run has succeeded.
+    """
+    failed: int
+    """
+    Those whose run failed, was cancelled, or could not be started.
+    """
+    cancelled: int
+    """
+    Those that did not start because it was cancelled.
+    """
+    created_by: str
+    """
+    The name of who wants it.
+    """
+    created_at: str
+    """
+    Since when.
+    """
+    cancelled_by: NotRequired[str | None]
+    """
+    Who cancelled it.
+    """
+    cancelled_at: NotRequired[str | None]
+
+
 class CheckedView(TypedDict):
     """
     What can be said about a document.
@@ -2599,6 +2720,63 @@ class CreatedUser(UserView):
     link: NotRequired[str | None]
     """
     The one-time link with which they set a password, when none was given; shown only now.
+    """
+
+
+class DateView(TypedDict):
+    """
+    What became of one date.
+    """
+
+    project: str
+    """
+    The project.
+    """
+    pipeline: str
+    """
+    The pipeline.
+    """
+    date: str
+    """
+    The logical date.
+    """
+    state: str
+    """
+    `coming`, `due` (its run is to start), `started`, `missed`, `skipped`, `refused`, `failed` or `cancelled`.
+    """
+    trigger: str
+    """
+    What asked for it: `schedule`, `backfill` or `person`.
+    """
+    user: str
+    """
+    In whose name it runs.
+    """
+    why: NotRequired[str | None]
+    """
+    Why it waits or has no run, as a word: `past_underway`, `past_failed`, `running`, `paused`, `missed`,
+    `user_gone`, `user_disabled`, `user_no_editor`, `invalid`, `unavailable`, `backfill_cancelled` or
+    `pipeline_deleted`.
+    """
+    detail: NotRequired[str | None]
+    """
+    More of that, in words.
+    """
+    run: NotRequired[str | None]
+    """
+    The run, while there is one.
+    """
+    run_state: NotRequired[str | None]
+    """
+    Its state.
+    """
+    late: bool
+    """
+    Whether it has not succeeded when it should have.
+    """
+    backfill: NotRequired[str | None]
+    """
+    The back-fill that it belongs to.
     """
 
 
@@ -3408,7 +3586,166 @@ class PageAuditView(TypedDict):
     """
 
 
-class Item4(TypedDict):
+class Item3(TypedDict):
+    """
+    A back-fill.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    project: str
+    """
+    The project.
+    """
+    pipeline: str
+    """
+    The pipeline.
+    """
+    first: str
+    """
+    The first moment.
+    """
+    last: str
+    """
+    The last moment.
+    """
+    parallelism: int
+    """
+    How many of its runs may go on at the same time.
+    """
+    state: str
+    """
+    `running`, `done` or `cancelled`.
+    """
+    total: int
+    """
+    How many dates it took up.
+    """
+    due: int
+    """
+    Of these, those still to start.
+    """
+    running: int
+    """
+    Those whose run goes on.
+    """
+    succeeded: int
+    """
+    Those whose run has succeeded.
+    """
+    failed: int
+    """
+    Those whose run failed, was cancelled, or could not be started.
+    """
+    cancelled: int
+    """
+    Those that did not start because it was cancelled.
+    """
+    created_by: str
+    """
+    The name of who wants it.
+    """
+    created_at: str
+    """
+    Since when.
+    """
+    cancelled_by: NotRequired[str | None]
+    """
+    Who cancelled it.
+    """
+    cancelled_at: NotRequired[str | None]
+
+
+class PageBackfillView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item3]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item5(TypedDict):
+    """
+    What became of one date.
+    """
+
+    project: str
+    """
+    The project.
+    """
+    pipeline: str
+    """
+    The pipeline.
+    """
+    date: str
+    """
+    The logical date.
+    """
+    state: str
+    """
+    `coming`, `due` (its run is to start), `started`, `missed`, `skipped`, `refused`, `failed` or `cancelled`.
+    """
+    trigger: str
+    """
+    What asked for it: `schedule`, `backfill` or `person`.
+    """
+    user: str
+    """
+    In whose name it runs.
+    """
+    why: NotRequired[str | None]
+    """
+    Why it waits or has no run, as a word: `past_underway`, `past_failed`, `running`, `paused`, `missed`,
+    `user_gone`, `user_disabled`, `user_no_editor`, `invalid`, `unavailable`, `backfill_cancelled` or
+    `pipeline_deleted`.
+    """
+    detail: NotRequired[str | None]
+    """
+    More of that, in words.
+    """
+    run: NotRequired[str | None]
+    """
+    The run, while there is one.
+    """
+    run_state: NotRequired[str | None]
+    """
+    Its state.
+    """
+    late: bool
+    """
+    Whether it has not succeeded when it should have.
+    """
+    backfill: NotRequired[str | None]
+    """
+    The back-fill that it belongs to.
+    """
+
+
+class PageDateView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item5]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item6(TypedDict):
     """
     Something in a folder.
     """
@@ -3437,7 +3774,7 @@ class PageEntryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item4]
+    items: list[Item6]
     """
     The items, in the list's order.
     """
@@ -3447,7 +3784,7 @@ class PageEntryView(TypedDict):
     """
 
 
-class Item5(TypedDict):
+class Item7(TypedDict):
     """
     An attempt of an earlier or this run.
     """
@@ -3493,7 +3830,7 @@ class PageHistoryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item5]
+    items: list[Item7]
     """
     The items, in the list's order.
     """
@@ -3503,7 +3840,7 @@ class PageHistoryView(TypedDict):
     """
 
 
-class Item6(TypedDict):
+class Item8(TypedDict):
     """
     A URL that starts a pipeline.
     """
@@ -3548,7 +3885,7 @@ class PageHookView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item6]
+    items: list[Item8]
     """
     The items, in the list's order.
     """
@@ -3558,7 +3895,7 @@ class PageHookView(TypedDict):
     """
 
 
-class Item8(TypedDict):
+class Item10(TypedDict):
     """
     A link that was not used yet, without its secret.
     """
@@ -3606,7 +3943,7 @@ class PageLinkView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item8]
+    items: list[Item10]
     """
     The items, in the list's order.
     """
@@ -3616,7 +3953,7 @@ class PageLinkView(TypedDict):
     """
 
 
-class Item9(TypedDict):
+class Item11(TypedDict):
     """
     Somebody's place in a project.
     """
@@ -3656,7 +3993,7 @@ class PageMemberView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item9]
+    items: list[Item11]
     """
     The items, in the list's order.
     """
@@ -3666,7 +4003,7 @@ class PageMemberView(TypedDict):
     """
 
 
-class Item10(TypedDict):
+class Item12(TypedDict):
     """
     A version of a model; it never changes, but for the aliases that stand for it.
     """
@@ -3758,7 +4095,7 @@ class PageModelVersionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item10]
+    items: list[Item12]
     """
     The items, in the list's order.
     """
@@ -3768,7 +4105,7 @@ class PageModelVersionView(TypedDict):
     """
 
 
-class Item11(TypedDict):
+class Item13(TypedDict):
     """
     A model.
     """
@@ -3809,7 +4146,7 @@ class PageModelView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item11]
+    items: list[Item13]
     """
     The items, in the list's order.
     """
@@ -3819,7 +4156,7 @@ class PageModelView(TypedDict):
     """
 
 
-class Item12(TypedDict):
+class Item14(TypedDict):
     """
     Something that the cluster told of an attempt: why a worker waits, what could not be mounted, where one was placed.
     """
@@ -3851,7 +4188,7 @@ class PageNoticeView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item12]
+    items: list[Item14]
     """
     The items, in the list's order.
     """
@@ -3861,7 +4198,7 @@ class PageNoticeView(TypedDict):
     """
 
 
-class Item15(TypedDict):
+class Item17(TypedDict):
     """
     A project.
     """
@@ -3902,7 +4239,7 @@ class PageProjectView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item15]
+    items: list[Item17]
     """
     The items, in the list's order.
     """
@@ -3912,7 +4249,7 @@ class PageProjectView(TypedDict):
     """
 
 
-class Item16(TypedDict):
+class Item18(TypedDict):
     """
     A registry of container images.
     """
@@ -3948,7 +4285,7 @@ class PageRegistryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item16]
+    items: list[Item18]
     """
     The items, in the list's order.
     """
@@ -3958,7 +4295,7 @@ class PageRegistryView(TypedDict):
     """
 
 
-class Item17(TypedDict):
+class Item19(TypedDict):
     """
     A run.
     """
@@ -4018,6 +4355,12 @@ class Item17(TypedDict):
     The parameters that it was started with, without the pipeline's own defaults.
     """
     parent: NotRequired[ParentView | None]
+    trigger: str
+    """
+    What started it: `person`, `schedule`, `backfill`, `hook` or `task`.
+    """
+    logical_date: NotRequired[str | None]
+    late_at: NotRequired[str | None]
 
 
 class PageRunView(TypedDict):
@@ -4025,7 +4368,7 @@ class PageRunView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item17]
+    items: list[Item19]
     """
     The items, in the list's order.
     """
@@ -4035,7 +4378,7 @@ class PageRunView(TypedDict):
     """
 
 
-class Item18(TypedDict):
+class Item20(TypedDict):
     """
     A secret, without its value: that is never shown.
     """
@@ -4071,7 +4414,7 @@ class PageSecretView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item18]
+    items: list[Item20]
     """
     The items, in the list's order.
     """
@@ -4081,7 +4424,7 @@ class PageSecretView(TypedDict):
     """
 
 
-class Item19(TypedDict):
+class Item21(TypedDict):
     """
     A browser in which you are signed in.
     """
@@ -4121,7 +4464,7 @@ class PageSessionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item19]
+    items: list[Item21]
     """
     The items, in the list's order.
     """
@@ -4131,7 +4474,7 @@ class PageSessionView(TypedDict):
     """
 
 
-class Item21(TypedDict):
+class Item23(TypedDict):
     """
     A template in a list.
     """
@@ -4171,7 +4514,7 @@ class PageTemplateSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item21]
+    items: list[Item23]
     """
     The items, in the list's order.
     """
@@ -4181,7 +4524,7 @@ class PageTemplateSummaryView(TypedDict):
     """
 
 
-class Item22(TypedDict):
+class Item24(TypedDict):
     """
     A token, without its secret part.
     """
@@ -4215,7 +4558,7 @@ class PageTokenView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item22]
+    items: list[Item24]
     """
     The items, in the list's order.
     """
@@ -4225,7 +4568,7 @@ class PageTokenView(TypedDict):
     """
 
 
-class Item23(TypedDict):
+class Item25(TypedDict):
     """
     A person.
     """
@@ -4274,7 +4617,7 @@ class PageUserView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item23]
+    items: list[Item25]
     """
     The items, in the list's order.
     """
@@ -4284,7 +4627,7 @@ class PageUserView(TypedDict):
     """
 
 
-class Item24(TypedDict):
+class Item26(TypedDict):
     """
     One version of a pipeline.
     """
@@ -4324,7 +4667,7 @@ class PageVersionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item24]
+    items: list[Item26]
     """
     The items, in the list's order.
     """
@@ -4334,7 +4677,7 @@ class PageVersionView(TypedDict):
     """
 
 
-class Item25(TypedDict):
+class Item27(TypedDict):
     """
     A volume.
     """
@@ -4374,7 +4717,7 @@ class PageVolumeView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item25]
+    items: list[Item27]
     """
     The items, in the list's order.
     """
@@ -4483,6 +4826,29 @@ class ProjectView(TypedDict):
     revision: int
     """
     Counts its changes, from 1: its ETag.
+    """
+
+
+class RangeDateView(TypedDict):
+    """
+    One date of a range.
+    """
+
+    date: str
+    """
+    The date.
+    """
+    state: str
+    """
+    `none`, or as in the history.
+    """
+    run: NotRequired[str | None]
+    """
+    The run.
+    """
+    run_state: NotRequired[str | None]
+    """
+    Its state.
     """
 
 
@@ -4619,6 +4985,12 @@ class RunView(TypedDict):
     The parameters that it was started with, without the pipeline's own defaults.
     """
     parent: NotRequired[ParentView | None]
+    trigger: str
+    """
+    What started it: `person`, `schedule`, `backfill`, `hook` or `task`.
+    """
+    logical_date: NotRequired[str | None]
+    late_at: NotRequired[str | None]
 
 
 class SavedPipeline(TypedDict):
@@ -4649,6 +5021,51 @@ class SavedPipeline(TypedDict):
     created_at: str
     """
     When.
+    """
+
+
+class ScheduleView(TypedDict):
+    """
+    How the schedule of a pipeline stands.
+    """
+
+    project: str
+    """
+    The project.
+    """
+    pipeline: str
+    """
+    The pipeline.
+    """
+    schedule: NotRequired[dict[str, Any] | None]
+    """
+    The schedule, as the newest version has it; absent when it has none.
+    """
+    active: bool
+    """
+    Whether it fires.
+    """
+    set_by: str
+    """
+    The name of who set it, or made it theirs: it runs in their name.
+    """
+    set_at: str
+    """
+    When.
+    """
+    refused: NotRequired[str | None]
+    """
+    Why it cannot run in their name any more: `user_gone`, `user_disabled` or `user_no_editor`. Whoever resumes it
+    makes it theirs.
+    """
+    paused_by: NotRequired[str | None]
+    """
+    Who paused it.
+    """
+    paused_at: NotRequired[str | None]
+    next: list[str]
+    """
+    The next dates, also while it is paused.
     """
 
 
@@ -5060,6 +5477,21 @@ class AddedClusterView(ClusterBody):
     """
 
 
+class CalendarView(TypedDict):
+    """
+    What ran and will run in a span of time.
+    """
+
+    dates: list[DateView]
+    """
+    The dates, in their order.
+    """
+    more: bool
+    """
+    Whether there are more than are shown.
+    """
+
+
 class ClusterView(TypedDict):
     """
     A cluster.
@@ -5111,6 +5543,29 @@ class CreatedLink(LinkView):
     url: str
     """
     The link itself, shown only now. Whoever has it may use it, once.
+    """
+
+
+class DatesView(TypedDict):
+    """
+    The dates of a range: what a back-fill over it would do.
+    """
+
+    dates: list[RangeDateView]
+    """
+    The dates, the first ones, with what became of them; `none` in `state`: it was not asked for yet.
+    """
+    total: int
+    """
+    How many there are.
+    """
+    without_run: int
+    """
+    How many of them have no run: a back-fill starts these.
+    """
+    underway: int
+    """
+    How many have a run that goes on, or are about to start.
     """
 
 
@@ -5224,7 +5679,7 @@ class LiveEvent6(SavedPipeline):
     kind: Literal['pipeline']
 
 
-class Item3(TypedDict):
+class Item4(TypedDict):
     """
     A cluster.
     """
@@ -5272,7 +5727,7 @@ class PageClusterView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item3]
+    items: list[Item4]
     """
     The items, in the list's order.
     """
@@ -5282,7 +5737,7 @@ class PageClusterView(TypedDict):
     """
 
 
-class Item7(TypedDict):
+class Item9(TypedDict):
     """
     One instance of a task.
     """
@@ -5342,7 +5797,7 @@ class PageInstanceView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item7]
+    items: list[Item9]
     """
     The items, in the list's order.
     """
@@ -5352,7 +5807,7 @@ class PageInstanceView(TypedDict):
     """
 
 
-class Item14(TypedDict):
+class Item16(TypedDict):
     """
     A pipeline in a list.
     """
@@ -5400,7 +5855,7 @@ class PagePipelineSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item14]
+    items: list[Item16]
     """
     The items, in the list's order.
     """
@@ -5410,7 +5865,7 @@ class PagePipelineSummaryView(TypedDict):
     """
 
 
-class Item20(TypedDict):
+class Item22(TypedDict):
     """
     A task of a run.
     """
@@ -5492,7 +5947,7 @@ class PageTaskView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item20]
+    items: list[Item22]
     """
     The items, in the list's order.
     """
