@@ -16,6 +16,7 @@ mod python;
 mod quotas;
 mod rights;
 mod runs;
+mod schedules;
 mod schemathesis;
 mod server;
 mod sorts;

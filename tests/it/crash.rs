@@ -14,6 +14,7 @@ mod ledger;
 mod moments;
 mod part;
 mod points;
+mod schedule;
 mod site;
 mod sub_run;
 mod verdict;
@@ -39,6 +40,7 @@ fn at_every_failpoint() {
     points::kill(&mut site, &baseline, 12, 3, &mut numbers(), &mut figures);
     points::kill_while_cancelling(&mut site, &mut figures);
     points::kill_while_preparing(&mut site, &mut figures);
+    points::kill_while_firing(&mut Site::new(None), &mut figures);
     points::find_unreached(&mut figures);
     tell(&figures);
 }
@@ -48,6 +50,22 @@ fn while_a_run_starts_another_one_and_stops_it() {
     let mut site = Site::new(None);
     let mut figures = Figures::default();
     sub_run::kill(&mut site, &mut figures);
+    tell(&figures);
+}
+
+#[test]
+fn while_a_schedule_fires_on_postgresql() {
+    let database = Database::create();
+    let mut site = Site::new(Some(database.url()));
+    let mut figures = Figures::default();
+    schedule::kill(&mut site, &mut figures);
+    tell(&figures);
+}
+
+#[test]
+fn while_a_schedule_fires() {
+    let mut figures = Figures::default();
+    schedule::kill(&mut Site::new(None), &mut figures);
     tell(&figures);
 }
 
@@ -88,6 +106,7 @@ fn at_every_failpoint_in_a_run_of_its_own() {
     points::kill(&mut site, &baseline, 10, 20, &mut numbers, &mut figures);
     points::kill_while_cancelling(&mut site, &mut figures);
     points::kill_while_preparing(&mut site, &mut figures);
+    points::kill_while_firing(&mut Site::new(None), &mut figures);
     points::find_unreached(&mut figures);
     tell(&figures);
 }

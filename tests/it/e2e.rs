@@ -57,6 +57,7 @@ files![
     roles,
     run,
     run_actions,
+    schedule,
     search,
     secrets,
     sort,

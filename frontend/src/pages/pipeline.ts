@@ -11,6 +11,7 @@ import { toast, toastLater } from "../core/toast";
 import { drawGraph, type CheckedTask } from "../pipelines/graph";
 import { watchHooks } from "../pipelines/hooks";
 import type { Parameters } from "../pipelines/parameters";
+import { watchSchedule } from "../pipelines/schedule";
 import { askStart, askStartOf } from "../pipelines/start";
 import { watchVersions } from "../pipelines/versions";
 
@@ -34,6 +35,7 @@ export async function start(): Promise<void> {
   if (graph) drawGraph(graph, page.tasks ?? []);
   if (document.querySelector("#versions")) watchVersions(page);
   if (document.querySelector("#new-hook")) watchHooks(page);
+  if (document.querySelector("#schedule")) watchSchedule(page);
   const editor = document.querySelector<HTMLElement>("#editor");
   if (editor) await openText(page, editor);
 }

@@ -122,6 +122,7 @@ async fn store(
         parameters: request.parameters.clone(),
         acting: None,
         parent: None,
+        cause: Default::default(),
     };
     let about = json!({ "pipeline": record.pipeline, "version": version, "part": plan.part });
     let audit = audit::entry(platform, "run.create", record.id.as_str(), Some(about))?;

@@ -18,6 +18,7 @@ pub mod part;
 mod path;
 mod plan;
 pub mod preview;
+pub mod schedule;
 pub mod schema;
 pub mod search;
 mod template;

@@ -29,6 +29,7 @@ pub mod quantity;
 pub mod quota;
 pub mod record;
 pub mod resources;
+pub mod schedule;
 pub mod search;
 pub mod state;
 pub mod template;

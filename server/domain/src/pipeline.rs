@@ -109,18 +109,55 @@ pub enum ParameterType {
 }
 
 /// When a pipeline runs by itself: exactly one of `cron` and `every`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Schedule {
     /// Five fields: minute, hour, day of month, month, day of week.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cron: Option<String>,
-    /// A fixed distance.
+    /// A fixed distance, counted from `start`, else from the first midnight of 1970.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub every: Option<Span>,
     /// An IANA time zone; UTC when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timezone: Option<String>,
+    /// No firing before this day (`2026-01-31`) or moment (`2026-01-31T06:00`), in the time zone.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub start: Option<String>,
+    /// No firing after this day or moment.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub end: Option<String>,
+    /// What becomes of firings that were missed while no server ran; `latest` when absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub catch_up: Option<CatchUp>,
+    /// Whether a firing waits until the run of the one before has succeeded.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub depends_on_past: Option<bool>,
+    /// Whether a firing is left out while an earlier run of the pipeline goes on.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub skip_if_running: Option<bool>,
+    /// The run starts up to this much later: each date at its own moment, the same one whenever it is asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub jitter: Option<Span>,
+    /// A run that has not succeeded this long after its date is marked as late.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub late_after: Option<Span>,
+    /// Whether it does not fire; people can pause it without a new version, too.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub paused: Option<bool>,
+}
+
+/// What becomes of missed firings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CatchUp {
+    /// They are left out.
+    None,
+    /// The last of them is made up for.
+    #[default]
+    Latest,
+    /// Each of them is, from `start` on also those before the schedule was set.
+    All,
 }
 
 /// One node of a pipeline.

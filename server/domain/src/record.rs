@@ -16,6 +16,7 @@ use crate::model::NewModelVersion;
 use crate::plan::RunPlan;
 use crate::quota::Pool;
 use crate::resources::Amount;
+use crate::schedule::Cause;
 use crate::state::{AttemptState, InstanceState, RunState};
 use crate::usage::UsageSummary;
 
@@ -55,6 +56,9 @@ pub struct RunRecord {
     /// The attempt, of a task of another run, that it is.
     #[serde(default)]
     pub parent: Option<AttemptKey>,
+    /// Why there is one, and which moment it stands for.
+    #[serde(default)]
+    pub cause: Cause,
 }
 
 /// The elements of a task's `for_each`, stored once, when it becomes ready.

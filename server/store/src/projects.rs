@@ -172,6 +172,9 @@ const OF_PROJECT: &[&str] = &[
     "DELETE FROM registries WHERE project = $1",
     "DELETE FROM hooks WHERE project = $1",
     "DELETE FROM queues WHERE kind = 'project' AND name = $1",
+    "DELETE FROM schedules WHERE project = $1",
+    "DELETE FROM firings WHERE project = $1",
+    "DELETE FROM backfills WHERE project = $1",
     "DELETE FROM links WHERE project = $1 AND used_at IS NULL",
     "DELETE FROM projects WHERE name = $1",
 ];

@@ -4,6 +4,7 @@ use cubeloom_domain::accounting::Account;
 use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::{AttemptRecord, CacheEntry, ExpansionRecord, InstanceRecord, RunRecord};
 use cubeloom_domain::resources::Amount;
+use cubeloom_domain::schedule::Cause;
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{AttemptKey, Bytes, Cpu, RunId, TaskIx, Timestamp};
 use sqlx::AnyConnection;
@@ -31,18 +32,21 @@ pub(crate) static RUNS: Upsert = Upsert::new(
         "parameters_json",
         "acting_user",
         "parent",
+        "started_by",
+        "logical_date",
+        "late_at",
     ],
     1,
 );
 
 /// Stores a run that must not be there.
 pub(crate) async fn insert_run(connection: &mut AnyConnection, run: &RunRecord) -> Result<(), StoreError> {
-    let mut values = Values::new("run", 15);
+    let mut values = Values::new("run", 18);
     run.bind(&mut values)?;
     sqlx::query_with(
         "INSERT INTO runs (id, project, pipeline, user_name, state, live, created_at, started_at, ended_at, \
-         tasks, message, version, parameters_json, acting_user, parent) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+         tasks, message, version, parameters_json, acting_user, parent, started_by, logical_date, late_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
         values.arguments,
     )
     .execute(connection)
@@ -52,7 +56,7 @@ pub(crate) async fn insert_run(connection: &mut AnyConnection, run: &RunRecord) 
 
 /// The columns of [`run`].
 pub(crate) const RUN_COLUMNS: &str = "id, project, pipeline, user_name, state, created_at, started_at, \
-     ended_at, tasks, message, version, parameters_json, acting_user, parent";
+     ended_at, tasks, message, version, parameters_json, acting_user, parent, started_by, logical_date, late_at";
 
 impl Row for RunRecord {
     type Key<'a> = &'a RunId;
@@ -71,6 +75,8 @@ impl Row for RunRecord {
         values.int(self.tasks)?.maybe_text(self.message.as_deref())?;
         values.maybe_int(self.version)?.json(&self.parameters)?.maybe_text(self.acting.as_deref())?;
         values.maybe_text(self.parent.as_ref().map(ToString::to_string).as_deref())?;
+        let Cause { trigger, date, late_at } = self.cause;
+        values.text(trigger.as_str())?.maybe_time(date)?.maybe_time(late_at)?;
         Ok(())
     }
 }
@@ -93,6 +99,11 @@ pub(crate) fn run(row: &AnyRow) -> Result<RunRecord, StoreError> {
         parameters: columns.json()?,
         acting: columns.maybe_text()?,
         parent: columns.maybe_parsed()?,
+        cause: Cause {
+            trigger: columns.word()?,
+            date: columns.maybe_time()?,
+            late_at: columns.maybe_time()?,
+        },
     })
 }
 

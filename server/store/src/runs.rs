@@ -1,20 +1,21 @@
 //! Creating runs and looking at them.
 
-use cubeloom_domain::RunId;
 use cubeloom_domain::failpoint;
 use cubeloom_domain::identity::AuditEntry;
 use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::{AttemptRecord, ExpansionRecord, InstanceRecord, RunRecord, TakenOver};
+use cubeloom_domain::schedule::PipelineName;
+use cubeloom_domain::{RunId, Timestamp};
 use sqlx::{AssertSqlSafe, Row};
 
 use crate::error::StoreError;
 use crate::lease::run_id;
-use crate::query::{collect, execute};
+use crate::query::{collect, execute, lists, places};
 use crate::rows::{
     self, ATTEMPT_COLUMNS, EXPANSION_COLUMNS, EXPANSIONS, INSTANCE_COLUMNS, INSTANCES, RUN_COLUMNS,
 };
 use crate::values::{Columns, Values};
-use crate::{Store, audit, budgets, code, listen, plans, projects};
+use crate::{Store, audit, budgets, code, firings, listen, plans, projects};
 
 /// The most ids that [`Store::find_run`] returns: more than one is a question to the person anyway.
 const MATCHES: i64 = 20;
@@ -28,6 +29,15 @@ pub enum Deleted {
     Live,
     /// There is no such run.
     Missing,
+}
+
+/// A run that is to be stored.
+struct Begun<'r> {
+    record: &'r RunRecord,
+    plan: &'r RunPlan,
+    taken: &'r TakenOver,
+    /// The date that it is the run of.
+    date: Option<Timestamp>,
 }
 
 impl Store {
@@ -45,6 +55,25 @@ impl Store {
         self.create_run_with(record, plan, &TakenOver::default(), audit).await
     }
 
+    /// Stores a new run of a date that is due, and that the date has one: both, or neither when it is not due any more.
+    /// Says whether it did.
+    ///
+    /// # Errors
+    /// As [`Self::create_run`].
+    pub async fn create_run_of_date(
+        &self,
+        record: &RunRecord,
+        plan: &RunPlan,
+        date: Timestamp,
+        audit: &AuditEntry,
+    ) -> Result<bool, StoreError> {
+        failpoint::hit("schedules.start.before");
+        let begun = Begun { record, plan, taken: &TakenOver::default(), date: Some(date) };
+        let stored = self.store_run(begun, Some(audit)).await?;
+        failpoint::hit("schedules.start.after");
+        Ok(stored)
+    }
+
     /// Stores a new run, its plan, and what it takes over from an earlier one: all of it, or nothing.
     ///
     /// # Errors
@@ -56,6 +85,11 @@ impl Store {
         taken: &TakenOver,
         audit: Option<&AuditEntry>,
     ) -> Result<(), StoreError> {
+        self.store_run(Begun { record, plan, taken, date: None }, audit).await.map(drop)
+    }
+
+    async fn store_run(&self, begun: Begun<'_>, audit: Option<&AuditEntry>) -> Result<bool, StoreError> {
+        let Begun { record, plan, taken, date } = begun;
         let parts = plans::parts(plan)?;
         let mut writer = self.writer().await?;
         let mut transaction = writer.begin(self.backend()).await?;
@@ -63,6 +97,15 @@ impl Store {
             return Err(StoreError::NoSuchProject(record.project.clone()));
         }
         budgets::refuse_spent(&mut transaction, record).await?;
+        if let Some(date) = date {
+            let (project, pipeline) = (record.project.clone(), record.pipeline.clone());
+            let of = PipelineName { project, pipeline };
+            if !firings::start(&mut transaction, &of, date, &record.id, record.created_at).await? {
+                transaction.rollback().await?;
+                writer.ended();
+                return Ok(false);
+            }
+        }
         if let Some(audit) = audit {
             audit::write(&mut transaction, audit).await?;
         }
@@ -79,7 +122,7 @@ impl Store {
         drop(writer);
         self.inner.checkpoints.wrote(plan.tasks.len() + taken.instances.len());
         self.wake();
-        Ok(())
+        Ok(true)
     }
 
     /// A run.
@@ -93,6 +136,20 @@ impl Store {
             .fetch_optional(&self.inner.pool)
             .await?;
         row.as_ref().map(rows::run).transpose()
+    }
+
+    /// The runs of these ids that there are.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn runs_of(&self, ids: &[RunId]) -> Result<Vec<RunRecord>, StoreError> {
+        let ids: Vec<&str> = ids.iter().map(RunId::as_str).collect();
+        let mut found = Vec::with_capacity(ids.len());
+        for list in lists(&ids) {
+            let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE id IN ({})", places(1, list.len()));
+            found.extend(self.all(AssertSqlSafe(sql), Values::texts("run", &list)?, rows::run).await?);
+        }
+        Ok(found)
     }
 
     /// Deletes a run that has ended: its plan, instances, attempts and wishes, and the results that later runs
@@ -209,5 +266,6 @@ const OF_RUN: &[&str] = &[
     "DELETE FROM wishes WHERE run_id = $1",
     "DELETE FROM cache WHERE run_id = $1",
     "DELETE FROM run_code WHERE run_id = $1",
+    "UPDATE firings SET run_id = NULL WHERE run_id = $1",
     "DELETE FROM runs WHERE id = $1",
 ];

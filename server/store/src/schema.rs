@@ -16,6 +16,7 @@ const MIGRATIONS: &[(i64, &str)] = &[
     (6, include_str!("../../../migrations/0006_models.sql")),
     (7, include_str!("../../../migrations/0007_parents.sql")),
     (8, include_str!("../../../migrations/0008_queues.sql")),
+    (9, include_str!("../../../migrations/0009_schedules.sql")),
     (10, include_str!("../../../migrations/0010_usage.sql")),
 ];
 

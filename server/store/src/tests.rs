@@ -55,6 +55,7 @@ fn run() -> RunRecord {
         parameters: JsonMap::new(),
         acting: None,
         parent: None,
+        cause: Default::default(),
     }
 }
 

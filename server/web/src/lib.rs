@@ -34,6 +34,7 @@ mod readable;
 mod router;
 mod runs;
 pub mod said;
+mod schedules;
 pub mod secrets;
 pub mod show;
 mod sort;

@@ -140,6 +140,21 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/templates/{template}", Person, Read),
     row("GET", "/api/v1/templates/{template}/versions/{version}", Person, Read),
     //
+    // Schedules.
+    row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/schedule", Viewer, Read),
+    row("POST", "/api/v1/projects/{project}/pipelines/{pipeline}/schedule/pause", Editor, Run),
+    // From then on it runs in the caller's name.
+    row("POST", "/api/v1/projects/{project}/pipelines/{pipeline}/schedule/resume", Editor, Write),
+    row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/schedule/dates", Viewer, Read),
+    row("POST", "/api/v1/projects/{project}/pipelines/{pipeline}/schedule/dates", Editor, Run),
+    row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/schedule/history", Viewer, Read),
+    row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/backfills", Viewer, Read),
+    row("POST", "/api/v1/projects/{project}/pipelines/{pipeline}/backfills", Editor, Run),
+    row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/backfills/{backfill}", Viewer, Read),
+    row("POST", "/api/v1/projects/{project}/pipelines/{pipeline}/backfills/{backfill}/cancel", Editor, Run),
+    row("GET", "/api/v1/projects/{project}/calendar", Viewer, Read),
+    row("GET", "/projects/{project}/calendar", Viewer, Read),
+    //
     // Runs and what they leave.
     row("GET", "/api/v1/runs", Person, Read),
     row("GET", "/api/v1/projects/{project}/runs", Viewer, Read),

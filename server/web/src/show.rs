@@ -27,6 +27,13 @@ pub fn since(at: &Time, now: &Time) -> String {
     duration(now.0.since(at.0).as_secs_f64())
 }
 
+/// `2026-01-31 06:00 UTC`.
+#[must_use]
+pub fn minute(at: &Time) -> String {
+    let moment = jiff::Timestamp::from_microsecond(at.0.0).unwrap_or_default();
+    moment.strftime("%Y-%m-%d %H:%M UTC").to_string()
+}
+
 /// Units of what is past or coming, in seconds.
 const UNITS: [(i64, &str, &str); 6] = [
     (31_557_600, "common.past-year", "common.coming-year"),

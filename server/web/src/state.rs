@@ -18,6 +18,7 @@ use crate::limits::Rates;
 use crate::live::{Hub, Seats};
 use crate::plan::Planner;
 use crate::runs::Runs;
+use crate::schedules::Schedules;
 use crate::secrets::Keyring;
 use crate::terminals::Terminals;
 
@@ -46,6 +47,7 @@ struct Inner {
     live: Hub,
     seats: Seats,
     archive: Archive,
+    schedules: Schedules,
     terminals: Terminals,
 }
 
@@ -161,6 +163,7 @@ impl Web {
             live: Hub::new(u64::from_le_bytes(secret::random())),
             seats,
             archive: Archive::default(),
+            schedules: Schedules::default(),
             terminals,
         }))
     }
@@ -288,6 +291,11 @@ impl Web {
     /// How the copying of logs stands.
     pub(crate) fn archive(&self) -> &Archive {
         &self.0.archive
+    }
+
+    /// What wakes the schedules.
+    pub(crate) fn schedules(&self) -> &Schedules {
+        &self.0.schedules
     }
 
     /// The terminals that are open.

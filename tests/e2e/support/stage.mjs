@@ -58,6 +58,7 @@ export const PAGES = (there) => [
     path: "/projects/default/pipelines/count/compare?from=1&to=2",
   },
   { name: "runs", route: "/projects/{project}/runs", path: "/projects/default/runs" },
+  { name: "calendar", route: "/projects/{project}/calendar", path: "/projects/default/calendar" },
   { name: "run", route: "/runs/{run}", path: `/runs/${there.second}` },
   { name: "run-failed", route: "/runs/{run}", path: `/runs/${there.broken}` },
   { name: "run-task", route: "/runs/{run}/tasks/{task}", path: `/runs/${there.second}/tasks/learn` },

@@ -11,7 +11,7 @@ use super::baseline::Baseline;
 use super::document::Document;
 use super::figures::Figures;
 use super::moments::Numbers;
-use super::part;
+use super::{part, schedule};
 use super::site::Site;
 use super::watch::{Came, Watch};
 
@@ -78,7 +78,7 @@ pub fn kill(
 ) {
     figures.declared = declared();
     let elsewhere = |point: &str| {
-        [&OF_THE_CLIENT[..], &OF_THE_FIRST_START, &OF_THE_FIRST_TASKS, &part::POINTS]
+        [&OF_THE_CLIENT[..], &OF_THE_FIRST_START, &OF_THE_FIRST_TASKS, &part::POINTS, &schedule::POINTS]
             .concat()
             .contains(&point)
     };
@@ -202,6 +202,12 @@ pub fn kill_while_cancelling(site: &mut Site, figures: &mut Figures) {
 /// Kills the server while it fills the folder of a run of a part.
 pub fn kill_while_preparing(site: &mut Site, figures: &mut Figures) {
     part::kill(site, figures);
+    figures.reached.extend(reached(site));
+}
+
+/// Kills the server while a schedule fires.
+pub fn kill_while_firing(site: &mut Site, figures: &mut Figures) {
+    schedule::kill(site, figures);
     figures.reached.extend(reached(site));
 }
 

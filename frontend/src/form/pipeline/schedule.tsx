@@ -32,8 +32,27 @@ export function SchedulePart() {
       <Segments label={title} options={[t("form.schedule-none"), t("form.schedule-cron"), t("form.schedule-every")]} chosen={WAYS.indexOf(way)} disabled={bound.readOnly} choose={choose} />
       {way === "cron" ? <Field path={["schedule", "cron"]} kind={{ type: "text", long: false }} title={t("form.cron")} help={t("form.cron-help")} placeholder="0 6 * * *" required plain /> : null}
       {way === "every" ? <AmountField path={["schedule", "every"]} measure="span" title={t("form.every")} placeholder="12h" /> : null}
-      {way === "none" ? null : <Field path={["schedule", "timezone"]} kind={{ type: "text", long: false }} title={t("form.timezone")} placeholder="UTC" plain />}
+      {way === "none" ? null : <Rest />}
       <p className="field-help">{t("form.schedule-help")}</p>
     </Fold>
+  );
+}
+
+/** What every schedule may have. */
+function Rest() {
+  const text = { type: "text", long: false } as const;
+  const yes = { type: "boolean" } as const;
+  return (
+    <>
+      <Field path={["schedule", "timezone"]} kind={text} title={t("form.timezone")} placeholder="UTC" plain />
+      <Field path={["schedule", "start"]} kind={text} title={t("form.schedule-start")} placeholder="2026-01-31" plain />
+      <Field path={["schedule", "end"]} kind={text} title={t("form.schedule-end")} placeholder="2026-12-31" plain />
+      <Field path={["schedule", "catch_up"]} kind={{ type: "choice", options: ["none", "latest", "all"] }} title={t("form.catch-up")} help={t("form.catch-up-help")} usual="latest" plain />
+      <Field path={["schedule", "depends_on_past"]} kind={yes} title={t("form.depends-on-past")} help={t("form.depends-on-past-help")} usual={false} plain />
+      <Field path={["schedule", "skip_if_running"]} kind={yes} title={t("form.skip-if-running")} usual={false} plain />
+      <AmountField path={["schedule", "late_after"]} measure="span" title={t("form.late-after")} placeholder="2h" />
+      <AmountField path={["schedule", "jitter"]} measure="span" title={t("form.jitter")} placeholder="5m" />
+      <Field path={["schedule", "paused"]} kind={yes} title={t("form.schedule-paused")} usual={false} plain />
+    </>
   );
 }

@@ -82,6 +82,7 @@ async fn finished_run(rig: &mut Rig) -> anyhow::Result<()> {
         parameters: JsonMap::new(),
         acting: None,
         parent: None,
+        cause: Default::default(),
     };
     rig.store.create_run(&RunRecord { state: RunState::Running, ..record.clone() }, &plan, None).await?;
     rig.store.acquire(&lease.owner, now, Duration::from_secs(600), 1).await?;

@@ -121,6 +121,7 @@ impl Rig {
             parameters: JsonMap::new(),
             acting: None,
             parent: None,
+            cause: Default::default(),
         };
         self.store.create_run(&record, plan, None).await?;
         Ok(record)

@@ -55,6 +55,7 @@ fn view(tasks: &[&str]) -> View {
         parameters: JsonMap::new(),
         acting: None,
         parent: None,
+        cause: Default::default(),
     };
     View::new(run, plan)
 }

@@ -46,7 +46,19 @@ pub const TASK: &[&str] = &[
     "cache",
 ];
 pub const PARAMETER: &[&str] = &["type", "default", "description", "enum", "minimum", "maximum"];
-pub const SCHEDULE: &[&str] = &["cron", "every", "timezone"];
+pub const SCHEDULE: &[&str] = &[
+    "cron",
+    "every",
+    "timezone",
+    "start",
+    "end",
+    "catch_up",
+    "depends_on_past",
+    "skip_if_running",
+    "jitter",
+    "late_after",
+    "paused",
+];
 pub const RETRY: &[&str] = &["attempts", "backoff", "on"];
 pub const BACKOFF: &[&str] = &["initial", "factor", "max"];
 pub const FOR_EACH: &[&str] = &["list", "matrix", "from", "parallelism"];

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cubeloom_domain::Code;
-use cubeloom_domain::pipeline::{Parameter, ParameterType, Pipeline, Schedule, Task};
+use cubeloom_domain::pipeline::{CatchUp, Parameter, ParameterType, Pipeline, Schedule, Task};
 
 use super::canvas::canvas;
 use super::decode::Decoder;
@@ -118,11 +118,22 @@ pub fn positive_span(d: &mut Decoder, node: &Node<'_>) -> Option<cubeloom_domain
     Some(value)
 }
 
+const CATCH_UP: [(&str, CatchUp); 3] =
+    [("none", CatchUp::None), ("latest", CatchUp::Latest), ("all", CatchUp::All)];
+
 fn schedule(d: &mut Decoder, node: &Node<'_>) -> Option<Schedule> {
     let map = d.map(node, "a schedule", keys::SCHEDULE)?;
     Some(Schedule {
         cron: d.optional(map, "cron", Decoder::filled),
         every: d.optional(map, "every", positive_span),
         timezone: d.optional(map, "timezone", Decoder::filled),
+        start: d.optional(map, "start", Decoder::filled),
+        end: d.optional(map, "end", Decoder::filled),
+        catch_up: d.optional(map, "catch_up", |d, node| d.one_of(node, &CATCH_UP)),
+        depends_on_past: d.optional(map, "depends_on_past", Decoder::boolean),
+        skip_if_running: d.optional(map, "skip_if_running", Decoder::boolean),
+        jitter: d.optional(map, "jitter", positive_span),
+        late_after: d.optional(map, "late_after", positive_span),
+        paused: d.optional(map, "paused", Decoder::boolean),
     })
 }

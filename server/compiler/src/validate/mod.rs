@@ -28,7 +28,7 @@ pub fn document(pipeline: &Pipeline) -> Vec<Problem> {
         parameters::declaration(name, parameter, &mut problems);
     }
     if let Some(schedule) = &pipeline.schedule {
-        schedule::check(schedule, &mut problems);
+        schedule::check(schedule, &pipeline.parameters, &mut problems);
     }
     for (at, task) in pipeline.tasks.iter().enumerate() {
         tasks::check(at, task, &mut problems);

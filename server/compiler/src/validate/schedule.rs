@@ -1,46 +1,30 @@
-//! Schedules: that they can be read. Firing them is not the compiler's work.
+//! Schedules: that they can be read, and that what they start can start.
 
-use croner::parser::{CronParser, Seconds, Year};
-use cubeloom_domain::pipeline::Schedule;
+use std::collections::BTreeMap;
+
+use cubeloom_domain::pipeline::{Parameter, Schedule};
 use cubeloom_domain::{Code, Problem};
 
-/// Checks a schedule.
-pub fn check(schedule: &Schedule, problems: &mut Vec<Problem>) {
-    match (&schedule.cron, &schedule.every) {
-        (Some(_), Some(_)) => {
-            let message = "give `cron` or `every`, not both";
-            problems.push(Problem::error(Code::Conflict, "/schedule", message));
-        }
-        (None, None) => {
-            let message = "give `cron` (\"0 6 * * *\") or `every` (12h)";
-            problems.push(Problem::error(Code::MissingKey, "/schedule", message));
-        }
-        _ => {}
-    }
-    if let Some(cron) = &schedule.cron {
-        self::cron(cron, problems);
-    }
-    if let Some(zone) = &schedule.timezone
-        && jiff::tz::TimeZone::get(zone).is_err()
-    {
-        let message =
-            format!("`{zone}` is not a time zone; write an IANA name such as Europe/Berlin or Asia/Shanghai");
-        problems.push(Problem::error(Code::InvalidSchedule, "/schedule/timezone", message));
-    }
-}
+use crate::schedule::Calendar;
 
-fn cron(text: &str, problems: &mut Vec<Problem>) {
-    let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
-    // The parser's work grows with the text; no schedule is long.
-    let said = |error: croner::errors::CronError| error.to_string().trim_end_matches('.').to_owned();
-    let reason = match text.len() {
-        0..=200 => parser.parse(text).err().map(said),
-        _ => Some("it is too long".into()),
-    };
-    if let Some(reason) = reason {
+/// The shortest distance between firings.
+const SHORTEST: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// Checks a schedule.
+pub fn check(schedule: &Schedule, parameters: &BTreeMap<String, Parameter>, problems: &mut Vec<Problem>) {
+    if let Err(mut wrong) = Calendar::of(schedule) {
+        problems.append(&mut wrong);
+    }
+    if schedule.every.is_some_and(|every| !every.0.is_zero() && every.0 < SHORTEST) {
+        let message = "write at least 1s: nothing is fired more often than once a second";
+        problems.push(Problem::error(Code::InvalidSchedule, "/schedule/every", message));
+    }
+    // Nobody is there to give a value when it fires.
+    for name in parameters.iter().filter(|(_, one)| one.default.is_none()).map(|(name, _)| name) {
         let message = format!(
-            "`{text}` is not a schedule: {reason}; write five fields (minute, hour, day of month, month, day of week)"
+            "the parameter `{name}` has no default: runs that the schedule starts need one; dates are written \
+             \"{{{{ run.date }}}}\""
         );
-        problems.push(Problem::error(Code::InvalidSchedule, "/schedule/cron", message));
+        problems.push(Problem::warning(Code::InvalidSchedule, "/schedule", message));
     }
 }

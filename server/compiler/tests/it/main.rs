@@ -18,6 +18,7 @@ mod lowering;
 mod planning;
 mod problems;
 mod repository;
+mod schedule;
 mod schemas;
 mod search;
 mod shared;

@@ -156,6 +156,7 @@ impl Server {
             parameters: JsonMap::new(),
             acting: None,
             parent: None,
+            cause: Default::default(),
         };
         self.store.create_run_with(&record, plan, taken, None).await.expect("the run is stored");
         record.id

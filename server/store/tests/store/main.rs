@@ -18,6 +18,7 @@ mod queues;
 mod random;
 mod records;
 mod runs;
+mod schedules;
 mod speed;
 mod support;
 mod upgrade;

@@ -38,6 +38,7 @@ pub fn run(n: u64) -> RunRecord {
         parameters: JsonMap::new(),
         acting: None,
         parent: None,
+        cause: Default::default(),
     }
 }
 

@@ -29,6 +29,7 @@ pub(crate) mod projects;
 pub(crate) mod quotas;
 mod registries;
 pub mod runs;
+pub(crate) mod schedules;
 mod schemas;
 mod secrets;
 mod session;
@@ -83,6 +84,7 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(secrets::routes())
         .merge(compile::routes())
         .merge(hooks::routes())
+        .merge(schedules::routes())
         .merge(schemas::routes())
         .merge(templates::routes())
         .merge(validate::routes())

@@ -7,6 +7,7 @@ pub(crate) mod cookie;
 pub(crate) mod csrf;
 mod fresh;
 mod identify;
+mod in_name;
 pub mod links;
 pub mod oidc;
 pub(crate) mod password;
@@ -24,6 +25,7 @@ pub use rights::{projects_of, still_valid};
 
 pub(crate) use address::{network, of_client};
 pub(crate) use identify::identify;
+pub(crate) use in_name::in_name_of;
 pub(crate) use people::People;
 pub(crate) use rights::{project_of_run, role_in, visible};
 pub(crate) use sign_in::Visitor;

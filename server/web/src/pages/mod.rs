@@ -3,9 +3,11 @@
 mod api_docs;
 mod asked_for;
 mod audit;
+mod calendar;
 mod clusters;
 mod compared;
 mod crumbs;
+mod date_sign;
 mod diff;
 mod error;
 mod frame;
@@ -16,7 +18,7 @@ mod me;
 mod models;
 mod new_pipeline;
 mod oidc;
-mod pipeline;
+pub(crate) mod pipeline;
 mod pipeline_compare;
 mod pipeline_editor;
 mod pipelines;
@@ -35,6 +37,7 @@ mod template;
 mod templates;
 mod usage;
 mod users;
+mod zone;
 
 use axum::Router;
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -62,6 +65,7 @@ pub(crate) fn router() -> Router<Web> {
         .route("/docs/api/{operation}", get(api_docs::show))
         .route("/projects/{project}/secrets", get(secrets::page))
         .route("/projects/{project}/storage", get(storage::page))
+        .route("/projects/{project}/calendar", get(calendar::show))
         .route("/projects/{project}/models", get(models::list))
         .route("/projects/{project}/models/{model}", get(models::model))
         .route("/projects/{project}/models/{model}/versions/{version}", get(models::version))
@@ -92,6 +96,17 @@ pub(crate) fn router() -> Router<Web> {
 pub(crate) fn html(template: &impl askama::Template) -> Result<Response, ApiError> {
     let text = template.render().map_err(ApiError::internal)?;
     Ok(Html(text).into_response())
+}
+
+/// The key of the word for what started a run.
+pub(crate) fn trigger_key(trigger: &str) -> &'static str {
+    match trigger {
+        "schedule" => "schedule.trigger-schedule",
+        "backfill" => "schedule.trigger-backfill",
+        "hook" => "schedule.trigger-hook",
+        "task" => "schedule.trigger-task",
+        _ => "schedule.trigger-person",
+    }
 }
 
 /// What a page's script works with, for `<script type="application/json">`: no `<` in it can end the element.

@@ -38,6 +38,8 @@ pub(crate) struct Order {
     pub id: Option<RunId>,
     /// The pipelines, the outermost first, of which each runs the next, and the last this one.
     pub above: Vec<String>,
+    /// The moment that it stands for; the present one where none is given.
+    pub date: Option<Timestamp>,
 }
 
 /// Plans a run of a document.
@@ -149,7 +151,7 @@ fn context(planner: &Planner, order: &Order) -> RunContext {
         id: order.id.clone().unwrap_or_else(new),
         project: order.project.clone(),
         user: order.user.clone(),
-        date: now,
+        date: order.date.unwrap_or(now),
         code: order.code.clone(),
     }
 }

@@ -44,6 +44,9 @@ pub(crate) fn run(run: &RunRecord, tasks: TaskCounts) -> RunView {
             instance: parent.instance,
             attempt: parent.n,
         }),
+        trigger: run.cause.trigger.as_str().into(),
+        logical_date: maybe(run.cause.date),
+        late_at: maybe(run.cause.late_at),
     }
 }
 

@@ -4,8 +4,9 @@ use cubeloom_compiler::{Document, Planned};
 use cubeloom_domain::identity::AuditEntry;
 use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::{RunRecord, TakenOver};
+use cubeloom_domain::schedule::Cause;
 use cubeloom_domain::state::RunState;
-use cubeloom_domain::{AttemptKey, JsonMap, Problem, RunId};
+use cubeloom_domain::{AttemptKey, JsonMap, Problem, RunId, Timestamp};
 use cubeloom_store::{PipelineVersion, StoreError};
 use serde_json::json;
 
@@ -33,6 +34,8 @@ pub(crate) struct Wanted {
     pub part: Option<WantedPart>,
     /// Which task wants it, when not a person.
     pub origin: Option<Origin>,
+    /// Why there is one, and which moment it stands for.
+    pub cause: Cause,
 }
 
 /// The task that wants a run.
@@ -89,15 +92,45 @@ pub(crate) async fn start(web: &Web, wanted: Wanted, entry: AuditEntry) -> ApiRe
 ///
 /// # Errors
 /// As [`start`].
-pub(crate) async fn store(planner: &Planner, wanted: Wanted, mut entry: AuditEntry) -> ApiResult<Started> {
-    let Wanted { project, user, acting, source, parameters, part, origin } = wanted;
+pub(crate) async fn store(planner: &Planner, wanted: Wanted, entry: AuditEntry) -> ApiResult<Started> {
+    let Ready { record, plan, taken, warnings, entry } = prepare(planner, wanted, entry).await?;
+    planner.store.create_run_with(&record, &plan, &taken, Some(&entry)).await.map_err(refused)?;
+    Ok(Started { record, warnings })
+}
+
+/// Plans the run of a date that is due and stores it. `None` when the date has its run already.
+///
+/// # Errors
+/// As [`start`].
+pub(crate) async fn store_of_date(
+    planner: &Planner,
+    wanted: Wanted,
+    date: Timestamp,
+    entry: AuditEntry,
+) -> ApiResult<Option<Started>> {
+    let Ready { record, plan, warnings, entry, .. } = prepare(planner, wanted, entry).await?;
+    let stored = planner.store.create_run_of_date(&record, &plan, date, &entry).await.map_err(refused)?;
+    Ok(stored.then_some(Started { record, warnings }))
+}
+
+/// A run that has only to be stored.
+struct Ready {
+    record: RunRecord,
+    plan: RunPlan,
+    taken: TakenOver,
+    warnings: Vec<Problem>,
+    entry: AuditEntry,
+}
+
+async fn prepare(planner: &Planner, wanted: Wanted, mut entry: AuditEntry) -> ApiResult<Ready> {
+    let Wanted { project, user, acting, source, parameters, part, origin, cause } = wanted;
     let (text, code, version) = read(planner, &project, source).await?;
     let (id, parent, above) = match origin {
         Some(Origin { id, attempt, above }) => (Some(id), Some(attempt), above),
         None => (None, None, Vec::new()),
     };
-    let order =
-        Order { project: project.clone(), user: acting, parameters: parameters.clone(), code, id, above };
+    let (date, given) = (cause.date, parameters.clone());
+    let order = Order { project: project.clone(), user: acting, parameters: given, code, id, above, date };
     let (document, planned) = plan::plan(planner, text, order).await?;
     let begun = begin(planner, planned, part.as_ref(), &document).await?;
     let Begun { plan, taken, warnings, message } = begun;
@@ -107,7 +140,7 @@ pub(crate) async fn store(planner: &Planner, wanted: Wanted, mut entry: AuditEnt
         pipeline: plan.pipeline.clone(),
         user,
         state: RunState::Queued,
-        created_at: plan.context.date,
+        created_at: cause.date.map_or(plan.context.date, |_| planner.now()),
         started_at: None,
         ended_at: None,
         tasks: u32::try_from(plan.tasks.len()).unwrap_or(u32::MAX),
@@ -116,14 +149,14 @@ pub(crate) async fn store(planner: &Planner, wanted: Wanted, mut entry: AuditEnt
         parameters,
         acting: None,
         parent,
+        cause,
     };
     entry.subject = record.id.to_string();
     entry.project = Some(project);
     let (pipeline, parameters) = (&record.pipeline, &record.parameters);
     entry.after =
         Some(json!({"pipeline": pipeline, "version": version, "parameters": parameters, "part": plan.part}));
-    planner.store.create_run_with(&record, &plan, &taken, Some(&entry)).await.map_err(refused)?;
-    Ok(Started { record, warnings })
+    Ok(Ready { record, plan, taken, warnings, entry })
 }
 
 /// What a run begins with.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use cubeloom_domain::approval::{Decision, Question};
 use cubeloom_domain::identity::Role;
 use cubeloom_domain::record::{RunRecord, Wish};
+use cubeloom_domain::schedule::Cause;
 use cubeloom_domain::state::RunState;
 use cubeloom_domain::{RunId, TaskIx};
 use serde_json::json;
@@ -82,6 +83,8 @@ pub(crate) async fn again(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRes
         parameters: run.parameters.clone(),
         part: part.map(|part| WantedPart { choice: part.choice.clone(), of: part.of.clone() }),
         origin: None,
+        // The same is done anew for the same moment.
+        cause: Cause { date: run.cause.date, ..Cause::default() },
     };
     let started = start::start(web, wanted, audit::entry(web, caller, "run.start", "").clone()).await;
     explained(web, caller, started).await

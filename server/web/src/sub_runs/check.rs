@@ -76,6 +76,7 @@ async fn wrong(
             code,
             id: None,
             above,
+            date: Some(context.date),
         };
         // It may run others in its turn.
         Box::pin(plan::plan(planner, text, order)).await

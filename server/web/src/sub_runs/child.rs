@@ -7,6 +7,7 @@ use cubeloom_domain::identity::AuditEntry;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::record::{RunRecord, Wish};
+use cubeloom_domain::schedule::{Cause, Trigger};
 use cubeloom_domain::{AttemptKey, RunId, Timestamp};
 use cubeloom_store::StoreError;
 use tokio::sync::{Mutex, Notify};
@@ -91,6 +92,8 @@ async fn start(
             attempt: job.key.clone(),
             above: above.iter().rev().map(|run| run.pipeline.clone()).collect(),
         }),
+        // It stands for the same moment as the run that wants it.
+        cause: Cause { trigger: Trigger::Task, date: parent.cause.date, late_at: None },
     };
     Ok(start::store(planner, wanted, entry(planner, parent)).await?.record)
 }

@@ -60,7 +60,7 @@ async fn compile(
     found.refuse()?;
     let user = caller.acting();
     let (parameters, code) = (sent.parameters, sent.code);
-    let order = Order { project, user, parameters, code, id: None, above: Vec::new() };
+    let order = Order { project, user, parameters, code, id: None, above: Vec::new(), date: None };
     let planned = plan::plan(web.planner(), sent.document, order).await;
     let (_, planned) = explained(&web, &caller, planned).await?;
     let warnings = planned.warnings.iter().map(|one| ProblemView::told(one, lang)).collect();

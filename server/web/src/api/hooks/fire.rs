@@ -7,11 +7,12 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use cubeloom_domain::JsonMap;
 use cubeloom_domain::belongings::Hook;
-use cubeloom_domain::identity::{AuditEntry, Role, User};
+use cubeloom_domain::identity::{AuditEntry, User};
+use cubeloom_domain::schedule::{Cause, Trigger};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::auth::of_client;
+use crate::auth::{in_name_of, of_client};
 use crate::error::{ApiError, ApiResult, Kind, ProblemDocument, ProblemView};
 use crate::extract::{Json, Path, Query};
 use crate::hooks;
@@ -79,6 +80,7 @@ pub(crate) async fn fire(
     let wanted = Wanted {
         part: None,
         origin: None,
+        cause: Cause { trigger: Trigger::Hook, ..Cause::default() },
         project: hook.project.clone(),
         user: user.name.clone(),
         acting: format!("hook:{}", hook.id),
@@ -100,21 +102,12 @@ pub(crate) async fn fire(
 /// Whoever made the hook, when they may still start the pipeline themselves.
 async fn creator(web: &Web, hook: &Hook) -> ApiResult<User> {
     let name = &hook.created_by;
-    let refuse = |why: &str| {
-        let detail =
-            format!("the hook `{}` was made by {name}, who {why}: an editor must make a new one", hook.name);
-        ApiError::forbidden(detail)
-    };
-    let user = web.store().user_by_name(name).await?.ok_or_else(|| refuse("has no account any more"))?;
-    if user.disabled {
-        return Err(refuse("may not sign in any more"));
-    }
-    let role = web.store().role(&hook.project, &user.id).await?;
-    if user.admin || role >= Some(Role::Editor) {
-        Ok(user)
-    } else {
-        Err(refuse("may not start its runs any more"))
-    }
+    in_name_of(web, &hook.project, name).await?.map_err(|not| {
+        let (hook, why) = (&hook.name, not.said());
+        ApiError::forbidden(format!(
+            "the hook `{hook}` was made by {name}, who {why}: an editor must make a new one"
+        ))
+    })
 }
 
 fn call(body: &[u8]) -> ApiResult<HookCall> {

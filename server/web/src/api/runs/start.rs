@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use cubeloom_domain::plan::Choice;
+use cubeloom_domain::schedule::Cause;
 
 use super::view::{PartOfRun, StartRun, StartedView};
 use crate::audit;
@@ -41,7 +42,8 @@ pub(crate) async fn start(
     let parameters = body.parameters.clone();
     let (user, acting) = (caller.user.name.clone(), caller.acting());
     let part = part(body.tasks.as_ref())?;
-    let wanted = Wanted { project, user, acting, source: source(body)?, parameters, part, origin: None };
+    let (source, cause) = (source(body)?, Cause::default());
+    let wanted = Wanted { project, user, acting, source, parameters, part, origin: None, cause };
     let entry = audit::entry(&web, &caller, "run.start", "").clone();
     let started = explained(&web, &caller, start_run(&web, wanted, entry).await).await?;
     let place = format!("/api/v1/runs/{}", started.record.id);

@@ -53,6 +53,26 @@ pub struct RunView {
     /// The task of another run that started it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parent: Option<ParentView>,
+    /// What started it: `person`, `schedule`, `backfill`, `hook` or `task`.
+    pub trigger: String,
+    /// The moment that it stands for, where that is not the one of its creation: `run.date` of its expressions.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub logical_date: Option<Time>,
+    /// By when it should have succeeded: it is late when it has not by then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub late_at: Option<Time>,
+}
+
+impl RunView {
+    /// Whether it has not succeeded when it should have. Who cancelled it did not want it any more.
+    pub(crate) fn is_late(&self, now: &Time) -> bool {
+        let Some(late_at) = self.late_at else { return false };
+        match self.state.as_str() {
+            "succeeded" => self.ended_at.is_some_and(|ended| ended > late_at),
+            "cancelled" => false,
+            _ => *now > late_at,
+        }
+    }
 }
 
 /// The attempt, of a task of another run, that a run is.

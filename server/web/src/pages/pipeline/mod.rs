@@ -1,7 +1,9 @@
-//! `GET /projects/{project}/pipelines/{pipeline}`: one pipeline, a tab each for its graph, text, versions, runs, hooks.
+//! `GET /projects/{project}/pipelines/{pipeline}`: one pipeline, a tab each for its graph, text, versions, runs, schedule,
+//! hooks.
 
 mod hooks;
 mod runs;
+mod schedule;
 mod versions;
 
 use askama::Template;
@@ -50,6 +52,7 @@ enum Tab {
     Text,
     Versions(Page<VersionView>),
     Runs(Vec<Listed>),
+    Schedule(Box<schedule::ScheduleTab>),
     Hooks(Vec<HookView>),
 }
 
@@ -60,6 +63,7 @@ impl Tab {
             Self::Text => "text",
             Self::Versions(_) => "versions",
             Self::Runs(_) => "runs",
+            Self::Schedule(_) => "schedule",
             Self::Hooks(_) => "hooks",
         };
         own == word
@@ -69,12 +73,21 @@ impl Tab {
 /// What is wanted of a pipeline.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Wanted {
-    /// `graph`, `text`, `versions`, `runs` or `hooks`.
+    /// `graph`, `text`, `versions`, `runs`, `schedule` or `hooks`.
     tab: Option<String>,
     /// An older version, for its text and graph.
     version: Option<u32>,
-    /// The next page of the versions.
+    /// The next page of the versions, or of the dates.
     cursor: Option<String>,
+}
+
+/// The key of the word for the state of a back-fill.
+pub(crate) fn backfill_state(state: &str) -> &'static str {
+    match state {
+        "running" => "schedule.backfill-running",
+        "cancelled" => "schedule.backfill-cancelled",
+        _ => "schedule.backfill-done",
+    }
 }
 
 impl PipelinePage {
@@ -157,6 +170,7 @@ async fn tab(web: &Web, frame: &Frame, project: &str, name: &str, wanted: &Wante
         Some("text") => Tab::Text,
         Some("versions") => Tab::Versions(versions::page(web, project, name, wanted.cursor.clone()).await?),
         Some("runs") => Tab::Runs(runs::last(web, project, name).await?),
+        Some("schedule") => Tab::Schedule(Box::new(schedule::tab(web, project, name, wanted).await?)),
         Some("hooks") if frame.may_edit() => Tab::Hooks(hooks::all(web, project, name).await?),
         _ => Tab::Graph,
     })

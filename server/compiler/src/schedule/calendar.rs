@@ -1,0 +1,168 @@
+//! The moments of a schedule.
+
+use cubeloom_domain::pipeline::{CatchUp, Schedule};
+use cubeloom_domain::{Code, Problem, Timestamp};
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+
+use super::rhythm::{Rhythm, instant};
+
+/// A schedule that can be asked for its moments: its logical dates.
+#[derive(Clone, Debug)]
+pub struct Calendar {
+    rhythm: Rhythm,
+    zone: TimeZone,
+    start: Option<Timestamp>,
+    end: Option<Timestamp>,
+}
+
+impl Calendar {
+    /// Reads a schedule.
+    ///
+    /// # Errors
+    /// Every mistake, with its field.
+    pub fn of(schedule: &Schedule) -> Result<Self, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let cron = cron(schedule, &mut problems);
+        let zone = zone(schedule.timezone.as_deref(), &mut problems);
+        let bound = |text: &Option<String>, which, problems: &mut Vec<Problem>| {
+            text.as_deref().and_then(|text| bound(zone.as_ref()?, text, which, problems))
+        };
+        let start = bound(&schedule.start, Bound::Start, &mut problems);
+        let end = bound(&schedule.end, Bound::End, &mut problems);
+        if let (Some(start), Some(end)) = (start, end)
+            && end < start
+        {
+            let message = "it ends before it starts: write a later `end`, or an earlier `start`";
+            problems.push(Problem::error(Code::InvalidSchedule, "/schedule/end", message));
+        }
+        let rhythm = cron.or_else(|| every(schedule, zone.as_ref()?, start));
+        match (rhythm, zone) {
+            (Some(rhythm), Some(zone)) if problems.is_empty() => Ok(Self { rhythm, zone, start, end }),
+            _ => Err(problems),
+        }
+    }
+
+    /// The first firing after a moment.
+    #[must_use]
+    pub fn after(&self, moment: Timestamp) -> Option<Timestamp> {
+        let before_start = self.start.map(|start| Timestamp(start.0.saturating_sub(1)));
+        let from = before_start.map_or(moment, |start| start.max(moment));
+        let next = self.rhythm.after(&self.zone, from)?;
+        self.end.is_none_or(|end| next <= end).then_some(next)
+    }
+
+    /// The last firing that is not after a moment.
+    #[must_use]
+    pub fn until(&self, moment: Timestamp) -> Option<Timestamp> {
+        let to = self.end.map_or(moment, |end| end.min(moment));
+        let last = self.rhythm.until(&self.zone, to)?;
+        self.start.is_none_or(|start| last >= start).then_some(last)
+    }
+
+    /// The firings from `first` to `last`, both included; the first `most` of them.
+    #[must_use]
+    pub fn between(&self, first: Timestamp, last: Timestamp, most: usize) -> Vec<Timestamp> {
+        let mut moment = Timestamp(first.0.saturating_sub(1));
+        let next = || {
+            moment = self.after(moment).filter(|next| *next <= last)?;
+            Some(moment)
+        };
+        std::iter::from_fn(next).take(most).collect()
+    }
+
+    /// Whether it fires at this very moment.
+    #[must_use]
+    pub fn fires_at(&self, moment: Timestamp) -> bool {
+        self.until(moment) == Some(moment)
+    }
+
+    /// Up to when there is nothing to do for a schedule that was set at this moment.
+    #[must_use]
+    pub fn handled_when_set(&self, catch_up: CatchUp, set_at: Timestamp) -> Timestamp {
+        match (catch_up, self.start) {
+            (CatchUp::All, Some(start)) => Timestamp(start.0.saturating_sub(1)).min(set_at),
+            _ => set_at,
+        }
+    }
+
+    /// The moment that a person means who writes a day, or a day and a time, in the schedule's time zone.
+    #[must_use]
+    pub fn moment(&self, text: &str, end_of_day: bool) -> Option<Timestamp> {
+        moment(&self.zone, text, end_of_day)
+    }
+}
+
+fn zone(name: Option<&str>, problems: &mut Vec<Problem>) -> Option<TimeZone> {
+    let Some(name) = name else { return Some(TimeZone::UTC) };
+    let found = TimeZone::get(name).ok();
+    if found.is_none() {
+        let message =
+            format!("`{name}` is not a time zone; write an IANA name such as Europe/Berlin or Asia/Shanghai");
+        problems.push(Problem::error(Code::InvalidSchedule, "/schedule/timezone", message));
+    }
+    found
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    Start,
+    End,
+}
+
+fn bound(zone: &TimeZone, text: &str, which: Bound, problems: &mut Vec<Problem>) -> Option<Timestamp> {
+    let found = moment(zone, text, which == Bound::End);
+    if found.is_none() {
+        let field = if which == Bound::Start { "start" } else { "end" };
+        let message = format!("`{text}` is not a day (2026-01-31) or a moment (2026-01-31T06:00)");
+        problems.push(Problem::error(Code::InvalidSchedule, format!("/schedule/{field}"), message));
+    }
+    found
+}
+
+/// A day is its first moment, or its last one.
+fn moment(zone: &TimeZone, text: &str, end_of_day: bool) -> Option<Timestamp> {
+    // Dates are also read out of longer texts.
+    if text.len() <= 10 {
+        let day: Date = text.parse().ok()?;
+        if !end_of_day {
+            return instant(zone, day.at(0, 0, 0, 0));
+        }
+        let next = instant(zone, day.tomorrow().ok()?.at(0, 0, 0, 0))?;
+        return Some(Timestamp(next.0 - 1));
+    }
+    instant(zone, text.parse::<DateTime>().ok()?)
+}
+
+/// The cron expression, if that is what it has; what it has must be one of two.
+fn cron(schedule: &Schedule, problems: &mut Vec<Problem>) -> Option<Rhythm> {
+    match (&schedule.cron, &schedule.every) {
+        (Some(_), Some(_)) => {
+            let message = "give `cron` or `every`, not both";
+            problems.push(Problem::error(Code::Conflict, "/schedule", message));
+        }
+        (None, None) => {
+            let message = "give `cron` (\"0 6 * * *\") or `every` (12h)";
+            problems.push(Problem::error(Code::MissingKey, "/schedule", message));
+        }
+        _ => {}
+    }
+    let text = schedule.cron.as_deref()?;
+    let refuse = |reason: String| {
+        let message = format!(
+            "`{text}` is not a schedule: {reason}; write five fields (minute, hour, day of month, month, day of week)"
+        );
+        problems.push(Problem::error(Code::InvalidSchedule, "/schedule/cron", message));
+    };
+    Rhythm::cron(text).map_err(refuse).ok()
+}
+
+fn every(schedule: &Schedule, zone: &TimeZone, start: Option<Timestamp>) -> Option<Rhythm> {
+    let from = match start {
+        Some(start) => start,
+        None => instant(zone, Date::constant(1970, 1, 1).at(0, 0, 0, 0))?,
+    };
+    // Reading refused a distance of nothing already.
+    let step = i64::try_from(schedule.every?.0.as_micros()).ok().filter(|step| *step > 0)?;
+    Some(Rhythm::Every { step, from: from.0 })
+}

@@ -1,0 +1,241 @@
+//! What became of the dates of pipelines: one row for each date, which is what lets each start one run.
+
+use cubeloom_domain::schedule::{Firing, FiringState, PipelineName};
+use cubeloom_domain::{RunId, Timestamp};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, AssertSqlSafe};
+
+use crate::Store;
+use crate::conditions::Conditions;
+use crate::error::StoreError;
+use crate::query::execute;
+use crate::schedules;
+use crate::values::{Columns, Values};
+
+const COLUMNS: &str = "project, pipeline, logical_date, started_by, user_name, state, run_id, why, detail, backfill, \
+     changed_at";
+
+/// Which dates are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct FiringFilter {
+    /// Of these projects; of all when there is none.
+    pub projects: Option<Vec<String>>,
+    /// Of this pipeline.
+    pub pipeline: Option<String>,
+    /// Of this back-fill.
+    pub backfill: Option<String>,
+    /// From this date on.
+    pub first: Option<Timestamp>,
+    /// Until this date.
+    pub last: Option<Timestamp>,
+    /// Before this date.
+    pub before: Option<Timestamp>,
+    /// The oldest first.
+    pub oldest_first: bool,
+    /// At most this many.
+    pub limit: usize,
+}
+
+impl Store {
+    /// The pipelines with dates whose run is to start, and of each its back-fills that have some.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn pipelines_due(&self) -> Result<Vec<(PipelineName, Option<String>)>, StoreError> {
+        let sql = "SELECT DISTINCT project, pipeline, backfill FROM firings WHERE state = 'due'";
+        self.all(sql, Values::new("firing", 0), |row| {
+            let mut columns = Columns::of("firing", row);
+            Ok((schedules::name(&mut columns)?, columns.maybe_text()?))
+        })
+        .await
+    }
+
+    /// The dates of a pipeline, or of a back-fill of it, whose run is to start, the oldest first.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn firings_due(
+        &self,
+        of: &PipelineName,
+        backfill: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Firing>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM firings WHERE project = $1 AND pipeline = $2 AND state = 'due' \
+             AND COALESCE(backfill, '') = $3 ORDER BY logical_date LIMIT $4"
+        );
+        let mut values = key(of)?;
+        values.text(backfill.unwrap_or(""))?.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
+        self.all(AssertSqlSafe(sql), values, read).await
+    }
+
+    /// Dates with what became of them, the newest first unless asked for otherwise.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn firings(&self, filter: &FiringFilter) -> Result<Vec<Firing>, StoreError> {
+        let mut wanted = Conditions::new("firing");
+        if let Some(projects) = &filter.projects {
+            let projects: Vec<&str> = projects.iter().map(String::as_str).collect();
+            wanted.any_of("project", &projects)?;
+        }
+        wanted.text("pipeline =", filter.pipeline.as_deref())?;
+        wanted.text("backfill =", filter.backfill.as_deref())?;
+        wanted.int("logical_date >=", filter.first.map(|at| at.0))?;
+        wanted.int("logical_date <=", filter.last.map(|at| at.0))?;
+        wanted.int("logical_date <", filter.before.map(|at| at.0))?;
+        let (wanted, limit, values) = wanted.limited(filter.limit)?;
+        let order = if filter.oldest_first { "" } else { " DESC" };
+        let sql = format!(
+            "SELECT {COLUMNS} FROM firings WHERE {wanted} ORDER BY logical_date{order}, project, pipeline LIMIT {limit}"
+        );
+        self.all(AssertSqlSafe(sql), values, read).await
+    }
+
+    /// What became of one date.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn firing(&self, of: &PipelineName, date: Timestamp) -> Result<Option<Firing>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM firings WHERE project = $1 AND pipeline = $2 AND logical_date = $3"
+        );
+        self.one(AssertSqlSafe(sql), dated(of, date)?, read).await
+    }
+
+    /// The last date before another one that had to run: what was left out is passed over.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn firing_before(
+        &self,
+        of: &PipelineName,
+        date: Timestamp,
+    ) -> Result<Option<Firing>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM firings WHERE project = $1 AND pipeline = $2 AND logical_date < $3 \
+             AND state NOT IN ('missed', 'skipped', 'cancelled') ORDER BY logical_date DESC LIMIT 1"
+        );
+        self.one(AssertSqlSafe(sql), dated(of, date)?, read).await
+    }
+
+    /// How many runs of a pipeline have not ended.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn live_runs(&self, of: &PipelineName) -> Result<u64, StoreError> {
+        let sql = "SELECT COUNT(*) FROM runs WHERE project = $1 AND pipeline = $2 AND live = 1";
+        let found = self.one(sql, key(of)?, |row| Columns::of("run", row).int()).await?;
+        Ok(found.unwrap_or(0))
+    }
+
+    /// Notes a date whose run is to start, unless it is known already. With `again`, one that is settled is begun anew.
+    /// Says whether it is due now.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn want_date(&self, firing: &Firing, again: bool) -> Result<bool, StoreError> {
+        self.transact(async |connection| want(connection, firing, again).await).await
+    }
+
+    /// Settles a date that is due without a run, or says why it waits. Says whether anything changed.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn settle_firing(
+        &self,
+        firing: &Firing,
+        state: FiringState,
+        (why, detail): (&str, Option<&str>),
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        if state == FiringState::Due && firing.why.as_deref() == Some(why) {
+            return Ok(false);
+        }
+        let mut values = dated(&firing.of, firing.date)?;
+        values.text(state.as_str())?.text(why)?.maybe_text(detail)?.int(now.0)?;
+        let sql = "UPDATE firings SET state = $4, why = $5, detail = $6, changed_at = $7 \
+                   WHERE project = $1 AND pipeline = $2 AND logical_date = $3 AND state = 'due'";
+        Ok(execute(self.writer().await?.get(), sql, values).await? > 0)
+    }
+}
+
+/// Notes a date; one that is known stays as it is. Says whether it was new.
+pub(crate) async fn insert(connection: &mut AnyConnection, firing: &Firing) -> Result<bool, StoreError> {
+    let sql = "INSERT INTO firings (project, pipeline, logical_date, started_by, user_name, state, run_id, why, \
+               detail, backfill, changed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
+               ON CONFLICT DO NOTHING";
+    Ok(execute(connection, sql, values(firing)?).await? > 0)
+}
+
+/// Notes that a date is wanted: a new one, one that had no run, or with `again` one whose run has ended.
+pub(crate) async fn want(
+    connection: &mut AnyConnection,
+    firing: &Firing,
+    again: bool,
+) -> Result<bool, StoreError> {
+    if insert(connection, firing).await? {
+        return Ok(true);
+    }
+    let over = if again {
+        "(run_id IS NULL OR NOT EXISTS (SELECT 1 FROM runs r WHERE r.id = firings.run_id AND r.live = 1))"
+    } else {
+        "state <> 'started'"
+    };
+    let sql = format!(
+        "UPDATE firings SET started_by = $4, user_name = $5, state = $6, run_id = $7, why = $8, detail = $9, \
+         backfill = $10, changed_at = $11 WHERE project = $1 AND pipeline = $2 AND logical_date = $3 \
+         AND state <> 'due' AND {over}"
+    );
+    Ok(execute(connection, AssertSqlSafe(sql), values(firing)?).await? > 0)
+}
+
+/// Enters the run of a date that is due. There is none for a second one.
+pub(crate) async fn start(
+    connection: &mut AnyConnection,
+    of: &PipelineName,
+    date: Timestamp,
+    run: &RunId,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let mut values = dated(of, date)?;
+    values.text(run.as_str())?.int(now.0)?;
+    let sql = "UPDATE firings SET state = 'started', run_id = $4, why = NULL, detail = NULL, changed_at = $5 \
+               WHERE project = $1 AND pipeline = $2 AND logical_date = $3 AND state = 'due'";
+    Ok(execute(connection, sql, values).await? > 0)
+}
+
+fn values(firing: &Firing) -> Result<Values, StoreError> {
+    let mut values = dated(&firing.of, firing.date)?;
+    values.text(firing.trigger.as_str())?.text(&firing.user)?.text(firing.state.as_str())?;
+    values.maybe_text(firing.run.as_ref().map(RunId::as_str))?.maybe_text(firing.why.as_deref())?;
+    values.maybe_text(firing.detail.as_deref())?.maybe_text(firing.backfill.as_deref())?;
+    values.int(firing.changed_at.0)?;
+    Ok(values)
+}
+
+fn key(of: &PipelineName) -> Result<Values, StoreError> {
+    Values::texts("firing", &[&of.project, &of.pipeline])
+}
+
+fn dated(of: &PipelineName, date: Timestamp) -> Result<Values, StoreError> {
+    let mut values = key(of)?;
+    values.int(date.0)?;
+    Ok(values)
+}
+
+fn read(row: &AnyRow) -> Result<Firing, StoreError> {
+    let mut columns = Columns::of("firing", row);
+    Ok(Firing {
+        of: schedules::name(&mut columns)?,
+        date: columns.time()?,
+        trigger: columns.word()?,
+        user: columns.text()?.into(),
+        state: columns.word()?,
+        run: columns.maybe_parsed()?,
+        why: columns.maybe_text()?,
+        detail: columns.maybe_text()?,
+        backfill: columns.maybe_text()?,
+        changed_at: columns.time()?,
+    })
+}

@@ -1,0 +1,125 @@
+//! `GET /projects/{project}/calendar`
+
+use axum::extract::State;
+use cubeloom_compiler::schedule::Calendar;
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::schedule::{Firing, FiringState, ScheduleState, Trigger};
+use cubeloom_store::FiringFilter;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::view::{CalendarView, DateView};
+use super::{moment, views};
+use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::extract::{Json, Path, Query};
+use crate::state::Web;
+
+/// The longest span, in microseconds: a month with the days around it.
+const LONGEST: i64 = 62 * 86_400_000_000;
+/// The most dates of one pipeline.
+const OF_ONE: usize = 1_500;
+/// The most dates of all together.
+const MOST: usize = 5_000;
+
+/// Which span of time.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct SpanQuery {
+    /// From this moment on; days are in UTC.
+    pub first: String,
+    /// Until this moment, or to the end of this day; 62 days later at most.
+    pub last: String,
+    /// Only this pipeline.
+    pub pipeline: Option<String>,
+}
+
+/// What ran and will run in the project in a span of time: the dates that were asked for, with their runs, and those that
+/// schedules will ask for (`coming`).
+#[utoipa::path(
+    get,
+    path = "/projects/{project}/calendar",
+    tag = "schedules",
+    params(("project" = String, Path), SpanQuery),
+    responses(
+        (status = 200, body = CalendarView),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn calendar(
+    State(web): State<Web>,
+    Path(project): Path<String>,
+    Query(query): Query<SpanQuery>,
+) -> ApiResult<Json<CalendarView>> {
+    let first = moment(None, &query.first, "/first", false)?;
+    let last = moment(None, &query.last, "/last", true)?;
+    if last < first || last.0.saturating_sub(first.0) > LONGEST {
+        return Err(ApiError::field("/last", "it must be after `first`, and 62 days later at most"));
+    }
+    Ok(Json(entries(&web, &project, Span { first, last, pipeline: query.pipeline }).await?))
+}
+
+/// A span of time.
+pub(crate) struct Span {
+    /// Its first moment.
+    pub first: Timestamp,
+    /// Its last moment.
+    pub last: Timestamp,
+    /// Only this pipeline.
+    pub pipeline: Option<String>,
+}
+
+/// What ran and will run in a span of time.
+///
+/// # Errors
+/// When the database does not answer.
+pub(crate) async fn entries(web: &Web, project: &str, span: Span) -> ApiResult<CalendarView> {
+    let projects = vec![project.to_owned()];
+    let filter = FiringFilter {
+        projects: Some(projects.clone()),
+        pipeline: span.pipeline.clone(),
+        first: Some(span.first),
+        last: Some(span.last),
+        limit: MOST + 1,
+        oldest_first: true,
+        ..FiringFilter::default()
+    };
+    let mut dates = views(web, web.store().firings(&filter).await?).await?;
+    let mut more = dates.len() > MOST;
+    for state in web.store().schedules(Some(&projects)).await? {
+        if span.pipeline.as_ref().is_some_and(|only| *only != state.of.pipeline) {
+            continue;
+        }
+        let coming = coming(web, &state, &span);
+        more |= coming.len() > OF_ONE;
+        dates.extend(coming.into_iter().take(OF_ONE));
+    }
+    dates.sort_by(|one, other| (one.date, &one.pipeline).cmp(&(other.date, &other.pipeline)));
+    dates.dedup_by(|later, one| (one.date, &one.pipeline) == (later.date, &later.pipeline));
+    more |= dates.len() > MOST;
+    dates.truncate(MOST);
+    Ok(CalendarView { dates, more })
+}
+
+/// The dates of a schedule that are still to come.
+fn coming(web: &Web, state: &ScheduleState, span: &Span) -> Vec<DateView> {
+    let schedule = state.schedule.as_ref().filter(|_| state.is_active());
+    let Some(calendar) = schedule.and_then(|schedule| Calendar::of(schedule).ok()) else { return Vec::new() };
+    let first = Timestamp(state.handled_at.max(web.now()).0 + 1).max(span.first);
+    let view = |date| {
+        let firing = Firing {
+            of: state.of.clone(),
+            date,
+            trigger: Trigger::Schedule,
+            user: state.set_by.clone(),
+            state: FiringState::Due,
+            run: None,
+            why: None,
+            detail: None,
+            backfill: None,
+            changed_at: date,
+        };
+        DateView { state: "coming".into(), ..DateView::new(firing) }
+    };
+    calendar.between(first, span.last, OF_ONE + 1).into_iter().map(view).collect()
+}

@@ -1,0 +1,81 @@
+//! `POST /projects/{project}/pipelines/{pipeline}/backfills`
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use cubeloom_domain::schedule::Backfill;
+use serde_json::json;
+
+use super::dates::{of_range, range};
+use super::state_of;
+use super::view::{BackfillView, NewBackfill};
+use crate::audit;
+use crate::auth::Caller;
+use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::extract::{Json, Path};
+use crate::state::Web;
+use crate::time::Time;
+
+/// The most runs at the same time.
+const PARALLEL: u32 = 100;
+
+/// Starts the runs of all dates of a range that have none, so many at a time, the oldest first, in the caller's name.
+/// `GET .../schedule/dates` shows beforehand which those are.
+#[utoipa::path(
+    post,
+    path = "/projects/{project}/pipelines/{pipeline}/backfills",
+    tag = "schedules",
+    params(("project" = String, Path), ("pipeline" = String, Path)),
+    request_body = NewBackfill,
+    responses(
+        (status = 201, body = BackfillView, headers(("Location" = String))),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 409, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 422, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn create_backfill(
+    State(web): State<Web>,
+    caller: Caller,
+    Path((project, pipeline)): Path<(String, String)>,
+    Json(new): Json<NewBackfill>,
+) -> ApiResult<Response> {
+    let state = state_of(&web, &project, &pipeline).await?;
+    let parallelism = new.parallelism.unwrap_or(1);
+    if !(1..=PARALLEL).contains(&parallelism) {
+        return Err(ApiError::field("/parallelism", format!("write a number from 1 to {PARALLEL}")));
+    }
+    let (first, last) = range(&state, &new.first, &new.last)?;
+    let now = web.now();
+    // The schedule starts what is to come by itself. Of today, what has passed is taken.
+    let last = last.min(now);
+    if first > now {
+        return Err(ApiError::field("/first", "it is still to come: the schedule starts it then"));
+    }
+    let dates = of_range(&state, first, last)?;
+    let mut backfill = Backfill {
+        id: web.new_id(),
+        of: state.of.clone(),
+        first,
+        last,
+        parallelism,
+        total: 0,
+        created_by: caller.user.name.clone(),
+        created_at: now,
+        cancelled: None,
+    };
+    let after = json!({
+        "pipeline": pipeline, "first": Time(first), "last": Time(last), "parallelism": parallelism,
+        "again": new.again,
+    });
+    let entry = audit::entry(&web, &caller, "backfill.create", &backfill.id).project(&project).after(after);
+    if dates.is_empty() {
+        return Err(ApiError::field("/last", "the schedule has no date in this range: choose a longer one"));
+    }
+    backfill.total = web.store().create_backfill(&backfill, &dates, new.again, &entry).await?;
+    web.schedules().wake();
+    let counts = web.store().backfill_counts(&backfill.id).await?;
+    let place = format!("/api/v1/projects/{project}/pipelines/{pipeline}/backfills/{}", backfill.id);
+    let view = BackfillView::new(backfill, counts);
+    Ok((StatusCode::CREATED, [(header::LOCATION, place)], Json(view)).into_response())
+}

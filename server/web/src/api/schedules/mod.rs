@@ -1,0 +1,82 @@
+//! Schedules of pipelines: how they stand, what their dates became, back-fills, and what will run when.
+
+mod backfill;
+mod backfills;
+mod calendar;
+mod cancel_backfill;
+mod create_backfill;
+mod dates;
+mod get;
+mod history;
+mod pause;
+mod resume;
+mod run_date;
+pub(crate) mod view;
+
+use cubeloom_compiler::schedule::Calendar;
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::schedule::{PipelineName, ScheduleState};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::error::{ApiError, ApiResult};
+use crate::schedules;
+use crate::state::Web;
+use crate::time::Time;
+
+pub(crate) use backfills::listed as listed_backfills;
+pub(crate) use calendar::{Span, entries};
+pub(crate) use get::shown;
+pub(crate) use history::{HistoryQuery, listed as listed_dates, views};
+
+/// The endpoints.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(get::get))
+        .routes(routes!(pause::pause))
+        .routes(routes!(resume::resume))
+        .routes(routes!(dates::dates))
+        .routes(routes!(history::history))
+        .routes(routes!(run_date::run_date))
+        .routes(routes!(backfills::backfills, create_backfill::create_backfill))
+        .routes(routes!(backfill::backfill))
+        .routes(routes!(cancel_backfill::cancel_backfill))
+        .routes(routes!(calendar::calendar))
+}
+
+/// How the schedule of a route's pipeline stands.
+async fn state_of(web: &Web, project: &str, pipeline: &str) -> ApiResult<ScheduleState> {
+    let of = PipelineName { project: project.into(), pipeline: pipeline.into() };
+    schedules::look(web, &of).await?.ok_or_else(|| ApiError::not_found("pipeline", pipeline))
+}
+
+/// The moments of a pipeline's schedule.
+fn calendar_of(state: &ScheduleState) -> ApiResult<Calendar> {
+    let calendar = state.schedule.as_ref().and_then(|schedule| Calendar::of(schedule).ok());
+    calendar.ok_or_else(|| {
+        let pipeline = &state.of.pipeline;
+        ApiError::conflict(format!("the pipeline `{pipeline}` has no schedule: give its document one"))
+    })
+}
+
+/// A moment that somebody names: one with a time zone, or a day or a time of the schedule's own zone.
+fn moment(calendar: Option<&Calendar>, text: &str, field: &str, end: bool) -> ApiResult<Timestamp> {
+    if let Ok(Time(moment)) = text.parse() {
+        return Ok(moment);
+    }
+    let utc = || Calendar::of(&utc()).ok();
+    let found = match calendar {
+        Some(calendar) => calendar.moment(text, end),
+        None => utc().and_then(|calendar| calendar.moment(text, end)),
+    };
+    found.ok_or_else(|| {
+        let message =
+            format!("`{text}` is no date: write 2026-01-31, 2026-01-31T06:00 or 2026-01-31T06:00:00Z");
+        ApiError::field(field, message)
+    })
+}
+
+/// A schedule in UTC, for reading moments of pipelines that have none.
+fn utc() -> cubeloom_domain::pipeline::Schedule {
+    cubeloom_domain::pipeline::Schedule { cron: Some("0 0 * * *".into()), ..Default::default() }
+}

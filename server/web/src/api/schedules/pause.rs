@@ -1,0 +1,58 @@
+//! `POST /projects/{project}/pipelines/{pipeline}/schedule/pause`
+
+use axum::extract::State;
+use cubeloom_domain::schedule::ScheduleState;
+use serde_json::json;
+
+use super::view::ScheduleView;
+use super::{calendar_of, shown, state_of};
+use crate::audit;
+use crate::auth::Caller;
+use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::extract::{Json, Path};
+use crate::schedules;
+use crate::state::Web;
+
+/// How often a change is tried that others are faster with: the schedule itself goes on firing.
+pub(super) const TRIES: usize = 5;
+
+/// Pauses a schedule: nothing fires until it is resumed, and what would have fired meanwhile is not made up for.
+/// Runs and back-fills that are under way go on.
+#[utoipa::path(
+    post,
+    path = "/projects/{project}/pipelines/{pipeline}/schedule/pause",
+    tag = "schedules",
+    params(("project" = String, Path), ("pipeline" = String, Path)),
+    responses(
+        (status = 200, body = ScheduleView),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 409, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn pause(
+    State(web): State<Web>,
+    caller: Caller,
+    Path((project, pipeline)): Path<(String, String)>,
+) -> ApiResult<Json<ScheduleView>> {
+    for _ in 0..TRIES {
+        let state = state_of(&web, &project, &pipeline).await?;
+        calendar_of(&state)?;
+        if state.paused.is_some() {
+            return Ok(Json(shown(&web, &state).await?));
+        }
+        let paused = Some((caller.user.name.clone(), web.now()));
+        let mut after = ScheduleState { paused, ..state.clone() };
+        schedules::reset(&mut after);
+        let entry = audit::entry(&web, &caller, "schedule.pause", &pipeline).project(&project);
+        let entry = entry.before(json!({"paused": false})).after(json!({"paused": true}));
+        if web.store().put_schedule(&after, state.revision, Some(&entry)).await? {
+            return Ok(Json(shown(&web, &after).await?));
+        }
+    }
+    Err(busy())
+}
+
+/// Others change it all the time.
+pub(super) fn busy() -> ApiError {
+    ApiError::conflict("the schedule is being changed by others: try again")
+}

@@ -1,0 +1,96 @@
+//! The schedule of a pipeline: how it stands, what comes next, back-fills, and what its dates became.
+
+use cubeloom_domain::schedule::PipelineName;
+
+use super::super::zone::Zone;
+use super::super::{Frame, date_sign};
+use super::Wanted;
+use crate::api::schedules::view::{BackfillView, DateView, ScheduleView};
+use crate::api::schedules::{HistoryQuery, listed_backfills, listed_dates, shown};
+use crate::error::{ApiError, ApiResult};
+use crate::page::{Page, PageQuery};
+use crate::schedules::look;
+use crate::state::Web;
+use crate::time::Time;
+
+/// How many dates are shown at once, and how many back-fills.
+const DATES: usize = 30;
+const BACKFILLS: usize = 5;
+
+/// What the tab shows.
+pub(super) struct ScheduleTab {
+    pub(super) view: ScheduleView,
+    pub(super) zone: Zone,
+    pub(super) backfills: Vec<BackfillView>,
+    pub(super) dates: Page<DateView>,
+}
+
+impl ScheduleTab {
+    /// A member of the schedule, as text; empty when it has none.
+    pub(super) fn member(&self, name: &str) -> String {
+        let value = self.view.schedule.as_ref().and_then(|schedule| schedule.get(name));
+        match value {
+            None => String::new(),
+            Some(serde_json::Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+        }
+    }
+
+    /// Whether a switch of the schedule is on.
+    pub(super) fn is_on(&self, name: &str) -> bool {
+        self.member(name) == "true"
+    }
+
+    /// The key of the text that says what becomes of missed firings.
+    pub(super) fn catch_up(&self) -> &'static str {
+        match self.member("catch_up").as_str() {
+            "none" => "schedule.catch-up-none",
+            "all" => "schedule.catch-up-all",
+            _ => "schedule.catch-up-latest",
+        }
+    }
+
+    /// A date on the schedule's clock.
+    pub(super) fn shown(&self, time: &Time) -> String {
+        self.zone.shown(time)
+    }
+
+    pub(super) fn sign<'d>(&self, date: &'d DateView) -> &'d str {
+        date_sign::sign(date)
+    }
+
+    pub(super) fn word(&self, frame: &Frame, date: &DateView) -> String {
+        date_sign::word(frame, date)
+    }
+
+    pub(super) fn why(&self, frame: &Frame, date: &DateView) -> Option<String> {
+        date_sign::why(frame, date)
+    }
+
+    /// The words about who may not run it any more.
+    pub(super) fn refused(&self, frame: &Frame) -> Option<String> {
+        let why = self.view.refused.as_deref()?;
+        Some(frame.t_with(&format!("schedule.why-{why}"), [("detail", self.view.set_by.as_str())]))
+    }
+
+    /// How much of a back-fill has ended, of a hundred.
+    pub(super) fn percent(&self, backfill: &BackfillView) -> u32 {
+        let ended = backfill.succeeded + backfill.failed + backfill.cancelled;
+        (ended * 100).checked_div(backfill.total).unwrap_or(100).min(100)
+    }
+}
+
+/// Reads it.
+pub(super) async fn tab(web: &Web, project: &str, name: &str, wanted: &Wanted) -> ApiResult<ScheduleTab> {
+    let of = PipelineName { project: project.into(), pipeline: name.into() };
+    let state = look(web, &of).await?.ok_or_else(|| ApiError::not_found("pipeline", name))?;
+    let zone = Zone::named(state.schedule.as_ref().and_then(|schedule| schedule.timezone.as_deref()));
+    let first = PageQuery { limit: Some(BACKFILLS), cursor: None };
+    let query = HistoryQuery { backfill: None, limit: Some(DATES), cursor: wanted.cursor.clone() };
+    Ok(ScheduleTab {
+        view: shown(web, &state).await?,
+        zone,
+        backfills: listed_backfills(web, of, &first).await?.items,
+        dates: listed_dates(web, project, name, &query).await?,
+    })
+}

@@ -1,0 +1,124 @@
+// The schedule of a pipeline and the calendar of a project: what they show, and what can be done there by keyboard.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { flawless, look, settled } from "./support/browser.mjs";
+import { refused, told } from "./support/dialog.mjs";
+import { siteFor } from "./support/site.mjs";
+import { stage } from "./support/stage.mjs";
+
+const DAILY = `apiVersion: cubeloom/v1
+kind: Pipeline
+name: daily
+schedule: {cron: "0 6 * * *", timezone: Europe/Berlin, late_after: 2h}
+tasks: [{name: say, template: command, arguments: {command: [echo, "{{ run.date }}"]}}]
+`;
+
+const site = siteFor(async (server) => {
+  const there = await stage(server);
+  await there.api("POST", "/projects/default/pipelines", { document: DAILY });
+  return there;
+});
+
+async function open(path, as, more = {}) {
+  const page = await site.open({ as, ...more });
+  await page.goto(path);
+  await settled(page);
+  return page;
+}
+
+const TAB = "/projects/default/pipelines/daily?tab=schedule";
+
+test("a schedule says what comes next, and is paused and resumed by keyboard", async () => {
+  const page = await open(TAB, "emil");
+  await page.getByText("0 6 * * *").waitFor();
+  assert.equal(await page.locator(".schedule-next li").count(), 5);
+  await page.getByRole("button", { name: "Pause" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").getByRole("button", { name: "Pause" }).focus();
+  await page.keyboard.press("Enter");
+  await told(page, "The schedule is paused");
+  await page.getByText("by emil").waitFor();
+  await page.getByRole("button", { name: "Resume" }).focus();
+  await page.keyboard.press("Enter");
+  await told(page, "The schedule goes on, in your name");
+  await page.locator("#schedule-title", { hasText: "Active" }).waitFor();
+  flawless(page);
+  await page.context().close();
+});
+
+test("dates of the past are previewed, filled in and watched; one date is run alone", async () => {
+  const page = await open(TAB, "emil");
+  await page.getByRole("button", { name: "Run for a date" }).click();
+  await page.getByRole("dialog").getByLabel("Date").fill("never");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").getByText("is no date", { exact: false }).waitFor();
+  refused(page, 422);
+  await page.getByRole("dialog").getByLabel("Date").fill("2026-01-02T06:00");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/runs/*");
+  await settled(page);
+  await page.locator(".run-date", { hasText: "2026-01-02 05:00 UTC" }).waitFor();
+
+  await page.goto(TAB);
+  await settled(page);
+  await page.getByRole("button", { name: "Back-fill" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("First day").fill("2026-01-01");
+  await dialog.getByLabel("Last day").fill("2026-01-04");
+  await dialog.getByLabel("Runs at the same time").fill("2");
+  await dialog.getByRole("button", { name: "Preview" }).click();
+  await dialog.getByText("4 dates: 3 without a run", { exact: false }).waitFor();
+  assert.equal(await dialog.locator(".backfill-dates li").count(), 4);
+  await dialog.getByRole("button", { name: "Start 3 runs" }).click();
+  await told(page, "The back-fill of 3 dates has begun");
+  await page.locator('#backfills [data-backfill-state="done"]').waitFor({ timeout: 60_000 });
+  await page.getByText("3 of 3 succeeded", { exact: false }).waitFor();
+  assert.equal(await page.locator('#dates tr[data-date-state="started"]').count(), 4);
+  flawless(page);
+  await page.context().close();
+});
+
+test("the calendar shows what ran and what will run, in a month and in days", async () => {
+  const page = await open("/projects/default/calendar?date=2026-01-15", "vera");
+  await page.locator("#calendar-title", { hasText: "2026-01" }).waitFor();
+  await page.locator(".calendar-entry", { hasText: "daily" }).first().waitFor();
+  assert.ok((await page.locator(".calendar-entry").count()) >= 4);
+  await page.locator(".tabs").getByRole("link", { name: "Days" }).focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**view=days**");
+  await settled(page);
+  await page.goto("/projects/default/calendar");
+  await settled(page);
+  await page.locator("#after").focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**date=**");
+  await settled(page);
+  // Each day of the month that comes has one.
+  assert.ok((await page.locator('.calendar-entry[data-state="pending"]').count()) >= 28);
+  await page.locator(".calendar-entry").first().click();
+  await page.waitForURL("**/pipelines/daily?tab=schedule");
+  assert.equal(await page.getByRole("button", { name: "Pause" }).count(), 0, "viewers only look");
+  flawless(page);
+  await page.context().close();
+});
+
+for (const { lang, theme, size } of [
+  { lang: "en", theme: "light", size: "wide" },
+  { lang: "zh", theme: "dark", size: "narrow" },
+]) {
+  test(`the schedule and the calendar in ${lang}, ${theme}, ${size}`, async () => {
+    const page = await open(TAB, "emil", { lang, theme, size });
+    const wrong = await look(page, lang);
+    if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/schedule-${theme}-${size}.png`, fullPage: true });
+    for (const path of ["/projects/default/calendar?date=2026-01-15", "/projects/default/calendar?view=days", "/projects/default/calendar"]) {
+      await page.goto(path);
+      await settled(page);
+      wrong.push(...(await look(page, lang)));
+      if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/calendar-${theme}-${size}${path.length}.png`, fullPage: true });
+    }
+    assert.deepEqual(wrong, []);
+    await page.context().close();
+  });
+}
