@@ -3,6 +3,7 @@
 //! Pure: no clock, no network, no database, no environment. Everything else in the workspace depends on this
 //! crate; it depends on nothing of ours.
 
+pub mod alert;
 pub mod approval;
 pub mod belongings;
 pub mod call;
