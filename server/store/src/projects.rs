@@ -111,7 +111,8 @@ impl Store {
         .await
     }
 
-    /// Deletes a project, with its members, secrets, volumes, registries and hooks. Tokens for it alone are
+    /// Deletes a project, with its members, secrets, volumes, registries, hooks and channels for
+    /// alerts. Tokens for it alone are
     /// revoked, and nobody is invited to it any more. Its history (runs that have ended, versions) stays.
     ///
     /// # Errors
@@ -168,6 +169,8 @@ const OF_PROJECT: &[&str] = &[
     "DELETE FROM volumes WHERE project = $1",
     "DELETE FROM registries WHERE project = $1",
     "DELETE FROM hooks WHERE project = $1",
+    "DELETE FROM alert_deliveries WHERE project = $1",
+    "DELETE FROM alert_channels WHERE project = $1",
     "DELETE FROM links WHERE project = $1 AND used_at IS NULL",
     "DELETE FROM projects WHERE name = $1",
 ];

@@ -15,6 +15,7 @@ const MIGRATIONS: &[(i64, &str)] = &[
     (5, include_str!("../../../migrations/0005_keeping.sql")),
     (6, include_str!("../../../migrations/0006_models.sql")),
     (7, include_str!("../../../migrations/0007_parents.sql")),
+    (11, include_str!("../../../migrations/0011_alerts.sql")),
 ];
 
 /// Makes two programs that start together take turns; the transaction's end lets go of it.
