@@ -4,6 +4,7 @@
 //! A request passes, from outside in: [`limits`] (headers, sizes, rates), [`guard`] (who is it, may they), a handler of
 //! [`api`] or [`pages`]. What any of them refuses is an [`error::ApiError`], which becomes a problem document or a page.
 
+pub mod alerts;
 pub mod api;
 mod archive;
 mod assets;

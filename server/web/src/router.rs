@@ -7,13 +7,14 @@ use axum::{Router, middleware};
 use crate::error::ApiError;
 use crate::live::Hub;
 use crate::state::Web;
-use crate::{api, archive, assets, guard, limits, pages};
+use crate::{alerts, api, archive, assets, guard, limits, pages};
 
 /// The whole web. It listens to the engine from now on, for which it needs the runtime.
 pub fn router(web: Web) -> Router {
     Hub::start(&web);
     limits::sweep(&web);
     archive::start(&web);
+    alerts::start(&web);
     let (api, document) = api::router().split_for_parts();
     let routes = Router::new()
         .nest("/api/v1", api.merge(api::document::route(document)))

@@ -12,6 +12,7 @@ use cubeloom_domain::{Clock, Timestamp};
 use cubeloom_store::Store;
 use tokio::sync::{broadcast, watch};
 
+use crate::alerts::AlertSettings;
 use crate::archive::Archive;
 use crate::auth::{People, Throttle, oidc, secret};
 use crate::limits::Rates;
@@ -116,6 +117,8 @@ pub struct Settings {
     pub oidc: Option<oidc::Settings>,
     /// Terminals where tasks have failed.
     pub terminals: TerminalSettings,
+    /// Alerts to people.
+    pub alerts: AlertSettings,
 }
 
 /// What is configured of terminals.

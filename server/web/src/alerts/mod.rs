@@ -6,6 +6,7 @@
 mod http;
 mod keys;
 mod send;
+mod session;
 mod smtp;
 mod task;
 mod text;

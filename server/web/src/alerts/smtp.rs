@@ -6,16 +6,12 @@ use cubeloom_alerts::Message;
 use cubeloom_alerts::address::receivers;
 use cubeloom_alerts::email::email;
 use cubeloom_domain::Timestamp;
-use lettre::address::Envelope;
-use lettre::transport::smtp::authentication::Credentials;
-use lettre::transport::smtp::client::{Tls, TlsParameters};
-use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
 
-use super::http::in_words;
+use super::session::Session;
 use super::{SmtpSettings, SmtpTls};
 
-/// How long each answer may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long all of it may take.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Sends a message to a list of addresses; what the server said. `Err` says why it did not take it.
 pub(super) async fn mail(
@@ -25,37 +21,34 @@ pub(super) async fn mail(
     now: Timestamp,
 ) -> Result<String, String> {
     let to = receivers(to);
-    let envelope = envelope(&settings.from, &to)?;
     let text = email(message, &settings.from, &to, now);
-    let transport = transport(settings).map_err(|error| in_words(&error))?;
-    let answer = transport.send_raw(&envelope, text.as_bytes()).await.map_err(|error| in_words(&error))?;
-    let said: Vec<&str> = answer.message().collect();
-    Ok(format!("SMTP {}: {}", answer.code(), said.join(" ")))
+    let sent = tokio::time::timeout(PATIENCE, hand_over(settings, &to, &text)).await;
+    let place = format!("{}:{}", settings.host, settings.port);
+    match sent {
+        Ok(Ok(said)) => Ok(said),
+        Ok(Err(why)) => Err(format!("{place}: {why}")),
+        Err(_) => Err(format!("{place}: there was no answer within {} seconds", PATIENCE.as_secs())),
+    }
 }
 
-fn transport(
-    settings: &SmtpSettings,
-) -> Result<AsyncSmtpTransport<Tokio1Executor>, lettre::transport::smtp::Error> {
-    let parameters = || TlsParameters::new(settings.host.clone());
-    let tls = match settings.tls {
-        SmtpTls::Never => Tls::None,
-        SmtpTls::StartTls => Tls::Required(parameters()?),
-        SmtpTls::Always => Tls::Wrapper(parameters()?),
-    };
-    let builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&settings.host);
-    let builder = builder.port(settings.port).tls(tls).timeout(Some(PATIENCE));
-    let builder = match &settings.account {
-        Some((user, password)) => builder.credentials(Credentials::new(user.clone(), password.clone())),
-        None => builder,
-    };
-    Ok(builder.build())
-}
-
-fn envelope(from: &str, to: &[String]) -> Result<Envelope, String> {
-    let bare = from.rsplit_once('<').map_or(from, |(_, rest)| rest.trim_end_matches('>'));
-    let address = |text: &str| {
-        text.trim().parse::<Address>().map_err(|error| format!("`{text}` is no e-mail address: {error}"))
-    };
-    let to = to.iter().map(|one| address(one)).collect::<Result<_, _>>()?;
-    Envelope::new(Some(address(bare)?), to).map_err(|error| in_words(&error))
+async fn hand_over(settings: &SmtpSettings, to: &[String], text: &str) -> Result<String, String> {
+    let mut session = Session::open(&settings.host, settings.port, settings.tls == SmtpTls::Always).await?;
+    let mut offered = session.greet().await?;
+    if settings.tls == SmtpTls::StartTls {
+        session = session.encrypt(&settings.host, &offered).await?;
+        offered = session.greet().await?;
+    }
+    if let Some((user, password)) = &settings.account {
+        session.sign_in(&offered, user, password).await?;
+    }
+    let from = settings.from.rsplit_once('<').map_or(settings.from.as_str(), |(_, rest)| rest);
+    session.say(&format!("MAIL FROM:<{}>", from.trim_end_matches('>').trim()), 250).await?;
+    for one in to {
+        session.say(&format!("RCPT TO:<{one}>"), 25).await?;
+    }
+    session.say("DATA", 354).await?;
+    let said = session.body(text).await?;
+    // It has taken the message: what it says to this changes nothing.
+    let _ = session.say("QUIT", 221).await;
+    Ok(format!("SMTP {said}"))
 }

@@ -4,6 +4,7 @@
     reason = "utoipa::path repeats the types of parameters with a path of its own"
 )]
 
+pub(crate) mod alerts;
 pub mod artifacts;
 pub(crate) mod audit;
 pub(crate) mod clusters;
@@ -78,6 +79,7 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(secrets::routes())
         .merge(compile::routes())
         .merge(hooks::routes())
+        .merge(alerts::routes())
         .merge(schemas::routes())
         .merge(templates::routes())
         .merge(validate::routes())
