@@ -4,6 +4,7 @@
 
 pub mod support;
 
+mod alerts;
 mod assets;
 mod hostile;
 mod identity;

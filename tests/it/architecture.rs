@@ -9,6 +9,7 @@ use serde_json::Value;
 /// What each crate may depend on, among ours. A crate's tests may use `testkit` besides.
 const ARROWS: &[(&str, &[&str])] = &[
     ("domain", &[]),
+    ("alerts", &["domain"]),
     ("compiler", &["domain"]),
     ("store", &["domain"]),
     ("storage", &["domain"]),
@@ -17,7 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("executor-kubernetes", &["domain", "workers"]),
     ("testkit", &["domain"]),
     ("engine", &["domain", "compiler", "store", "storage"]),
-    ("web", &["domain", "compiler", "store", "storage"]),
+    ("web", &["domain", "alerts", "compiler", "store", "storage"]),
     (
         "app",
         &[
@@ -65,7 +66,7 @@ const BEHIND: &[(&str, &[&str])] = &[
 ];
 
 /// Crates without clock, network, database or environment, and what would bring one of these in.
-const PURE: &[&str] = &["domain", "compiler"];
+const PURE: &[&str] = &["domain", "alerts", "compiler"];
 const IMPURE: &[&str] = &["tokio", "rustix", "libc", "reqwest", "hyper", "axum"];
 
 #[test]

@@ -72,6 +72,7 @@ export const PAGES = (there) => [
     route: "/projects/{project}/models/{model}/versions/{version}",
     path: "/projects/default/models/counter/versions/2",
   },
+  { name: "alerts", route: "/projects/{project}/alerts", path: "/projects/default/alerts" },
   { name: "secrets", route: "/projects/{project}/secrets", path: "/projects/default/secrets" },
   { name: "clusters", route: "/clusters", path: "/clusters" },
   { name: "users", route: "/users", path: "/users" },

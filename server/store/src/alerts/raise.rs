@@ -67,7 +67,7 @@ async fn had_failed(connection: &mut AnyConnection, run: &RunRecord) -> Result<b
     let own = format!("{}:{}:", AlertKind::RunFailed.as_str(), run.id);
     let mut values = Values::texts("alert", &[&run.project, &own])?;
     values.int(own.len())?;
-    let sql = "SELECT 1 FROM alert_deliveries WHERE project = $1 AND SUBSTR(alert_key, 1, $3) = $2 LIMIT 1";
+    let sql = "SELECT 1 FROM alert_deliveries WHERE project = $1 AND SUBSTR(alert_key, 1, CAST($3 AS INTEGER)) = $2 LIMIT 1";
     Ok(sqlx::query_with(sql, values.arguments).fetch_optional(connection).await?.is_some())
 }
 

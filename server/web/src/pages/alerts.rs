@@ -29,7 +29,7 @@ struct AlertsPage {
 impl AlertsPage {
     fn kind(&self, kind: &str) -> &str {
         match kind {
-            "slack" => "Slack",
+            "slack" => self.frame.t("alerts.slack"),
             "feishu" => self.frame.t("alerts.feishu"),
             "dingtalk" => self.frame.t("alerts.dingtalk"),
             "wecom" => self.frame.t("alerts.wecom"),
