@@ -23,11 +23,9 @@ pub(super) async fn mail(
     let to = receivers(to);
     let text = email(message, &settings.from, &to, now);
     let sent = tokio::time::timeout(PATIENCE, hand_over(settings, &to, &text)).await;
-    let place = format!("{}:{}", settings.host, settings.port);
     match sent {
-        Ok(Ok(said)) => Ok(said),
-        Ok(Err(why)) => Err(format!("{place}: {why}")),
-        Err(_) => Err(format!("{place}: there was no answer within {} seconds", PATIENCE.as_secs())),
+        Ok(said) => said,
+        Err(_) => Err(format!("there was no answer within {} seconds", PATIENCE.as_secs())),
     }
 }
 

@@ -11,7 +11,8 @@ use cubeloom_store::{Batch, Settled, StoreError};
 use tokio::sync::Semaphore;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::{send, text};
+use super::send::send;
+use super::text;
 use crate::state::{WeakWeb, Web};
 
 /// How often it is looked for messages.
@@ -81,7 +82,7 @@ async fn deliver(web: &Web, owner: &str, batch: Batch) -> Result<(), StoreError>
         return store.hold_alerts(owner, deliveries, end, &of_quiet_hours(&channel.id, end)).await;
     }
     let message = text::message(web, channel, deliveries).await?;
-    let sent = send::send(web, channel, &message).await;
+    let sent = send(web, channel, &message).await;
     let now = web.now();
     let tries = deliveries.iter().map(|delivery| delivery.tries).max().unwrap_or_default() + 1;
     let (settled, answer) = match sent {
