@@ -76,11 +76,27 @@ mod tests {
         for address in ["https://hooks.slack.com/services/T/B/x", "http://10.0.0.1:8080/in?key=1"] {
             assert!(fine(ChannelKind::Webhook, address), "{address}");
         }
-        for address in ["", "hooks.example.org", "ftp://a/b", "file:///etc/passwd", "https://ada:pw@example.org/", "https://"] {
+        for address in [
+            "",
+            "hooks.example.org",
+            "ftp://a/b",
+            "file:///etc/passwd",
+            "https://ada:pw@example.org/",
+            "https://",
+        ] {
             assert!(!fine(ChannelKind::Slack, address), "{address}");
         }
         assert!(fine(ChannelKind::Email, "ops@example.org, ada+x@mail.example.org"));
-        for address in ["", "ops", "a b@example.org", "a@b@c", "a@example.org\r\nBcc: b@c.de", "<a@b.de>", "a@.de", "@x.de"] {
+        for address in [
+            "",
+            "ops",
+            "a b@example.org",
+            "a@b@c",
+            "a@example.org\r\nBcc: b@c.de",
+            "<a@b.de>",
+            "a@.de",
+            "@x.de",
+        ] {
             assert!(!fine(ChannelKind::Email, address), "{address}");
         }
         assert!(!fine(ChannelKind::Email, &vec!["a@b.de"; 21].join(",")));

@@ -43,7 +43,10 @@ mod tests {
         assert!(!taken(ChannelKind::Feishu, 200, r#"{"code":19021,"msg":"sign match fail"}"#));
         for kind in [ChannelKind::Dingtalk, ChannelKind::Wecom] {
             assert!(taken(kind, 200, r#"{"errcode":0,"errmsg":"ok"}"#));
-            assert!(!taken(kind, 200, r#"{"errcode":310000,"errmsg":"sign not match"}"#) && !taken(kind, 200, "ok"));
+            assert!(
+                !taken(kind, 200, r#"{"errcode":310000,"errmsg":"sign not match"}"#)
+                    && !taken(kind, 200, "ok")
+            );
         }
     }
 

@@ -72,7 +72,8 @@ fn webhook(url: Url, secret: Option<&str>, message: &Message, now: Timestamp) ->
     let mut headers =
         vec![("cubeloom-delivery", message.id.clone()), ("cubeloom-timestamp", seconds.to_string())];
     if let Some(secret) = secret {
-        headers.push(("cubeloom-signature", format!("v1={}", sign::webhook(secret, seconds, body.as_bytes()))));
+        headers
+            .push(("cubeloom-signature", format!("v1={}", sign::webhook(secret, seconds, body.as_bytes()))));
     }
     Call { url: url.into(), headers, body }
 }
@@ -147,8 +148,7 @@ fn escaped(text: &str) -> String {
 /// <https://open.feishu.cn/document/client-docs/bot-v3/add-custom-bot>: rich text, a list of parts for each line.
 fn feishu(secret: Option<&str>, message: &Message, now: Timestamp) -> Value {
     let text = cut(&message.lines.join("\n"), TEXT_MOST);
-    let mut lines: Vec<Value> =
-        text.lines().map(|line| json!([{"tag": "text", "text": line}])).collect();
+    let mut lines: Vec<Value> = text.lines().map(|line| json!([{"tag": "text", "text": line}])).collect();
     if let Some((words, url)) = &message.link {
         lines.push(json!([{"tag": "a", "text": words, "href": url}]));
     }
@@ -184,7 +184,8 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_790_000_001_234_567);
 
     fn shown(kind: ChannelKind, secret: Option<&str>, language: Language) -> Value {
-        let call = call(kind, "https://hooks.example.org/in?key=abc", secret, &message(language), NOW).unwrap();
+        let call =
+            call(kind, "https://hooks.example.org/in?key=abc", secret, &message(language), NOW).unwrap();
         let body: Value = serde_json::from_str(&call.body).unwrap();
         json!({"url": call.url, "headers": call.headers, "body": body})
     }
@@ -198,14 +199,18 @@ mod tests {
             ChannelKind::Dingtalk,
             ChannelKind::Wecom,
         ] {
-            insta::assert_json_snapshot!(kind.as_str(), shown(kind, Some("s3cret").filter(|_| kind.signs()), Language::En));
+            insta::assert_json_snapshot!(
+                kind.as_str(),
+                shown(kind, Some("s3cret").filter(|_| kind.signs()), Language::En)
+            );
             insta::assert_json_snapshot!(format!("{kind}-zh"), shown(kind, None, Language::Zh));
         }
     }
 
     #[test]
     fn a_webhook_is_signed_over_the_bytes_that_are_sent() {
-        let call = call(ChannelKind::Webhook, "https://a.example", Some("k"), &message(Language::En), NOW).unwrap();
+        let call =
+            call(ChannelKind::Webhook, "https://a.example", Some("k"), &message(Language::En), NOW).unwrap();
         let signature = &call.headers.iter().find(|(name, _)| *name == "cubeloom-signature").unwrap().1;
         assert_eq!(*signature, format!("v1={}", sign::webhook("k", 1_790_000_001, call.body.as_bytes())));
     }

@@ -52,7 +52,8 @@ fn encoded(text: &str) -> String {
         word.push(c);
     }
     words.push(word);
-    let words: Vec<String> = words.iter().map(|word| format!("=?utf-8?B?{}?=", STANDARD.encode(word))).collect();
+    let words: Vec<String> =
+        words.iter().map(|word| format!("=?utf-8?B?{}?=", STANDARD.encode(word))).collect();
     words.join("\r\n ")
 }
 

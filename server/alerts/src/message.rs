@@ -86,14 +86,21 @@ pub(crate) mod tests {
         let run = RunId::new(Timestamp(1_789_999_000_000_000), 7);
         let url = format!("https://cubeloom.example.org/runs/{run}");
         let (title, line, words) = match language {
-            Language::En => ("Run of ctr in shop failed", "train: worker-0 ended with <exit> code 3 & said *no*", "Open"),
+            Language::En => {
+                ("Run of ctr in shop failed", "train: worker-0 ended with <exit> code 3 & said *no*", "Open")
+            }
             Language::Zh => ("shop 中 ctr 的运行失败", "train：worker-0 以退出码 3 结束", "打开"),
         };
         let mut alert = Alert::new(AlertKind::RunFailed, at, "shop", "key".into(), "pipeline:ctr".into());
         alert.pipeline = Some("ctr".into());
         alert.run = Some(run);
         alert.user = Some("ada".into());
-        let told = Told { id: "01k5mqwe00000000000000000a".into(), alert, title: title.into(), url: Some(url.clone()) };
+        let told = Told {
+            id: "01k5mqwe00000000000000000a".into(),
+            alert,
+            title: title.into(),
+            url: Some(url.clone()),
+        };
         Message {
             id: told.id.clone(),
             at,

@@ -12,7 +12,8 @@ pub fn mistakes(quiet: &QuietHours) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     for (field, text) in [("from", &quiet.from), ("until", &quiet.until)] {
         if time(text).is_none() {
-            found.push((field, format!("`{text}` is no time of day: write hours and minutes, such as 22:00")));
+            found
+                .push((field, format!("`{text}` is no time of day: write hours and minutes, such as 22:00")));
         }
     }
     if quiet.from == quiet.until {
@@ -46,7 +47,8 @@ pub fn end(quiet: &QuietHours, now: Timestamp) -> Option<Timestamp> {
 
 /// The end as a moment; in an hour that comes twice, the first of its two moments may be past.
 fn after(now: &Zoned, end: &Zoned) -> Timestamp {
-    let end = if end <= now { end.checked_add(1.hour()).unwrap_or_else(|_| end.clone()) } else { end.clone() };
+    let end =
+        if end <= now { end.checked_add(1.hour()).unwrap_or_else(|_| end.clone()) } else { end.clone() };
     Timestamp(end.timestamp().as_microsecond())
 }
 

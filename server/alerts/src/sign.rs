@@ -54,8 +54,10 @@ mod tests {
 
     #[test]
     fn the_hand_made_hmac_is_the_one_of_rfc_4231() {
-        let hex: String =
-            by_hand(b"Jefe", b"what do ya want for nothing?").iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex: String = by_hand(b"Jefe", b"what do ya want for nothing?")
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         assert_eq!(hex, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     }
 
@@ -78,6 +80,9 @@ mod tests {
     fn they_are_what_the_vendors_examples_in_python_give() {
         assert_eq!(feishu("demo", 1_599_360_473), "l1N0gAcBjdwBvGm1xMjOF0XSyaLRpR7tuO5dHfhAYc8=");
         assert_eq!(dingtalk("SECdemo", 1_599_360_473_000), "tGWkA5eQOQNCNPDgphtxIoNLO+/gD8Lcb705KQoRzeY=");
-        assert_eq!(webhook("demo", 1_599_360_473, b"{}"), "ffc173f991cff63dd647c08324a82e9a83458996723aafab5cd7cb555210f10f");
+        assert_eq!(
+            webhook("demo", 1_599_360_473, b"{}"),
+            "ffc173f991cff63dd647c08324a82e9a83458996723aafab5cd7cb555210f10f"
+        );
     }
 }

@@ -53,8 +53,10 @@ impl Rule {
     /// Whether a call makes something new, which is not to be made twice by mistake.
     pub(crate) fn creates(&self) -> bool {
         let last = self.route.rsplit('/').next().unwrap_or_default();
-        let only_looks =
-            matches!(last, "validate" | "compile" | "import" | "session" | "use" | "cancel" | "provider" | "test");
+        let only_looks = matches!(
+            last,
+            "validate" | "compile" | "import" | "session" | "use" | "cancel" | "provider" | "test"
+        );
         self.method == "POST" && self.route.starts_with("/api/") && !only_looks
     }
 }

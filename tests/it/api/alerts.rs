@@ -118,7 +118,9 @@ fn made(owner: &Client, body: &Value) -> String {
 
 /// Runs a pipeline of one task, and waits for its end.
 fn run(owner: &Client, command: &str) -> String {
-    let document = format!("name: nightly\ntasks:\n- name: train\n  template: command\n  arguments: {{command: '{command}'}}\n");
+    let document = format!(
+        "name: nightly\ntasks:\n- name: train\n  template: command\n  arguments: {{command: '{command}'}}\n"
+    );
     let answer = owner.post("/projects/default/runs", &json!({"document": document})).expect(201).json();
     let id = answer["run"]["id"].as_str().unwrap().to_owned();
     let ended = || {
@@ -148,7 +150,10 @@ fn a_failure_and_a_recovery_reach_a_program_signed_and_once() {
     wait_for("the recovery to be told", || heard.lock().unwrap().len() == 2);
     let told = heard.lock().unwrap().clone();
     let first: Value = serde_json::from_str(&told[0].1).unwrap();
-    assert_eq!((&first["alerts"][0]["kind"], &first["alerts"][0]["run"]), (&json!("run_failed"), &json!(failed)));
+    assert_eq!(
+        (&first["alerts"][0]["kind"], &first["alerts"][0]["run"]),
+        (&json!("run_failed"), &json!(failed))
+    );
     assert!(first["text"].as_str().unwrap().contains("exit code 3"), "{first}");
     let second: Value = serde_json::from_str(&told[1].1).unwrap();
     assert_eq!(second["alerts"][0]["kind"], "run_recovered");
@@ -202,7 +207,9 @@ fn what_a_killed_server_had_to_tell_is_told_by_the_next() {
     });
     server.run();
     let owner = server.as_(Who::Owner);
-    wait_within(Duration::from_secs(90), "the message to be sent", || deliveries(&owner, &id)[0]["state"] == "sent");
+    wait_within(Duration::from_secs(90), "the message to be sent", || {
+        deliveries(&owner, &id)[0]["state"] == "sent"
+    });
     let body: Value = serde_json::from_str(&told.join().unwrap().1).unwrap();
     assert_eq!(body["id"], before[0]["id"], "receivers can drop doubles by it");
 }
@@ -227,7 +234,8 @@ fn a_test_message_tells_what_the_receiver_answered() {
     assert_eq!(receivers, "RCPT TO:<ops@example.org>\r\nRCPT TO:<ada@example.org>\r\n");
     assert!(text.contains("Subject: [Cubeloom] Test message to email of default\r\n"), "{text}");
 
-    let refusal = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{\"errcode\":310000,\"errmsg\":\"sign not match\"}";
+    let refusal =
+        "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{\"errcode\":310000,\"errmsg\":\"sign not match\"}";
     let (url, _) = receiver(refusal);
     let refused = test(&made(&owner, &channel("dingtalk", &url)));
     assert_eq!(refused["sent"], false);
@@ -269,7 +277,10 @@ fn a_channel_is_made_changed_and_deleted_and_shows_no_secret() {
     let path = format!("{LIST}/{id}");
     let seen = editor.get(&path).expect(200);
     assert!(!seen.text().contains("hidden-part") && !seen.text().contains("s3cret"), "{}", seen.text());
-    assert_eq!((&seen.json()["signed"], &seen.json()["address"]), (&json!(true), &json!("https://open.feishu.cn/…")));
+    assert_eq!(
+        (&seen.json()["signed"], &seen.json()["address"]),
+        (&json!(true), &json!("https://open.feishu.cn/…"))
+    );
     server.as_(Who::Viewer).get(LIST).expect(403);
 
     let rules = json!({"events": ["task_waiting"], "waiting_seconds": 600, "language": "zh",
@@ -283,8 +294,16 @@ fn a_channel_is_made_changed_and_deleted_and_shows_no_secret() {
     let refused = owner.post(LIST, &wrong).expect(422).problem("invalid");
     let places: Vec<&str> =
         refused["problems"].as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap()).collect();
-    let expected = ["/name", "/kind", "/address", "/rules/events", "/rules/waiting_seconds", "/rules/language",
-        "/rules/quiet/from", "/rules/quiet/zone"];
+    let expected = [
+        "/name",
+        "/kind",
+        "/address",
+        "/rules/events",
+        "/rules/waiting_seconds",
+        "/rules/language",
+        "/rules/quiet/from",
+        "/rules/quiet/zone",
+    ];
     assert_eq!(places, expected);
     let log = owner.get("/projects/default/audit").expect(200).text();
     assert!(log.contains("alert.update") && !log.contains("hidden-part") && !log.contains("s3cret"));

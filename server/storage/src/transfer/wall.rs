@@ -113,7 +113,16 @@ mod tests {
 
     #[test]
     fn private_addresses_are_known_in_every_form() {
-        for private in ["10.0.0.1", "172.16.0.1", "192.168.1.1", "100.64.0.1", "fd12::1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "127.0.0.1"] {
+        for private in [
+            "10.0.0.1",
+            "172.16.0.1",
+            "192.168.1.1",
+            "100.64.0.1",
+            "fd12::1",
+            "::ffff:10.0.0.1",
+            "64:ff9b::a00:1",
+            "127.0.0.1",
+        ] {
             assert!(is_private(private.parse().unwrap()), "{private}");
         }
         for public in ["8.8.8.8", "172.32.0.1", "100.128.0.1", "2001:4860:4860::8888"] {

@@ -19,7 +19,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NoSuchProject`]; otherwise when the database refuses.
-    pub async fn create_alert_channel(&self, channel: &Channel, audit: &AuditEntry) -> Result<(), StoreError> {
+    pub async fn create_alert_channel(
+        &self,
+        channel: &Channel,
+        audit: &AuditEntry,
+    ) -> Result<(), StoreError> {
         self.transact(async |connection| {
             if !projects::hold(self.backend(), connection, &channel.project).await? {
                 return Err(StoreError::NoSuchProject(channel.project.clone()));

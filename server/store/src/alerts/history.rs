@@ -13,8 +13,7 @@ use crate::query::execute;
 use crate::values::{Columns, Values};
 use crate::{Store, audit};
 
-pub(super) const COLUMNS: &str =
-    "id, channel, alert_json, batch, state, due_at, tries, ended_at, answer";
+pub(super) const COLUMNS: &str = "id, channel, alert_json, batch, state, due_at, tries, ended_at, answer";
 
 impl Store {
     /// The messages of a project, or of one of its channels, the newest first; only those before one, for the next page.

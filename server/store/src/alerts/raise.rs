@@ -107,7 +107,8 @@ async fn newest(
 /// Writes a message, unless its channel has told the same before.
 pub(super) async fn insert(connection: &mut AnyConnection, delivery: &Delivery) -> Result<usize, StoreError> {
     let alert = &delivery.alert;
-    let texts = [&delivery.id, &delivery.channel, &alert.project, alert.kind.as_str(), &alert.key, &alert.topic];
+    let texts =
+        [&delivery.id, &delivery.channel, &alert.project, alert.kind.as_str(), &alert.key, &alert.topic];
     let mut values = Values::texts("alert", &texts)?;
     values.json(alert)?.text(&delivery.batch)?.text(delivery.state.as_str())?.int(alert.at.0)?;
     values.maybe_time(delivery.due_at)?.int(delivery.tries)?.maybe_time(delivery.ended_at)?;

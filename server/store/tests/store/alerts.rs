@@ -122,7 +122,8 @@ async fn what_recovers_is_told_and_what_repeats_is_not(Fixture { store, .. }: Fi
     let mut calm = channel("calm", &both);
     calm.rules.repeat_seconds = 60;
     let calm = stored(&store, calm).await;
-    let states = [RunState::Succeeded, RunState::Failed, RunState::Failed, RunState::Cancelled, RunState::Succeeded];
+    let states =
+        [RunState::Succeeded, RunState::Failed, RunState::Failed, RunState::Cancelled, RunState::Succeeded];
     for (n, state) in (1..).zip(states) {
         leased_run(&store, n, 1, "a").await;
         commit(&store, ended(n, state, i64::try_from(n).unwrap() * SECOND.0)).await;
@@ -131,7 +132,11 @@ async fn what_recovers_is_told_and_what_repeats_is_not(Fixture { store, .. }: Fi
     commit(&store, ended(6, RunState::Failed, 6 * SECOND.0)).await;
     let (failed, recovered) = (AlertKind::RunFailed, AlertKind::RunRecovered);
     assert_eq!(kinds(&store, &all).await, [failed, failed, recovered, failed]);
-    assert_eq!(kinds(&store, &calm).await, [failed, recovered, failed], "the second failure in a row is no news");
+    assert_eq!(
+        kinds(&store, &calm).await,
+        [failed, recovered, failed],
+        "the second failure in a row is no news"
+    );
     // It failed itself, somebody let it go on, and it succeeds.
     let resumed = RunRecord { acting: Some("emil".into()), ..ended(6, RunState::Succeeded, 7 * SECOND.0) };
     commit(&store, resumed).await;
@@ -164,9 +169,16 @@ async fn what_waits_too_long_is_told_once(Fixture { store, .. }: Fixture) {
     assert_eq!(store.raise_waiting(now).await.unwrap(), 0);
     let found = told(&store, &one).await;
     let alert = &found[0].alert;
-    assert_eq!((alert.task.as_deref(), alert.count, alert.since), (Some("task-1"), Some(3), Some(Timestamp(5))));
+    assert_eq!(
+        (alert.task.as_deref(), alert.count, alert.since),
+        (Some("task-1"), Some(3), Some(Timestamp(5)))
+    );
     assert!(told(&store, &patient).await.is_empty());
-    assert_eq!(store.raise_waiting(Timestamp(7200 * SECOND.0)).await.unwrap(), 3, "the other task, and who is patient");
+    assert_eq!(
+        store.raise_waiting(Timestamp(7200 * SECOND.0)).await.unwrap(),
+        3,
+        "the other task, and who is patient"
+    );
 }
 
 async fn two_servers_share_what_is_due(fixture: Fixture) {
@@ -179,8 +191,12 @@ async fn two_servers_share_what_is_due(fixture: Fixture) {
     let now = Timestamp(30);
     let (one, other) =
         tokio::join!(store.claim_alerts("a", now, MINUTE, 100), second.claim_alerts("b", now, MINUTE, 100));
-    let mut ids: Vec<String> =
-        [one.unwrap(), other.unwrap()].concat().into_iter().flat_map(|batch| batch.deliveries).map(|d| d.id).collect();
+    let mut ids: Vec<String> = [one.unwrap(), other.unwrap()]
+        .concat()
+        .into_iter()
+        .flat_map(|batch| batch.deliveries)
+        .map(|d| d.id)
+        .collect();
     assert_eq!(ids.len(), 20);
     ids.sort();
     ids.dedup();
@@ -200,10 +216,16 @@ async fn what_a_server_held_when_it_died_is_sent_again(Fixture { store, .. }: Fi
     store.settle_alerts("b", deliveries, Settled::Again(at), "HTTP 500", later).await.unwrap();
     assert!(store.claim_alerts("b", later, MINUTE, 10).await.unwrap().is_empty());
     let third = store.claim_alerts("b", at, MINUTE, 10).await.unwrap();
-    assert_eq!((third[0].deliveries[0].tries, third[0].deliveries[0].answer.as_deref()), (1, Some("HTTP 500")));
+    assert_eq!(
+        (third[0].deliveries[0].tries, third[0].deliveries[0].answer.as_deref()),
+        (1, Some("HTTP 500"))
+    );
     store.settle_alerts("b", &third[0].deliveries, Settled::Sent, "HTTP 200", at).await.unwrap();
     let done = &told(&store, &one).await[0];
-    assert_eq!((done.state, done.due_at, done.ended_at, done.tries), (DeliveryState::Sent, None, Some(at), 2));
+    assert_eq!(
+        (done.state, done.due_at, done.ended_at, done.tries),
+        (DeliveryState::Sent, None, Some(at), 2)
+    );
     let never = Timestamp(i64::MAX / 2);
     assert!(store.claim_alerts("b", never, MINUTE, 10).await.unwrap().is_empty());
 }
@@ -231,7 +253,10 @@ async fn a_slow_server_settles_nothing(Fixture { store, .. }: Fixture) {
     store.raise_alert(&alert("k", 5)).await.unwrap();
     let slow = store.claim_alerts("slow", Timestamp(9), Duration::from_micros(1), 10).await.unwrap();
     let quick = store.claim_alerts("quick", Timestamp(20), MINUTE, 10).await.unwrap();
-    store.settle_alerts("slow", &slow[0].deliveries, Settled::Failed, "too late", Timestamp(21)).await.unwrap();
+    store
+        .settle_alerts("slow", &slow[0].deliveries, Settled::Failed, "too late", Timestamp(21))
+        .await
+        .unwrap();
     assert_eq!(told(&store, &one).await[0].state, DeliveryState::Waiting);
     store.settle_alerts("quick", &quick[0].deliveries, Settled::Sent, "", Timestamp(22)).await.unwrap();
     assert_eq!(told(&store, &one).await[0].state, DeliveryState::Sent);
@@ -246,7 +271,10 @@ async fn history_goes_with_its_channel_its_project_and_time(Fixture { store, .. 
         state: DeliveryState::Sent,
         due_at: None,
         ended_at: Some(Timestamp(50)),
-        ..Delivery::new(&one.id, Alert::new(AlertKind::Test, Timestamp(50), "shop", "test:1".into(), "test".into()))
+        ..Delivery::new(
+            &one.id,
+            Alert::new(AlertKind::Test, Timestamp(50), "shop", "test:1".into(), "test".into()),
+        )
     };
     store.note_alert(&test, &audit("alert.test")).await.unwrap();
     assert_eq!(store.delete_old_alerts(Timestamp(50)).await.unwrap(), 0);

@@ -57,9 +57,9 @@ async fn resolved(url: &Url) -> Result<(String, Vec<SocketAddr>), String> {
         Some(Host::Domain(name)) => name.to_owned(),
         None => return Err("the channel's address names no host".into()),
     };
-    let found = tokio::time::timeout(PATIENCE, tokio::net::lookup_host((host.as_str(), port))).await;
-    let found: Vec<SocketAddr> = match found {
-        Ok(Ok(found)) => found.collect(),
+    let looked = async { tokio::net::lookup_host((host.as_str(), port)).await.map(Vec::from_iter) };
+    let found: Vec<SocketAddr> = match tokio::time::timeout(PATIENCE, looked).await {
+        Ok(Ok(found)) => found,
         Ok(Err(error)) => return Err(format!("`{host}` has no address: {error}")),
         Err(_) => return Err(format!("`{host}` has no address: the name service does not answer")),
     };

@@ -145,13 +145,16 @@ mod tests {
 
     #[tokio::test]
     async fn answers_of_several_lines_are_read_whole_and_refusals_are_told() {
-        with("250-mail.example.org\r\n250-AUTH PLAIN LOGIN\r\n250 STARTTLS\r\n550 no such\r\n", async |session| {
-            let offered = session.greet().await.unwrap();
-            assert!(offers(&offered, "starttls", "") && offers(&offered, "AUTH", "login"));
-            assert!(!offers(&offered, "AUTH", "XOAUTH2") && !offers(&offered, "SIZE", ""));
-            let refused = session.say("RCPT TO:<x@y.de>", 25).await.unwrap_err();
-            assert_eq!(refused, "it said: 550 no such");
-        })
+        with(
+            "250-mail.example.org\r\n250-AUTH PLAIN LOGIN\r\n250 STARTTLS\r\n550 no such\r\n",
+            async |session| {
+                let offered = session.greet().await.unwrap();
+                assert!(offers(&offered, "starttls", "") && offers(&offered, "AUTH", "login"));
+                assert!(!offers(&offered, "AUTH", "XOAUTH2") && !offers(&offered, "SIZE", ""));
+                let refused = session.say("RCPT TO:<x@y.de>", 25).await.unwrap_err();
+                assert_eq!(refused, "it said: 550 no such");
+            },
+        )
         .await;
     }
 

@@ -227,7 +227,10 @@ mod tests {
         let kinds = [AlertKind::RunFailed, AlertKind::RunRecovered, AlertKind::RunLate, AlertKind::Test];
         for kind in kinds {
             let (english, chinese) = (said_of(kind, Language::En), said_of(kind, Language::Zh));
-            assert!(english.is_ascii() && !chinese.is_ascii() && !english.contains('{'), "{english} {chinese}");
+            assert!(
+                english.is_ascii() && !chinese.is_ascii() && !english.contains('{'),
+                "{english} {chinese}"
+            );
         }
     }
 
@@ -236,7 +239,11 @@ mod tests {
         let failure = Failure::new(FailureKind::Exit, "worker-1 ended with exit code 3 after 12s");
         let told = told(AlertKind::RunFailed, Lang::Zh, 0);
         let message = single(Lang::Zh, &channel(Language::Zh), &told, Some(&("train".into(), failure)));
-        assert!(message.lines[0].contains("train") && message.lines[0].contains("退出码 3"), "{:?}", message.lines);
+        assert!(
+            message.lines[0].contains("train") && message.lines[0].contains("退出码 3"),
+            "{:?}",
+            message.lines
+        );
     }
 
     #[test]

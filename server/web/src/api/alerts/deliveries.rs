@@ -43,7 +43,8 @@ pub(crate) async fn deliveries(
     let page = PageQuery { limit: query.limit, cursor: query.cursor };
     let (limit, before) = (page.limit()?, page.after()?);
     let store = web.store();
-    let found = store.alert_deliveries(&project, query.channel.as_deref(), before.as_deref(), limit + 1).await?;
+    let found =
+        store.alert_deliveries(&project, query.channel.as_deref(), before.as_deref(), limit + 1).await?;
     let page = Page::of(found, limit, |delivery| delivery.id.clone());
     Ok(Json(page.map(DeliveryView::from)))
 }

@@ -1,9 +1,7 @@
 //! Channels and messages, as the API shows them and as they are written.
 
 use cubeloom_alerts::{address, quiet};
-use cubeloom_domain::alert::{
-    Alert, AlertKind, Channel, ChannelKind, Delivery, Language, QuietHours, Rules,
-};
+use cubeloom_domain::alert::{Alert, AlertKind, Channel, ChannelKind, Delivery, Language, QuietHours, Rules};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -126,7 +124,11 @@ impl From<Rules> for RulesView {
             waiting_seconds: rules.waiting_seconds,
             repeat_seconds: rules.repeat_seconds,
             language: language.into(),
-            quiet: rules.quiet.map(|quiet| QuietView { from: quiet.from, until: quiet.until, zone: quiet.zone }),
+            quiet: rules.quiet.map(|quiet| QuietView {
+                from: quiet.from,
+                until: quiet.until,
+                zone: quiet.zone,
+            }),
         }
     }
 }
@@ -223,7 +225,9 @@ pub(super) fn read_rules(view: RulesView, found: &mut Found) -> Rules {
         let words: Vec<&str> = AlertKind::OFFERED.iter().map(|kind| kind.as_str()).collect();
         found.wrong("/rules/events", format!("choose at least one of {}", words.join(", ")));
     }
-    if view.pipelines.len() > PIPELINES || !view.pipelines.iter().all(|name| cubeloom_domain::ids::is_label(name)) {
+    if view.pipelines.len() > PIPELINES
+        || !view.pipelines.iter().all(|name| cubeloom_domain::ids::is_label(name))
+    {
         found.wrong("/rules/pipelines", format!("write names of pipelines, at most {PIPELINES}"));
     }
     if !(LEAST_WAIT..=LONGEST).contains(&view.waiting_seconds) {
