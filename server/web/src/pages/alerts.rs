@@ -59,7 +59,7 @@ impl AlertsPage {
     }
 
     /// The channel's name; it goes with its messages.
-    fn channel(&self, id: &str) -> &str {
+    fn channel<'a>(&'a self, id: &'a str) -> &'a str {
         self.channels.iter().find(|channel| channel.id == id).map_or(id, |channel| &channel.name)
     }
 }
