@@ -5,6 +5,7 @@
 pub mod support;
 
 mod accounting;
+mod alerts;
 mod assets;
 mod hostile;
 mod identity;

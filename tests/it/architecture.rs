@@ -10,6 +10,7 @@ use serde_json::Value;
 const ARROWS: &[(&str, &[&str])] = &[
     ("domain", &[]),
     ("admission", &["domain"]),
+    ("alerts", &["domain"]),
     ("compiler", &["domain"]),
     ("store", &["domain"]),
     ("storage", &["domain"]),
@@ -18,7 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("executor-kubernetes", &["domain", "workers"]),
     ("testkit", &["domain"]),
     ("engine", &["domain", "admission", "compiler", "store", "storage"]),
-    ("web", &["domain", "admission", "compiler", "store", "storage"]),
+    ("web", &["domain", "admission", "alerts", "compiler", "store", "storage"]),
     (
         "app",
         &[
@@ -68,7 +69,7 @@ const BEHIND: &[(&str, &[&str])] = &[
 ];
 
 /// Crates without clock, network, database or environment, and what would bring one of these in.
-const PURE: &[&str] = &["domain", "admission", "compiler"];
+const PURE: &[&str] = &["domain", "admission", "alerts", "compiler"];
 const IMPURE: &[&str] = &["tokio", "rustix", "libc", "reqwest", "hyper", "axum"];
 
 #[test]

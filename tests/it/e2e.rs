@@ -24,6 +24,7 @@ macro_rules! files {
 }
 
 files![
+    alerts,
     audit,
     canvas,
     canvas_arrange,

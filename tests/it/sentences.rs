@@ -24,6 +24,7 @@ const SOURCES: &[&str] = &[
     "storage",
     "store",
     "web",
+    "alerts",
 ];
 
 /// Files whose sentences go elsewhere: into a task's log, to the command line, to the server's own

@@ -14,6 +14,7 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const SAME: &[&str] = &[
     "API",
     "CPU",
+    "Slack",
     "CSV",
     "GPU",
     "JSON",

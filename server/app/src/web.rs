@@ -10,13 +10,14 @@ use std::sync::{Arc, Weak};
 use anyhow::Context;
 use cubeloom_domain::template::TemplateSet;
 use cubeloom_engine::Handle;
+use cubeloom_web::alerts::{AlertSettings, SmtpSettings, SmtpTls};
 use cubeloom_web::auth::oidc;
 use cubeloom_web::{Keys, Parts, Settings, TerminalSettings, Web};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::config::{Config, Origin};
+use crate::config::{Config, Origin, Tls};
 use crate::connections::{self, Limits};
 use crate::exit;
 use crate::platform::Platform;
@@ -145,6 +146,7 @@ fn settings(platform: &Platform, url: String) -> anyhow::Result<Settings> {
         oidc: oidc(&platform.config)?,
         terminals: terminals(&platform.config),
         currency: platform.config.settings.accounting.currency.clone(),
+        alerts: alerts(&platform.config)?,
     })
 }
 
@@ -159,23 +161,44 @@ fn terminals(config: &Config) -> TerminalSettings {
     }
 }
 
+/// How alerts are sent.
+fn alerts(config: &Config) -> anyhow::Result<AlertSettings> {
+    let (section, smtp) = (&config.settings.alerts, &config.settings.smtp);
+    let password = hidden("[smtp] password", smtp.password.as_deref())?;
+    let smtp = smtp.host.clone().map(|host| SmtpSettings {
+        host,
+        port: smtp.port,
+        tls: match smtp.tls {
+            Tls::StartTls => SmtpTls::StartTls,
+            Tls::Always => SmtpTls::Always,
+            Tls::Never => SmtpTls::Never,
+        },
+        account: smtp.user.clone().map(|user| (user, password.unwrap_or_default())),
+        from: smtp.from.clone(),
+    });
+    Ok(AlertSettings { private_addresses: section.private_addresses, smtp })
+}
+
+/// A value that the configuration holds itself, or says where it is: `env:NAME`, `file:/path`.
+fn hidden(key: &str, source: Option<&str>) -> anyhow::Result<Option<String>> {
+    let Some(text) = source else { return Ok(None) };
+    Ok(Some(match text.split_once(':') {
+        Some(("file", path)) => {
+            let text = fs::read_to_string(path).with_context(|| format!("{key}: {path} cannot be read"))?;
+            text.trim_end().to_owned()
+        }
+        Some(("env", name)) => {
+            std::env::var(name).with_context(|| format!("{key}: the variable {name} is not set"))?
+        }
+        _ => text.to_owned(),
+    }))
+}
+
 /// The OpenID Connect provider, when one is configured.
 fn oidc(config: &Config) -> anyhow::Result<Option<oidc::Settings>> {
     let section = &config.settings.oidc;
     let Some(issuer) = section.issuer.clone() else { return Ok(None) };
-    let client_secret = match section.client_secret.as_deref().map(|text| (text, text.split_once(':'))) {
-        None => None,
-        Some((_, Some(("file", path)))) => {
-            let text = fs::read_to_string(path);
-            let text = text.with_context(|| format!("[oidc] client_secret: {path} cannot be read"))?;
-            Some(text.trim_end().to_owned())
-        }
-        Some((_, Some(("env", name)))) => {
-            let text = std::env::var(name);
-            Some(text.with_context(|| format!("[oidc] client_secret: the variable {name} is not set"))?)
-        }
-        Some((text, _)) => Some(text.to_owned()),
-    };
+    let client_secret = hidden("[oidc] client_secret", section.client_secret.as_deref())?;
     let domains = section.allowed_domains.split(',').map(str::trim).filter(|domain| !domain.is_empty());
     Ok(Some(oidc::Settings {
         name: if section.name.is_empty() { issuer.clone() } else { section.name.clone() },

@@ -4,6 +4,7 @@
 //! crate; it depends on nothing of ours.
 
 pub mod accounting;
+pub mod alert;
 pub mod approval;
 pub mod belongings;
 pub mod call;

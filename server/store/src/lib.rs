@@ -3,6 +3,7 @@
 //! A [`Store`] is a handle that clones cheaply. What the engine decided in one pass goes through
 //! [`Store::commit`] as one transaction, which holds only while the engine leases the runs that it touches.
 
+mod alerts;
 mod audit;
 mod backend;
 mod backfills;
@@ -64,6 +65,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
 use tokio::sync::{Mutex, MutexGuard, watch};
 
+pub use alerts::{Batch, Settled};
 pub use audit::AuditFilter;
 pub use backend::Backend;
 pub use conditions::PageOf;

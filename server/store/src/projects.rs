@@ -113,7 +113,8 @@ impl Store {
         .await
     }
 
-    /// Deletes a project, with its members, secrets, volumes, registries, hooks and quotas. Tokens for it alone are
+    /// Deletes a project, with its members, secrets, volumes, registries, hooks, quotas, schedules and channels for
+    /// alerts. Tokens for it alone are
     /// revoked, and nobody is invited to it any more. Its history (runs that have ended, versions) stays.
     ///
     /// # Errors
@@ -175,6 +176,8 @@ const OF_PROJECT: &[&str] = &[
     "DELETE FROM schedules WHERE project = $1",
     "DELETE FROM firings WHERE project = $1",
     "DELETE FROM backfills WHERE project = $1",
+    "DELETE FROM alert_deliveries WHERE project = $1",
+    "DELETE FROM alert_channels WHERE project = $1",
     "DELETE FROM links WHERE project = $1 AND used_at IS NULL",
     "DELETE FROM projects WHERE name = $1",
 ];

@@ -18,6 +18,7 @@ const MIGRATIONS: &[(i64, &str)] = &[
     (8, include_str!("../../../migrations/0008_queues.sql")),
     (9, include_str!("../../../migrations/0009_schedules.sql")),
     (10, include_str!("../../../migrations/0010_usage.sql")),
+    (11, include_str!("../../../migrations/0011_alerts.sql")),
 ];
 
 /// Makes two programs that start together take turns; the transaction's end lets go of it.

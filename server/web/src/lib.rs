@@ -5,6 +5,7 @@
 //! [`api`] or [`pages`]. What any of them refuses is an [`error::ApiError`], which becomes a problem document or a page.
 
 mod accounting;
+pub mod alerts;
 pub mod api;
 mod archive;
 mod assets;

@@ -55,7 +55,15 @@ impl Rule {
         let last = self.route.rsplit('/').next().unwrap_or_default();
         let only_looks = matches!(
             last,
-            "validate" | "compile" | "preview" | "import" | "session" | "use" | "cancel" | "provider"
+            "validate"
+                | "compile"
+                | "preview"
+                | "import"
+                | "session"
+                | "use"
+                | "cancel"
+                | "provider"
+                | "test"
         );
         self.method == "POST" && self.route.starts_with("/api/") && !only_looks
     }
@@ -219,6 +227,14 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/api/v1/me/secrets/{secret}", Person, Read),
     row("PUT", "/api/v1/me/secrets/{secret}", Person, Write),
     row("DELETE", "/api/v1/me/secrets/{secret}", Person, Write),
+    // Addresses lead out of the server: owners choose them.
+    row("GET", "/api/v1/projects/{project}/alerts", Editor, Read),
+    row("POST", "/api/v1/projects/{project}/alerts", Owner, Write),
+    row("GET", "/api/v1/projects/{project}/alerts/{channel}", Editor, Read),
+    row("PATCH", "/api/v1/projects/{project}/alerts/{channel}", Owner, Write),
+    row("DELETE", "/api/v1/projects/{project}/alerts/{channel}", Owner, Write),
+    row("POST", "/api/v1/projects/{project}/alerts/{channel}/test", Owner, Write),
+    row("GET", "/api/v1/projects/{project}/alert-deliveries", Editor, Read),
     row("GET", "/api/v1/projects/{project}/volumes", Viewer, Read),
     row("POST", "/api/v1/projects/{project}/volumes", Owner, Write),
     row("GET", "/api/v1/projects/{project}/volumes/{volume}", Viewer, Read),
@@ -315,6 +331,7 @@ pub const POLICY: &[Rule] = &[
     //
     // Pages.
     row("GET", "/projects/{project}/secrets", Viewer, Read),
+    row("GET", "/projects/{project}/alerts", Editor, Read),
     row("GET", "/projects/{project}/storage", Viewer, Read),
     row("GET", "/clusters", Person, Read),
     row("GET", "/sign-in", Anyone, Read),

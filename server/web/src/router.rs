@@ -7,7 +7,7 @@ use axum::{Router, middleware};
 use crate::error::ApiError;
 use crate::live::Hub;
 use crate::state::Web;
-use crate::{api, archive, assets, guard, limits, pages, schedules};
+use crate::{alerts, api, archive, assets, guard, limits, pages, schedules};
 
 /// The whole web. It listens to the engine from now on, for which it needs the runtime.
 pub fn router(web: Web) -> Router {
@@ -15,6 +15,7 @@ pub fn router(web: Web) -> Router {
     limits::sweep(&web);
     archive::start(&web);
     schedules::start(&web);
+    alerts::start(&web);
     let (api, document) = api::router().split_for_parts();
     let routes = Router::new()
         .nest("/api/v1", api.merge(api::document::route(document)))

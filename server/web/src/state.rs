@@ -12,6 +12,7 @@ use cubeloom_domain::{Clock, Timestamp};
 use cubeloom_store::Store;
 use tokio::sync::{broadcast, watch};
 
+use crate::alerts::AlertSettings;
 use crate::archive::Archive;
 use crate::auth::{People, Throttle, oidc, secret};
 use crate::limits::Rates;
@@ -120,6 +121,8 @@ pub struct Settings {
     pub terminals: TerminalSettings,
     /// What prices are in, where that is told.
     pub currency: Option<String>,
+    /// Alerts to people.
+    pub alerts: AlertSettings,
 }
 
 /// What is configured of terminals.

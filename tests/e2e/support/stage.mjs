@@ -23,6 +23,9 @@ export async function stage(server) {
   const { etag } = await api("GET", "/projects/default/pipelines/count");
   const changed = count(4);
   await api("PUT", "/projects/default/pipelines/count", { document: changed, message: "learn for less long" }, { "if-match": etag });
+  // Nobody is there, and the address is refused: the page shows a message that was not taken.
+  const rules = { events: ["run_failed", "task_waiting"], pipelines: ["brittle", "count"] };
+  await api("POST", "/projects/default/alerts", { name: "On duty", kind: "webhook", address: "http://127.0.0.1:9/in", secret: "s3cret", rules });
   const runs = [];
   for (const body of [{ pipeline: "count" }, { pipeline: "count", parameters: { steps: 6 } }, { pipeline: "brittle" }]) {
     runs.push(await start(api, body));
@@ -73,6 +76,7 @@ export const PAGES = (there) => [
     route: "/projects/{project}/models/{model}/versions/{version}",
     path: "/projects/default/models/counter/versions/2",
   },
+  { name: "alerts", route: "/projects/{project}/alerts", path: "/projects/default/alerts" },
   { name: "secrets", route: "/projects/{project}/secrets", path: "/projects/default/secrets" },
   { name: "clusters", route: "/clusters", path: "/clusters" },
   { name: "quotas", route: "/quotas", path: "/quotas" },

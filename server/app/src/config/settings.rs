@@ -24,6 +24,10 @@ pub struct Settings {
     pub terminals: Terminals,
     /// Usage and what it costs.
     pub accounting: Accounting,
+    /// Alerts to people.
+    pub alerts: Alerts,
+    /// The server that takes their e-mail.
+    pub smtp: Smtp,
     /// The engine.
     pub engine: EngineSection,
     /// Secrets that tasks may name.
@@ -215,6 +219,60 @@ pub struct Accounting {
     /// What prices are in, e.g. `EUR`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
+}
+
+/// `[alerts]`
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Alerts {
+    /// Whether receivers may be at addresses of this machine and of private networks.
+    pub private_addresses: bool,
+}
+
+/// `[smtp]`; without a host no e-mail is sent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Smtp {
+    /// The server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// Its port.
+    pub port: u16,
+    /// How the connection is encrypted.
+    pub tls: Tls,
+    /// The account there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Its password: `env:NAME`, `file:/path`, or the password itself. It is never printed.
+    #[serde(serialize_with = "hidden", skip_serializing_if = "Option::is_none")]
+    pub password: Option<String>,
+    /// Who the mails are from.
+    pub from: String,
+}
+
+/// How a connection is encrypted.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tls {
+    /// After the greeting; without, nothing is sent.
+    StartTls,
+    /// From the first byte.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Default for Smtp {
+    fn default() -> Self {
+        Self {
+            host: None,
+            port: 587,
+            tls: Tls::StartTls,
+            user: None,
+            password: None,
+            from: "Cubeloom <cubeloom@localhost>".into(),
+        }
+    }
 }
 
 /// `[engine]`

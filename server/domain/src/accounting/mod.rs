@@ -37,11 +37,7 @@ impl Account {
     pub fn of(job: &Job) -> Self {
         let template = job.template.split_once('@').map_or(job.template.as_str(), |(name, _)| name);
         let roles = job.roles.iter().map(|role| (&role.resources, role.replicas));
-        Self {
-            user: job.user.clone(),
-            template: template.to_owned(),
-            card_parts: card_parts(roles),
-        }
+        Self { user: job.user.clone(), template: template.to_owned(), card_parts: card_parts(roles) }
     }
 
     /// The account of a task of a plan, for somebody.

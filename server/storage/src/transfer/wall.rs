@@ -37,6 +37,19 @@ pub fn is_inner(address: IpAddr) -> bool {
         || METADATA.contains(&address)
 }
 
+/// Whether an address is one of these, or of a private network: where programs are that trust their neighbours.
+#[must_use]
+pub fn is_private(address: IpAddr) -> bool {
+    let private = match plain(address) {
+        IpAddr::V4(short) => {
+            let shared = short.octets()[0] == 100 && short.octets()[1] & 0xc0 == 64;
+            short.is_private() || shared
+        }
+        IpAddr::V6(long) => long.is_unique_local(),
+    };
+    private || is_inner(address)
+}
+
 /// Whether a URL names such an address itself.
 #[must_use]
 pub fn names_inner(url: &str) -> bool {
@@ -97,6 +110,25 @@ impl HttpTransport for Walled {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn private_addresses_are_known_in_every_form() {
+        for private in [
+            "10.0.0.1",
+            "172.16.0.1",
+            "192.168.1.1",
+            "100.64.0.1",
+            "fd12::1",
+            "::ffff:10.0.0.1",
+            "64:ff9b::a00:1",
+            "127.0.0.1",
+        ] {
+            assert!(is_private(private.parse().unwrap()), "{private}");
+        }
+        for public in ["8.8.8.8", "172.32.0.1", "100.128.0.1", "2001:4860:4860::8888"] {
+            assert!(!is_private(public.parse().unwrap()), "{public}");
+        }
+    }
 
     #[test]
     fn inner_addresses_are_known_in_every_form() {

@@ -109,11 +109,7 @@ pub fn attempt(run: &RunId, task: u32, instance: u32, n: u32) -> AttemptRecord {
         workers: 1,
         bindings: Bindings::None,
         usage: UsageSummary::default(),
-        account: Account {
-            user: "ada".into(),
-            template: "command".into(),
-            ..Account::default()
-        },
+        account: Account { user: "ada".into(), template: "command".into(), ..Account::default() },
     }
 }
 

@@ -138,11 +138,8 @@ async fn days_groups_and_what_runs_have_one_total(fixture: Fixture) {
     let mut written = Vec::new();
     for n in 1..4_u64 {
         for at in 0..4_u32 {
-            let account = Account {
-                user: format!("u{}", at % 2),
-                template: format!("t{}", at % 3),
-                card_parts: 250,
-            };
+            let account =
+                Account { user: format!("u{}", at % 2), template: format!("t{}", at % 3), card_parts: 250 };
             let pool = Pool { node_group: (at > 0).then(|| "cards".into()), ..Pool::of("local") };
             let from = i64::from(at) * -20 - 10 - i64::try_from(n).unwrap();
             written.push(AttemptRecord { account, pool, ..ran(&run_id(n), at, (from, from + 30)) });

@@ -4,6 +4,7 @@
     reason = "utoipa::path repeats the types of parameters with a path of its own"
 )]
 
+pub(crate) mod alerts;
 pub mod artifacts;
 pub(crate) mod audit;
 pub(crate) mod budgets;
@@ -85,6 +86,7 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(compile::routes())
         .merge(hooks::routes())
         .merge(schedules::routes())
+        .merge(alerts::routes())
         .merge(schemas::routes())
         .merge(templates::routes())
         .merge(validate::routes())

@@ -8,6 +8,8 @@ use crate::state::Web;
 const EVERY: Duration = Duration::from_secs(60 * 60);
 /// How long ended sessions are kept.
 const SESSIONS: Duration = Duration::from_secs(30 * 86_400);
+/// How long messages that were sent, or given up, are kept.
+const ALERTS: Duration = Duration::from_secs(30 * 86_400);
 
 /// Begins to.
 pub(crate) fn start(web: &Web) {
@@ -20,6 +22,7 @@ pub(crate) fn start(web: &Web) {
             let ago = |time: Duration| cubeloom_domain::Timestamp(web.now().0 - time.as_micros() as i64);
             let swept = async {
                 web.store().delete_old_idempotency(ago(super::once::KEPT)).await?;
+                web.store().delete_old_alerts(ago(ALERTS)).await?;
                 web.store().delete_old_sessions(ago(SESSIONS)).await
             };
             crate::code::sweep(&web).await;

@@ -1,5 +1,6 @@
 //! The pages: askama templates from `/templates`, one page a file.
 
+mod alerts;
 mod api_docs;
 mod asked_for;
 mod audit;
@@ -64,6 +65,7 @@ pub(crate) fn router() -> Router<Web> {
         .route("/docs/api", get(api_docs::list))
         .route("/docs/api/{operation}", get(api_docs::show))
         .route("/projects/{project}/secrets", get(secrets::page))
+        .route("/projects/{project}/alerts", get(alerts::page))
         .route("/projects/{project}/storage", get(storage::page))
         .route("/projects/{project}/calendar", get(calendar::show))
         .route("/projects/{project}/models", get(models::list))

@@ -45,6 +45,10 @@ fn kinds(ada: &Client) -> Vec<Kind> {
     ada.post(&format!("{project}/registries"), &hub).expect(201);
     register(ada, "vision", &json!({"name": "digits", "path": "models/digits/1"}));
     ada.put(&format!("{project}/members/emil"), "", &json!({"role": "viewer"})).expect(201);
+    let ops = json!({"name": "ops", "kind": "webhook", "address": "https://hooks.example.org/in",
+        "rules": {"events": ["run_failed"]}});
+    let alerts = format!("{project}/alerts");
+    let channel = ada.post(&alerts, &ops).expect(201).json()["id"].as_str().unwrap().to_owned();
     let far = json!({"name": "far", "access": "kubeconfig", "kubeconfig": AWAY});
     ada.post("/clusters", &far).expect(201);
     ada.post("/projects", &json!({"name": "sound"})).expect(201);
@@ -73,6 +77,7 @@ fn kinds(ada: &Client) -> Vec<Kind> {
             true,
         ),
         kind(&format!("{project}/models/digits"), "PATCH", json!({"description": "numbers"}), true),
+        kind(&format!("{alerts}/{channel}"), "PATCH", json!({"name": "on duty"}), true),
         kind(&format!("{hooks}/{hook}"), "PATCH", json!({"name": "weekly"}), true),
         kind(&format!("{project}/pipelines/hooked"), "PUT", json!({"document": text + "# changed\n"}), true),
         kind("/clusters/far", "PUT", json!({"access": "kubeconfig", "namespace": "jobs-{project}"}), true),

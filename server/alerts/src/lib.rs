@@ -1,0 +1,14 @@
+//! What alerts look like to each kind of receiver, and when they are sent. Pure: it gives requests and texts as values, which
+//! the web sends.
+
+pub mod address;
+pub mod answer;
+pub mod call;
+pub mod email;
+pub mod message;
+pub mod quiet;
+pub mod retry;
+pub mod sign;
+
+pub use call::{Call, call};
+pub use message::Message;

@@ -1,0 +1,126 @@
+//! A message before it takes a receiver's form.
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::alert::{Alert, Language};
+
+/// The name that is in every message: bots that ask for a keyword are given this one.
+pub const NAME: &str = "Cubeloom";
+
+/// What is told, in the channel's language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The same whenever it is sent again.
+    pub id: String,
+    /// When what it tells happened.
+    pub at: Timestamp,
+    /// The language of its words.
+    pub language: Language,
+    /// One line.
+    pub title: String,
+    /// What else there is to say, a line each.
+    pub lines: Vec<String>,
+    /// Where more can be read: the words and the address.
+    pub link: Option<(String, String)>,
+    /// What happened, as data; several things where they are told together.
+    pub alerts: Vec<Told>,
+}
+
+/// One thing that a message tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The delivery's id.
+    pub id: String,
+    /// What happened.
+    pub alert: Alert,
+    /// The line for it.
+    pub title: String,
+    /// Where more can be read.
+    pub url: Option<String>,
+}
+
+impl Message {
+    /// The title, with the name of who sends it.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        format!("[{NAME}] {}", self.title)
+    }
+
+    /// All of it, for receivers of plain text. What is longer than `most` bytes is cut in its middle part: the link is kept.
+    #[must_use]
+    pub fn plain(&self, most: usize) -> String {
+        let end = self.link.as_ref().map(|(words, url)| format!("\n{words}: {url}")).unwrap_or_default();
+        let mut text = self.headline();
+        for line in &self.lines {
+            text.push('\n');
+            text.push_str(line);
+        }
+        let room = most.saturating_sub(end.len());
+        format!("{}{end}", cut(&text, room))
+    }
+}
+
+/// At most this many bytes of a text, with a sign where it was cut.
+#[must_use]
+pub fn cut(text: &str, most: usize) -> String {
+    const SIGN: &str = "…";
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let mut end = most.saturating_sub(SIGN.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}{SIGN}", &text[..end])
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use cubeloom_domain::RunId;
+    use cubeloom_domain::alert::AlertKind;
+
+    use super::*;
+
+    /// A message with what each form has to be careful with.
+    pub(crate) fn message(language: Language) -> Message {
+        let at = Timestamp(1_790_000_000_000_000);
+        let run = RunId::new(Timestamp(1_789_999_000_000_000), 7);
+        let url = format!("https://cubeloom.example.org/runs/{run}");
+        let (title, line, words) = match language {
+            Language::En => {
+                ("Run of ctr in shop failed", "train: worker-0 ended with <exit> code 3 & said *no*", "Open")
+            }
+            Language::Zh => ("shop 中 ctr 的运行失败", "train：worker-0 以退出码 3 结束", "打开"),
+        };
+        let mut alert = Alert::new(AlertKind::RunFailed, at, "shop", "key".into(), "pipeline:ctr".into());
+        alert.pipeline = Some("ctr".into());
+        alert.run = Some(run);
+        alert.user = Some("ada".into());
+        let told = Told {
+            id: "01k5mqwe00000000000000000a".into(),
+            alert,
+            title: title.into(),
+            url: Some(url.clone()),
+        };
+        Message {
+            id: told.id.clone(),
+            at,
+            language,
+            title: title.into(),
+            lines: vec![line.into()],
+            link: Some((words.into(), url)),
+            alerts: vec![told],
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters_and_keeps_its_link() {
+        let mut long = message(Language::Zh);
+        long.lines = vec!["很长".repeat(400)];
+        for most in 300..320 {
+            let text = long.plain(most);
+            assert!(text.len() <= most && text.len() > most - 4, "{} of {most}", text.len());
+            assert!(text.contains('…') && text.ends_with(&long.link.as_ref().unwrap().1));
+        }
+        assert_eq!(message(Language::En).plain(2000).lines().count(), 3);
+    }
+}

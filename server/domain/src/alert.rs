@@ -1,0 +1,403 @@
+//! Alerts: what happened that people should hear of, by which channels they want to, and what became of each message.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::clock::Timestamp;
+use crate::ids::{RunId, TaskIx};
+use crate::record::RunRecord;
+use crate::state::RunState;
+
+/// What kind of thing happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AlertKind {
+    /// A run failed.
+    RunFailed,
+    /// A run succeeded after the one before it had failed, or after it had failed itself.
+    RunRecovered,
+    /// A run has not ended when it should have.
+    RunLate,
+    /// Instances of a task wait longer than the channel's rule says.
+    TaskWaiting,
+    /// A quota is nearly used.
+    QuotaNearlyUsed,
+    /// A budget is nearly used.
+    BudgetNearlyUsed,
+    /// Somebody wanted to see whether a channel works.
+    Test,
+}
+
+impl AlertKind {
+    /// Those that something raises, and that channels can ask for. A kind is added when its source is.
+    pub const OFFERED: [Self; 3] = [Self::RunFailed, Self::RunRecovered, Self::TaskWaiting];
+
+    /// The word for it, as stored and told.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::RunFailed => "run_failed",
+            Self::RunRecovered => "run_recovered",
+            Self::RunLate => "run_late",
+            Self::TaskWaiting => "task_waiting",
+            Self::QuotaNearlyUsed => "quota_nearly_used",
+            Self::BudgetNearlyUsed => "budget_nearly_used",
+            Self::Test => "test",
+        }
+    }
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alert {
+    /// What kind of thing.
+    pub kind: AlertKind,
+    /// When.
+    pub at: Timestamp,
+    /// The project.
+    pub project: String,
+    /// The pipeline, when it is about one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pipeline: Option<String>,
+    /// The run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub run: Option<RunId>,
+    /// Whether that run is a task of another one.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub within: bool,
+    /// Who started it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub user: Option<String>,
+    /// The task.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub task: Option<String>,
+    /// Of how many of its instances.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub count: Option<u64>,
+    /// Since when.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub since: Option<Timestamp>,
+    /// What is said of it: a sentence of the server's own, in English.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sentence: Option<String>,
+    /// Each channel tells what has this key once.
+    pub key: String,
+    /// What may repeat itself: a channel can tell the same kind of a topic only once in a while.
+    pub topic: String,
+}
+
+impl Alert {
+    /// An alert about nothing in particular yet.
+    #[must_use]
+    pub fn new(kind: AlertKind, at: Timestamp, project: &str, key: String, topic: String) -> Self {
+        Self {
+            kind,
+            at,
+            project: project.into(),
+            pipeline: None,
+            run: None,
+            within: false,
+            user: None,
+            task: None,
+            count: None,
+            since: None,
+            sentence: None,
+            key,
+            topic,
+        }
+    }
+
+    /// That a run has ended. The moment is in the key: a run that is resumed may fail again, and one that is written twice
+    /// has ended once.
+    #[must_use]
+    pub fn of_run(kind: AlertKind, run: &RunRecord) -> Self {
+        let at = run.ended_at.unwrap_or(run.created_at);
+        let key = format!("{}:{}:{}", kind.as_str(), run.id, at.0);
+        Self {
+            pipeline: Some(run.pipeline.clone()),
+            run: Some(run.id.clone()),
+            within: run.parent.is_some(),
+            user: Some(run.acting.clone().unwrap_or_else(|| run.user.clone())),
+            since: run.started_at,
+            sentence: run.message.clone().filter(|_| run.state == RunState::Failed),
+            ..Self::new(kind, at, &run.project, key, format!("pipeline:{}", run.pipeline))
+        }
+    }
+
+    /// What names instances of a task that became ready together, and wait.
+    #[must_use]
+    pub fn waiting_key(run: &RunId, task: TaskIx, ready_at: Timestamp) -> String {
+        format!("waiting:{run}:{}:{}", task.0, ready_at.0)
+    }
+}
+
+/// Where messages go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChannelKind {
+    /// A program that takes JSON.
+    Webhook,
+    /// An incoming webhook of Slack.
+    Slack,
+    /// A custom bot of a Feishu (Lark) group.
+    Feishu,
+    /// A custom robot of a DingTalk group.
+    Dingtalk,
+    /// A robot of a WeCom group.
+    Wecom,
+    /// E-mail.
+    Email,
+}
+
+impl ChannelKind {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Webhook, Self::Slack, Self::Feishu, Self::Dingtalk, Self::Wecom, Self::Email];
+
+    /// The word for it, as stored and shown.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Webhook => "webhook",
+            Self::Slack => "slack",
+            Self::Feishu => "feishu",
+            Self::Dingtalk => "dingtalk",
+            Self::Wecom => "wecom",
+            Self::Email => "email",
+        }
+    }
+
+    /// Whether what is sent can be signed with a secret.
+    #[must_use]
+    pub fn signs(self) -> bool {
+        matches!(self, Self::Webhook | Self::Feishu | Self::Dingtalk)
+    }
+}
+
+impl fmt::Display for ChannelKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The language of messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// English.
+    #[default]
+    En,
+    /// Chinese.
+    Zh,
+}
+
+/// Hours in which nothing is sent: what comes then is told in one message after them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuietHours {
+    /// When they begin, `HH:MM` by the clock of `zone`.
+    pub from: String,
+    /// When they end; earlier than `from` is on the next day.
+    pub until: String,
+    /// The time zone, by its IANA name.
+    pub zone: String,
+}
+
+/// What a channel wants to hear of, and how.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rules {
+    /// Of which kinds.
+    pub events: Vec<AlertKind>,
+    /// Of which pipelines; of all when empty.
+    #[serde(default)]
+    pub pipelines: Vec<String>,
+    /// How long a task must have waited.
+    pub waiting_seconds: u64,
+    /// The same kind of the same topic is told again only after this long; each time when 0.
+    #[serde(default)]
+    pub repeat_seconds: u64,
+    /// The language of messages.
+    #[serde(default)]
+    pub language: Language,
+    /// When nothing is sent.
+    #[serde(default)]
+    pub quiet: Option<QuietHours>,
+}
+
+impl Rules {
+    /// Whether a channel with these rules tells this. A run that is a task of another is told of by that one; who names its
+    /// pipeline hears of it all the same.
+    #[must_use]
+    pub fn want(&self, alert: &Alert) -> bool {
+        let named = alert.pipeline.as_ref().is_some_and(|pipeline| self.pipelines.contains(pipeline));
+        let of_it = named || (self.pipelines.is_empty() && !alert.within) || alert.pipeline.is_none();
+        of_it && self.events.contains(&alert.kind)
+    }
+
+    /// Whether this is a repetition that need not be told: `last` is the newest that was told of the same topic. What is of
+    /// another kind (it had recovered meanwhile) makes it news.
+    #[must_use]
+    pub fn is_repetition(&self, alert: &Alert, last: Option<(AlertKind, Timestamp)>) -> bool {
+        let window = std::time::Duration::from_secs(self.repeat_seconds);
+        last.is_some_and(|(kind, at)| kind == alert.kind && !window.is_zero() && alert.at < at.plus(window))
+    }
+}
+
+/// A way to people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// A ULID.
+    pub id: String,
+    /// The project.
+    pub project: String,
+    /// What it is called.
+    pub name: String,
+    /// Where messages go.
+    pub kind: ChannelKind,
+    /// As much of the address as members may see: the rest often lets whoever has it send.
+    pub shown: String,
+    /// The address, encrypted.
+    pub address: String,
+    /// What messages are signed with, encrypted.
+    pub secret: Option<String>,
+    /// What it wants to hear of.
+    pub rules: Rules,
+    /// Whether it is used.
+    pub enabled: bool,
+    /// Who made it.
+    pub created_by: String,
+    /// Since when there is one.
+    pub created_at: Timestamp,
+    /// Counts its changes, from 1.
+    pub revision: u64,
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeliveryState {
+    /// It is to be sent, or to be tried again.
+    Waiting,
+    /// The receiver took it.
+    Sent,
+    /// Nobody took it for a day, or the channel was switched off.
+    Failed,
+}
+
+impl DeliveryState {
+    /// The word for it, as stored and shown.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Sent => "sent",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// An alert for one channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// A ULID that is made of the channel and the alert's key.
+    pub id: String,
+    /// The channel.
+    pub channel: String,
+    /// What happened.
+    pub alert: Alert,
+    /// What is sent together: its own id, or that of the quiet hours in which it came.
+    pub batch: String,
+    /// What became of it.
+    pub state: DeliveryState,
+    /// When it is sent, or tried again.
+    pub due_at: Option<Timestamp>,
+    /// How often it was tried.
+    pub tries: u32,
+    /// When it was sent, or given up.
+    pub ended_at: Option<Timestamp>,
+    /// What the receiver said last, or why it could not be asked.
+    pub answer: Option<String>,
+}
+
+impl Delivery {
+    /// What is to be sent.
+    #[must_use]
+    pub fn new(channel: &str, alert: Alert) -> Self {
+        let id = delivery_id(alert.at, &[channel, &alert.key]);
+        Self {
+            batch: id.clone(),
+            id,
+            channel: channel.into(),
+            due_at: Some(alert.at),
+            alert,
+            state: DeliveryState::Waiting,
+            tries: 0,
+            ended_at: None,
+            answer: None,
+        }
+    }
+}
+
+/// An id that sorts by its moment and is the same whenever it is made of the same parts: after a crash a message has the id
+/// that it had before, by which receivers know it again.
+#[must_use]
+pub fn delivery_id(at: Timestamp, parts: &[&str]) -> String {
+    let digest = Sha256::digest(parts.join("\0").as_bytes());
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest[..16]);
+    RunId::new(at, u128::from_le_bytes(bytes)).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(pipelines: &[&str], repeat_seconds: u64) -> Rules {
+        Rules {
+            events: vec![AlertKind::RunFailed],
+            pipelines: pipelines.iter().map(ToString::to_string).collect(),
+            waiting_seconds: 1800,
+            repeat_seconds,
+            language: Language::En,
+            quiet: None,
+        }
+    }
+
+    fn alert(kind: AlertKind, pipeline: Option<&str>, within: bool) -> Alert {
+        let alert = Alert::new(kind, Timestamp(90_000_000), "shop", "k".into(), "t".into());
+        Alert { pipeline: pipeline.map(Into::into), within, ..alert }
+    }
+
+    #[test]
+    fn a_channel_hears_of_what_it_asked_for() {
+        let failed = |pipeline, within| alert(AlertKind::RunFailed, pipeline, within);
+        assert!(rules(&[], 0).want(&failed(Some("ctr"), false)));
+        assert!(!rules(&[], 0).want(&failed(Some("ctr"), true)), "the run that it is a task of is told of");
+        assert!(rules(&["ctr"], 0).want(&failed(Some("ctr"), true)));
+        assert!(!rules(&["other"], 0).want(&failed(Some("ctr"), false)));
+        assert!(rules(&["other"], 0).want(&failed(None, false)), "what is of no pipeline is of all");
+        assert!(!rules(&[], 0).want(&alert(AlertKind::RunRecovered, Some("ctr"), false)));
+    }
+
+    #[test]
+    fn only_the_same_again_and_soon_is_a_repetition() {
+        let now = alert(AlertKind::RunFailed, Some("ctr"), false);
+        let (soon, long_ago) = (Timestamp(60_000_000), Timestamp(1));
+        let told = |rules: Rules, last| rules.is_repetition(&now, last);
+        assert!(told(rules(&[], 60), Some((AlertKind::RunFailed, soon))));
+        assert!(!told(rules(&[], 60), Some((AlertKind::RunFailed, long_ago))));
+        assert!(!told(rules(&[], 60), Some((AlertKind::RunRecovered, soon))));
+        assert!(!told(rules(&[], 0), Some((AlertKind::RunFailed, soon))));
+        assert!(!told(rules(&[], 60), None));
+    }
+
+    #[test]
+    fn an_id_is_the_same_for_the_same_and_no_other() {
+        let id = |at, parts: &[&str]| delivery_id(Timestamp(at), parts);
+        assert_eq!(id(5_000, &["a", "b"]), id(5_000, &["a", "b"]));
+        assert_ne!(id(5_000, &["a", "b"]), id(5_000, &["ab"]));
+        assert!(id(5_000, &["x"]) < id(6_000, &["a"]));
+        assert_eq!(id(5_000, &["a"]).len(), 26);
+    }
+}

@@ -1,0 +1,14 @@
+//! Alerts: the channels of projects, and their messages from the moment in which something happens to the one in which the
+//! receiver has taken them.
+//!
+//! A message is written in the transaction of what it tells, so that none is lost, and under a key that its channel has
+//! once, so that none is doubled. What sends it takes it by lease; after a crash it is sent again, under the same id.
+
+mod channels;
+mod history;
+mod outbox;
+mod raise;
+mod waiting;
+
+pub use outbox::{Batch, Settled};
+pub(crate) use raise::ended;

@@ -1,0 +1,157 @@
+//! Messages that are to be sent: taken by lease, held over quiet hours, settled.
+
+use std::time::Duration;
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::alert::{Channel, Delivery, DeliveryState};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, AssertSqlSafe};
+
+use super::history::{COLUMNS, read};
+use crate::Store;
+use crate::error::StoreError;
+use crate::query::{collect, execute, places};
+use crate::values::{Columns, Values};
+
+/// Messages of one channel that are sent together, in their order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    /// The channel.
+    pub channel: Channel,
+    /// At least one.
+    pub deliveries: Vec<Delivery>,
+}
+
+/// What came of sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// The receiver took it.
+    Sent,
+    /// It is tried again at this moment.
+    Again(Timestamp),
+    /// It is not tried again.
+    Failed,
+}
+
+impl Store {
+    /// Leases batches that are due and that nobody holds, the longest due first.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn claim_alerts(
+        &self,
+        owner: &str,
+        now: Timestamp,
+        ttl: Duration,
+        limit: usize,
+    ) -> Result<Vec<Batch>, StoreError> {
+        let mut batches = Vec::new();
+        for batch in self.due(now, limit).await? {
+            let deliveries = self.claim(&batch, owner, now, ttl).await?;
+            let Some(first) = deliveries.first() else { continue };
+            // A channel that was deleted meanwhile took its messages with it.
+            if let Some(channel) = self.alert_channel(&first.channel).await? {
+                batches.push(Batch { channel, deliveries });
+            }
+        }
+        Ok(batches)
+    }
+
+    async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<String>, StoreError> {
+        let mut values = Values::new("alert", 2);
+        values.int(now.0)?.int(limit)?;
+        let sql = "SELECT d.batch FROM alert_deliveries d JOIN alert_channels c ON c.id = d.channel \
+                   WHERE d.due_at <= $1 AND (d.lease_until IS NULL OR d.lease_until < $1) \
+                   GROUP BY d.batch ORDER BY MIN(d.due_at), d.batch LIMIT $2";
+        self.all(sql, values, |row: &AnyRow| Ok(Columns::of("alert", row).text()?.to_owned())).await
+    }
+
+    /// Takes a batch; of two servers that do at once, the second gets nothing.
+    async fn claim(
+        &self,
+        batch: &str,
+        owner: &str,
+        now: Timestamp,
+        ttl: Duration,
+    ) -> Result<Vec<Delivery>, StoreError> {
+        let mut values = Values::texts("alert", &[batch, owner])?;
+        values.int(now.0)?.int(now.plus(ttl).0)?;
+        // Rows are locked in the same order everywhere, else two transactions could wait for each other.
+        let lock = self.backend().pick("", " ORDER BY id FOR NO KEY UPDATE");
+        let sql = format!(
+            "UPDATE alert_deliveries SET lease_owner = $2, lease_until = $4 WHERE id IN ( \
+             SELECT id FROM alert_deliveries WHERE batch = $1 AND due_at <= $3 \
+             AND (lease_until IS NULL OR lease_until < $3){lock}) RETURNING {COLUMNS}"
+        );
+        let mut writer = self.writer().await?;
+        let query = sqlx::query_with(AssertSqlSafe(sql), values.arguments);
+        let mut claimed = collect(writer.get(), query, read).await?;
+        claimed.sort_by(|one, other| one.id.cmp(&other.id));
+        Ok(claimed)
+    }
+
+    /// Lets messages wait until a moment, together with others that wait for the same in the batch `batch`.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn hold_alerts(
+        &self,
+        owner: &str,
+        deliveries: &[Delivery],
+        until: Timestamp,
+        batch: &str,
+    ) -> Result<(), StoreError> {
+        self.transact(async |connection| {
+            let mut values = Values::texts("alert", &[owner, batch])?;
+            values.int(until.0)?;
+            let set = "batch = $2, due_at = $3";
+            update(connection, deliveries, set, values).await
+        })
+        .await
+    }
+
+    /// Writes what came of a try. What another server has taken meanwhile, because this one was too slow, is left to it.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn settle_alerts(
+        &self,
+        owner: &str,
+        deliveries: &[Delivery],
+        settled: Settled,
+        answer: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (state, due, ended) = match settled {
+            Settled::Sent => (DeliveryState::Sent, None, Some(now)),
+            Settled::Again(at) => (DeliveryState::Waiting, Some(at), None),
+            Settled::Failed => (DeliveryState::Failed, None, Some(now)),
+        };
+        self.transact(async |connection| {
+            let mut values = Values::texts("alert", &[owner, state.as_str(), answer])?;
+            values.maybe_time(due)?.maybe_time(ended)?;
+            let set = "state = $2, answer = $3, due_at = $4, ended_at = $5, tries = tries + 1";
+            update(connection, deliveries, set, values).await
+        })
+        .await
+    }
+}
+
+/// Changes messages that the owner of the first value holds, and gives them back.
+async fn update(
+    connection: &mut AnyConnection,
+    deliveries: &[Delivery],
+    set: &str,
+    mut values: Values,
+) -> Result<(), StoreError> {
+    let ids = places(values.len() + 1, deliveries.len());
+    for delivery in deliveries {
+        values.text(&delivery.id)?;
+    }
+    let sql = format!(
+        "UPDATE alert_deliveries SET {set}, lease_owner = NULL, lease_until = NULL \
+         WHERE lease_owner = $1 AND id IN ({ids})"
+    );
+    execute(connection, AssertSqlSafe(sql), values).await?;
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! Receivers that are spoken to by HTTP. Project members choose their addresses: names are resolved once, refused when they
+//! lead inside, and the connection goes to what was found.
+
+use std::error::Error;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use cubeloom_alerts::Call;
+use cubeloom_storage::transfer::wall;
+use reqwest::header::CONTENT_TYPE;
+use url::{Host, Url};
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How much of an answer is read, in bytes.
+const MOST: usize = 16 << 10;
+
+const REFUSED: &str = "the address is one of the server's own machine or of a private network: an administrator can \
+                       allow these with [alerts] private_addresses";
+
+/// What a receiver answered.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) body: String,
+}
+
+/// Sends a request; `Err` says why there is no answer. It never holds the address's path: that is often a secret.
+pub(super) async fn post(call: &Call, inner: bool) -> Result<Answer, String> {
+    let url = Url::parse(&call.url).map_err(|_| "the channel's address is no URL".to_owned())?;
+    let (host, addresses) = resolved(&url).await?;
+    if !inner && addresses.iter().any(|address| wall::is_private(address.ip())) {
+        return Err(REFUSED.into());
+    }
+    let client = client(&host, &addresses).map_err(|error| in_words(&error))?;
+    let mut request = client.post(url).header(CONTENT_TYPE, "application/json").body(call.body.clone());
+    for (name, value) in &call.headers {
+        request = request.header(*name, value);
+    }
+    let mut response = request.send().await.map_err(|error| in_words(&error.without_url()))?;
+    let (status, mut body) = (response.status().as_u16(), Vec::new());
+    // What it has taken it has taken, also when the rest of its answer does not come.
+    while let Ok(Some(chunk)) = response.chunk().await {
+        body.extend_from_slice(&chunk[..chunk.len().min(MOST - body.len())]);
+        if body.len() == MOST {
+            break;
+        }
+    }
+    Ok(Answer { status, body: String::from_utf8_lossy(&body).into_owned() })
+}
+
+/// The host of a URL, and every address that it has.
+async fn resolved(url: &Url) -> Result<(String, Vec<SocketAddr>), String> {
+    let port = url.port_or_known_default().unwrap_or(443);
+    let host = match url.host() {
+        Some(Host::Ipv4(address)) => return Ok((address.to_string(), vec![(address, port).into()])),
+        Some(Host::Ipv6(address)) => return Ok((address.to_string(), vec![(address, port).into()])),
+        Some(Host::Domain(name)) => name.to_owned(),
+        None => return Err("the channel's address names no host".into()),
+    };
+    let looked = async { tokio::net::lookup_host((host.as_str(), port)).await.map(Vec::from_iter) };
+    let found: Vec<SocketAddr> = match tokio::time::timeout(PATIENCE, looked).await {
+        Ok(Ok(found)) => found,
+        Ok(Err(error)) => return Err(format!("`{host}` has no address: {error}")),
+        Err(_) => return Err(format!("`{host}` has no address: the name service does not answer")),
+    };
+    if found.is_empty() { Err(format!("`{host}` has no address")) } else { Ok((host, found)) }
+}
+
+/// A client for these addresses alone, which follows nobody elsewhere.
+fn client(host: &str, addresses: &[SocketAddr]) -> reqwest::Result<reqwest::Client> {
+    // A second call fails because the first one's provider is in place, which is what is wanted.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let begin = || {
+        reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .timeout(PATIENCE)
+            .user_agent(concat!("Cubeloom/", env!("CARGO_PKG_VERSION")))
+            .resolve_to_addrs(host, addresses)
+    };
+    // Minimal machines have no certificates of authorities; plain HTTP must work there all the same.
+    begin().build().or_else(|_| begin().tls_certs_only([]).build())
+}
+
+/// An error with its causes, in one line.
+pub(super) fn in_words(error: &dyn Error) -> String {
+    let mut said = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !said.contains(&more) {
+            said = format!("{said}: {more}");
+        }
+        cause = error.source();
+    }
+    said
+}

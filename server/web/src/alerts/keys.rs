@@ -1,0 +1,41 @@
+//! Addresses and secrets of channels, encrypted like the project's secrets, and bound to their channel.
+
+use cubeloom_domain::alert::Channel;
+use cubeloom_domain::belongings::Owner;
+
+use crate::state::Web;
+
+/// What of a channel is encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Where it sends to.
+    Address,
+    /// What it signs with.
+    Secret,
+}
+
+/// The name that a value is bound to. No secret of a project has a slash in its name.
+fn name(channel: &str, part: Part) -> String {
+    let part = match part {
+        Part::Address => "address",
+        Part::Secret => "secret",
+    };
+    format!("alert/{channel}/{part}")
+}
+
+/// Encrypts a part of a channel.
+pub(crate) fn seal(web: &Web, project: &str, channel: &str, part: Part, value: &str) -> String {
+    let owner = Owner::Project(project.into());
+    web.keys().sealing.seal(web.random(), &owner, &name(channel, part), value)
+}
+
+/// The address and the secret of a channel; `Err` says why they cannot be read.
+pub(super) fn open(web: &Web, channel: &Channel) -> Result<(String, Option<String>), String> {
+    let owner = Owner::Project(channel.project.clone());
+    let open = |part, sealed: &str| {
+        let opened = web.keys().sealing.open(&owner, &name(&channel.id, part), sealed);
+        opened.map_err(|error| format!("the channel's address or secret cannot be read: {error}"))
+    };
+    let secret = channel.secret.as_deref().map(|sealed| open(Part::Secret, sealed)).transpose()?;
+    Ok((open(Part::Address, &channel.address)?, secret))
+}

@@ -1,0 +1,169 @@
+//! As much of SMTP (RFC 5321, 3207, 4954) as it takes to hand one message to one server.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use rustls_platform_verifier::ConfigVerifierExt;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+/// The longest line that is read, and the most lines of an answer.
+const LONGEST: u64 = 4096;
+const LINES: usize = 100;
+
+trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
+
+/// A connection to a server that takes mail.
+pub(super) struct Session(BufReader<Box<dyn Wire>>);
+
+impl Session {
+    /// Connects, and waits for the server's first word.
+    pub(super) async fn open(host: &str, port: u16, encrypted: bool) -> Result<Self, String> {
+        let stream = TcpStream::connect((host, port)).await;
+        let stream = stream.map_err(|error| format!("the mail server cannot be reached: {error}"))?;
+        let wire: Box<dyn Wire> = if encrypted { tls(host, stream).await? } else { Box::new(stream) };
+        let mut session = Self(BufReader::new(wire));
+        session.answer(220).await?;
+        Ok(session)
+    }
+
+    /// Says who calls; what the server offers.
+    pub(super) async fn greet(&mut self) -> Result<String, String> {
+        self.say("EHLO cubeloom", 250).await
+    }
+
+    /// Goes on encrypted, or not at all.
+    pub(super) async fn encrypt(mut self, host: &str, offered: &str) -> Result<Self, String> {
+        if !offers(offered, "STARTTLS", "") {
+            return Err("the mail server offers no STARTTLS: set [smtp] tls to what it has".into());
+        }
+        self.say("STARTTLS", 220).await?;
+        // What came before the encryption could be from anybody.
+        if !self.0.buffer().is_empty() {
+            return Err("the mail server went on unencrypted after STARTTLS".into());
+        }
+        Ok(Self(BufReader::new(tls(host, self.0.into_inner()).await?)))
+    }
+
+    /// Signs in with a name and a password, in the way that the server has.
+    pub(super) async fn sign_in(&mut self, offered: &str, user: &str, password: &str) -> Result<(), String> {
+        if offers(offered, "AUTH", "PLAIN") {
+            let word = STANDARD.encode(format!("\0{user}\0{password}"));
+            return self.say(&format!("AUTH PLAIN {word}"), 235).await.map(drop);
+        }
+        self.say("AUTH LOGIN", 334).await?;
+        self.say(&STANDARD.encode(user), 334).await?;
+        self.say(&STANDARD.encode(password), 235).await.map(drop)
+    }
+
+    /// Says a line; the answer, which must have this code, or one that begins with it.
+    pub(super) async fn say(&mut self, line: &str, wanted: u16) -> Result<String, String> {
+        self.send(format!("{line}\r\n").as_bytes()).await?;
+        self.answer(wanted).await
+    }
+
+    /// Sends the message itself. A point at the beginning of a line is doubled: one alone ends it.
+    pub(super) async fn body(&mut self, text: &str) -> Result<String, String> {
+        let text = format!("\r\n{}", text.trim_end_matches("\r\n")).replace("\r\n.", "\r\n..");
+        self.send(format!("{}\r\n.\r\n", &text[2..]).as_bytes()).await?;
+        self.answer(250).await
+    }
+
+    async fn send(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let wire = self.0.get_mut();
+        let sent = async {
+            wire.write_all(bytes).await?;
+            wire.flush().await
+        };
+        sent.await.map_err(|error: std::io::Error| format!("the connection broke off: {error}"))
+    }
+
+    /// An answer: lines `250-word`, the last one `250 word`.
+    async fn answer(&mut self, wanted: u16) -> Result<String, String> {
+        let mut said: Vec<String> = Vec::new();
+        for _ in 0..LINES {
+            let mut line = String::new();
+            let read = (&mut self.0).take(LONGEST).read_line(&mut line).await;
+            match read {
+                Ok(0) => return Err("the mail server ended the connection".into()),
+                Ok(_) => {}
+                Err(error) => return Err(format!("the connection broke off: {error}")),
+            }
+            let line = line.trim_end().replace(char::is_control, " ");
+            let goes_on = line.as_bytes().get(3) == Some(&b'-');
+            said.push(line);
+            if !goes_on {
+                break;
+            }
+        }
+        let all = said.join("\n");
+        if all.starts_with(&wanted.to_string()) { Ok(all) } else { Err(format!("it said: {all}")) }
+    }
+}
+
+/// Whether an answer to `EHLO` has a keyword, with this parameter.
+fn offers(offered: &str, keyword: &str, parameter: &str) -> bool {
+    offered.lines().any(|line| {
+        let mut words = line.get(4..).unwrap_or_default().split_whitespace();
+        words.next().is_some_and(|word| word.eq_ignore_ascii_case(keyword))
+            && (parameter.is_empty() || words.any(|word| word.eq_ignore_ascii_case(parameter)))
+    })
+}
+
+async fn tls(host: &str, wire: impl Wire + 'static) -> Result<Box<dyn Wire>, String> {
+    // A second call fails because the first one's provider is in place, which is what is wanted.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let failed = |why: &dyn std::fmt::Display| format!("the connection cannot be encrypted: {why}");
+    let config = ClientConfig::with_platform_verifier().map_err(|error| failed(&error))?;
+    let name = ServerName::try_from(host.to_owned()).map_err(|error| failed(&error))?;
+    let stream = TlsConnector::from(Arc::new(config)).connect(name, wire).await;
+    Ok(Box::new(stream.map_err(|error| failed(&error))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::duplex;
+
+    use super::*;
+
+    /// A session with a server that says this, and what is said to it.
+    async fn with(server: &str, work: impl AsyncFnOnce(&mut Session)) -> String {
+        let (near, mut far) = duplex(1 << 16);
+        far.write_all(server.as_bytes()).await.unwrap();
+        let mut session = Session(BufReader::new(Box::new(near)));
+        work(&mut session).await;
+        drop(session);
+        let mut heard = String::new();
+        far.read_to_string(&mut heard).await.unwrap();
+        heard
+    }
+
+    #[tokio::test]
+    async fn answers_of_several_lines_are_read_whole_and_refusals_are_told() {
+        with(
+            "250-mail.example.org\r\n250-AUTH PLAIN LOGIN\r\n250 STARTTLS\r\n550 no such\r\n",
+            async |session| {
+                let offered = session.greet().await.unwrap();
+                assert!(offers(&offered, "starttls", "") && offers(&offered, "AUTH", "login"));
+                assert!(!offers(&offered, "AUTH", "XOAUTH2") && !offers(&offered, "SIZE", ""));
+                let refused = session.say("RCPT TO:<x@y.de>", 25).await.unwrap_err();
+                assert_eq!(refused, "it said: 550 no such");
+            },
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_point_alone_does_not_end_the_message() {
+        let heard = with("250 taken\r\n", async |session| {
+            assert_eq!(session.body(".a\r\n.\r\nb.\r\n").await.unwrap(), "250 taken");
+        })
+        .await;
+        assert_eq!(heard, "..a\r\n..\r\nb.\r\n.\r\n");
+    }
+}

@@ -1,0 +1,261 @@
+//! What messages say, in the channel's language.
+
+use cubeloom_alerts::Message;
+use cubeloom_alerts::message::Told;
+use cubeloom_domain::alert::{Alert, AlertKind, Channel, Delivery, Language, delivery_id};
+use cubeloom_domain::outcome::Failure;
+use cubeloom_domain::state::InstanceState;
+use cubeloom_domain::{RunId, Timestamp};
+use cubeloom_store::StoreError;
+
+use crate::said::said;
+use crate::show;
+use crate::state::Web;
+use crate::texts::{Lang, text, text_with};
+
+/// How many alerts a message for several names.
+const NAMED: usize = 30;
+
+/// The message for what is sent together.
+pub(super) async fn message(
+    web: &Web,
+    channel: &Channel,
+    deliveries: &[Delivery],
+) -> Result<Message, StoreError> {
+    let lang = lang(channel.rules.language);
+    let url = &web.settings().url;
+    let told: Vec<Told> = deliveries
+        .iter()
+        .map(|delivery| Told {
+            id: delivery.id.clone(),
+            title: title(lang, channel, &delivery.alert),
+            url: address(url, &delivery.alert),
+            alert: delivery.alert.clone(),
+        })
+        .collect();
+    match deliveries {
+        [one] => {
+            let failure = failure(web, &one.alert).await?;
+            Ok(single(lang, channel, &told[0], failure.as_ref()))
+        }
+        _ => Ok(digest(lang, channel, url, told)),
+    }
+}
+
+/// A message with which somebody tries a channel.
+pub(crate) fn test_message(web: &Web, channel: &Channel, delivery: &Delivery) -> Message {
+    let lang = lang(channel.rules.language);
+    let told = Told {
+        id: delivery.id.clone(),
+        alert: delivery.alert.clone(),
+        title: title(lang, channel, &delivery.alert),
+        url: Some(format!("{}/projects/{}/alerts", web.settings().url, channel.project)),
+    };
+    single(lang, channel, &told, None)
+}
+
+fn single(lang: Lang, channel: &Channel, told: &Told, failure: Option<&(String, Failure)>) -> Message {
+    Message {
+        id: told.id.clone(),
+        at: told.alert.at,
+        language: channel.rules.language,
+        title: told.title.clone(),
+        lines: lines(lang, &told.alert, failure),
+        link: told.url.clone().map(|url| (text(lang, "alerts.say-open").to_owned(), url)),
+        alerts: vec![told.clone()],
+    }
+}
+
+/// One message for several alerts. Its id is made of theirs: sent again with the same ones, it is the same.
+fn digest(lang: Lang, channel: &Channel, url: &str, told: Vec<Told>) -> Message {
+    let ids: Vec<&str> = told.iter().map(|one| one.id.as_str()).collect();
+    let at = told.iter().map(|one| one.alert.at).max().unwrap_or_default();
+    let n = told.len().to_string();
+    let mut lines: Vec<String> = told
+        .iter()
+        .take(NAMED)
+        .map(|one| format!("{} {}", clock(channel, one.alert.at), one.title))
+        .collect();
+    if told.len() > NAMED {
+        lines.push(text_with(lang, "alerts.say-more", &[("n", told.len() - NAMED)]));
+    }
+    let title = text_with(lang, "alerts.say-digest", &[("n", n.as_str()), ("project", &channel.project)]);
+    let runs = format!("{url}/projects/{}/runs", channel.project);
+    Message {
+        id: delivery_id(at, &ids),
+        at,
+        language: channel.rules.language,
+        title,
+        lines,
+        link: Some((text(lang, "alerts.say-open-runs").to_owned(), runs)),
+        alerts: told,
+    }
+}
+
+/// The time of day by the clock of the channel's quiet hours.
+fn clock(channel: &Channel, at: Timestamp) -> String {
+    let zone = channel.rules.quiet.as_ref().and_then(|quiet| jiff::tz::TimeZone::get(&quiet.zone).ok());
+    let time = jiff::Timestamp::from_microsecond(at.0).unwrap_or_default();
+    time.to_zoned(zone.unwrap_or(jiff::tz::TimeZone::UTC)).strftime("%m-%d %H:%M").to_string()
+}
+
+fn title(lang: Lang, channel: &Channel, alert: &Alert) -> String {
+    let key = match alert.kind {
+        AlertKind::RunFailed => "alerts.say-run-failed",
+        AlertKind::RunRecovered => "alerts.say-run-recovered",
+        AlertKind::RunLate => "alerts.say-run-late",
+        AlertKind::TaskWaiting => "alerts.say-task-waiting",
+        AlertKind::QuotaNearlyUsed => "alerts.say-quota",
+        AlertKind::BudgetNearlyUsed => "alerts.say-budget",
+        AlertKind::Test => "alerts.say-test",
+    };
+    let waited = alert.since.map(|since| alert.at.since(since).as_secs_f64()).unwrap_or_default();
+    let values = [
+        ("project", alert.project.as_str()),
+        ("pipeline", alert.pipeline.as_deref().unwrap_or_default()),
+        ("task", alert.task.as_deref().unwrap_or_default()),
+        ("channel", channel.name.as_str()),
+        ("time", &show::duration(waited)),
+    ];
+    text_with(lang, key, &values)
+}
+
+fn lines(lang: Lang, alert: &Alert, failure: Option<&(String, Failure)>) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some((task, failure)) = failure {
+        let why = said(lang, &failure.message);
+        lines.push(text_with(lang, "alerts.say-why", &[("task", task.as_str()), ("why", &why)]));
+    } else if let Some(sentence) = &alert.sentence {
+        lines.push(said(lang, sentence));
+    }
+    if let Some(count) = alert.count.filter(|count| *count > 1) {
+        lines.push(text_with(lang, "alerts.say-instances", &[("n", count)]));
+    }
+    if let Some(user) = &alert.user {
+        lines.push(text_with(lang, "alerts.say-user", &[("user", user)]));
+    }
+    lines
+}
+
+/// Which task of a failed run failed first, and why.
+async fn failure(web: &Web, alert: &Alert) -> Result<Option<(String, Failure)>, StoreError> {
+    let Some(run) = alert.run.as_ref().filter(|_| alert.kind == AlertKind::RunFailed) else {
+        return Ok(None);
+    };
+    let Some(instance) = web.store().first_failed(run).await? else { return Ok(None) };
+    let InstanceState::Failed { failure } = instance.state else { return Ok(None) };
+    let task = web.store().planned_tasks(run, &[instance.task]).await?.remove(&instance.task);
+    Ok(task.map(|task| (task.name, failure)))
+}
+
+/// Where more can be read of an alert.
+fn address(url: &str, alert: &Alert) -> Option<String> {
+    let of_task = |run: &RunId| match (&alert.kind, &alert.task) {
+        (AlertKind::TaskWaiting, Some(task)) => format!("{url}/runs/{run}/tasks/{task}"),
+        _ => format!("{url}/runs/{run}"),
+    };
+    alert.run.as_ref().map(of_task)
+}
+
+fn lang(language: Language) -> Lang {
+    match language {
+        Language::En => Lang::En,
+        Language::Zh => Lang::Zh,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::alert::{ChannelKind, QuietHours, Rules};
+    use cubeloom_domain::outcome::FailureKind;
+
+    use super::*;
+
+    fn channel(language: Language) -> Channel {
+        let quiet = QuietHours { from: "22:00".into(), until: "07:00".into(), zone: "Asia/Shanghai".into() };
+        Channel {
+            id: "c".into(),
+            project: "shop".into(),
+            name: "ops".into(),
+            kind: ChannelKind::Webhook,
+            shown: String::new(),
+            address: String::new(),
+            secret: None,
+            rules: Rules {
+                events: Vec::new(),
+                pipelines: Vec::new(),
+                waiting_seconds: 60,
+                repeat_seconds: 0,
+                language,
+                quiet: Some(quiet),
+            },
+            enabled: true,
+            created_by: "ada".into(),
+            created_at: Timestamp(1),
+            revision: 1,
+        }
+    }
+
+    fn told(kind: AlertKind, lang: Lang, n: i64) -> Told {
+        let at = Timestamp(1_790_000_000_000_000 + n);
+        let mut alert = Alert::new(kind, at, "shop", format!("k{n}"), "t".into());
+        alert.pipeline = Some("ctr".into());
+        alert.task = Some("train".into());
+        alert.user = Some("ada".into());
+        alert.count = Some(3);
+        alert.since = Some(Timestamp(at.0 - 2_000_000_000));
+        alert.sentence = Some("asks for 8 CPU, 4 are free".into());
+        let channel = channel(Language::En);
+        Told { id: format!("id-{n}"), title: title(lang, &channel, &alert), url: None, alert }
+    }
+
+    fn said_of(kind: AlertKind, language: Language) -> String {
+        let lang = lang(language);
+        single(lang, &channel(language), &told(kind, lang, 0), None).plain(1000)
+    }
+
+    #[test]
+    fn it_says_what_happened_in_the_channels_language() {
+        let english = said_of(AlertKind::TaskWaiting, Language::En);
+        assert_eq!(
+            english,
+            "[Cubeloom] train of ctr in shop has waited for 33 min 20 s\nasks for 8 CPU, 4 are free\n\
+             3 instances of it wait\nstarted by ada"
+        );
+        let chinese = said_of(AlertKind::TaskWaiting, Language::Zh);
+        assert!(chinese.contains("需要 8 CPU，空闲 4"), "{chinese}");
+        let kinds = [AlertKind::RunFailed, AlertKind::RunRecovered, AlertKind::RunLate, AlertKind::Test];
+        for kind in kinds {
+            let (english, chinese) = (said_of(kind, Language::En), said_of(kind, Language::Zh));
+            assert!(
+                english.is_ascii() && !chinese.is_ascii() && !english.contains('{'),
+                "{english} {chinese}"
+            );
+        }
+    }
+
+    #[test]
+    fn why_a_run_failed_is_said_of_the_task() {
+        let failure = Failure::new(FailureKind::Exit, "worker-1 ended with exit code 3 after 12s");
+        let told = told(AlertKind::RunFailed, Lang::Zh, 0);
+        let message = single(Lang::Zh, &channel(Language::Zh), &told, Some(&("train".into(), failure)));
+        assert!(
+            message.lines[0].contains("train") && message.lines[0].contains("退出码 3"),
+            "{:?}",
+            message.lines
+        );
+    }
+
+    #[test]
+    fn a_digest_names_a_bounded_number_and_is_the_same_again() {
+        let many = || (0..50).map(|n| told(AlertKind::RunFailed, Lang::En, n)).collect::<Vec<_>>();
+        let channel = channel(Language::En);
+        let (one, again) = (digest(Lang::En, &channel, "u", many()), digest(Lang::En, &channel, "u", many()));
+        assert_eq!(one, again);
+        assert_eq!((one.lines.len(), one.alerts.len()), (NAMED + 1, 50));
+        // 14:13 UTC is 22:13 in Shanghai.
+        assert_eq!(one.lines[0], "09-21 22:13 Run of ctr in shop failed");
+        assert_eq!(one.lines[NAMED], "and 20 more");
+        assert_ne!(digest(Lang::En, &channel, "u", many().split_off(1)).id, one.id);
+    }
+}

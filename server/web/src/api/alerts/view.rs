@@ -1,0 +1,271 @@
+//! Channels and messages, as the API shows them and as they are written.
+
+use cubeloom_alerts::{address, quiet};
+use cubeloom_domain::alert::{Alert, AlertKind, Channel, ChannelKind, Delivery, Language, QuietHours, Rules};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::check::Found;
+use crate::state::Web;
+use crate::time::{Time, maybe};
+
+/// The most channels of a project.
+pub(super) const CHANNELS: usize = 50;
+/// The most pipelines that a channel names.
+const PIPELINES: usize = 200;
+/// The longest address, and the longest secret.
+const ADDRESS: usize = 4000;
+const SECRET: usize = 500;
+/// Spans, in seconds: a minute, and thirty days.
+const LEAST_WAIT: u64 = 60;
+const LONGEST: u64 = 30 * 86_400;
+
+/// What of a channel people choose.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RulesView {
+    /// Of which kinds of events it tells: `run_failed`, `run_recovered` (a run succeeded after one had failed),
+    /// `task_waiting`.
+    pub events: Vec<String>,
+    /// Of which pipelines; of all when empty.
+    #[serde(default)]
+    pub pipelines: Vec<String>,
+    /// How long a task must have waited, in seconds; half an hour when absent.
+    #[serde(default = "half_an_hour")]
+    #[schema(minimum = 60, maximum = 2_592_000)]
+    pub waiting_seconds: u64,
+    /// The same of the same pipeline or task is told again only after this long; each time when 0.
+    #[serde(default)]
+    #[schema(maximum = 2_592_000)]
+    pub repeat_seconds: u64,
+    /// The language of messages: `en` or `zh`.
+    #[serde(default = "english")]
+    pub language: String,
+    /// Hours in which nothing is sent; what comes then is told in one message after them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quiet: Option<QuietView>,
+}
+
+/// Hours in which nothing is sent.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QuietView {
+    /// When they begin, `HH:MM`.
+    #[schema(example = "22:00")]
+    pub from: String,
+    /// When they end; earlier than `from` is on the next day.
+    #[schema(example = "07:30")]
+    pub until: String,
+    /// The time zone, by its IANA name.
+    #[schema(example = "Asia/Shanghai")]
+    pub zone: String,
+}
+
+fn half_an_hour() -> u64 {
+    1800
+}
+
+fn english() -> String {
+    "en".into()
+}
+
+/// A way by which alerts of the project reach people.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ChannelView {
+    /// Its id.
+    pub id: String,
+    /// What it is called.
+    pub name: String,
+    /// `webhook`, `slack`, `feishu`, `dingtalk`, `wecom` or `email`.
+    pub kind: &'static str,
+    /// Where it sends to, without what lets others send there, too.
+    pub address: String,
+    /// Whether its messages are signed.
+    pub signed: bool,
+    /// What it tells, and how.
+    pub rules: RulesView,
+    /// Whether it is used.
+    pub enabled: bool,
+    /// Who made it.
+    pub created_by: String,
+    /// Since when there is one.
+    pub created_at: Time,
+    /// Counts its changes.
+    pub revision: u64,
+}
+
+impl From<Channel> for ChannelView {
+    fn from(channel: Channel) -> Self {
+        Self {
+            id: channel.id,
+            name: channel.name,
+            kind: channel.kind.as_str(),
+            address: channel.shown,
+            signed: channel.secret.is_some(),
+            rules: channel.rules.into(),
+            enabled: channel.enabled,
+            created_by: channel.created_by,
+            created_at: Time(channel.created_at),
+            revision: channel.revision,
+        }
+    }
+}
+
+impl From<Rules> for RulesView {
+    fn from(rules: Rules) -> Self {
+        let language = match rules.language {
+            Language::En => "en",
+            Language::Zh => "zh",
+        };
+        Self {
+            events: rules.events.iter().map(|kind| kind.as_str().to_owned()).collect(),
+            pipelines: rules.pipelines,
+            waiting_seconds: rules.waiting_seconds,
+            repeat_seconds: rules.repeat_seconds,
+            language: language.into(),
+            quiet: rules.quiet.map(|quiet| QuietView {
+                from: quiet.from,
+                until: quiet.until,
+                zone: quiet.zone,
+            }),
+        }
+    }
+}
+
+/// A message and what became of it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DeliveryView {
+    /// Its id, which receivers get, too.
+    pub id: String,
+    /// The channel.
+    pub channel: String,
+    /// The kind of event.
+    pub kind: &'static str,
+    /// The pipeline that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<String>,
+    /// The run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// The task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// `waiting`, `sent` or `failed`.
+    pub state: &'static str,
+    /// When what it tells happened.
+    pub created_at: Time,
+    /// When it is sent, or tried again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub due_at: Option<Time>,
+    /// How often it was tried.
+    pub tries: u32,
+    /// When it was sent, or given up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Time>,
+    /// What the receiver said last, or why it could not be asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+}
+
+impl From<Delivery> for DeliveryView {
+    fn from(delivery: Delivery) -> Self {
+        let Alert { kind, at, pipeline, run, task, .. } = delivery.alert;
+        Self {
+            id: delivery.id,
+            channel: delivery.channel,
+            kind: kind.as_str(),
+            pipeline,
+            run: run.map(|run| run.to_string()),
+            task,
+            state: delivery.state.as_str(),
+            created_at: Time(at),
+            due_at: maybe(delivery.due_at),
+            tries: delivery.tries,
+            ended_at: maybe(delivery.ended_at),
+            answer: delivery.answer,
+        }
+    }
+}
+
+/// The kind of channel that a word means.
+pub(super) fn kind_of(web: &Web, word: &str, found: &mut Found) -> ChannelKind {
+    let kind = ChannelKind::ALL.into_iter().find(|kind| kind.as_str() == word);
+    if kind.is_none() {
+        let words: Vec<&str> = ChannelKind::ALL.iter().map(|kind| kind.as_str()).collect();
+        found.wrong("/kind", format!("`{word}` is no kind of channel: write one of {}", words.join(", ")));
+    }
+    if kind == Some(ChannelKind::Email) && web.settings().alerts.smtp.is_none() {
+        found.wrong("/kind", "the server sends no e-mail: an administrator can set [smtp] host");
+    }
+    kind.unwrap_or(ChannelKind::Webhook)
+}
+
+/// An address that fits the kind.
+pub(super) fn check_address(kind: ChannelKind, text: &str, found: &mut Found) {
+    found.text("/address", text, ADDRESS);
+    if let Some(wrong) = address::mistake(kind, text.trim()) {
+        found.wrong("/address", wrong);
+    }
+}
+
+/// A secret, where the kind has one.
+pub(super) fn check_secret(kind: ChannelKind, secret: &str, found: &mut Found) {
+    found.text("/secret", secret, SECRET);
+    if !kind.signs() && !secret.is_empty() {
+        found.wrong("/secret", "messages to this kind of channel are not signed: leave the secret out");
+    }
+}
+
+/// Rules, when they can be followed.
+pub(super) fn read_rules(view: RulesView, found: &mut Found) -> Rules {
+    let offered = |word: &String| AlertKind::OFFERED.into_iter().find(|kind| kind.as_str() == word);
+    let events: Vec<AlertKind> = view.events.iter().filter_map(offered).collect();
+    if events.is_empty() || events.len() < view.events.len() {
+        let words: Vec<&str> = AlertKind::OFFERED.iter().map(|kind| kind.as_str()).collect();
+        found.wrong("/rules/events", format!("choose at least one of {}", words.join(", ")));
+    }
+    if view.pipelines.len() > PIPELINES
+        || !view.pipelines.iter().all(|name| cubeloom_domain::ids::is_label(name))
+    {
+        found.wrong("/rules/pipelines", format!("write names of pipelines, at most {PIPELINES}"));
+    }
+    if !(LEAST_WAIT..=LONGEST).contains(&view.waiting_seconds) {
+        found.wrong("/rules/waiting_seconds", "write a time from one minute to 30 days");
+    }
+    if view.repeat_seconds > LONGEST {
+        found.wrong("/rules/repeat_seconds", "write a time of at most 30 days");
+    }
+    let language = match view.language.as_str() {
+        "zh" => Language::Zh,
+        "en" => Language::En,
+        other => {
+            found.wrong("/rules/language", format!("`{other}` is no language of messages: write en or zh"));
+            Language::En
+        }
+    };
+    let quiet = view.quiet.map(|quiet| QuietHours { from: quiet.from, until: quiet.until, zone: quiet.zone });
+    for (field, wrong) in quiet.iter().flat_map(quiet::mistakes) {
+        found.wrong(&format!("/rules/quiet/{field}"), wrong);
+    }
+    Rules {
+        events,
+        pipelines: view.pipelines,
+        waiting_seconds: view.waiting_seconds,
+        repeat_seconds: view.repeat_seconds,
+        language,
+        quiet,
+    }
+}
+
+/// As the audit log has it.
+pub(super) fn audited(channel: &Channel) -> Value {
+    json!({
+        "name": channel.name,
+        "kind": channel.kind,
+        "address": channel.shown,
+        "signed": channel.secret.is_some(),
+        "rules": channel.rules,
+        "enabled": channel.enabled,
+    })
+}
