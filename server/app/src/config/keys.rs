@@ -134,6 +134,7 @@ pub const KEYS: &[Key] = &[
         "none",
         "what prices are in, as it is shown: EUR, CNY, credits",
     ),
+    key(
         "alerts",
         "private_addresses",
         Kind::Flag,
