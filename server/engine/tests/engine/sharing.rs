@@ -56,7 +56,7 @@ async fn set_quota(server: &Server, quota: Quota) {
     let queue = Queue::Project("default".into());
     let record = QueueRecord { queue, parent: None, quotas: [(pool, quota)].into(), revision: 0 };
     let entry = entry("queue.set");
-    let allowed = |_: &[QueueRecord]| Ok::<(), std::convert::Infallible>(());
+    let allowed = |_: &[QueueRecord], _: &[QueueRecord]| Ok::<(), std::convert::Infallible>(());
     server.store.put_queue(&record, None, &entry, allowed).await.unwrap().unwrap();
 }
 
