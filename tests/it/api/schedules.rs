@@ -9,7 +9,8 @@ use super::support::{Client, Server, Who};
 
 const PIPELINES: &str = "/projects/default/pipelines";
 /// A pipeline, and its first task, which says its date.
-const SAYS: &str = "tasks: [{name: say, template: command, arguments: {command: [echo, \"{{ run.date }}\"]}}]";
+const SAYS: &str =
+    "tasks: [{name: say, template: command, arguments: {command: [echo, \"{{ run.date }}\"]}}]";
 
 fn document(name: &str, schedule: &str) -> Value {
     let schedule = if schedule.is_empty() { String::new() } else { format!("schedule: {{{schedule}}}\n") };
@@ -78,12 +79,14 @@ fn a_schedule_fires_each_date_once_in_the_name_of_who_set_it() {
     assert!(page.contains("The schedule does not run") && page.contains("emil may not start runs"), "{page}");
     owner.post(&format!("{schedule}/resume"), &json!({})).expect(200);
     assert_eq!(owner.get(&schedule).expect(200).json()["set_by"], "olga");
-    let theirs = |found: &Value| items(found).iter().any(|one| one["state"] == "started" && one["user"] == "olga");
+    let theirs =
+        |found: &Value| items(found).iter().any(|one| one["state"] == "started" && one["user"] == "olga");
     until(&owner, &history("tick"), theirs);
     owner.put(member, &etag, &json!({"role": "editor"})).expect(200);
 
     let log = owner.get("/projects/default/audit?limit=200").expect(200).json();
-    let did = |action: &str, via: &str| items(&log).iter().any(|one| one["action"] == action && one["via"] == via);
+    let did =
+        |action: &str, via: &str| items(&log).iter().any(|one| one["action"] == action && one["via"] == via);
     assert!(did("run.start", "schedule"), "{log:#}");
     assert!(items(&log).iter().any(|one| one["action"] == "schedule.resume"));
 }
@@ -107,7 +110,9 @@ fn a_paused_schedule_does_not_fire_and_makes_up_for_nothing() {
     assert_eq!(items(&editor.get(&history("tick")).expect(200).json()).len(), items(&before).len());
     // A new version does not wake it.
     let etag = editor.get(&format!("{PIPELINES}/tick")).expect(200).etag();
-    editor.put(&format!("{PIPELINES}/tick"), &etag, &document("tick", "every: 2s, catch_up: all")).expect(200);
+    editor
+        .put(&format!("{PIPELINES}/tick"), &etag, &document("tick", "every: 2s, catch_up: all"))
+        .expect(200);
     assert_eq!(editor.get(&schedule).expect(200).json()["active"], false);
     let resumed = editor.post(&format!("{schedule}/resume"), &json!({})).expect(200).json();
     assert_eq!(resumed["active"], true);

@@ -11,9 +11,9 @@ use super::baseline::Baseline;
 use super::document::Document;
 use super::figures::Figures;
 use super::moments::Numbers;
-use super::{part, schedule};
 use super::site::Site;
 use super::watch::{Came, Watch};
+use super::{part, schedule};
 
 /// The variable that names the point to die at.
 pub const POINT: &str = "CUBELOOM_FAILPOINT";

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use cubeloom_domain::{Clock, Timestamp};
 use cubeloom_domain::identity::{AuditEntry, Role, User};
 use cubeloom_domain::schedule::{Firing, FiringState, Trigger};
+use cubeloom_domain::{Clock, Timestamp};
 use cubeloom_store::{Expected, FiringFilter, NewVersion, RunFilter, Store};
 
 use cubeloom_testkit::clock::SystemClock;
@@ -138,7 +138,8 @@ fn check(site: &Site, figures: &mut Figures) {
         if !of_dates.insert(run.cause.date) {
             wrong(format!("a date has two runs, one is {}", run.id));
         }
-        let entered = dates.iter().any(|date| date.run.as_ref() == Some(&run.id) && Some(date.date) == run.cause.date);
+        let entered =
+            dates.iter().any(|date| date.run.as_ref() == Some(&run.id) && Some(date.date) == run.cause.date);
         if !entered {
             wrong(format!("the run {} is entered at no date", run.id));
         }
@@ -148,7 +149,8 @@ fn check(site: &Site, figures: &mut Figures) {
             wrong(format!("the date {} has no run", date.date));
         }
     }
-    let unfinished = dates.iter().filter(|date| !matches!(date.state, FiringState::Started | FiringState::Due));
+    let unfinished =
+        dates.iter().filter(|date| !matches!(date.state, FiringState::Started | FiringState::Due));
     for date in unfinished {
         wrong(format!("the date {} is {}: {:?}", date.date, date.state.as_str(), date.detail));
     }
