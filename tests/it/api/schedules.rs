@@ -256,6 +256,14 @@ fn what_cannot_start_says_why_and_a_date_waits_for_the_one_before() {
     let found = until(&editor, &history("slow"), |found| count(found, "skipped") >= 2);
     assert_eq!(count(&found, "started"), 1, "{found:#}");
     assert_eq!(items(&found)[0]["why"], "running");
+    // Nothing of it is left behind.
+    for name in ["needs", "chain", "slow"] {
+        editor.post(&format!("{PIPELINES}/{name}/schedule/pause"), &json!({})).expect(200);
+    }
+    let started = items(&found).iter().find(|one| one["state"] == "started").unwrap();
+    let run = format!("/runs/{}", started["run"].as_str().unwrap());
+    editor.post(&format!("{run}/cancel"), &json!({})).expect(202);
+    until(&editor, &run, |run| run["state"] == "cancelled");
 }
 
 #[test]

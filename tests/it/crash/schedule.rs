@@ -66,8 +66,8 @@ async fn prepare(store: &Store) {
         revision: 1,
     };
     store.create_user(&user, None, &entry("user.create", now)).await.expect("a user");
-    let member = store.put_member(PROJECT, &user.id, Role::Editor, None, &entry("member.put", now));
-    member.await.expect("a member");
+    let joined = entry("member.put", now);
+    store.put_member(PROJECT, &user.id, Role::Editor, None, &joined).await.expect("a member");
     let new = NewVersion {
         project: PROJECT.into(),
         name: NAME.into(),
