@@ -19,7 +19,6 @@ const LAST: usize = 50;
 #[template(path = "alerts.html")]
 struct AlertsPage {
     frame: Frame,
-    project: String,
     channels: Vec<ChannelView>,
     deliveries: Vec<DeliveryView>,
     /// What the script works with, as JSON.
@@ -82,5 +81,5 @@ pub(crate) async fn page(
         "kinds": kinds.map(ChannelKind::as_str).collect::<Vec<_>>(),
         "events": AlertKind::OFFERED.map(AlertKind::as_str),
     }))?;
-    html(&AlertsPage { frame, project, channels, deliveries, carried })
+    html(&AlertsPage { frame, channels, deliveries, carried })
 }
