@@ -31,6 +31,11 @@ export function quotaIn(queue: Queue, pool: string): Quota {
   return { ...NOTHING, ...queue.quotas[pool] };
 }
 
+/** An amount as it is said: a number, or a text. */
+export function shown(amount: unknown): string {
+  return typeof amount === "string" || typeof amount === "number" ? String(amount) : "";
+}
+
 /** A part of a JSON pointer. */
 function escaped(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
@@ -50,7 +55,7 @@ export function parents(quotas: Quotas, queue: Pick<Queue, "kind" | "name">): [s
 /** The fields of a queue. */
 export function fields(quotas: Quotas, queue: Queue, pool: string): HTMLElement[] {
   const quota = quotaIn(queue, pool);
-  const parts: [keyof Quota & string, string][] = [["guarantee", t("quotas.guarantee")], ["limit", t("quotas.most")]];
+  const parts: [keyof Quota, string][] = [["guarantee", t("quotas.guarantee")], ["limit", t("quotas.most")]];
   if (queue.kind === "project") parts.push(["per_person", t("quotas.per-person")]);
   const grid = h("div", { class: parts.length === 2 ? "quota-amounts two" : "quota-amounts" },
     h("span", { class: "field-label" }), ...parts.map(([, word]) => h("span", { class: "field-label", "aria-hidden": "true" }, word)));
@@ -73,7 +78,7 @@ export function fields(quotas: Quotas, queue: Queue, pool: string): HTMLElement[
 
 function cell(pool: string, part: string, word: string, resource: string, amounts: Amounts): HTMLElement {
   const present = amounts[resource];
-  const control = input(present === undefined ? "" : String(present));
+  const control = input(shown(present));
   control.dataset["part"] = part;
   control.dataset["resource"] = resource;
   control.setAttribute("aria-label", t("quotas.amount-of", { part: word, resource: resourceWord(resource) }));
@@ -109,7 +114,7 @@ export function told(form: HTMLFormElement, queue: Queue, pool: string): { paren
     const amounts = (part === "guarantee" ? quota.guarantee : part === "limit" ? quota.limit : quota.per_person) as Amounts;
     amounts[resource] = control.value.trim();
   }
-  const { [pool]: _, ...others } = queue.quotas;
+  const others = Object.fromEntries(Object.entries(queue.quotas).filter(([name]) => name !== pool));
   const parent = said(data, "parent") || null;
   return { parent, quotas: isNothing(quota) ? others : { ...others, [pool]: quota } };
 }

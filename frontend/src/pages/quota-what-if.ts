@@ -7,7 +7,7 @@ import { field, input, said, select } from "../core/fields";
 import { onSubmit } from "../core/form";
 import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
-import { quotaIn, resourceWord, type Queue, type Quotas } from "./quota-form";
+import { quotaIn, resourceWord, shown, type Queue, type Quotas } from "./quota-form";
 import { Preview, type Edit } from "./quota-preview";
 
 const BINARY: Record<string, number> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15 };
@@ -43,7 +43,7 @@ function changed({ pool, resource }: Move, queue: Queue, more: number): Edit {
   const quota = quotaIn(queue, pool);
   const has = (amounts: unknown): number | null => {
     const text = (amounts as Record<string, unknown> | undefined)?.[resource];
-    return text === undefined ? null : amount(resource, String(text));
+    return text === undefined ? null : amount(resource, shown(text));
   };
   const then = Math.max(0, (has(quota.guarantee) ?? 0) + more);
   const limit = has(quota.limit);
