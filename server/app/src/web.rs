@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::config::{Config, Origin, Tls};
+use crate::config::{Config, Encryption, Origin};
 use crate::connections::{self, Limits};
 use crate::exit;
 use crate::platform::Platform;
@@ -169,9 +169,9 @@ fn alerts(config: &Config) -> anyhow::Result<AlertSettings> {
         host,
         port: smtp.port,
         tls: match smtp.tls {
-            Tls::StartTls => SmtpTls::StartTls,
-            Tls::Always => SmtpTls::Always,
-            Tls::Never => SmtpTls::Never,
+            Encryption::StartTls => SmtpTls::StartTls,
+            Encryption::Always => SmtpTls::Always,
+            Encryption::Never => SmtpTls::Never,
         },
         account: smtp.user.clone().map(|user| (user, password.unwrap_or_default())),
         from: smtp.from.clone(),

@@ -105,7 +105,9 @@ impl Upsert {
                 let query = sqlx::query_with::<Any, _>(sql, values.arguments);
                 match self.returned {
                     Some(_) => returned.extend(query.fetch_all(&mut *connection).await?),
-                    None => drop(query.execute(&mut *connection).await?),
+                    None => {
+                        query.execute(&mut *connection).await?;
+                    }
                 }
             }
         }

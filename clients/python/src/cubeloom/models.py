@@ -107,6 +107,98 @@ class BehindView(TypedDict):
     """
 
 
+class BudgetBody(TypedDict):
+    """
+    What a project may spend from a month on.
+    """
+
+    amount: NotRequired[str | None]
+    """
+    How much in each month, e.g. `1200` or `99.50`; absent: nothing bounds it from then on.
+    """
+    warn_percent: NotRequired[int]
+    """
+    From how many hundredths of it on the project is marked, from 1 to 100.
+    """
+    stop: NotRequired[bool]
+    """
+    Whether nothing new is started once it is spent; what runs goes on.
+    """
+
+
+class BudgetStandingView(TypedDict):
+    """
+    How much of this month's budget is spent.
+    """
+
+    month: str
+    """
+    The month, UTC.
+    """
+    amount: str
+    """
+    What there is to spend, with a point.
+    """
+    spent: str
+    """
+    What is spent, also by what still runs.
+    """
+    percent: int
+    """
+    How many hundredths that is, rounded down.
+    """
+    level: str
+    """
+    `within`, `warned` (the project is marked), `spent`, or `stopped` (nothing new is started).
+    """
+    warn_percent: int
+    """
+    From how many hundredths on the project is marked.
+    """
+    stop: bool
+    """
+    Whether nothing new is started once it is spent.
+    """
+
+
+class BudgetView(TypedDict):
+    """
+    What a project may spend in each month, from a month on until the next budget.
+    """
+
+    month: str
+    """
+    The first month, UTC, e.g. `2026-01`.
+    """
+    amount: NotRequired[str | None]
+    """
+    How much, with a point; absent where nothing bounds it from then on.
+    """
+    warn_percent: int
+    """
+    From how many hundredths of it on the project is marked.
+    """
+    stop: bool
+    """
+    Whether nothing new is started once it is spent.
+    """
+    revision: int
+    """
+    Counts its changes, from 1: its ETag.
+    """
+
+
+class CancelBackfill(TypedDict):
+    """
+    What a back-fill is cancelled with.
+    """
+
+    runs: NotRequired[bool]
+    """
+    Whether its runs that go on are stopped, too.
+    """
+
+
 class CheckedTask(TypedDict):
     """
     A task of a checked document.
@@ -383,6 +475,57 @@ class FieldChange(TypedDict):
     after: NotRequired[dict[str, Any]]
     """
     How it is; absent when it is not there.
+    """
+
+
+class FiguresView(TypedDict):
+    """
+    What was held and used, and what it costs. Amounts of money are texts with a point, exact to a millionth.
+    """
+
+    cpu_hours: float
+    """
+    Cores times hours that were asked for.
+    """
+    used_cpu_hours: float
+    """
+    Cores times hours that were used.
+    """
+    memory_gib_hours: float
+    """
+    GiB of memory times hours that were asked for.
+    """
+    used_memory_gib_hours: float
+    """
+    GiB of memory at the peak times the hours that the job ran.
+    """
+    gpu_hours: float
+    """
+    Graphics cards times hours.
+    """
+    attempts: int
+    """
+    Attempts that ended.
+    """
+    failed: int
+    """
+    Those of them that failed; an attempt whose place was needed for another did not.
+    """
+    cost: str
+    """
+    What it costs.
+    """
+    cpu_cost: str
+    """
+    What the CPU costs of it.
+    """
+    memory_cost: str
+    """
+    What the memory costs of it.
+    """
+    gpu_cost: str
+    """
+    What the graphics cards cost of it.
     """
 
 
@@ -665,6 +808,29 @@ class ModelChange(TypedDict):
     """
 
 
+class NewBackfill(TypedDict):
+    """
+    A back-fill that somebody wants.
+    """
+
+    first: str
+    """
+    From this day or moment on, in the schedule's time zone, or in UTC.
+    """
+    last: str
+    """
+    Until this day (its end) or moment, which must have come.
+    """
+    parallelism: NotRequired[int | None]
+    """
+    How many of its runs may go on at the same time; 1 when absent.
+    """
+    again: NotRequired[bool]
+    """
+    Also dates with a run that has ended.
+    """
+
+
 class NewDocument(TypedDict):
     """
     A document that is to be stored.
@@ -723,6 +889,37 @@ class NewPassword(TypedDict):
     password: str
     """
     The new one.
+    """
+
+
+class NewPrice(TypedDict):
+    """
+    A new price.
+    """
+
+    cluster: str
+    """
+    The cluster.
+    """
+    node_group: NotRequired[str | None]
+    """
+    The node group; absent for every node whose group has no price of its own.
+    """
+    valid_from: NotRequired[str | None]
+    """
+    The first day, UTC; today when absent.
+    """
+    cpu_hour: NotRequired[str]
+    """
+    What an hour of one core costs, e.g. `0.04`.
+    """
+    memory_gib_hour: NotRequired[str]
+    """
+    What an hour of one GiB of memory costs.
+    """
+    gpu_hour: NotRequired[str]
+    """
+    What an hour of one graphics card costs.
     """
 
 
@@ -956,7 +1153,49 @@ class OutputsView(TypedDict):
     """
 
 
-class Item13(TypedDict):
+class Item4(TypedDict):
+    """
+    What a project may spend in each month, from a month on until the next budget.
+    """
+
+    month: str
+    """
+    The first month, UTC, e.g. `2026-01`.
+    """
+    amount: NotRequired[str | None]
+    """
+    How much, with a point; absent where nothing bounds it from then on.
+    """
+    warn_percent: int
+    """
+    From how many hundredths of it on the project is marked.
+    """
+    stop: bool
+    """
+    Whether nothing new is started once it is spent.
+    """
+    revision: int
+    """
+    Counts its changes, from 1: its ETag.
+    """
+
+
+class PageBudgetView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item4]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item18(TypedDict):
     """
     What a task reported.
     """
@@ -984,7 +1223,7 @@ class PageOutputsView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item13]
+    items: list[Item18]
     """
     The items, in the list's order.
     """
@@ -1266,6 +1505,25 @@ What a file looks like, as far as that can be shown.
 """
 
 
+class PriceChange(TypedDict):
+    """
+    What a price is changed to.
+    """
+
+    cpu_hour: NotRequired[str]
+    """
+    What an hour of one core costs.
+    """
+    memory_gib_hour: NotRequired[str]
+    """
+    What an hour of one GiB of memory costs.
+    """
+    gpu_hour: NotRequired[str]
+    """
+    What an hour of one graphics card costs.
+    """
+
+
 class ProblemView(TypedDict):
     """
     One mistake in what was sent.
@@ -1358,6 +1616,16 @@ class ProjectChange(TypedDict):
     keeping: NotRequired[KeepingView | None]
 
 
+QuietView = TypedDict(
+    'QuietView',
+    {
+        'from': str,
+        'until': str,
+        'zone': str,
+    },
+)
+
+
 class QuotaBody(TypedDict):
     """
     What a queue has of a pool. Amounts are by resource: `cpu`, `memory`, `gpus`, `gpus/TYPE`, `pods`, `runs`.
@@ -1386,6 +1654,25 @@ class QuotaBody(TypedDict):
     per_person: NotRequired[dict[str, Any]]
     """
     The most that one person's jobs may hold of it; of a project only.
+    """
+
+
+class RatesBody(TypedDict):
+    """
+    What an hour costs: amounts with a point, to a millionth; nothing where one is absent.
+    """
+
+    cpu_hour: NotRequired[str]
+    """
+    Of one core.
+    """
+    memory_gib_hour: NotRequired[str]
+    """
+    Of one GiB of memory.
+    """
+    gpu_hour: NotRequired[str]
+    """
+    Of one graphics card.
     """
 
 
@@ -1438,6 +1725,50 @@ class RoleView(TypedDict):
     Memory of each, in bytes.
     """
     gpu: NotRequired[GpuView | None]
+
+
+class RulesView(TypedDict):
+    """
+    What of a channel people choose.
+    """
+
+    events: list[str]
+    """
+    Of which kinds of events it tells: `run_failed`, `run_recovered` (a run succeeded after one had failed),
+    `task_waiting`.
+    """
+    pipelines: NotRequired[list[str]]
+    """
+    Of which pipelines; of all when empty.
+    """
+    waiting_seconds: NotRequired[int]
+    """
+    How long a task must have waited, in seconds; half an hour when absent.
+    """
+    repeat_seconds: NotRequired[int]
+    """
+    The same of the same pipeline or task is told again only after this long; each time when 0.
+    """
+    language: NotRequired[str]
+    """
+    The language of messages: `en` or `zh`.
+    """
+    quiet: NotRequired[QuietView | None]
+
+
+class RunDate(TypedDict):
+    """
+    The run of a date that somebody wants now.
+    """
+
+    date: str
+    """
+    The logical date: a day (its first moment) or a moment, in the schedule's time zone, or a moment in UTC.
+    """
+    again: NotRequired[bool]
+    """
+    Also when the date has a run that has ended.
+    """
 
 
 class RunnableView(TypedDict):
@@ -1797,6 +2128,21 @@ class TerminalWish(TypedDict):
     """
 
 
+class TestView(TypedDict):
+    """
+    What came of a test message.
+    """
+
+    sent: bool
+    """
+    Whether the receiver took it.
+    """
+    answer: str
+    """
+    What the receiver answered, or why it could not be asked.
+    """
+
+
 class TextView(TypedDict):
     """
     A text in both languages.
@@ -1907,6 +2253,53 @@ class UploadedView(TypedDict):
     """
     How many files it holds.
     """
+
+
+class UsageGroup(FiguresView):
+    """
+    A group: what it is grouped by is there, the rest is absent.
+    """
+
+    day: NotRequired[str | None]
+    """
+    The day, UTC, e.g. `2026-01-31`.
+    """
+    project: NotRequired[str | None]
+    """
+    The project.
+    """
+    user: NotRequired[str | None]
+    """
+    Whom it ran for.
+    """
+    pipeline: NotRequired[str | None]
+    """
+    The pipeline, of the project.
+    """
+    template: NotRequired[str | None]
+    """
+    The task template.
+    """
+    cluster: NotRequired[str | None]
+    """
+    The cluster.
+    """
+    node_group: NotRequired[str | None]
+    """
+    Its node group; absent for nodes of no group.
+    """
+
+
+UsageReport = TypedDict(
+    'UsageReport',
+    {
+        'from': str,
+        'to': str,
+        'currency': NotRequired[str | None],
+        'groups': list[UsageGroup],
+        'total': FiguresView,
+    },
+)
 
 
 class UsageView(TypedDict):
@@ -2441,6 +2834,149 @@ class AuditView(TypedDict):
     """
 
 
+class BackfillView(TypedDict):
+    """
+    A back-fill.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    project: str
+    """
+    The project.
+    """
+    pipeline: str
+    """
+    The pipeline.
+    """
+    first: str
+    """
+    The first moment.
+    """
+    last: str
+    """
+    The last moment.
+    """
+    parallelism: int
+    """
+    How many of its runs may go on at the same time.
+    """
+    state: str
+    """
+    `running`, `done` or `cancelled`.
+    """
+    total: int
+    """
+    How many dates it took up.
+    """
+    due: int
+    """
+    Of these, those still to start.
+    """
+    running: int
+    """
+    Those whose run goes on.
+    """
+    succeeded: int
+    """
+    Those whose run has succeeded.
+    """
+    failed: int
+    """
+    Those whose run failed, was cancelled, or could not be started.
+    """
+    cancelled: int
+    """
+    Those that did not start because it was cancelled.
+    """
+    created_by: str
+    """
+    The name of who wants it.
+    """
+    created_at: str
+    """
+    Since when.
+    """
+    cancelled_by: NotRequired[str | None]
+    """
+    Who cancelled it.
+    """
+    cancelled_at: NotRequired[str | None]
+
+
+class ChannelChange(TypedDict):
+    """
+    What changes; what is absent stays.
+    """
+
+    name: NotRequired[str | None]
+    """
+    What it is called.
+    """
+    address: NotRequired[str | None]
+    """
+    Where it sends to.
+    """
+    secret: NotRequired[str | None]
+    """
+    What messages are signed with; an empty one for not at all.
+    """
+    rules: NotRequired[RulesView | None]
+    enabled: NotRequired[bool | None]
+    """
+    Whether it is used. What a channel has still to send is given up when it is switched off.
+    """
+
+
+class ChannelView(TypedDict):
+    """
+    A way by which alerts of the project reach people.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    name: str
+    """
+    What it is called.
+    """
+    kind: str
+    """
+    `webhook`, `slack`, `feishu`, `dingtalk`, `wecom` or `email`.
+    """
+    address: str
+    """
+    Where it sends to, without what lets others send there, too.
+    """
+    signed: bool
+    """
+    Whether its messages are signed.
+    """
+    rules: RulesView
+    """
+    What it tells, and how.
+    """
+    enabled: bool
+    """
+    Whether it is used.
+    """
+    created_by: str
+    """
+    Who made it.
+    """
+    created_at: str
+    """
+    Since when there is one.
+    """
+    revision: int
+    """
+    Counts its changes.
+    """
+
+
 class CheckedView(TypedDict):
     """
     What can be said about a document.
@@ -2722,6 +3258,112 @@ class CreatedUser(UserView):
     link: NotRequired[str | None]
     """
     The one-time link with which they set a password, when none was given; shown only now.
+    """
+
+
+class DateView(TypedDict):
+    """
+    What became of one date.
+    """
+
+    project: str
+    """
+    The project.
+    """
+    pipeline: str
+    """
+    The pipeline.
+    """
+    date: str
+    """
+    The logical date.
+    """
+    state: str
+    """
+    `coming`, `due` (its run is to start), `started`, `missed`, `skipped`, `refused`, `failed` or `cancelled`.
+    """
+    trigger: str
+    """
+    What asked for it: `schedule`, `backfill` or `person`.
+    """
+    user: str
+    """
+    In whose name it runs.
+    """
+    why: NotRequired[str | None]
+    """
+    Why it waits or has no run, as a word: `past_underway`, `past_failed`, `running`, `paused`, `missed`,
+    `user_gone`, `user_disabled`, `user_no_editor`, `invalid`, `unavailable`, `backfill_cancelled` or
+    `pipeline_deleted`.
+    """
+    detail: NotRequired[str | None]
+    """
+    More of that, in words.
+    """
+    run: NotRequired[str | None]
+    """
+    The run, while there is one.
+    """
+    run_state: NotRequired[str | None]
+    """
+    Its state.
+    """
+    late: bool
+    """
+    Whether it has not succeeded when it should have.
+    """
+    backfill: NotRequired[str | None]
+    """
+    The back-fill that it belongs to.
+    """
+
+
+class DeliveryView(TypedDict):
+    """
+    A message and what became of it.
+    """
+
+    id: str
+    """
+    Its id, which receivers get, too.
+    """
+    channel: str
+    """
+    The channel.
+    """
+    kind: str
+    """
+    The kind of event.
+    """
+    pipeline: NotRequired[str | None]
+    """
+    The pipeline that it is about.
+    """
+    run: NotRequired[str | None]
+    """
+    The run.
+    """
+    task: NotRequired[str | None]
+    """
+    The task.
+    """
+    state: str
+    """
+    `waiting`, `sent` or `failed`.
+    """
+    created_at: str
+    """
+    When what it tells happened.
+    """
+    due_at: NotRequired[str | None]
+    tries: int
+    """
+    How often it was tried.
+    """
+    ended_at: NotRequired[str | None]
+    answer: NotRequired[str | None]
+    """
+    What the receiver said last, or why it could not be asked.
     """
 
 
@@ -3340,6 +3982,33 @@ class ModelView(TypedDict):
     """
 
 
+class NewChannel(TypedDict):
+    """
+    A channel that is to be.
+    """
+
+    name: str
+    """
+    What it is called.
+    """
+    kind: str
+    """
+    `webhook`, `slack`, `feishu`, `dingtalk`, `wecom` or `email`.
+    """
+    address: str
+    """
+    A URL; for e-mail addresses, separated by commas. It is stored encrypted and not shown whole again.
+    """
+    secret: NotRequired[str]
+    """
+    What messages are signed with, where the kind signs any: `webhook`, `feishu`, `dingtalk`.
+    """
+    rules: RulesView
+    """
+    What it tells, and how.
+    """
+
+
 class NewCluster(ClusterBody):
     """
     A cluster that is to be.
@@ -3601,7 +4270,292 @@ class PageAuditView(TypedDict):
     """
 
 
-class Item4(TypedDict):
+class Item3(TypedDict):
+    """
+    A back-fill.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    project: str
+    """
+    The project.
+    """
+    pipeline: str
+    """
+    The pipeline.
+    """
+    first: str
+    """
+    The first moment.
+    """
+    last: str
+    """
+    The last moment.
+    """
+    parallelism: int
+    """
+    How many of its runs may go on at the same time.
+    """
+    state: str
+    """
+    `running`, `done` or `cancelled`.
+    """
+    total: int
+    """
+    How many dates it took up.
+    """
+    due: int
+    """
+    Of these, those still to start.
+    """
+    running: int
+    """
+    Those whose run goes on.
+    """
+    succeeded: int
+    """
+    Those whose run has succeeded.
+    """
+    failed: int
+    """
+    Those whose run failed, was cancelled, or could not be started.
+    """
+    cancelled: int
+    """
+    Those that did not start because it was cancelled.
+    """
+    created_by: str
+    """
+    The name of who wants it.
+    """
+    created_at: str
+    """
+    Since when.
+    """
+    cancelled_by: NotRequired[str | None]
+    """
+    Who cancelled it.
+    """
+    cancelled_at: NotRequired[str | None]
+
+
+class PageBackfillView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item3]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item5(TypedDict):
+    """
+    A way by which alerts of the project reach people.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    name: str
+    """
+    What it is called.
+    """
+    kind: str
+    """
+    `webhook`, `slack`, `feishu`, `dingtalk`, `wecom` or `email`.
+    """
+    address: str
+    """
+    Where it sends to, without what lets others send there, too.
+    """
+    signed: bool
+    """
+    Whether its messages are signed.
+    """
+    rules: RulesView
+    """
+    What it tells, and how.
+    """
+    enabled: bool
+    """
+    Whether it is used.
+    """
+    created_by: str
+    """
+    Who made it.
+    """
+    created_at: str
+    """
+    Since when there is one.
+    """
+    revision: int
+    """
+    Counts its changes.
+    """
+
+
+class PageChannelView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item5]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item7(TypedDict):
+    """
+    What became of one date.
+    """
+
+    project: str
+    """
+    The project.
+    """
+    pipeline: str
+    """
+    The pipeline.
+    """
+    date: str
+    """
+    The logical date.
+    """
+    state: str
+    """
+    `coming`, `due` (its run is to start), `started`, `missed`, `skipped`, `refused`, `failed` or `cancelled`.
+    """
+    trigger: str
+    """
+    What asked for it: `schedule`, `backfill` or `person`.
+    """
+    user: str
+    """
+    In whose name it runs.
+    """
+    why: NotRequired[str | None]
+    """
+    Why it waits or has no run, as a word: `past_underway`, `past_failed`, `running`, `paused`, `missed`,
+    `user_gone`, `user_disabled`, `user_no_editor`, `invalid`, `unavailable`, `backfill_cancelled` or
+    `pipeline_deleted`.
+    """
+    detail: NotRequired[str | None]
+    """
+    More of that, in words.
+    """
+    run: NotRequired[str | None]
+    """
+    The run, while there is one.
+    """
+    run_state: NotRequired[str | None]
+    """
+    Its state.
+    """
+    late: bool
+    """
+    Whether it has not succeeded when it should have.
+    """
+    backfill: NotRequired[str | None]
+    """
+    The back-fill that it belongs to.
+    """
+
+
+class PageDateView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item7]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item8(TypedDict):
+    """
+    A message and what became of it.
+    """
+
+    id: str
+    """
+    Its id, which receivers get, too.
+    """
+    channel: str
+    """
+    The channel.
+    """
+    kind: str
+    """
+    The kind of event.
+    """
+    pipeline: NotRequired[str | None]
+    """
+    The pipeline that it is about.
+    """
+    run: NotRequired[str | None]
+    """
+    The run.
+    """
+    task: NotRequired[str | None]
+    """
+    The task.
+    """
+    state: str
+    """
+    `waiting`, `sent` or `failed`.
+    """
+    created_at: str
+    """
+    When what it tells happened.
+    """
+    due_at: NotRequired[str | None]
+    tries: int
+    """
+    How often it was tried.
+    """
+    ended_at: NotRequired[str | None]
+    answer: NotRequired[str | None]
+    """
+    What the receiver said last, or why it could not be asked.
+    """
+
+
+class PageDeliveryView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item8]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item9(TypedDict):
     """
     Something in a folder.
     """
@@ -3630,7 +4584,7 @@ class PageEntryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item4]
+    items: list[Item9]
     """
     The items, in the list's order.
     """
@@ -3640,7 +4594,7 @@ class PageEntryView(TypedDict):
     """
 
 
-class Item5(TypedDict):
+class Item10(TypedDict):
     """
     An attempt of an earlier or this run.
     """
@@ -3686,7 +4640,7 @@ class PageHistoryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item5]
+    items: list[Item10]
     """
     The items, in the list's order.
     """
@@ -3696,7 +4650,7 @@ class PageHistoryView(TypedDict):
     """
 
 
-class Item6(TypedDict):
+class Item11(TypedDict):
     """
     A URL that starts a pipeline.
     """
@@ -3741,7 +4695,7 @@ class PageHookView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item6]
+    items: list[Item11]
     """
     The items, in the list's order.
     """
@@ -3751,7 +4705,7 @@ class PageHookView(TypedDict):
     """
 
 
-class Item8(TypedDict):
+class Item13(TypedDict):
     """
     A link that was not used yet, without its secret.
     """
@@ -3799,7 +4753,7 @@ class PageLinkView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item8]
+    items: list[Item13]
     """
     The items, in the list's order.
     """
@@ -3809,7 +4763,7 @@ class PageLinkView(TypedDict):
     """
 
 
-class Item9(TypedDict):
+class Item14(TypedDict):
     """
     Somebody's place in a project.
     """
@@ -3849,7 +4803,7 @@ class PageMemberView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item9]
+    items: list[Item14]
     """
     The items, in the list's order.
     """
@@ -3859,7 +4813,7 @@ class PageMemberView(TypedDict):
     """
 
 
-class Item10(TypedDict):
+class Item15(TypedDict):
     """
     A version of a model; it never changes, but for the aliases that stand for it.
     """
@@ -3951,7 +4905,7 @@ class PageModelVersionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item10]
+    items: list[Item15]
     """
     The items, in the list's order.
     """
@@ -3961,7 +4915,7 @@ class PageModelVersionView(TypedDict):
     """
 
 
-class Item11(TypedDict):
+class Item16(TypedDict):
     """
     A model.
     """
@@ -4002,7 +4956,7 @@ class PageModelView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item11]
+    items: list[Item16]
     """
     The items, in the list's order.
     """
@@ -4012,7 +4966,7 @@ class PageModelView(TypedDict):
     """
 
 
-class Item12(TypedDict):
+class Item17(TypedDict):
     """
     Something that the cluster told of an attempt: why a worker waits, what could not be mounted, where one was placed.
     """
@@ -4044,7 +4998,7 @@ class PageNoticeView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item12]
+    items: list[Item17]
     """
     The items, in the list's order.
     """
@@ -4054,7 +5008,57 @@ class PageNoticeView(TypedDict):
     """
 
 
-class Item15(TypedDict):
+class Item20(RatesBody):
+    """
+    A price of a node group, or of a cluster's nodes whose group has none.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    cluster: str
+    """
+    The cluster.
+    """
+    node_group: NotRequired[str | None]
+    """
+    The node group; absent for every node whose group has no price of its own.
+    """
+    valid_from: str
+    """
+    The first day on which it is valid, UTC, until the next price of the same.
+    """
+    user: str
+    """
+    Who entered or changed it last.
+    """
+    open: bool
+    """
+    Whether it may still be changed: the statements of the month in which it began have not gone out.
+    """
+    revision: int
+    """
+    Counts its changes, from 1: its ETag.
+    """
+
+
+class PagePriceView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item20]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item21(TypedDict):
     """
     A project.
     """
@@ -4084,6 +5088,7 @@ class Item15(TypedDict):
     Where its jobs may go.
     """
     logs_behind: NotRequired[BehindView | None]
+    budget: NotRequired[BudgetStandingView | None]
     created_at: str
     """
     Since when there is one.
@@ -4099,7 +5104,7 @@ class PageProjectView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item15]
+    items: list[Item21]
     """
     The items, in the list's order.
     """
@@ -4109,7 +5114,7 @@ class PageProjectView(TypedDict):
     """
 
 
-class Item16(TypedDict):
+class Item22(TypedDict):
     """
     A change of the tree.
     """
@@ -4145,7 +5150,7 @@ class PageQuotaChangeView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item16]
+    items: list[Item22]
     """
     The items, in the list's order.
     """
@@ -4155,7 +5160,7 @@ class PageQuotaChangeView(TypedDict):
     """
 
 
-class Item17(TypedDict):
+class Item23(TypedDict):
     """
     A registry of container images.
     """
@@ -4191,7 +5196,7 @@ class PageRegistryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item17]
+    items: list[Item23]
     """
     The items, in the list's order.
     """
@@ -4201,7 +5206,7 @@ class PageRegistryView(TypedDict):
     """
 
 
-class Item18(TypedDict):
+class Item24(TypedDict):
     """
     A run.
     """
@@ -4261,6 +5266,12 @@ class Item18(TypedDict):
     The parameters that it was started with, without the pipeline's own defaults.
     """
     parent: NotRequired[ParentView | None]
+    trigger: str
+    """
+    What started it: `person`, `schedule`, `backfill`, `hook` or `task`.
+    """
+    logical_date: NotRequired[str | None]
+    late_at: NotRequired[str | None]
 
 
 class PageRunView(TypedDict):
@@ -4268,7 +5279,7 @@ class PageRunView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item18]
+    items: list[Item24]
     """
     The items, in the list's order.
     """
@@ -4278,7 +5289,7 @@ class PageRunView(TypedDict):
     """
 
 
-class Item19(TypedDict):
+class Item25(TypedDict):
     """
     A secret, without its value: that is never shown.
     """
@@ -4314,7 +5325,7 @@ class PageSecretView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item19]
+    items: list[Item25]
     """
     The items, in the list's order.
     """
@@ -4324,7 +5335,7 @@ class PageSecretView(TypedDict):
     """
 
 
-class Item20(TypedDict):
+class Item26(TypedDict):
     """
     A browser in which you are signed in.
     """
@@ -4364,7 +5375,7 @@ class PageSessionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item20]
+    items: list[Item26]
     """
     The items, in the list's order.
     """
@@ -4374,7 +5385,7 @@ class PageSessionView(TypedDict):
     """
 
 
-class Item22(TypedDict):
+class Item28(TypedDict):
     """
     A template in a list.
     """
@@ -4414,7 +5425,7 @@ class PageTemplateSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item22]
+    items: list[Item28]
     """
     The items, in the list's order.
     """
@@ -4424,7 +5435,7 @@ class PageTemplateSummaryView(TypedDict):
     """
 
 
-class Item23(TypedDict):
+class Item29(TypedDict):
     """
     A token, without its secret part.
     """
@@ -4458,7 +5469,7 @@ class PageTokenView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item23]
+    items: list[Item29]
     """
     The items, in the list's order.
     """
@@ -4468,7 +5479,7 @@ class PageTokenView(TypedDict):
     """
 
 
-class Item24(TypedDict):
+class Item30(TypedDict):
     """
     A person.
     """
@@ -4517,7 +5528,7 @@ class PageUserView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item24]
+    items: list[Item30]
     """
     The items, in the list's order.
     """
@@ -4527,7 +5538,7 @@ class PageUserView(TypedDict):
     """
 
 
-class Item25(TypedDict):
+class Item31(TypedDict):
     """
     One version of a pipeline.
     """
@@ -4567,7 +5578,7 @@ class PageVersionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item25]
+    items: list[Item31]
     """
     The items, in the list's order.
     """
@@ -4577,7 +5588,7 @@ class PageVersionView(TypedDict):
     """
 
 
-class Item26(TypedDict):
+class Item32(TypedDict):
     """
     A volume.
     """
@@ -4617,7 +5628,7 @@ class PageVolumeView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item26]
+    items: list[Item32]
     """
     The items, in the list's order.
     """
@@ -4662,6 +5673,29 @@ class PipelineView(VersionView):
     """
 
 
+class PositionView(FiguresView):
+    """
+    What was held of a node group while one price was valid.
+    """
+
+    cluster: str
+    """
+    The cluster.
+    """
+    node_group: NotRequired[str | None]
+    """
+    The node group; absent for nodes of no group.
+    """
+    price_since: NotRequired[str | None]
+    """
+    Since when the price is valid; absent where there is none.
+    """
+    price: RatesBody
+    """
+    What an hour costs.
+    """
+
+
 class PreviewBody(TypedDict):
     """
     Edits that are tried together.
@@ -4670,6 +5704,41 @@ class PreviewBody(TypedDict):
     edits: list[EditBody]
     """
     At most 20.
+    """
+
+
+class PriceView(RatesBody):
+    """
+    A price of a node group, or of a cluster's nodes whose group has none.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    cluster: str
+    """
+    The cluster.
+    """
+    node_group: NotRequired[str | None]
+    """
+    The node group; absent for every node whose group has no price of its own.
+    """
+    valid_from: str
+    """
+    The first day on which it is valid, UTC, until the next price of the same.
+    """
+    user: str
+    """
+    Who entered or changed it last.
+    """
+    open: bool
+    """
+    Whether it may still be changed: the statements of the month in which it began have not gone out.
+    """
+    revision: int
+    """
+    Counts its changes, from 1: its ETag.
     """
 
 
@@ -4734,6 +5803,7 @@ class ProjectView(TypedDict):
     Where its jobs may go.
     """
     logs_behind: NotRequired[BehindView | None]
+    budget: NotRequired[BudgetStandingView | None]
     created_at: str
     """
     Since when there is one.
@@ -4837,6 +5907,29 @@ class QuotasView(TypedDict):
     queues: list[QueueView]
     """
     Groups and projects, each behind the group that it is in. Members see their projects and the groups above these.
+    """
+
+
+class RangeDateView(TypedDict):
+    """
+    One date of a range.
+    """
+
+    date: str
+    """
+    The date.
+    """
+    state: str
+    """
+    `none`, or as in the history.
+    """
+    run: NotRequired[str | None]
+    """
+    The run.
+    """
+    run_state: NotRequired[str | None]
+    """
+    Its state.
     """
 
 
@@ -4973,6 +6066,12 @@ class RunView(TypedDict):
     The parameters that it was started with, without the pipeline's own defaults.
     """
     parent: NotRequired[ParentView | None]
+    trigger: str
+    """
+    What started it: `person`, `schedule`, `backfill`, `hook` or `task`.
+    """
+    logical_date: NotRequired[str | None]
+    late_at: NotRequired[str | None]
 
 
 class SaidView(QueueBody):
@@ -5014,6 +6113,51 @@ class SavedPipeline(TypedDict):
     created_at: str
     """
     When.
+    """
+
+
+class ScheduleView(TypedDict):
+    """
+    How the schedule of a pipeline stands.
+    """
+
+    project: str
+    """
+    The project.
+    """
+    pipeline: str
+    """
+    The pipeline.
+    """
+    schedule: NotRequired[dict[str, Any] | None]
+    """
+    The schedule, as the newest version has it; absent when it has none.
+    """
+    active: bool
+    """
+    Whether it fires.
+    """
+    set_by: str
+    """
+    The name of who set it, or made it theirs: it runs in their name.
+    """
+    set_at: str
+    """
+    When.
+    """
+    refused: NotRequired[str | None]
+    """
+    Why it cannot run in their name any more: `user_gone`, `user_disabled` or `user_no_editor`. Whoever resumes it
+    makes it theirs.
+    """
+    paused_by: NotRequired[str | None]
+    """
+    Who paused it.
+    """
+    paused_at: NotRequired[str | None]
+    next: list[str]
+    """
+    The next dates, also while it is paused.
     """
 
 
@@ -5149,6 +6293,46 @@ class StartedView(TypedDict):
     """
     What runs, and probably not as meant.
     """
+
+
+class StatementView(TypedDict):
+    """
+    What a project held in a month, and what it costs.
+    """
+
+    project: str
+    """
+    The project.
+    """
+    month: str
+    """
+    The month, UTC, e.g. `2026-01`.
+    """
+    open: bool
+    """
+    Whether the month goes on.
+    """
+    currency: NotRequired[str | None]
+    """
+    What prices are in; absent where the settings name nothing.
+    """
+    positions: list[PositionView]
+    """
+    What was held of each node group while one price was valid.
+    """
+    pipelines: list[UsageGroup]
+    """
+    The same by pipeline.
+    """
+    users: list[UsageGroup]
+    """
+    The same by person.
+    """
+    total: FiguresView
+    """
+    All of it.
+    """
+    budget: NotRequired[BudgetView | None]
 
 
 class StructureView(TypedDict):
@@ -5440,6 +6624,21 @@ class Affected(TypedDict):
     """
 
 
+class CalendarView(TypedDict):
+    """
+    What ran and will run in a span of time.
+    """
+
+    dates: list[DateView]
+    """
+    The dates, in their order.
+    """
+    more: bool
+    """
+    Whether there are more than are shown.
+    """
+
+
 class ClusterView(TypedDict):
     """
     A cluster.
@@ -5491,6 +6690,29 @@ class CreatedLink(LinkView):
     url: str
     """
     The link itself, shown only now. Whoever has it may use it, once.
+    """
+
+
+class DatesView(TypedDict):
+    """
+    The dates of a range: what a back-fill over it would do.
+    """
+
+    dates: list[RangeDateView]
+    """
+    The dates, the first ones, with what became of them; `none` in `state`: it was not asked for yet.
+    """
+    total: int
+    """
+    How many there are.
+    """
+    without_run: int
+    """
+    How many of them have no run: a back-fill starts these.
+    """
+    underway: int
+    """
+    How many have a run that goes on, or are about to start.
     """
 
 
@@ -5604,7 +6826,7 @@ class LiveEvent6(SavedPipeline):
     kind: Literal['pipeline']
 
 
-class Item3(TypedDict):
+class Item6(TypedDict):
     """
     A cluster.
     """
@@ -5652,7 +6874,7 @@ class PageClusterView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item3]
+    items: list[Item6]
     """
     The items, in the list's order.
     """
@@ -5662,7 +6884,7 @@ class PageClusterView(TypedDict):
     """
 
 
-class Item7(TypedDict):
+class Item12(TypedDict):
     """
     One instance of a task.
     """
@@ -5722,7 +6944,7 @@ class PageInstanceView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item7]
+    items: list[Item12]
     """
     The items, in the list's order.
     """
@@ -5732,7 +6954,7 @@ class PageInstanceView(TypedDict):
     """
 
 
-class Item14(TypedDict):
+class Item19(TypedDict):
     """
     A pipeline in a list.
     """
@@ -5780,7 +7002,7 @@ class PagePipelineSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item14]
+    items: list[Item19]
     """
     The items, in the list's order.
     """
@@ -5790,7 +7012,7 @@ class PagePipelineSummaryView(TypedDict):
     """
 
 
-class Item21(TypedDict):
+class Item27(TypedDict):
     """
     A task of a run.
     """
@@ -5872,7 +7094,7 @@ class PageTaskView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item21]
+    items: list[Item27]
     """
     The items, in the list's order.
     """

@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use keys::{KEYS, help};
-pub use settings::{Settings, Tls};
+pub use settings::{Encryption, Settings};
 
 use crate::exit::Invalid;
 use crate::paths;

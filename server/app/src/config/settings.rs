@@ -239,7 +239,7 @@ pub struct Smtp {
     /// Its port.
     pub port: u16,
     /// How the connection is encrypted.
-    pub tls: Tls,
+    pub tls: Encryption,
     /// The account there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
@@ -253,7 +253,7 @@ pub struct Smtp {
 /// How a connection is encrypted.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Tls {
+pub enum Encryption {
     /// After the greeting; without, nothing is sent.
     StartTls,
     /// From the first byte.
@@ -267,7 +267,7 @@ impl Default for Smtp {
         Self {
             host: None,
             port: 587,
-            tls: Tls::StartTls,
+            tls: Encryption::StartTls,
             user: None,
             password: None,
             from: "Cubeloom <cubeloom@localhost>".into(),

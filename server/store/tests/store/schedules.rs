@@ -90,6 +90,7 @@ async fn dates(store: &Store, pipeline: &str) -> Vec<(i64, FiringState)> {
     store.firings(&filter).await.unwrap().into_iter().map(|one| (one.date.0, one.state)).collect()
 }
 
+#[expect(clippy::cognitive_complexity, reason = "one story, of which each step asserts something")]
 async fn a_pipeline_is_looked_at_once_for_each_version(fixture: Fixture) {
     let store = &fixture.store;
     let put = async |document: &str| {
@@ -137,6 +138,7 @@ async fn of_two_that_store_the_first_wins(fixture: Fixture) {
     assert_eq!(store.schedule(&of("ctr")).await.unwrap(), Some(ScheduleState { revision: 2, ..paused }));
 }
 
+#[expect(clippy::cognitive_complexity, reason = "one story, of which each step asserts something")]
 async fn a_date_is_noted_once_and_has_one_run(fixture: Fixture) {
     let store = &fixture.store;
     store.put_schedule(&state("ctr"), 0, None).await.unwrap();
@@ -223,6 +225,7 @@ async fn create(store: &Store, backfill: &Backfill, again: bool) -> u32 {
     store.create_backfill(backfill, &dates, again, &audit("backfill.create")).await.unwrap()
 }
 
+#[expect(clippy::cognitive_complexity, reason = "one story, of which each step asserts something")]
 async fn a_backfill_takes_up_what_has_no_run(fixture: Fixture) {
     let store = &fixture.store;
     store.want_date(&firing("ctr", 1), false).await.unwrap();

@@ -122,6 +122,7 @@ async fn an_end_is_counted_once_however_often_it_is_written(fixture: Fixture) {
     assert_eq!(total(store, at(24)).await, again);
 }
 
+#[expect(clippy::cognitive_complexity, reason = "one story, of which each step asserts something")]
 async fn days_groups_and_what_runs_have_one_total(fixture: Fixture) {
     let store = &fixture.store;
     store.create_price(&price("p", "", TODAY.plus(-20), 1_000_000), &audit("price.create")).await.unwrap();
@@ -239,6 +240,7 @@ async fn prices_have_a_history_and_revisions(fixture: Fixture) {
     assert_eq!(store.price("a").await.unwrap(), None);
 }
 
+#[expect(clippy::cognitive_complexity, reason = "one story, of which each step asserts something")]
 async fn a_spent_budget_stops_what_is_new(fixture: Fixture) {
     let store = &fixture.store;
 

@@ -32,7 +32,7 @@ pub(crate) async fn create(
     Json(new): Json<NewPrice>,
 ) -> ApiResult<(StatusCode, Tagged<PriceView>)> {
     let price = read(&web, &caller, new)?;
-    let entry = audit::entry(&web, &caller, "price.create", &subject(&price)).after(audited(&price));
+    let entry = audit::entry(&web, &caller, "price.create", subject(&price)).after(audited(&price));
     web.store().create_price(&price, &entry).await?;
     Ok((StatusCode::CREATED, Tagged(1, PriceView::new(price, today(&web)))))
 }

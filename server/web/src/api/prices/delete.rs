@@ -32,7 +32,7 @@ pub(crate) async fn delete(
     IfMatch(expected): IfMatch,
 ) -> ApiResult<StatusCode> {
     let price = find_open(&web, &id).await?;
-    let entry = audit::entry(&web, &caller, "price.delete", &subject(&price)).before(audited(&price));
+    let entry = audit::entry(&web, &caller, "price.delete", subject(&price)).before(audited(&price));
     changed(web.store().delete_price(&price, expected, &entry).await?, "price", &id)?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -42,7 +42,7 @@ pub(crate) async fn update(
     let rates = RatesBody { cpu_hour, memory_gib_hour, gpu_hour }.read(&mut found);
     found.refuse()?;
     let price = Price { rates, user: caller.user.name.clone(), ..before.clone() };
-    let entry = audit::entry(&web, &caller, "price.update", &subject(&price));
+    let entry = audit::entry(&web, &caller, "price.update", subject(&price));
     let entry = entry.before(audited(&before)).after(audited(&price));
     let revision = changed(web.store().update_price(&price, expected, &entry).await?, "price", &id)?;
     Ok(Tagged(revision, PriceView::new(Price { revision, ..price }, today(&web))))

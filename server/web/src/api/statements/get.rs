@@ -19,6 +19,7 @@ use crate::state::Web;
 #[into_params(parameter_in = Query)]
 pub struct StatementQuery {
     /// `json`, or `csv` for a table; by `Accept` when absent.
+    #[param(inline)]
     pub format: Option<TableFormat>,
 }
 

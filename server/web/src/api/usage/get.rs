@@ -28,6 +28,7 @@ pub struct UsageQuery {
     /// Of this project only.
     pub project: Option<String>,
     /// `json`, or `csv` for a table; by `Accept` when absent.
+    #[param(inline)]
     pub format: Option<TableFormat>,
 }
 
