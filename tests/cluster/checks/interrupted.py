@@ -42,6 +42,8 @@ def _left(word: str) -> str:
             group = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
         changed = _wait(lambda: group.poll() is not None or _came(word, log, before))
         during = _machine()
+        if group.poll() is not None:
+            return f"it ended by itself with {group.returncode}: {log.read_text()}"
         os.killpg(group.pid, signal.SIGINT)
         _wait(lambda: group.poll() is not None)
         if not changed or group.returncode != 0:

@@ -69,19 +69,19 @@ fn a_tree_is_made_and_told_with_what_it_holds() {
 fn others_are_sums_without_names() {
     let server = Server::start();
     let ada = server.as_(Who::Administrator);
-    ada.post("/projects", &json!({"name": "hidden"})).expect(201);
+    ada.post("/projects", &json!({"name": "secluded"})).expect(201);
     let most = local(&json!({"guarantee": {"cpu": 3}}));
-    ada.put("/projects/hidden/quota", "*", &most).expect(200);
+    ada.put("/projects/secluded/quota", "*", &most).expect(200);
     let viewer = server.as_(Who::Viewer);
     let seen = viewer.get("/quotas").expect(200);
-    assert!(!seen.text().contains("hidden"), "{}", seen.text());
+    assert!(!seen.text().contains("secluded"), "{}", seen.text());
     let names: Vec<Value> =
         seen.json()["queues"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
     assert_eq!(names, ["default"]);
     assert_eq!(seen.json()["pools"][0]["resources"][0]["guaranteed"], 3.0);
-    assert!(!viewer.get("page:/quotas").expect(200).text().contains("hidden"));
-    viewer.get("/projects/hidden/quota").expect(404);
-    viewer.get("/projects/hidden/quota/history").expect(404);
+    assert!(!viewer.get("page:/quotas").expect(200).text().contains("secluded"));
+    viewer.get("/projects/secluded/quota").expect(404);
+    viewer.get("/projects/secluded/quota/history").expect(404);
     viewer.get("/quotas/history").expect(403);
     let edits = json!({"edits": []});
     viewer.post("/quotas/preview", &edits).expect(403);

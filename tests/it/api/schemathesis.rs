@@ -43,6 +43,19 @@ fn things(server: &Server, ada: &Client) -> Vec<(&'static str, String)> {
     ada.post("/projects/default/registries", &hub).expect(201);
     let made = |path: &str, body: Value| id(&ada.post(path, &body).expect(201).json());
     let hook = made("/projects/default/pipelines/probe/hooks", json!({"name": "nightly"}));
+    ada.put("/quotas/groups/research", "*", &json!({})).expect(200);
+    ada.put("/projects/default/budgets/2999-01", "*", &json!({"amount": "1"})).expect(201);
+    let price = made("/prices", json!({"cluster": "local"}));
+    let channel = json!({"name": "ops", "kind": "webhook", "address": "https://127.0.0.1:9/in",
+        "rules": {"events": ["run_failed"]}});
+    let channel = made("/projects/default/alerts", channel);
+    let dated = document(
+        "dated",
+        "schedule: {cron: '0 0 1 1 *'}\ntasks:\n  - {name: only, template: command, arguments: {command: ['true']}}\n",
+    );
+    ada.post("/projects/default/pipelines", &json!({"document": dated})).expect(201);
+    let range = json!({"first": "2020-01-01", "last": "2020-01-02"});
+    let backfill = made("/projects/default/pipelines/dated/backfills", range);
     let token = made("/tokens", json!({"name": "nightly", "scope": "read"}));
     let link = made("/links", json!({"kind": "invite", "note": "for nobody"}));
     Browser::new(server, "eve");
@@ -55,6 +68,9 @@ fn things(server: &Server, ada: &Client) -> Vec<(&'static str, String)> {
     vec![
         ("CUBELOOM_RUN", run),
         ("CUBELOOM_HOOK", hook),
+        ("CUBELOOM_PRICE", price),
+        ("CUBELOOM_CHANNEL", channel),
+        ("CUBELOOM_BACKFILL", backfill),
         ("CUBELOOM_OTHER_TOKEN", token),
         ("CUBELOOM_LINK", link),
         ("CUBELOOM_SESSION", session),

@@ -1833,6 +1833,25 @@ class RunningView(TypedDict):
     """
 
 
+class SaidView(TypedDict):
+    """
+    What is said of a queue, with its revision.
+    """
+
+    parent: NotRequired[str | None]
+    """
+    The group that it is in; absent: at the top.
+    """
+    quotas: dict[str, QuotaBody]
+    """
+    What it has of each pool, as it is written.
+    """
+    revision: int
+    """
+    Its revision: in quotes it is the ETag. 0 for a project of which nothing was said.
+    """
+
+
 class SecretChange(TypedDict):
     """
     A secret's new value, new description, or both.
@@ -6072,17 +6091,6 @@ class RunView(TypedDict):
     """
     logical_date: NotRequired[str | None]
     late_at: NotRequired[str | None]
-
-
-class SaidView(QueueBody):
-    """
-    What is said of a queue, with its revision.
-    """
-
-    revision: int
-    """
-    Its revision: in quotes it is the ETag. 0 for a project of which nothing was said.
-    """
 
 
 class SavedPipeline(TypedDict):

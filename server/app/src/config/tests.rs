@@ -63,6 +63,7 @@ fn every_key_is_one_of_the_settings() {
         let value = match (key.name, key.kind) {
             ("cpu", _) => "2".into(),
             ("memory" | "upload", _) => "2Gi".into(),
+            ("tls", _) => "always".into(),
             ("listen", _) => "127.0.0.1:0".into(),
             ("grace" | "lease" | "period" | "limit" | "idle" | "away", _) => "2s".into(),
             (_, keys::Kind::Text) => "x".into(),

@@ -66,6 +66,8 @@ pub fn change_everything(server: &Server) -> Log {
     change_files(&ada, &log);
     change_secrets(&ada, &log);
     change_pipelines(&ada, &log);
+    change_schedules(&ada, &log);
+    change_alerts(&ada, &log);
     change_models(&ada, &log);
     change_runs(&ada, &log);
     change_people(server, &ada, &log);
@@ -162,6 +164,33 @@ fn change_pipelines(ada: &Client, log: &Log) {
     until(ada, called["run"].as_str().unwrap(), "succeeded");
     log.note(ada.patch(&format!("{hooks}/{name}"), "*", &json!({"name": "weekly"})).expect(200));
     log.note(ada.delete(&format!("{hooks}/{name}"), "*").expect(204));
+}
+
+fn change_schedules(ada: &Client, log: &Log) {
+    let list = "/projects/default/pipelines";
+    let tasks = format!("schedule: {{cron: '0 0 * * *'}}\ntasks:\n{}", task("say", "true", ""));
+    log.note(ada.post(list, &json!({"document": document("dated", &tasks)})).expect(201));
+    let dated = format!("{list}/dated");
+    log.note(ada.post(&format!("{dated}/schedule/pause"), &json!({})).expect(200));
+    log.note(ada.post(&format!("{dated}/schedule/resume"), &json!({})).expect(200));
+    let date = json!({"date": "2026-01-31"});
+    let started = log.note(ada.post(&format!("{dated}/schedule/dates"), &date).expect(201)).json();
+    until(ada, &id(&started["run"]), "succeeded");
+    let range = json!({"first": "2025-01-01", "last": "2025-03-31"});
+    let backfill = id(&log.note(ada.post(&format!("{dated}/backfills"), &range).expect(201)).json());
+    let cancel = format!("{dated}/backfills/{backfill}/cancel");
+    log.note(ada.post(&cancel, &json!({"runs": true})).expect(200));
+}
+
+fn change_alerts(ada: &Client, log: &Log) {
+    let list = "/projects/vision/alerts";
+    // Nobody listens there: a message that is tried fails, and is tried.
+    let channel = json!({"name": "ops", "kind": "webhook", "address": "https://127.0.0.1:9/in",
+        "rules": {"events": ["run_failed"]}});
+    let one = format!("{list}/{}", id(&log.note(ada.post(list, &channel).expect(201)).json()));
+    log.note(ada.patch(&one, "*", &json!({"name": "on duty"})).expect(200));
+    log.note(ada.post(&format!("{one}/test"), &json!({})).expect(200));
+    log.note(ada.delete(&one, "*").expect(204));
 }
 
 fn change_models(ada: &Client, log: &Log) {

@@ -185,16 +185,19 @@ fn written(amounts: &Amounts) -> BTreeMap<String, Value> {
 /// What is said of a queue, with its revision.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct SaidView {
-    /// What is said of it.
-    #[serde(flatten)]
-    pub said: QueueBody,
+    /// The group that it is in; absent: at the top.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// What it has of each pool, as it is written.
+    pub quotas: BTreeMap<String, QuotaBody>,
     /// Its revision: in quotes it is the ETag. 0 for a project of which nothing was said.
     pub revision: u64,
 }
 
 impl From<&QueueRecord> for SaidView {
     fn from(record: &QueueRecord) -> Self {
-        Self { said: body_of(record), revision: record.revision }
+        let QueueBody { parent, quotas, .. } = body_of(record);
+        Self { parent, quotas, revision: record.revision }
     }
 }
 
