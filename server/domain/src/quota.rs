@@ -239,7 +239,6 @@ impl JsonSchema for Amounts {
         let count = json_schema!({ "type": "integer", "minimum": 0, "maximum": u32::MAX });
         json_schema!({
             "type": "object",
-            "description": "Amounts by resource; `gpus/H100` are cards of a type.",
             "properties": { "cpu": cpu, "memory": memory, "gpus": count, "pods": count, "runs": count },
             "patternProperties": { "^gpus/.+$": count },
             "additionalProperties": false,

@@ -119,7 +119,7 @@ fn made(owner: &Client, body: &Value) -> String {
 /// Runs a pipeline of one task, and waits for its end.
 fn run(owner: &Client, command: &str) -> String {
     let document = format!(
-        "apiVersion: cubeloom/v1\nkind: Pipeline\nname: nightly\ntasks:\n- name: train\n  template: command\n  arguments: {{command: '{command}'}}\n"
+        "apiVersion: cubeloom/v1\nkind: Pipeline\nname: nightly\ntasks:\n- name: train\n  template: command\n  arguments: {{command: [sh, -c, '{command}']}}\n"
     );
     let answer = owner.post("/projects/default/runs", &json!({"document": document})).expect(201).json();
     let id = answer["run"]["id"].as_str().unwrap().to_owned();

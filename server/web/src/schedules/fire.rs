@@ -8,7 +8,8 @@ use cubeloom_domain::schedule::{Cause, Firing, FiringState, PipelineName, Schedu
 use cubeloom_domain::state::RunState;
 
 use super::look;
-use crate::auth::in_name_of;
+use crate::audit;
+use crate::auth::{Caller, in_name_of};
 use crate::error::{ApiError, ApiResult, Kind};
 use crate::runs::start::{self, Source, Started, Wanted};
 use crate::state::Web;
@@ -58,7 +59,7 @@ async fn dates(web: &Web, of: &PipelineName, backfill: Option<&str>) -> ApiResul
             _ => now,
         };
         match decide(schedule, now, starts, situation(web, schedule, &firing).await?) {
-            Verdict::Start => settle(web, &firing, one(web, &state, &firing).await?).await?,
+            Verdict::Start => settle(web, &firing, one(web, &state, &firing, None).await?).await?,
             Verdict::Skip(why) => {
                 let why = (word(why), None);
                 web.store().settle_firing(&firing, FiringState::Skipped, why, now).await?;
@@ -142,11 +143,16 @@ async fn settle(web: &Web, firing: &Firing, tried: Tried) -> ApiResult<()> {
     Ok(())
 }
 
-/// Tries to start the run of a date that is due.
+/// Tries to start the run of a date that is due, for whoever asks for it now, where somebody does.
 ///
 /// # Errors
 /// When the database does not answer.
-pub(crate) async fn one(web: &Web, state: &ScheduleState, firing: &Firing) -> ApiResult<Tried> {
+pub(crate) async fn one(
+    web: &Web,
+    state: &ScheduleState,
+    firing: &Firing,
+    by: Option<&Caller>,
+) -> ApiResult<Tried> {
     let name = match firing.trigger {
         // It may have been made somebody else's meanwhile.
         Trigger::Schedule => &state.set_by,
@@ -156,8 +162,11 @@ pub(crate) async fn one(web: &Web, state: &ScheduleState, firing: &Firing) -> Ap
         Ok(user) => user,
         Err(not) => return Ok(Tried::Refused(not.word(), name.clone())),
     };
-    let wanted = wanted(state, firing, &user);
-    let entry = entry(web, firing, &user);
+    let wanted = wanted(state, firing, &user, by);
+    let entry = match by {
+        Some(caller) => audit::entry(web, caller, "run.start", "").project(&firing.of.project).clone(),
+        None => entry(web, firing, &user),
+    };
     match start::store_of_date(web.planner(), wanted, firing.date, entry).await {
         Ok(None) => Ok(Tried::Gone),
         Ok(Some(started)) => {
@@ -169,18 +178,16 @@ pub(crate) async fn one(web: &Web, state: &ScheduleState, firing: &Firing) -> Ap
     }
 }
 
-fn wanted(state: &ScheduleState, firing: &Firing, user: &User) -> Wanted {
+fn wanted(state: &ScheduleState, firing: &Firing, user: &User, by: Option<&Caller>) -> Wanted {
     let (trigger, date) = (firing.trigger, firing.date);
     let late_after = state.schedule.as_ref().and_then(|schedule| schedule.late_after);
     let late_after = late_after.filter(|_| trigger == Trigger::Schedule);
     Wanted {
         project: firing.of.project.clone(),
         user: user.name.clone(),
-        // Every editor may change the pipeline: the own secrets of whoever set its schedule are not theirs.
-        acting: match trigger {
-            Trigger::Person => user.name.clone(),
-            _ => format!("{}:{}", trigger.as_str(), firing.of.pipeline),
-        },
+        // Every editor may change the pipeline: the own secrets of whoever set its schedule are not theirs. Nor does anybody
+        // know later what somebody showed who asked for a date.
+        acting: by.map_or_else(|| format!("{}:{}", trigger.as_str(), firing.of.pipeline), Caller::acting),
         source: Source::Stored { pipeline: firing.of.pipeline.clone(), version: None },
         parameters: JsonMap::new(),
         part: None,

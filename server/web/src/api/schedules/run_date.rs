@@ -77,7 +77,7 @@ async fn started(
     if !web.store().want_date(&firing, again).await? {
         return Err(has_one(web, &firing).await?);
     }
-    match start_date(web, state, &firing).await? {
+    match start_date(web, state, &firing, Some(caller)).await? {
         Tried::Started(started) => Ok(*started),
         // The task that fires schedules was faster.
         Tried::Gone => Err(has_one(web, &firing).await?),
