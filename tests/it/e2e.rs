@@ -69,6 +69,7 @@ files![
     terminal,
     text_view,
     together,
+    usage,
 ];
 
 fn file(name: &str) -> String {

@@ -190,7 +190,8 @@ mod tests {
     fn what_is_put_together_is_what_would_be_written() {
         let view: RunView = serde_json::from_value(serde_json::json!({
             "id": "01hzzzzzzzzzzzzzzzzzzzzzzz", "project": "default", "pipeline": "a \"b\"", "state": "succeeded",
-            "user": "ada", "created_at": "2026-01-01T00:00:00Z", "tasks": {"total": 1, "states": {"succeeded": 1}},
+            "user": "ada", "trigger": "person", "created_at": "2026-01-01T00:00:00Z",
+            "tasks": {"total": 1, "states": {"succeeded": 1}},
             "cluster": "local", "parameters": {},
         }))
         .unwrap();
