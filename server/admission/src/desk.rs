@@ -51,6 +51,8 @@ pub struct Desk {
     past_at: Timestamp,
     /// Jobs for which others were told to go, the first first.
     pub(crate) claims: Vec<JobId>,
+    /// Jobs that wait and have been the first without room, since when.
+    pub(crate) firsts: HashMap<JobId, Timestamp>,
     /// By run: jobs that hold something and may have to be kept apart from others of it.
     pub(crate) apart: BTreeSet<(u64, JobId)>,
     /// Whether anybody has a guarantee that is not lent.
@@ -81,6 +83,7 @@ impl Desk {
             past: Vec::new(),
             past_at: Timestamp::default(),
             claims: Vec::new(),
+            firsts: HashMap::new(),
             apart: BTreeSet::new(),
             keeps_anything: false,
         };
@@ -254,16 +257,17 @@ impl Desk {
     /// A job is there already, with so many elastic workers.
     pub fn hold(&mut self, spec: Spec, workers: u32, since: Timestamp, now: Timestamp) -> JobId {
         self.remember(now);
-        let held = Held { since, workers, keeps: workers, leaving: None, grows_from: Timestamp::default() };
+        let held = Held::new(i64::from(spec.priority), workers, since);
         self.put(spec, State::Held(held))
     }
 
     /// A job that waited holds something now.
     pub(crate) fn begin(&mut self, job: JobId, workers: u32, now: Timestamp) {
-        let Some(State::Waiting { .. }) = self.entry(job).map(|entry| &entry.state) else { return };
+        let Some(entry) = self.entry(job) else { return };
+        let State::Waiting { since, .. } = &entry.state else { return };
+        let class = self.class(entry.known.spec.priority, *since, now);
         self.leave_lane(job);
-        let held =
-            Held { since: now, workers, keeps: workers, leaving: None, grows_from: Timestamp::default() };
+        let held = Held::new(class, workers, now);
         if let Some(Some(entry)) = self.jobs.get_mut(job.0 as usize) {
             entry.state = State::Held(held);
             for name in &entry.known.named {
@@ -279,6 +283,7 @@ impl Desk {
     fn leave_lane(&mut self, job: JobId) {
         let Some(Some(entry)) = self.jobs.get(job.0 as usize) else { return };
         let State::Waiting { since, .. } = &entry.state else { return };
+        self.firsts.remove(&job);
         let place = (entry.known.leaf, entry.known.pool);
         let Some(lane) = self.lanes.get_mut(&place) else { return };
         let priority = Reverse(entry.known.spec.priority);
@@ -336,10 +341,18 @@ impl Desk {
     }
 
     /// A job gives some of its elastic workers back: it is to have so many, and gets none for a while.
-    pub(crate) fn shrink(&mut self, job: JobId, keeps: u32, now: Timestamp) {
+    pub(crate) fn shrink(&mut self, job: JobId, keeps: u32, by: JobId, now: Timestamp) {
         let cool_down = self.settings.cool_down;
         if let Some(Entry { state: State::Held(held), .. }) = self.entry_mut(job) {
-            (held.keeps, held.grows_from) = (keeps, now.plus(cool_down));
+            (held.keeps, held.grows_from, held.gives_to) = (keeps, now.plus(cool_down), Some(by));
+        }
+    }
+
+    /// A job stops for another.
+    pub(crate) fn give_way(&mut self, job: JobId, by: JobId, now: Timestamp) {
+        self.leave(job, now);
+        if let Some(Entry { state: State::Held(held), .. }) = self.entry_mut(job) {
+            held.gives_to = Some(by);
         }
     }
 

@@ -28,14 +28,16 @@ pub(crate) struct Head {
     pub(crate) job: JobId,
     pub(crate) scope: Scope,
     pub(crate) asked: Vector,
+    /// Since when it waits, and since when as the first.
     since: Timestamp,
+    pub(crate) first: Timestamp,
     /// When it can start, and what is left over then; `None` until somebody wants to know.
     shadow: Option<Option<(Timestamp, Vector)>>,
 }
 
 impl Head {
-    pub(crate) fn new(job: JobId, scope: Scope, asked: Vector, since: Timestamp) -> Self {
-        Self { job, scope, asked, since, shadow: None }
+    pub(crate) fn new(job: JobId, scope: Scope, asked: Vector, [since, first]: [Timestamp; 2]) -> Self {
+        Self { job, scope, asked, since, first, shadow: None }
     }
 
     /// Whether no job that asks for this resource can start, unless its length is known.
@@ -43,23 +45,27 @@ impl Head {
         now.since(self.since) >= desk.settings.patience
     }
 
-    /// Whether a job that fits may start before this one. `free` is what is left in the scope without it.
+    /// The resources of which too little is free for the head and such an amount.
+    pub(crate) fn short(
+        &self,
+        desk: &Desk,
+        ledger: &Ledger,
+        amount: &Vector,
+    ) -> impl Iterator<Item = usize> + use<> {
+        let (free, asked, amount) = (desk.free_in(ledger, self.scope), self.asked, *amount);
+        let both = move |kind: &usize| amount[*kind] > 0 && asked[*kind] > 0;
+        (0..KINDS).filter(both).filter(move |kind| free[*kind] < asked[*kind].saturating_add(amount[*kind]))
+    }
+
+    /// Whether a job that fits may start before this one.
     pub(crate) fn lets(&mut self, desk: &Desk, job: &Known, held: &Held<'_>, now: Timestamp) -> bool {
         let amount = job.least();
-        let free = desk.free_in(held.ledger, self.scope);
-        let spares = |room: &Vector| {
-            (0..KINDS).all(|at| {
-                amount[at] == 0
-                    || self.asked[at] == 0
-                    || room[at] >= self.asked[at].saturating_add(amount[at])
-            })
-        };
         // What the head needs of it is there also afterwards.
-        if spares(&free) {
+        if self.short(desk, held.ledger, &amount).next().is_none() {
             return true;
         }
         // Lengths are only likely: were one let in again and again that takes longer, the head would wait for ever.
-        if now.since(self.since) >= desk.settings.aging {
+        if now.since(self.first) >= desk.settings.aging {
             return false;
         }
         let ends = job.at_most().map(|length| now.plus(length));

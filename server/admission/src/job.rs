@@ -6,6 +6,7 @@ use std::time::Duration;
 use cubeloom_domain::Timestamp;
 
 use crate::amounts::{Ask, Vector, plus, times};
+use crate::desk::JobId;
 
 /// What is known of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -148,14 +149,27 @@ pub(crate) enum State {
 pub(crate) struct Held {
     /// Since when.
     pub(crate) since: Timestamp,
+    /// Its priority with what waiting had added when it started. A job that has waited for days would otherwise be the
+    /// newest, and the first to go, each time that it starts.
+    pub(crate) class: i64,
     /// Its elastic workers.
     pub(crate) workers: u32,
     /// How many it is to have: fewer when some were told to go.
     pub(crate) keeps: u32,
     /// Since when it was told to stop.
     pub(crate) leaving: Option<Timestamp>,
+    /// For whom it was told to give something back.
+    pub(crate) gives_to: Option<JobId>,
     /// Not before this does it get more workers.
     pub(crate) grows_from: Timestamp,
+}
+
+impl Held {
+    /// What starts.
+    pub(crate) fn new(class: i64, workers: u32, since: Timestamp) -> Self {
+        let grows_from = Timestamp::default();
+        Self { since, class, workers, keeps: workers, leaving: None, gives_to: None, grows_from }
+    }
 }
 
 /// A job of a desk.

@@ -9,6 +9,8 @@
 //! Everything is a value: no clock, no randomness but a seed, nothing that waits. `docs/admission.md` has the rules.
 
 mod amounts;
+mod behind;
+mod claims;
 mod desk;
 mod explain;
 mod fits;

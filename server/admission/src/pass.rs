@@ -7,7 +7,7 @@ use cubeloom_domain::waiting::WaitRule;
 
 use crate::desk::{Desk, JobId};
 use crate::fits::Block;
-use crate::head::{Head, Held, Scope};
+use crate::head::{Head, Scope};
 use crate::job::{Known, State};
 use crate::ledger::Ledger;
 use crate::order::{Turn, Walk};
@@ -82,6 +82,8 @@ pub(crate) struct Passing<'d> {
     pub(crate) present: Ledger,
     /// What is held when those have gone that were told to, and those are there for whom they were.
     pub(crate) future: Ledger,
+    /// What is held now and what is kept for those for whom others are on their way out. None while there are none.
+    pub(crate) promised: Option<Ledger>,
     /// Jobs that are taken as ended.
     pub(crate) gone: HashSet<JobId>,
     pub(crate) heads: Vec<Head>,
@@ -109,13 +111,14 @@ impl Desk {
         self.remember(now);
         let passing = Passing::new(self, now, &[]).run(most, None);
         let (pass, claimed) = (passing.out, passing.claimed);
+        self.firsts.extend(passing.heads.iter().map(|head| (head.job, head.first)));
         for start in &pass.starts {
             self.begin(start.job, start.workers, now);
         }
         for victim in &pass.victims {
             match victim {
-                Victim::Workers { job, keeps, .. } => self.shrink(*job, *keeps, now),
-                Victim::Whole { job, .. } => self.leave(*job, now),
+                Victim::Workers { job, keeps, by } => self.shrink(*job, *keeps, *by, now),
+                Victim::Whole { job, by } => self.give_way(*job, *by, now),
             }
         }
         for grown in &pass.grows {
@@ -160,6 +163,7 @@ impl<'d> Passing<'d> {
             now,
             present,
             future,
+            promised: None,
             gone,
             heads: Vec::new(),
             begun: Vec::new(),
@@ -259,18 +263,10 @@ impl<'d> Passing<'d> {
             }
             return Err(block);
         }
-        if let Err(block) = self.desk.take(&mut self.future, known, known.min()) {
-            let behind = self.closed_to(job, known);
-            if behind.is_some() || !self.make_room(job, known, block) {
-                return Err(behind.unwrap_or(block));
-            }
-        } else if let Some(behind) = self.held_back(job, known) {
-            self.forget(known);
-            return Err(behind);
-        }
+        self.enter(job, known)?;
         // There is room for it; whether already now is another question.
-        if self.desk.take(&mut self.present, known, known.min()).is_err() {
-            self.claimed.push(job);
+        if !self.takes_now(known) {
+            self.claim(job, known);
             self.out.waits.push((job, Block::new(WaitRule::Leaving, known.pool)));
             return Ok(());
         }
@@ -282,6 +278,35 @@ impl<'d> Passing<'d> {
         self.begun.push((job, known.min()));
         self.out.starts.push(Start { job, workers: known.min() });
         Ok(())
+    }
+
+    /// Takes a job into account: there is room, or others go for it.
+    fn enter(&mut self, job: JobId, known: &Known) -> Result<(), Block> {
+        let (block, ahead) = match self.desk.take(&mut self.future, known, known.min()) {
+            Ok(()) => {
+                // As it was without the job.
+                self.forget(known);
+                (None, self.held_back(job, known))
+            }
+            Err(block) => (Some(block), self.closed_to(job, known)),
+        };
+        if let Some(ahead) = ahead {
+            if ahead.within.is_none() {
+                return Err(Block { behind: Some(ahead.job), ..Block::new(WaitRule::Behind, known.pool) });
+            }
+            let block = block.unwrap_or(Block::new(WaitRule::Capacity, known.pool));
+            if self.make_room(job, known, block, Some(&ahead)) {
+                return Ok(());
+            }
+        }
+        match block {
+            None => {
+                self.future.add(&self.desk.tree, known, &known.least());
+                Ok(())
+            }
+            Some(block) if self.make_room(job, known, block, None) => Ok(()),
+            Some(block) => Err(block),
+        }
     }
 
     fn forget(&mut self, known: &Known) {
@@ -310,15 +335,16 @@ impl<'d> Passing<'d> {
     }
 
     /// The queues, from the job's up, that hold no more than they are guaranteed also with the job.
-    fn entitled(&self, known: &Known) -> Vec<u32> {
-        let least = known.least();
-        let within = |node: &u32| {
-            let guarantee = &self.desk.tree.quota(*node, known.pool).guarantee;
-            let mut named =
-                self.desk.kinds.indices().filter(|kind| guarantee[*kind] > 0 && least[*kind] > 0).peekable();
-            named.peek().is_some() && named.all(|kind| self.is_within(known, *node, kind))
-        };
-        self.desk.tree.path(known.leaf).filter(within).collect()
+    pub(crate) fn entitled(&self, known: &Known) -> Vec<u32> {
+        self.desk.tree.path(known.leaf).filter(|node| self.is_entitled(known, *node)).collect()
+    }
+
+    /// Whether a queue above a job holds no more than it is guaranteed also with the job, of what its guarantee names.
+    pub(crate) fn is_entitled(&self, known: &Known, node: u32) -> bool {
+        let (guarantee, least) = (&self.desk.tree.quota(node, known.pool).guarantee, known.least());
+        let mut named =
+            self.desk.kinds.indices().filter(|kind| guarantee[*kind] > 0 && least[*kind] > 0).peekable();
+        named.peek().is_some() && named.all(|kind| self.is_within(known, node, kind))
     }
 
     /// Whether a queue above a job holds no more than it is guaranteed also with the job; what it must keep free for others
@@ -332,44 +358,6 @@ impl<'d> Passing<'d> {
         let kept = kept.saturating_sub(own.min(least));
         let held = self.future.held[tree.at(node, known.pool)][kind];
         held.saturating_add(least).saturating_add(kept) <= tree.quota(node, known.pool).guarantee[kind]
-    }
-
-    /// The head that lets nobody take room any more for whom others would have to go.
-    fn closed_to(&self, job: JobId, known: &Known) -> Option<Block> {
-        let owed = self.entitled(known);
-        let head = self.heads.iter().find(|head| {
-            head.job != job
-                && self.desk.is_in(known, head.scope)
-                && head.is_closed(self.desk, self.now)
-                && owed.iter().all(|node| self.desk.is_below(head.job, *node))
-        })?;
-        Some(Block { behind: Some(head.job), ..Block::new(WaitRule::Behind, known.pool) })
-    }
-
-    /// The head that a job, which has been taken into account, would delay.
-    fn held_back(&mut self, job: JobId, known: &Known) -> Option<Block> {
-        if self.heads.is_empty() {
-            return None;
-        }
-        // As it was without the job.
-        self.forget(known);
-        let owed: Vec<u32> = self.entitled(known);
-        let held = Held { ledger: &self.future, gone: &self.gone, started: &self.begun };
-        let (desk, now) = (self.desk, self.now);
-        let heads = self.heads.iter_mut().filter(|head| head.job != job && desk.is_in(known, head.scope));
-        let mut delayed = None;
-        for head in heads {
-            // What a queue is guaranteed does not wait for those outside of it.
-            if owed.iter().any(|node| !desk.is_below(head.job, *node)) {
-                continue;
-            }
-            if !head.lets(desk, known, &held, now) {
-                delayed = Some(head.job);
-                break;
-            }
-        }
-        self.future.add(&desk.tree, known, &known.least());
-        delayed.map(|ahead| Block { behind: Some(ahead), ..Block::new(WaitRule::Behind, known.pool) })
     }
 
     /// Notes that a job waits, and what that means for those behind it.
@@ -399,8 +387,8 @@ impl<'d> Passing<'d> {
             | WaitRule::NeverFits => return,
         };
         if !self.heads.iter().any(|head| head.scope == scope) {
-            let head = Head::new(job, scope, known.least(), *since);
-            self.heads.push(head);
+            let first = self.desk.firsts.get(&job).copied().unwrap_or(self.now);
+            self.heads.push(Head::new(job, scope, known.least(), [*since, first]));
         }
     }
 }

@@ -8,6 +8,8 @@ use std::cmp::Reverse;
 
 use cubeloom_domain::waiting::WaitRule;
 
+use crate::amounts::{NOTHING, plus};
+use crate::behind::Ahead;
 use crate::desk::JobId;
 use crate::fits::Block;
 use crate::job::Known;
@@ -22,8 +24,14 @@ enum Given {
 
 impl Passing<'_> {
     /// Looks for those whose going makes room for a job; when there are enough, they are told, and the job is taken into
-    /// account.
-    pub(crate) fn make_room(&mut self, job: JobId, known: &Known, block: Block) -> bool {
+    /// account. Behind another job, those of its own group give all that it takes.
+    pub(crate) fn make_room(
+        &mut self,
+        job: JobId,
+        known: &Known,
+        block: Block,
+        ahead: Option<&Ahead>,
+    ) -> bool {
         if self.searches == 0 {
             return false;
         }
@@ -40,7 +48,7 @@ impl Passing<'_> {
         let givers = self.givers.take().unwrap_or_else(|| self.sort_givers());
         self.searches -= u32::from(!(givers.is_empty() && self.begun.is_empty() && self.claimed.is_empty()));
         let mut given = Vec::new();
-        let found = self.give_until_it_fits(&givers, known, block, &mut given);
+        let found = self.give_until_it_fits(&givers, known, block, ahead, &mut given);
         self.givers = Some(givers);
         if !found {
             for one in given.iter().rev() {
@@ -48,7 +56,7 @@ impl Passing<'_> {
             }
             return false;
         }
-        self.give_no_more_than_needed(known, &mut given);
+        self.give_no_more_than_needed(known, ahead, &mut given);
         self.tell(job, &given);
         true
     }
@@ -69,10 +77,10 @@ impl Passing<'_> {
             .collect();
         givers.sort_by_key(|job| {
             let entry = desk.entry(*job);
-            let since = entry.and_then(|entry| entry.held()).map(|held| held.since);
+            let held = entry.and_then(|entry| entry.held());
             (
-                entry.map(|entry| entry.known.spec.priority),
-                Reverse(since),
+                held.map(|held| held.class),
+                Reverse(held.map(|held| held.since)),
                 Reverse(entry.map(|entry| entry.seq)),
             )
         });
@@ -85,31 +93,67 @@ impl Passing<'_> {
         givers: &[JobId],
         known: &Known,
         mut block: Block,
+        ahead: Option<&Ahead>,
         given: &mut Vec<Given>,
     ) -> bool {
         loop {
+            let lacks = self.not_given(known, ahead, given);
+            if let Some(kind) = lacks {
+                block = Block { kind, ..Block::new(WaitRule::Capacity, known.pool) };
+            }
+            let within = ahead.filter(|_| self.gives_only(known, ahead).is_some());
             let next = self
-                .next_worker(givers, known, &block)
+                .next_worker(givers, known, &block, within)
                 .map(Given::Worker)
-                .or_else(|| self.next_whole(givers, known, &block));
+                .or_else(|| self.next_whole(givers, known, &block, within));
             let Some(next) = next else { return false };
             self.give(next);
             given.push(next);
-            match self.desk.take(&mut self.future, known, known.min()) {
-                Ok(()) => return true,
-                Err(other) => block = other,
+            if self.not_given(known, ahead, given).is_none() {
+                match self.desk.take(&mut self.future, known, known.min()) {
+                    Ok(()) => return true,
+                    Err(other) => block = other,
+                }
             }
         }
     }
 
+    /// What the job takes more of than is given, while one before it waits for that; until the queue that gives has no more
+    /// than its guarantee also with the job.
+    fn not_given(&self, known: &Known, ahead: Option<&Ahead>, given: &[Given]) -> Option<usize> {
+        let (ahead, within) = (ahead?, self.gives_only(known, ahead)?);
+        let amount = |one: &Given| {
+            let (Given::Worker(job) | Given::Whole(job, _)) = one;
+            let giver = self.desk.entry(*job).filter(|_| self.desk.is_below(*job, within))?;
+            Some(match one {
+                Given::Worker(_) => giver.known.each,
+                Given::Whole(_, keeps) => giver.known.with(*keeps),
+            })
+        };
+        let sum = given.iter().filter_map(amount).fold(NOTHING, |sum, one| plus(&sum, &one));
+        let least = known.least();
+        ahead.short.iter().copied().find(|kind| sum[*kind] < least[*kind])
+    }
+
+    /// The queue within which room must be made for a job behind another, as long as that has more than its guarantee.
+    fn gives_only(&self, known: &Known, ahead: Option<&Ahead>) -> Option<u32> {
+        ahead?.within.filter(|node| !self.is_entitled(known, *node))
+    }
+
     /// An elastic worker that would help: of a borrower, if there is one.
-    fn next_worker(&self, givers: &[JobId], known: &Known, block: &Block) -> Option<JobId> {
+    fn next_worker(
+        &self,
+        givers: &[JobId],
+        known: &Known,
+        block: &Block,
+        within: Option<&Ahead>,
+    ) -> Option<JobId> {
         let helps = |job: &&JobId| {
             let Some((giver, keeps)) = self.giver(**job) else { return false };
             giver.scales()
                 && keeps > giver.min()
                 && giver.each[block.kind] > 0
-                && self.is_in_the_way(giver, known, block)
+                && self.is_in_the_way(giver, known, block, within)
         };
         let mut able = givers.iter().filter(helps);
         let first = able.clone().next();
@@ -120,7 +164,13 @@ impl Passing<'_> {
     }
 
     /// A whole job that would help and holds what is guaranteed to the waiting one.
-    fn next_whole(&self, givers: &[JobId], known: &Known, block: &Block) -> Option<Given> {
+    fn next_whole(
+        &self,
+        givers: &[JobId],
+        known: &Known,
+        block: &Block,
+        within: Option<&Ahead>,
+    ) -> Option<Given> {
         let owed = self.owed(known, block.kind);
         if owed.is_empty() {
             return None;
@@ -129,8 +179,9 @@ impl Passing<'_> {
         let begun = self.begun.iter().rev().map(|(job, _)| job).chain(self.claimed.iter().rev());
         begun.chain(givers).find_map(|job| {
             let (giver, keeps) = self.giver(*job)?;
-            let helps = giver.with(keeps)[block.kind] > 0
-                && self.is_in_the_way(giver, known, block)
+            let helps = within.is_none_or(|ahead| self.class_of(*job) < ahead.class)
+                && giver.with(keeps)[block.kind] > 0
+                && self.is_in_the_way(giver, known, block, within)
                 && self.is_owed_by(known, &owed, giver, block.kind);
             helps.then_some(Given::Whole(*job, keeps))
         })
@@ -149,8 +200,12 @@ impl Passing<'_> {
         Some((&entry.known, keeps))
     }
 
-    /// Whether what a job holds is counted where the other is blocked.
-    fn is_in_the_way(&self, giver: &Known, known: &Known, block: &Block) -> bool {
+    /// Whether what a job holds is counted where the other is blocked, and it is of the queue that gives.
+    fn is_in_the_way(&self, giver: &Known, known: &Known, block: &Block, ahead: Option<&Ahead>) -> bool {
+        let within = ahead.and_then(|ahead| ahead.within);
+        if within.is_some_and(|within| self.desk.tree.path(giver.leaf).all(|node| node != within)) {
+            return false;
+        }
         match block.rule {
             WaitRule::PersonsCap => {
                 (giver.leaf, giver.pool, giver.person) == (known.leaf, known.pool, known.person)
@@ -221,7 +276,7 @@ impl Passing<'_> {
     }
 
     /// Lets those keep what they have without whom the job fits as well: the dearest first.
-    fn give_no_more_than_needed(&mut self, known: &Known, given: &mut Vec<Given>) {
+    fn give_no_more_than_needed(&mut self, known: &Known, ahead: Option<&Ahead>, given: &mut Vec<Given>) {
         let mut at = given.len();
         let order = |one: &Given| matches!(one, Given::Whole(..));
         given.sort_by_key(order);
@@ -235,9 +290,9 @@ impl Passing<'_> {
                 continue;
             }
             self.undo(one);
-            if self.still_fits(known) {
-                given.remove(at);
-            } else {
+            given.remove(at);
+            if self.not_given(known, ahead, given).is_some() || !self.still_fits(known) {
+                given.insert(at, one);
                 self.give(one);
             }
         }
@@ -276,6 +331,9 @@ impl Passing<'_> {
             let (_, workers) = self.begun.remove(at);
             self.out.starts.retain(|start| start.job != job);
             self.present.remove(&self.desk.tree, known, &known.with(workers));
+            if let Some(promised) = &mut self.promised {
+                promised.remove(&self.desk.tree, known, &known.with(workers));
+            }
         } else if let Some(at) = self.claimed.iter().position(|claimed| *claimed == job) {
             self.claimed.remove(at);
         } else {

@@ -196,14 +196,23 @@ proptest! {
     }
 
     #[test]
-    fn a_second_pass_changes_nothing(records in tree(), ops in prop::collection::vec(op(), 1..40)) {
+    fn passes_settle(records in tree(), ops in prop::collection::vec(op(), 1..40)) {
         let mut world = World::new(records);
         for op in &ops {
             world.does(op);
         }
-        let first = world.desk.pass(at(world.now), usize::MAX);
-        let again = world.desk.pass(at(world.now), usize::MAX);
-        prop_assert!(again.starts.is_empty() && again.victims.is_empty() && again.grows.is_empty(), "{:?} {:?}", first, again);
+        // What has started may open the way for others: it ends before the head needs the room, or a limit is full now, and
+        // who waited for room waits for that. Nobody starts and gives back in turn.
+        let mut starts = 0;
+        for _ in 0..=world.waiting.len() + 1 {
+            let pass = world.desk.pass(at(world.now), usize::MAX);
+            starts += pass.starts.len();
+            if pass.starts.is_empty() && pass.victims.is_empty() && pass.grows.is_empty() {
+                prop_assert!(starts <= world.waiting.len());
+                return Ok(());
+            }
+        }
+        prop_assert!(false, "passes go on and on");
     }
 
     #[test]

@@ -140,6 +140,69 @@ fn a_guarantee_comes_back_from_the_newest_borrower_of_the_lowest_priority() {
     assert_eq!(case.pass(4), ["mine"]);
 }
 
+/// A group of two, of which `small` holds what is guaranteed to `large`; beside it `wide`, which waits for half the cluster.
+fn a_group_beyond_its_guarantee(wide: Spec) -> Case {
+    let queues = vec![
+        group("both", None, cards(4)),
+        project("large", Some("both"), cards(3)),
+        project("small", Some("both"), cards(1)),
+    ];
+    let mut case = Case::new(8, queues);
+    case.wait(Spec { project: "small".into(), ..job("borrows", 2) });
+    case.wait(Spec { project: "small".into(), ..job("also", 2) });
+    case.wait(job("other", 2));
+    assert_eq!(case.pass(0).len(), 3);
+    case.wait_since(wide, 10);
+    assert!(case.pass(60).is_empty());
+    case.wait_since(Spec { project: "large".into(), ..job("owed", 2) }, 61);
+    case
+}
+
+#[test]
+fn a_project_of_a_group_takes_from_its_siblings_rather_than_from_the_head() {
+    let mut case = a_group_beyond_its_guarantee(Spec { priority: 1, ..job("wide", 4) });
+    assert_eq!(case.pass(62), ["owed"]);
+    assert_eq!(case.victims(), ["also"], "the newest of its siblings gives the head what is taken from it");
+}
+
+#[test]
+fn nobody_goes_for_a_head_that_has_waited_less() {
+    let mut case = a_group_beyond_its_guarantee(Spec { priority: -1, ..job("wide", 4) });
+    assert_eq!(case.pass(62), ["owed"], "in the room that the head waits for");
+}
+
+#[test]
+fn who_has_waited_for_days_is_not_the_first_to_go_again() {
+    let mut case = Case::new(8, vec![project("owner", None, cards(4))]);
+    case.wait(job("old", 4));
+    case.wait_since(job("new", 4), 48 * 3600 - 1);
+    assert_eq!(case.pass(48 * 3600).len(), 2);
+    case.wait_since(Spec { project: "owner".into(), ..job("owed", 4) }, 48 * 3600 + 1);
+    assert!(case.pass(48 * 3600 + 1).is_empty());
+    assert_eq!(case.victims(), ["new"]);
+}
+
+#[test]
+fn what_others_went_for_is_not_taken_by_a_later_one() {
+    let queues = vec![project("first", None, cards(3)), project("second", None, cards(1))];
+    let mut case = Case::new(4, queues);
+    for key in ["one", "two", "three", "four"] {
+        case.wait(job(key, 1));
+    }
+    assert_eq!(case.pass(0).len(), 4);
+    case.wait_since(Spec { project: "first".into(), ..job("wide", 3) }, 1);
+    assert!(case.pass(1).is_empty());
+    let victims = case.victims();
+    assert_eq!(victims.len(), 3);
+    case.end(&victims[0], 2);
+    // One card is free, two are on their way; the last borrower goes for the later one.
+    case.wait_since(Spec { project: "second".into(), ..job("late", 1) }, 2);
+    assert!(case.pass(3).is_empty(), "the free card is promised");
+    case.end(&victims[1], 4);
+    case.end(&victims[2], 4);
+    assert_eq!(case.pass(5), ["wide"]);
+}
+
 #[test]
 fn who_has_given_back_borrows_only_after_a_while() {
     let mut case = Case::new(8, Vec::new());

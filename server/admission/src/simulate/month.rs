@@ -45,6 +45,7 @@ struct Fate {
     /// Counts its attempts.
     attempt: u32,
     failures: u32,
+    preempted: u32,
     waits_since: Option<Timestamp>,
     first_start: Option<Timestamp>,
     estimate: Option<StartEstimate>,
@@ -141,6 +142,7 @@ impl<'s> Month<'s> {
             Event::Ends(job, attempt) if self.fates[job].attempt == attempt => self.ends(job),
             Event::Stopped(job, attempt) if self.fates[job].attempt == attempt => {
                 self.preempted += 1;
+                self.fates[job].preempted += 1;
                 self.leaves(job);
                 self.waits(job, Some(self.now.plus(Settings::default().cool_down)));
             }
@@ -345,8 +347,10 @@ impl<'s> Month<'s> {
             succeeded: self.succeeded,
             failed: self.failed,
             preempted: self.preempted,
+            preempted_most: self.fates.iter().map(|fate| fate.preempted).max().unwrap_or_default(),
             workers_given_back: self.given_back,
             steps,
+            offered: world::offered(&self.plan, self.scenario),
             utilisation: self.used / self.had.max(1.0),
             queues: waits.into_iter().map(|(name, waits)| (name, queue(waits))).collect(),
             longest_owed: self.owed.iter().max().copied().unwrap_or_default(),

@@ -25,10 +25,14 @@ pub struct Report {
     pub failed: usize,
     /// Attempts that had to give back everything, and were tried again.
     pub preempted: usize,
+    /// How often one job had to.
+    pub preempted_most: u32,
     /// Elastic workers that were given back.
     pub workers_given_back: usize,
     /// Steps, at each of which the invariants were looked at.
     pub steps: usize,
+    /// What the jobs would hold if none failed and none were preempted, as a part of all cards over the time of arrivals.
+    pub offered: f64,
     /// The part of all cards that was held, on average.
     pub utilisation: f64,
     /// By project.

@@ -19,11 +19,11 @@ const PROJECTS: [(&str, u64); 6] =
     [("vision", 25), ("speech", 20), ("ads", 20), ("search", 10), ("lab", 15), ("guests", 10)];
 
 /// Sizes of gangs, in cards, with how many of a hundred jobs have it.
-const SIZES: [(u64, u64); 7] = [(1, 30), (2, 20), (4, 15), (8, 15), (16, 10), (32, 6), (64, 4)];
+const SIZES: [(u64, u64); 7] = [(1, 40), (2, 20), (4, 15), (8, 14), (16, 7), (32, 3), (64, 1)];
 
 /// Kinds of tasks: the median of their lengths in minutes, and its spread.
 const TASKS: [(&str, u64, f64); 4] =
-    [("evaluate", 10, 0.4), ("tune", 45, 0.7), ("train", 100, 0.6), ("pretrain", 240, 0.5)];
+    [("evaluate", 10, 0.4), ("tune", 40, 0.7), ("train", 90, 0.6), ("pretrain", 210, 0.5)];
 
 /// A job of the month.
 #[derive(Clone, Debug)]
@@ -84,6 +84,18 @@ pub(super) fn jobs(scenario: &Scenario, random: &mut Random) -> Vec<Planned> {
         jobs.push(Planned { at: Duration::from_secs_f64(at), spec, takes });
     }
     jobs
+}
+
+/// What the jobs would hold with their least workers if none failed and none gave back, as a part of all cards.
+pub(super) fn offered(jobs: &[Planned], scenario: &Scenario) -> f64 {
+    let cards = |ask: &Ask| ask.cards.iter().map(|(_, count)| *count).sum::<u64>() as f64;
+    let held = |spec: &Spec| {
+        let elastic =
+            spec.elastic.as_ref().map_or(0.0, |elastic| f64::from(elastic.min) * cards(&elastic.each));
+        cards(&spec.fixed) + elastic
+    };
+    let all: f64 = jobs.iter().map(|job| held(&job.spec) * job.takes.as_secs_f64()).sum();
+    all / (scenario.gpus as f64 * scenario.length.as_secs_f64())
 }
 
 fn job(number: usize, random: &mut Random, gpus: u64) -> (Spec, Duration) {

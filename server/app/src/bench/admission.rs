@@ -105,7 +105,9 @@ pub async fn month(_: Setting) -> anyhow::Result<Vec<Figure>> {
         Figure::new("jobs that succeeded", report.succeeded as f64, ""),
         Figure::new("jobs that failed three times", report.failed as f64, ""),
         Figure::new("attempts that gave back everything", report.preempted as f64, ""),
+        Figure::new("most often given back by one job", f64::from(report.preempted_most), ""),
         Figure::new("times that workers were given back", report.workers_given_back as f64, ""),
+        Figure::new("cards that the jobs need at least, of all", report.offered * 100.0, "%"),
         Figure::new("cards held, of all", report.utilisation * 100.0, "%"),
         Figure::new("times that a project was owed its guarantee", report.owed as f64, ""),
         Figure::new("longest wait for a guarantee", report.longest_owed.as_secs_f64(), "s")
