@@ -10,6 +10,7 @@ mod cancel;
 mod database;
 mod document;
 mod figures;
+mod giving_back;
 mod ledger;
 mod moments;
 mod part;
@@ -50,6 +51,13 @@ fn while_a_run_starts_another_one_and_stops_it() {
     let mut site = Site::new(None);
     let mut figures = Figures::default();
     sub_run::kill(&mut site, &mut figures);
+    tell(&figures);
+}
+
+#[test]
+fn while_a_job_gives_back() {
+    let mut figures = Figures::default();
+    giving_back::kill(&mut Site::new(None), &mut figures);
     tell(&figures);
 }
 

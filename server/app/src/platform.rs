@@ -9,7 +9,7 @@ use cubeloom_domain::executor::{Executor, Facts};
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::template::TemplateSet;
 use cubeloom_domain::{Bytes, Clock, Cpu, RunId, Timestamp};
-use cubeloom_engine::{Engine, EngineConfig, Handle};
+use cubeloom_engine::{Engine, EngineConfig, Handle, Sharing};
 use cubeloom_executor_local::{LocalConfig, LocalExecutor};
 use cubeloom_store::{Options, Store};
 use cubeloom_web::secrets::{Keyring, StoreVault};
@@ -205,11 +205,18 @@ impl Platform {
     ) -> anyhow::Result<RunningEngine> {
         let clusters = self.clusters()?;
         let runs = SubRuns::new(self.planner(templates)?);
+        let settings = &self.config.settings;
         let config = EngineConfig {
             owner: machine::owner(self.data.path()),
-            lease: self.config.settings.engine.lease.0,
-            period: self.config.settings.engine.period.0,
-            grace: self.config.settings.local.grace.0,
+            lease: settings.engine.lease.0,
+            period: settings.engine.period.0,
+            sharing: Sharing {
+                aging: settings.sharing.aging.0,
+                half_life: settings.sharing.half_life.0,
+                cool_down: settings.sharing.cool_down.0,
+                grace: settings.local.grace.0,
+                ..Sharing::default()
+            },
             code: self.data.code(),
             workspace: self.data.workspace(),
         };

@@ -46,8 +46,8 @@ pub struct EngineConfig {
     pub lease: Duration,
     /// How often to look for runs and wishes whose wake-up was lost.
     pub period: Duration,
-    /// How long a job has between TERM and KILL.
-    pub grace: Duration,
+    /// The times by which jobs are let in. Its `grace` is the time between TERM and KILL of every stop.
+    pub sharing: Settings,
     /// Copies of pipelines' folders, one a digest.
     pub code: std::path::PathBuf,
     /// The projects' shared storage, one folder a project.
@@ -154,7 +154,7 @@ impl Engine {
         let (stop, stopping) = watch::channel(false);
         store.release_all(&config.owner).await.map_err(EngineError::Start)?;
         let lease = Lease { owner: config.owner.clone() };
-        let settings = Settings { grace: config.grace, ..Settings::default() };
+        let settings = config.sharing.clone();
         let mut engine = Self {
             config,
             store,
@@ -430,7 +430,7 @@ impl Engine {
 
     /// Performs one action. What it brings is reported, and taken by a later pass.
     fn apply(&self, action: Action) {
-        let grace = self.config.grace;
+        let grace = self.config.sharing.grace;
         match action {
             Action::Submit(executor, submission) => {
                 failpoint::hit("engine.submit.before");

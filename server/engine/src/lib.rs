@@ -9,4 +9,5 @@ mod decide;
 mod driver;
 mod prepare;
 
+pub use cubeloom_admission::Settings as Sharing;
 pub use driver::{Engine, EngineConfig, EngineError, Handle};

@@ -47,6 +47,14 @@ impl Document {
         document
     }
 
+    /// One task on the whole machine, which hangs until it is told to stop the first time.
+    pub fn borrowing() -> Self {
+        let mut document = Self { name: "borrowing", tasks: Vec::new(), sums: BTreeMap::new() };
+        document.add("long", "0", "hang-once", 1, &[]);
+        document.last_with("resources", json!({"cpu": "8", "memory": "64Mi"}));
+        document
+    }
+
     /// A task that is a run of a stored pipeline, and one after it.
     pub fn calling(pipeline: &str) -> Self {
         let mut document = Self { name: "calling", tasks: Vec::new(), sums: BTreeMap::new() };
@@ -162,6 +170,11 @@ impl Document {
     /// How many tasks it has.
     pub fn len(&self) -> usize {
         self.tasks.len()
+    }
+
+    /// The name of its first task.
+    pub fn first(&self) -> &str {
+        self.tasks[0]["name"].as_str().expect("a name")
     }
 
     /// The sum of each instance of each task that runs.

@@ -182,6 +182,20 @@ impl Site {
         }
     }
 
+    /// What the program says to some words.
+    pub fn say(&self, words: &[&str]) -> String {
+        let output = self.command(words, &[]).output().expect("the program starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text").trim().to_owned()
+    }
+
+    /// Where the present server is.
+    pub fn url(&self) -> String {
+        let log = self.last_log();
+        let url = log.split_once("url=\"").and_then(|(_, rest)| rest.split('"').next());
+        url.unwrap_or_else(|| panic!("the server does not say where it is\n{log}")).to_owned()
+    }
+
     /// Asks for a run, which must be accepted.
     pub fn run(&self, document: &Document) -> RunId {
         self.run_with(document, &[])

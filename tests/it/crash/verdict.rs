@@ -28,6 +28,14 @@ pub struct Result {
     attempts: BTreeMap<(String, u32, u32), String>,
 }
 
+impl Result {
+    /// How the attempts at a task's first instance ended, in order.
+    pub fn ends_of(&self, task: &str) -> Vec<String> {
+        let of_task = self.attempts.iter().filter(|((name, instance, _), _)| name == task && *instance == 0);
+        of_task.map(|(_, end)| end.clone()).collect()
+    }
+}
+
 /// What was found in the database about a run.
 pub struct Stored {
     pub result: Result,

@@ -15,7 +15,7 @@ use cubeloom_domain::resources::Amount;
 use cubeloom_domain::state::RunState;
 use cubeloom_domain::template::TemplateSet;
 use cubeloom_domain::{Bytes, Clock, Cpu, JsonMap, RunId};
-use cubeloom_engine::{Engine, EngineConfig, Handle};
+use cubeloom_engine::{Engine, EngineConfig, Handle, Sharing};
 use cubeloom_executor_local::{LocalConfig, LocalExecutor};
 use cubeloom_store::{Options, RunFilter, Store};
 use cubeloom_testkit::builders::{self, PipelineBuilder};
@@ -65,7 +65,7 @@ impl Rig {
             owner: "bench".into(),
             lease: Duration::from_secs(30),
             period: Duration::from_secs(1),
-            grace: Duration::from_secs(5),
+            sharing: Sharing { grace: Duration::from_secs(5), ..Sharing::default() },
             code: folder.join("code"),
             workspace: folder.join("workspace"),
         };

@@ -149,6 +149,9 @@ pub const KEYS: &[Key] = &[
     key("smtp", "from", Kind::Text, "", "who the mails are from: an address, or `Name <address>`"),
     key("engine", "lease", Kind::Text, "", "how long a server holds a run without a sign of life"),
     key("engine", "period", Kind::Text, "", "how often the database is looked at for lost wake-ups"),
+    key("sharing", "aging", Kind::Text, "", "how long a job waits to count as one priority higher"),
+    key("sharing", "half_life", Kind::Text, "", "after how long what was held counts half in the shares"),
+    key("sharing", "cool_down", Kind::Text, "", "how long who had to give back does not borrow again"),
 ];
 
 /// Sections whose names are free.

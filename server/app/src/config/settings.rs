@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use cubeloom_domain::{Bytes, Cpu, Span};
+use cubeloom_engine::Sharing;
 use cubeloom_executor_local::{LocalConfig, SecretSource};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -30,6 +31,8 @@ pub struct Settings {
     pub smtp: Smtp,
     /// The engine.
     pub engine: EngineSection,
+    /// How jobs of several projects share a cluster.
+    pub sharing: SharingSection,
     /// Secrets that tasks may name.
     pub secrets: BTreeMap<String, Secret>,
     /// Folders that tasks may name as volumes.
@@ -289,6 +292,25 @@ impl Default for EngineSection {
     fn default() -> Self {
         let seconds = |seconds| Span(std::time::Duration::from_secs(seconds));
         Self { lease: seconds(30), period: seconds(5) }
+    }
+}
+
+/// `[sharing]`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SharingSection {
+    /// A job that has waited this long counts as one priority higher.
+    pub aging: Span,
+    /// After how long what was held counts half in the shares.
+    pub half_life: Span,
+    /// How long a job that had to give back does not borrow again.
+    pub cool_down: Span,
+}
+
+impl Default for SharingSection {
+    fn default() -> Self {
+        let usual = Sharing::default();
+        Self { aging: Span(usual.aging), half_life: Span(usual.half_life), cool_down: Span(usual.cool_down) }
     }
 }
 

@@ -11,7 +11,7 @@ use cubeloom_domain::plan::{RunContext, RunPlan};
 use cubeloom_domain::record::{InstanceRecord, RunRecord, TakenOver, Wish};
 use cubeloom_domain::state::{InstanceState, RunState};
 use cubeloom_domain::{AttemptKey, Clock, JsonMap, RunId, Timestamp};
-use cubeloom_engine::{Engine, EngineConfig, Handle};
+use cubeloom_engine::{Engine, EngineConfig, Handle, Sharing};
 use cubeloom_store::{Options, Store};
 use cubeloom_testkit::builders::{self, PipelineBuilder};
 use cubeloom_testkit::clock::{SystemClock, TestClock};
@@ -90,7 +90,7 @@ impl Server {
             owner: "test".into(),
             lease: Duration::from_secs(30),
             period: Duration::from_millis(50),
-            grace: Duration::from_secs(1),
+            sharing: Sharing { grace: Duration::from_secs(1), ..Sharing::default() },
             code: PathBuf::from("/nowhere"),
             workspace: self.folder.path().to_owned(),
         };

@@ -116,14 +116,19 @@ fn kind(property: &Value) -> String {
     match (property.get("type"), property.pointer("/items/type")) {
         (Some(kind), Some(items)) => format!("{}[{}]", word(kind), word(items)),
         (Some(kind), None) => word(kind),
-        _ => String::new(),
+        (None, _) => choices(property).map(|choices| choices.join(" | ")).unwrap_or_default(),
     }
+}
+
+/// What an argument may be, where it is one of a few values.
+fn choices(property: &Value) -> Option<Vec<String>> {
+    Some(property.get("enum")?.as_array()?.iter().map(shown).collect())
 }
 
 fn control(property: &Value) -> Control {
     let placeholder = property.pointer("/x-form/placeholder").map(shown).unwrap_or_default();
-    if let Some(choices) = property.get("enum").and_then(Value::as_array) {
-        return Control::Choice(choices.iter().map(shown).collect());
+    if let Some(choices) = choices(property) {
+        return Control::Choice(choices);
     }
     let widget = property.pointer("/x-form/widget").and_then(Value::as_str).unwrap_or_default();
     match property.get("type").and_then(Value::as_str) {
