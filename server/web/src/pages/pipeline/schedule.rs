@@ -36,6 +36,34 @@ impl ScheduleTab {
         }
     }
 
+    /// A member of what the schedule waits for, as text; empty when it has none.
+    pub(super) fn inner(&self, of: &str, name: &str) -> &str {
+        let value = self.view.schedule.as_ref().and_then(|schedule| schedule.get(of)?.get(name));
+        value.and_then(serde_json::Value::as_str).unwrap_or_default()
+    }
+
+    /// The project of the pipeline that it runs after.
+    pub(super) fn source_project(&self) -> &str {
+        match self.inner("after", "project") {
+            "" => &self.view.project,
+            other => other,
+        }
+    }
+
+    /// Whether it has dates of its own, which a back-fill could fill in.
+    pub(super) fn has_dates(&self) -> bool {
+        !self.member("cron").is_empty() || !self.member("every").is_empty()
+    }
+
+    /// The key of the words about the runs that it runs after.
+    pub(super) fn when_after(&self) -> &'static str {
+        match self.inner("after", "state") {
+            "failed" => "schedule.after-failed",
+            "ended" => "schedule.after-ended",
+            _ => "schedule.after-succeeded",
+        }
+    }
+
     /// Whether a switch of the schedule is on.
     pub(super) fn is_on(&self, name: &str) -> bool {
         self.member(name) == "true"
