@@ -206,7 +206,7 @@ async fn a_run_that_is_late_is_told_once(Fixture { store, .. }: Fixture) {
         late(3, RunState::Succeeded, Some(at + 1), at),
         late(4, RunState::Cancelled, Some(at + 1), at),
         late(5, RunState::Failed, Some(at - 9), at),
-        late(6, RunState::Running, None, at - day),
+        late(6, RunState::Running, None, at - day - 9),
     ] {
         store.create_run(&record, &plan(&record, 1), None).await.unwrap();
     }
@@ -255,12 +255,13 @@ async fn a_budget_is_told_at_its_mark_and_when_it_is_spent(Fixture { store, .. }
         stop: false,
         revision: 1,
     };
-    assert_eq!(store.raise_budgets(now).await.unwrap(), 0, "there is none");
+    let raise = async |later| store.raise_budgets(Timestamp(now.0 + later * SECOND.0)).await.unwrap();
+    assert_eq!(raise(0).await, 0, "there is none");
     store.put_budget(&budget(5), None, &audit("change")).await.unwrap();
-    assert_eq!((store.raise_budgets(now).await.unwrap(), store.raise_budgets(now).await.unwrap()), (1, 0));
+    assert_eq!((raise(0).await, raise(1).await), (1, 0));
     // Of nothing, all is spent.
     store.put_budget(&budget(0), Some(1), &audit("change")).await.unwrap();
-    assert_eq!((store.raise_budgets(now).await.unwrap(), store.raise_budgets(now).await.unwrap()), (1, 0));
+    assert_eq!((raise(2).await, raise(3).await), (1, 0));
     let said: Vec<_> = told(&store, &one).await.into_iter().map(|one| one.alert.topic).collect();
     assert_eq!(said, ["budget:warned", "budget:spent"]);
 }
