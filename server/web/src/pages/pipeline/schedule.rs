@@ -50,6 +50,11 @@ impl ScheduleTab {
         }
     }
 
+    /// When files are looked for again, where that has failed.
+    pub(super) fn tried_again(&self) -> Option<Time> {
+        self.view.look.as_ref().filter(|look| look.failures > 0)?.next_at
+    }
+
     /// Whether it has dates of its own, which a back-fill could fill in.
     pub(super) fn has_dates(&self) -> bool {
         !self.member("cron").is_empty() || !self.member("every").is_empty()
@@ -57,11 +62,7 @@ impl ScheduleTab {
 
     /// The key of the words about the runs that it runs after.
     pub(super) fn when_after(&self) -> &'static str {
-        match self.inner("after", "state") {
-            "failed" => "schedule.after-failed",
-            "ended" => "schedule.after-ended",
-            _ => "schedule.after-succeeded",
-        }
+        when_after(self.inner("after", "state"))
     }
 
     /// Whether a switch of the schedule is on.
@@ -105,6 +106,15 @@ impl ScheduleTab {
     pub(super) fn percent(&self, backfill: &BackfillView) -> u32 {
         let ended = backfill.succeeded + backfill.failed + backfill.cancelled;
         (ended * 100).checked_div(backfill.total).unwrap_or(100).min(100)
+    }
+}
+
+/// The key of the words about the end of another pipeline's runs.
+pub(in crate::pages) fn when_after(state: &str) -> &'static str {
+    match state {
+        "failed" => "schedule.after-failed",
+        "ended" => "schedule.after-ended",
+        _ => "schedule.after-succeeded",
     }
 }
 
