@@ -32,7 +32,14 @@ pub enum AlertKind {
 
 impl AlertKind {
     /// Those that something raises, and that channels can ask for. A kind is added when its source is.
-    pub const OFFERED: [Self; 3] = [Self::RunFailed, Self::RunRecovered, Self::TaskWaiting];
+    pub const OFFERED: [Self; 6] = [
+        Self::RunFailed,
+        Self::RunRecovered,
+        Self::RunLate,
+        Self::TaskWaiting,
+        Self::QuotaNearlyUsed,
+        Self::BudgetNearlyUsed,
+    ];
 
     /// The word for it, as stored and told.
     #[must_use]

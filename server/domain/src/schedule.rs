@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
 use crate::ids::RunId;
-use crate::pipeline::Schedule;
+use crate::pipeline::{EndState, Schedule};
 use crate::state::RunState;
 
 /// What started a run.
@@ -22,6 +22,10 @@ pub enum Trigger {
     Hook,
     /// A task of another run.
     Task,
+    /// The end of a run of another pipeline.
+    Pipeline,
+    /// A file that arrived.
+    File,
 }
 
 impl Trigger {
@@ -34,7 +38,15 @@ impl Trigger {
             Self::Backfill => "backfill",
             Self::Hook => "hook",
             Self::Task => "task",
+            Self::Pipeline => "pipeline",
+            Self::File => "file",
         }
+    }
+
+    /// Whether it comes of what the pipeline's document says, and of nobody's wish.
+    #[must_use]
+    pub fn is_of_document(self) -> bool {
+        matches!(self, Self::Schedule | Self::Pipeline | Self::File)
     }
 }
 
@@ -90,8 +102,12 @@ pub struct ScheduleState {
     pub set_at: Timestamp,
     /// All firings up to here have been dealt with.
     pub handled_at: Timestamp,
-    /// The next firing; none while it is paused, or when there is none.
+    /// The next firing, or the next look for a file; none while it is paused, or when there is none.
     pub next_at: Option<Timestamp>,
+    /// The ends of runs that fire it; none while it is paused.
+    pub after: Option<Awaited>,
+    /// Of one that waits for files: what came of looking for them.
+    pub look: Option<Look>,
     /// Who paused it, and when.
     pub paused: Option<(String, Timestamp)>,
     /// Counts its changes, from 1.
@@ -104,6 +120,43 @@ impl ScheduleState {
     pub fn is_active(&self) -> bool {
         self.paused.is_none() && self.schedule.as_ref().is_some_and(|one| one.paused != Some(true))
     }
+}
+
+/// The ends of runs that fire a schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Awaited {
+    /// The pipeline whose runs these are.
+    pub of: PipelineName,
+    /// How they must have ended.
+    pub state: EndState,
+    /// What ends later fires nothing.
+    pub until: Option<Timestamp>,
+}
+
+/// What came of looking for files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// When it was last tried.
+    #[serde(default)]
+    pub tried_at: Option<Timestamp>,
+    /// When the storage last answered.
+    #[serde(default)]
+    pub looked_at: Option<Timestamp>,
+    /// How often it has not answered since.
+    #[serde(default)]
+    pub failures: u32,
+    /// What it said, or why it could not be asked.
+    #[serde(default)]
+    pub error: Option<String>,
+}
+
+/// What happened that a date is fired for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When.
+    pub at: Timestamp,
+    /// The run that ended, or the path of the file that arrived.
+    pub what: String,
 }
 
 /// What became of a date.
@@ -163,6 +216,8 @@ pub struct Firing {
     pub detail: Option<String>,
     /// The back-fill that it belongs to.
     pub backfill: Option<String>,
+    /// What happened that it is fired for, where that is not its own moment.
+    pub event: Option<Event>,
     /// When its state last changed.
     pub changed_at: Timestamp,
 }

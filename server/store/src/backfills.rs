@@ -148,6 +148,7 @@ fn firing(backfill: &Backfill, date: Timestamp) -> Firing {
         why: None,
         detail: None,
         backfill: Some(backfill.id.clone()),
+        event: None,
         changed_at: backfill.created_at,
     }
 }

@@ -10,7 +10,7 @@ use sqlx::AnyConnection;
 use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::rows::{CACHE, EXPANSIONS, INSTANCES, RUNS};
-use crate::{Lease, Store, alerts, models, usage};
+use crate::{Lease, Store, alerts, ends, models, usage};
 
 impl Store {
     /// Writes the changes in one transaction: all of them, durably, or none.
@@ -45,6 +45,7 @@ async fn write(
     }
     RUNS.write(backend, connection, &changes.runs).await?;
     alerts::ended(connection, &changes.runs).await?;
+    ends::fire(backend, connection, &changes.runs).await?;
     EXPANSIONS.write(backend, connection, &changes.expansions).await?;
     INSTANCES.write(backend, connection, &changes.instances).await?;
     usage::write_attempts(backend, connection, &changes.attempts).await?;

@@ -1,6 +1,6 @@
 //! What became of the dates of pipelines: one row for each date, which is what lets each start one run.
 
-use cubeloom_domain::schedule::{Firing, FiringState, PipelineName};
+use cubeloom_domain::schedule::{Event, Firing, FiringState, PipelineName};
 use cubeloom_domain::{RunId, Timestamp};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe};
@@ -13,7 +13,7 @@ use crate::schedules;
 use crate::values::{Columns, Values};
 
 const COLUMNS: &str = "project, pipeline, logical_date, started_by, user_name, state, run_id, why, detail, backfill, \
-     changed_at";
+     event_at, event, changed_at";
 
 /// Which dates are wanted.
 #[derive(Clone, Debug, Default)]
@@ -163,7 +163,8 @@ impl Store {
 /// Notes a date; one that is known stays as it is. Says whether it was new.
 pub(crate) async fn insert(connection: &mut AnyConnection, firing: &Firing) -> Result<bool, StoreError> {
     let sql = "INSERT INTO firings (project, pipeline, logical_date, started_by, user_name, state, run_id, why, \
-               detail, backfill, changed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
+               detail, backfill, event_at, event, changed_at) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
                ON CONFLICT DO NOTHING";
     Ok(execute(connection, sql, values(firing)?).await? > 0)
 }
@@ -184,7 +185,7 @@ pub(crate) async fn want(
     };
     let sql = format!(
         "UPDATE firings SET started_by = $4, user_name = $5, state = $6, run_id = $7, why = $8, detail = $9, \
-         backfill = $10, changed_at = $11 WHERE project = $1 AND pipeline = $2 AND logical_date = $3 \
+         backfill = $10, event_at = $11, event = $12, changed_at = $13 WHERE project = $1 AND pipeline = $2 AND logical_date = $3 \
          AND state <> 'due' AND {over}"
     );
     Ok(execute(connection, AssertSqlSafe(sql), values(firing)?).await? > 0)
@@ -210,7 +211,8 @@ fn values(firing: &Firing) -> Result<Values, StoreError> {
     values.text(firing.trigger.as_str())?.text(&firing.user)?.text(firing.state.as_str())?;
     values.maybe_text(firing.run.as_ref().map(RunId::as_str))?.maybe_text(firing.why.as_deref())?;
     values.maybe_text(firing.detail.as_deref())?.maybe_text(firing.backfill.as_deref())?;
-    values.int(firing.changed_at.0)?;
+    values.maybe_time(firing.event.as_ref().map(|event| event.at))?;
+    values.maybe_text(firing.event.as_ref().map(|event| event.what.as_str()))?.int(firing.changed_at.0)?;
     Ok(values)
 }
 
@@ -236,6 +238,7 @@ fn read(row: &AnyRow) -> Result<Firing, StoreError> {
         why: columns.maybe_text()?,
         detail: columns.maybe_text()?,
         backfill: columns.maybe_text()?,
+        event: columns.maybe_time()?.zip(columns.maybe_text()?).map(|(at, what)| Event { at, what }),
         changed_at: columns.time()?,
     })
 }

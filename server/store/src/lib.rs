@@ -14,6 +14,7 @@ mod clusters;
 mod code;
 mod commit;
 mod conditions;
+mod ends;
 mod error;
 mod figures;
 mod firings;
@@ -65,7 +66,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
 use tokio::sync::{Mutex, MutexGuard, watch};
 
-pub use alerts::{Batch, Settled};
+pub use alerts::{Batch, QuotaUse, Settled};
 pub use audit::AuditFilter;
 pub use backend::Backend;
 pub use conditions::PageOf;

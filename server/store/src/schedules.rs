@@ -3,18 +3,20 @@
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::failpoint;
 use cubeloom_domain::identity::AuditEntry;
-use cubeloom_domain::schedule::{Firing, PipelineName, ScheduleState};
+use cubeloom_domain::schedule::{Awaited, Firing, PipelineName, ScheduleState};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe};
 
+use crate::backend::Backend;
 use crate::conditions::Conditions;
+use crate::ends::Hold;
 use crate::error::StoreError;
 use crate::query::execute;
 use crate::values::{Columns, Values};
-use crate::{Store, audit, firings};
+use crate::{Store, audit, ends, firings};
 
 const COLUMNS: &str = "project, pipeline, version, schedule_json, set_by, set_at, handled_at, next_at, paused_by, \
-     paused_at, revision";
+     paused_at, revision, after_project, after_pipeline, after_state, after_until, look_json";
 
 /// The most schedules that one list has.
 const LISTED: usize = 1_000;
@@ -100,7 +102,7 @@ impl Store {
         audit: Option<&AuditEntry>,
     ) -> Result<bool, StoreError> {
         self.transact(async |connection| {
-            let done = put(connection, state, read).await?;
+            let done = put(self.backend(), connection, state, read).await?;
             if let Some(audit) = audit.filter(|_| done) {
                 audit::write(connection, audit).await?;
             }
@@ -123,7 +125,7 @@ impl Store {
         failpoint::hit("schedules.record.before");
         let recorded = self
             .transact(async |connection| {
-                if !put(connection, state, read).await? {
+                if !put(self.backend(), connection, state, read).await? {
                     return Ok(false);
                 }
                 for firing in due {
@@ -157,23 +159,43 @@ impl Store {
     }
 }
 
-async fn put(connection: &mut AnyConnection, state: &ScheduleState, read: u64) -> Result<bool, StoreError> {
+async fn put(
+    backend: Backend,
+    connection: &mut AnyConnection,
+    state: &ScheduleState,
+    read: u64,
+) -> Result<bool, StoreError> {
+    if let Some(after) = &state.after {
+        ends::hold(backend, connection, &after.of, Hold::Alone).await?;
+    }
+
     let mut values = key(&state.of)?;
     values.int(state.version)?.maybe_json(state.schedule.as_ref())?;
     values.text(&state.set_by)?.int(state.set_at.0)?.int(state.handled_at.0)?.maybe_time(state.next_at)?;
     values.maybe_text(state.paused.as_ref().map(|(who, _)| who.as_str()))?;
     values.maybe_time(state.paused.as_ref().map(|(_, at)| *at))?.int(read + 1)?;
+    let after = state.after.as_ref();
+    values.maybe_text(after.map(|after| after.of.project.as_str()))?;
+    values.maybe_text(after.map(|after| after.of.pipeline.as_str()))?;
+    values.maybe_text(after.map(|after| after.state.as_str()))?;
+    values.maybe_time(after.and_then(|after| after.until))?.maybe_json(state.look.as_ref())?;
     let sql = if read == 0 {
         "INSERT INTO schedules (project, pipeline, version, schedule_json, set_by, set_at, handled_at, next_at, \
-         paused_by, paused_at, revision) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
+         paused_by, paused_at, revision, after_project, after_pipeline, after_state, after_until, look_json) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) \
          ON CONFLICT DO NOTHING"
     } else {
         values.int(read)?;
         "UPDATE schedules SET version = $3, schedule_json = $4, set_by = $5, set_at = $6, handled_at = $7, \
-         next_at = $8, paused_by = $9, paused_at = $10, revision = $11 \
-         WHERE project = $1 AND pipeline = $2 AND revision = $12"
+         next_at = $8, paused_by = $9, paused_at = $10, revision = $11, after_project = $12, after_pipeline = $13, \
+         after_state = $14, after_until = $15, look_json = $16 \
+         WHERE project = $1 AND pipeline = $2 AND revision = $17"
     };
-    Ok(execute(connection, sql, values).await? > 0)
+    let done = execute(connection, sql, values).await? > 0;
+    if done {
+        ends::make_up(connection, state).await?;
+    }
+    Ok(done)
 }
 
 fn key(of: &PipelineName) -> Result<Values, StoreError> {
@@ -197,5 +219,14 @@ fn read(row: &AnyRow) -> Result<ScheduleState, StoreError> {
         next_at: columns.maybe_time()?,
         paused: columns.maybe_text()?.zip(columns.maybe_time()?),
         revision: columns.int()?,
+        after: after(&mut columns)?,
+        look: columns.maybe_json()?,
     })
+}
+
+fn after(columns: &mut Columns<'_>) -> Result<Option<Awaited>, StoreError> {
+    let (project, pipeline) = (columns.maybe_text()?, columns.maybe_text()?);
+    let (state, until) = (columns.maybe_word()?, columns.maybe_time()?);
+    let of = project.zip(pipeline).map(|(project, pipeline)| PipelineName { project, pipeline });
+    Ok(of.map(|of| Awaited { of, state: state.unwrap_or_default(), until }))
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use cubeloom_domain::identity::{AuditEntry, Role, User};
 use cubeloom_domain::schedule::{Firing, FiringState, Trigger};
+use cubeloom_domain::state::RunState;
 use cubeloom_domain::{Clock, Timestamp};
 use cubeloom_store::{Expected, FiringFilter, NewVersion, RunFilter, Store};
 
@@ -28,6 +29,11 @@ const NAME: &str = "ticking";
 
 const DOCUMENT: &str = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: ticking\n\
     schedule: {every: 1s, catch_up: all}\ntasks: [{name: say, template: command, arguments: {command: [\"true\"]}}]\n";
+/// The pipeline that runs after each of its runs.
+const NEXT: &str = "following";
+const NEXT_DOCUMENT: &str = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: following\n\
+    schedule: {after: {pipeline: ticking}}\n\
+    tasks: [{name: say, template: command, arguments: {command: [\"true\"]}}]\n";
 
 /// Kills at each point, at its first and at a later time; a schedule of which all is made up for misses nothing.
 pub fn kill(site: &mut Site, figures: &mut Figures) {
@@ -49,6 +55,42 @@ pub fn kill(site: &mut Site, figures: &mut Figures) {
     await_dates(site, before + 2);
     site.stop();
     check(site, figures);
+    check_next(site, figures);
+}
+
+/// Each run that has succeeded has started one of the other pipeline, or is about to.
+fn check_next(site: &Site, figures: &mut Figures) {
+    let runs = |name: &str| {
+        let filter = RunFilter { pipeline: Some(name.into()), ..RunFilter::default() };
+        site.database.with_store(async |store| store.runs(&filter).await.expect("the database answers"))
+    };
+    let next = dates_of(site, NEXT);
+    let mut wrong = |what: String| figures.findings.push(format!("after a pipeline: {what}"));
+    let succeeded: Vec<_> = runs(NAME).into_iter().filter(|run| run.state == RunState::Succeeded).collect();
+    for run in &succeeded {
+        let of_it = next
+            .iter()
+            .filter(|date| date.event.as_ref().is_some_and(|event| event.what == run.id.to_string()));
+        if of_it.count() != 1 {
+            wrong(format!("the end of {} is not noted once", run.id));
+        }
+    }
+    let started: Vec<_> = next.iter().filter_map(|date| date.run.clone()).collect();
+    if started.is_empty() {
+        wrong("nothing was started".into());
+    }
+    let mut of_dates = BTreeSet::new();
+    for run in runs(NEXT) {
+        if run.cause.trigger != Trigger::Pipeline
+            || !started.contains(&run.id)
+            || !of_dates.insert(run.cause.date)
+        {
+            wrong(format!("the run {} is of {:?}, of no date, or one too many", run.id, run.cause));
+        }
+    }
+    for date in next.iter().filter(|date| !matches!(date.state, FiringState::Started | FiringState::Due)) {
+        wrong(format!("the date {} is {}: {:?}", date.date, date.state.as_str(), date.detail));
+    }
 }
 
 async fn prepare(store: &Store) {
@@ -68,19 +110,23 @@ async fn prepare(store: &Store) {
     store.create_user(&user, None, &entry("user.create", now)).await.expect("a user");
     let joined = entry("member.put", now);
     store.put_member(PROJECT, &user.id, Role::Editor, None, &joined).await.expect("a member");
-    let new = NewVersion {
-        project: PROJECT.into(),
-        name: NAME.into(),
-        document: DOCUMENT.into(),
-        digest: "one".into(),
-        code: None,
-        message: String::new(),
-        description: String::new(),
-        labels: Default::default(),
-        user: user.name,
-        now,
-    };
-    store.put_pipeline(&new, Expected::New, &entry("pipeline.create", now)).await.expect("a pipeline");
+    // Who waits is there before what it waits for.
+    for (name, document) in [(NEXT, NEXT_DOCUMENT), (NAME, DOCUMENT)] {
+        let new = NewVersion {
+            project: PROJECT.into(),
+            name: name.into(),
+            document: document.into(),
+            digest: name.into(),
+            code: None,
+            message: String::new(),
+            description: String::new(),
+            labels: Default::default(),
+            user: user.name.clone(),
+            now,
+        };
+        let entry = entry(&format!("pipeline.create.{name}"), now);
+        store.put_pipeline(&new, Expected::New, &entry).await.expect("a pipeline");
+    }
 }
 
 fn entry(action: &str, at: Timestamp) -> AuditEntry {
@@ -100,8 +146,12 @@ fn entry(action: &str, at: Timestamp) -> AuditEntry {
 }
 
 fn dates(site: &Site) -> Vec<Firing> {
+    dates_of(site, NAME)
+}
+
+fn dates_of(site: &Site, name: &str) -> Vec<Firing> {
     let filter = FiringFilter {
-        pipeline: Some(NAME.into()),
+        pipeline: Some(name.into()),
         limit: 100_000,
         oldest_first: true,
         ..FiringFilter::default()

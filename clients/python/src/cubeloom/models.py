@@ -3303,7 +3303,7 @@ class DateView(TypedDict):
     """
     trigger: str
     """
-    What asked for it: `schedule`, `backfill` or `person`.
+    What asked for it: `schedule`, `pipeline` (the end of a run of another one), `file`, `backfill` or `person`.
     """
     user: str
     """
@@ -3312,6 +3312,7 @@ class DateView(TypedDict):
     why: NotRequired[str | None]
     """
     Why it waits or has no run, as a word: `past_underway`, `past_failed`, `running`, `paused`, `missed`,
+    `there_before` (its file was there before it was waited for), `user_no_reader`,
     `user_gone`, `user_disabled`, `user_no_editor`, `invalid`, `unavailable`, `backfill_cancelled` or
     `pipeline_deleted`.
     """
@@ -3334,6 +3335,14 @@ class DateView(TypedDict):
     backfill: NotRequired[str | None]
     """
     The back-fill that it belongs to.
+    """
+    after_run: NotRequired[str | None]
+    """
+    The run of another pipeline whose end fired it.
+    """
+    file: NotRequired[str | None]
+    """
+    The path of the file whose arrival fired it.
     """
 
 
@@ -3766,6 +3775,24 @@ class LogText(TypedDict):
     ended: bool
     """
     Whether that was all, and nothing will be added.
+    """
+
+
+class LookView(TypedDict):
+    """
+    What came of looking for files.
+    """
+
+    looked_at: NotRequired[str | None]
+    tried_at: NotRequired[str | None]
+    next_at: NotRequired[str | None]
+    failures: int
+    """
+    How often it has not answered since it last did: the waits grow.
+    """
+    error: NotRequired[str | None]
+    """
+    What went wrong last.
     """
 
 
@@ -4461,7 +4488,7 @@ class Item7(TypedDict):
     """
     trigger: str
     """
-    What asked for it: `schedule`, `backfill` or `person`.
+    What asked for it: `schedule`, `pipeline` (the end of a run of another one), `file`, `backfill` or `person`.
     """
     user: str
     """
@@ -4470,6 +4497,7 @@ class Item7(TypedDict):
     why: NotRequired[str | None]
     """
     Why it waits or has no run, as a word: `past_underway`, `past_failed`, `running`, `paused`, `missed`,
+    `there_before` (its file was there before it was waited for), `user_no_reader`,
     `user_gone`, `user_disabled`, `user_no_editor`, `invalid`, `unavailable`, `backfill_cancelled` or
     `pipeline_deleted`.
     """
@@ -4492,6 +4520,14 @@ class Item7(TypedDict):
     backfill: NotRequired[str | None]
     """
     The back-fill that it belongs to.
+    """
+    after_run: NotRequired[str | None]
+    """
+    The run of another pipeline whose end fired it.
+    """
+    file: NotRequired[str | None]
+    """
+    The path of the file whose arrival fired it.
     """
 
 
@@ -6165,8 +6201,9 @@ class ScheduleView(TypedDict):
     paused_at: NotRequired[str | None]
     next: list[str]
     """
-    The next dates, also while it is paused.
+    The next dates, also while it is paused; none of a schedule that waits for something to happen.
     """
+    look: NotRequired[LookView | None]
 
 
 class SearchView(TypedDict):

@@ -11,7 +11,10 @@ import { Fold } from "../fold";
 import { valueAt } from "../../graph/edit";
 import { isMapping } from "../path";
 
-const WAYS = ["none", "cron", "every"] as const;
+const WAYS = ["none", "cron", "every", "after", "file"] as const;
+
+/** What of each way says most. */
+const SUMMARY = [["cron"], ["every"], ["after", "pipeline"], ["file", "path"]];
 
 /** The part. */
 export function SchedulePart() {
@@ -20,7 +23,7 @@ export function SchedulePart() {
   const bound = useBound(["schedule"], title);
   const value = isMapping(bound.value) ? bound.value : null;
   const [wanted, setWanted] = useState<(typeof WAYS)[number]>("none");
-  const way = value?.["cron"] !== undefined ? "cron" : value?.["every"] !== undefined ? "every" : wanted;
+  const way = WAYS.find((one) => value?.[one] !== undefined) ?? wanted;
   const choose = (index: number) => {
     setWanted(WAYS[index] ?? "none");
     bound.seal();
@@ -28,13 +31,39 @@ export function SchedulePart() {
     bound.seal();
   };
   return (
-    <Fold name="schedule" title={title} keys={["schedule"]} summary={shown(valueAt(document, ["schedule", "cron"]) ?? valueAt(document, ["schedule", "every"]))}>
-      <Segments label={title} options={[t("form.schedule-none"), t("form.schedule-cron"), t("form.schedule-every")]} chosen={WAYS.indexOf(way)} disabled={bound.readOnly} choose={choose} />
+    <Fold name="schedule" title={title} keys={["schedule"]} summary={shown(SUMMARY.map((path) => valueAt(document, ["schedule", ...path])).find((one) => one !== undefined))}>
+      <Segments label={title} options={[t("form.schedule-none"), t("form.schedule-cron"), t("form.schedule-every"), t("form.schedule-after"), t("form.schedule-file")]} chosen={WAYS.indexOf(way)} disabled={bound.readOnly} choose={choose} />
       {way === "cron" ? <Field path={["schedule", "cron"]} kind={{ type: "text", long: false }} title={t("form.cron")} help={t("form.cron-help")} placeholder="0 6 * * *" required plain /> : null}
       {way === "every" ? <AmountField path={["schedule", "every"]} measure="span" title={t("form.every")} placeholder="12h" /> : null}
+      {way === "after" ? <AfterFields /> : null}
+      {way === "file" ? <FileFields /> : null}
       {way === "none" ? null : <Rest />}
       <p className="field-help">{t("form.schedule-help")}</p>
     </Fold>
+  );
+}
+
+/** The end of another pipeline's runs. */
+function AfterFields() {
+  const text = { type: "text", long: false } as const;
+  return (
+    <>
+      <Field path={["schedule", "after", "pipeline"]} kind={text} title={t("form.after-pipeline")} help={t("form.after-pipeline-help")} required plain />
+      <Field path={["schedule", "after", "project"]} kind={text} title={t("form.after-project")} help={t("form.after-project-help")} plain />
+      <Field path={["schedule", "after", "state"]} kind={{ type: "choice", options: ["succeeded", "failed", "ended"] }} title={t("form.after-state")} usual="succeeded" plain />
+    </>
+  );
+}
+
+/** A file that arrives. */
+function FileFields() {
+  const text = { type: "text", long: false } as const;
+  return (
+    <>
+      <Field path={["schedule", "file", "path"]} kind={text} title={t("form.file-path")} help={t("form.file-path-help")} placeholder="logs/dt=%Y-%m-%d/_SUCCESS" required plain />
+      <Field path={["schedule", "file", "volume"]} kind={text} title={t("form.file-volume")} placeholder="workspace" plain />
+      <AmountField path={["schedule", "file", "every"]} measure="span" title={t("form.file-every")} placeholder="1m" />
+    </>
   );
 }
 

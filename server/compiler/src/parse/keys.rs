@@ -49,6 +49,8 @@ pub const PARAMETER: &[&str] = &["type", "default", "description", "enum", "mini
 pub const SCHEDULE: &[&str] = &[
     "cron",
     "every",
+    "after",
+    "file",
     "timezone",
     "start",
     "end",
@@ -59,6 +61,8 @@ pub const SCHEDULE: &[&str] = &[
     "late_after",
     "paused",
 ];
+pub const AFTER: &[&str] = &["pipeline", "project", "state"];
+pub const ARRIVAL: &[&str] = &["volume", "path", "every"];
 pub const RETRY: &[&str] = &["attempts", "backoff", "on"];
 pub const BACKOFF: &[&str] = &["initial", "factor", "max"];
 pub const FOR_EACH: &[&str] = &["list", "matrix", "from", "parallelism"];

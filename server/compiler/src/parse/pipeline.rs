@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use cubeloom_domain::Code;
-use cubeloom_domain::pipeline::{CatchUp, Parameter, ParameterType, Pipeline, Schedule, Task};
+use cubeloom_domain::pipeline::{
+    After, Arrival, CatchUp, EndState, Parameter, ParameterType, Pipeline, Schedule, Task,
+};
 
 use super::canvas::canvas;
 use super::decode::Decoder;
@@ -126,6 +128,8 @@ fn schedule(d: &mut Decoder, node: &Node<'_>) -> Option<Schedule> {
     Some(Schedule {
         cron: d.optional(map, "cron", Decoder::filled),
         every: d.optional(map, "every", positive_span),
+        after: d.optional(map, "after", after),
+        file: d.optional(map, "file", arrival),
         timezone: d.optional(map, "timezone", Decoder::filled),
         start: d.optional(map, "start", Decoder::filled),
         end: d.optional(map, "end", Decoder::filled),
@@ -135,5 +139,26 @@ fn schedule(d: &mut Decoder, node: &Node<'_>) -> Option<Schedule> {
         jitter: d.optional(map, "jitter", positive_span),
         late_after: d.optional(map, "late_after", positive_span),
         paused: d.optional(map, "paused", Decoder::boolean),
+    })
+}
+
+const END_STATES: [(&str, EndState); 3] =
+    [("succeeded", EndState::Succeeded), ("failed", EndState::Failed), ("ended", EndState::Ended)];
+
+fn after(d: &mut Decoder, node: &Node<'_>) -> Option<After> {
+    let map = d.map(node, "what a pipeline runs after", keys::AFTER)?;
+    Some(After {
+        pipeline: d.required(map, "pipeline", Decoder::name).unwrap_or_default(),
+        project: d.optional(map, "project", Decoder::name),
+        state: d.optional(map, "state", |d, node| d.one_of(node, &END_STATES)),
+    })
+}
+
+fn arrival(d: &mut Decoder, node: &Node<'_>) -> Option<Arrival> {
+    let map = d.map(node, "a file that arrives", keys::ARRIVAL)?;
+    Some(Arrival {
+        volume: d.optional(map, "volume", Decoder::name),
+        path: d.required(map, "path", Decoder::filled).unwrap_or_default(),
+        every: d.optional(map, "every", positive_span),
     })
 }

@@ -2,9 +2,10 @@
 
 use cubeloom_domain::pipeline::{CatchUp, Schedule};
 use cubeloom_domain::{Code, Problem, Timestamp};
-use jiff::civil::{Date, DateTime};
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use super::bounds::{self, Bounds};
 use super::rhythm::{Rhythm, instant};
 
 /// A schedule that can be asked for its moments: its logical dates.
@@ -24,18 +25,7 @@ impl Calendar {
     pub fn of(schedule: &Schedule) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
         let cron = cron(schedule, &mut problems);
-        let zone = zone(schedule.timezone.as_deref(), &mut problems);
-        let bound = |text: &Option<String>, which, problems: &mut Vec<Problem>| {
-            text.as_deref().and_then(|text| bound(zone.as_ref()?, text, which, problems))
-        };
-        let start = bound(&schedule.start, Bound::Start, &mut problems);
-        let end = bound(&schedule.end, Bound::End, &mut problems);
-        if let (Some(start), Some(end)) = (start, end)
-            && end < start
-        {
-            let message = "it ends before it starts: write a later `end`, or an earlier `start`";
-            problems.push(Problem::error(Code::InvalidSchedule, "/schedule/end", message));
-        }
+        let Bounds { zone, start, end } = Bounds::read(schedule, &mut problems);
         let rhythm = cron.or_else(|| every(schedule, zone.as_ref()?, start));
         match (rhythm, zone) {
             (Some(rhythm), Some(zone)) if problems.is_empty() => Ok(Self { rhythm, zone, start, end }),
@@ -89,64 +79,13 @@ impl Calendar {
     /// The moment that a person means who writes a day, or a day and a time, in the schedule's time zone.
     #[must_use]
     pub fn moment(&self, text: &str, end_of_day: bool) -> Option<Timestamp> {
-        moment(&self.zone, text, end_of_day)
+        bounds::moment(&self.zone, text, end_of_day)
     }
-}
-
-fn zone(name: Option<&str>, problems: &mut Vec<Problem>) -> Option<TimeZone> {
-    let Some(name) = name else { return Some(TimeZone::UTC) };
-    let found = TimeZone::get(name).ok();
-    if found.is_none() {
-        let message =
-            format!("`{name}` is not a time zone; write an IANA name such as Europe/Berlin or Asia/Shanghai");
-        problems.push(Problem::error(Code::InvalidSchedule, "/schedule/timezone", message));
-    }
-    found
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Bound {
-    Start,
-    End,
-}
-
-fn bound(zone: &TimeZone, text: &str, which: Bound, problems: &mut Vec<Problem>) -> Option<Timestamp> {
-    let found = moment(zone, text, which == Bound::End);
-    if found.is_none() {
-        let field = if which == Bound::Start { "start" } else { "end" };
-        let message = format!("`{text}` is not a day (2026-01-31) or a moment (2026-01-31T06:00)");
-        problems.push(Problem::error(Code::InvalidSchedule, format!("/schedule/{field}"), message));
-    }
-    found
-}
-
-/// A day is its first moment, or its last one.
-fn moment(zone: &TimeZone, text: &str, end_of_day: bool) -> Option<Timestamp> {
-    // Dates are also read out of longer texts.
-    if text.len() <= 10 {
-        let day: Date = text.parse().ok()?;
-        if !end_of_day {
-            return instant(zone, day.at(0, 0, 0, 0));
-        }
-        let next = instant(zone, day.tomorrow().ok()?.at(0, 0, 0, 0))?;
-        return Some(Timestamp(next.0 - 1));
-    }
-    instant(zone, text.parse::<DateTime>().ok()?)
 }
 
 /// The cron expression, if that is what it has; what it has must be one of two.
 fn cron(schedule: &Schedule, problems: &mut Vec<Problem>) -> Option<Rhythm> {
-    match (&schedule.cron, &schedule.every) {
-        (Some(_), Some(_)) => {
-            let message = "give `cron` or `every`, not both";
-            problems.push(Problem::error(Code::Conflict, "/schedule", message));
-        }
-        (None, None) => {
-            let message = "give `cron` (\"0 6 * * *\") or `every` (12h)";
-            problems.push(Problem::error(Code::MissingKey, "/schedule", message));
-        }
-        _ => {}
-    }
+    bounds::demand_one(schedule, problems);
     let text = schedule.cron.as_deref()?;
     let refuse = |reason: String| {
         let message = format!(

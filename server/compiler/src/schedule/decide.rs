@@ -76,13 +76,14 @@ pub fn decide(schedule: &Schedule, now: Timestamp, starts_at: Timestamp, situati
     }
 }
 
-/// When the run of a date starts: each at its own moment within `jitter`, the same whoever asks.
+/// When the run of a date starts that is fired at a moment: each at its own moment within `jitter`, the same whoever
+/// asks.
 #[must_use]
-pub fn starts_at(schedule: &Schedule, name: (&str, &str), date: Timestamp) -> Timestamp {
-    let Some(jitter) = schedule.jitter else { return date };
+pub fn starts_at(schedule: &Schedule, name: (&str, &str), date: Timestamp, fired: Timestamp) -> Timestamp {
+    let Some(jitter) = schedule.jitter else { return fired };
     let (project, pipeline) = name;
     let digest = Sha256::digest(format!("{project}/{pipeline}/{}", date.0));
     let number = digest.iter().take(6).fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte));
     let width = u64::try_from(jitter.0.as_micros()).unwrap_or(u64::MAX).max(1);
-    date.plus(Duration::from_micros(number % width))
+    fired.plus(Duration::from_micros(number % width))
 }

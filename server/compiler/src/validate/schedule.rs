@@ -3,16 +3,21 @@
 use std::collections::BTreeMap;
 
 use cubeloom_domain::pipeline::{Parameter, Schedule};
-use cubeloom_domain::{Code, Problem};
+use cubeloom_domain::{Code, Problem, Timestamp};
 
-use crate::schedule::Calendar;
+use crate::schedule::{Arrivals, Calendar, awaited};
 
 /// The shortest distance between firings.
 const SHORTEST: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Checks a schedule.
 pub fn check(schedule: &Schedule, parameters: &BTreeMap<String, Parameter>, problems: &mut Vec<Problem>) {
-    if let Err(mut wrong) = Calendar::of(schedule) {
+    let read = match (&schedule.after, &schedule.file) {
+        (Some(_), _) => awaited(schedule, "", Timestamp(0)).map(drop),
+        (None, Some(_)) => Arrivals::of(schedule).map(drop),
+        (None, None) => Calendar::of(schedule).map(drop),
+    };
+    if let Err(mut wrong) = read {
         problems.append(&mut wrong);
     }
     if schedule.every.is_some_and(|every| !every.0.is_zero() && every.0 < SHORTEST) {

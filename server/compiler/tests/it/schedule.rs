@@ -192,10 +192,17 @@ fn jitter_is_the_same_whenever_it_is_asked_for_and_spreads() {
     let date = at("2026-01-10T06:00:00Z");
     let names: Vec<String> = (0..50).map(|n| format!("p{n}")).collect();
     let found: std::collections::BTreeSet<Timestamp> =
-        names.iter().map(|name| starts_at(&schedule, ("team", name), date)).collect();
+        names.iter().map(|name| starts_at(&schedule, ("team", name), date, date)).collect();
     assert!(found.len() > 45);
     assert!(found.iter().all(|at| (date..date.plus(Duration::from_secs(600))).contains(at)));
-    assert_eq!(starts_at(&schedule, ("team", "p1"), date), starts_at(&schedule, ("team", "p1"), date));
+    // What stands for a date long past is fired now.
+    let fired = date.plus(Duration::from_secs(86_400));
+    let moved = starts_at(&schedule, ("team", "p1"), date, fired).since(fired);
+    assert_eq!(moved, starts_at(&schedule, ("team", "p1"), date, date).since(date));
+    assert_eq!(
+        starts_at(&schedule, ("team", "p1"), date, date),
+        starts_at(&schedule, ("team", "p1"), date, date)
+    );
 }
 
 fn any_schedule() -> impl Strategy<Value = String> {

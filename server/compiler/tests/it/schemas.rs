@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cubeloom_compiler::{parse_pipeline, parse_template, schema};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The keys of every struct of a schema: name -> keys.
 fn structs(schema: &Value, root: &str) -> BTreeMap<String, BTreeSet<String>> {
@@ -35,13 +35,19 @@ fn every_key_of_the_pipeline_schema_is_read() {
         document,
         "nothing is lost between text and type"
     );
-    let every = parse_pipeline(
-        r#"{"apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "p", "schedule": {"every": "1h"},
-        "tasks": [{"name": "a", "template": "t"}]}"#,
-    );
-    assert!(every.is_ok(), "the one key that excludes another: {every:#?}");
     let mut used = used_keys(&document);
-    used.insert("every".into());
+    // Of those that fire a schedule, each excludes the others.
+    for schedule in [
+        json!({"every": "1h"}),
+        json!({"after": {"pipeline": "clean", "project": "team", "state": "ended"}}),
+        json!({"file": {"volume": "sets", "path": "dt=%Y-%m-%d/", "every": "1m"}}),
+    ] {
+        let mut document = document.clone();
+        document["schedule"] = schedule;
+        let read = parse_pipeline(&document.to_string()).unwrap();
+        assert_eq!(serde_json::to_value(&read.pipeline).unwrap(), document);
+        used.extend(used_keys(&document));
+    }
     for (name, keys) in structs(&schema::pipeline(), "Pipeline") {
         let missing: Vec<_> = keys.difference(&used).collect();
         assert!(missing.is_empty(), "this test's document lacks {missing:?} of {name}");
@@ -79,6 +85,8 @@ fn the_decoder_knows_no_other_keys_than_the_schema() {
     for (text, path, name) in [
         (unknown.to_owned(), "", "Pipeline"),
         (format!("schedule: {{{unknown}}}"), "/schedule", "Schedule"),
+        (format!("schedule: {{after: {{{unknown}}}}}"), "/schedule/after", "After"),
+        (format!("schedule: {{file: {{{unknown}}}}}"), "/schedule/file", "Arrival"),
         (format!("canvas: {{{unknown}}}"), "/canvas", "Canvas"),
         (format!("canvas: {{frames: {{f: {{{unknown}}}}}}}"), "/canvas/frames/f", "Frame"),
         (format!("canvas: {{notes: {{n: {{{unknown}}}}}}}"), "/canvas/notes/n", "Note"),
@@ -114,6 +122,6 @@ fn the_decoder_knows_no_other_keys_than_the_schema() {
     ] {
         assert_eq!(known(&text, true, &format!("{path}/zzzzzzzzzzzz")), templates[name], "{name}");
     }
-    assert_eq!(pipelines.len(), 21, "a new struct needs a line above: {:?}", pipelines.keys());
+    assert_eq!(pipelines.len(), 23, "a new struct needs a line above: {:?}", pipelines.keys());
     assert_eq!(templates.len(), 8, "a new struct needs a line above: {:?}", templates.keys());
 }

@@ -8,9 +8,9 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
 use rustix::io::Errno;
 
-use super::entry::{Entry, modified_us};
+use super::entry::{Entry, Kind, modified_us};
 use super::path::{clean, split};
-use super::{BrowseError, Upload};
+use super::{BrowseError, Order, Upload};
 
 /// Folders that are made here: the owner's alone, as those that tasks are given.
 const FOLDER: Mode = Mode::from_raw_mode(0o750);
@@ -86,6 +86,23 @@ impl Folder {
         let path = clean(path)?;
         let found = self.stat(&path)?;
         Ok(Entry::new(path.rsplit('/').next().unwrap_or_default(), &found, false))
+    }
+
+    /// Whether there is a file at a path; where it ends with a slash, whether there is a folder that holds something.
+    ///
+    /// # Errors
+    /// When that cannot be seen, or lies outside.
+    pub fn holds(&self, path: &str) -> Result<bool, BrowseError> {
+        let found = match path.strip_suffix('/') {
+            Some(folder) => self.list(folder, Order::default(), None, 1).map(|found| !found.is_empty()),
+            None => self.entry(path).map(|found| found.kind == Kind::File),
+        };
+        match found {
+            Err(BrowseError::NotFound(_) | BrowseError::NotAFolder(_) | BrowseError::NotAFile(_)) => {
+                Ok(false)
+            }
+            other => other,
+        }
     }
 
     /// Opens a file for reading.

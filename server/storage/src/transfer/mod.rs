@@ -25,6 +25,7 @@ mod retry;
 mod stop;
 mod stores;
 mod sums;
+mod there;
 mod upload;
 pub mod wall;
 mod web;
@@ -47,6 +48,7 @@ pub use periods::{Every, Periods};
 pub use progress::{FileReport, Outcome, Progress, Report};
 pub use stop::Stop;
 pub(crate) use stores::Stores;
+pub use there::is_there;
 
 use plan::{Job, Target};
 use progress::Tracker;

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use cubeloom_storage::transfer::{Outcome, Progress, Stop, TransferError, TransferSpec, transfer};
+use cubeloom_storage::transfer::{Outcome, Progress, Stop, TransferError, TransferSpec, is_there, transfer};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
@@ -130,6 +130,21 @@ async fn there_and_back(hdfs: &mut Hdfs) {
         assert_eq!(names(&dir.path().join("some")), ["sub/empty"]);
         let gone = copy(&hdfs_spec(&format!("{address}/nowhere/"), &format!("{}/", back.display()))).await;
         assert!(matches!(gone, Err(TransferError::Missing { .. })), "{gone:?}");
+        let there = async |path: &str, inner| {
+            is_there(&format!("{address}/{path}"), inner, Duration::from_secs(10)).await
+        };
+        let folder = format!("back-{kind}");
+        for (path, expected) in [
+            (format!("{folder}/sub/empty"), true),
+            (format!("{folder}/sub/"), true),
+            (format!("{folder}/sub"), false),
+            (format!("{folder}/sub/none"), false),
+            ("nowhere/".into(), false),
+        ] {
+            assert_eq!(there(&path, true).await.unwrap(), expected, "{address} {path}");
+        }
+        let refused = there(&format!("{folder}/sub/empty"), false).await.unwrap_err();
+        assert!(refused.to_string().contains("private_endpoints"), "{refused}");
     }
 }
 

@@ -6,9 +6,12 @@
 
 mod channels;
 mod history;
+mod late;
 mod outbox;
 mod raise;
+mod used;
 mod waiting;
 
 pub use outbox::{Batch, Settled};
 pub(crate) use raise::ended;
+pub use used::QuotaUse;

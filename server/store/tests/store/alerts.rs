@@ -3,15 +3,18 @@
 use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
+use cubeloom_domain::accounting::budget::Budget;
+use cubeloom_domain::accounting::{Day, Money};
 use cubeloom_domain::alert::{
     Alert, AlertKind, Channel, ChannelKind, Delivery, DeliveryState, Language, Rules,
 };
 use cubeloom_domain::record::{Changes, RunRecord};
+use cubeloom_domain::schedule::Cause;
 use cubeloom_domain::state::RunState;
-use cubeloom_store::{Change, Settled, Store, StoreError};
+use cubeloom_store::{Change, QuotaUse, Settled, Store, StoreError};
 
 use crate::people::{audit, id, project};
-use crate::records::{instance, run};
+use crate::records::{instance, plan, run};
 use crate::support::{Fixture, MINUTE, lease, leased_run, on_both};
 
 on_both!(
@@ -20,6 +23,9 @@ on_both!(
     what_recovers_is_told_and_what_repeats_is_not,
     a_refused_commit_tells_nothing,
     what_waits_too_long_is_told_once,
+    a_run_that_is_late_is_told_once,
+    a_quota_that_stays_nearly_used_is_told_once,
+    a_budget_is_told_at_its_mark_and_when_it_is_spent,
     two_servers_share_what_is_due,
     what_a_server_held_when_it_died_is_sent_again,
     what_is_held_goes_together,
@@ -179,6 +185,85 @@ async fn what_waits_too_long_is_told_once(Fixture { store, .. }: Fixture) {
         3,
         "the other task, and who is patient"
     );
+}
+
+async fn a_run_that_is_late_is_told_once(Fixture { store, .. }: Fixture) {
+    let day = 24 * 3600 * SECOND.0;
+    let one = stored(&store, channel("one", &[AlertKind::RunLate])).await;
+    let other = channel("other", &[AlertKind::RunLate]);
+    let rules = Rules { pipelines: vec!["other".into()], ..other.rules.clone() };
+    let other = stored(&store, Channel { rules, ..other }).await;
+    let late = |n, state, ended: Option<i64>, late: i64| RunRecord {
+        state,
+        ended_at: ended.map(Timestamp),
+        cause: Cause { late_at: Some(Timestamp(late)), ..Cause::default() },
+        ..run(n)
+    };
+    let at = 2 * day;
+    for record in [
+        late(1, RunState::Running, None, at),
+        late(2, RunState::Succeeded, Some(at), at),
+        late(3, RunState::Succeeded, Some(at + 1), at),
+        late(4, RunState::Cancelled, Some(at + 1), at),
+        late(5, RunState::Failed, Some(at - 9), at),
+        late(6, RunState::Running, None, at - day - 9),
+    ] {
+        store.create_run(&record, &plan(&record, 1), None).await.unwrap();
+    }
+    assert_eq!(store.raise_late(Timestamp(at)).await.unwrap(), 0, "not before it is");
+    assert_eq!(store.raise_late(Timestamp(at + 2)).await.unwrap(), 3);
+    assert_eq!(store.raise_late(Timestamp(at + 2)).await.unwrap(), 0);
+    let mut found: Vec<_> = told(&store, &one).await.into_iter().map(|one| one.alert.run.unwrap()).collect();
+    found.sort();
+    assert_eq!(found, [1, 3, 5].map(|n| run(n).id), "the others were in time, unwanted, or late long ago");
+    assert!(told(&store, &other).await.is_empty());
+}
+
+async fn a_quota_that_stays_nearly_used_is_told_once(Fixture { store, .. }: Fixture) {
+    let one = stored(&store, channel("one", &[AlertKind::QuotaNearlyUsed])).await;
+    assert!(store.is_wanted(AlertKind::QuotaNearlyUsed).await.unwrap());
+    assert!(!store.is_wanted(AlertKind::RunLate).await.unwrap());
+    let used = async |percent, minute: i64| {
+        let held = QuotaUse {
+            project: "shop".into(),
+            pool: "local".into(),
+            resource: "cpu".into(),
+            percent,
+            sentence: format!("it holds {percent} of 100 of cpu on local"),
+        };
+        store.raise_quotas(&[held], Timestamp(minute * 60 * SECOND.0)).await.unwrap()
+    };
+    assert_eq!((used(95, 0).await, used(91, 9).await), (0, 0), "not for ten minutes");
+    assert_eq!((used(89, 9).await, used(95, 11).await), (0, 0), "it was less in between");
+    assert_eq!((used(95, 20).await, used(96, 21).await), (0, 1));
+    assert_eq!((used(99, 22).await, used(85, 23).await, used(95, 60).await), (0, 0, 0), "it was told");
+    assert_eq!((used(79, 61).await, used(95, 62).await, used(95, 72).await), (0, 0, 1));
+    let found = told(&store, &one).await;
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[0].alert.sentence.as_deref(), Some("it holds 96 of 100 of cpu on local"));
+    assert_eq!(found[0].alert.since, Some(Timestamp(11 * 60 * SECOND.0)));
+}
+
+async fn a_budget_is_told_at_its_mark_and_when_it_is_spent(Fixture { store, .. }: Fixture) {
+    let one = stored(&store, channel("one", &[AlertKind::BudgetNearlyUsed])).await;
+    let now = Timestamp(1_700_000_000_000_000);
+    let budget = |amount| Budget {
+        project: "shop".into(),
+        month: Day::of(now).month(),
+        amount: Some(Money(amount)),
+        warn_percent: 0,
+        stop: false,
+        revision: 1,
+    };
+    let raise = async |later| store.raise_budgets(Timestamp(now.0 + later * SECOND.0)).await.unwrap();
+    assert_eq!(raise(0).await, 0, "there is none");
+    store.put_budget(&budget(5), None, &audit("change")).await.unwrap();
+    assert_eq!((raise(0).await, raise(1).await), (1, 0));
+    // Of nothing, all is spent.
+    store.put_budget(&budget(0), Some(1), &audit("change")).await.unwrap();
+    assert_eq!((raise(2).await, raise(3).await), (1, 0));
+    let said: Vec<_> = told(&store, &one).await.into_iter().map(|one| one.alert.topic).collect();
+    assert_eq!(said, ["budget:warned", "budget:spent"]);
 }
 
 async fn two_servers_share_what_is_due(fixture: Fixture) {

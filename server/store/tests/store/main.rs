@@ -5,6 +5,7 @@
 mod alerts;
 mod belongings;
 mod documents;
+mod ends;
 mod faults;
 mod figures;
 mod leases;

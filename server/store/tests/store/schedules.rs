@@ -27,11 +27,11 @@ on_both!(
     a_deleted_run_leaves_its_date,
 );
 
-fn of(pipeline: &str) -> PipelineName {
+pub fn of(pipeline: &str) -> PipelineName {
     PipelineName { project: "shop".into(), pipeline: pipeline.into() }
 }
 
-fn state(pipeline: &str) -> ScheduleState {
+pub fn state(pipeline: &str) -> ScheduleState {
     let every = Some(Span(Duration::from_secs(3600)));
     ScheduleState {
         of: of(pipeline),
@@ -41,6 +41,8 @@ fn state(pipeline: &str) -> ScheduleState {
         set_at: Timestamp(10),
         handled_at: Timestamp(10),
         next_at: Some(Timestamp(100)),
+        after: None,
+        look: None,
         paused: None,
         revision: 1,
     }
@@ -57,6 +59,7 @@ fn firing(pipeline: &str, date: i64) -> Firing {
         why: None,
         detail: None,
         backfill: None,
+        event: None,
         changed_at: Timestamp(date),
     }
 }

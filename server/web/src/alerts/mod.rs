@@ -5,6 +5,7 @@
 
 mod http;
 mod keys;
+mod quota;
 mod send;
 mod session;
 mod smtp;

@@ -26,7 +26,8 @@ impl Session {
     pub(super) async fn open(host: &str, port: u16, encrypted: bool) -> Result<Self, String> {
         let stream = TcpStream::connect((host, port)).await;
         let stream = stream.map_err(|error| format!("the mail server cannot be reached: {error}"))?;
-        let wire: Box<dyn Wire> = if encrypted { tls(host, stream).await? } else { Box::new(stream) };
+        let wire: Box<dyn Wire> =
+            if encrypted { tls(trusting()?, host, stream).await? } else { Box::new(stream) };
         let mut session = Self(BufReader::new(wire));
         session.answer(220).await?;
         Ok(session)
@@ -38,7 +39,16 @@ impl Session {
     }
 
     /// Goes on encrypted, or not at all.
-    pub(super) async fn encrypt(mut self, host: &str, offered: &str) -> Result<Self, String> {
+    pub(super) async fn encrypt(self, host: &str, offered: &str) -> Result<Self, String> {
+        self.encrypt_by(trusting()?, host, offered).await
+    }
+
+    async fn encrypt_by(
+        mut self,
+        config: Arc<ClientConfig>,
+        host: &str,
+        offered: &str,
+    ) -> Result<Self, String> {
         if !offers(offered, "STARTTLS", "") {
             return Err("the mail server offers no STARTTLS: set [smtp] tls to what it has".into());
         }
@@ -47,7 +57,7 @@ impl Session {
         if !self.0.buffer().is_empty() {
             return Err("the mail server went on unencrypted after STARTTLS".into());
         }
-        Ok(Self(BufReader::new(tls(host, self.0.into_inner()).await?)))
+        Ok(Self(BufReader::new(tls(config, host, self.0.into_inner()).await?)))
     }
 
     /// Signs in with a name and a password, in the way that the server has.
@@ -115,19 +125,33 @@ fn offers(offered: &str, keyword: &str, parameter: &str) -> bool {
     })
 }
 
-async fn tls(host: &str, wire: impl Wire + 'static) -> Result<Box<dyn Wire>, String> {
+fn unencrypted(why: &dyn std::fmt::Display) -> String {
+    format!("the connection cannot be encrypted: {why}")
+}
+
+/// Trusts whom this machine trusts.
+fn trusting() -> Result<Arc<ClientConfig>, String> {
     // A second call fails because the first one's provider is in place, which is what is wanted.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let failed = |why: &dyn std::fmt::Display| format!("the connection cannot be encrypted: {why}");
-    let config = ClientConfig::with_platform_verifier().map_err(|error| failed(&error))?;
-    let name = ServerName::try_from(host.to_owned()).map_err(|error| failed(&error))?;
-    let stream = TlsConnector::from(Arc::new(config)).connect(name, wire).await;
-    Ok(Box::new(stream.map_err(|error| failed(&error))?))
+    ClientConfig::with_platform_verifier().map(Arc::new).map_err(|error| unencrypted(&error))
+}
+
+async fn tls(
+    config: Arc<ClientConfig>,
+    host: &str,
+    wire: impl Wire + 'static,
+) -> Result<Box<dyn Wire>, String> {
+    let name = ServerName::try_from(host.to_owned()).map_err(|error| unencrypted(&error))?;
+    let stream = TlsConnector::from(config).connect(name, wire).await;
+    Ok(Box::new(stream.map_err(|error| unencrypted(&error))?))
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::duplex;
+    use rustls::pki_types::PrivateKeyDer;
+    use rustls::{RootCertStore, ServerConfig};
+    use tokio::io::{DuplexStream, duplex};
+    use tokio_rustls::TlsAcceptor;
 
     use super::*;
 
@@ -156,6 +180,90 @@ mod tests {
             },
         )
         .await;
+    }
+
+    const HOST: &str = "mail.example.org";
+
+    /// A server's certificate of an authority of the test's own, and a client that trusts that authority.
+    fn certified() -> (TlsAcceptor, Arc<ClientConfig>) {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let made = rcgen::generate_simple_self_signed(vec![HOST.to_owned()]).unwrap();
+        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+        let chain = vec![made.cert.der().clone()];
+        let mut roots = RootCertStore::empty();
+        roots.add(made.cert.der().clone()).unwrap();
+        let server = ServerConfig::builder().with_no_client_auth().with_single_cert(chain, key).unwrap();
+        let client = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+        (TlsAcceptor::from(Arc::new(server)), Arc::new(client))
+    }
+
+    /// A server that takes a mail, encrypted from its first byte or after it was asked for that. What it heard then.
+    async fn mail_server(far: DuplexStream, acceptor: TlsAcceptor, first: bool) -> std::io::Result<String> {
+        let mut plain = BufReader::new(far);
+        if !first {
+            for says in ["250-mail\r\n250 STARTTLS\r\n", "220 go\r\n"] {
+                plain.read_line(&mut String::new()).await?;
+                plain.write_all(says.as_bytes()).await?;
+            }
+        }
+        let mut secret = BufReader::new(acceptor.accept(plain.into_inner()).await?);
+        let mut heard = String::new();
+        for says in ["250-mail\r\n250 AUTH PLAIN\r\n", "235 welcome\r\n"] {
+            secret.read_line(&mut heard).await?;
+            secret.write_all(says.as_bytes()).await?;
+        }
+        secret.flush().await?;
+        Ok(heard)
+    }
+
+    #[tokio::test]
+    async fn a_password_is_said_over_an_encrypted_connection_to_whom_the_machine_trusts() {
+        for first in [true, false] {
+            let (acceptor, trust) = certified();
+            let (near, far) = duplex(1 << 16);
+            let server = tokio::spawn(mail_server(far, acceptor, first));
+            let mut session = match first {
+                true => Session(BufReader::new(tls(trust, HOST, near).await.unwrap())),
+                false => {
+                    let mut session = Session(BufReader::new(Box::new(near)));
+                    let offered = session.greet().await.unwrap();
+                    session.encrypt_by(trust, HOST, &offered).await.unwrap()
+                }
+            };
+            let offered = session.greet().await.unwrap();
+            session.sign_in(&offered, "ada", "s3cret").await.unwrap();
+            let heard = server.await.unwrap().unwrap();
+            assert_eq!(
+                heard,
+                format!("EHLO cubeloom\r\nAUTH PLAIN {}\r\n", STANDARD.encode("\0ada\0s3cret"))
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn nothing_is_said_to_a_server_that_is_not_trusted_or_has_another_name() {
+        let (_, others) = certified();
+        for (trust, host) in [(Some(others), HOST), (None, "other.example.org")] {
+            let (acceptor, own) = certified();
+            let (near, far) = duplex(1 << 16);
+            let server = tokio::spawn(mail_server(far, acceptor, true));
+            let refused = tls(trust.unwrap_or(own), host, near).await.err().unwrap();
+            assert!(refused.starts_with("the connection cannot be encrypted"), "{refused}");
+            assert!(server.await.unwrap().is_err());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_without_encryption_is_told_nothing() {
+        let heard = with("250 mail\r\n", async |session| {
+            let offered = session.greet().await.unwrap();
+            let (near, _far) = duplex(64);
+            let bare = Session(BufReader::new(Box::new(near)));
+            let refused = bare.encrypt_by(certified().1, HOST, &offered).await.err().unwrap();
+            assert!(refused.contains("no STARTTLS"), "{refused}");
+        })
+        .await;
+        assert_eq!(heard, "EHLO cubeloom\r\n");
     }
 
     #[tokio::test]

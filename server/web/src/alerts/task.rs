@@ -11,13 +11,15 @@ use cubeloom_store::{Batch, Settled, StoreError};
 use tokio::sync::Semaphore;
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::quota;
 use super::send::send;
 use super::text;
+use crate::error::ApiResult;
 use crate::state::{WeakWeb, Web};
 
 /// How often it is looked for messages.
 const PERIOD: Duration = Duration::from_secs(2);
-/// How often it is looked for tasks that wait too long, in periods.
+/// How often it is looked for what nobody reports: what waits, is late or is nearly used up; in periods.
 const WAITING: u64 = 15;
 /// How many batches are sent at once: a receiver that does not answer holds up one of them.
 const AT_ONCE: usize = 8;
@@ -41,15 +43,27 @@ async fn run(web: WeakWeb, owner: String) {
             _ = stopping.wait_for(|stopping| *stopping) => return,
         }
         if looked % WAITING == 0
-            && let Err(error) = held.store().raise_waiting(held.now()).await
+            && let Err(error) = look(&held).await
         {
-            tracing::debug!(%error, "what waits too long was not looked for; it is tried again");
+            tracing::debug!(
+                error = error.detail(),
+                "what lasts too long was not looked for; it is tried again"
+            );
         }
         // The database may be away: what is due stays so.
         if let Err(error) = pass(&held, &owner, &free).await {
             tracing::debug!(%error, "alerts were not sent; it is tried again");
         }
     }
+}
+
+/// Looks for what nobody reports.
+async fn look(web: &Web) -> ApiResult<()> {
+    let (store, now) = (web.store(), web.now());
+    store.raise_waiting(now).await?;
+    store.raise_late(now).await?;
+    store.raise_budgets(now).await?;
+    quota::raise(web).await
 }
 
 async fn pass(web: &Web, owner: &str, free: &Arc<Semaphore>) -> Result<(), StoreError> {

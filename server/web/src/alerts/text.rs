@@ -154,7 +154,12 @@ fn address(url: &str, alert: &Alert) -> Option<String> {
         (AlertKind::TaskWaiting, Some(task)) => format!("{url}/runs/{run}/tasks/{task}"),
         _ => format!("{url}/runs/{run}"),
     };
-    alert.run.as_ref().map(of_task)
+    match (&alert.run, alert.kind) {
+        (Some(run), _) => Some(of_task(run)),
+        (None, AlertKind::BudgetNearlyUsed) => Some(format!("{url}/usage?project={}", alert.project)),
+        (None, AlertKind::QuotaNearlyUsed) => Some(format!("{url}/projects/{}", alert.project)),
+        (None, _) => None,
+    }
 }
 
 fn lang(language: Language) -> Lang {
@@ -224,7 +229,7 @@ mod tests {
         );
         let chinese = said_of(AlertKind::TaskWaiting, Language::Zh);
         assert!(chinese.contains("需要 8 CPU，空闲 4"), "{chinese}");
-        let kinds = [AlertKind::RunFailed, AlertKind::RunRecovered, AlertKind::RunLate, AlertKind::Test];
+        let kinds = AlertKind::OFFERED.into_iter().chain([AlertKind::Test]);
         for kind in kinds {
             let (english, chinese) = (said_of(kind, Language::En), said_of(kind, Language::Zh));
             assert!(

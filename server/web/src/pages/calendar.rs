@@ -6,10 +6,12 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use cubeloom_domain::Timestamp;
+use cubeloom_domain::schedule::{PipelineName, ScheduleState};
 use jiff::civil::Date;
 use jiff::{Span as Days, ToSpan};
 use serde::Deserialize;
 
+use super::pipeline::when_after;
 use super::zone::Zone;
 use super::{Frame, date_sign, html, with_query};
 use crate::api::schedules::view::DateView;
@@ -46,6 +48,34 @@ struct CalendarPage {
     more: bool,
     /// Whether any pipeline has a schedule.
     has_any: bool,
+    /// Pipelines that run when something happens: nobody knows their dates yet.
+    waiting: Vec<Waiting>,
+}
+
+/// A pipeline that runs when something happens.
+struct Waiting {
+    pipeline: String,
+    /// The key of the words about what.
+    when: &'static str,
+    /// The pipeline that it runs after, with its project.
+    after: Option<PipelineName>,
+    /// The path of the file that it waits for.
+    path: Option<String>,
+}
+
+impl Waiting {
+    /// Of a schedule that is active and waits for something.
+    fn of(state: &ScheduleState) -> Option<Self> {
+        let schedule = state.schedule.as_ref().filter(|_| state.is_active())?;
+        let when = match (&state.after, &schedule.file) {
+            (Some(after), _) => when_after(after.state.as_str()),
+            (None, Some(_)) => "schedule.file-arrives",
+            (None, None) => return None,
+        };
+        let after = state.after.as_ref().map(|after| after.of.clone());
+        let path = schedule.file.as_ref().map(|file| file.path.clone());
+        Some(Self { pipeline: state.of.pipeline.clone(), when, after, path })
+    }
 }
 
 /// What is wanted of the calendar.
@@ -166,7 +196,7 @@ pub(crate) async fn show(
     Query(asked): Query<Asked>,
 ) -> ApiResult<Response> {
     let schedules = web.store().schedules(Some(std::slice::from_ref(&project))).await?;
-    let zone_of = |one: &cubeloom_domain::schedule::ScheduleState| one.schedule.as_ref()?.timezone.clone();
+    let zone_of = |one: &ScheduleState| one.schedule.as_ref()?.timezone.clone();
     let zones: BTreeSet<String> = schedules.iter().filter_map(zone_of).collect();
     // Where all of them have the same, that is the one that people think in.
     let usual = zones.first().filter(|_| zones.len() == 1).cloned();
@@ -193,11 +223,13 @@ pub(crate) async fn show(
     });
     let days = days.collect();
     let zones = zones.into_iter().chain(["UTC".into(), zone.name.clone()]).collect();
+    let is_asked = |one: &ScheduleState| asked.pipeline.is_empty() || one.of.pipeline == asked.pipeline;
     let page = CalendarPage {
         title: range.title(day, is_month),
         before: range.before(day, is_month),
         after: range.after(day, is_month),
         pipelines: schedules.iter().map(|one| one.of.pipeline.clone()).collect(),
+        waiting: schedules.iter().filter(|one| is_asked(one)).filter_map(Waiting::of).collect(),
         has_any: !schedules.is_empty(),
         more: found.more,
         day,

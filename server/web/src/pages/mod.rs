@@ -107,6 +107,8 @@ pub(crate) fn trigger_key(trigger: &str) -> &'static str {
         "backfill" => "schedule.trigger-backfill",
         "hook" => "schedule.trigger-hook",
         "task" => "schedule.trigger-task",
+        "pipeline" => "schedule.trigger-pipeline",
+        "file" => "schedule.trigger-file",
         _ => "schedule.trigger-person",
     }
 }

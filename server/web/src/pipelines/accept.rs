@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use cubeloom_domain::pipeline::Pipeline;
+use cubeloom_domain::schedule::PipelineName;
 use cubeloom_domain::{Code, JsonMap, Problem};
 use cubeloom_storage::snapshot::text_digest;
 use cubeloom_store::NewVersion;
@@ -17,6 +18,7 @@ use crate::check;
 use crate::code;
 use crate::error::{ApiError, ApiResult};
 use crate::plan;
+use crate::schedules;
 use crate::state::Web;
 
 /// A document that can be stored.
@@ -58,10 +60,19 @@ pub(crate) async fn accept(web: &Web, caller: &Caller, project: &str, sent: Sent
         );
     }
     found.refuse()?;
-    let (_, problems) = plan::check(web.planner(), project, &caller.acting(), sent.document.clone()).await?;
+    let (_, mut problems) =
+        plan::check(web.planner(), project, &caller.acting(), sent.document.clone()).await?;
     let Ok(document) = plan::parse(sent.document.clone()).await? else {
         return Err(ApiError::invalid(problems));
     };
+    let of = PipelineName { project: project.into(), pipeline: document.pipeline.name.clone() };
+    let mut of_source =
+        schedules::check_source(web, caller, &of, document.pipeline.schedule.as_ref()).await?;
+    document.locate(&mut of_source);
+    problems.extend(of_source);
+    if problems.iter().any(|problem| problem.code == Code::Cycle && problem.path.starts_with("/schedule/")) {
+        return Err(ApiError::invalid(problems));
+    }
     let pipeline = document.pipeline;
     let new = NewVersion {
         project: project.into(),

@@ -1,13 +1,13 @@
 //! Starts the runs of dates that are due.
 
 use cubeloom_compiler::schedule::{Past, Situation, Verdict, Why, decide, starts_at};
-use cubeloom_domain::JsonMap;
 use cubeloom_domain::identity::{AuditEntry, User};
 use cubeloom_domain::pipeline::Schedule;
 use cubeloom_domain::schedule::{Cause, Firing, FiringState, PipelineName, ScheduleState, Trigger};
 use cubeloom_domain::state::RunState;
+use cubeloom_domain::{JsonMap, Timestamp};
 
-use super::look;
+use super::{look, source};
 use crate::audit;
 use crate::auth::{Caller, in_name_of};
 use crate::error::{ApiError, ApiResult, Kind};
@@ -50,12 +50,14 @@ async fn dates(web: &Web, of: &PipelineName, backfill: Option<&str>) -> ApiResul
     let schedule = state.schedule.as_ref().unwrap_or(&none);
     for firing in web.store().firings_due(of, backfill, AT_ONCE).await? {
         let now = web.now();
-        if firing.trigger == Trigger::Schedule && state.paused.is_some() {
+        if firing.trigger.is_of_document() && state.paused.is_some() {
             web.store().settle_firing(&firing, FiringState::Due, ("paused", None), now).await?;
             return Ok(());
         }
         let starts = match firing.trigger {
-            Trigger::Schedule => starts_at(schedule, (&of.project, &of.pipeline), firing.date),
+            trigger if trigger.is_of_document() => {
+                starts_at(schedule, (&of.project, &of.pipeline), firing.date, fired(&firing))
+            }
             _ => now,
         };
         match decide(schedule, now, starts, situation(web, schedule, &firing).await?) {
@@ -155,13 +157,23 @@ pub(crate) async fn one(
 ) -> ApiResult<Tried> {
     let name = match firing.trigger {
         // It may have been made somebody else's meanwhile.
-        Trigger::Schedule => &state.set_by,
+        trigger if trigger.is_of_document() => &state.set_by,
         _ => &firing.user,
     };
     let user = match in_name_of(web, &firing.of.project, name).await? {
         Ok(user) => user,
         Err(not) => return Ok(Tried::Refused(not.word(), name.clone())),
     };
+    if firing.trigger == Trigger::Pipeline
+        && let Some(schedule) = &state.schedule
+    {
+        if !source::may_wait(web, &firing.of, schedule, &user).await? {
+            return Ok(Tried::Refused("user_no_reader", name.clone()));
+        }
+        if let Err(endless) = source::demand_end(web, &firing.of, schedule).await {
+            return Ok(Tried::Failed(endless));
+        }
+    }
     let wanted = wanted(state, firing, &user, by);
     let entry = match by {
         Some(caller) => audit::entry(web, caller, "run.start", "").project(&firing.of.project).clone(),
@@ -181,7 +193,8 @@ pub(crate) async fn one(
 fn wanted(state: &ScheduleState, firing: &Firing, user: &User, by: Option<&Caller>) -> Wanted {
     let (trigger, date) = (firing.trigger, firing.date);
     let late_after = state.schedule.as_ref().and_then(|schedule| schedule.late_after);
-    let late_after = late_after.filter(|_| trigger == Trigger::Schedule);
+    let late_after = late_after.filter(|_| trigger.is_of_document());
+    let late_at = late_after.map(|after| fired(firing).plus(after.0));
     Wanted {
         project: firing.of.project.clone(),
         user: user.name.clone(),
@@ -192,8 +205,13 @@ fn wanted(state: &ScheduleState, firing: &Firing, user: &User, by: Option<&Calle
         parameters: JsonMap::new(),
         part: None,
         origin: None,
-        cause: Cause { trigger, date: Some(date), late_at: late_after.map(|after| date.plus(after.0)) },
+        cause: Cause { trigger, date: Some(date), late_at },
     }
+}
+
+/// When a date is fired: at its own moment, or when what it stands for has happened.
+fn fired(firing: &Firing) -> Timestamp {
+    firing.event.as_ref().map_or(firing.date, |event| event.at)
 }
 
 fn entry(web: &Web, firing: &Firing, user: &User) -> AuditEntry {

@@ -1,9 +1,9 @@
 //! From a pipeline's newest version to how its schedule stands.
 
-use cubeloom_compiler::schedule::Calendar;
+use cubeloom_compiler::schedule::{Arrivals, Calendar, awaited};
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::pipeline::Schedule;
-use cubeloom_domain::schedule::{PipelineName, ScheduleState};
+use cubeloom_domain::schedule::{Awaited, PipelineName, ScheduleState};
 use cubeloom_store::PipelineVersion;
 
 use crate::error::ApiResult;
@@ -72,9 +72,7 @@ impl Set {
         schedule: Option<Schedule>,
         paused: Option<(String, Timestamp)>,
     ) -> ScheduleState {
-        let calendar = schedule.as_ref().and_then(|schedule| Calendar::of(schedule).ok());
-        let catch_up = schedule.as_ref().and_then(|schedule| schedule.catch_up).unwrap_or_default();
-        let handled_at = calendar.map_or(self.at, |calendar| calendar.handled_when_set(catch_up, self.at));
+        let handled_at = schedule.as_ref().and_then(|schedule| self.handled(of, schedule)).unwrap_or(self.at);
         ScheduleState {
             of: of.clone(),
             version,
@@ -83,21 +81,45 @@ impl Set {
             set_at: self.at,
             handled_at,
             next_at: None,
+            after: None,
+            look: None,
             paused,
             revision: 0,
         }
     }
+
+    /// Up to when there is nothing to do for a schedule that was set so.
+    fn handled(&self, of: &PipelineName, schedule: &Schedule) -> Option<Timestamp> {
+        if let Ok(Some((_, handled))) = awaited(schedule, &of.project, self.at) {
+            return Some(handled);
+        }
+        if let Ok(arrivals) = Arrivals::of(schedule) {
+            return Some(arrivals.handled_when_set(self.at));
+        }
+        let catch_up = schedule.catch_up.unwrap_or_default();
+        Calendar::of(schedule).ok().map(|calendar| calendar.handled_when_set(catch_up, self.at))
+    }
 }
 
-/// Works out the next firing anew.
+/// Works out anew what fires it next.
 pub(crate) fn reset(state: &mut ScheduleState) {
     state.next_at = of_next(state);
+    state.after = of_after(state);
 }
 
-/// The next firing of a schedule that is active.
+/// The next firing of a schedule that is active, or the next look for its files.
 fn of_next(state: &ScheduleState) -> Option<Timestamp> {
     let schedule = state.schedule.as_ref().filter(|_| state.is_active())?;
+    if let Ok(arrivals) = Arrivals::of(schedule) {
+        return Some(arrivals.next_look(&state.look.clone().unwrap_or_default(), state.set_at));
+    }
     Calendar::of(schedule).ok()?.after(state.handled_at)
+}
+
+/// The ends of runs that fire a schedule that is active.
+fn of_after(state: &ScheduleState) -> Option<Awaited> {
+    let schedule = state.schedule.as_ref().filter(|_| state.is_active())?;
+    awaited(schedule, &state.of.project, state.set_at).ok()?.map(|(awaited, _)| awaited)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Notes what is due.
 
-use cubeloom_compiler::schedule::{Calendar, due as what_is_due};
+use cubeloom_compiler::schedule::{Arrivals, Calendar, due as what_is_due};
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::schedule::{Firing, FiringState, ScheduleState, Trigger};
 
-use super::look;
+use super::{look, watch};
 use crate::error::ApiResult;
 use crate::state::Web;
 
@@ -14,6 +14,10 @@ use crate::state::Web;
 /// When the database does not answer.
 pub(super) async fn due(web: &Web, state: ScheduleState, now: Timestamp) -> ApiResult<()> {
     let read = state.revision;
+    let arrivals = state.schedule.as_ref().filter(|_| state.is_active());
+    if let Some(arrivals) = arrivals.and_then(|schedule| Arrivals::of(schedule).ok()) {
+        return watch::begin(web, state, arrivals, now).await;
+    }
     let calendar = state.schedule.as_ref().filter(|_| state.is_active());
     let Some(calendar) = calendar.and_then(|schedule| Calendar::of(schedule).ok()) else {
         // Nothing can be due: it is not asked for again.
@@ -32,6 +36,7 @@ pub(super) async fn due(web: &Web, state: ScheduleState, now: Timestamp) -> ApiR
         why: (firing_state == FiringState::Missed).then(|| "missed".to_owned()),
         detail: None,
         backfill: None,
+        event: None,
         changed_at: now,
     };
     let missed = found.missed.iter().map(|date| firing(date, FiringState::Missed));

@@ -16,6 +16,8 @@ use crate::state::{WeakWeb, Web};
 const LOOK: Duration = Duration::from_secs(2);
 /// How long it rests at least between two looks.
 const REST: Duration = Duration::from_millis(20);
+/// The same while no more files can be looked for: what is due for that stays so.
+const FULL: Duration = Duration::from_millis(500);
 /// How many pipelines are looked at in one pass.
 const AT_ONCE: usize = 200;
 
@@ -36,7 +38,8 @@ async fn run(web: WeakWeb, mut events: broadcast::Receiver<RunEvent>) {
                 None
             }
         };
-        let wait = next.map_or(LOOK, |next| next.since(held.now()).clamp(REST, LOOK));
+        let rest = if held.schedules().is_full() { FULL } else { REST };
+        let wait = next.map_or(LOOK, |next| next.since(held.now()).clamp(rest, LOOK));
         tokio::select! {
             () = sleep(wait) => continue,
             () = held.schedules().wake.notified() => {}
@@ -48,11 +51,11 @@ async fn run(web: WeakWeb, mut events: broadcast::Receiver<RunEvent>) {
     }
 }
 
-/// Waits until the run of a date has ended, for which others may wait. False when the engine has ended.
+/// Waits until a run has ended, for which others may wait. False when the engine has ended.
 async fn one_ended(events: &mut broadcast::Receiver<RunEvent>) -> bool {
     loop {
         match events.recv().await {
-            Ok(RunEvent::Run(run)) if run.state.is_final() && run.cause.date.is_some() => return true,
+            Ok(RunEvent::Run(run)) if run.state.is_final() => return true,
             Ok(_) => {}
             Err(RecvError::Lagged(_)) => return true,
             Err(RecvError::Closed) => return false,

@@ -117,6 +117,7 @@ fn coming(web: &Web, state: &ScheduleState, span: &Span) -> Vec<DateView> {
             why: None,
             detail: None,
             backfill: None,
+            event: None,
             changed_at: date,
         };
         DateView { state: "coming".into(), ..DateView::new(firing) }

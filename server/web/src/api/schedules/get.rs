@@ -5,7 +5,7 @@ use cubeloom_compiler::schedule::Calendar;
 use cubeloom_domain::schedule::ScheduleState;
 
 use super::state_of;
-use super::view::{ScheduleView, document};
+use super::view::{LookView, ScheduleView, document};
 use crate::auth::in_name_of;
 use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
@@ -64,5 +64,6 @@ pub(crate) async fn shown(web: &Web, state: &ScheduleState) -> ApiResult<Schedul
         paused_at: maybe(paused.as_ref().map(|(_, at)| *at)),
         paused_by: paused.map(|(who, _)| who),
         next,
+        look: LookView::of(state),
     })
 }

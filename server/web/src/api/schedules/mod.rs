@@ -50,11 +50,24 @@ async fn state_of(web: &Web, project: &str, pipeline: &str) -> ApiResult<Schedul
     schedules::look(web, &of).await?.ok_or_else(|| ApiError::not_found("pipeline", pipeline))
 }
 
+/// Makes sure that a pipeline has a schedule, whatever fires it.
+fn demand_schedule(state: &ScheduleState) -> ApiResult<()> {
+    match &state.schedule {
+        Some(schedule) if schedule.after.is_some() || schedule.file.is_some() => Ok(()),
+        _ => calendar_of(state).map(drop),
+    }
+}
+
 /// The moments of a pipeline's schedule.
 fn calendar_of(state: &ScheduleState) -> ApiResult<Calendar> {
     let calendar = state.schedule.as_ref().and_then(|schedule| Calendar::of(schedule).ok());
     calendar.ok_or_else(|| {
         let pipeline = &state.of.pipeline;
+        if state.schedule.is_some() {
+            return ApiError::conflict(format!(
+                "the pipeline `{pipeline}` runs when something happens and has no dates of its own: run it for single dates"
+            ));
+        }
         ApiError::conflict(format!("the pipeline `{pipeline}` has no schedule: give its document one"))
     })
 }

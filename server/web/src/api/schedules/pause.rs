@@ -5,7 +5,7 @@ use cubeloom_domain::schedule::ScheduleState;
 use serde_json::json;
 
 use super::view::ScheduleView;
-use super::{calendar_of, shown, state_of};
+use super::{demand_schedule, shown, state_of};
 use crate::audit;
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, ProblemDocument};
@@ -36,7 +36,7 @@ pub(crate) async fn pause(
 ) -> ApiResult<Json<ScheduleView>> {
     for _ in 0..TRIES {
         let state = state_of(&web, &project, &pipeline).await?;
-        calendar_of(&state)?;
+        demand_schedule(&state)?;
         if state.paused.is_some() {
             return Ok(Json(shown(&web, &state).await?));
         }

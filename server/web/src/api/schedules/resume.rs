@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::pause::{TRIES, busy};
 use super::view::ScheduleView;
-use super::{calendar_of, shown, state_of};
+use super::{demand_schedule, shown, state_of};
 use crate::audit;
 use crate::auth::Caller;
 use crate::error::{ApiResult, ProblemDocument};
@@ -34,7 +34,7 @@ pub(crate) async fn resume(
 ) -> ApiResult<Json<ScheduleView>> {
     for _ in 0..TRIES {
         let state = state_of(&web, &project, &pipeline).await?;
-        calendar_of(&state)?;
+        demand_schedule(&state)?;
         let now = web.now();
         let was_paused = state.paused.is_some();
         // What was due while it was paused is not made up for.

@@ -72,6 +72,7 @@ async fn started(
         why: None,
         detail: None,
         backfill: None,
+        event: None,
         changed_at: web.now(),
     };
     if !web.store().want_date(&firing, again).await? {

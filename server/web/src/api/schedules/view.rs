@@ -1,7 +1,7 @@
 //! Schedules, dates and back-fills, as the API shows them.
 
 use cubeloom_domain::pipeline::Schedule;
-use cubeloom_domain::schedule::{Backfill, BackfillCounts, Firing};
+use cubeloom_domain::schedule::{Backfill, BackfillCounts, Firing, ScheduleState, Trigger};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -35,8 +35,45 @@ pub struct ScheduleView {
     /// When.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_at: Option<Time>,
-    /// The next dates, also while it is paused.
+    /// The next dates, also while it is paused; none of a schedule that waits for something to happen.
     pub next: Vec<Time>,
+    /// What came of looking for its files, where it waits for such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub look: Option<LookView>,
+}
+
+/// What came of looking for files.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct LookView {
+    /// When the storage last answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub looked_at: Option<Time>,
+    /// When it was last asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tried_at: Option<Time>,
+    /// When it is asked again; absent while the schedule is paused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_at: Option<Time>,
+    /// How often it has not answered since it last did: the waits grow.
+    pub failures: u32,
+    /// What went wrong last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl LookView {
+    /// What came of looking for the files of a schedule.
+    pub(crate) fn of(state: &ScheduleState) -> Option<Self> {
+        state.schedule.as_ref().filter(|schedule| schedule.file.is_some())?;
+        let look = state.look.clone().unwrap_or_default();
+        Some(Self {
+            looked_at: maybe(look.looked_at),
+            tried_at: maybe(look.tried_at),
+            next_at: maybe(state.next_at),
+            failures: look.failures,
+            error: look.error,
+        })
+    }
 }
 
 /// A schedule as in the document.
@@ -55,11 +92,12 @@ pub struct DateView {
     pub date: Time,
     /// `coming`, `due` (its run is to start), `started`, `missed`, `skipped`, `refused`, `failed` or `cancelled`.
     pub state: String,
-    /// What asked for it: `schedule`, `backfill` or `person`.
+    /// What asked for it: `schedule`, `pipeline` (the end of a run of another one), `file`, `backfill` or `person`.
     pub trigger: String,
     /// In whose name it runs.
     pub user: String,
     /// Why it waits or has no run, as a word: `past_underway`, `past_failed`, `running`, `paused`, `missed`,
+    /// `there_before` (its file was there before it was waited for), `user_no_reader`,
     /// `user_gone`, `user_disabled`, `user_no_editor`, `invalid`, `unavailable`, `backfill_cancelled` or
     /// `pipeline_deleted`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,12 +116,21 @@ pub struct DateView {
     /// The back-fill that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backfill: Option<String>,
+    /// The run of another pipeline whose end fired it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_run: Option<String>,
+    /// The path of the file whose arrival fired it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 impl DateView {
     /// A date, without what its run is.
     pub(crate) fn new(firing: Firing) -> Self {
+        let what = firing.event.map(|event| event.what);
         Self {
+            after_run: what.clone().filter(|_| firing.trigger == Trigger::Pipeline),
+            file: what.filter(|_| firing.trigger == Trigger::File),
             project: firing.of.project,
             pipeline: firing.of.pipeline,
             date: Time(firing.date),

@@ -6,6 +6,8 @@ mod runs;
 mod schedule;
 mod versions;
 
+pub(super) use schedule::when_after;
+
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;

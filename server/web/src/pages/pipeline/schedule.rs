@@ -36,6 +36,35 @@ impl ScheduleTab {
         }
     }
 
+    /// A member of what the schedule waits for, as text; empty when it has none.
+    pub(super) fn inner(&self, of: &str, name: &str) -> &str {
+        let value = self.view.schedule.as_ref().and_then(|schedule| schedule.get(of)?.get(name));
+        value.and_then(serde_json::Value::as_str).unwrap_or_default()
+    }
+
+    /// The project of the pipeline that it runs after.
+    pub(super) fn source_project(&self) -> &str {
+        match self.inner("after", "project") {
+            "" => &self.view.project,
+            other => other,
+        }
+    }
+
+    /// When files are looked for again, where that has failed.
+    pub(super) fn tried_again(&self) -> Option<Time> {
+        self.view.look.as_ref().filter(|look| look.failures > 0)?.next_at
+    }
+
+    /// Whether it has dates of its own, which a back-fill could fill in.
+    pub(super) fn has_dates(&self) -> bool {
+        !self.member("cron").is_empty() || !self.member("every").is_empty()
+    }
+
+    /// The key of the words about the runs that it runs after.
+    pub(super) fn when_after(&self) -> &'static str {
+        when_after(self.inner("after", "state"))
+    }
+
     /// Whether a switch of the schedule is on.
     pub(super) fn is_on(&self, name: &str) -> bool {
         self.member(name) == "true"
@@ -77,6 +106,15 @@ impl ScheduleTab {
     pub(super) fn percent(&self, backfill: &BackfillView) -> u32 {
         let ended = backfill.succeeded + backfill.failed + backfill.cancelled;
         (ended * 100).checked_div(backfill.total).unwrap_or(100).min(100)
+    }
+}
+
+/// The key of the words about the end of another pipeline's runs.
+pub(in crate::pages) fn when_after(state: &str) -> &'static str {
+    match state {
+        "failed" => "schedule.after-failed",
+        "ended" => "schedule.after-ended",
+        _ => "schedule.after-succeeded",
     }
 }
 

@@ -1,0 +1,79 @@
+//! Runs that are late: looked for now and then, told once for each.
+
+use std::time::Duration;
+
+use cubeloom_domain::alert::{Alert, AlertKind, Channel};
+use cubeloom_domain::record::RunRecord;
+use cubeloom_domain::{RunId, Timestamp};
+use sqlx::AssertSqlSafe;
+
+use super::channels::listening;
+use super::raise::tell;
+use crate::Store;
+use crate::conditions::Conditions;
+use crate::error::StoreError;
+use crate::rows::{RUN_COLUMNS, run};
+
+/// How many runs one look tells of, for each channel: the next look tells of others.
+const AT_ONCE: usize = 100;
+/// What became late before is told no more: nobody was there to tell it.
+const OLDEST: Duration = Duration::from_secs(24 * 3600);
+
+impl Store {
+    /// Tells of runs that have not succeeded when they should have. Returns how many messages that made.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn raise_late(&self, now: Timestamp) -> Result<usize, StoreError> {
+        let channels = listening(&mut *self.inner.pool.acquire().await?, None).await?;
+        let mut told = 0;
+        for channel in channels.iter().filter(|one| one.rules.events.contains(&AlertKind::RunLate)) {
+            for run in self.late(channel, now).await? {
+                let alert = of_run(&run, now);
+                let channel = std::slice::from_ref(channel);
+                told += self.transact(async |connection| tell(connection, channel, &alert).await).await?;
+            }
+        }
+        Ok(told)
+    }
+
+    /// The runs that are late and that a channel has not told of; not those that were so before there was the channel.
+    async fn late(&self, channel: &Channel, now: Timestamp) -> Result<Vec<RunRecord>, StoreError> {
+        let oldest =
+            Timestamp(now.0 - i64::try_from(OLDEST.as_micros()).unwrap_or(0)).max(channel.created_at);
+        let mut wanted = Conditions::new("run");
+        // As `Cause::is_late` has it.
+        wanted.fixed("state <> 'cancelled' AND (state <> 'succeeded' OR ended_at > late_at)");
+        wanted.text("project =", Some(&channel.project))?;
+        wanted.int("late_at <", Some(now.0))?;
+        wanted.int("late_at >=", Some(oldest.0))?;
+        let pipelines: Vec<&str> = channel.rules.pipelines.iter().map(String::as_str).collect();
+        match pipelines.is_empty() {
+            true => wanted.fixed("parent IS NULL"),
+            false => wanted.any_of("pipeline", &pipelines)?,
+        }
+        wanted.with_text(
+            "NOT EXISTS (SELECT 1 FROM alert_deliveries d WHERE d.channel = {} AND d.alert_key = 'late:' || runs.id)",
+            &channel.id,
+        )?;
+        let (wanted, limit, values) = wanted.limited(AT_ONCE)?;
+        let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE {wanted} ORDER BY late_at, id LIMIT {limit}");
+        self.all(AssertSqlSafe(sql), values, run).await
+    }
+}
+
+fn of_run(run: &RunRecord, now: Timestamp) -> Alert {
+    Alert {
+        pipeline: Some(run.pipeline.clone()),
+        run: Some(run.id.clone()),
+        within: run.parent.is_some(),
+        user: Some(run.acting.clone().unwrap_or_else(|| run.user.clone())),
+        since: run.cause.late_at,
+        ..Alert::new(AlertKind::RunLate, now, &run.project, key(&run.id), format!("late:{}", run.pipeline))
+    }
+}
+
+/// As the query above has it.
+fn key(run: &RunId) -> String {
+    format!("late:{run}")
+}

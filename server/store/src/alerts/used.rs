@@ -1,0 +1,131 @@
+//! What is nearly used up: budgets of projects, and their quotas.
+
+use std::time::Duration;
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::accounting::budget::{Level, Standing};
+use cubeloom_domain::alert::{Alert, AlertKind};
+use sqlx::AnyConnection;
+
+use super::channels::listening;
+use super::raise::tell;
+use crate::Store;
+use crate::error::StoreError;
+use crate::query::execute;
+use crate::values::{Columns, Values};
+
+/// From how many hundredths on a quota is nearly used, and below which it is so no more.
+const NEARLY: u64 = 90;
+const NO_MORE: u64 = 80;
+/// How long it must be.
+const LASTING: Duration = Duration::from_secs(600);
+
+/// How much of a quota a project holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuotaUse {
+    /// The project.
+    pub project: String,
+    /// The pool.
+    pub pool: String,
+    /// The resource.
+    pub resource: String,
+    /// Hundredths of what it may hold at most.
+    pub percent: u64,
+    /// How much that is, as a sentence.
+    pub sentence: String,
+}
+
+impl Store {
+    /// Whether a channel of any project wants to hear of this.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn is_wanted(&self, kind: AlertKind) -> Result<bool, StoreError> {
+        let channels = listening(&mut *self.inner.pool.acquire().await?, None).await?;
+        Ok(channels.iter().any(|channel| channel.rules.events.contains(&kind)))
+    }
+
+    /// Tells of budgets from their mark for a warning on: once a month when that is reached, and once when all is spent. A
+    /// budget that is set anew is told anew. Returns how many messages that made.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn raise_budgets(&self, now: Timestamp) -> Result<usize, StoreError> {
+        if !self.is_wanted(AlertKind::BudgetNearlyUsed).await? {
+            return Ok(0);
+        }
+        let mut told = 0;
+        for (project, standing) in self.budget_standings(now).await? {
+            if standing.level() > Level::Within {
+                told += self.raise_alert(&of_budget(&project, &standing, now)).await?;
+            }
+        }
+        Ok(told)
+    }
+
+    /// Notes how much of their quotas projects hold, and tells of those that have been nearly used for ten minutes: once,
+    /// until it was less than 80 % in between. Returns how many messages that made.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn raise_quotas(&self, uses: &[QuotaUse], now: Timestamp) -> Result<usize, StoreError> {
+        self.transact(async |connection| {
+            let mut told = 0;
+            for one in uses {
+                told += raise_quota(connection, one, now).await?;
+            }
+            Ok(told)
+        })
+        .await
+    }
+}
+
+async fn raise_quota(
+    connection: &mut AnyConnection,
+    one: &QuotaUse,
+    now: Timestamp,
+) -> Result<usize, StoreError> {
+    let key = || Values::texts("quota", &[&one.project, &one.pool, &one.resource]);
+    if one.percent < NEARLY {
+        // What was not told has not lasted.
+        let over = if one.percent < NO_MORE { "" } else { " AND told = 0" };
+        let sql = format!("DELETE FROM quota_marks WHERE project = $1 AND pool = $2 AND resource = $3{over}");
+        execute(connection, sqlx::AssertSqlSafe(sql), key()?).await?;
+        return Ok(0);
+    }
+    let mut values = key()?;
+    values.int(now.0)?;
+    let sql = "INSERT INTO quota_marks (project, pool, resource, since, told) VALUES ($1, $2, $3, $4, 0) \
+               ON CONFLICT (project, pool, resource) DO NOTHING";
+    execute(connection, sql, values).await?;
+    let sql = "SELECT since, told FROM quota_marks WHERE project = $1 AND pool = $2 AND resource = $3";
+    let row = sqlx::query_with(sql, key()?.arguments).fetch_optional(&mut *connection).await?;
+    let Some(row) = row else { return Ok(0) };
+    let mut columns = Columns::of("quota", &row);
+    let (since, is_told) = (columns.time()?, columns.flag()?);
+    if is_told || now < since.plus(LASTING) {
+        return Ok(0);
+    }
+    let sql = "UPDATE quota_marks SET told = 1 WHERE project = $1 AND pool = $2 AND resource = $3";
+    execute(connection, sql, key()?).await?;
+    let topic = format!("quota:{}:{}", one.pool, one.resource);
+    let alert = Alert {
+        since: Some(since),
+        sentence: Some(one.sentence.clone()),
+        ..Alert::new(AlertKind::QuotaNearlyUsed, now, &one.project, format!("{topic}:{}", since.0), topic)
+    };
+    let channels = listening(connection, Some(&one.project)).await?;
+    tell(connection, &channels, &alert).await
+}
+
+fn of_budget(project: &str, standing: &Standing, now: Timestamp) -> Alert {
+    let Standing { month, amount, spent, .. } = standing;
+    // Whether it stops what starts is the owner's choice: it is spent either way.
+    let level = if standing.level() > Level::Warned { "spent" } else { "warned" };
+    let sentence = format!("{spent} of {amount} are spent in {month}: {} %", standing.percent());
+    let key = format!("budget:{month}:{}:{level}", amount.0);
+    Alert {
+        sentence: Some(sentence),
+        ..Alert::new(AlertKind::BudgetNearlyUsed, now, project, key, format!("budget:{level}"))
+    }
+}

@@ -1,0 +1,117 @@
+//! The pipeline whose runs another one runs after: that it may be waited for, and that no chain of them comes back.
+
+use std::collections::BTreeSet;
+
+use cubeloom_domain::identity::User;
+use cubeloom_domain::pipeline::Schedule;
+use cubeloom_domain::schedule::PipelineName;
+use cubeloom_domain::{Code, Problem};
+
+use super::look;
+use crate::auth::{Caller, projects_of};
+use crate::error::{ApiError, ApiResult};
+use crate::state::Web;
+
+/// The longest chain of pipelines, each of which runs after the next.
+const LONGEST: usize = 100;
+/// Where a document names the other pipeline, and its project.
+const PIPELINE: &str = "/schedule/after/pipeline";
+const PROJECT: &str = "/schedule/after/project";
+
+/// What is wrong with the pipeline that a document's schedule names: somebody stores it who may not read that project, or
+/// the two would start each other for ever. One that is not there yet is a warning.
+///
+/// # Errors
+/// When the database does not answer.
+pub(crate) async fn check(
+    web: &Web,
+    caller: &Caller,
+    of: &PipelineName,
+    schedule: Option<&Schedule>,
+) -> ApiResult<Vec<Problem>> {
+    let Some((schedule, source)) = schedule.and_then(|one| Some((one, source(of, one)?))) else {
+        return Ok(Vec::new());
+    };
+    let seen = projects_of(web, caller).await?;
+    let is_seen = source.project == of.project || seen.is_none_or(|seen| seen.contains(&source.project));
+    if !is_seen || web.store().project(&source.project).await?.is_none() {
+        let message = format!(
+            "there is no project `{}` that you are a member of: ask its owners to add you, or name another one",
+            source.project
+        );
+        return Ok(vec![Problem::error(Code::UnknownPipeline, PROJECT, message)]);
+    }
+    if leads_back(web, of, schedule).await? {
+        return Ok(vec![Problem::error(Code::Cycle, PIPELINE, endless(of, &source))]);
+    }
+    if web.store().newest(&source.project, &source.pipeline).await?.is_none() {
+        let message = format!(
+            "the project `{}` has no pipeline `{}` yet: nothing starts before it has, and has run",
+            source.project, source.pipeline
+        );
+        return Ok(vec![Problem::warning(Code::UnknownPipeline, PIPELINE, message)]);
+    }
+    Ok(Vec::new())
+}
+
+/// Refuses to start what would start itself without end. Two documents that were stored at the same moment can do that.
+///
+/// # Errors
+/// That it would; or when the database does not answer.
+pub(super) async fn demand_end(web: &Web, of: &PipelineName, schedule: &Schedule) -> ApiResult<()> {
+    match source(of, schedule) {
+        Some(source) if leads_back(web, of, schedule).await? => {
+            Err(ApiError::invalid(vec![Problem::error(Code::Cycle, PIPELINE, endless(of, &source))]))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether somebody may still read the project of the pipeline that one of theirs runs after.
+///
+/// # Errors
+/// When the database does not answer.
+pub(super) async fn may_wait(
+    web: &Web,
+    of: &PipelineName,
+    schedule: &Schedule,
+    user: &User,
+) -> ApiResult<bool> {
+    match source(of, schedule) {
+        Some(source) if source.project != of.project && !user.admin => {
+            Ok(web.store().role(&source.project, &user.id).await?.is_some())
+        }
+        _ => Ok(true),
+    }
+}
+
+/// What a pipeline runs after.
+fn source(of: &PipelineName, schedule: &Schedule) -> Option<PipelineName> {
+    let after = schedule.after.as_ref()?;
+    let project = after.project.as_ref().unwrap_or(&of.project).clone();
+    Some(PipelineName { project, pipeline: after.pipeline.clone() })
+}
+
+/// Whether a chain of pipelines, each of which runs after the next, comes back to its first.
+async fn leads_back(web: &Web, of: &PipelineName, schedule: &Schedule) -> ApiResult<bool> {
+    let mut next = source(of, schedule);
+    let mut passed = BTreeSet::new();
+    while let Some(one) = next.take() {
+        if one == *of || passed.len() >= LONGEST {
+            return Ok(true);
+        }
+        if !passed.insert(one.clone()) {
+            // It goes round without this one, which whoever stored the others was told.
+            return Ok(false);
+        }
+        next = look(web, &one).await?.and_then(|state| source(&one, state.schedule.as_ref()?));
+    }
+    Ok(false)
+}
+
+fn endless(of: &PipelineName, source: &PipelineName) -> String {
+    format!(
+        "`{}` itself runs after `{}`, perhaps by way of others: they would start each other without end",
+        source.pipeline, of.pipeline
+    )
+}

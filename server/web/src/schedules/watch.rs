@@ -1,0 +1,186 @@
+//! Files that arrive: one server at a time looks for those of a pipeline, and notes the dates of what it found together
+//! with that it has looked.
+
+use std::time::Duration;
+
+use cubeloom_compiler::schedule::Arrivals;
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::schedule::{Event, Firing, FiringState, ScheduleState, Trigger};
+use cubeloom_storage::browse::BrowseError;
+use cubeloom_store::FiringFilter;
+use futures::{StreamExt, TryStreamExt, stream};
+use tokio::time::timeout;
+
+use super::look;
+use crate::belongings::WORKSPACE;
+use crate::error::{ApiError, ApiResult};
+use crate::files::blocking;
+use crate::state::Web;
+use crate::volumes::{self, Tree};
+
+/// How many pipelines' files are looked for at once.
+pub(super) const AT_ONCE: usize = 4;
+/// How many of the files of one pipeline.
+const FILES: usize = 8;
+/// How long a storage may take to say whether a file is there.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long one look may take.
+const WHOLE: Duration = Duration::from_secs(45);
+/// For how long no other server looks: longer than one does.
+const TURN: Duration = Duration::from_secs(60);
+
+/// Begins to look for the files of a pipeline, unless another server was faster, or all hands are full: it is then tried
+/// again.
+///
+/// # Errors
+/// When the database does not answer.
+pub(super) async fn begin(
+    web: &Web,
+    state: ScheduleState,
+    arrivals: Arrivals,
+    now: Timestamp,
+) -> ApiResult<()> {
+    let Ok(permit) = web.schedules().looks.0.clone().try_acquire_owned() else { return Ok(()) };
+    let read = state.revision;
+    let mine = ScheduleState { next_at: Some(now.plus(TURN)), revision: read + 1, ..state };
+    if !web.store().record_firings(&mine, read, &[]).await? {
+        return Ok(());
+    }
+    let web = web.clone();
+    tokio::spawn(async move {
+        if let Err(error) = once(&web, mine, &arrivals).await {
+            tracing::warn!(error = error.detail(), "what came of looking for files was not stored");
+        }
+        drop(permit);
+        web.schedules().wake();
+    });
+    Ok(())
+}
+
+/// Looks, and notes what came of it.
+async fn once(web: &Web, state: ScheduleState, arrivals: &Arrivals) -> ApiResult<()> {
+    let before = state.look.clone().unwrap_or_default();
+    let found = match timeout(WHOLE, find(web, &state, arrivals)).await {
+        Ok(found) => found,
+        Err(_) => Err(ApiError::unavailable(format!("the storage took more than {} s", WHOLE.as_secs()))),
+    };
+    let now = web.now();
+    let mut look = before.clone();
+    look.tried_at = Some(now);
+    let mut firings = Vec::new();
+    match found {
+        Ok(found) => {
+            let (fire, left_out) = arrivals.arrived(&before, state.handled_at, now, found);
+            let firing = |date, why: Option<&str>| firing(&state, arrivals, date, why, now);
+            firings.extend(left_out.into_iter().map(|(date, why)| firing(date, Some(why))));
+            firings.extend(fire.into_iter().map(|date| firing(date, None)));
+            (look.looked_at, look.failures, look.error) = (Some(now), 0, None);
+        }
+        Err(error) => {
+            look.failures = look.failures.saturating_add(1);
+            look.error = Some(error.detail().to_owned());
+        }
+    }
+    let read = state.revision;
+    let mut after = ScheduleState { look: Some(look), ..state };
+    look::reset(&mut after);
+    // Who has changed the schedule meanwhile has it looked for anew.
+    web.store().record_firings(&after, read, &firings).await?;
+    Ok(())
+}
+
+/// The dates that are not known yet and whose files are there.
+async fn find(web: &Web, state: &ScheduleState, arrivals: &Arrivals) -> ApiResult<Vec<Timestamp>> {
+    let mut dates = arrivals.dates(state.handled_at, web.now());
+    let (Some(last), Some(first)) = (dates.first().copied(), dates.last().copied()) else {
+        return Ok(Vec::new());
+    };
+    let filter = FiringFilter {
+        projects: Some(vec![state.of.project.clone()]),
+        pipeline: Some(state.of.pipeline.clone()),
+        first: Some(first),
+        last: Some(last),
+        // Other dates may be among them that people have wanted.
+        limit: 10 * dates.len(),
+        ..FiringFilter::default()
+    };
+    let known: Vec<Timestamp> =
+        web.store().firings(&filter).await?.into_iter().map(|firing| firing.date).collect();
+    dates.retain(|date| !known.contains(date));
+    let Some(file) = state.schedule.as_ref().and_then(|schedule| schedule.file.as_ref()) else {
+        return Ok(Vec::new());
+    };
+    let place = match file.path.contains("://") {
+        true => Place::Hdfs,
+        false => {
+            let volume = file.volume.as_deref().unwrap_or(WORKSPACE);
+            Place::Volume(volumes::open(web, &state.of.project, volume).await?)
+        }
+    };
+    let place = &place;
+    let looks = dates.into_iter().map(async |date| {
+        let there = timeout(PATIENCE, place.has(web, arrivals.path(date))).await;
+        let silent =
+            |_| ApiError::unavailable(format!("the storage did not answer within {} s", PATIENCE.as_secs()));
+        Ok::<_, ApiError>(there.map_err(silent)??.then_some(date))
+    });
+    let found: Vec<Option<Timestamp>> = stream::iter(looks).buffer_unordered(FILES).try_collect().await?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// Where files arrive.
+enum Place {
+    Volume(Tree),
+    /// At an address of its own.
+    Hdfs,
+}
+
+impl Place {
+    /// Whether there is a file, or in a folder anything at all.
+    async fn has(&self, web: &Web, path: String) -> ApiResult<bool> {
+        let is_folder = path.ends_with('/');
+        let there = match self {
+            Self::Hdfs => {
+                let inner = web.settings().private_endpoints;
+                return cubeloom_storage::transfer::is_there(&path, inner, PATIENCE)
+                    .await
+                    .map_err(|error| ApiError::unavailable(error.to_string()));
+            }
+            Self::Volume(Tree::Empty) => Ok(false),
+            Self::Volume(Tree::Folder(folder)) => {
+                let folder = folder.clone();
+                return blocking(move || folder.holds(&path)).await;
+            }
+            Self::Volume(Tree::Bucket(bucket)) if is_folder => {
+                bucket.list(&path, None, 1).await.map(|found| !found.is_empty())
+            }
+            Self::Volume(Tree::Bucket(bucket)) => bucket.object(&path).await.map(|_| true),
+        };
+        match there {
+            Err(BrowseError::NotFound(_) | BrowseError::NotAFile(_)) => Ok(false),
+            other => Ok(other?),
+        }
+    }
+}
+
+fn firing(
+    state: &ScheduleState,
+    arrivals: &Arrivals,
+    date: Timestamp,
+    why: Option<&str>,
+    now: Timestamp,
+) -> Firing {
+    Firing {
+        of: state.of.clone(),
+        date,
+        trigger: Trigger::File,
+        user: state.set_by.clone(),
+        state: if why.is_some() { FiringState::Missed } else { FiringState::Due },
+        run: None,
+        why: why.map(Into::into),
+        detail: None,
+        backfill: None,
+        event: Some(Event { at: now, what: arrivals.path(date) }),
+        changed_at: now,
+    }
+}
