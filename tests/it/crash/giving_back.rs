@@ -70,7 +70,7 @@ fn run_of_the_owner(site: &Site, token: &str) -> RunId {
     let task = json!({"name": "only", "template": "command", "arguments": {"command": ["true"]}});
     let document = json!({"apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "owed", "tasks": [task]});
     let made = ada.post(&format!("/projects/{OWNER}/runs"), &json!({"document": document.to_string()}));
-    made.expect(201).json()["run"].as_str().expect("a run").parse().expect("its id")
+    made.expect(201).json()["run"]["id"].as_str().expect("a run").parse().expect("its id")
 }
 
 fn until_it_runs(site: &Site, run: &RunId) {
