@@ -7,6 +7,7 @@ pub mod support;
 mod accounting;
 mod alerts;
 mod assets;
+mod forecast;
 mod hostile;
 mod identity;
 mod models;
