@@ -15,6 +15,9 @@ use crate::random::Random;
 const PLAYS: usize = 15;
 /// Of fewer plays than this nothing is said.
 const LEAST_PLAYS: usize = 9;
+/// A job that has taken so many times as long as nine of ten others, and at least so long, is like none of them.
+const FAR: u32 = 10;
+const FAR_AT_LEAST: Duration = Duration::from_secs(60);
 /// How many ends one play follows.
 const ENDS: usize = 4000;
 
@@ -121,10 +124,18 @@ impl Desk {
         };
         let passed = now.since(held.since);
         let drawn = (0..8).map(|_| draw(&length, random)).find(|drawn| *drawn > passed);
-        // It takes longer than any that is known: as much again as a tenth of what it has taken.
-        let drawn = drawn.unwrap_or_else(|| passed + passed / 10 + Duration::from_secs(1));
+        let Some(drawn) = drawn.or_else(|| longer(&length, passed)) else {
+            return limit.map(|limit| held.since.plus(limit).max(now));
+        };
         Some(held.since.plus(limit.map_or(drawn, |limit| drawn.min(limit))).max(now))
     }
+}
+
+/// How long a job takes that takes longer than any that is known: as much again as a tenth of what it has taken. Of one
+/// that is far beyond them nobody can say it.
+fn longer(length: &Length, passed: Duration) -> Option<Duration> {
+    let far = length.p90().saturating_mul(FAR).max(FAR_AT_LEAST);
+    (passed <= far).then(|| passed + passed / 10 + Duration::from_secs(1))
 }
 
 /// What the plays say together. In those that are missing it never started: nobody can say when nine of ten are, where

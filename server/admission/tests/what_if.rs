@@ -121,3 +121,20 @@ fn a_job_that_may_never_come_in_time_has_no_estimate() {
     assert!(matches!(found[0], Prospect::Waits { start: Some(_), .. }), "{found:?}");
     assert!(matches!(found[1], Prospect::Waits { start: None, .. }), "{found:?}");
 }
+
+#[test]
+fn a_job_far_beyond_its_history_says_nothing_of_its_end() {
+    let mut case = Case::new(8, Vec::new());
+    let length = Length { median: Duration::from_secs(100), spread: 0.1 };
+    case.wait(Spec { length: Some(length), ..job("runs", 8) });
+    case.pass(0);
+    let start = |seconds: u64| {
+        let found = case.desk.what_if(vec![first(job("new", 8))], at(seconds), 7, &mut || true);
+        match &found[..] {
+            [Prospect::Waits { start, .. }] => *start,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(start(200).is_some_and(|start| start.p50 > at(200)));
+    assert_eq!(start(2000), None);
+}
