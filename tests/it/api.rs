@@ -8,6 +8,7 @@ mod accounting;
 mod alerts;
 mod assets;
 mod events;
+mod forecast;
 mod hostile;
 mod identity;
 mod models;

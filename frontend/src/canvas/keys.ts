@@ -7,6 +7,7 @@ import { watchClipboard } from "./clipboard";
 import { COMMANDS } from "./commands/all";
 import { finishConnecting, whyNot } from "./connect";
 import type { Pointer } from "./gestures/pointer";
+import { outlookMark } from "./outlook";
 import { matches } from "./shortcut";
 import { GRID } from "./size";
 import type { Stage } from "./stage";
@@ -81,7 +82,7 @@ function wordsOf(stage: Stage, id: ItemId): string {
   const frame = kind === "frame" ? document.canvas?.frames?.[name] : undefined;
   if (frame) return t("canvas.frame-of", { title: frame.title, tasks: frame.tasks.join(", ") });
   const own = stage.task(name);
-  return own ? spoken(own, templateOfTask(templates, own), marks.live?.get(name), marks.problems.get(name)) : "";
+  return own ? spoken(own, templateOfTask(templates, own), marks.live?.get(name), marks.problems.get(name), outlookMark(stage.store.state.outlook?.get(name))) : "";
 }
 
 // Where the keyboard is, as long as it is still drawn.

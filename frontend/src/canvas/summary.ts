@@ -7,6 +7,7 @@ import type { TemplateInfo, TemplateRole } from "../editor/templates";
 import type { LiveTask } from "../editor/store";
 import type { Json, JsonObject, Task } from "../graph/document";
 import type { TaskProblems } from "./marks";
+import type { OutlookMark } from "./outlook";
 
 /** The template's name in the reader's language; the name that the task has, when it is not installed. */
 export function templateLabel(task: Task, template: TemplateInfo | undefined): string {
@@ -36,7 +37,7 @@ export function instancesOf(task: Task): string | null {
 }
 
 /** Everything that a node shows, in one sentence for those who do not see it. */
-export function spoken(task: Task, template: TemplateInfo | undefined, live: LiveTask | undefined, problems: TaskProblems | undefined): string {
+export function spoken(task: Task, template: TemplateInfo | undefined, live: LiveTask | undefined, problems: TaskProblems | undefined, outlook?: OutlookMark | null): string {
   const needs = task.needs ?? [];
   return [
     task.name,
@@ -46,6 +47,7 @@ export function spoken(task: Task, template: TemplateInfo | undefined, live: Liv
     live?.startedAt !== undefined && live.endedAt !== undefined ? duration((live.endedAt - live.startedAt) / 1000) : "",
     live?.attempts !== undefined && live.attempts > 1 ? t("canvas.attempts", { n: live.attempts }) : "",
     live?.reason ?? "",
+    ...(outlook ? [outlook.word, ...outlook.why] : []),
     resourcesOf(task, template),
     needs.length > 0 ? t("canvas.said-needs", { tasks: needs.join(", ") }) : t("canvas.said-first"),
     problems ? t("canvas.said-problems", { n: problems.problems.length, first: problems.problems[0]?.message ?? "" }) : "",

@@ -39,6 +39,14 @@ export function duration(seconds: number): string {
   return `${Math.floor(whole / 86_400)} d ${two(Math.floor((whole % 86_400) / 3600))} h`;
 }
 
+/** `1 minute`, `45 minutes`, `3 hours`, as the server writes it (`show::about`): of what nobody knows exactly, rounded up. */
+export function about(seconds: number): string {
+  const minutes = Math.max(1, Math.ceil(Math.floor(seconds) / 60));
+  if (minutes < 120) return t("common.about-minute", { n: minutes });
+  if (minutes < 2880) return t("common.about-hour", { n: Math.ceil(minutes / 60) });
+  return t("common.about-day", { n: Math.ceil(minutes / 1440) });
+}
+
 /** Bytes: `512 B`, `1.5 KiB`, `3.0 GiB`. */
 export function bytes(amount: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];

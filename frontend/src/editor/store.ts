@@ -3,6 +3,7 @@
 
 import { useSyncExternalStore } from "react";
 import type { Problem } from "../api/problem";
+import type { TaskOutlook } from "./outlook";
 import { itemOf, taskOf, type ItemId, type PipelineDocument } from "../graph/document";
 import { History } from "../graph/history";
 
@@ -27,6 +28,8 @@ export interface EditorState {
   readonly readOnly: boolean;
   /** Of the run that is shown, by task; `null` when none is shown. */
   readonly live: ReadonlyMap<string, LiveTask> | null;
+  /** What would become of each task if it were run now; `null` while that is not known. */
+  readonly outlook: ReadonlyMap<string, TaskOutlook> | null;
   /** A version that the canvas shows the document's difference to; `null` when none. */
   readonly against: PipelineDocument | null;
   /** The task of that version, gone since, that somebody looks at; instead of a selection. */
@@ -51,7 +54,7 @@ export class EditorStore {
 
   constructor(document: PipelineDocument, readOnly: boolean) {
     this.#history = History.of(document);
-    this.#state = { document, selection: new Set(), problems: [], readOnly, live: null, against: null, ghost: null, wanted: null };
+    this.#state = { document, selection: new Set(), problems: [], readOnly, live: null, outlook: null, against: null, ghost: null, wanted: null };
   }
 
   get state(): EditorState {

@@ -7,6 +7,8 @@ import { morph } from "./morph";
 const PAUSE = 1000;
 /** A page that takes long to make is asked for less often: it is made this part of the time at most. */
 const PART = 1 / 5;
+/** What says when something may start is made anew this often, in milliseconds, also when nothing happens. */
+const ESTIMATED = 60_000;
 
 /** Asks again for this page when it is told to, never more often than once a second. */
 export class Refresher {
@@ -19,6 +21,7 @@ export class Refresher {
   /** `take` gets each new rendering of the page. */
   constructor(take: (fresh: Document) => void) {
     this.#take = take;
+    setInterval(() => { if (document.querySelector("[data-estimate]") !== null) this.soon(); }, ESTIMATED);
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "visible" && this.#again) this.soon();
     });

@@ -387,6 +387,11 @@ impl Desk {
         self.jobs.get(job.0 as usize)?.as_ref()
     }
 
+    /// Every job.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (JobId, &Entry)> {
+        (0..).map(JobId).zip(&self.jobs).filter_map(|(job, entry)| Some((job, entry.as_ref()?)))
+    }
+
     fn entry_mut(&mut self, job: JobId) -> Option<&mut Entry> {
         self.jobs.get_mut(job.0 as usize)?.as_mut()
     }

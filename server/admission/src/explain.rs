@@ -119,7 +119,13 @@ impl Desk {
                 (ledger.in_pool[pool as usize], self.pools[pool as usize].capacity)
             }
             WaitRule::NeverFits => match block.node {
-                Some(node) => ([0; KINDS], self.tree.quota(node, known.pool).bound),
+                Some(node) => {
+                    let quota = self.tree.quota(node, known.pool);
+                    // What one person's jobs may hold bounds each of the project's, too.
+                    let most = |kind: usize| quota.bound[kind].min(quota.per_person[kind]);
+                    let own = node == known.leaf;
+                    ([0; KINDS], if own { std::array::from_fn(most) } else { quota.bound })
+                }
                 None => ([0; KINDS], self.pools[block.pool as usize].capacity),
             },
             WaitRule::NamedLimit

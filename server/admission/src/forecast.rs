@@ -1,6 +1,6 @@
 //! When a job may start: the queue is played, again and again, with run times drawn from what is known of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
@@ -13,6 +13,11 @@ use crate::random::Random;
 
 /// How often the queue is played.
 const PLAYS: usize = 15;
+/// Of fewer plays than this nothing is said.
+const LEAST_PLAYS: usize = 9;
+/// A job that has taken so many times as long as nine of ten others, and at least so long, is like none of them.
+const FAR: u32 = 10;
+const FAR_AT_LEAST: Duration = Duration::from_secs(60);
 /// How many ends one play follows.
 const ENDS: usize = 4000;
 
@@ -21,32 +26,64 @@ impl Desk {
     /// same answer.
     #[must_use]
     pub fn estimate(&self, job: JobId, now: Timestamp, seed: u64) -> Option<StartEstimate> {
-        let mut random = Random::new(seed);
-        let mut starts: Vec<Timestamp> =
-            (0..PLAYS).filter_map(|_| self.clone().play(job, now, &mut random)).collect();
-        // Where it never started in one play of five, nobody can say when nine of ten are.
-        if starts.len() * 5 < PLAYS * 4 {
-            return None;
-        }
-        starts.sort_unstable();
-        let at = |part: f64| starts[((starts.len() - 1) as f64 * part).round() as usize];
-        Some(StartEstimate { p50: at(0.5), p90: at(0.9) })
+        self.estimates(&[job], now, seed, &mut || true).remove(&job)
     }
 
-    /// Plays until the job has started.
-    fn play(mut self, job: JobId, now: Timestamp, random: &mut Random) -> Option<Timestamp> {
+    /// When jobs that wait may start, of those of which it can be said. `go_on` is asked at each step; when it says no, only
+    /// those plays count that have ended, if they are enough.
+    #[must_use]
+    pub fn estimates(
+        &self,
+        jobs: &[JobId],
+        now: Timestamp,
+        seed: u64,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> BTreeMap<JobId, StartEstimate> {
+        let mut random = Random::new(seed);
+        let mut starts: BTreeMap<JobId, Vec<Timestamp>> = BTreeMap::new();
+        let mut plays = 0;
+        while plays < PLAYS && !jobs.is_empty() {
+            let Some(played) = self.clone().play(jobs, now, &mut random, go_on) else { break };
+            plays += 1;
+            for (job, start) in played {
+                starts.entry(job).or_default().push(start);
+            }
+        }
+        if plays < LEAST_PLAYS {
+            return BTreeMap::new();
+        }
+        starts.into_iter().filter_map(|(job, starts)| Some((job, summary(starts, plays)?))).collect()
+    }
+
+    /// Plays until the jobs have started, or nothing more is known to end: when those started that did. `None` when it was
+    /// told to stop.
+    fn play(
+        mut self,
+        jobs: &[JobId],
+        now: Timestamp,
+        random: &mut Random,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Option<BTreeMap<JobId, Timestamp>> {
+        let mut wanted: BTreeSet<JobId> = jobs.iter().copied().collect();
+        let mut started = BTreeMap::new();
         let mut ends: BTreeSet<(Timestamp, JobId)> = BTreeSet::new();
         for held in self.held.clone() {
             ends.extend(self.drawn_end(held, now, random).map(|end| (end, held)));
         }
         let mut now = now;
         for _ in 0..ENDS {
-            let pass = self.pass(now, usize::MAX);
-            if pass.starts.iter().any(|start| start.job == job) {
-                return Some(now);
+            if !go_on() {
+                return None;
             }
+            let pass = self.pass(now, usize::MAX);
             for start in &pass.starts {
+                if wanted.remove(&start.job) {
+                    started.insert(start.job, now);
+                }
                 ends.extend(self.drawn_end(start.job, now, random).map(|end| (end, start.job)));
+            }
+            if wanted.is_empty() {
+                break;
             }
             for victim in &pass.victims {
                 let gone = now.plus(self.settings.grace);
@@ -59,16 +96,19 @@ impl Desk {
                 }
             }
             let next = ends.first().map(|(at, _)| *at);
-            now = match (next, pass.again) {
-                (Some(next), Some(again)) => next.min(again.max(Timestamp(now.0 + 1))),
-                (next, again) => next.or(again.map(|again| again.max(Timestamp(now.0 + 1))))?,
+            let later = |again: Timestamp| again.max(Timestamp(now.0 + 1));
+            let next = match (next, pass.again.map(later)) {
+                (Some(next), Some(again)) => Some(next.min(again)),
+                (next, again) => next.or(again),
             };
+            let Some(next) = next else { break };
+            now = next;
             while let Some((at, ended)) = ends.first().copied().filter(|(at, _)| *at <= now) {
                 ends.remove(&(at, ended));
                 self.remove(ended, now);
             }
         }
-        None
+        Some(started)
     }
 
     /// When a job that holds something ends, drawn; it has not ended by now.
@@ -84,10 +124,26 @@ impl Desk {
         };
         let passed = now.since(held.since);
         let drawn = (0..8).map(|_| draw(&length, random)).find(|drawn| *drawn > passed);
-        // It takes longer than any that is known: as much again as a tenth of what it has taken.
-        let drawn = drawn.unwrap_or_else(|| passed + passed / 10 + Duration::from_secs(1));
+        let Some(drawn) = drawn.or_else(|| longer(&length, passed)) else {
+            return limit.map(|limit| held.since.plus(limit).max(now));
+        };
         Some(held.since.plus(limit.map_or(drawn, |limit| drawn.min(limit))).max(now))
     }
+}
+
+/// How long a job takes that takes longer than any that is known: as much again as a tenth of what it has taken. Of one
+/// that is far beyond them nobody can say it.
+fn longer(length: &Length, passed: Duration) -> Option<Duration> {
+    let far = length.p90().saturating_mul(FAR).max(FAR_AT_LEAST);
+    (passed <= far).then(|| passed + passed / 10 + Duration::from_secs(1))
+}
+
+/// What the plays say together. In those that are missing it never started: nobody can say when nine of ten are, where
+/// these are more than one of ten.
+fn summary(mut starts: Vec<Timestamp>, plays: usize) -> Option<StartEstimate> {
+    starts.sort_unstable();
+    let at = |tenths: usize| starts.get((plays * tenths).div_ceil(10) - 1).copied();
+    Some(StartEstimate { p50: at(5)?, p90: at(9)? })
 }
 
 /// A length like those that are known.

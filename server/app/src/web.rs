@@ -115,6 +115,7 @@ fn parts(
     let keys = platform.config.settings.server.keys.clone().unwrap_or_else(|| data.path().join("keys"));
     let maker = platform.cluster_maker()?;
     let engine_to_wake: Weak<Handle> = Arc::downgrade(engine);
+    let engine_to_ask = Weak::clone(&engine_to_wake);
     Ok(Parts {
         store: platform.store.clone(),
         clock: platform.clock.clone(),
@@ -127,6 +128,10 @@ fn parts(
             if let Some(engine) = engine_to_wake.upgrade() {
                 engine.wake();
             }
+        }),
+        desks: Arc::new(move |cluster| {
+            let engine = engine_to_ask.upgrade();
+            Box::pin(async move { engine?.desk(&cluster).await })
         }),
         folders: platform.folders(),
         keys: Keys { signing: key(&keys, "signing")?, sealing: platform.keyring()? },

@@ -15,6 +15,7 @@ pub mod event;
 pub mod executor;
 pub mod failpoint;
 pub mod graph;
+pub mod history;
 pub mod identity;
 pub mod ids;
 pub mod job;

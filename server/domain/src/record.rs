@@ -9,6 +9,7 @@ use crate::JsonMap;
 use crate::accounting::Account;
 use crate::approval::Decision;
 use crate::clock::Timestamp;
+use crate::history::History;
 use crate::executor::Report;
 use crate::ids::{AttemptKey, InstanceIx, RunId, TaskIx};
 use crate::lowered::Bindings;
@@ -198,6 +199,8 @@ pub struct LoadedRun {
     pub instances: Vec<InstanceRecord>,
     /// The attempts that have not ended.
     pub attempts: Vec<AttemptRecord>,
+    /// How long the tasks of its pipeline took before.
+    pub history: History,
 }
 
 /// What a new run begins with, where it takes results over from an earlier one.

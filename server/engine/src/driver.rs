@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cubeloom_admission::Settings;
+use cubeloom_admission::{Desk, Settings};
 use cubeloom_domain::clusters::{Clusters, RUNS};
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::{Event, Executor, Observation, Observer};
@@ -17,11 +17,12 @@ use cubeloom_domain::state::RunState;
 use cubeloom_domain::{Clock, RunId, Timestamp};
 use cubeloom_store::{Lease, Store, StoreError};
 use thiserror::Error;
-use tokio::sync::{broadcast, mpsc, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::cache::{self, Roots};
+use crate::copies::Copies;
 use crate::core::{Action, Answer, Core, Demand};
 use crate::prepare;
 
@@ -81,6 +82,14 @@ impl Handle {
         self.events.subscribe()
     }
 
+    /// The desk of a cluster as it is now, or was a moment ago where it is large: a copy, to be asked what would be. `None`
+    /// where the engine knows no such cluster, or has ended.
+    pub async fn desk(&self, cluster: &str) -> Option<Arc<Desk>> {
+        let (reply, answer) = oneshot::channel();
+        self.wake.send(Message::Desk(cluster.to_owned(), reply)).ok()?;
+        answer.await.ok().flatten()
+    }
+
     /// Ends the engine after its present pass and gives its leases back. Jobs go on.
     pub async fn stop(self) {
         let _ = self.stop.send(true);
@@ -106,6 +115,8 @@ enum Message {
     Look,
     /// More jobs could start than one pass starts.
     Admit,
+    /// Somebody wants a copy of a cluster's desk.
+    Desk(String, oneshot::Sender<Option<Arc<Desk>>>),
 }
 
 /// Passes reports on into the engine's channel.
@@ -132,6 +143,7 @@ pub struct Engine {
     wished: Vec<(RunId, i64)>,
     /// Until when changes that are not urgent wait for others.
     store_by: Option<Instant>,
+    desks: Copies,
     sender: mpsc::UnboundedSender<Message>,
     events: broadcast::Sender<RunEvent>,
 }
@@ -166,6 +178,7 @@ impl Engine {
             renew_at: Timestamp::default(),
             wished: Vec::new(),
             store_by: None,
+            desks: Copies::default(),
             sender: sender.clone(),
             events: events.clone(),
         };
@@ -318,6 +331,7 @@ impl Engine {
         stop: &mut watch::Receiver<bool>,
     ) -> ControlFlow<()> {
         let now = self.clock.now();
+        let mut asked = Vec::new();
         for message in messages.drain(..) {
             match message {
                 Message::Observed(observation) => {
@@ -327,11 +341,15 @@ impl Engine {
                 Message::Answered(answer) => self.core.answer(*answer, now),
                 Message::Prepared(run, result) => self.core.prepared(&run, result, now),
                 Message::Look | Message::Admit => {}
+                Message::Desk(cluster, reply) => asked.push((cluster, reply)),
             }
         }
         self.core.tick(now);
         if self.core.admit(now) {
             let _ = self.sender.send(Message::Admit);
+        }
+        for (cluster, reply) in asked {
+            let _ = reply.send(self.desks.of(&self.core, &cluster));
         }
         if !self.is_time_to_store() {
             return ControlFlow::Continue(());

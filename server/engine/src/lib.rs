@@ -4,6 +4,7 @@
 //! observed into changes and actions; [`decide`] has the policies, one a file, pure.
 
 mod cache;
+mod copies;
 mod core;
 mod decide;
 mod driver;

@@ -23,6 +23,7 @@ mod hooks;
 mod idempotency;
 mod instances;
 mod lease;
+mod lengths;
 mod links;
 mod listen;
 mod load;

@@ -26,7 +26,9 @@ impl Store {
         let query = sqlx::query(AssertSqlSafe(sql)).bind(id.as_str().to_owned());
         let mut attempts = collect(&mut *self.inner.pool.acquire().await?, query, rows::attempt).await?;
         attempts.iter_mut().for_each(|attempt| usage::complete(attempt, &record, &plan));
+        let history = self.run_times(&record.project, &record.pipeline).await?;
         Ok(Some(LoadedRun {
+            history,
             record,
             plan,
             expansions: self.expansions(id).await?,

@@ -166,6 +166,7 @@ fn text(error: StoreError) -> String {
 const OF_PROJECT: &[&str] = &[
     "DELETE FROM members WHERE project = $1",
     "DELETE FROM budgets WHERE project = $1",
+    "DELETE FROM lengths WHERE project = $1",
     "DELETE FROM model_versions WHERE project = $1",
     "DELETE FROM models WHERE project = $1",
     "DELETE FROM secrets WHERE owner_kind = 'project' AND owner = $1",

@@ -57,6 +57,7 @@ impl Rule {
             last,
             "validate"
                 | "compile"
+                | "forecast"
                 | "preview"
                 | "import"
                 | "session"
@@ -141,6 +142,7 @@ pub const POLICY: &[Rule] = &[
     row("POST", "/api/v1/projects/{project}/validate", Viewer, Read),
     row("POST", "/api/v1/projects/{project}/import", Viewer, Read),
     row("POST", "/api/v1/projects/{project}/compile", Viewer, Read),
+    row("POST", "/api/v1/projects/{project}/forecast", Viewer, Read),
     row("GET", "/api/v1/schemas/{schema}", Person, Read),
     row("GET", "/api/v1/templates", Person, Read),
     // Every project has them.

@@ -63,6 +63,18 @@ pub fn relative(lang: Lang, at: Time, now: Time) -> String {
     text_with(lang, if seconds < 0 { past } else { coming }, &[("n", away / size)])
 }
 
+/// `1 minute`, `45 minutes`, `3 hours`: how long something that nobody knows exactly may take; rounded up.
+#[must_use]
+pub fn about(lang: Lang, time: std::time::Duration) -> String {
+    let minutes = time.as_secs().div_ceil(60).max(1);
+    let (key, n) = match minutes {
+        0..120 => ("common.about-minute", minutes),
+        120..2880 => ("common.about-hour", minutes.div_ceil(60)),
+        _ => ("common.about-day", minutes.div_ceil(1440)),
+    };
+    text_with(lang, key, &[("n", n)])
+}
+
 /// `512 B`, `1.5 KiB`, `64 MiB`, `2.1 GiB`.
 #[must_use]
 pub fn bytes(amount: impl Borrow<u64>) -> String {

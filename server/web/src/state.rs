@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use cubeloom_admission::Desk;
 use cubeloom_domain::clusters::{ClusterFault, ClusterSettings, Clusters, MakeCluster};
 use cubeloom_domain::event::RunEvent;
-use cubeloom_domain::executor::Executor;
+use cubeloom_domain::executor::{BoxFuture, Executor};
 use cubeloom_domain::template::{InstalledTemplate, TemplateSet};
 use cubeloom_domain::{Clock, Timestamp};
 use cubeloom_store::Store;
@@ -15,6 +16,7 @@ use tokio::sync::{broadcast, watch};
 use crate::alerts::AlertSettings;
 use crate::archive::Archive;
 use crate::auth::{People, Throttle, oidc, secret};
+use crate::forecast::Starts;
 use crate::limits::Rates;
 use crate::live::{Hub, Seats};
 use crate::plan::Planner;
@@ -49,8 +51,12 @@ struct Inner {
     seats: Seats,
     archive: Archive,
     schedules: Schedules,
+    starts: Starts,
     terminals: Terminals,
 }
+
+/// Gives a copy of the desk of a cluster: nothing where the engine of this server knows none.
+pub type AskDesk = dyn Fn(String) -> BoxFuture<'static, Option<Arc<Desk>>> + Send + Sync;
 
 /// What the web is made of.
 pub struct Parts {
@@ -70,6 +76,8 @@ pub struct Parts {
     pub stopping: watch::Receiver<bool>,
     /// Wakes the engine: something is wanted.
     pub wake: Arc<dyn Fn() + Send + Sync>,
+    /// Asks the engine for copies of its desks.
+    pub desks: Arc<AskDesk>,
     /// Where files lie.
     pub folders: Folders,
     /// The server's keys.
@@ -167,6 +175,7 @@ impl Web {
             seats,
             archive: Archive::default(),
             schedules: Schedules::default(),
+            starts: Starts::default(),
             terminals,
         }))
     }
@@ -299,6 +308,16 @@ impl Web {
     /// What wakes the schedules.
     pub(crate) fn schedules(&self) -> &Schedules {
         &self.0.schedules
+    }
+
+    /// When jobs may start.
+    pub(crate) fn starts(&self) -> &Starts {
+        &self.0.starts
+    }
+
+    /// Asks the engine for a copy of a cluster's desk.
+    pub(crate) async fn desk(&self, cluster: &str) -> Option<Arc<Desk>> {
+        (self.0.parts.desks)(cluster.to_owned()).await
     }
 
     /// The terminals that are open.

@@ -593,6 +593,33 @@ class Health(TypedDict):
     """
 
 
+class HolderView(TypedDict):
+    """
+    A job that holds what another needs.
+    """
+
+    project: str
+    """
+    Its project.
+    """
+    user: str
+    """
+    Whom it runs for.
+    """
+    run: NotRequired[str | None]
+    """
+    Its run; absent for a task of the run that is looked at.
+    """
+    task: str
+    """
+    Its task.
+    """
+    amounts: dict[str, float]
+    """
+    What it holds, by resource: cores, bytes, pieces.
+    """
+
+
 class HookCall(TypedDict):
     """
     What the caller of a hook may send; everything else in the body is left alone, so that other programs' own
@@ -1771,6 +1798,25 @@ class RunDate(TypedDict):
     """
 
 
+class RunTimeView(TypedDict):
+    """
+    How long something took.
+    """
+
+    p50_seconds: float
+    """
+    Half of the attempts were shorter.
+    """
+    p90_seconds: float
+    """
+    Nine of ten were.
+    """
+    attempts: int
+    """
+    How many attempts say so: the last ones that ended well.
+    """
+
+
 class RunnableView(TypedDict):
     """
     Whether a task template can run on a cluster.
@@ -1935,6 +1981,33 @@ class ShareView(TypedDict):
     lent: float
     """
     What of its guarantee others hold.
+    """
+
+
+class ShortageView(TypedDict):
+    """
+    One resource of which there is too little.
+    """
+
+    resource: str
+    """
+    `cpu` (cores), `memory` (bytes), `gpus`, `gpus/TYPE`, `pods` or `runs`.
+    """
+    asked: float
+    """
+    How much is asked for.
+    """
+    free: float
+    """
+    How much it could have now.
+    """
+    held: float
+    """
+    How much is held.
+    """
+    limit: NotRequired[float | None]
+    """
+    How much there is, or may be held.
     """
 
 
@@ -2204,6 +2277,33 @@ class ToCompile(TypedDict):
     code: NotRequired[str | None]
     """
     The digest of a folder of code that goes with it.
+    """
+
+
+class ToForecast(TypedDict):
+    """
+    What to look at: a document, or a stored pipeline.
+    """
+
+    document: NotRequired[str | None]
+    """
+    The text, YAML or JSON.
+    """
+    code: NotRequired[str | None]
+    """
+    The digest of a folder of code that goes with the document.
+    """
+    pipeline: NotRequired[str | None]
+    """
+    A stored pipeline, instead of a document.
+    """
+    version: NotRequired[int | None]
+    """
+    Its version; the newest when absent.
+    """
+    parameters: NotRequired[dict[str, Any]]
+    """
+    The parameters; texts are read by the declared types.
     """
 
 
@@ -2590,25 +2690,6 @@ class VolumeView(TypedDict):
     revision: int
     """
     Counts its changes; in quotes it is the ETag.
-    """
-
-
-class WaitView(TypedDict):
-    """
-    Why something waits.
-    """
-
-    rule: str
-    """
-    `capacity`, `behind`, `quota`, `named_limit`, `parallelism`, `decision`, or `unknown` before anybody has looked.
-    """
-    message: str
-    """
-    A sentence with the amounts; for `decision`, what is asked.
-    """
-    approvers: NotRequired[list[str]]
-    """
-    Who decides, for `decision`; nobody in particular when empty.
     """
 
 
@@ -6325,6 +6406,21 @@ class StandingView(TypedDict):
     """
 
 
+class StartView(TypedDict):
+    """
+    When something may start, made by simulating the queue with the run times that are known from history.
+    """
+
+    p50: str
+    """
+    As likely before as after this.
+    """
+    p90: str
+    """
+    Nine times of ten before this.
+    """
+
+
 class StartedView(TypedDict):
     """
     A run that was started.
@@ -6407,6 +6503,53 @@ class StructureView(TypedDict):
     """
 
 
+class TaskForecastView(TypedDict):
+    """
+    What would become of a task.
+    """
+
+    task: str
+    """
+    Its name.
+    """
+    outlook: Literal['starts', 'later', 'waits', 'unknown', 'never']
+    """
+    `starts`, `waits`, `never` (it can never start), `later` (it comes after other tasks, and can start some day), or
+    `unknown` while the cluster's queue cannot be asked. Of a task with many instances, the first one.
+    """
+    message: NotRequired[str | None]
+    """
+    Why it waits, or can never start: a sentence with the amounts.
+    """
+    rule: NotRequired[str | None]
+    """
+    The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
+    `cool_down`, `leaving` or `never_fits`.
+    """
+    pool: NotRequired[str | None]
+    """
+    The machines that it concerns: `CLUSTER` or `CLUSTER/NODE_GROUP`.
+    """
+    shortages: list[ShortageView]
+    """
+    Of what there is too little.
+    """
+    holders: list[HolderView]
+    """
+    Who holds it, of the projects that you see: when these and the others that are counted beside them end, it starts.
+    """
+    hidden_holders: int
+    """
+    How many jobs of other projects hold it, too.
+    """
+    ahead: NotRequired[int | None]
+    """
+    How many jobs of the same pool are before it in the queue.
+    """
+    start: NotRequired[StartView | None]
+    run_time: NotRequired[RunTimeView | None]
+
+
 class TaskSide(TypedDict):
     """
     What a task was in one run.
@@ -6437,83 +6580,6 @@ class TaskSide(TypedDict):
     What each attempt asked for.
     """
     usage: NotRequired[UsageView | None]
-
-
-class TaskView(TypedDict):
-    """
-    A task of a run.
-    """
-
-    name: str
-    """
-    Its name.
-    """
-    index: int
-    """
-    Its position in the plan, from 0.
-    """
-    template: str
-    """
-    Its template, `name@version`.
-    """
-    framework: str
-    """
-    Its framework.
-    """
-    needs: list[str]
-    """
-    The tasks that it needs.
-    """
-    state: str
-    """
-    `pending`, `waiting`, `backoff`, `running`, `succeeded`, `reused`, `stopped_early`, `failed`, `upstream_failed`, `skipped` or
-    `cancelled`; of a task with several instances, the one that matters most.
-    """
-    wait: NotRequired[WaitView | None]
-    preparing: NotRequired[str | None]
-    """
-    What is being made before it can start, e.g. its Python environment.
-    """
-    progress: NotRequired[ProgressView | None]
-    for_each: bool
-    """
-    Whether it runs once for each element.
-    """
-    instances: TaskCounts
-    """
-    Its instances; one of a plain task.
-    """
-    ready_at: NotRequired[str | None]
-    started_at: NotRequired[str | None]
-    ended_at: NotRequired[str | None]
-    wait_seconds: NotRequired[float | None]
-    """
-    From `ready_at` to `started_at`; absent while it waits.
-    """
-    run_seconds: NotRequired[float | None]
-    """
-    From `started_at` to `ended_at`; absent while it runs.
-    """
-    attempts: int
-    """
-    How many attempts there were.
-    """
-    next_try_at: NotRequired[str | None]
-    roles: list[RoleView]
-    """
-    What each attempt asks for.
-    """
-    usage: NotRequired[UsageView | None]
-    failure: NotRequired[FailureView | None]
-    outputs: dict[str, Any]
-    """
-    What it reported; of a task with several instances, nothing: see its instances.
-    """
-    reused: NotRequired[ReusedView | None]
-    note: NotRequired[str | None]
-    """
-    What somebody should know, e.g. why an earlier result was not reused.
-    """
 
 
 class TemplateSummaryView(TypedDict):
@@ -6633,6 +6699,26 @@ class VolumeChange(TypedDict):
     What it is for.
     """
     place: NotRequired[VolumePlace1 | VolumePlace2 | VolumePlace3 | VolumePlace4 | None]
+
+
+class WaitView(TypedDict):
+    """
+    Why something waits.
+    """
+
+    rule: str
+    """
+    `capacity`, `behind`, `quota`, `named_limit`, `parallelism`, `decision`, or `unknown` before anybody has looked.
+    """
+    message: str
+    """
+    A sentence with the amounts; for `decision`, what is asked.
+    """
+    approvers: NotRequired[list[str]]
+    """
+    Who decides, for `decision`; nobody in particular when empty.
+    """
+    start: NotRequired[StartView | None]
 
 
 class AddedClusterView(ClusterBody):
@@ -6780,6 +6866,29 @@ class Difference(TypedDict):
     """
 
 
+class ForecastView(TypedDict):
+    """
+    What would become of a run that were started now.
+    """
+
+    at: str
+    """
+    The moment that it holds for.
+    """
+    cluster: NotRequired[str | None]
+    """
+    The cluster that the run would go to.
+    """
+    tasks: list[TaskForecastView]
+    """
+    Its tasks, in the document's order; none of a document with mistakes.
+    """
+    problems: list[ProblemView]
+    """
+    The mistakes for which there would be no run. Tasks that can never fit are none of these: see the tasks.
+    """
+
+
 class InstanceView(TypedDict):
     """
     One instance of a task.
@@ -6845,22 +6954,6 @@ class LiveEvent2(TypedDict):
     The run as it is now.
     """
     kind: Literal['run']
-
-
-class LiveEvent3(TypedDict):
-    """
-    A task has changed.
-    """
-
-    run_id: str
-    """
-    The run.
-    """
-    task: TaskView
-    """
-    The task as it is now.
-    """
-    kind: Literal['task']
 
 
 class LiveEvent6(SavedPipeline):
@@ -7219,29 +7312,6 @@ class PreviewView(TypedDict):
     """
 
 
-class Snapshot(TypedDict):
-    """
-    The whole present state of what a stream is about.
-    """
-
-    at: str
-    """
-    The server's time.
-    """
-    runs: list[RunView]
-    """
-    Of a run's stream, the run; otherwise the newest runs, those that go on among them.
-    """
-    tasks: list[TaskView]
-    """
-    Of a run's stream, its tasks.
-    """
-    truncated: bool
-    """
-    Whether there are more tasks or runs than are sent: ask the lists.
-    """
-
-
 class TaskPair(TypedDict):
     """
     A task on both sides.
@@ -7272,6 +7342,83 @@ class TaskPair(TypedDict):
     arguments: list[ValuePair]
     """
     Arguments that differ, by name; of late ones, their expressions.
+    """
+
+
+class TaskView(TypedDict):
+    """
+    A task of a run.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    index: int
+    """
+    Its position in the plan, from 0.
+    """
+    template: str
+    """
+    Its template, `name@version`.
+    """
+    framework: str
+    """
+    Its framework.
+    """
+    needs: list[str]
+    """
+    The tasks that it needs.
+    """
+    state: str
+    """
+    `pending`, `waiting`, `backoff`, `running`, `succeeded`, `reused`, `stopped_early`, `failed`, `upstream_failed`, `skipped` or
+    `cancelled`; of a task with several instances, the one that matters most.
+    """
+    wait: NotRequired[WaitView | None]
+    preparing: NotRequired[str | None]
+    """
+    What is being made before it can start, e.g. its Python environment.
+    """
+    progress: NotRequired[ProgressView | None]
+    for_each: bool
+    """
+    Whether it runs once for each element.
+    """
+    instances: TaskCounts
+    """
+    Its instances; one of a plain task.
+    """
+    ready_at: NotRequired[str | None]
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    wait_seconds: NotRequired[float | None]
+    """
+    From `ready_at` to `started_at`; absent while it waits.
+    """
+    run_seconds: NotRequired[float | None]
+    """
+    From `started_at` to `ended_at`; absent while it runs.
+    """
+    attempts: int
+    """
+    How many attempts there were.
+    """
+    next_try_at: NotRequired[str | None]
+    roles: list[RoleView]
+    """
+    What each attempt asks for.
+    """
+    usage: NotRequired[UsageView | None]
+    failure: NotRequired[FailureView | None]
+    outputs: dict[str, Any]
+    """
+    What it reported; of a task with several instances, nothing: see its instances.
+    """
+    reused: NotRequired[ReusedView | None]
+    note: NotRequired[str | None]
+    """
+    What somebody should know, e.g. why an earlier result was not reused.
     """
 
 
@@ -7332,6 +7479,45 @@ class ComparisonView(TypedDict):
     metrics: list[MetricPair]
     """
     Metrics, by name, task and instance, those of both runs.
+    """
+
+
+class LiveEvent3(TypedDict):
+    """
+    A task has changed.
+    """
+
+    run_id: str
+    """
+    The run.
+    """
+    task: TaskView
+    """
+    The task as it is now.
+    """
+    kind: Literal['task']
+
+
+class Snapshot(TypedDict):
+    """
+    The whole present state of what a stream is about.
+    """
+
+    at: str
+    """
+    The server's time.
+    """
+    runs: list[RunView]
+    """
+    Of a run's stream, the run; otherwise the newest runs, those that go on among them.
+    """
+    tasks: list[TaskView]
+    """
+    Of a run's stream, its tasks.
+    """
+    truncated: bool
+    """
+    Whether there are more tasks or runs than are sent: ask the lists.
     """
 
 

@@ -11,6 +11,7 @@ import { templateOfTask } from "../../editor/templates";
 import { useStage } from "../context";
 import { groupColour, groupIcon } from "../groups";
 import type { Difference } from "../marks";
+import { outlookMark, type OutlookMark } from "../outlook";
 import { instancesOf, resourcesOf, spoken, templateLabel } from "../summary";
 import { useUi } from "../ui";
 
@@ -31,6 +32,7 @@ export const TaskNode = memo(function TaskNode({ data: { name } }: { data: { nam
   const selected = useEditor(store, (state) => state.selection.has(`task:${name}`));
   const live = useEditor(store, (state) => state.live?.get(name));
   const problems = useEditor(store, () => marks.problems.get(name));
+  const outlook = outlookMark(useEditor(store, (state) => (state.live || state.against ? undefined : state.outlook?.get(name))));
   const difference = useEditor(store, () => marks.differences.get(name));
   const faint = useUi(ui, (state) => state.connecting?.forbidden.has(name) ?? false);
   const templates = useUi(ui, (state) => state.templates);
@@ -46,7 +48,7 @@ export const TaskNode = memo(function TaskNode({ data: { name } }: { data: { nam
       className="cv-task"
       id={`task-${name}`}
       role="group"
-      aria-label={spoken(task, template, live, problems)}
+      aria-label={spoken(task, template, live, problems, outlook)}
       style={colour}
       data-state={live?.state}
       data-selected={selected || undefined}
@@ -70,12 +72,23 @@ export const TaskNode = memo(function TaskNode({ data: { name } }: { data: { nam
           <Icon name={problems.worst === "error" ? "error" : "warning"} />
         </span>
       ) : null}
+      {outlook ? <Outlook mark={outlook} /> : null}
       {live?.progress ? <progress className="progress cv-progress" max={Math.max(1, live.progress.total)} value={live.progress.done} /> : null}
       <span className="cv-port" data-side="in" />
       <span className="cv-port" data-side="out" />
     </div>
   );
 });
+
+/** Why is told when the mouse is over the mark, and while the task is selected: so it is there for the keyboard, too. */
+function Outlook({ mark: { outlook, icon, word, why } }: { mark: OutlookMark }) {
+  return (
+    <>
+      <span className="cv-outlook" data-outlook={outlook}><Icon name={icon} />{word}</span>
+      {why.length > 0 ? <span className="cv-outlook-why" aria-hidden="true">{why.map((line) => <span key={line}>{line}</span>)}</span> : null}
+    </>
+  );
+}
 
 function Live({ live }: { live: LiveTask }) {
   const { state, startedAt, endedAt, attempts = 1, reason } = live;

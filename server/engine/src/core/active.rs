@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use cubeloom_admission::Length;
 use cubeloom_compiler::Outputs;
 use cubeloom_domain::clusters::RUNS;
 use cubeloom_domain::executor::Report;
@@ -25,6 +26,8 @@ pub struct ActiveRun {
     pub plan: Arc<RunPlan>,
     pub graph: Graph,
     pub tasks: Vec<TaskCell>,
+    /// How long each task takes, as far as its history says.
+    pub lengths: Vec<Option<Length>>,
     /// Whether a task of it must be kept apart from the others (`spread: required`).
     pub tasks_may_exclude: bool,
     /// Tasks that have not ended.

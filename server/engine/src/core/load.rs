@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use cubeloom_admission::Length;
 use cubeloom_domain::executor::StopCause;
 use cubeloom_domain::graph::Graph;
+use cubeloom_domain::history::History;
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::pipeline::Spread;
-use cubeloom_domain::plan::PlannedTask;
+use cubeloom_domain::plan::{PlannedTask, RunPlan};
+use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::{AttemptRecord, ExpansionRecord, InstanceRecord, LoadedRun, RunRecord};
 use cubeloom_domain::state::{AttemptState, InstanceState, RunState};
 use cubeloom_domain::{TaskIx, Timestamp};
@@ -28,7 +31,9 @@ impl Core {
             return;
         }
         let final_already = loaded.record.state.is_final();
+        let lengths = lengths(&loaded.plan, &loaded.history);
         let run = build(loaded.record, Arc::new(loaded.plan), loaded.expansions, loaded.instances);
+        let run = ActiveRun { lengths, ..run };
         let slot = self.runs.len();
         self.runs.push(Some(Box::new(run)));
         self.slots.insert(id, slot);
@@ -159,7 +164,7 @@ impl Core {
 /// The run in memory, from what is stored of it.
 pub fn build(
     record: RunRecord,
-    plan: Arc<cubeloom_domain::plan::RunPlan>,
+    plan: Arc<RunPlan>,
     expansions: Vec<ExpansionRecord>,
     instances: Vec<InstanceRecord>,
 ) -> ActiveRun {
@@ -196,6 +201,7 @@ pub fn build(
         plan,
         graph,
         tasks,
+        lengths: Vec::new(),
         tasks_may_exclude,
         open,
         active: 0,
@@ -204,6 +210,15 @@ pub fn build(
         refused: None,
         backlog: BTreeSet::new(),
     }
+}
+
+/// How long each task of a plan takes where it goes, as far as its history says.
+fn lengths(plan: &RunPlan, history: &History) -> Vec<Option<Length>> {
+    let length = |task: &PlannedTask| {
+        let pool = Pool { cluster: plan.cluster.clone(), node_group: task.placement.node_group.clone() };
+        history.of(&task.name, &plan.template_of(task).name, &pool).map(Into::into)
+    };
+    plan.tasks.iter().map(length).collect()
 }
 
 /// Whether a task has begun or ended, by the instances that are stored.

@@ -22,7 +22,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-use cubeloom_admission::Settings;
+use cubeloom_admission::{Desk, Settings};
 use cubeloom_domain::executor::{Executor, StopCause, Submission};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::quota::QueueRecord;
@@ -200,6 +200,11 @@ impl Core {
             let here = held.iter().filter(|held| held.attempt.pool.cluster == *cluster);
             place.set_held_elsewhere(here.collect(), now);
         }
+    }
+
+    /// The desk of a cluster, as it is now: a copy, to be asked what would be.
+    pub fn desk(&self, cluster: &str) -> Option<Desk> {
+        self.places.get(cluster).map(|place| place.desk.clone())
     }
 
     /// An instance holds nothing of its cluster any more, and does not wait for it. True when it did.

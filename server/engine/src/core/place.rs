@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use cubeloom_admission::{Apart, Ask, Desk, Elastic, JobId, Settings, Spec};
+use cubeloom_admission::{Apart, Ask, Desk, JobId, Settings, Spec};
 use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
 use cubeloom_domain::pipeline::Spread;
-use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::quota::QueueRecord;
-use cubeloom_domain::resources::Resources;
 use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_store::Holding;
 
@@ -152,29 +150,16 @@ impl Place {
     fn spec(&self, run: &ActiveRun, at: At, n: u32) -> Spec {
         let planned = run.plan.task(at.task);
         let record = &run.record;
-        let elastic = planned.elastic.filter(|_| !self.scales).and_then(|range| {
-            let each = ask([(&planned.roles.last()?.resources, 1)].into_iter());
-            Some(Elastic { each, min: range.min, max: range.max, scales: false })
-        });
-        let fixed = match &elastic {
-            Some(_) => ask(others(planned)),
-            None => ask(planned.least()),
-        };
         let required = planned.placement.spread == Some(Spread::Required);
         let apart = (self.nodes == 1 && run.tasks_may_exclude).then_some(Apart { task: at.task.0, required });
         Spec {
             key: format!("{}.{}.{}.{n}", record.id, planned.name, at.instance),
-            name: planned.name.clone(),
             project: record.project.clone(),
             person: record.acting.as_ref().unwrap_or(&record.user).clone(),
             run: at.slot as u64,
-            node_group: planned.placement.node_group.clone(),
-            priority: planned.priority,
-            fixed,
-            elastic,
             apart,
-            timeout: planned.timeout.map(|limit| limit.0),
-            ..Spec::default()
+            length: run.lengths.get(at.task.index()).copied().flatten(),
+            ..Spec::planned(planned, self.scales)
         }
     }
 }
@@ -203,29 +188,6 @@ fn foreign(held: &Holding) -> Spec {
         is_foreign: true,
         ..Spec::default()
     }
-}
-
-/// The workers of the roles before the elastic one.
-fn others(planned: &PlannedTask) -> impl Iterator<Item = (&Resources, u32)> {
-    let count = planned.roles.len().saturating_sub(1);
-    planned.roles.iter().take(count).map(|role| (&role.resources, role.replicas))
-}
-
-/// What workers ask for together.
-fn ask<'r>(workers: impl Iterator<Item = (&'r Resources, u32)>) -> Ask {
-    let mut sum = Ask::default();
-    for (each, count) in workers {
-        let times = u64::from(count);
-        sum.cpu = sum.cpu.saturating_add(each.cpu.0.saturating_mul(times));
-        sum.memory = sum.memory.saturating_add(each.memory.0.saturating_mul(times));
-        sum.pods += times;
-        let cards = u64::from(each.whole_gpus()) * times;
-        if cards > 0 {
-            let kind = each.gpu.as_ref().and_then(|gpu| gpu.kind.as_deref());
-            sum.cards.push((kind.map(Into::into), cards));
-        }
-    }
-    sum
 }
 
 /// What a cluster and its node groups have.

@@ -129,7 +129,8 @@ impl Core {
         run.record.state = RunState::Queued;
         run.record.ended_at = None;
         let plan = Arc::clone(&run.plan);
-        self.runs[slot] = Some(Box::new(load::build(run.record, plan, expansions, records)));
+        let again = load::build(run.record, plan, expansions, records);
+        self.runs[slot] = Some(Box::new(ActiveRun { lengths: run.lengths, ..again }));
         self.output.run(slot);
         for at in changed {
             self.touch(at);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cubeloom_admission::Desk;
 use cubeloom_compiler::PlanInputs;
 use cubeloom_domain::clusters::Clusters;
 use cubeloom_domain::executor::{Executor, Facts};
@@ -99,6 +100,11 @@ impl Server {
         let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
         let engine = Engine::start(config, self.store.clone(), executors, None, clock).await;
         self.engine = Some(engine.expect("the engine starts"));
+    }
+
+    /// The desk of the cluster.
+    pub async fn desk(&self) -> Option<Arc<Desk>> {
+        self.engine.as_ref().expect("the engine runs").desk("local").await
     }
 
     /// Ends the engine at whatever it is doing.

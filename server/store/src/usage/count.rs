@@ -12,7 +12,7 @@ use sqlx::{AnyConnection, AssertSqlSafe};
 use super::rows::{ADDED, DayRow};
 use crate::backend::Backend;
 use crate::error::StoreError;
-use crate::prices;
+use crate::{lengths, prices};
 use crate::query::{collect, lists, places};
 use crate::rows::{ATTEMPTS, ENDED};
 use crate::upsert::last_of_each;
@@ -35,7 +35,13 @@ pub(crate) async fn write_attempts(
         (attempt.key.run.as_str().to_owned(), attempt.task, attempt.key.instance, attempt.key.n)
     };
     let first: Vec<_> = ended.into_iter().filter(|attempt| first.contains(&key(attempt))).collect();
-    count(backend, connection, &first).await
+    let first = of_jobs(&first);
+    if first.is_empty() {
+        return Ok(());
+    }
+    let origins = origins(connection, &first).await?;
+    lengths::add(backend, connection, &first, &origins).await?;
+    count_at(backend, connection, &first, &origins).await
 }
 
 type Key = (String, TaskIx, u32, u32);
@@ -53,13 +59,26 @@ pub(crate) async fn count(
     connection: &mut AnyConnection,
     attempts: &[&AttemptRecord],
 ) -> Result<(), StoreError> {
-    // The run that such an attempt is counts by its own attempts.
-    let holds = |attempt: &&&AttemptRecord| !matches!(attempt.bindings, Bindings::Run { .. });
-    let attempts: Vec<&AttemptRecord> = attempts.iter().filter(holds).copied().collect();
+    let attempts = of_jobs(attempts);
     if attempts.is_empty() {
         return Ok(());
     }
     let origins = origins(connection, &attempts).await?;
+    count_at(backend, connection, &attempts, &origins).await
+}
+
+/// Those that are jobs: the run that another attempt is counts by its own attempts.
+fn of_jobs<'a>(attempts: &[&'a AttemptRecord]) -> Vec<&'a AttemptRecord> {
+    let holds = |attempt: &&&AttemptRecord| !matches!(attempt.bindings, Bindings::Run { .. });
+    attempts.iter().filter(holds).copied().collect()
+}
+
+async fn count_at(
+    backend: Backend,
+    connection: &mut AnyConnection,
+    attempts: &[&AttemptRecord],
+    origins: &HashMap<RunId, Origin>,
+) -> Result<(), StoreError> {
     let clusters: BTreeSet<&str> = attempts.iter().map(|attempt| attempt.pool.cluster.as_str()).collect();
     prices::hold(backend, connection).await?;
     let prices = prices::of_clusters(connection, &clusters).await?;
@@ -80,7 +99,7 @@ pub(crate) async fn count(
 }
 
 /// Where a run comes from.
-pub(super) struct Origin {
+pub(crate) struct Origin {
     pub project: String,
     pub pipeline: String,
 }

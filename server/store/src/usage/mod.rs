@@ -10,7 +10,7 @@ use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::{AttemptRecord, RunRecord};
 
-pub(crate) use count::write_attempts;
+pub(crate) use count::{Origin, write_attempts};
 pub use report::UsageFilter;
 pub(crate) use report::lines;
 pub(crate) use rows::{DayRow, REPLACED, day_row, rows_of};

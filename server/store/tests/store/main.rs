@@ -10,6 +10,7 @@ mod faults;
 mod figures;
 mod leases;
 mod links;
+mod lengths;
 mod lists;
 mod log;
 mod models;

@@ -15,6 +15,7 @@ pub(crate) mod compile;
 mod complete;
 pub mod document;
 pub mod events;
+pub(crate) mod forecast;
 mod health;
 pub(crate) mod hooks;
 mod import;
@@ -84,6 +85,7 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(audit::routes())
         .merge(secrets::routes())
         .merge(compile::routes())
+        .merge(forecast::routes())
         .merge(hooks::routes())
         .merge(schedules::routes())
         .merge(alerts::routes())

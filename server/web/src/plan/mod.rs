@@ -6,9 +6,10 @@ mod place;
 mod planner;
 
 use cubeloom_compiler::{Document, PlanInputs, Planned, check_pipeline, parse_pipeline};
+use cubeloom_domain::executor::Facts;
 use cubeloom_domain::identity::Places;
-use cubeloom_domain::plan::RunContext;
-use cubeloom_domain::{Code, JsonMap, Problem, RunId, Timestamp};
+use cubeloom_domain::plan::{RunContext, RunPlan};
+use cubeloom_domain::{Code, JsonMap, Problem, RunId, Severity, Timestamp};
 use tokio::sync::Semaphore;
 
 use crate::auth::secret;
@@ -47,6 +48,38 @@ pub(crate) struct Order {
 /// # Errors
 /// Every mistake in the document and its parameters, each with its place, or what the server lacks.
 pub(crate) async fn plan(planner: &Planner, text: String, order: Order) -> ApiResult<(Document, Planned)> {
+    let (document, planned, _) = planned(planner, text, order, Misfits::Refused).await?;
+    Ok((document, planned))
+}
+
+/// Plans a run to see what would become of it: tasks that can never fit are told beside the plan, and not refused.
+///
+/// # Errors
+/// Every other mistake in the document and its parameters, or what the server lacks.
+pub(crate) async fn foresee(
+    planner: &Planner,
+    text: String,
+    order: Order,
+) -> ApiResult<(RunPlan, Vec<Problem>)> {
+    let (_, planned, misfits) = planned(planner, text, order, Misfits::Told).await?;
+    Ok((planned.plan, misfits))
+}
+
+/// What becomes of tasks that can never fit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Misfits {
+    /// They are mistakes.
+    Refused,
+    /// They are told beside the plan.
+    Told,
+}
+
+async fn planned(
+    planner: &Planner,
+    text: String,
+    order: Order,
+    misfits: Misfits,
+) -> ApiResult<(Document, Planned, Vec<Problem>)> {
     let length = text.len();
     let mut document = parse(text).await?.map_err(ApiError::invalid)?;
     demand_no_cycle(&order.above, &document.pipeline.name)?;
@@ -59,19 +92,32 @@ pub(crate) async fn plan(planner: &Planner, text: String, order: Order) -> ApiRe
     let facts = facts(planner, &order.project, &order.user, document.pipeline.cluster.as_deref()).await?;
     let context = context(planner, &order);
     let (templates, folders, above) = (planner.templates(), planner.folders.clone(), order.above);
-    let (document, planned) = compile(length, move || {
+    let (document, planned, misfits) = compile(length, move || {
         let inputs =
             PlanInputs { context, parameters: order.parameters, templates: &templates, facts: &facts };
-        let planned = cubeloom_compiler::plan(&document, &inputs)?;
+        let (planned, misfits) = match cubeloom_compiler::plan(&document, &inputs) {
+            Err(problems) if misfits == Misfits::Told && are_misfits(&problems) => {
+                // Of a cluster whose nodes are not known nothing is too large.
+                let facts = Facts { nodes: Vec::new(), ..facts.clone() };
+                (cubeloom_compiler::plan(&document, &PlanInputs { facts: &facts, ..inputs })?, problems)
+            }
+            other => (other?, Vec::new()),
+        };
         let mut missing = code::missing(&folders, &planned.plan);
         document.locate(&mut missing);
-        if missing.is_empty() { Ok((document, planned)) } else { Err(missing) }
+        if missing.is_empty() { Ok((document, planned, misfits)) } else { Err(missing) }
     })
     .await?
     .map_err(ApiError::invalid)?;
     let mut wrong = sub_runs::wrong_calls(planner, &planned.plan, &above).await?;
     document.locate(&mut wrong);
-    if wrong.is_empty() { Ok((document, planned)) } else { Err(ApiError::invalid(wrong)) }
+    if wrong.is_empty() { Ok((document, planned, misfits)) } else { Err(ApiError::invalid(wrong)) }
+}
+
+/// Whether nothing else is wrong than that something can never fit.
+fn are_misfits(problems: &[Problem]) -> bool {
+    let mut errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+    errors.all(|problem| problem.code == Code::NeverFits)
 }
 
 /// Refuses a pipeline that would be run by a run of itself.

@@ -8,6 +8,7 @@ use cubeloom_domain::plan::{PlannedRole, PlannedTask, RunPlan};
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
 use cubeloom_domain::state::{AttemptState, InstanceState, ReusedFrom};
 use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::waiting::StartEstimate;
 use cubeloom_domain::{Timestamp, lowered::Bindings};
 use serde_json::Value;
 
@@ -105,15 +106,16 @@ pub(crate) fn failure(failure: &Failure, instance: Option<u32>, attempt: Option<
     }
 }
 
-/// Why an instance waits, when it does.
-pub(crate) fn wait(state: &InstanceState) -> Option<WaitView> {
+/// Why an instance waits, when it does, and when it may start, where that is known.
+pub(crate) fn wait(state: &InstanceState, start: Option<StartEstimate>) -> Option<WaitView> {
     let InstanceState::Waiting { reason, .. } = state else { return None };
-    let Some(reason) = reason else {
-        return Some(WaitView { rule: "unknown".into(), message: String::new(), approvers: Vec::new() });
-    };
-    let rule = serde_json::to_value(reason).ok().and_then(|value| value["rule"].as_str().map(Into::into));
-    let approvers = state.question().map(|question| question.approvers.clone()).unwrap_or_default();
-    Some(WaitView { rule: rule.unwrap_or_default(), message: reason.message().into(), approvers })
+    let rule = reason.as_ref().and_then(|reason| serde_json::to_value(reason).ok()?["rule"].as_str().map(Into::into));
+    Some(WaitView {
+        rule: rule.unwrap_or_else(|| "unknown".into()),
+        message: reason.as_ref().map(|reason| reason.message().to_owned()).unwrap_or_default(),
+        approvers: state.question().map(|question| question.approvers.clone()).unwrap_or_default(),
+        start: start.map(Into::into),
+    })
 }
 
 /// When an instance is tried again.
@@ -163,6 +165,7 @@ pub(crate) fn instance(
     last: Option<&AttemptRecord>,
     item: Value,
     note: &Note,
+    start: Option<StartEstimate>,
 ) -> InstanceView {
     // An attempt of before the instance was run again says nothing about it now.
     let last = last.filter(|attempt| attempt.created_at >= record.ready_at);
@@ -171,7 +174,7 @@ pub(crate) fn instance(
         instance: record.instance,
         item,
         state: record.state.as_str().into(),
-        wait: wait(&record.state),
+        wait: wait(&record.state, start),
         preparing: note.preparing.clone(),
         progress: progress(note),
         attempt: record.attempt,

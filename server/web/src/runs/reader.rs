@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
+use cubeloom_domain::waiting::StartEstimate;
 use cubeloom_domain::{RunId, TaskIx};
 use cubeloom_store::TaskFigures;
 
@@ -15,6 +16,7 @@ use super::task::{self, Material};
 use crate::api::runs::view::{RunView, TaskCounts};
 use crate::api::tasks::view::TaskView;
 use crate::error::{ApiError, ApiResult};
+use crate::forecast::RunStarts;
 use crate::state::Web;
 
 /// Runs with no more instances than this are read whole.
@@ -30,6 +32,7 @@ pub(crate) struct Reader<'w> {
     /// What it does.
     pub(crate) plan: Arc<RunPlan>,
     counts: BTreeMap<u32, States>,
+    starts: Arc<RunStarts>,
 }
 
 /// A run as it is now.
@@ -53,7 +56,21 @@ impl<'w> Reader<'w> {
         let record = record(web, run).await?;
         let plan = plan(web, run).await?;
         let counts = by_task(&web.store().task_counts(run).await?);
-        Ok(Self { web, record, plan, counts })
+        Ok(Self { web, record, plan, counts, starts: Arc::default() })
+    }
+
+    /// The same, with when that may start that waits: for those who are told, not for those who look whether something has
+    /// changed.
+    pub(crate) async fn with_starts(mut self) -> Self {
+        if self.counts.values().any(|states| states.contains_key("waiting")) {
+            self.starts = self.web.starts().of_run(self.web, &self.record.id, &self.plan.cluster).await;
+        }
+        self
+    }
+
+    /// When an instance of a task may start, as far as [`Self::with_starts`] knows.
+    pub(crate) fn start(&self, task: &str, instance: u32) -> Option<StartEstimate> {
+        self.starts.of(task, instance)
     }
 
     /// The run.
@@ -151,6 +168,7 @@ impl<'w> Reader<'w> {
             attempts,
             figures,
             notes: &self.web.runs().notes,
+            starts: &self.starts,
         }
         .view()
     }

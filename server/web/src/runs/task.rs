@@ -12,6 +12,7 @@ use super::describe;
 use super::notes::Notes;
 use crate::api::runs::view::TaskCounts;
 use crate::api::tasks::view::{ProgressView, TaskView};
+use crate::forecast::RunStarts;
 use crate::time::{maybe, seconds};
 
 /// States of instances that have not ended, the one that matters most first.
@@ -46,6 +47,7 @@ pub(super) struct Material<'r> {
     pub(super) attempts: &'r [AttemptRecord],
     pub(super) figures: TaskFigures,
     pub(super) notes: &'r Notes,
+    pub(super) starts: &'r RunStarts,
 }
 
 /// The figures of a task whose records were read.
@@ -83,7 +85,7 @@ impl Material<'_> {
             framework: self.plan.template_of(planned).framework.clone(),
             needs: planned.needs.iter().map(name).collect(),
             state: self.state(planned).into(),
-            wait: one.and_then(|one| describe::wait(&one.state)),
+            wait: one.and_then(|one| describe::wait(&one.state, self.starts.of(&planned.name, one.instance))),
             preparing: note.preparing.clone(),
             progress: if plain { describe::progress(&note) } else { self.ended_of_all() },
             for_each: !plain,

@@ -16,6 +16,7 @@ const WITHOUT: [(&str, &str, &str); 7] = [
     ("POST", "/preferences", "writes a cookie of the browser's own; nothing on the server changes"),
     ("POST", "/api/v1/projects/{project}/validate", "only looks"),
     ("POST", "/api/v1/projects/{project}/compile", "only looks"),
+    ("POST", "/api/v1/projects/{project}/forecast", "only looks"),
     ("POST", "/api/v1/quotas/preview", "only looks"),
     ("POST", "/api/v1/projects/{project}/import", "only looks: what it makes is stored by other requests"),
     (

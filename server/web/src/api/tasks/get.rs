@@ -30,7 +30,7 @@ pub(crate) async fn get(
     lang: Lang,
     Path((run, task)): Path<(RunId, String)>,
 ) -> ApiResult<Json<TaskView>> {
-    let reader = Reader::open(&web, &run).await?;
+    let reader = Reader::open(&web, &run).await?.with_starts().await;
     let index = reader.find(&task)?;
     Ok(Json(told(lang, reader.task(index.0).await?)))
 }

@@ -37,7 +37,7 @@ pub(crate) async fn instances(
 ) -> ApiResult<Json<Page<InstanceView>>> {
     let limit = page.limit()?;
     let after = position(&page)?.checked_sub(1);
-    let reader = Reader::open(&web, &run).await?;
+    let reader = Reader::open(&web, &run).await?.with_starts().await;
     let ix = reader.find(&task)?;
     let found = web.store().instances_of(&run, ix, after, limit + 1).await?;
     let found = Page::of(found, limit, |one| one.instance.to_string());
@@ -47,7 +47,8 @@ pub(crate) async fn instances(
         let attempts = web.store().attempts_of(&run, ix, one.instance).await?;
         let note = web.runs().notes().of(&run, &task, one.instance, one.attempt);
         let item = items.get(one.instance as usize).cloned().unwrap_or_default();
-        shown.push(describe::instance(one, attempts.last(), item, &note));
+        let start = reader.start(&task, one.instance);
+        shown.push(describe::instance(one, attempts.last(), item, &note, start));
     }
     Ok(Json(told(lang, Page { items: shown, next_cursor: found.next_cursor })))
 }

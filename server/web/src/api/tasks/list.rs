@@ -32,7 +32,7 @@ pub(crate) async fn list(
 ) -> ApiResult<Json<Page<TaskView>>> {
     let limit = page.limit()?;
     let first = position(&page)?;
-    let reader = Reader::open(&web, &run).await?;
+    let reader = Reader::open(&web, &run).await?.with_starts().await;
     let all = u32::try_from(reader.plan.tasks.len()).unwrap_or(u32::MAX);
     let end = first.saturating_add(u32::try_from(limit + 1).unwrap_or(u32::MAX)).min(all);
     let found = reader.tasks(first.min(end)..end).await?;

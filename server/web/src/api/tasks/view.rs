@@ -1,6 +1,7 @@
 //! Tasks, their instances and attempts as the API shows them.
 
 use cubeloom_domain::JsonMap;
+use cubeloom_domain::waiting::StartEstimate;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -86,6 +87,24 @@ pub struct WaitView {
     /// Who decides, for `decision`; nobody in particular when empty.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub approvers: Vec<String>,
+    /// When it may start; absent where too little is known of how long others take.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub start: Option<StartView>,
+}
+
+/// When something may start, made by simulating the queue with the run times that are known from history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct StartView {
+    /// As likely before as after this.
+    pub p50: Time,
+    /// Nine times of ten before this.
+    pub p90: Time,
+}
+
+impl From<StartEstimate> for StartView {
+    fn from(start: StartEstimate) -> Self {
+        Self { p50: Time(start.p50), p90: Time(start.p90) }
+    }
 }
 
 /// How far something is.

@@ -116,7 +116,7 @@ pub(crate) async fn page(
     Path(run): Path<RunId>,
     Query(asked): Query<Asked>,
 ) -> ApiResult<Response> {
-    let reader = Reader::open(&web, &run).await?;
+    let reader = Reader::open(&web, &run).await?.with_starts().await;
     let tab = if asked.tab == Tab::Graph && reader.record.tasks > NODES { Tab::Table } else { asked.tab };
     let head = Head::read(&web, &reader, tab).await?;
     match tab {

@@ -4,6 +4,8 @@ use super::tally::tally;
 use crate::api::tasks::view::TaskView;
 use crate::pages::Frame;
 use crate::pages::runs::short;
+use crate::show::about;
+use crate::time::Time;
 
 /// The needs that are named; of more, how many there are.
 const NAMED: usize = 3;
@@ -64,7 +66,19 @@ impl Row {
             "parallelism" => "run.wait-parallelism",
             _ => "run.wait-unknown",
         });
-        joined([Some(rule.to_owned()), Some(frame.said(&wait.message))], ": ")
+        let why = joined([Some(rule.to_owned()), Some(frame.said(&wait.message))], ": ");
+        joined([Some(why), self.start(frame)], frame.t("run.wait-then"))
+    }
+
+    /// Whether it says when it may start, which the clock makes untrue.
+    pub(crate) fn is_estimated(&self) -> bool {
+        self.waits() && self.task.wait.as_ref().is_some_and(|wait| wait.start.is_some())
+    }
+
+    fn start(&self, frame: &Frame) -> Option<String> {
+        let start = self.task.wait.as_ref()?.start?;
+        let within = |at: Time| about(frame.lang, at.0.since(frame.now.0));
+        Some(frame.t_with("run.wait-start", [("likely", within(start.p50)), ("late", within(start.p90))]))
     }
 
     fn running(&self, frame: &Frame) -> String {

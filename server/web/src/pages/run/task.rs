@@ -198,7 +198,7 @@ pub(crate) async fn page(
     Path((run, task)): Path<(RunId, String)>,
     Query(asked): Query<Asked>,
 ) -> ApiResult<Response> {
-    let reader = Reader::open(&web, &run).await?;
+    let reader = Reader::open(&web, &run).await?.with_starts().await;
     let index = reader.find(&task)?;
     let planned = reader.plan.task(index);
     let view = reader.task(index.0).await?;

@@ -1,0 +1,59 @@
+//! What the engine's desks know of how long tasks take.
+
+use std::time::Duration;
+
+use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::state::RunState;
+use cubeloom_domain::{Clock, Timestamp};
+use cubeloom_testkit::builders::pipeline;
+use cubeloom_testkit::fake::Behaviour;
+
+use crate::fixture::Server;
+use crate::on_both;
+
+on_both! {
+    async fn a_desk_knows_how_long_a_task_took_and_when_the_next_may_start(server: Server) {
+        let mut server = server;
+        let one = pipeline("p").task("fit", |task| task.resources("3", "1Gi"));
+        for _ in 0..3 {
+            assert_eq!(server.run_to_end(&one).await.1, RunState::Succeeded);
+        }
+        server.fake.script("fit", [Behaviour::Hold]);
+        server.run(&one).await;
+        let held = server.running(&["fit"]).await;
+        let waits = server.run(&one).await;
+        let (desk, job) = server.until(|| async {
+            let desk = server.desk().await?;
+            let job = desk.waiting_jobs().next().map(|(job, _)| job)?;
+            Some((desk, job))
+        }).await;
+        let spec = desk.spec(job).unwrap();
+        assert!(spec.key.starts_with(waits.as_str()), "{}", spec.key);
+        assert!(spec.length.is_some_and(|length| length.median < Duration::from_secs(60)), "{:?}", spec.length);
+        let now = server.clock.now();
+        let start = desk.estimate(job, now, 1).unwrap();
+        assert!(now <= start.p50 && start.p50 <= start.p90 && start.p90 < now.plus(Duration::from_secs(3600)), "{start:?}");
+        server.fake.finish(&held[0], Outcome::Succeeded);
+        assert_eq!(server.ended(&waits).await, RunState::Succeeded);
+        server.assert_clean().await;
+    }
+
+    async fn of_a_task_that_never_ended_nobody_says_when_the_next_starts(server: Server) {
+        let mut server = server;
+        let one = pipeline("p").task("fit", |task| task.resources("3", "1Gi"));
+        server.fake.script("fit", [Behaviour::Hold]);
+        server.run(&one).await;
+        let held = server.running(&["fit"]).await;
+        let waits = server.run(&one).await;
+        let (desk, job) = server.until(|| async {
+            let desk = server.desk().await?;
+            let job = desk.waiting_jobs().next().map(|(job, _)| job)?;
+            Some((desk, job))
+        }).await;
+        assert_eq!(desk.spec(job).unwrap().length, None);
+        assert_eq!(desk.estimate(job, Timestamp(server.clock.now().0), 1), None);
+        server.fake.finish(&held[0], Outcome::Succeeded);
+        assert_eq!(server.ended(&waits).await, RunState::Succeeded);
+        server.assert_clean().await;
+    }
+}

@@ -1,0 +1,136 @@
+//! How long successful attempts took: kept by task and place when their end is written for the first time, so that
+//! nobody reads attempts to know it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use cubeloom_domain::RunId;
+use cubeloom_domain::history::{History, KEPT, Lengths};
+use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::quota::Pool;
+use cubeloom_domain::record::AttemptRecord;
+use cubeloom_domain::state::AttemptState;
+use sqlx::AnyConnection;
+use sqlx::any::AnyRow;
+
+use crate::Store;
+use crate::backend::Backend;
+use crate::error::StoreError;
+use crate::query::collect;
+use crate::upsert::{Row, Upsert};
+use crate::usage::Origin;
+use crate::values::{Columns, Values};
+
+const COLUMNS: &[&str] =
+    &["project", "pipeline", "task_name", "template", "cluster", "node_group", "lengths_json"];
+
+static LENGTHS: Upsert = Upsert::new("lengths", COLUMNS, 6);
+
+/// Project, pipeline, task, template, cluster and node group; the pipeline and the task are empty for all of the template.
+type Key = [String; 6];
+
+struct LengthsRow {
+    key: Key,
+    micros: Vec<u64>,
+}
+
+impl Row for LengthsRow {
+    type Key<'a> = &'a Key;
+
+    fn key(&self) -> &Key {
+        &self.key
+    }
+
+    fn bind(&self, values: &mut Values) -> Result<(), StoreError> {
+        for part in &self.key {
+            values.text(part)?;
+        }
+        values.json(&self.micros)?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// How long the tasks of a pipeline took, and those of each template in its project.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be read.
+    pub async fn run_times(&self, project: &str, pipeline: &str) -> Result<History, StoreError> {
+        let sql = "SELECT task_name, template, cluster, node_group, lengths_json FROM lengths \
+                   WHERE project = $1 AND pipeline IN ($2, '') ORDER BY task_name, template, cluster, node_group";
+        let found = self.all(sql, Values::texts("lengths", &[project, pipeline])?, read).await?;
+        Ok(found.into_iter().collect())
+    }
+}
+
+fn read(row: &AnyRow) -> Result<Lengths, StoreError> {
+    let mut columns = Columns::of("lengths", row);
+    let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    Ok(Lengths {
+        task: some(columns.text()?),
+        template: columns.text()?.into(),
+        pool: Pool { cluster: columns.text()?.into(), node_group: some(columns.text()?) },
+        micros: columns.json()?,
+    })
+}
+
+/// Adds how long attempts took that have ended well. Those that say nothing of how long they run (they failed, were
+/// stopped, or never ran) are left out.
+pub(crate) async fn add(
+    backend: Backend,
+    connection: &mut AnyConnection,
+    attempts: &[&AttemptRecord],
+    origins: &HashMap<RunId, Origin>,
+) -> Result<(), StoreError> {
+    // In order: two servers that write the same rows wait for each other, and never both.
+    let mut new: BTreeMap<Key, Vec<u64>> = BTreeMap::new();
+    for attempt in attempts {
+        let (Some(length), Some(origin)) = (length(attempt), origins.get(&attempt.key.run)) else { continue };
+        let group = attempt.pool.node_group.as_deref().unwrap_or_default();
+        let key = |pipeline: &str, task: &str| {
+            [&origin.project, pipeline, task, &attempt.account.template, &attempt.pool.cluster, group]
+                .map(str::to_owned)
+        };
+        for key in [key(&origin.pipeline, &attempt.key.task), key("", "")] {
+            new.entry(key).or_default().push(length);
+        }
+    }
+    let mut rows = Vec::with_capacity(new.len());
+    for (key, added) in new {
+        let mut micros = if added.len() < KEPT { known(backend, connection, &key).await? } else { Vec::new() };
+        micros.extend(added);
+        micros.drain(..micros.len().saturating_sub(KEPT));
+        rows.push(LengthsRow { key, micros });
+    }
+    LENGTHS.write(backend, connection, &rows).await?;
+    Ok(())
+}
+
+/// How long an attempt ran, in microseconds, if it ended well.
+fn length(attempt: &AttemptRecord) -> Option<u64> {
+    let AttemptState::Ended { started_at: Some(started), ended_at, outcome: Outcome::Succeeded } =
+        &attempt.state
+    else {
+        return None;
+    };
+    u64::try_from(ended_at.0 - started.0).ok()
+}
+
+/// The lengths that a row has.
+async fn known(
+    backend: Backend,
+    connection: &mut AnyConnection,
+    key: &Key,
+) -> Result<Vec<u64>, StoreError> {
+    const SQL: &str = "SELECT lengths_json FROM lengths WHERE project = $1 AND pipeline = $2 AND task_name = $3 \
+                       AND template = $4 AND cluster = $5 AND node_group = $6";
+    const LOCKED: &str = "SELECT lengths_json FROM lengths WHERE project = $1 AND pipeline = $2 AND task_name = $3 \
+                          AND template = $4 AND cluster = $5 AND node_group = $6 FOR UPDATE";
+    let sql = match backend {
+        Backend::Sqlite => SQL,
+        Backend::Postgres => LOCKED,
+    };
+    let values = Values::texts("lengths", &key.each_ref().map(String::as_str))?;
+    let query = sqlx::query_with(sql, values.arguments);
+    let read = |row: &AnyRow| Columns::of("lengths", row).json::<Vec<u64>>();
+    Ok(collect(connection, query, read).await?.pop().unwrap_or_default())
+}

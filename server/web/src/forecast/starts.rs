@@ -1,0 +1,89 @@
+//! When the jobs of a run may start: worked out when somebody looks, once for all who do, and kept for a moment.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cubeloom_admission::{Desk, JobId};
+use cubeloom_domain::waiting::StartEstimate;
+use cubeloom_domain::{AttemptKey, RunId, Timestamp};
+use moka::sync::Cache;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout};
+
+use crate::state::Web;
+
+/// Of a run, so many instances that wait are looked at, the first first.
+const LOOKED_AT: usize = 64;
+/// How long an answer is good.
+const FRESH: Duration = Duration::from_secs(15);
+/// How many runs are remembered.
+const RUNS: u64 = 1024;
+/// How long the queue is played: of a long one, what is far behind stays unknown.
+const PLAYED: Duration = Duration::from_secs(1);
+/// How long a reader waits for it; whoever comes later finds it.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// When the instances of a run may start, by task and instance.
+#[derive(Debug, Default)]
+pub(crate) struct RunStarts(BTreeMap<(String, u32), StartEstimate>);
+
+impl RunStarts {
+    /// When an instance of a task may start, where that is known.
+    pub(crate) fn of(&self, task: &str, instance: u32) -> Option<StartEstimate> {
+        self.0.get(&(task.to_owned(), instance)).copied()
+    }
+}
+
+/// What is known of when jobs may start.
+pub(crate) struct Starts {
+    known: Cache<RunId, Arc<RunStarts>>,
+    /// One queue is played at a time.
+    turn: Arc<Semaphore>,
+}
+
+impl Default for Starts {
+    fn default() -> Self {
+        let known = Cache::builder().max_capacity(RUNS).time_to_live(FRESH).build();
+        Self { known, turn: Arc::new(Semaphore::new(1)) }
+    }
+}
+
+impl Starts {
+    /// When those instances of a run may start that wait. Empty where nothing is known, or not yet.
+    pub(crate) async fn of_run(&self, web: &Web, run: &RunId, cluster: &str) -> Arc<RunStarts> {
+        if let Some(known) = self.known.get(run) {
+            return known;
+        }
+        let (web, known, turn) = (web.clone(), self.known.clone(), Arc::clone(&self.turn));
+        let (run, cluster) = (run.clone(), cluster.to_owned());
+        // It goes on when its reader has gone.
+        let work = tokio::spawn(async move {
+            let _turn = turn.acquire_owned().await.ok()?;
+            if let Some(known) = known.get(&run) {
+                return Some(known);
+            }
+            let desk = super::desk(&web, &cluster).await?;
+            let (of, now) = (run.clone(), web.now());
+            let found = tokio::task::spawn_blocking(move || Arc::new(play(&desk, &of, now))).await.ok()?;
+            known.insert(run, Arc::clone(&found));
+            Some(found)
+        });
+        timeout(PATIENCE, work).await.ok().and_then(Result::ok).flatten().unwrap_or_default()
+    }
+}
+
+/// Plays the queue for the jobs of a run that wait.
+fn play(desk: &Desk, run: &RunId, now: Timestamp) -> RunStarts {
+    let mut waiting: BTreeMap<(String, u32), JobId> = BTreeMap::new();
+    for (job, spec) in desk.waiting_jobs().filter(|(_, spec)| spec.key.starts_with(run.as_str())) {
+        let Ok(AttemptKey { task, instance, .. }) = spec.key.parse() else { continue };
+        waiting.insert((task, instance), job);
+    }
+    let looked_at: Vec<_> = waiting.into_iter().take(LOOKED_AT).collect();
+    let jobs: Vec<JobId> = looked_at.iter().map(|(_, job)| *job).collect();
+    let until = Instant::now() + PLAYED;
+    // The same seed: who looks again sees the same, as long as nothing has changed.
+    let starts = desk.estimates(&jobs, now, 1, &mut || Instant::now() < until);
+    RunStarts(looked_at.into_iter().filter_map(|(place, job)| Some((place, *starts.get(&job)?))).collect())
+}

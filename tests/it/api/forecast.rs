@@ -1,0 +1,168 @@
+//! What would become of a run before it is started, and when one that waits may start.
+
+use serde_json::{Value, json};
+
+use crate::api::runs::help::{document, id, of_task, start, task, until, until_task};
+use crate::api::support::{Client, Server, Who};
+use crate::support::wait_for;
+
+const FORECAST: &str = "/projects/default/forecast";
+
+/// A task that asks for so many cores of the 8 that the server's machine has here.
+fn cores(name: &str, cpu: &str, line: &str, rest: &str) -> String {
+    task(name, line, rest).replace("cpu: 100m", &format!("cpu: {cpu}"))
+}
+
+/// What is told of each task of a document.
+#[track_caller]
+fn forecast(client: &Client, tasks: &str) -> Value {
+    let document = document("tried", &format!("tasks:\n{tasks}"));
+    client.post(FORECAST, &json!({"document": document})).expect(200).json()
+}
+
+#[track_caller]
+fn of<'f>(forecast: &'f Value, name: &str) -> &'f Value {
+    let mut tasks = forecast["tasks"].as_array().unwrap().iter();
+    tasks.find(|task| task["task"] == name).unwrap_or_else(|| panic!("no {name} in {forecast}"))
+}
+
+/// A run that holds so many cores until it is cancelled.
+fn holding(client: &Client, cpu: &str) -> String {
+    let run = start(client, &document("holds", &format!("tasks:\n{}", cores("hold", cpu, "sleep 300", ""))));
+    until_task(client, &run, "hold", "running");
+    run
+}
+
+fn cancel(client: &Client, run: &str) {
+    client.post(&format!("/runs/{run}/cancel"), &json!({})).expect(202);
+    until(client, run, "cancelled");
+}
+
+#[test]
+fn a_free_cluster_starts_what_comes_first() {
+    let server = Server::start();
+    let viewer = server.as_(Who::Viewer);
+    let tasks = [cores("a", "2", "true", ""), cores("b", "2", "true", "    needs: [a]\n")].concat();
+    let found = forecast(&viewer, &tasks);
+    assert_eq!((&of(&found, "a")["outlook"], &of(&found, "b")["outlook"]), (&json!("starts"), &json!("later")));
+    assert_eq!(found["cluster"], "local");
+    assert_eq!(of(&found, "a")["run_time"], Value::Null, "nothing has run yet");
+    assert_eq!(viewer.get("/runs").expect(200).json()["items"], json!([]), "nothing is started");
+}
+
+#[test]
+fn a_full_cluster_names_those_who_hold_it_to_those_who_see_them() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let run = holding(&editor, "7");
+    let tried = [cores("large", "4", "true", ""), cores("small", "500m", "true", "")].concat();
+    let found = forecast(&editor, &tried);
+    assert_eq!(of(&found, "small")["outlook"], "starts");
+    let large = of(&found, "large");
+    assert_eq!((&large["outlook"], &large["rule"]), (&json!("waits"), &json!("capacity")), "{large}");
+    assert_eq!((&large["shortages"][0]["asked"], &large["shortages"][0]["limit"]), (&json!(4.0), &json!(8.0)));
+    assert!(large["message"].as_str().unwrap().starts_with("asks for 4 CPU"), "{large}");
+    let holder = &large["holders"][0];
+    assert_eq!((&holder["run"], &holder["task"], &holder["amounts"]["cpu"]), (&json!(run), &json!("hold"), &json!(7.0)));
+    assert_eq!((&large["start"], &large["hidden_holders"]), (&Value::Null, &json!(0)), "nobody knows how long it takes");
+
+    // Who is in another project learns that it is held, and not by whom.
+    let admin = server.as_(Who::Administrator);
+    admin.post("/projects", &json!({"name": "other"})).expect(201);
+    let stranger = server.as_(Who::Stranger);
+    let member = format!("/projects/other/members/{}", Who::Stranger.name());
+    admin.put(&member, "", &json!({"role": "editor"})).expect(201);
+    let document = document("tried", &format!("tasks:\n{tried}"));
+    let found = stranger.post("/projects/other/forecast", &json!({"document": document})).expect(200).json();
+    let large = of(&found, "large");
+    assert_eq!((&large["outlook"], &large["holders"], &large["hidden_holders"]), (&json!("waits"), &json!([]), &json!(1)));
+    assert!(!found.to_string().contains(&run), "{found}");
+    // It starts when the one that was named has ended.
+    cancel(&editor, &run);
+    wait_for("the room to be free", || of(&forecast(&editor, &tried), "large")["outlook"] == "starts");
+}
+
+#[test]
+fn what_is_larger_than_all_machines_can_never_fit_and_the_others_are_told_of() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let tasks = [
+        cores("fits", "1", "true", ""),
+        cores("huge", "64", "true", ""),
+        cores("later", "64", "true", "    needs: [fits]\n"),
+    ];
+    let found = forecast(&editor, &tasks.concat());
+    assert_eq!(of(&found, "fits")["outlook"], "starts");
+    for name in ["huge", "later"] {
+        let never = of(&found, name);
+        assert_eq!((&never["outlook"], &never["rule"]), (&json!("never"), &json!("never_fits")));
+        assert!(never["message"].as_str().unwrap().contains("64"), "{never}");
+        assert_eq!((&never["shortages"][0]["asked"], &never["shortages"][0]["limit"]), (&json!(64.0), &json!(8.0)));
+    }
+    let wrong = document("tried", "tasks:\n  - name: a\n    template: nothing\n");
+    let told = editor.post(FORECAST, &json!({"document": wrong})).expect(200).json();
+    assert_eq!((&told["tasks"], &told["problems"][0]["path"]), (&json!([]), &json!("/tasks/0/template")), "{told}");
+    editor.post(FORECAST, &json!({})).expect(422).problem("invalid");
+    editor.post(FORECAST, &json!({"pipeline": "none"})).expect(422).problem("invalid");
+}
+
+#[test]
+fn quotas_and_what_one_person_may_hold_say_whose_they_are() {
+    let server = Server::start();
+    let (admin, editor) = (server.as_(Who::Administrator), server.as_(Who::Editor));
+    let quota = json!({"limit": {"cpu": 4}, "per_person": {"cpu": 2}});
+    admin.put("/projects/default/quota", "*", &json!({"quotas": {"local": quota}})).expect(200);
+    let own = holding(&editor, "1");
+    let one = |client: &Client, cpu: &str| {
+        let found = forecast(client, &cores("a", cpu, "true", ""));
+        let task = of(&found, "a").clone();
+        (task["outlook"].as_str().unwrap().to_owned(), task["rule"].as_str().unwrap_or_default().to_owned(), task)
+    };
+    wait_for("the engine to know the quota", || one(&editor, "5").0 == "never");
+    let (_, _, never) = one(&editor, "5");
+    assert!(never["message"].as_str().unwrap().contains("may never hold more than"), "{never}");
+    let (outlook, rule, capped) = one(&editor, "2");
+    assert_eq!((outlook.as_str(), rule.as_str()), ("waits", "persons_cap"), "{capped}");
+    assert_eq!(one(&editor, "1").0, "starts");
+    // Another person has a cap of their own, until the project's limit is reached.
+    let owner = server.as_(Who::Owner);
+    assert_eq!(one(&owner, "2").0, "starts");
+    let theirs = holding(&owner, "2");
+    let viewer = server.as_(Who::Viewer);
+    let (outlook, rule, limited) = one(&viewer, "2");
+    assert_eq!((outlook.as_str(), rule.as_str()), ("waits", "limit"), "{limited}");
+    assert_eq!(limited["shortages"][0]["limit"], 4.0, "{limited}");
+    for run in [own, theirs] {
+        cancel(&owner, &run);
+    }
+}
+
+#[test]
+fn history_says_how_long_it_takes_and_when_what_waits_may_start() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let stored = |line: &str| document("fit", &format!("tasks:\n{}", cores("fit", "7", line, "")));
+    for _ in 0..3 {
+        let run = start(&editor, &stored("sleep 0.3"));
+        until(&editor, &run, "succeeded");
+    }
+    let holds = start(&editor, &stored("sleep 300"));
+    until_task(&editor, &holds, "fit", "running");
+    let document = stored("true");
+    let found = editor.post(FORECAST, &json!({"document": document})).expect(200).json();
+    let fit = of(&found, "fit");
+    assert_eq!((&fit["outlook"], &fit["run_time"]["attempts"]), (&json!("waits"), &json!(3)), "{fit}");
+    let took = fit["run_time"]["p50_seconds"].as_f64().unwrap();
+    assert!((0.2..60.0).contains(&took) && fit["run_time"]["p90_seconds"].as_f64().unwrap() >= took, "{fit}");
+    assert!(fit["start"]["p50"].as_str() <= fit["start"]["p90"].as_str() && fit["start"]["p50"].is_string(), "{fit}");
+
+    // The same of a run that waits: in the API, and in the words of its page.
+    let waits = id(&editor.post("/projects/default/runs", &json!({"document": document})).expect(201).json()["run"]);
+    wait_for("an estimate", || of_task(&editor, &waits, "fit")["wait"]["start"]["p90"].is_string());
+    let instances = editor.get(&format!("/runs/{waits}/tasks/fit/instances")).expect(200).json();
+    assert!(instances["items"][0]["wait"]["start"]["p50"].is_string(), "{instances}");
+    let page = editor.get(&format!("page:/runs/{waits}?tab=table")).expect(200).text();
+    assert!(page.contains("starts in about") && page.contains("nine times of ten within"), "{page}");
+    cancel(&editor, &holds);
+    until(&editor, &waits, "succeeded");
+}
