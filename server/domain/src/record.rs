@@ -114,6 +114,9 @@ pub struct AttemptRecord {
     pub cards: BTreeMap<String, u32>,
     /// Of which pool it holds this.
     pub pool: Pool,
+    /// The named limits that it holds.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub limits: Vec<String>,
     /// How many workers it has.
     pub workers: u32,
     /// What only submission knew.

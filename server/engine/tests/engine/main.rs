@@ -6,6 +6,7 @@ mod admission;
 mod crash;
 mod fixture;
 mod flow;
+mod limits;
 mod parts;
 mod retries;
 mod search;

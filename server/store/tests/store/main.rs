@@ -8,6 +8,7 @@ mod documents;
 mod faults;
 mod figures;
 mod leases;
+mod limits;
 mod links;
 mod lists;
 mod log;
