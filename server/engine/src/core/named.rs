@@ -16,19 +16,16 @@ const MINUTE: Duration = Duration::from_secs(60);
 impl Core {
     /// Takes in the limits that there are. What waits for one that has changed is looked at again.
     pub fn set_limits(&mut self, limits: Vec<Limit>) {
-        let named = |limit: Limit| NamedLimit {
-            name: limit.name,
-            at_once: limit.at_once,
-            a_minute: limit.a_minute,
-        };
+        let named =
+            |limit: Limit| NamedLimit { name: limit.name, at_once: limit.at_once, a_minute: limit.a_minute };
         let limits: Vec<NamedLimit> = limits.into_iter().map(named).collect();
         if limits == self.limits {
             return;
         }
-        let counted = |name: &String| {
-            self.limits.iter().any(|limit| limit.name == *name && limit.a_minute.is_some())
-        };
-        let newly: Vec<String> = limits.iter().map(|limit| limit.name.clone()).filter(|name| !counted(name)).collect();
+        let counted =
+            |name: &String| self.limits.iter().any(|limit| limit.name == *name && limit.a_minute.is_some());
+        let newly: Vec<String> =
+            limits.iter().map(|limit| limit.name.clone()).filter(|name| !counted(name)).collect();
         self.limits = limits;
         for place in self.places.values_mut() {
             place.set_limits(&self.limits);

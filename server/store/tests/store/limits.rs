@@ -9,7 +9,11 @@ use crate::people::audit;
 use crate::records::{attempt, changes, ended, run_id};
 use crate::support::{Fixture, lease, leased_run, on_both};
 
-on_both!(a_limit_is_made_changed_and_deleted, of_two_who_make_one_the_second_is_told, starts_are_found_by_when_they_were);
+on_both!(
+    a_limit_is_made_changed_and_deleted,
+    of_two_who_make_one_the_second_is_told,
+    starts_are_found_by_when_they_were
+);
 
 fn limit(name: &str, at_once: Option<u32>, a_minute: Option<u32>) -> Limit {
     Limit { name: name.into(), at_once, a_minute, description: Some("what it protects".into()), revision: 0 }

@@ -18,6 +18,7 @@ pub mod events;
 mod health;
 pub(crate) mod hooks;
 mod import;
+pub(crate) mod limits;
 pub(crate) mod links;
 pub mod logs;
 pub(crate) mod me;
@@ -96,6 +97,7 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(models::routes())
         .merge(clusters::routes())
         .merge(quotas::routes())
+        .merge(limits::routes())
         .merge(usage::routes())
         .merge(prices::routes())
         .merge(budgets::routes())
