@@ -50,7 +50,7 @@ const OPENERS = (there) => ({
   ],
   [`${PROJECT}/secrets`]: ["#shared [data-add]", "#own [data-add]", "[data-replace]", "[data-delete]"],
   "/clusters": ["#add-cluster"],
-  "/quotas": ["#new-group", "#what-if", "[data-edit-queue='project/default']"],
+  "/quotas": ["#new-group", "#what-if", "[data-edit-queue='project/default']", "#new-limit", "[data-edit-limit]", "[data-delete-limit]"],
   "/usage": ["#add-price"],
 });
 

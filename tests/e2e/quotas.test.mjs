@@ -122,6 +122,36 @@ test("quotas are made, previewed, refused, saved and moved", async () => {
   await page.context().close();
 });
 
+test("a named limit is made, changed and deleted", async () => {
+  const page = await site.open({ as: "ada" });
+  await page.goto("/quotas");
+  await settled(page);
+  const limit = page.locator("[data-limit=api]");
+  await page.locator("#new-limit").focus();
+  await page.keyboard.press("Enter");
+  let dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name", { exact: true }).fill("api");
+  await page.keyboard.press("Enter");
+  await dialog.getByText("say how many at once, how many a minute, or both").waitFor();
+  page.faults.length = 0;
+  await dialog.getByLabel("At once").fill("7");
+  assert.deepEqual(await look(page, "en"), []);
+  await page.keyboard.press("Enter");
+  await limit.getByText("of 7").waitFor();
+  await settled(page);
+  await limit.getByRole("button", { name: "Change the limit api" }).click();
+  dialog = page.getByRole("dialog");
+  await dialog.getByLabel("A minute").fill("30");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await limit.getByText("of 30").waitFor();
+  await settled(page);
+  await limit.getByRole("button", { name: "Delete the limit api" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("The limit api is deleted").waitFor();
+  assert.equal(await limit.count(), 0);
+  await page.context().close();
+});
+
 for (const { lang, theme, size } of [{ lang: "en", theme: "dark", size: "narrow" }, { lang: "zh", theme: "light", size: "wide" }]) {
   test(`the tree with bars, ${lang}, ${theme}, ${size}`, async () => {
     const page = await site.open({ as: "ada", lang, theme, size });

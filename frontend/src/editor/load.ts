@@ -25,10 +25,12 @@ export interface Surroundings {
   readonly volumes: readonly string[];
   /** Names of the project's pipelines, the first of them. */
   readonly pipelines: readonly string[];
+  /** Names of the limits that tasks may name. */
+  readonly limits: readonly string[];
 }
 
 /** Before the answers are there. */
-export const NOTHING_YET: Surroundings = { templates: new Map(), places: [], secrets: null, volumes: [], pipelines: [] };
+export const NOTHING_YET: Surroundings = { templates: new Map(), places: [], secrets: null, volumes: [], pipelines: [], limits: [] };
 
 /**
  * Asks for all of it; what comes is told one by one, for one answer that is slow or wrong must not keep the others back.
@@ -40,6 +42,7 @@ export function look(project: string, readOnly: boolean): Promise<Partial<Surrou
     request("GET", "/clusters?limit=200").then((places) => ({ places: places.data.items })),
     names(request("GET", `/projects/${project}/volumes?limit=200`)).then((volumes) => ({ volumes })),
     names(request("GET", `/projects/${project}/pipelines?limit=200`)).then((pipelines) => ({ pipelines })),
+    names(request("GET", "/limits")).then((limits) => ({ limits })),
     ...(readOnly ? [] : [names(request("GET", `/projects/${project}/secrets?limit=200`)).then((secrets) => ({ secrets }))]),
   ];
 }

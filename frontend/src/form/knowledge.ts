@@ -8,6 +8,8 @@ export interface Knowledge {
   readonly volumes: readonly string[];
   /** Names of pipelines, the first of them. */
   readonly pipelines: readonly string[];
+  /** Names of the limits that there are. */
+  readonly limits: readonly string[];
   /** The digest of the pipeline's folder of code; null when it has none. */
   readonly code: string | null;
   /** Whether the pipeline is stored, so that its name stays. */

@@ -35,8 +35,8 @@ export function resultsInWords(outputs: Json | undefined, cache: Json | undefine
 }
 
 /** What of the placement is set. */
-export function placementInWords(placement: Json | undefined, priority: Json | undefined, cluster?: Json): string {
+export function placementInWords(placement: Json | undefined, priority: Json | undefined, cluster?: Json, limits?: Json): string {
   const group = isMapping(placement) ? shown(placement["node_group"]) : "";
   const others = isMapping(placement) ? Object.keys(placement).filter((key) => key !== "node_group").length : 0;
-  return join([shown(cluster), group, others > 0 ? t("form.settings-n", { n: others }) : "", priority === undefined ? "" : t("form.priority-n", { n: shown(priority) })]);
+  return join([shown(cluster), group, others > 0 ? t("form.settings-n", { n: others }) : "", priority === undefined ? "" : t("form.priority-n", { n: shown(priority) }), Array.isArray(limits) ? limits.map((name: Json) => shown(name)).join(", ") : ""]);
 }

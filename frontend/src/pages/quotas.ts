@@ -10,11 +10,13 @@ import { onSubmit, trying } from "../core/form";
 import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
 import { fields, parents, told, type Queue, type Quotas } from "./quota-form";
+import { startLimits } from "./limits";
 import { Preview } from "./quota-preview";
 import { whatIf } from "./quota-what-if";
 
 /** Starts it. */
 export function start(): void {
+  startLimits();
   const quotas = carried("quotas-data") as Quotas;
   document.querySelector("#new-group")?.addEventListener("click", () => { add(quotas); });
   document.querySelector("#what-if")?.addEventListener("click", () => { whatIf(quotas); });

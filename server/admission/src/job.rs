@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
 
-use crate::amounts::{Ask, Vector, plus, times};
+use crate::amounts::{Ask, NOTHING, Vector, plus, times};
 use crate::desk::JobId;
 
 /// What is known of a job.
@@ -98,6 +98,11 @@ impl Known {
     /// The elastic workers that it must have.
     pub(crate) fn min(&self) -> u32 {
         self.spec.elastic.as_ref().map_or(0, |elastic| elastic.min)
+    }
+
+    /// Whether it holds nothing here but its names: it runs on another cluster.
+    pub(crate) fn holds_names_only(&self) -> bool {
+        self.spec.is_foreign && self.fixed == NOTHING && self.each == NOTHING
     }
 
     /// The elastic workers that it may have.

@@ -96,18 +96,27 @@ impl Ledger {
 
     /// A job starts.
     pub(crate) fn add(&mut self, tree: &Tree, job: &Known, amount: &Vector) {
+        for name in &job.named {
+            self.named[*name as usize] += 1;
+        }
+        if job.holds_names_only() {
+            return;
+        }
         let (all, own) = (self.asked(job, amount), self.asked_of_person(job, amount));
         for person in [None, Some(job.person)] {
             *self.runs.entry((job.leaf, job.pool, job.spec.run, person)).or_insert(0) += 1;
-        }
-        for name in &job.named {
-            self.named[*name as usize] += 1;
         }
         self.apply(tree, job, [&all, &own], plus);
     }
 
     /// A job has ended.
     pub(crate) fn remove(&mut self, tree: &Tree, job: &Known, amount: &Vector) {
+        for name in &job.named {
+            self.named[*name as usize] = self.named[*name as usize].saturating_sub(1);
+        }
+        if job.holds_names_only() {
+            return;
+        }
         for person in [None, Some(job.person)] {
             let place = (job.leaf, job.pool, job.spec.run, person);
             let left = self.runs.get(&place).map_or(0, |jobs| jobs.saturating_sub(1));
@@ -116,9 +125,6 @@ impl Ledger {
             } else {
                 self.runs.insert(place, left);
             }
-        }
-        for name in &job.named {
-            self.named[*name as usize] = self.named[*name as usize].saturating_sub(1);
         }
         let (all, own) = (self.asked(job, amount), self.asked_of_person(job, amount));
         self.apply(tree, job, [&all, &own], minus);

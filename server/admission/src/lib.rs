@@ -35,7 +35,7 @@ pub use amounts::Ask;
 pub use desk::{Desk, JobId};
 pub use fits::Block;
 pub use job::{Apart, Elastic, Length, Spec};
-pub use named::NamedLimit;
+pub use named::{NamedLimit, NamedUse};
 pub use pass::{Pass, Start, Victim};
 pub use random::Random;
 pub use settings::{PATIENCE, Settings};

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
 
+use crate::desk::Desk;
+
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// A limit that tasks name.
@@ -27,14 +29,16 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    pub(crate) fn started(&mut self, now: Timestamp) {
+    pub(crate) fn started(&mut self, at: Timestamp) {
         if self.limit.a_minute.is_none() {
             return;
         }
-        while self.starts.front().is_some_and(|first| now.since(*first) >= MINUTE) {
+        while self.starts.front().is_some_and(|first| at.since(*first) >= MINUTE) {
             self.starts.pop_front();
         }
-        self.starts.push_back(now);
+        // What was started elsewhere is heard of later.
+        let place = self.starts.partition_point(|start| *start <= at);
+        self.starts.insert(place, at);
     }
 
     /// How many were started within the minute before.
@@ -49,5 +53,54 @@ impl Named {
         let lately = self.lately(now) as usize;
         let until = lately.checked_sub(limit)?;
         self.starts.get(self.starts.len() - lately + until).map(|start| start.plus(MINUTE))
+    }
+}
+
+/// How much of a limit is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedUse {
+    /// How many jobs hold it, those elsewhere included.
+    pub held: u32,
+    /// How many may at once.
+    pub at_once: Option<u32>,
+    /// How many were started with it within the minute before; counted only where that is limited.
+    pub lately: u32,
+    /// How many may be in a minute.
+    pub a_minute: Option<u32>,
+}
+
+impl NamedUse {
+    /// Whether as many hold it as may.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.at_once.is_some_and(|limit| self.held >= limit)
+    }
+
+    /// Whether no other job may start with it now.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.is_held() || self.a_minute.is_some_and(|limit| self.lately >= limit)
+    }
+}
+
+impl Desk {
+    /// A job was started elsewhere with these limits, or here before the desk was: its start counts.
+    pub fn started_elsewhere(&mut self, names: &[String], at: Timestamp) {
+        for named in self.named.iter_mut().filter(|named| names.contains(&named.limit.name)) {
+            named.started(at);
+        }
+    }
+
+    /// How much of a limit is used. `None` where there is none of this name.
+    #[must_use]
+    pub fn named_use(&self, name: &str, now: Timestamp) -> Option<NamedUse> {
+        let at = self.named.iter().position(|named| named.limit.name == name)?;
+        let named = &self.named[at];
+        Some(NamedUse {
+            held: self.ledger.named[at],
+            at_once: named.limit.at_once,
+            lately: named.lately(now),
+            a_minute: named.limit.a_minute,
+        })
     }
 }

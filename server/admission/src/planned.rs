@@ -26,6 +26,7 @@ impl Spec {
             priority: task.priority,
             fixed,
             elastic,
+            named: task.limits.clone(),
             timeout: task.timeout.map(|limit| limit.0),
             ..Self::default()
         }

@@ -200,6 +200,9 @@ pub struct Facts {
     /// The names of the project's pipelines. `None`: this is not a place to ask.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pipelines: Option<BTreeSet<String>>,
+    /// The names of the limits that there are. `None`: this is not a place to ask.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub limits: Option<BTreeSet<String>>,
     /// Debian packages that templates ask for and that are not there. `None`: this is not a place to ask.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub installed_apt: Option<Vec<String>>,

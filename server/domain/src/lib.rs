@@ -20,6 +20,7 @@ pub mod identity;
 pub mod ids;
 pub mod job;
 pub mod kubernetes;
+pub mod limit;
 pub mod logs;
 pub mod lowered;
 pub mod model;

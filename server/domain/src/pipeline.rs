@@ -280,6 +280,9 @@ pub struct Task {
     /// Larger goes first; over the pipeline's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub priority: Option<i32>,
+    /// Named limits that it holds while it runs.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub limits: Vec<String>,
     /// How few and how many workers; over the template's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub elastic: Option<ElasticRange>,

@@ -206,6 +206,9 @@ pub struct PlannedTask {
     /// Larger goes first.
     #[serde(skip_serializing_if = "is_default", default)]
     pub priority: i32,
+    /// Named limits that each of its jobs holds while it runs.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub limits: Vec<String>,
     /// Where its workers go.
     #[serde(skip_serializing_if = "is_default", default)]
     pub placement: Placement,

@@ -9,8 +9,8 @@ use crate::JsonMap;
 use crate::accounting::Account;
 use crate::approval::Decision;
 use crate::clock::Timestamp;
-use crate::history::History;
 use crate::executor::Report;
+use crate::history::History;
 use crate::ids::{AttemptKey, InstanceIx, RunId, TaskIx};
 use crate::lowered::Bindings;
 use crate::model::NewModelVersion;
@@ -115,6 +115,9 @@ pub struct AttemptRecord {
     pub cards: BTreeMap<String, u32>,
     /// Of which pool it holds this.
     pub pool: Pool,
+    /// The named limits that it holds.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub limits: Vec<String>,
     /// How many workers it has.
     pub workers: u32,
     /// What only submission knew.

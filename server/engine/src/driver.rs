@@ -256,6 +256,7 @@ impl Engine {
         let now = self.clock.now();
         let owner = self.config.owner.clone();
         self.core.set_queues(self.store.queues().await?);
+        self.core.set_limits(self.store.limits().await?);
         if now >= self.renew_at {
             self.renew(now).await?;
         }
@@ -269,6 +270,10 @@ impl Engine {
             self.core.start_queued_runs(now);
         }
         self.core.set_held_elsewhere(&self.store.held_elsewhere(&owner).await?, now);
+        if self.core.counts_starts() {
+            let minute_ago = Timestamp(now.0 - 60_000_000);
+            self.core.set_limited_starts(self.store.limited_starts(minute_ago).await?, now);
+        }
         let wishes = self.store.wishes(&self.core.run_ids()).await?;
         for wish in wishes {
             self.wished.push((wish.run.clone(), wish.id));

@@ -215,6 +215,7 @@ const ATTEMPT: &[&str] = &[
     "user_name",
     "template",
     "card_parts",
+    "limits_json",
     "counted",
 ];
 
@@ -227,7 +228,7 @@ pub(crate) static ENDED: Upsert =
 /// The columns of [`attempt`].
 pub(crate) const ATTEMPT_COLUMNS: &str = "run_id, task, instance, n, task_name, state_json, created_at, \
      cpu, memory, gpus, workers, bindings_json, used_cpu_us, peak_memory, kernel_peak_memory, \
-     cluster, node_group, cards_json, user_name, template, card_parts";
+     cluster, node_group, cards_json, user_name, template, card_parts, limits_json";
 
 impl Row for AttemptRecord {
     type Key<'a> = (&'a RunId, TaskIx, u32, u32);
@@ -247,6 +248,7 @@ impl Row for AttemptRecord {
         values.text(&self.pool.cluster)?.maybe_text(self.pool.node_group.as_deref())?.json(&self.cards)?;
         let Account { user, template, card_parts } = &self.account;
         values.text(user)?.text(template)?.int(*card_parts)?;
+        values.maybe_json(Some(&self.limits).filter(|limits| !limits.is_empty()))?;
         values.flag(!self.state.is_live())?;
         Ok(())
     }
@@ -281,6 +283,7 @@ pub(crate) fn attempt_from(columns: &mut Columns<'_>) -> Result<AttemptRecord, S
             template: columns.text()?.into(),
             card_parts: columns.int()?,
         },
+        limits: columns.maybe_json()?.unwrap_or_default(),
     })
 }
 

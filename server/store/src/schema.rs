@@ -19,6 +19,7 @@ const MIGRATIONS: &[(i64, &str)] = &[
     (9, include_str!("../../../migrations/0009_schedules.sql")),
     (10, include_str!("../../../migrations/0010_usage.sql")),
     (11, include_str!("../../../migrations/0011_alerts.sql")),
+    (12, include_str!("../../../migrations/0012_limits.sql")),
     (13, include_str!("../../../migrations/0013_lengths.sql")),
     (14, include_str!("../../../migrations/0014_events.sql")),
 ];

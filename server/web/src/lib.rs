@@ -25,6 +25,7 @@ mod hooks;
 mod limits;
 pub mod live;
 mod logs;
+pub(crate) mod named_limits;
 mod page;
 mod pages;
 pub mod part;

@@ -289,6 +289,10 @@ pub const POLICY: &[Rule] = &[
     row("DELETE", "/api/v1/projects/{project}/quota", Administrator, Admin),
     row("GET", "/api/v1/projects/{project}/quota/history", Viewer, Read),
     row("PUT", "/api/v1/projects/{project}/places", Administrator, Admin),
+    row("GET", "/api/v1/limits", Person, Read),
+    row("GET", "/api/v1/limits/{limit}", Person, Read),
+    row("PUT", "/api/v1/limits/{limit}", Administrator, Admin),
+    row("DELETE", "/api/v1/limits/{limit}", Administrator, Admin),
     row("GET", "/quotas", Person, Read),
     // Usage, prices, budgets and statements.
     row("GET", "/api/v1/usage", Person, Read),

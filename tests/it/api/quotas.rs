@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::api::runs::help::{document, start, task, until, until_task};
 use crate::api::support::{Answer, Client, Server, Who};
+use crate::support::wait_for;
 
 /// A quota of the server's own machine, which has 8 cores here.
 fn local(quota: &Value) -> Value {
@@ -230,4 +231,76 @@ fn a_pipeline_goes_where_its_project_may() {
     server.as_(Who::Owner).put("/projects/default/places", "*", &json!({})).expect(403);
     bind(&json!({})).expect(200);
     assert_eq!(check("cluster: local\n"), json!([]));
+}
+
+#[test]
+fn a_named_limit_holds_tasks_back_and_is_told_to_those_who_may_see() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    let text = json!({"at_once": 1, "description": "the name node of production"});
+    let made = ada.put("/limits/hdfs-prod", "\"0\"", &text).expect(200);
+    assert_eq!((made.etag().as_str(), &made.json()["at_once"]), ("\"1\"", &json!(1)));
+    ada.put("/limits/hdfs-prod", "\"0\"", &text).expect(412);
+    ada.post("/projects", &json!({"name": "secluded"})).expect(201);
+    let doc = |name: &str, limit: &str| {
+        document(name, &format!("tasks:\n{}", task("hold", "sleep 60", &format!("    limits: [{limit}]\n"))))
+    };
+    let first =
+        ada.post("/projects/secluded/runs", &json!({"document": doc("first", "hdfs-prod")})).expect(201);
+    let first = first.json()["run"]["id"].as_str().unwrap().to_owned();
+    until_task(&ada, &first, "hold", "running");
+    let editor = server.as_(Who::Editor);
+    let second = start(&editor, &doc("second", "hdfs-prod"));
+    until_task(&editor, &second, "hold", "waiting");
+    let mut found = Value::Null;
+    wait_for("a job to wait for the limit", || {
+        found = editor.get("/limits").expect(200).json()["items"][0].clone();
+        found["waiting"] == 1
+    });
+    assert_eq!((&found["held"], &found["started"], &found["waiting"]), (&json!(1), &json!(1), &json!(1)));
+    assert_eq!(found["holders"], json!([]), "who is in another project has no name here");
+    let seen = ada.get("/limits/hdfs-prod").expect(200).json();
+    assert_eq!(
+        (&seen["holders"][0]["task"], &seen["holders"][0]["project"]),
+        (&json!("hold"), &json!("secluded"))
+    );
+    let page = editor.get("page:/quotas").expect(200).text();
+    assert!(page.contains("hdfs-prod") && !page.contains("secluded"), "{page}");
+    // What waits starts when there is room again: here, as more may hold it.
+    ada.put("/limits/hdfs-prod", "\"1\"", &json!({"at_once": 2})).expect(200);
+    until_task(&editor, &second, "hold", "running");
+    // Who names one that does not exist is warned, and administrators are told.
+    let check = json!({"document": doc("third", "hdfs-prd")});
+    let checked = editor.post("/projects/default/validate", &check).expect(200).json();
+    let problem = &checked["problems"][0];
+    assert_eq!(
+        (&problem["severity"], &problem["path"]),
+        (&json!("warning"), &json!("/tasks/0/limits/0")),
+        "{checked}"
+    );
+    ada.delete("/limits/hdfs-prod", "\"2\"").expect(204);
+    let missing = ada.get("/limits").expect(200).json()["missing"].clone();
+    assert_eq!((&missing[0]["name"], &missing[0]["held"]), (&json!("hdfs-prod"), &json!(2)));
+    assert_eq!(editor.get("/limits").expect(200).json(), json!({"items": []}));
+    for run in [first, second] {
+        ada.post(&format!("/runs/{run}/cancel"), &json!({}));
+    }
+}
+
+#[test]
+fn a_named_limit_that_says_nothing_is_refused() {
+    let server = Server::start();
+    let ada = server.as_(Who::Administrator);
+    let refused = |path: &str, body: Value| mistake(&ada.put(path, "*", &body).expect(422));
+    let found = |path: &str, code: &str| (path.to_owned(), code.to_owned());
+    assert_eq!(refused("/limits/api", json!({})), found("/at_once", "invalid_value"));
+    assert_eq!(refused("/limits/api", json!({"a_minute": 0})), found("/a_minute", "invalid_value"));
+    assert_eq!(refused("/limits/No", json!({"at_once": 0})), found("/limit", "invalid_name"));
+    let long = json!({"at_once": 1, "description": "x".repeat(201)});
+    assert_eq!(refused("/limits/api", long), found("/description", "invalid_value"));
+    ada.put("/limits/api", "*", &json!({"at_once": -1})).expect(422);
+    ada.delete("/limits/api", "*").expect(404);
+    ada.get("/limits/api").expect(404);
+    server.as_(Who::Owner).put("/limits/api", "*", &json!({"at_once": 1})).expect(403);
+    assert_eq!(ada.get("/limits").expect(200).json()["items"], json!([]));
 }

@@ -709,6 +709,25 @@ class KeepingView(TypedDict):
     """
 
 
+class LimitBody(TypedDict):
+    """
+    What somebody says of a limit. At least one of its numbers is said.
+    """
+
+    at_once: NotRequired[int | None]
+    """
+    How many jobs may hold it at once; 0 lets none start.
+    """
+    a_minute: NotRequired[int | None]
+    """
+    How many may be started with it in a minute, at least 1.
+    """
+    description: NotRequired[str | None]
+    """
+    What it protects, one line.
+    """
+
+
 class LiveEvent4(TypedDict):
     """
     A run was deleted.
@@ -821,6 +840,25 @@ class ManyRuns(TypedDict):
     runs: list[str]
     """
     Their ids, at most 200.
+    """
+
+
+class MissingLimitView(TypedDict):
+    """
+    A name that no limit has.
+    """
+
+    name: str
+    """
+    The name.
+    """
+    held: int
+    """
+    How many jobs that run have it.
+    """
+    waiting: int
+    """
+    How many that wait have it.
     """
 
 
@@ -3747,6 +3785,64 @@ class JobView(TypedDict):
     since: str
     """
     Since when it holds it, or waits.
+    """
+
+
+class LimitView(TypedDict):
+    """
+    A limit.
+    """
+
+    name: str
+    """
+    The name by which tasks have it.
+    """
+    at_once: NotRequired[int | None]
+    """
+    How many jobs may hold it at once; absent: any number.
+    """
+    a_minute: NotRequired[int | None]
+    """
+    How many may be started with it in a minute; absent: any number.
+    """
+    description: NotRequired[str | None]
+    """
+    What it protects.
+    """
+    held: int
+    """
+    How many jobs hold it now, of all projects and on all clusters.
+    """
+    started: int
+    """
+    How many were started with it within the last minute.
+    """
+    waiting: int
+    """
+    How many wait and name it, of the thousand that have waited longest.
+    """
+    holders: list[JobView]
+    """
+    Who holds it: the newest twenty that you may see.
+    """
+    revision: int
+    """
+    Counts its changes; its ETag.
+    """
+
+
+class LimitsView(TypedDict):
+    """
+    All limits.
+    """
+
+    items: list[LimitView]
+    """
+    Them, by name.
+    """
+    missing: NotRequired[list[MissingLimitView]]
+    """
+    Names that tasks have and no limit has: they hold nothing back. Administrators see them.
     """
 
 

@@ -13,6 +13,7 @@ import type { Path } from "../../graph/edit";
 import { valueAt } from "../../graph/edit";
 import type { Field as Member } from "../schema/kinds";
 import { placementInWords } from "../summary";
+import { LimitsField } from "./limits";
 
 const WORDS: Readonly<Record<string, string>> = {
   preferred: /* text */ "form.spread-preferred",
@@ -32,14 +33,15 @@ export function PlacementPart({ name, cluster = false }: { name: string; cluster
   const { tasks, document, places } = useForm();
   const root = tasks[0] ?? document;
   const groups = [...new Set(places.flatMap((place) => place.node_groups))];
-  const summary = tasks.length > 1 ? "" : placementInWords(valueAt(root, ["placement"]), valueAt(root, ["priority"]), cluster ? valueAt(root, ["cluster"]) : undefined);
+  const summary = tasks.length > 1 ? "" : placementInWords(valueAt(root, ["placement"]), valueAt(root, ["priority"]), cluster ? valueAt(root, ["cluster"]) : undefined, valueAt(root, ["limits"]));
   return (
-    <Fold name={name} title={t("form.placement")} keys={["placement", "priority", "sizing", ...(cluster ? ["cluster"] : [])]} summary={summary}>
+    <Fold name={name} title={t("form.placement")} keys={["placement", "priority", "limits", "sizing", ...(cluster ? ["cluster"] : [])]} summary={summary}>
       {cluster ? <WordField path={["cluster"]} title={t("form.cluster")} options={places.map((place) => place.name)} /> : null}
       <div className="form-row">
         <Field path={["priority"]} kind={{ type: "number", integer: true, minimum: -1000, maximum: 1000 }} title={t("form.priority")} help={t("form.priority-help")} placeholder="0" plain />
         {cluster ? null : <WordField path={["sizing"]} title={t("form.sizing")} options={["off", "advise", "auto"]} />}
       </div>
+      {cluster || tasks.length > 1 ? null : <LimitsField />}
       <div className="form-row">
         <WordField path={["placement", "spread"]} title={t("form.spread")} options={["preferred", "required", "none"]} />
         <WordField path={["placement", "spread_by"]} title={t("form.spread-by")} options={["host", "zone"]} />

@@ -6,7 +6,7 @@ import { mistake, pointer, type Finding } from "../finding";
 import type { Path } from "../edits/fields";
 
 const TASK_MAPPINGS = ["arguments", "env", "resources", "role_resources", "retry", "for_each", "search", "placement", "elastic"];
-const TASK_LISTS = ["needs", "setup", "secrets", "volumes", "outputs"];
+const TASK_LISTS = ["needs", "setup", "secrets", "volumes", "limits", "outputs"];
 const PIPELINE_MAPPINGS = ["labels", "parameters", "env", "schedule", "placement", "canvas"];
 
 /** The document, or what stops it from being one. */

@@ -121,6 +121,7 @@ fn ended(plan: &RunPlan, task: TaskIx, now: cubeloom_domain::Timestamp) -> (Inst
         pool: Pool::of("local"),
         workers: 1,
         bindings: Bindings::None,
+        limits: Vec::new(),
         usage: UsageSummary::default(),
         account: Account::default(),
     };

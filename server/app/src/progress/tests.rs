@@ -88,6 +88,7 @@ fn attempt(view: &mut View, task: u32, state: AttemptState) -> AttemptKey {
         pool: Pool::of("local"),
         workers: 2,
         bindings: Bindings::None,
+        limits: Vec::new(),
         usage: UsageSummary { cpu_us: 1_500_000, peak_memory: Bytes(64 << 20), kernel_peak_memory: None },
         account: Account::default(),
     })));

@@ -40,6 +40,7 @@ pub const TASK: &[&str] = &[
     "search",
     "placement",
     "priority",
+    "limits",
     "elastic",
     "sizing",
     "outputs",

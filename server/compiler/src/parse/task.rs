@@ -39,6 +39,7 @@ pub fn task(d: &mut Decoder, node: &Node<'_>) -> Option<Task> {
         search: d.optional(map, "search", search),
         placement: d.optional(map, "placement", placement),
         priority: d.optional(map, "priority", priority),
+        limits: d.optional(map, "limits", |d, node| d.list(node, Decoder::name)).unwrap_or_default(),
         elastic: d.optional(map, "elastic", elastic),
         sizing: d.optional(map, "sizing", sizing),
         outputs: d.optional(map, "outputs", |d, node| d.list(node, Decoder::filled)).unwrap_or_default(),

@@ -1,17 +1,20 @@
 //! What the cluster must have: enough on one node for each worker, enough for the gang, places, secrets, software.
 
+use std::collections::BTreeSet;
+
 use cubeloom_domain::belongings::VolumePlace;
 use cubeloom_domain::executor::NodeFacts;
 use cubeloom_domain::job::VolumeMount;
 use cubeloom_domain::pipeline::Task;
 use cubeloom_domain::plan::PlannedRole;
 use cubeloom_domain::resources::{Amount, Resources};
-use cubeloom_domain::{Code, Cpu};
+use cubeloom_domain::{Code, Cpu, Problem};
 
 use super::Planner;
 use super::cards::{has_cards, lack, short_of_slices};
 use super::prepared::Prepared;
 use super::roles::Roles;
+use crate::frameworks::Doer;
 use crate::nearest::{hint, listing};
 use crate::validate;
 
@@ -64,6 +67,24 @@ impl<'a> Planner<'a> {
                 self.problem(Code::UnknownSecret, format!("{prefix}/secrets/{at}"), message);
             }
         }
+    }
+
+    /// The limits that a task's jobs hold, each once. One that does not exist holds nothing back: the person should know.
+    pub fn limits(&mut self, prefix: &str, task: &Task, doer: Doer) -> Vec<String> {
+        if doer != Doer::Workers {
+            return Vec::new();
+        }
+        for (at, name) in task.limits.iter().enumerate() {
+            let known = self.facts.limits.as_ref().filter(|known| !known.contains(name));
+            if let Some(known) = known {
+                let hint = hint(name, known.iter().map(String::as_str));
+                let message = format!("there is no limit `{name}`, so that nothing is held back{hint}");
+                let path = format!("{prefix}/limits/{at}");
+                self.problems.push(Problem::warning(Code::Suspicious, path, message));
+            }
+        }
+        let names: BTreeSet<&String> = task.limits.iter().collect();
+        names.into_iter().cloned().collect()
     }
 
     /// The volumes of a task, with where they are: a run keeps the places that it was planned with.

@@ -108,6 +108,7 @@ impl Planner<'_> {
             retry: task.retry.as_ref().map(retry),
             timeout: task.timeout,
             priority: task.priority.or(self.pipeline.priority).unwrap_or(0),
+            limits: self.limits(prefix, task, prepared.framework.doer()),
             placement: self.placement(prefix, task),
             sizing: task.sizing,
             outputs: task.outputs.clone(),

@@ -19,6 +19,7 @@ impl Planner<'_> {
             ("env", !task.env.is_empty()),
             ("secrets", !task.secrets.is_empty()),
             ("volumes", !task.volumes.is_empty()),
+            ("limits", !task.limits.is_empty()),
             ("placement", task.placement.is_some()),
             ("retry", task.retry.is_some() && !is_run),
             ("outputs", !task.outputs.is_empty() && !is_run),

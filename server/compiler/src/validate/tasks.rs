@@ -15,6 +15,7 @@ pub fn check(at: usize, task: &Task, problems: &mut Vec<Problem>) {
     super::reserved(&format!("{path}/env"), &task.env, problems);
     secrets(&path, task, problems);
     twice(&path, "volumes", task.volumes.iter().map(|volume| volume_mount(volume).name), problems);
+    twice(&path, "limits", task.limits.iter().cloned(), problems);
     twice(&path, "outputs", task.outputs.iter().cloned(), problems);
     if let Some(for_each) = &task.for_each {
         elements(&format!("{path}/for_each"), for_each, problems);

@@ -223,6 +223,34 @@ fn what_is_suspicious_is_told_and_planned() {
 }
 
 #[test]
+fn a_limit_that_is_not_there_is_told_and_holds_nothing_back() {
+    let text = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n  \
+                - {name: a, template: echo, arguments: {words: [a]}, limits: [hdfs-prod, hdfs-prd, hdfs-prod]}\n";
+    let facts = Facts { limits: Some(["hdfs-prod".into()].into()), ..machine() };
+    let planned = try_plan(text, JsonMap::new(), &fixtures(), &facts).unwrap();
+    let mut told: Vec<(&str, &str)> =
+        planned.warnings.iter().map(|one| (one.path.as_str(), one.message.as_str())).collect();
+    told.sort_unstable();
+    assert_eq!(
+        told,
+        [
+            (
+                "/tasks/0/limits/1",
+                "there is no limit `hdfs-prd`, so that nothing is held back; did you mean `hdfs-prod`?"
+            ),
+            ("/tasks/0/limits/2", "`hdfs-prod` is listed twice")
+        ]
+    );
+    assert_eq!(planned.plan.tasks[0].limits, ["hdfs-prd", "hdfs-prod"]);
+    // Where nobody can say which there are, nothing is told of them.
+    let planned = try_plan(text, JsonMap::new(), &fixtures(), &machine()).unwrap();
+    assert_eq!(planned.warnings.len(), 1);
+    let wrong = text.replace("hdfs-prd", "HDFS!");
+    let refused = try_plan(&wrong, JsonMap::new(), &fixtures(), &facts).unwrap_err();
+    assert_eq!((refused.len(), refused[0].path.as_str()), (1, "/tasks/0/limits/1"));
+}
+
+#[test]
 fn what_has_no_effect_on_one_machine_is_told() {
     let text = "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n  \
                 - {name: a, template: echo, arguments: {words: [a]}, resources: {cpu: 1, cpu_exclusive: true, rdma: 1}, \

@@ -29,6 +29,7 @@ fn attempt(state: AttemptState) -> AttemptRecord {
         pool: Pool::of("local"),
         workers: 2,
         bindings: Bindings::None,
+        limits: Vec::new(),
         usage: UsageSummary { cpu_us: 3_600_000_000, peak_memory: Bytes(1 << 30), kernel_peak_memory: None },
         account: Account::default(),
     }

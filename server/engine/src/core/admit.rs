@@ -43,6 +43,9 @@ impl Core {
             pass.starts.iter().filter_map(|start| Some((at(start.job)?, start.workers))).collect();
         // Single workers cannot be taken from a job that runs: no executor has a way to, so its desk is not told of any.
         let victims: Vec<At> = pass.victims.iter().filter_map(|victim| at(victim.job())).collect();
+        for (at, _) in &starts {
+            place.started(*at);
+        }
         for (at, workers) in starts {
             self.start(at, workers, now);
         }
@@ -60,6 +63,8 @@ impl Core {
         let tells_the_same = |old: &WaitReason| {
             std::mem::discriminant(old) == std::mem::discriminant(&new)
                 && match (old.explanation(), new.explanation()) {
+                    // Of a limit that a person has changed, the numbers are told anew.
+                    (Some(_), Some(why)) if why.named.is_some() && old.message() != new.message() => false,
                     (Some(old), Some(new)) => old.tells_the_same(new),
                     (old, new) => old.is_some() == new.is_some(),
                 }
@@ -109,6 +114,7 @@ impl Core {
             },
             amount: amount.unwrap_or_else(|| job.amount()),
             pool,
+            limits: planned.limits.clone(),
             workers: job.workers(),
             bindings,
             usage: UsageSummary::default(),

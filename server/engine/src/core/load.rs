@@ -130,6 +130,8 @@ impl Core {
         run.active += 1;
         run.tasks[at.task.index()].active += 1;
         self.live.insert(record.key.clone(), at);
+        self.take_limits(at, &record, dirty);
+        let Some(run) = self.runs[at.slot].as_mut() else { return };
         if let Some(instance) = run.instance_mut(at) {
             instance.live = Some(Box::new(LiveAttempt { record, dirty }));
         }

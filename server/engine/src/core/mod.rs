@@ -9,6 +9,7 @@ mod admit;
 mod ask;
 mod ends;
 mod load;
+mod named;
 mod observe;
 mod output;
 mod place;
@@ -22,7 +23,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-use cubeloom_admission::{Desk, Settings};
+use cubeloom_admission::{Desk, NamedLimit, Settings};
 use cubeloom_domain::executor::{Executor, StopCause, Submission};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::quota::QueueRecord;
@@ -109,6 +110,10 @@ pub struct Core {
     settings: Settings,
     /// The tree of queues.
     queues: Arc<Vec<QueueRecord>>,
+    /// The limits that tasks may name.
+    limits: Vec<NamedLimit>,
+    /// What was started with a limit within the last minute, by any server.
+    limited: BTreeMap<AttemptKey, (Timestamp, Vec<String>)>,
     /// The moment of the last thing that happened.
     now: Timestamp,
     /// By slot. A slot is never given again, so a run that has left must cost next to nothing here.
@@ -137,6 +142,8 @@ impl Core {
             places: BTreeMap::new(),
             settings,
             queues: Arc::default(),
+            limits: Vec::new(),
+            limited: BTreeMap::new(),
             now: Timestamp::default(),
             runs: Vec::new(),
             slots: HashMap::new(),
@@ -161,7 +168,7 @@ impl Core {
         clusters: Vec<(String, Arc<dyn Executor>)>,
         attach: impl Fn(&Arc<dyn Executor>),
     ) -> Vec<RunId> {
-        let mut new = BTreeSet::new();
+        let (mut new, mut fresh) = (BTreeSet::new(), Vec::new());
         self.places.retain(|name, place| !place.is_idle() || clusters.iter().any(|(known, _)| known == name));
         for (name, executor) in clusters {
             match self.places.get_mut(&name) {
@@ -173,11 +180,15 @@ impl Core {
                         None => {
                             let place = Place::new(&name, executor, self.settings.clone(), &self.queues);
                             self.places.insert(name.clone(), place);
+                            fresh.push(name.clone());
                         }
                     }
                     new.insert(name);
                 }
             }
+        }
+        for name in fresh {
+            self.tell_limits(&name);
         }
         let records = self.runs.iter().flatten().filter(|run| new.contains(&run.plan.cluster));
         records.map(|run| run.record.id.clone()).collect()
@@ -197,8 +208,9 @@ impl Core {
     /// Takes in what runs of other servers hold: it is counted, and nothing is asked of it.
     pub fn set_held_elsewhere(&mut self, held: &[Holding], now: Timestamp) {
         for (cluster, place) in &mut self.places {
-            let here = held.iter().filter(|held| held.attempt.pool.cluster == *cluster);
-            place.set_held_elsewhere(here.collect(), now);
+            let counts =
+                |held: &&Holding| held.attempt.pool.cluster == *cluster || !held.attempt.limits.is_empty();
+            place.set_held_elsewhere(cluster, held.iter().filter(counts).collect(), now);
         }
     }
 
@@ -276,6 +288,7 @@ impl Core {
             self.timers.remove(&(started.plus(limit.0), Timer::Timeout(at, key.n)));
         }
         self.leave_place(at);
+        self.drop_limits(at, &attempt.record);
         Some(attempt)
     }
 

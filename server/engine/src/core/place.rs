@@ -1,10 +1,10 @@
 //! A cluster as the engine sees it: its executor, and the desk at which jobs wait and hold what they have.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use cubeloom_admission::{Apart, Ask, Desk, JobId, Settings, Spec};
+use cubeloom_admission::{Apart, Ask, Desk, JobId, NamedLimit, Settings, Spec};
 use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
 use cubeloom_domain::pipeline::Spread;
 use cubeloom_domain::quota::QueueRecord;
@@ -24,6 +24,10 @@ pub struct Place {
     ats: HashMap<JobId, At>,
     /// What attempts of other servers hold, by key.
     elsewhere: HashMap<AttemptKey, JobId>,
+    /// This server's jobs on other clusters that hold a limit.
+    away: HashMap<At, JobId>,
+    /// By limit: the instances that name it and wait.
+    naming: BTreeMap<String, BTreeSet<At>>,
     nodes: usize,
     /// Whether something has changed since the last pass.
     pub changed: bool,
@@ -45,6 +49,8 @@ impl Place {
             ids: HashMap::new(),
             ats: HashMap::new(),
             elsewhere: HashMap::new(),
+            away: HashMap::new(),
+            naming: BTreeMap::new(),
             nodes: 0,
             changed: true,
             again: None,
@@ -79,8 +85,29 @@ impl Place {
         let instance = &run.tasks[at.task.index()].instances[at.instance as usize];
         let spec = self.spec(run, at, instance.attempt + 1);
         self.remove(at, instance.ready_at);
+        for name in &spec.named {
+            self.naming.entry(name.clone()).or_default().insert(at);
+        }
         let id = self.desk.wait(spec, instance.ready_at, cool_until);
         self.note(at, id);
+    }
+
+    /// An instance that waited has started.
+    pub fn started(&mut self, at: At) {
+        let Some(spec) = self.ids.get(&at).and_then(|id| self.desk.spec(*id)) else { return };
+        for name in &spec.named {
+            if let Some(waiting) = self.naming.get_mut(name) {
+                waiting.remove(&at);
+            }
+        }
+    }
+
+    /// The instances that wait and name a limit that is used up, with their jobs; so many of each limit.
+    pub fn shut_out(&self, most: usize, now: Timestamp) -> Vec<(At, JobId)> {
+        let is_full = |name: &str| self.desk.named_use(name, now).is_some_and(|used| used.is_full());
+        let full = self.naming.iter().filter(|(name, _)| is_full(name));
+        let waiting = full.flat_map(|(_, waiting)| waiting.iter().take(most));
+        waiting.filter_map(|at| Some((*at, *self.ids.get(at)?))).collect()
     }
 
     /// An attempt of an earlier server is there, with so many elastic workers.
@@ -100,6 +127,7 @@ impl Place {
 
     /// An instance holds nothing any more, and does not wait. True when it did.
     pub fn remove(&mut self, at: At, now: Timestamp) -> bool {
+        self.started(at);
         let Some(id) = self.ids.remove(&at) else { return false };
         self.ats.remove(&id);
         self.desk.remove(id, now);
@@ -123,8 +151,29 @@ impl Place {
         }
     }
 
-    /// Takes in what attempts of other servers hold now.
-    pub fn set_held_elsewhere(&mut self, held: Vec<&Holding>, now: Timestamp) {
+    /// Takes in the limits that there are.
+    pub fn set_limits(&mut self, limits: &[NamedLimit]) {
+        self.changed |= self.desk.set_named(limits.to_vec());
+    }
+
+    /// A job of another cluster holds limits: they hold here, too.
+    pub fn hold_away(&mut self, at: At, held: &Holding, now: Timestamp) {
+        let id = self.desk.hold(names_only(held), 0, held.attempt.created_at, now);
+        if let Some(before) = self.away.insert(at, id) {
+            self.desk.remove(before, now);
+        }
+    }
+
+    /// It has ended.
+    pub fn remove_away(&mut self, at: At, now: Timestamp) {
+        if let Some(id) = self.away.remove(&at) {
+            self.desk.remove(id, now);
+            self.changed = true;
+        }
+    }
+
+    /// Takes in what attempts of other servers hold now: those here, and those elsewhere that hold limits.
+    pub fn set_held_elsewhere(&mut self, cluster: &str, held: Vec<&Holding>, now: Timestamp) {
         let keys: HashSet<&AttemptKey> = held.iter().map(|held| &held.attempt.key).collect();
         let gone: Vec<AttemptKey> =
             self.elsewhere.keys().filter(|key| !keys.contains(key)).cloned().collect();
@@ -134,7 +183,9 @@ impl Place {
         }
         for held in held {
             if !self.elsewhere.contains_key(&held.attempt.key) {
-                let id = self.desk.hold(foreign(held), 0, held.attempt.created_at, now);
+                let is_here = held.attempt.pool.cluster == cluster;
+                let spec = if is_here { foreign(held) } else { names_only(held) };
+                let id = self.desk.hold(spec, 0, held.attempt.created_at, now);
                 self.elsewhere.insert(held.attempt.key.clone(), id);
                 self.changed = true;
             }
@@ -164,6 +215,19 @@ impl Place {
     }
 }
 
+/// What the desk is told of an attempt on another cluster.
+fn names_only(held: &Holding) -> Spec {
+    Spec {
+        key: held.attempt.key.to_string(),
+        name: held.attempt.key.task.clone(),
+        project: held.project.clone(),
+        person: held.user.clone(),
+        named: held.attempt.limits.clone(),
+        is_foreign: true,
+        ..Spec::default()
+    }
+}
+
 /// What the desk is told of another server's attempt.
 fn foreign(held: &Holding) -> Spec {
     let attempt = &held.attempt;
@@ -185,6 +249,7 @@ fn foreign(held: &Holding) -> Spec {
         run: run.finish() | 1 << 63,
         node_group: attempt.pool.node_group.clone(),
         fixed,
+        named: attempt.limits.clone(),
         is_foreign: true,
         ..Spec::default()
     }

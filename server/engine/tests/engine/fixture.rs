@@ -50,6 +50,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub struct Server {
     pub store: Store,
     pub fake: Arc<FakeExecutor>,
+    /// A second cluster, `far`, where a test wants one.
+    far: Option<Arc<FakeExecutor>>,
     pub clock: Arc<TestClock>,
     pub folder: TempDir,
     facts: Facts,
@@ -79,7 +81,7 @@ impl Server {
         let facts = builders::facts("4", "8Gi");
         let fake = FakeExecutor::new(facts.clone(), Arc::new(SystemClock));
         let mut server =
-            Self { store, fake, clock, folder, facts, engine: None, runs: 0, _database: database };
+            Self { store, fake, far: None, clock, folder, facts, engine: None, runs: 0, _database: database };
         server.restart().await;
         server
     }
@@ -96,7 +98,8 @@ impl Server {
             workspace: self.folder.path().to_owned(),
         };
         let executor: Arc<dyn Executor> = Arc::clone(&self.fake) as _;
-        let executors = Clusters::from_iter([("local".to_owned(), executor)]);
+        let far = self.far.iter().map(|far| ("far".to_owned(), Arc::clone(far) as Arc<dyn Executor>));
+        let executors = Clusters::from_iter(far.chain([("local".to_owned(), executor)]));
         let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
         let engine = Engine::start(config, self.store.clone(), executors, None, clock).await;
         self.engine = Some(engine.expect("the engine starts"));
@@ -105,6 +108,14 @@ impl Server {
     /// The desk of the cluster.
     pub async fn desk(&self) -> Option<Arc<Desk>> {
         self.engine.as_ref().expect("the engine runs").desk("local").await
+    }
+
+    /// Starts the engine again with a second cluster, `far`, of the same size.
+    pub async fn join_far(&mut self) -> Arc<FakeExecutor> {
+        let far = FakeExecutor::new(self.facts.clone(), Arc::new(SystemClock));
+        self.far = Some(Arc::clone(&far));
+        self.restart().await;
+        far
     }
 
     /// Ends the engine at whatever it is doing.

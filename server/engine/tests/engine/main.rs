@@ -7,6 +7,7 @@ mod crash;
 mod fixture;
 mod flow;
 mod history;
+mod limits;
 mod parts;
 mod retries;
 mod search;

@@ -19,7 +19,7 @@ use crate::fixture::Server;
 use crate::on_both;
 
 /// An audit entry.
-fn entry(action: &str) -> AuditEntry {
+pub fn entry(action: &str) -> AuditEntry {
     static ENTRIES: AtomicU32 = AtomicU32::new(0);
     AuditEntry {
         id: format!("entry-{}", ENTRIES.fetch_add(1, Ordering::Relaxed)),
@@ -73,14 +73,14 @@ async fn run(server: &mut Server, project: &str, task: &str, cpu: &str) -> RunId
     server.run_plan(&plan).await
 }
 
-async fn why(server: &Server, run: &RunId, task: &str) -> (String, Explanation) {
+pub async fn why(server: &Server, run: &RunId, task: &str) -> (String, Explanation) {
     let explained = |state: &InstanceState| matches!(state, InstanceState::Waiting { reason: Some(reason), .. } if reason.explanation().is_some());
     let InstanceRecord { state, .. } = server.instance_until(run, task, explained).await;
     let InstanceState::Waiting { reason: Some(reason), .. } = state else { panic!() };
     (reason.message().to_owned(), reason.explanation().unwrap().clone())
 }
 
-fn named(why: &Explanation) -> Vec<AttemptKey> {
+pub fn named(why: &Explanation) -> Vec<AttemptKey> {
     why.holders.iter().map(|holder| holder.key.parse().unwrap()).collect()
 }
 

@@ -46,7 +46,7 @@ async fn servers_may_start_together(fixture: Fixture) {
         DROP TABLE templates; DROP TABLE pipelines; DROP TABLE pipeline_versions; DROP TABLE counters; \
         DROP TABLE members; DROP TABLE sessions; DROP TABLE api_tokens; DROP TABLE links; DROP TABLE secrets; \
         DROP TABLE quota_marks; DROP TABLE queues; DROP TABLE schedules; DROP TABLE firings; DROP TABLE backfills; DROP TABLE alert_deliveries; \
-        DROP TABLE alert_channels; DROP TABLE budgets; DROP TABLE prices; DROP TABLE usage_days; DROP TABLE lengths; DROP TABLE volumes; DROP TABLE registries; DROP TABLE hooks; DROP TABLE audit; DROP TABLE idempotency; \
+        DROP TABLE alert_channels; DROP TABLE budgets; DROP TABLE prices; DROP TABLE usage_days; DROP TABLE lengths; DROP TABLE limits; DROP TABLE volumes; DROP TABLE registries; DROP TABLE hooks; DROP TABLE audit; DROP TABLE idempotency; \
         DROP TABLE users; DROP TABLE projects; DROP TABLE clusters";
     outside(&fixture.url, drop).await;
     let servers: Vec<_> = (0..4)

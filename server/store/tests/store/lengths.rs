@@ -50,8 +50,11 @@ async fn the_last_successful_attempts_say_how_long_a_task_takes(fixture: Fixture
     let store = &fixture.store;
     leased_run(store, 1, 2, "a").await;
     let failed = Outcome::Failed(Failure::new(FailureKind::Exit, "no"));
-    commit(store, vec![took(0, 10, Outcome::Succeeded), took(1, 500, failed), took(2, 500, Outcome::Cancelled)])
-        .await;
+    commit(
+        store,
+        vec![took(0, 10, Outcome::Succeeded), took(1, 500, failed), took(2, 500, Outcome::Cancelled)],
+    )
+    .await;
     commit(store, vec![took(3, 12, Outcome::Succeeded)]).await;
     assert_eq!(of(store, "task-0").await, None);
     commit(store, vec![took(4, 14, Outcome::Succeeded)]).await;

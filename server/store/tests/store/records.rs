@@ -108,6 +108,7 @@ pub fn attempt(run: &RunId, task: u32, instance: u32, n: u32) -> AttemptRecord {
         pool: Pool::of("local"),
         workers: 1,
         bindings: Bindings::None,
+        limits: Vec::new(),
         usage: UsageSummary::default(),
         account: Account { user: "ada".into(), template: "command".into(), ..Account::default() },
     }

@@ -19,6 +19,7 @@ pub(crate) mod forecast;
 mod health;
 pub(crate) mod hooks;
 mod import;
+pub(crate) mod limits;
 pub(crate) mod links;
 pub mod logs;
 pub(crate) mod me;
@@ -98,6 +99,7 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(models::routes())
         .merge(clusters::routes())
         .merge(quotas::routes())
+        .merge(limits::routes())
         .merge(usage::routes())
         .merge(prices::routes())
         .merge(budgets::routes())

@@ -10,11 +10,16 @@ use axum::response::Response;
 use self::bar::{Bar, written};
 use self::changes::Changed;
 use super::{Frame, carried, html};
+use crate::api::limits::view::{LimitView, LimitsView};
 use crate::api::quotas::view::{PoolShareView, PoolView, QueueView, QuotasView};
 use crate::auth::Caller;
 use crate::error::ApiResult;
+use crate::named_limits;
 use crate::quotas::shown;
 use crate::state::Web;
+
+/// So many of those that hold a limit are named.
+const HOLDERS: usize = 3;
 
 /// Levels that are drawn further in than the one before.
 const LEVELS: usize = 4;
@@ -25,16 +30,20 @@ struct QuotasPage {
     frame: Frame,
     quotas: QuotasView,
     changes: Vec<Changed>,
+    limits: LimitsView,
     /// What the page's script works with.
     data: String,
+    /// The limits, for the same.
+    limits_data: String,
 }
 
 /// The page.
 pub(crate) async fn page(State(web): State<Web>, frame: Frame, caller: Caller) -> ApiResult<Response> {
     let quotas = shown(&web, &caller).await?;
     let changes = changes::latest(&web, &caller).await?;
-    let data = carried(&quotas)?;
-    html(&QuotasPage { frame, quotas, changes, data })
+    let limits = named_limits::shown(&web, &caller).await?;
+    let (data, limits_data) = (carried(&quotas)?, carried(&limits)?);
+    html(&QuotasPage { frame, quotas, changes, limits, data, limits_data })
 }
 
 /// A resource of a pool, for all together.
@@ -87,6 +96,21 @@ impl QuotasPage {
             above = group.and_then(|group| group.parent.as_ref());
         }
         level
+    }
+
+    /// How much of the bar of those that hold a limit is filled: of one that was lowered, more may hold it than may.
+    fn held_of(&self, limit: &LimitView) -> usize {
+        limit.held.min(limit.at_once.unwrap_or_default() as usize)
+    }
+
+    /// The same of those that were started lately.
+    fn started_of(&self, limit: &LimitView) -> usize {
+        limit.started.min(limit.a_minute.unwrap_or_default() as usize)
+    }
+
+    /// How many hold a limit beside those that are named.
+    fn others(&self, limit: &LimitView) -> usize {
+        limit.held - limit.holders.len().min(HOLDERS)
     }
 
     /// The word for a resource.

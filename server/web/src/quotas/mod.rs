@@ -74,7 +74,8 @@ async fn running(web: &Web) -> ApiResult<Vec<Job>> {
     Ok(held.into_iter().filter(|held| held.attempt.pool.cluster != RUNS).map(held_by).collect())
 }
 
-fn held_by(held: Holding) -> Job {
+/// An attempt that holds something, as a job of quotas.
+pub(crate) fn held_by(held: Holding) -> Job {
     let attempt = held.attempt;
     Job {
         amounts: amounts(attempt.amount, &attempt.cards, attempt.workers),

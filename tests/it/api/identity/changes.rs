@@ -337,5 +337,7 @@ fn change_the_server(ada: &Client, log: &Log) {
         log.note(ada.put(queue, "*", &limit).expect(200));
         log.note(ada.delete(queue, "*").expect(204));
     }
+    log.note(ada.put("/limits/hdfs-prod", "*", &json!({"at_once": 9})).expect(200));
+    log.note(ada.delete("/limits/hdfs-prod", "*").expect(204));
     log.note(ada.put("/projects/vision/places", "*", &json!({"allowed": ["local"]})).expect(200));
 }

@@ -1,0 +1,21 @@
+//! Limits that have a name and hold across pipelines, projects and clusters: `hdfs-prod`, ten at once, or a hundred a minute.
+
+use serde::{Deserialize, Serialize};
+
+/// A limit that tasks name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    /// Its name.
+    pub name: String,
+    /// How many jobs may hold it at once.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub at_once: Option<u32>,
+    /// How many may be started with it in a minute.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub a_minute: Option<u32>,
+    /// What it protects.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub description: Option<String>,
+    /// Counts its changes.
+    pub revision: u64,
+}

@@ -1,0 +1,216 @@
+//! Limits that tasks name: how many hold one at a time and are started with it in a minute, on all clusters together.
+
+use std::time::Duration;
+
+use cubeloom_domain::AttemptKey;
+use cubeloom_domain::RunId;
+use cubeloom_domain::limit::Limit;
+use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::state::{InstanceState, RunState};
+use cubeloom_domain::waiting::WaitRule;
+use cubeloom_store::Change;
+use cubeloom_testkit::builders::{PipelineBuilder, pipeline};
+use cubeloom_testkit::fake::{Behaviour, FakeExecutor};
+
+use crate::fixture::Server;
+use crate::on_both;
+use crate::sharing::{entry, named, why};
+
+async fn set_limit(server: &Server, name: &str, at_once: Option<u32>, a_minute: Option<u32>) {
+    let limit = Limit { name: name.into(), at_once, a_minute, description: None, revision: 0 };
+    let change = server.store.put_limit(&limit, None, &entry("limit.set")).await.unwrap();
+    assert!(matches!(change, Change::Done(_)), "{change:?}");
+}
+
+/// A pipeline of tasks `prefix-0`, `prefix-1`, ... that name a limit and run until they are told to end.
+fn pulls(fakes: &[&FakeExecutor], prefix: &str, count: usize, limit: &str) -> PipelineBuilder {
+    (0..count).fold(pipeline(prefix), |doc, at| {
+        let name = format!("{prefix}-{at}");
+        fakes.iter().for_each(|fake| fake.script(&name, [Behaviour::Hold]));
+        doc.task(&name, |task| task.resources("100m", "16Mi").with(|task| task.limits = vec![limit.into()]))
+    })
+}
+
+/// Waits until so many jobs run, and makes sure that it stays at these.
+async fn settled(server: &Server, count: usize) -> Vec<AttemptKey> {
+    server.until(|| async { (server.fake.running().len() == count).then_some(()) }).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let running = server.fake.running();
+    assert_eq!(running.len(), count, "{running:?}");
+    running
+}
+
+async fn waiting(server: &Server, run: &RunId) -> Vec<String> {
+    let states = server.states(run).await;
+    let names = states.iter().filter_map(|state| state.strip_suffix(".0=waiting"));
+    names.map(str::to_owned).collect()
+}
+
+on_both! {
+    async fn seven_of_ten_pulls_run_and_the_others_say_who_holds_the_limit(server: Server) {
+        let mut server = server;
+        set_limit(&server, "hdfs-prod", Some(7), None).await;
+        let doc = pulls(&[&server.fake], "pull", 10, "hdfs-prod");
+        let run = server.run(&doc).await;
+        let mut running = settled(&server, 7).await;
+        let waits = waiting(&server, &run).await;
+        assert_eq!(waits.len(), 3, "{waits:?}");
+        for task in &waits {
+            let (message, why) = why(&server, &run, task).await;
+            assert_eq!(message, "the limit `hdfs-prod` is used up: 7 hold it, and 7 may at once");
+            assert_eq!((why.rule, why.named.as_deref()), (WaitRule::NamedLimit, Some("hdfs-prod")));
+            let holders = named(&why);
+            assert!(!holders.is_empty() && holders.iter().all(|key| running.contains(key)), "{holders:?}");
+        }
+        // Those that are named are the reason: as soon as one ends, the next starts, and not one more.
+        let (_, first) = why(&server, &run, &waits[0]).await;
+        let ends = named(&first);
+        assert_eq!(ends.len(), 1);
+        server.fake.finish(&ends[0], Outcome::Succeeded);
+        server.until(|| async { server.fake.running().iter().any(|key| key.task == waits[0]).then_some(()) }).await;
+        running = settled(&server, 7).await;
+        while !running.is_empty() {
+            server.fake.finish(&running[0], Outcome::Succeeded);
+            let left = 10 - server.fake.started().len();
+            running = settled(&server, running.len() - usize::from(left == 0)).await;
+            assert!(running.len() <= 7);
+        }
+        assert_eq!(server.ended(&run).await, RunState::Succeeded);
+        server.assert_clean().await;
+    }
+
+    async fn three_gangs_hold_a_limit_once_each(server: Server) {
+        let mut server = server;
+        set_limit(&server, "fabric", Some(2), None).await;
+        let doc = (0..3).fold(pipeline("train"), |doc, at| {
+            let name = format!("gang-{at}");
+            server.fake.script(&name, [Behaviour::Hold]);
+            doc.task(&name, |task| {
+                task.template("gang").argument("workers", 4).with(|task| task.limits = vec!["fabric".into()])
+            })
+        });
+        let run = server.run(&doc).await;
+        let running = settled(&server, 2).await;
+        let waits = waiting(&server, &run).await;
+        assert_eq!(waits.len(), 1);
+        assert_eq!(why(&server, &run, &waits[0]).await.1.rule, WaitRule::NamedLimit);
+        server.fake.finish(&running[0], Outcome::Succeeded);
+        for key in settled(&server, 2).await {
+            server.fake.finish(&key, Outcome::Succeeded);
+        }
+        assert_eq!(server.ended(&run).await, RunState::Succeeded);
+        server.assert_clean().await;
+    }
+
+    async fn what_waits_follows_a_limit_that_is_changed_and_deleted(server: Server) {
+        let mut server = server;
+        set_limit(&server, "hdfs-prod", Some(2), None).await;
+        let doc = pulls(&[&server.fake], "pull", 6, "hdfs-prod");
+        let run = server.run(&doc).await;
+        settled(&server, 2).await;
+        set_limit(&server, "hdfs-prod", Some(4), None).await;
+        settled(&server, 4).await;
+        set_limit(&server, "hdfs-prod", Some(0), None).await;
+        let task = &waiting(&server, &run).await[0];
+        server.until(|| async {
+            let (message, _) = why(&server, &run, task).await;
+            (message == "the limit `hdfs-prod` is used up: 4 hold it, and 0 may at once").then_some(())
+        }).await;
+        let deleted = server.store.delete_limit("hdfs-prod", None, &entry("limit.delete")).await.unwrap();
+        assert_eq!(deleted, Change::Done(4));
+        for key in settled(&server, 6).await {
+            server.fake.finish(&key, Outcome::Succeeded);
+        }
+        assert_eq!(server.ended(&run).await, RunState::Succeeded);
+    }
+
+    async fn so_many_start_in_a_minute_also_when_the_server_does(server: Server) {
+        let mut server = server;
+        set_limit(&server, "api", None, Some(3)).await;
+        // They end at once: what counts is that they were started.
+        let doc = (0..5).fold(pipeline("calls"), |doc, at| {
+            doc.task(&format!("call-{at}"), |task| task.with(|task| task.limits = vec!["api".into()]))
+        });
+        let run = server.run(&doc).await;
+        let started = |count: usize| {
+            let fake = std::sync::Arc::clone(&server.fake);
+            move || {
+                let done = (fake.started().len() == count).then_some(());
+                async move { done }
+            }
+        };
+        server.until(started(3)).await;
+        let task = &waiting(&server, &run).await[0];
+        let (message, _) = why(&server, &run, task).await;
+        assert_eq!(message, "the limit `api` is used up: 3 may start within a minute, and have");
+        server.clock.advance(Duration::from_secs(40));
+        server.restart().await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        assert_eq!(server.fake.started().len(), 3, "those before the restart count");
+        server.clock.advance(Duration::from_secs(21));
+        assert_eq!(server.ended(&run).await, RunState::Succeeded);
+        assert_eq!(server.fake.started().len(), 5);
+    }
+
+    async fn a_limit_holds_on_all_clusters_together(server: Server) {
+        let mut server = server;
+        let far = server.join_far().await;
+        set_limit(&server, "hdfs-prod", Some(2), None).await;
+        let mut there = server.plan(&pulls(&[&far], "there", 2, "hdfs-prod"));
+        there.cluster = "far".into();
+        let away = server.run_plan(&there).await;
+        server.until(|| async { (far.running().len() == 2).then_some(()) }).await;
+        let doc = pulls(&[&server.fake], "here", 1, "hdfs-prod");
+        let run = server.run(&doc).await;
+        let (message, first) = why(&server, &run, "here-0").await;
+        assert_eq!(message, "the limit `hdfs-prod` is used up: 2 hold it, and 2 may at once");
+        let holders = named(&first);
+        assert!(holders.len() == 1 && far.running().contains(&holders[0]), "{holders:?}");
+        // After a restart the other cluster's jobs are known again before anything starts.
+        server.restart().await;
+        settled(&server, 0).await;
+        far.finish(&holders[0], Outcome::Succeeded);
+        let here = settled(&server, 1).await;
+        server.fake.finish(&here[0], Outcome::Succeeded);
+        assert_eq!(server.ended(&run).await, RunState::Succeeded);
+        let rest = far.running();
+        assert_eq!(rest.len(), 1);
+        far.finish(&rest[0], Outcome::Succeeded);
+        assert_eq!(server.ended(&away).await, RunState::Succeeded);
+        server.assert_clean().await;
+    }
+
+    async fn what_another_server_runs_with_a_limit_counts(server: Server) {
+        let mut server = server;
+        set_limit(&server, "hdfs-prod", Some(1), None).await;
+        let doc = pulls(&[&server.fake], "theirs", 1, "hdfs-prod");
+        let theirs = server.run(&doc).await;
+        settled(&server, 1).await;
+        server.lose_lease(&theirs).await;
+        server.clock.advance(Duration::from_secs(11));
+        let doc = pulls(&[&server.fake], "ours", 1, "hdfs-prod");
+        let ours = server.run(&doc).await;
+        let (_, why) = why(&server, &ours, "ours-0").await;
+        assert_eq!(why.rule, WaitRule::NamedLimit);
+        assert_eq!(named(&why)[0].run, theirs);
+        settled(&server, 1).await;
+    }
+
+    async fn a_limit_that_is_not_there_holds_nothing_back(server: Server) {
+        let mut server = server;
+        let doc = pulls(&[&server.fake], "pull", 4, "nobody-made-it");
+        let run = server.run(&doc).await;
+        settled(&server, 4).await;
+        // Once it is made, those that hold it count.
+        set_limit(&server, "nobody-made-it", Some(4), None).await;
+        let more = pulls(&[&server.fake], "more", 1, "nobody-made-it");
+        let more = server.run(&more).await;
+        assert_eq!(why(&server, &more, "more-0").await.1.rule, WaitRule::NamedLimit);
+        for key in server.fake.running() {
+            server.fake.finish(&key, Outcome::Succeeded);
+        }
+        assert_eq!(server.ended(&run).await, RunState::Succeeded);
+        let has_started = |state: &InstanceState| matches!(state, InstanceState::Active);
+        server.instance_until(&more, "more-0", has_started).await;
+    }
+}

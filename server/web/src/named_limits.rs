@@ -1,0 +1,165 @@
+//! Limits that tasks name, with who holds them and what waits for them now.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::limit::Limit;
+use cubeloom_domain::state::InstanceState;
+use cubeloom_store::Holding;
+use serde_json::Value;
+
+use crate::api::limits::view::{LimitBody, LimitView, LimitsView, MissingLimitView};
+use crate::api::quotas::view::JobView;
+use crate::audit::{self, Entry};
+use crate::auth::{Caller, projects_of};
+use crate::check::Found;
+use crate::error::ApiResult;
+use crate::etag::changed;
+use crate::quotas;
+use crate::state::Web;
+
+/// So many of those that hold a limit are told.
+const TOLD: usize = 20;
+/// So many waiting jobs are looked at, those that wait longest.
+const LOOKED_AT: usize = 1000;
+/// The longest name.
+const NAME: usize = 63;
+/// The longest description.
+const DESCRIPTION: usize = 200;
+
+/// How a name is used now.
+#[derive(Default)]
+struct Use {
+    held: usize,
+    started: usize,
+    waiting: usize,
+    holders: Vec<JobView>,
+}
+
+/// All limits, as far as `caller` may see who holds them.
+///
+/// # Errors
+/// When the database does not answer.
+pub(crate) async fn shown(web: &Web, caller: &Caller) -> ApiResult<LimitsView> {
+    let projects = projects_of(web, caller).await?;
+    let mut uses = uses(web, projects.as_deref()).await?;
+    let limits = web.store().limits().await?;
+    let items = limits.into_iter().map(|limit| {
+        let used = uses.remove(&limit.name).unwrap_or_default();
+        view(limit, used)
+    });
+    let items = items.collect();
+    let missing = uses.into_iter().filter(|(_, used)| used.held + used.waiting > 0);
+    let missing =
+        missing.map(|(name, used)| MissingLimitView { name, held: used.held, waiting: used.waiting });
+    Ok(LimitsView { items, missing: if projects.is_none() { missing.collect() } else { Vec::new() } })
+}
+
+/// By name: how it is used by everybody, and who of it may be told to somebody who sees these projects.
+async fn uses(web: &Web, projects: Option<&[String]>) -> ApiResult<BTreeMap<String, Use>> {
+    let mut uses: BTreeMap<String, Use> = BTreeMap::new();
+    for held in web.store().holding().await? {
+        let sees = projects.is_none_or(|projects| projects.contains(&held.project));
+        for name in held.attempt.limits.clone() {
+            let used = uses.entry(name).or_default();
+            used.held += 1;
+            if sees && used.holders.len() < TOLD {
+                used.holders.push(holder(&held));
+            }
+        }
+    }
+    let minute_ago = Timestamp(web.now().0 - 60_000_000);
+    for name in web.store().limited_starts(minute_ago).await?.into_iter().flat_map(|start| start.limits) {
+        uses.entry(name).or_default().started += 1;
+    }
+    for waiting in web.store().waiting(None, LOOKED_AT).await? {
+        let waits = matches!(waiting.instance.state, InstanceState::Waiting { .. });
+        for name in waiting.planned.filter(|_| waits).into_iter().flat_map(|planned| planned.limits) {
+            uses.entry(name).or_default().waiting += 1;
+        }
+    }
+    Ok(uses)
+}
+
+fn holder(held: &Holding) -> JobView {
+    JobView::from(&quotas::held_by(held.clone()))
+}
+
+fn view(limit: Limit, used: Use) -> LimitView {
+    LimitView {
+        name: limit.name,
+        at_once: limit.at_once,
+        a_minute: limit.a_minute,
+        description: limit.description,
+        held: used.held,
+        started: used.started,
+        waiting: used.waiting,
+        holders: used.holders,
+        revision: limit.revision,
+    }
+}
+
+/// Makes or changes a limit.
+///
+/// # Errors
+/// Every mistake, each with its field; that somebody was faster.
+pub(crate) async fn put(
+    web: &Web,
+    caller: &Caller,
+    name: &str,
+    expected: Option<u64>,
+    said: LimitBody,
+) -> ApiResult<()> {
+    let limit = read(name, said)?;
+    let entry = entry(web, caller, "limit.set", name).await?.after(audited(&limit));
+    changed(web.store().put_limit(&limit, expected, &entry).await?, "limit", name)?;
+    web.wake();
+    Ok(())
+}
+
+/// Deletes a limit.
+///
+/// # Errors
+/// That somebody was faster; that there is none.
+pub(crate) async fn delete(web: &Web, caller: &Caller, name: &str, expected: Option<u64>) -> ApiResult<()> {
+    let entry = entry(web, caller, "limit.delete", name).await?;
+    changed(web.store().delete_limit(name, expected, &entry).await?, "limit", name)?;
+    web.wake();
+    Ok(())
+}
+
+fn read(name: &str, said: LimitBody) -> ApiResult<Limit> {
+    let mut found = Found::default();
+    found.name("/limit", name, NAME);
+    if said.at_once.is_none() && said.a_minute.is_none() {
+        found.wrong("/at_once", "say how many at once, how many a minute, or both");
+    }
+    if said.a_minute == Some(0) {
+        found.wrong("/a_minute", "write at least 1; to let none start, write 0 at once");
+    }
+    let description = said.description.filter(|text| !text.trim().is_empty());
+    if let Some(text) = &description {
+        found.line("/description", text, DESCRIPTION);
+    }
+    found.refuse()?;
+    let (at_once, a_minute) = (said.at_once, said.a_minute);
+    Ok(Limit { name: name.to_owned(), at_once, a_minute, description, revision: 0 })
+}
+
+async fn entry(web: &Web, caller: &Caller, action: &str, name: &str) -> ApiResult<Entry> {
+    let entry = audit::entry(web, caller, action, name);
+    Ok(match web.store().limit(name).await? {
+        Some(before) => entry.before(audited(&before)),
+        None => entry,
+    })
+}
+
+/// A limit as the log keeps it: as it is sent.
+fn audited(limit: &Limit) -> Value {
+    let body = LimitBody {
+        at_once: limit.at_once,
+        a_minute: limit.a_minute,
+        description: limit.description.clone(),
+    };
+    serde_json::to_value(body).unwrap_or_default()
+}
