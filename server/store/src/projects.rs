@@ -173,6 +173,7 @@ const OF_PROJECT: &[&str] = &[
     "DELETE FROM volumes WHERE project = $1",
     "DELETE FROM registries WHERE project = $1",
     "DELETE FROM hooks WHERE project = $1",
+    "DELETE FROM quota_marks WHERE project = $1",
     "DELETE FROM queues WHERE kind = 'project' AND name = $1",
     "DELETE FROM schedules WHERE project = $1",
     "DELETE FROM firings WHERE project = $1",

@@ -289,7 +289,7 @@ fn a_channel_is_made_changed_and_deleted_and_shows_no_secret() {
     assert_eq!(changed.etag(), "\"2\"");
     assert_eq!(changed.json()["rules"]["quiet"]["zone"], "Asia/Shanghai");
     owner.patch(&path, "\"1\"", &json!({"enabled": true})).expect(412).problem("stale");
-    let wrong = json!({"name": " ", "kind": "pigeon", "address": "ftp://x", "rules": {"events": ["run_late"],
+    let wrong = json!({"name": " ", "kind": "pigeon", "address": "ftp://x", "rules": {"events": ["test"],
         "waiting_seconds": 1, "language": "fr", "quiet": {"from": "9", "until": "10:00", "zone": "Moon"}}});
     let refused = owner.post(LIST, &wrong).expect(422).problem("invalid");
     let places: Vec<&str> =
