@@ -73,14 +73,15 @@ impl Desk {
             .collect();
         let starts = desk.estimates(&waiting, now, seed, go_on);
         let found = jobs.into_iter().zip(whys.into_iter().zip(never));
-        let prospect = |((job, is_first), (why, never)): ((JobId, bool), (Option<Explanation>, _))| match never {
-            Some(never) => Prospect::Never(never),
-            None if !is_first => Prospect::Later,
-            None => match why {
-                Some(why) => Prospect::Waits { why: Box::new(why), start: starts.get(&job).copied() },
-                None => Prospect::Starts,
-            },
-        };
+        let prospect =
+            |((job, is_first), (why, never)): ((JobId, bool), (Option<Explanation>, _))| match never {
+                Some(never) => Prospect::Never(never),
+                None if !is_first => Prospect::Later,
+                None => match why {
+                    Some(why) => Prospect::Waits { why: Box::new(why), start: starts.get(&job).copied() },
+                    None => Prospect::Starts,
+                },
+            };
         found.map(prospect).collect()
     }
 

@@ -72,15 +72,21 @@ fn what_is_larger_than_the_cluster_never_starts_also_when_it_comes_later() {
     let found = try_all(&case, vec![later("fits", 8), later("huge", 24)]);
     assert_eq!(found[0], Prospect::Later);
     let Prospect::Never(why) = &found[1] else { panic!("{:?}", found[1]) };
-    assert_eq!((why.rule, why.shortages[0].asked, why.shortages[0].limit), (WaitRule::NeverFits, 24, Some(8)));
+    assert_eq!(
+        (why.rule, why.shortages[0].asked, why.shortages[0].limit),
+        (WaitRule::NeverFits, 24, Some(8))
+    );
 }
 
 #[test]
 fn quotas_and_caps_say_whose_they_are() {
     let limited = Quota { limit: gpus(4), ..Quota::default() };
     let capped = Quota { per_person: gpus(2), ..cards(0) };
-    let records =
-        vec![group("lab", None, limited), project("project", Some("lab"), capped), project("other", Some("lab"), cards(0))];
+    let records = vec![
+        group("lab", None, limited),
+        project("project", Some("lab"), capped),
+        project("other", Some("lab"), cards(0)),
+    ];
     let mut case = Case::new(8, records);
     case.wait(job("own", 2));
     case.pass(0);

@@ -96,7 +96,8 @@ pub(crate) async fn add(
     }
     let mut rows = Vec::with_capacity(new.len());
     for (key, added) in new {
-        let mut micros = if added.len() < KEPT { known(backend, connection, &key).await? } else { Vec::new() };
+        let mut micros =
+            if added.len() < KEPT { known(backend, connection, &key).await? } else { Vec::new() };
         micros.extend(added);
         micros.drain(..micros.len().saturating_sub(KEPT));
         rows.push(LengthsRow { key, micros });
@@ -112,15 +113,12 @@ fn length(attempt: &AttemptRecord) -> Option<u64> {
     else {
         return None;
     };
-    u64::try_from(ended_at.0 - started.0).ok()
+    // A clock that went backwards says nothing.
+    u64::try_from(ended_at.0.checked_sub(started.0)?).ok()
 }
 
 /// The lengths that a row has.
-async fn known(
-    backend: Backend,
-    connection: &mut AnyConnection,
-    key: &Key,
-) -> Result<Vec<u64>, StoreError> {
+async fn known(backend: Backend, connection: &mut AnyConnection, key: &Key) -> Result<Vec<u64>, StoreError> {
     const SQL: &str = "SELECT lengths_json FROM lengths WHERE project = $1 AND pipeline = $2 AND task_name = $3 \
                        AND template = $4 AND cluster = $5 AND node_group = $6";
     const LOCKED: &str = "SELECT lengths_json FROM lengths WHERE project = $1 AND pipeline = $2 AND task_name = $3 \

@@ -44,7 +44,10 @@ fn a_free_cluster_starts_what_comes_first() {
     let viewer = server.as_(Who::Viewer);
     let tasks = [cores("a", "2", "true", ""), cores("b", "2", "true", "    needs: [a]\n")].concat();
     let found = forecast(&viewer, &tasks);
-    assert_eq!((&of(&found, "a")["outlook"], &of(&found, "b")["outlook"]), (&json!("starts"), &json!("later")));
+    assert_eq!(
+        (&of(&found, "a")["outlook"], &of(&found, "b")["outlook"]),
+        (&json!("starts"), &json!("later"))
+    );
     assert_eq!(found["cluster"], "local");
     assert_eq!(of(&found, "a")["run_time"], Value::Null, "nothing has run yet");
     assert_eq!(viewer.get("/runs").expect(200).json()["items"], json!([]), "nothing is started");
@@ -60,11 +63,21 @@ fn a_full_cluster_names_those_who_hold_it_to_those_who_see_them() {
     assert_eq!(of(&found, "small")["outlook"], "starts");
     let large = of(&found, "large");
     assert_eq!((&large["outlook"], &large["rule"]), (&json!("waits"), &json!("capacity")), "{large}");
-    assert_eq!((&large["shortages"][0]["asked"], &large["shortages"][0]["limit"]), (&json!(4.0), &json!(8.0)));
+    assert_eq!(
+        (&large["shortages"][0]["asked"], &large["shortages"][0]["limit"]),
+        (&json!(4.0), &json!(8.0))
+    );
     assert!(large["message"].as_str().unwrap().starts_with("asks for 4 CPU"), "{large}");
     let holder = &large["holders"][0];
-    assert_eq!((&holder["run"], &holder["task"], &holder["amounts"]["cpu"]), (&json!(run), &json!("hold"), &json!(7.0)));
-    assert_eq!((&large["start"], &large["hidden_holders"]), (&Value::Null, &json!(0)), "nobody knows how long it takes");
+    assert_eq!(
+        (&holder["run"], &holder["task"], &holder["amounts"]["cpu"]),
+        (&json!(run), &json!("hold"), &json!(7.0))
+    );
+    assert_eq!(
+        (&large["start"], &large["hidden_holders"]),
+        (&Value::Null, &json!(0)),
+        "nobody knows how long it takes"
+    );
 
     // Who is in another project learns that it is held, and not by whom.
     let admin = server.as_(Who::Administrator);
@@ -75,7 +88,10 @@ fn a_full_cluster_names_those_who_hold_it_to_those_who_see_them() {
     let document = document("tried", &format!("tasks:\n{tried}"));
     let found = stranger.post("/projects/other/forecast", &json!({"document": document})).expect(200).json();
     let large = of(&found, "large");
-    assert_eq!((&large["outlook"], &large["holders"], &large["hidden_holders"]), (&json!("waits"), &json!([]), &json!(1)));
+    assert_eq!(
+        (&large["outlook"], &large["holders"], &large["hidden_holders"]),
+        (&json!("waits"), &json!([]), &json!(1))
+    );
     assert!(!found.to_string().contains(&run), "{found}");
     // It starts when the one that was named has ended.
     cancel(&editor, &run);
@@ -97,11 +113,18 @@ fn what_is_larger_than_all_machines_can_never_fit_and_the_others_are_told_of() {
         let never = of(&found, name);
         assert_eq!((&never["outlook"], &never["rule"]), (&json!("never"), &json!("never_fits")));
         assert!(never["message"].as_str().unwrap().contains("64"), "{never}");
-        assert_eq!((&never["shortages"][0]["asked"], &never["shortages"][0]["limit"]), (&json!(64.0), &json!(8.0)));
+        assert_eq!(
+            (&never["shortages"][0]["asked"], &never["shortages"][0]["limit"]),
+            (&json!(64.0), &json!(8.0))
+        );
     }
     let wrong = document("tried", "tasks:\n  - name: a\n    template: nothing\n");
     let told = editor.post(FORECAST, &json!({"document": wrong})).expect(200).json();
-    assert_eq!((&told["tasks"], &told["problems"][0]["path"]), (&json!([]), &json!("/tasks/0/template")), "{told}");
+    assert_eq!(
+        (&told["tasks"], &told["problems"][0]["path"]),
+        (&json!([]), &json!("/tasks/0/template")),
+        "{told}"
+    );
     editor.post(FORECAST, &json!({})).expect(422).problem("invalid");
     editor.post(FORECAST, &json!({"pipeline": "none"})).expect(422).problem("invalid");
 }
@@ -116,7 +139,11 @@ fn quotas_and_what_one_person_may_hold_say_whose_they_are() {
     let one = |client: &Client, cpu: &str| {
         let found = forecast(client, &cores("a", cpu, "true", ""));
         let task = of(&found, "a").clone();
-        (task["outlook"].as_str().unwrap().to_owned(), task["rule"].as_str().unwrap_or_default().to_owned(), task)
+        (
+            task["outlook"].as_str().unwrap().to_owned(),
+            task["rule"].as_str().unwrap_or_default().to_owned(),
+            task,
+        )
     };
     wait_for("the engine to know the quota", || one(&editor, "5").0 == "never");
     let (_, _, never) = one(&editor, "5");
@@ -154,10 +181,14 @@ fn history_says_how_long_it_takes_and_when_what_waits_may_start() {
     assert_eq!((&fit["outlook"], &fit["run_time"]["attempts"]), (&json!("waits"), &json!(3)), "{fit}");
     let took = fit["run_time"]["p50_seconds"].as_f64().unwrap();
     assert!((0.2..60.0).contains(&took) && fit["run_time"]["p90_seconds"].as_f64().unwrap() >= took, "{fit}");
-    assert!(fit["start"]["p50"].as_str() <= fit["start"]["p90"].as_str() && fit["start"]["p50"].is_string(), "{fit}");
+    assert!(
+        fit["start"]["p50"].as_str() <= fit["start"]["p90"].as_str() && fit["start"]["p50"].is_string(),
+        "{fit}"
+    );
 
     // The same of a run that waits: in the API, and in the words of its page.
-    let waits = id(&editor.post("/projects/default/runs", &json!({"document": document})).expect(201).json()["run"]);
+    let waits =
+        id(&editor.post("/projects/default/runs", &json!({"document": document})).expect(201).json()["run"]);
     wait_for("an estimate", || of_task(&editor, &waits, "fit")["wait"]["start"]["p90"].is_string());
     let instances = editor.get(&format!("/runs/{waits}/tasks/fit/instances")).expect(200).json();
     assert!(instances["items"][0]["wait"]["start"]["p50"].is_string(), "{instances}");

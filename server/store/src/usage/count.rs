@@ -12,11 +12,11 @@ use sqlx::{AnyConnection, AssertSqlSafe};
 use super::rows::{ADDED, DayRow};
 use crate::backend::Backend;
 use crate::error::StoreError;
-use crate::{lengths, prices};
 use crate::query::{collect, lists, places};
 use crate::rows::{ATTEMPTS, ENDED};
 use crate::upsert::last_of_each;
 use crate::values::{Columns, Values};
+use crate::{lengths, prices};
 
 /// Writes attempts, and counts those whose end was not written before: a commit whose acknowledgement was lost comes
 /// twice, and counts once.

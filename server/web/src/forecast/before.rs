@@ -33,7 +33,12 @@ const RUN: u64 = (1 << 63) - 1;
 ///
 /// # Errors
 /// Every mistake in the document and its parameters, or what the server lacks.
-pub(crate) async fn forecast(web: &Web, caller: &Caller, text: String, order: Order) -> ApiResult<ForecastView> {
+pub(crate) async fn forecast(
+    web: &Web,
+    caller: &Caller,
+    text: String,
+    order: Order,
+) -> ApiResult<ForecastView> {
     let (plan, misfits) = plan::foresee(web.planner(), text, order).await?;
     let now = web.now();
     let history = web.store().run_times(&plan.context.project, &plan.pipeline).await?;
@@ -171,7 +176,10 @@ impl Shown<'_> {
             rule: Some(rule(why.rule)),
             pool: Some(why.pool.to_string()),
             shortages: why.shortages.iter().map(Into::into).collect(),
-            holders: seen.iter().filter_map(|holder| HolderView::new(holder, &self.plan.context.id)).collect(),
+            holders: seen
+                .iter()
+                .filter_map(|holder| HolderView::new(holder, &self.plan.context.id))
+                .collect(),
             hidden_holders: hidden.len(),
             ..blank
         }

@@ -109,7 +109,9 @@ pub(crate) fn failure(failure: &Failure, instance: Option<u32>, attempt: Option<
 /// Why an instance waits, when it does, and when it may start, where that is known.
 pub(crate) fn wait(state: &InstanceState, start: Option<StartEstimate>) -> Option<WaitView> {
     let InstanceState::Waiting { reason, .. } = state else { return None };
-    let rule = reason.as_ref().and_then(|reason| serde_json::to_value(reason).ok()?["rule"].as_str().map(Into::into));
+    let rule = reason
+        .as_ref()
+        .and_then(|reason| serde_json::to_value(reason).ok()?["rule"].as_str().map(Into::into));
     Some(WaitView {
         rule: rule.unwrap_or_else(|| "unknown".into()),
         message: reason.as_ref().map(|reason| reason.message().to_owned()).unwrap_or_default(),
