@@ -16,6 +16,7 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// Where sentences come from that pages and answers of the API show.
 const SOURCES: &[&str] = &[
     "domain",
+    "admission",
     "compiler",
     "engine",
     "workers",
@@ -32,6 +33,7 @@ const SOURCES: &[&str] = &[
 const ELSEWHERE: &[&str] = &[
     "server/storage/src/transfer/",
     "server/storage/src/snapshot/",
+    "server/admission/src/simulate/",
     "server/executor-local/src/check.rs",
     "server/executor-local/src/cgroup/",
     "server/workers/src/outputs.rs",

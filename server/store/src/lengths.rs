@@ -113,7 +113,8 @@ fn length(attempt: &AttemptRecord) -> Option<u64> {
     else {
         return None;
     };
-    u64::try_from(ended_at.0 - started.0).ok()
+    // A clock that went backwards says nothing.
+    u64::try_from(ended_at.0.checked_sub(started.0)?).ok()
 }
 
 /// The lengths that a row has.

@@ -68,7 +68,8 @@ async fn the_last_successful_attempts_say_how_long_a_task_takes(fixture: Fixture
         commit(store, vec![took(10 + instance, 60, Outcome::Succeeded)]).await;
     }
     let found = of(store, "task-0").await.unwrap();
-    assert_eq!((found.median, found.attempts, found.spread), (minutes(60), KEPT, 0.0));
+    assert_eq!((found.median, found.attempts), (minutes(60), KEPT));
+    assert!(found.spread < 1e-9, "{}", found.spread);
     // More in one commit than are kept.
     commit(store, (0..50).map(|instance| took(100 + instance, 5, Outcome::Succeeded)).collect()).await;
     let found = of(store, "task-0").await.unwrap();

@@ -12,7 +12,7 @@ use crate::api::support::client::send;
 use crate::api::support::{Client, Server, Who};
 
 /// Routes that are no `GET` and leave no entry, with why.
-const WITHOUT: [(&str, &str, &str); 7] = [
+const WITHOUT: [(&str, &str, &str); 8] = [
     ("POST", "/preferences", "writes a cookie of the browser's own; nothing on the server changes"),
     ("POST", "/api/v1/projects/{project}/validate", "only looks"),
     ("POST", "/api/v1/projects/{project}/compile", "only looks"),
