@@ -252,11 +252,9 @@ fn a_named_limit_holds_tasks_back_and_is_told_to_those_who_may_see() {
     let editor = server.as_(Who::Editor);
     let second = start(&editor, &doc("second", "hdfs-prod"));
     until_task(&editor, &second, "hold", "waiting");
-    let mut found = Value::Null;
-    wait_for("a job to wait for the limit", || {
-        found = editor.get("/limits").expect(200).json()["items"][0].clone();
-        found["waiting"] == 1
-    });
+    let listed = || editor.get("/limits").expect(200).json()["items"][0].clone();
+    wait_for("a job to wait for the limit", || listed()["waiting"] == 1);
+    let found = listed();
     assert_eq!((&found["held"], &found["started"], &found["waiting"]), (&json!(1), &json!(1), &json!(1)));
     assert_eq!(found["holders"], json!([]), "who is in another project has no name here");
     let seen = ada.get("/limits/hdfs-prod").expect(200).json();

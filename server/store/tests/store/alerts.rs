@@ -233,11 +233,22 @@ async fn a_quota_that_stays_nearly_used_is_told_once(Fixture { store, .. }: Fixt
         };
         store.raise_quotas(&[held], Timestamp(minute * 60 * SECOND.0)).await.unwrap()
     };
-    assert_eq!((used(95, 0).await, used(91, 9).await), (0, 0), "not for ten minutes");
-    assert_eq!((used(89, 9).await, used(95, 11).await), (0, 0), "it was less in between");
-    assert_eq!((used(95, 20).await, used(96, 21).await), (0, 1));
-    assert_eq!((used(99, 22).await, used(85, 23).await, used(95, 60).await), (0, 0, 0), "it was told");
-    assert_eq!((used(79, 61).await, used(95, 62).await, used(95, 72).await), (0, 0, 1));
+    for (percent, minute, told, why) in [
+        (95, 0, 0, "not at once"),
+        (91, 9, 0, "not for ten minutes"),
+        (89, 9, 0, "less"),
+        (95, 11, 0, "it was less in between"),
+        (95, 20, 0, "not for ten minutes since"),
+        (96, 21, 1, "for ten minutes"),
+        (99, 22, 0, "it was told"),
+        (85, 23, 0, "not much less"),
+        (95, 60, 0, "it was told"),
+        (79, 61, 0, "much less"),
+        (95, 62, 0, "not at once"),
+        (95, 72, 1, "for ten minutes again"),
+    ] {
+        assert_eq!(used(percent, minute).await, told, "{minute}: {why}");
+    }
     let found = told(&store, &one).await;
     assert_eq!(found.len(), 2);
     assert_eq!(found[0].alert.sentence.as_deref(), Some("it holds 96 of 100 of cpu on local"));

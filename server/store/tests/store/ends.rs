@@ -48,27 +48,32 @@ async fn fired(store: &Store, pipeline: &str) -> Vec<(i64, String)> {
     found.into_iter().map(|one| (one.date.0, one.event.unwrap().what)).collect()
 }
 
+/// Five runs end: well with a date of its own, badly, cancelled, before what waits was set, and after its last moment.
+async fn five_runs_end(store: &Store) {
+    for n in 1..=5 {
+        leased_run(store, n, 1, "a").await;
+    }
+    commit(store, RunRecord { state: RunState::Running, ..run(1) }).await;
+    assert_eq!(fired(store, "any").await, []);
+    let cause = Cause { date: Some(Timestamp(77)), ..Cause::default() };
+    let dated = RunRecord { cause, ..ended(1, RunState::Succeeded, 50) };
+    commit(store, dated.clone()).await;
+    // A pass may write the same once more.
+    commit(store, dated).await;
+    let others = [(2, RunState::Failed, 60), (3, RunState::Cancelled, 70)];
+    let outside = [(4, RunState::Succeeded, 10), (5, RunState::Succeeded, 1001)];
+    for (n, state, at) in others.into_iter().chain(outside) {
+        commit(store, ended(n, state, at)).await;
+    }
+}
+
 async fn the_end_of_a_run_fires_what_waits_for_it_once(Fixture { store, .. }: Fixture) {
     for (name, ends) in [("good", EndState::Succeeded), ("bad", EndState::Failed), ("any", EndState::Ended)] {
         assert!(store.put_schedule(&after(name, ends), 0, None).await.unwrap());
     }
     let paused = ScheduleState { after: None, ..after("paused", EndState::Ended) };
     assert!(store.put_schedule(&paused, 0, None).await.unwrap());
-    for n in 1..=5 {
-        leased_run(&store, n, 1, "a").await;
-    }
-    commit(&store, RunRecord { state: RunState::Running, ..run(1) }).await;
-    assert_eq!(fired(&store, "any").await, []);
-    let cause = Cause { date: Some(Timestamp(77)), ..Cause::default() };
-    let dated = RunRecord { cause, ..ended(1, RunState::Succeeded, 50) };
-    commit(&store, dated.clone()).await;
-    // A pass may write the same once more.
-    commit(&store, dated).await;
-    commit(&store, ended(2, RunState::Failed, 60)).await;
-    commit(&store, ended(3, RunState::Cancelled, 70)).await;
-    // Before it was set, and after its last moment.
-    commit(&store, ended(4, RunState::Succeeded, 10)).await;
-    commit(&store, ended(5, RunState::Succeeded, 1001)).await;
+    five_runs_end(&store).await;
     let expected = |n: u64, date| (date, run(n).id.to_string());
     let created = |n: u64| run(n).created_at.0;
     assert_eq!(fired(&store, "good").await, [expected(1, 77)]);
