@@ -34,6 +34,7 @@ const ELSEWHERE: &[&str] = &[
     "server/storage/src/transfer/",
     "server/storage/src/snapshot/",
     "server/admission/src/simulate/",
+    "server/admission/src/desk.rs",
     "server/executor-local/src/check.rs",
     "server/executor-local/src/cgroup/",
     "server/workers/src/outputs.rs",

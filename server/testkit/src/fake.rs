@@ -59,6 +59,7 @@ struct Inner {
     order: Vec<AttemptKey>,
     keep_history: bool,
     ignores_cancels: bool,
+    cancels: usize,
 }
 
 impl FakeExecutor {
@@ -127,6 +128,12 @@ impl FakeExecutor {
     /// From now on, jobs that are told to stop take no notice; or they do again.
     pub fn ignore_cancels(&self, ignore: bool) {
         self.lock().ignores_cancels = ignore;
+    }
+
+    /// How often a job was told to stop.
+    #[must_use]
+    pub fn cancels(&self) -> usize {
+        self.lock().cancels
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -237,6 +244,7 @@ impl Executor for FakeExecutor {
         let key = key.clone();
         Box::pin(async move {
             let mut inner = self.lock();
+            inner.cancels += 1;
             if inner.ignores_cancels {
                 return;
             }

@@ -66,6 +66,7 @@ fn every_key_is_one_of_the_settings() {
             ("tls", _) => "always".into(),
             ("listen", _) => "127.0.0.1:0".into(),
             ("grace" | "lease" | "period" | "limit" | "idle" | "away", _) => "2s".into(),
+            ("aging" | "half_life" | "cool_down", _) => "2s".into(),
             (_, keys::Kind::Text) => "x".into(),
             (_, keys::Kind::Number) => toml::Value::Integer(1),
             (_, keys::Kind::Flag) => toml::Value::Boolean(true),

@@ -167,7 +167,10 @@ on_both! {
         let (message, why) = why(&server, &owner, "owner").await;
         assert_eq!(why.rule, WaitRule::Leaving);
         assert_eq!(message, "there is room as soon as jobs that were told to stop have ended");
+        let told = server.fake.cancels();
         server.restart().await;
+        // Until it has its runs: what a server that dies takes at its last moment is taken until its lease ends.
+        server.until(|| async { (server.fake.cancels() > told).then_some(()) }).await;
         let attempts = server.store.attempts(&borrower).await.unwrap();
         assert!(matches!(attempts[0].state, AttemptState::Stopping { .. }), "{attempts:?}");
         server.fake.ignore_cancels(false);
