@@ -35,6 +35,7 @@ test("the first administrator makes an account, runs a pipeline, watches it, rea
   await page.goto("/projects/default/pipelines");
   await page.locator("main").getByRole("link", { name: /count/i }).first().click();
   await page.waitForURL(/\/pipelines\/count/);
+  await settled(page);
   await page.getByRole("button", { name: /^(run|start)/i }).first().click();
   const dialog = page.getByRole("dialog");
   await dialog.waitFor();
