@@ -5,7 +5,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # Targets follow each other: cargo already uses every core.
 .NOTPARALLEL:
-.PHONY: help run test test-templates crash-test test-cluster on-cluster cluster-up cluster-down bench bench-cluster fuzz screenshots openapi fmt lint clean
+.PHONY: help run test test-templates crash-test test-images test-cluster on-cluster cluster-up cluster-down bench bench-cluster fuzz screenshots openapi fmt lint clean
 
 # A fresh rustup has not reached this shell's PATH yet, and Debian's own Rust is too old.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -15,6 +15,7 @@ DATA ?=
 ONCE ?=
 CRASHES ?= 1000
 NODE ?=
+IMAGES ?=
 FUZZ_SECONDS ?= 60
 
 DENY := cargo-deny 0.20.2
@@ -45,6 +46,10 @@ test: setup-test lint tests/e2e/node_modules/.package-lock.json ## Formatting, l
 
 test-templates: setup-test-templates frontend ## The templates that need large packages (PyTorch, TensorFlow, Ray, Spark: some gigabytes)
 	$(nextest) --workspace --run-ignored only -E 'package(cubeloom-tests) and test(/^templates::/)'
+
+test-images: setup-images ## Build the templates' images and run their examples in them, as root (an hour; IMAGES=names of some)
+	cargo build --quiet --locked -p cubeloom
+	tests/images/check $(IMAGES)
 
 crash-test: export CUBELOOM_TEST_CRASHES := $(CRASHES)
 crash-test: setup-test frontend ## Kill the server at every failpoint and at CRASHES random moments, and count

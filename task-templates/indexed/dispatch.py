@@ -61,7 +61,8 @@ def main(settings, words):
     if merge and not Path(os.environ.get("CUBELOOM_CODE", "."), merge).is_file():
         sys.exit(f"the merge script {merge!r} is not in the pipeline's folder")
     office = Office(settings, words)
-    if WORKERS > 1:
+    # Who begins alone may be given others later.
+    if WORKERS > 1 or settings["dispatch"] == "dynamic":
         link.listen(office.serve)
     threading.Thread(target=office.watch, daemon=True).start()
     try:

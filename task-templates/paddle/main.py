@@ -29,6 +29,10 @@ def launch(processes, words):
     if not (paddle.is_compiled_with_cuda() or paddle.is_compiled_with_xpu()):
         # The launcher forgets it when it is told how many processes there are.
         os.environ.setdefault("PADDLE_DISTRI_BACKEND", "gloo")
+    if os.environ["CUBELOOM_RANK"] == "0":
+        # The launcher is the master only where the address is its own in figures, as Kubeflow's operator has it.
+        port = os.environ["PADDLE_MASTER"].rpartition(":")[2]
+        os.environ["PADDLE_MASTER"] = f"{os.environ['CUBELOOM_HOST']}:{port}"
     logs = str(Path(os.environ.get("TMPDIR", "."), "paddle"))
     # Else ranks are given in the order in which workers come.
     options = ["--rank", os.environ["CUBELOOM_RANK"], "--nproc_per_node", processes, "--log_dir", logs]

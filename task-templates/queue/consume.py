@@ -81,7 +81,7 @@ def arguments():
 class Consumer:
     def __init__(self, options, runner, ledger):
         self.options, self.runner, self.ledger = options, runner, ledger
-        self.share = share(options.max_messages)
+        self.share = share(options.max_messages, ledger)
         self.held, self.taken = deque(), 0
         self.connection = self.channel = self.tag = None
         #: Whether everything was there once: what is missing later may come back, as after a broker's start.
@@ -313,7 +313,7 @@ class Consumer:
 
     def leave(self):
         """What was taken and not acknowledged goes back at once."""
-        self.ledger.note(working=[], resting=True)
+        self.ledger.note(working=[], resting=True, share=self.taken)
         self.close()
 
     def close(self):
@@ -325,12 +325,13 @@ class Consumer:
             pass
 
 
-def share(most):
+def share(most, ledger):
     """How many messages this worker may take."""
     if most is None:
         return float("inf")
     workers, index = int(os.environ["VC_WORKER_NUM"]), cubeloom.index
-    return most // workers + (index < most % workers) if index < workers else 0
+    equal = most // workers + (index < most % workers) if index < workers else 0
+    return ledger.take_share(most, equal)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ class Ledger:
         # Never used twice: a worker may get the number of one that was lost.
         self.path = self.folder / f"{self.attempt}-{cubeloom.index}-{secrets.token_hex(4)}.json"
         self.failures = cubeloom.run_dir / "failures" / f"{task}-{instance}.jsonl"
-        self.state = {"worker": cubeloom.index, "attempt": self.attempt, "beat": 0, "resting": False, "working": []}
+        self.state = {"worker": cubeloom.index, "attempt": self.attempt, "beat": 0, "resting": False, "working": [], "share": 0}
         self.state |= dict.fromkeys(COUNTS, 0)
         self.seen, self.told, self.counted = {}, None, (-BEAT, 0, 0)
         self.lock, self.over = threading.Lock(), threading.Event()
@@ -66,6 +66,14 @@ class Ledger:
             self.state.update(values)
         if is_new:
             self.write()
+
+    def take_share(self, most, share):
+        """Of `most` messages of all workers as many as `share`, where the others leave so many. Who comes later finds what
+        those have left who went."""
+        left = most - sum(state["share"] for _, state in self.others())
+        share = max(0, min(share, left))
+        self.note(share=share)
+        return share
 
     def began(self, batch):
         with self.lock:

@@ -131,8 +131,8 @@ def same_buffers(model):
 
 def checkpoint(model, optimizer, done):
     path = cubeloom.checkpoint_dir / "last.pt"
-    write({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": done}, path)
-    cubeloom.checkpoint(done, path)
+    with cubeloom.saving(done, path):
+        write({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": done}, path)
 
 
 def restore(model, optimizer):

@@ -169,9 +169,9 @@ def save_checkpoint(model, done):
     """Written aside and renamed: a checkpoint that has its name is complete."""
     path = cubeloom.checkpoint_dir / f"round-{done:06}.ubj"
     aside = path.with_name(f"writing-{path.name}")
-    model.save_model(aside)
-    aside.rename(path)
-    cubeloom.checkpoint(done, path)
+    with cubeloom.saving(done, path):
+        model.save_model(aside)
+        aside.rename(path)
 
 
 main()

@@ -42,11 +42,36 @@ test("a cluster is added, checked, changed and removed", async () => {
   assert.deepEqual(await look(page, "en"), []);
   await page.keyboard.press("Escape");
   await change(page);
+  await aside(page);
   await page.getByRole("button", { name: "Remove far" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await page.getByText("far is removed").waitFor();
   assert.equal(await page.getByRole("heading", { name: "far" }).count(), 0);
 });
+
+/** A node is set aside, and taken back. */
+async function aside(page) {
+  await page.getByRole("button", { name: "Set a node aside" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Node").fill("GPU 3");
+  await dialog.getByLabel("Why").fill("its fan");
+  await dialog.getByRole("button", { name: "Set aside" }).click();
+  await dialog.locator("[data-field=node] .field-error").waitFor();
+  // The refusal of this name.
+  page.faults.length = 0;
+  assert.deepEqual(await look(page, "en"), []);
+  await dialog.getByLabel("Node").fill("gpu-3");
+  await page.keyboard.press("Enter");
+  await page.getByText("gpu-3 is set aside").waitFor();
+  await settled(page);
+  await page.getByText("ada: its fan").waitFor();
+  assert.deepEqual(await look(page, "en"), []);
+  await page.getByRole("button", { name: "Take back gpu-3" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Take back" }).click();
+  await page.getByText("gpu-3 takes jobs again").waitFor();
+  await settled(page);
+  assert.equal(await page.getByText("ada: its fan").count(), 0);
+}
 
 /** What is said of the cluster is changed; the dialog begins with what is said now, and says when somebody was faster. */
 async function change(page) {
@@ -74,6 +99,7 @@ async function change(page) {
   await page.keyboard.type("big");
   await page.keyboard.press("Tab");
   await page.keyboard.type("pool=big, zone=a");
+  await dialog.getByLabel("Spare nodes").last().fill("2");
   // What is wrong in what is folded away is shown.
   await dialog.getByText("More settings").click();
   await dialog.getByLabel("Secrets to pull images with").fill("shared, Not a name");
@@ -88,7 +114,7 @@ async function change(page) {
     [now.namespace, now.operators_gang, now.uid, now.description, now.pull_secrets, now.revision],
     ["jobs-{project}", true, 2000, "Not asked for", ["shared", "other"], 3],
   );
-  assert.deepEqual(now.node_groups, { big: { selector: { pool: "big", zone: "a" }, tolerations: [], env: {} }, cards });
+  assert.deepEqual(now.node_groups, { big: { selector: { pool: "big", zone: "a" }, tolerations: [], env: {}, spares: 2 }, cards: { ...cards, spares: 0 } });
 
   await settled(page);
   await page.getByRole("button", { name: "Change far" }).click();

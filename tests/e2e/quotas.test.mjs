@@ -171,5 +171,14 @@ test("members read", async () => {
   await row(page, "project/default").waitFor();
   assert.equal(await page.getByRole("button", { name: /^Change/ }).count(), 0);
   assert.equal(await page.locator("#new-group, #what-if").count(), 0);
+  // What other amounts would do they may ask, by keyboard; there is nothing to save.
+  await row(page, "project/default").locator("[data-try-queue]").first().press("Enter");
+  const asked = page.locator("dialog[open]");
+  await asked.locator("[data-part=limit][data-resource=cpu]").fill("1");
+  await asked.locator(".quota-preview h3").waitFor();
+  assert.equal(await asked.getByRole("button", { name: "Save" }).count(), 0);
+  assert.deepEqual(await look(page, "en"), []);
+  await page.keyboard.press("Escape");
+  await asked.waitFor({ state: "detached" });
   await page.context().close();
 });

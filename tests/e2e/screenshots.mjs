@@ -12,7 +12,7 @@ import { PAGES, ended, stage, start } from "./support/stage.mjs";
 const folder = join(root, "docs/screenshots");
 const NARROW = ["home", "runs", "run", "pipeline"];
 /** Pages that say little as pictures. */
-const DULL = ["api-operation", "not-found", "sign-in", "new-pipeline", "run-task", "run"];
+const DULL = ["api-operation", "card", "not-found", "sign-in", "new-pipeline", "run-task", "run"];
 /** All of them together, in bytes. */
 const MOST = 3_000_000;
 

@@ -43,6 +43,14 @@ async function goTo(page, words, back = 0) {
   for (let at = 0; at < back; at += 1) await page.keyboard.press("ArrowLeft");
 }
 
+/** Asks for what there is at the cursor, again as long as nothing is known yet, until the names are right. */
+async function asked(page, right) {
+  await eventually(async () => {
+    if ((await options(page).count()) === 0) await page.keyboard.press("Control+Space");
+    right(await offered(page));
+  });
+}
+
 /** Takes what is offered under a name; the list is drawn anew whenever something is known better, and asked for again. */
 async function take(page, label) {
   await eventually(async () => {
@@ -95,8 +103,7 @@ for (const [where, open] of [
   test(`${where}: tasks, templates, arguments and names in braces are completed; keys and templates are explained`, async () => {
     const page = await open();
     await goTo(page, "needs: []", 1);
-    await page.keyboard.press("Control+Space");
-    await eventually(async () => assert.deepEqual(await offered(page), ["split"]));
+    await asked(page, (names) => assert.deepEqual(names, ["split"]));
     await take(page, "split");
     await line(page, "needs: [split]").waitFor();
 
@@ -115,9 +122,7 @@ for (const [where, open] of [
     await goTo(page, 'data: "x"', 1);
     await page.keyboard.press("Backspace");
     await page.keyboard.type("{{ ");
-    await page.keyboard.press("Control+Space");
-    await eventually(async () => {
-      const names = await offered(page);
+    await asked(page, (names) => {
       for (const name of ["params.rounds", "tasks.split.outputs.parts", "run.dir"]) assert.ok(names.includes(name), `${name}: ${names}`);
     });
     await page.keyboard.type("tasks.split");

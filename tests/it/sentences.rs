@@ -26,16 +26,19 @@ const SOURCES: &[&str] = &[
     "store",
     "web",
     "alerts",
+    "monitoring",
 ];
 
 /// Files whose sentences go elsewhere: into a task's log, to the command line, to the server's own
-/// log.
+/// log; and one with what others say, to be found in their words.
 const ELSEWHERE: &[&str] = &[
+    "server/domain/src/effective/cause.rs",
     "server/storage/src/transfer/",
     "server/storage/src/snapshot/",
     "server/admission/src/simulate/",
     "server/admission/src/desk.rs",
     "server/executor-local/src/check.rs",
+    "server/monitoring/src/queries.rs",
     "server/executor-local/src/cgroup/",
     "server/workers/src/outputs.rs",
     "server/executor-kubernetes/src/outputs.rs",

@@ -25,6 +25,9 @@ const SAME: &[&str] = &[
     "REST API",
     "Python",
     "curl",
+    "Prometheus",
+    "Grafana",
+    "NVLink",
 ];
 
 /// Names, signs and samples in templates that are not translated.

@@ -39,16 +39,21 @@ containers:
     ports:
       - name: http
         containerPort: 8080
+      {{- if .Values.metrics.enabled }}
+      - name: metrics
+        containerPort: {{ .Values.metrics.port }}
+      {{- end }}
     # The first start makes the database; a later one may have to change a large one.
     startupProbe:
       httpGet: {path: /api/v1/health, port: http}
       periodSeconds: 2
       failureThreshold: 300
     readinessProbe:
-      httpGet: {path: /api/v1/health, port: http}
+      httpGet: {path: /api/v1/ready, port: http}
       periodSeconds: 5
       timeoutSeconds: 5
-    # Not its health: that includes the database, and a server that waits for one need not be started again.
+    # Neither its health nor whether it is ready: both include the database, and a server that waits for one need not be
+    # started again. An engine that panics ends the server by itself.
     livenessProbe:
       tcpSocket: {port: http}
       periodSeconds: 20
@@ -109,6 +114,10 @@ volumes:
 {{- if .Values.ingress.enabled }}
 - name: CUBELOOM_SERVER_PROXIES
   value: "1"
+{{- end }}
+{{- if .Values.metrics.enabled }}
+- name: CUBELOOM_TELEMETRY_METRICS_LISTEN
+  value: 0.0.0.0:{{ .Values.metrics.port }}
 {{- end }}
 {{- if .Values.keys.secret }}
 - name: CUBELOOM_SERVER_KEYS

@@ -11,7 +11,12 @@ export interface PlotSeries {
   label: string;
   /** Steps, or seconds since the epoch when the axis is time; ascending. */
   x: number[];
-  y: number[];
+  /** Null where there is no value. */
+  y: (number | null)[];
+  /** Whether it is what others are compared with, not something measured. */
+  dashed?: boolean;
+  /** Single points that stand out, and no line. */
+  marks?: boolean;
 }
 
 /** What is plotted. */
@@ -20,8 +25,14 @@ export interface PlotOptions {
   series: PlotSeries[];
   /** What the x axis counts. */
   axis?: "step" | "time";
+  /** What a step is called. */
+  steps?: string;
   /** Pixels. */
   height?: number;
+  /** The y axis begins here, or lower where there are lower values. */
+  least?: number;
+  /** Whether a line is broken where it has no value. */
+  gaps?: boolean;
 }
 
 const COLOURS = 6;
@@ -85,23 +96,24 @@ export class Plot {
       ticks: { stroke: colour("--border"), width: 1 },
       font: "11px system-ui, sans-serif",
     };
-    const lines = this.#series.map(({ label, x }, index): uPlot.Series => ({
+    const lines = this.#series.map(({ label, x, dashed, marks }, index): uPlot.Series => ({
       label,
-      stroke: colour(`--series-${(index % COLOURS) + 1}`),
-      width: 1.75,
+      stroke: dashed ? colour("--text-muted") : colour(`--series-${(index % COLOURS) + 1}`),
+      width: marks ? 0 : 1.75,
       // Lines of the same colour differ by their dashes.
-      ...(index >= COLOURS ? { dash: [6, 3] } : {}),
-      points: { show: x.length <= 30, size: 5 },
-      spanGaps: true,
+      ...(index >= COLOURS || dashed ? { dash: [6, 3] } : {}),
+      points: marks ? { show: true, size: 11, width: 2 } : { show: x.length <= 30 && !dashed, size: 5 },
+      spanGaps: this.#options.gaps !== true,
       value: (_plot, value: number | null) => (value === null ? "–" : number(value)),
     }));
     const time = this.#options.axis === "time";
-    const first: uPlot.Series = { label: time ? t("common.plot-time") : t("common.plot-step") };
+    const { least } = this.#options;
+    const first: uPlot.Series = { label: time ? t("common.plot-time") : (this.#options.steps ?? t("common.plot-step")) };
     if (!time) first.value = (_plot, value: number | null) => (value === null ? "–" : number(value));
     this.#plot = new uPlot(
       {
         ...this.#size(),
-        scales: { x: { time } },
+        scales: { x: { time }, ...(least === undefined ? {} : { y: { range: (_plot, low, high) => [Math.min(least, low), high > least ? high * 1.1 : least + 1] } }) },
         axes: [axis, { ...axis, size: 58, values: (_plot, values) => values.map(number) }],
         series: [first, ...lines],
         cursor: { points: { size: 7 }, drag: { setScale: true, x: true, y: false } },
@@ -122,7 +134,7 @@ export class Plot {
   #describe(): void {
     const lines = this.#series.map(({ label, y }) => {
       const last = y.at(-1);
-      return `${label}: ${last === undefined ? "–" : number(last)}`;
+      return `${label}: ${last == null ? "–" : number(last)}`;
     });
     this.#box.setAttribute("aria-label", `${this.#options.title}. ${lines.join("; ")}`);
   }

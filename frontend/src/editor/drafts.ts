@@ -80,6 +80,8 @@ export function keepDrafts(session: Session): () => void {
     if (timer !== undefined) keep();
   };
   const stops = [session.store.subscribe(changed), session.cell.subscribe(changed)];
+  // A busy browser begins this after the first change.
+  if (session.dirty) timer = setTimeout(keep, WAIT_MS);
   window.addEventListener("pagehide", leave);
   return () => {
     for (const stop of stops) stop();

@@ -23,6 +23,8 @@ const KINDS = (): Record<string, string> => ({
 const EVENTS = (): Record<string, string> => ({
   run_failed: t("alerts.run_failed"), run_recovered: t("alerts.run_recovered"), run_late: t("alerts.run_late"),
   task_waiting: t("alerts.task_waiting"), quota_nearly_used: t("alerts.quota_nearly_used"), budget_nearly_used: t("alerts.budget_nearly_used"),
+  node_set_aside: t("alerts.node_set_aside"), size_changed: t("alerts.size_changed"), gpu_idle: t("alerts.gpu_idle"),
+  task_hangs: t("alerts.task_hangs"),
 });
 
 /** The fields; `present` is what the channel is now. */

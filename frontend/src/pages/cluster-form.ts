@@ -46,7 +46,25 @@ function more(present: Readonly<Partial<Settings>>): HTMLElement[] {
     row(
       field("patience_seconds", t("clusters.patience"), number(present.patience_seconds ?? 600, 0), t("clusters.patience-help")),
       field("keep_seconds", t("clusters.keep"), number(present.keep_seconds ?? 3600, 0), t("clusters.keep-help"))),
+    field("prometheus", t("clusters.prometheus"), input(present.prometheus ?? ""), t("clusters.prometheus-help")),
+    row(
+      field("prometheus_user", t("clusters.prometheus-user"), input(present.prometheus_user ?? ""), t("clusters.prometheus-user-help")),
+      field("prometheus_secret", t("clusters.prometheus-secret"), secret(), t("clusters.prometheus-secret-help"))),
+    row(
+      field("prometheus_labels", t("clusters.prometheus-labels"), input(pairs(present.prometheus_labels ?? {})), t("clusters.prometheus-labels-help")),
+      field("grafana", t("clusters.grafana"), input(present.grafana ?? ""), t("clusters.grafana-help"))),
   ];
+}
+
+/** What is typed there is not remembered by browsers, and not shown. */
+function secret(): HTMLInputElement {
+  return h("input", { class: "input", type: "password", autocomplete: "new-password" });
+}
+
+/** The password or token for Prometheus, where one was typed. */
+export function toldSecret(data: FormData): { prometheus_secret?: string } {
+  const typed = said(data, "prometheus_secret");
+  return typed === "" ? {} : { prometheus_secret: typed };
 }
 
 function row(...inside: HTMLElement[]): HTMLElement {
@@ -72,12 +90,18 @@ function groups(present: Readonly<Record<string, Group>>): HTMLElement {
     const remove = h("button", { class: "button quiet icon-only", type: "button", "aria-label": t("clusters.group-remove"), title: t("clusters.group-remove") }, icon("trash"));
     const env = cell("group-env", t("clusters.group-env"), variables(group), "NCCL_SOCKET_IFNAME=ib0");
     env.classList.add("field-whole");
+    const spares = cell("group-spares", t("clusters.group-spares"), String(group.spares), "0");
+    const count = spares.querySelector("input");
+    if (count) Object.assign(count, { type: "number", min: "0", max: "1000", required: true });
+    spares.append(h("span", { class: "field-help" }, t("clusters.group-spares-help")));
+    spares.classList.add("field-whole");
     const line = h("div", { class: "form-line" },
       cell("group-name", t("clusters.group-name"), name, "h100"),
-      cell("group-labels", t("clusters.group-labels"), labels(group), "pool=h100"),
+      cell("group-labels", t("clusters.group-labels"), pairs(group.selector), "pool=h100"),
       cell("group-taints", t("clusters.group-taints"), taints(group), "gpu:NoSchedule"),
       remove,
-      env);
+      env,
+      spares);
     remove.addEventListener("click", () => {
       line.remove();
       more.focus();
@@ -88,7 +112,7 @@ function groups(present: Readonly<Record<string, Group>>): HTMLElement {
   for (const [name, group] of Object.entries(present)) add(name, group);
   const more = h("button", { class: "button small", type: "button" }, icon("plus"), t("clusters.group-add"));
   more.addEventListener("click", () => {
-    add("", { selector: {}, tolerations: [], env: {} }).querySelector("input")?.focus();
+    add("", { selector: {}, tolerations: [], env: {}, spares: 0 }).querySelector("input")?.focus();
   });
   return h("fieldset", { class: "field", "data-field": "node_groups" },
     h("legend", { class: "field-label" }, t("clusters.groups")),
@@ -97,8 +121,14 @@ function groups(present: Readonly<Record<string, Group>>): HTMLElement {
     h("div", {}, more));
 }
 
-function labels(group: Group): string {
-  return Object.entries(group.selector).map(([key, value]) => `${key}=${value}`).join(", ");
+/** `key=value` between commas. */
+function pairs(named: Readonly<Record<string, string>>): string {
+  return Object.entries(named).map(([key, value]) => `${key}=${value}`).join(", ");
+}
+
+/** What was written so. */
+function toldPairs(text: string): Record<string, string> {
+  return Object.fromEntries(parts(text).map((pair) => split(pair, "=")));
 }
 
 function taints(group: Group): string {
@@ -141,16 +171,21 @@ export function told(data: FormData): Settings {
     host_network: data.has("host_network"),
     patience_seconds: count("patience_seconds"),
     keep_seconds: count("keep_seconds"),
+    prometheus: maybe("prometheus"),
+    prometheus_user: maybe("prometheus_user"),
+    prometheus_labels: toldPairs(said(data, "prometheus_labels")),
+    grafana: maybe("grafana"),
   };
 }
 
 function toldGroups(data: FormData): Record<string, Group> {
   const column = (name: string) => data.getAll(name).map((value) => (typeof value === "string" ? value.trim() : ""));
-  const [names, nodes, tolerated, env] = [column("group-name"), column("group-labels"), column("group-taints"), column("group-env")];
+  const [names, nodes, tolerated, env, spares] = [column("group-name"), column("group-labels"), column("group-taints"), column("group-env"), column("group-spares")];
   const group = (at: number): Group => ({
-    selector: Object.fromEntries(parts(nodes[at] ?? "").map((label) => split(label, "="))),
+    selector: toldPairs(nodes[at] ?? ""),
     tolerations: parts(tolerated[at] ?? "").map((text) => ({ ...taint(text) })),
     env: Object.fromEntries((env[at] ?? "").split(/\s+/).filter(Boolean).map((variable) => split(variable, "="))),
+    spares: Number(spares[at] ?? 0),
   });
   const filled = names.map((name, at): [string, Group] => [name, group(at)]);
   // A line that was added and left empty says nothing.

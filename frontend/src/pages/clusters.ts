@@ -1,4 +1,5 @@
-//! Clusters: an administrator adds one, changes what is said of it, asks what is missing there, takes it away.
+//! Clusters: an administrator adds one, changes what is said of it, asks what is missing there, sets a node of it aside or takes
+//! it back, takes the cluster away.
 
 import { request } from "../api/client";
 import { ask } from "../core/ask";
@@ -9,7 +10,7 @@ import { busy, trying } from "../core/form";
 import { prose } from "../core/prose";
 import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
-import { fields, told } from "./cluster-form";
+import { fields, told, toldSecret } from "./cluster-form";
 
 /** Starts it. */
 export function start(): void {
@@ -24,6 +25,12 @@ export function start(): void {
   for (const button of all<HTMLButtonElement>("[data-remove]")) {
     button.addEventListener("click", () => void trying(() => remove(button.dataset["remove"] ?? "")));
   }
+  for (const button of all<HTMLButtonElement>("[data-aside]")) {
+    button.addEventListener("click", () => { setAside(button.dataset["aside"] ?? ""); });
+  }
+  for (const button of all<HTMLButtonElement>("[data-back]")) {
+    button.addEventListener("click", () => void trying(() => takeBack(button.dataset["cluster"] ?? "", button.dataset["back"] ?? "")));
+  }
 }
 
 function add(): void {
@@ -34,7 +41,7 @@ function add(): void {
     send: async (data) => {
       const settings = told(data);
       const kubeconfig = settings.access === "kubeconfig" ? said(data, "kubeconfig") : null;
-      await request("POST", "/clusters", { name: said(data, "name"), kubeconfig, ...settings });
+      await request("POST", "/clusters", { name: said(data, "name"), kubeconfig, ...settings, ...toldSecret(data) });
       toastLater(t("clusters.added", { name: said(data, "name") }));
       location.reload();
     },
@@ -52,7 +59,7 @@ async function edit(name: string): Promise<void> {
       const settings = told(data);
       // A kubeconfig that is not typed stays; where none is used any more, an empty one takes its place.
       const kubeconfig = settings.access === "kubeconfig" ? said(data, "kubeconfig") || null : "";
-      await request("PUT", `/clusters/${name}`, { ...present, ...settings, kubeconfig }, etag === null ? {} : { etag });
+      await request("PUT", `/clusters/${name}`, { ...present, ...settings, ...toldSecret(data), kubeconfig }, etag === null ? {} : { etag });
       toastLater(t("clusters.changed", { name }));
       location.reload();
     },
@@ -66,16 +73,17 @@ async function look(name: string): Promise<void> {
   const problems = data.problems.map((problem) => h("p", { class: "sentence" }, ...prose(problem)));
   const kind = data.error === undefined ? "info" : "error";
   const told = problems.length > 0 && h("div", { class: `callout ${kind}`, role: "note" }, icon(kind), h("div", {}, ...problems));
-  const parts = data.parts.map((part) => h("tr", {},
-    h("th", { scope: "row" }, part.name, h("p", { class: "muted small" }, part.purpose)),
-    h("td", {}, sign(part.found), part.version ? h("code", {}, part.version) : null)));
+  const part = (one: { name: string; purpose: string; found: boolean; version?: string | null }) => h("tr", {},
+    h("th", { scope: "row" }, one.name, h("p", { class: "muted small" }, one.purpose)),
+    h("td", {}, sign(one.found), one.version ? h("code", {}, one.version) : null));
+  const parts = data.parts.map(part);
   const frameworks = data.frameworks.map((framework) => h("tr", {},
     h("th", { scope: "row" }, h("code", {}, framework.name)),
     h("td", {}, framework.object, h("p", { class: "muted small sentence" }, ...prose(framework.why)))));
   const table = (title: string, rows: HTMLElement[]) => rows.length > 0
     && h("section", { class: "section" }, h("h3", {}, title), h("div", { class: "table-box" }, h("table", { class: "table" }, h("tbody", {}, ...rows))));
   const version = data.version ? h("p", { class: "muted" }, `Kubernetes ${data.version}`) : null;
-  const body = h("div", {}, version, told, table(t("clusters.parts"), data.error === undefined ? parts : []), table(t("clusters.frameworks"), frameworks));
+  const body = h("div", {}, version, told, table(t("clusters.parts"), data.error === undefined ? parts : []), table(t("clusters.frameworks"), frameworks), table(t("clusters.exporters"), data.exporters.map(part)));
   openDialog({ title: t("clusters.checked", { name }), body: [body], large: true });
 }
 
@@ -85,5 +93,28 @@ async function remove(name: string): Promise<void> {
   const { etag } = await request("GET", `/clusters/${name}/settings`);
   await request("DELETE", `/clusters/${name}`, undefined, etag === null ? {} : { etag });
   toastLater(t("clusters.removed", { name }));
+  location.reload();
+}
+
+/** Asks which node, and why. One that is not ready is none of those that are shown. */
+function setAside(cluster: string): void {
+  ask({
+    title: t("clusters.aside-set-name", { name: cluster }),
+    fields: [field("node", t("clusters.aside-node"), required(input())), field("note", t("clusters.aside-note"), required(input()), t("clusters.aside-note-help"))],
+    action: t("clusters.aside-do"),
+    send: async (form) => {
+      const node = said(form, "node");
+      await request("PUT", `/clusters/${cluster}/aside/${node}`, { note: said(form, "note") });
+      toastLater(t("clusters.aside-done", { name: node }));
+      location.reload();
+    },
+  });
+}
+
+async function takeBack(cluster: string, node: string): Promise<void> {
+  const question = { title: t("clusters.aside-back-name", { name: node }), text: t("clusters.aside-back-text"), action: t("clusters.aside-back") };
+  if (!(await confirm(question))) return;
+  await request("DELETE", `/clusters/${cluster}/aside/${node}`);
+  toastLater(t("clusters.aside-back-done", { name: node }));
   location.reload();
 }

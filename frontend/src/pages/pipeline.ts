@@ -32,7 +32,7 @@ export async function start(): Promise<void> {
   const page = carried("carried") as Carried;
   watchHead(page);
   const graph = document.querySelector<HTMLElement>("#graph");
-  if (graph) drawGraph(graph, page.tasks ?? []);
+  if (graph) drawGraph(graph, page.tasks ?? [], `/projects/${page.project}/pipelines/${page.pipeline}`);
   if (document.querySelector("#versions")) watchVersions(page);
   if (document.querySelector("#new-hook")) watchHooks(page);
   if (document.querySelector("#schedule")) watchSchedule(page);

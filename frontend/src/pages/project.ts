@@ -1,6 +1,7 @@
 //! A project: its members and settings, for its owners.
 
 import { request } from "../api/client";
+import type { components } from "../api/schema";
 import { ApiProblem } from "../api/problem";
 import { all, around, need } from "../core/dom";
 import { confirm } from "../core/dialog";
@@ -8,6 +9,8 @@ import { onSubmit, trying } from "../core/form";
 import { t } from "../core/texts";
 import { toastLater } from "../core/toast";
 import { watchBudget } from "../people/budget";
+
+type Project = components["schemas"]["ProjectView"];
 
 /** Starts the page. */
 export function start(): void {
@@ -22,7 +25,7 @@ export function start(): void {
     again(t("projects.member-added", { name: text(data, "user") }));
   });
   onSubmit(settings, async (data) => {
-    const body = { label: text(data, "label"), description: text(data, "description"), keeping: keeping(data) };
+    const body = { label: text(data, "label"), description: text(data, "description"), keeping: keeping(data), sizing: text(data, "sizing") as Project["sizing"] };
     await request("PATCH", `/projects/${project}`, body, { etag: settings.dataset["etag"] ?? "*" });
     again(t("projects.saved"));
   });

@@ -65,6 +65,7 @@ function effects(effect: Effect): HTMLElement[] {
     jobs(t("quotas.preview-back", { n: effect.give_back.count }), effect.give_back),
     jobs(t("quotas.preview-start", { n: effect.start.count }), effect.start),
     jobs(t("quotas.preview-wait", { n: effect.wait.count }), effect.wait),
+    effect.unknown.length > 0 && h("p", { class: "muted" }, t("quotas.preview-unknown", { clusters: effect.unknown.join(", ") })),
   ].filter((part) => part !== false);
   return shown.length > 0 ? shown : [h("p", { class: "muted" }, t("quotas.preview-none"))];
 }

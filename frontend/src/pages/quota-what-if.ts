@@ -89,22 +89,11 @@ export function whatIf(quotas: Quotas): void {
   });
 }
 
-/** Takes it from the one, then gives it to the other: in this order no more is guaranteed than there is. */
+/** Makes both edits at once: neither is made without the other. */
 async function done(move: Move): Promise<void> {
   const { from, to, resource, much } = move;
-  await put(from, changed(move, from, -much));
-  try {
-    await put(to, changed(move, to, much));
-  } catch (error) {
-    throw new Error(t("quotas.half-moved", { from: from.name, to: to.name, why: error instanceof Error ? error.message : String(error) }), { cause: error });
-  }
+  const edits = [{ ...changed(move, from, -much), revision: from.revision }, { ...changed(move, to, much), revision: to.revision }];
+  await request("POST", "/quotas/changes", { edits });
   toastLater(t("quotas.moved", { amount: written(resource, much), resource: resourceWord(resource), from: from.name, to: to.name }));
   location.reload();
-}
-
-async function put(queue: Queue, { parent, quotas }: Edit): Promise<void> {
-  const etag = `"${queue.revision}"`;
-  const body = { parent: parent ?? null, quotas: quotas ?? {} };
-  if (queue.kind === "group") await request("PUT", `/quotas/groups/${queue.name}`, body, { etag });
-  else await request("PUT", `/projects/${queue.name}/quota`, body, { etag });
 }

@@ -1,4 +1,5 @@
-//! Quotas: an administrator changes what a group or a project has, and sees who would be affected before it is saved.
+//! Quotas: an administrator changes what a group or a project has, and sees who would be affected before it is saved. Members
+//! see the same of their own projects, and save nothing.
 
 import { request } from "../api/client";
 import { ApiProblem } from "../api/problem";
@@ -20,12 +21,13 @@ export function start(): void {
   const quotas = carried("quotas-data") as Quotas;
   document.querySelector("#new-group")?.addEventListener("click", () => { add(quotas); });
   document.querySelector("#what-if")?.addEventListener("click", () => { whatIf(quotas); });
-  for (const button of all<HTMLButtonElement>("[data-edit-queue]")) {
-    const [kind, name] = (button.dataset["editQueue"] ?? "").split("/");
+  for (const button of all<HTMLButtonElement>("[data-edit-queue], [data-try-queue]")) {
+    const tried = button.dataset["tryQueue"];
+    const [kind, name] = (button.dataset["editQueue"] ?? tried ?? "").split("/");
     const pool = button.dataset["pool"] ?? "";
     button.addEventListener("click", () => {
       const queue = quotas.queues.find((one) => one.kind === kind && one.name === name);
-      if (queue) edit(quotas, queue, pool);
+      if (queue) (tried === undefined ? edit : tryOut)(quotas, queue, pool);
     });
   }
 }
@@ -57,6 +59,19 @@ async function put(queue: Queue, body: Sent): Promise<void> {
   const etag = `"${queue.revision}"`;
   if (queue.kind === "group") await request("PUT", `/quotas/groups/${queue.name}`, body, { etag });
   else await request("PUT", `/projects/${queue.name}/quota`, body, { etag });
+}
+
+/** Shows what other amounts would do, for those who may not save them. */
+function tryOut(quotas: Quotas, queue: Queue, pool: string): void {
+  const form = h("form", { class: "form", id: "quota-form" });
+  const preview = new Preview(() => [{ kind: "project", name: queue.name, ...told(form, queue, pool), parent: queue.parent ?? null }]);
+  const [, amounts, ...others] = fields(quotas, queue, pool);
+  form.append(h("p", { class: "muted" }, t("quotas.try-text")));
+  if (amounts) form.append(amounts, preview.element, ...others);
+  openDialog({ title: t("quotas.try-name", { name: queue.name, pool }), body: [form], large: true });
+  form.addEventListener("input", () => { preview.later(); });
+  form.addEventListener("submit", (event) => { event.preventDefault(); });
+  form.querySelector<HTMLElement>("select, input")?.focus();
 }
 
 function edit(quotas: Quotas, queue: Queue, pool: string): void {

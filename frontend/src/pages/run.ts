@@ -10,6 +10,7 @@ import { watchChoices } from "../run/choices";
 import { TaskPanel } from "../run/panel";
 import { Refresher, takeParts } from "../run/refresh";
 import type { Tab } from "../run/tab";
+import { watchUsage } from "../run/usage-part";
 
 // Each tab's script is loaded when it is the one that is open.
 const tabs: Record<string, () => Promise<{ open: (run: string, panel: TaskPanel) => Tab | undefined }>> = {
@@ -27,9 +28,10 @@ export async function start(): Promise<void> {
   const run = page.dataset["run"] ?? "";
   const panel = new TaskPanel(run);
   watchChoices();
+  watchUsage();
   const tab = (await tabs[page.dataset["tab"] ?? ""]?.())?.open(run, panel);
   const refresher = new Refresher((fresh) => {
-    takeParts(fresh, ["run-head", "run-failure", "run-tab"]);
+    takeParts(fresh, ["run-head", "run-failure", "run-effective", "run-tab"]);
     paintTimes(page);
     tab?.refreshed();
     panel.refresh();

@@ -13,15 +13,15 @@ export interface CheckedTask {
   for_each: boolean;
 }
 
-/** Draws the graph into its box. */
-export function drawGraph(box: HTMLElement, tasks: CheckedTask[]): void {
+/** Draws the graph into its box; the pages of its tasks are below `address`. */
+export function drawGraph(box: HTMLElement, tasks: CheckedTask[], address: string): void {
   const known = new Set(tasks.map((task) => task.name));
   const nodes = tasks.map((task) => ({ id: task.name, label: task.name, sub: task.for_each ? `${task.template} ×` : task.template }));
   const edges = tasks.flatMap((task) => task.needs.filter((need) => known.has(need)).map((from) => ({ from, to: task.name })));
-  new Dag(box, { nodes, edges, label: t("pipeline.graph"), onSelect: (id) => { tell(tasks, id); } });
+  new Dag(box, { nodes, edges, label: t("pipeline.graph"), onSelect: (id) => { tell(tasks, id, address); } });
 }
 
-function tell(tasks: CheckedTask[], id: string | null): void {
+function tell(tasks: CheckedTask[], id: string | null, address: string): void {
   const task = tasks.find((one) => one.name === id);
   const body = need("#task-body");
   if (!task) {
@@ -34,6 +34,7 @@ function tell(tasks: CheckedTask[], id: string | null): void {
     [t("pipeline.template"), h("a", { href: `/templates/${template}` }, task.template)],
     [t("pipeline.needs"), task.needs.join(", ") || "–"],
     [t("pipeline.needed-by"), after.join(", ") || "–"],
+    [t("sizing.title"), h("a", { href: `${address}/tasks/${task.name}/sizing` }, t("pipeline.to-sizing"))],
   ];
   const list = h("dl", { class: "kv" }, ...rows.flatMap(([term, value]) => [h("dt", {}, term), h("dd", {}, value)]));
   body.replaceChildren(h("h3", { class: "mono" }, task.name), h("p", { class: "muted" }, task.description ?? ""), list);

@@ -9,6 +9,7 @@ import { language, stateWord, t } from "../core/texts";
 import { exact } from "../core/time";
 import { toastLater } from "../core/toast";
 import { chosen, fields, type Parameters } from "./parameters";
+import { Places } from "./places";
 
 /** How a run is started, where it is not all of the pipeline and the run's page after it. */
 export interface StartOptions {
@@ -52,13 +53,18 @@ export function askStart(project: string, pipeline: string, parameters: Paramete
   const form = h("form", { class: "form", id: "start-run" }, ...fields(parameters));
   if (options.takesOver) form.prepend(earlierField(earlier));
   else if (names.length === 0) form.append(h("p", { class: "muted" }, t("pipeline.no-parameters")));
+  // A part of a pipeline goes where the whole does: there lies what it takes over.
+  const places = options.tasks ? null : comparison(project, pipeline, parameters, form, options.version);
   const dialog = openDialog({ title: options.title ?? t("pipeline.run-title", { name: pipeline }), body: [form], actions: [cancel, go] });
   cancel.addEventListener("click", () => { dialog.close(); });
   onSubmit(form, async (data) => {
     const { version, tasks, onStarted } = options;
     const of = data.get(OF);
     const part = tasks && (typeof of === "string" && of !== "" ? { ...tasks, of } : tasks);
-    const body = { pipeline, parameters: chosen(parameters, data), ...(version === undefined ? {} : { version }), ...(part ? { tasks: part } : {}) };
+    const place = places?.chosen() ?? null;
+    const body = {
+      pipeline, parameters: chosen(parameters, data), ...(version === undefined ? {} : { version }), ...(part ? { tasks: part } : {}), ...(place === null ? {} : { place }),
+    };
     const { data: started } = await request("POST", `/projects/${project}/runs`, body);
     dialog.close();
     if (onStarted) {
@@ -68,8 +74,18 @@ export function askStart(project: string, pipeline: string, parameters: Paramete
     toastLater(t("pipeline.started"));
     location.assign(`/runs/${started.run.id}`);
   });
-  const first: HTMLElement = form.querySelector<HTMLElement>("input, select, textarea") ?? need(".dialog-foot .primary", dialog);
+  const first: HTMLElement = form.querySelector<HTMLElement>(".field:not(.places) :is(input, select, textarea)") ?? need(".dialog-foot .primary", dialog);
   first.focus();
+}
+
+/** Compares the places for the parameters that the form has. */
+function comparison(project: string, pipeline: string, parameters: Parameters, form: HTMLFormElement, version: number | undefined): Places {
+  const wanted = () => ({ pipeline, parameters: chosen(parameters, new FormData(form)), ...(version === undefined ? {} : { version }) });
+  const places = new Places(project, wanted);
+  form.append(places.element);
+  form.addEventListener("input", (event) => { if (event.target instanceof Node && !places.element.contains(event.target)) places.later(); });
+  void places.now();
+  return places;
 }
 
 /** Reads a pipeline's parameters first. */

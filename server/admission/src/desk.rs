@@ -8,7 +8,7 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::quota::QueueRecord;
 
 use crate::amounts::{Ask, KINDS, Kinds, NOTHING, Vector};
-use crate::job::{Entry, Held, Known, Spec, State};
+use crate::job::{Entry, Held, Known, Spec, State, TakenUp};
 use crate::ledger::Ledger;
 use crate::named::{Named, NamedLimit};
 use crate::order::Lane;
@@ -256,8 +256,17 @@ impl Desk {
 
     /// A job is there already, with so many elastic workers.
     pub fn hold(&mut self, spec: Spec, workers: u32, since: Timestamp, now: Timestamp) -> JobId {
+        self.take_up(spec, TakenUp { workers, waited_since: since, since, gave_at: None }, now)
+    }
+
+    /// A job that a desk before this one let in: it goes on as it would have there.
+    pub fn take_up(&mut self, spec: Spec, was: TakenUp, now: Timestamp) -> JobId {
         self.remember(now);
-        let held = Held::new(i64::from(spec.priority), workers, since);
+        let class = self.class(spec.priority, was.waited_since, was.since);
+        let mut held = Held::new(class, was.workers, was.since);
+        if let Some(gave_at) = was.gave_at {
+            held.grows_from = gave_at.plus(self.settings.cool_down);
+        }
         self.put(spec, State::Held(held))
     }
 
@@ -338,6 +347,15 @@ impl Desk {
         let after = known.with(workers);
         self.ledger.shrink(&self.tree, &known, &before);
         self.ledger.grow(&self.tree, &known, &after);
+    }
+
+    /// A job could not be given the workers that it was to get: for a while it gets none.
+    pub fn not_resized(&mut self, job: JobId, workers: u32, now: Timestamp) {
+        self.resized(job, workers, now);
+        let cool_down = self.settings.cool_down;
+        if let Some(Entry { state: State::Held(held), .. }) = self.entry_mut(job) {
+            held.grows_from = now.plus(cool_down);
+        }
     }
 
     /// A job gives some of its elastic workers back: it is to have so many, and gets none for a while.

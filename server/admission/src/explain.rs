@@ -5,12 +5,12 @@
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::quota::{Pool, Queue};
-use cubeloom_domain::waiting::{Explanation, Holder, Shortage, WaitRule};
+use cubeloom_domain::waiting::{Explanation, Head, Holder, Shortage, WaitRule};
 
 use crate::amounts::{KINDS, RUNS, Vector};
 use crate::desk::{Desk, JobId};
 use crate::fits::Block;
-use crate::job::{Known, State};
+use crate::job::{Known, Spec, State};
 use crate::ledger::pools_of;
 use crate::pass::Passing;
 
@@ -48,7 +48,7 @@ impl Desk {
             shortages: self.shortages(&mut passing, known, &block),
             holders: holders.into_iter().filter_map(|holder| self.holder(holder)).collect(),
             ahead: self.before(&passing, job).unwrap_or_else(|| self.ahead(job, now)),
-            behind: block.behind.and_then(|ahead| Some(self.spec(ahead)?.name.clone())),
+            head: block.behind.and_then(|ahead| Some(head(self.spec(ahead)?))),
             start: None,
         })
     }
@@ -136,6 +136,7 @@ impl Desk {
         };
         let kept = if block.rule == WaitRule::NotLent { ledger.kept_in(block.pool) } else { [0; KINDS] };
         let guarantee = &self.tree.quota(known.leaf, known.pool).guarantee;
+        let own = &ledger.held[self.tree.at(known.leaf, known.pool)];
         let one = |kind: usize| {
             let free = limit[kind].saturating_sub(held[kind]).saturating_sub(kept[kind]);
             let is_short = asked[kind] > 0 && (asked[kind] > free || kind == block.kind);
@@ -144,6 +145,7 @@ impl Desk {
                 asked: asked[kind],
                 free,
                 guaranteed: Some(guarantee[kind]).filter(|amount| *amount > 0),
+                borrowed: Some(own[kind].saturating_sub(guarantee[kind])).filter(|amount| *amount > 0),
                 limit: Some(limit[kind]).filter(|amount| *amount < u64::MAX),
                 held: held[kind],
             })
@@ -260,4 +262,8 @@ impl Desk {
     pub fn queues(&self) -> Vec<Queue> {
         self.tree.queues.clone()
     }
+}
+
+fn head(spec: &Spec) -> Head {
+    Head { key: spec.key.clone(), name: spec.name.clone(), project: spec.project.clone() }
 }

@@ -1,7 +1,8 @@
 //! Whether a job fits, and which rule forbids it.
 
-use cubeloom_domain::Timestamp;
+use cubeloom_domain::sizing::Size;
 use cubeloom_domain::waiting::WaitRule;
+use cubeloom_domain::{Bytes, Cpu, Timestamp};
 
 use crate::amounts::{BOUNDLESS, KINDS, PODS, RUNS, Vector, beyond};
 use crate::desk::{Desk, JobId};
@@ -42,6 +43,24 @@ impl Block {
 }
 
 impl Desk {
+    /// The most that jobs of a project can hold together of a node group, or of the nodes of none: by what there is, and by
+    /// what the project, the groups that it is in and one person may hold.
+    #[must_use]
+    pub fn most(&self, project: &str, node_group: Option<&str>) -> Size {
+        let pool =
+            self.pools.iter().position(|pool| pool.node_group.as_deref() == node_group).unwrap_or(0) as u32;
+        let capacities = pools_of(pool).map(|pool| &self.pools[pool as usize].capacity);
+        let leaf = self.tree.find(project);
+        let bounds = leaf.into_iter().flat_map(|leaf| {
+            let own = &self.tree.quota(leaf, pool).per_person;
+            self.tree.path(leaf).map(move |node| &self.tree.quota(node, pool).bound).chain([own])
+        });
+        let most = capacities
+            .chain(bounds)
+            .fold(BOUNDLESS, |most, bound| std::array::from_fn(|at| most[at].min(bound[at])));
+        Size { cpu: Cpu(most[0]), memory: Bytes(most[1]) }
+    }
+
     /// Why a job can never start, whatever ends.
     pub(crate) fn never(&self, job: &Known) -> Option<Block> {
         let least = job.least();

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 
 use cubeloom_domain::Timestamp;
+use cubeloom_domain::waiting::WaitRule;
 
 use crate::desk::JobId;
-use crate::head::Scope;
+use crate::head::{Head, Scope};
 use crate::job::Known;
 use crate::pass::{Passing, Start};
 
@@ -31,9 +32,11 @@ impl Passing<'_> {
         }
         self.out.again = [self.out.again, later].into_iter().flatten().min();
         able.retain(|(job, workers)| {
-            self.desk
-                .entry(*job)
-                .is_some_and(|entry| *workers < entry.known.max() && !self.is_wanted(entry.known.pool))
+            self.desk.entry(*job).is_some_and(|entry| {
+                let known = &entry.known;
+                let is_free = !self.is_wanted(known.pool) && (known.scales() || !self.anybody_waits());
+                *workers < known.max() && is_free
+            })
         });
         able.sort_by_key(|(job, _)| {
             let entry = self.desk.entry(*job);
@@ -76,9 +79,10 @@ impl Passing<'_> {
         Some((job, held.workers))
     }
 
-    /// Takes one more worker, if there is room for it already now, and also when those who leave have left.
+    /// Takes one more worker, if there is room for it already now, and also when those who leave have left, and nobody waits
+    /// for it at a bound.
     fn take_one(&mut self, known: &Known) -> bool {
-        if !self.desk.take_worker(&mut self.future, known) {
+        if self.is_wanted_at_a_bound(known) || !self.desk.take_worker(&mut self.future, known) {
             return false;
         }
         let fits = self.desk.take_worker(&mut self.present, known);
@@ -95,5 +99,21 @@ impl Passing<'_> {
             Scope::Node(..) => false,
         };
         self.heads.iter().any(|head| wanted(&head.scope))
+    }
+
+    /// Whether any job waits that could start some day. What gives no single workers back keeps for as long as it runs what it
+    /// gets when it starts: it gets that only where nobody waits, whatever for.
+    fn anybody_waits(&self) -> bool {
+        self.out.waits.iter().any(|(_, block)| block.rule != WaitRule::NeverFits)
+    }
+
+    /// Whether a job waits at the bound of a queue, or of a person, for what one more worker of another would take of it.
+    fn is_wanted_at_a_bound(&self, known: &Known) -> bool {
+        let (desk, each) = (self.desk, &known.each);
+        let of_queue = |head: &Head| {
+            let is_bound = matches!(head.scope, Scope::Node(..)) && desk.is_in(known, head.scope);
+            is_bound && head.short(desk, &self.future, each).next().is_some()
+        };
+        self.heads.iter().any(of_queue) || self.is_at_a_cap(known, |kind| each[kind] > 0)
     }
 }

@@ -82,6 +82,19 @@ impl Length {
     }
 }
 
+/// What is known of a job that was let in before the desk was there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TakenUp {
+    /// Its elastic workers.
+    pub workers: u32,
+    /// Since when it had waited.
+    pub waited_since: Timestamp,
+    /// Since when it holds something.
+    pub since: Timestamp,
+    /// When it gave workers back last.
+    pub gave_at: Option<Timestamp>,
+}
+
 /// A job with its amounts counted and its names looked up.
 #[derive(Debug)]
 pub(crate) struct Known {

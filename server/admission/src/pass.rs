@@ -233,11 +233,14 @@ impl<'d> Passing<'d> {
         if known.named.iter().any(|name| self.full.contains(name)) {
             return true;
         }
-        let least = |kind: usize| known.fixed[kind] > 0 || known.each[kind] > 0;
+        self.is_at_a_cap(known, |kind| known.fixed[kind] > 0 || known.each[kind] > 0)
+    }
+
+    /// Whether a job waits at the cap of the same person for something that this one takes.
+    pub(crate) fn is_at_a_cap(&self, known: &Known, takes: impl Fn(usize) -> bool) -> bool {
+        let at = |kind: usize| (known.leaf, known.pool, known.person, kind);
         !self.capped.is_empty()
-            && self.desk.kinds.indices().any(|kind| {
-                least(kind) && self.capped.contains(&(known.leaf, known.pool, known.person, kind))
-            })
+            && self.desk.kinds.indices().any(|kind| takes(kind) && self.capped.contains(&at(kind)))
     }
 
     /// Decides about the next job in order: it starts, or others go for it, or it waits.

@@ -1,5 +1,6 @@
 //! What a desk is told of a task as it was planned.
 
+use cubeloom_domain::executor::{Executor, Facts};
 use cubeloom_domain::history::RunTime;
 use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::resources::Resources;
@@ -7,14 +8,39 @@ use cubeloom_domain::resources::Resources;
 use crate::amounts::Ask;
 use crate::job::{Elastic, Length, Spec};
 
-impl Spec {
-    /// What a task asks for, where and how urgently. `scales` is whether the cluster's own scheduler gives elastic jobs
-    /// their workers: then only the least of them is asked for.
+/// Who gives the elastic jobs of a cluster their workers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scaler {
+    /// The cluster's own scheduler, between their least and their most: only the least is asked for.
+    Cluster,
+    /// Its desk, when they start: they keep those that they got.
+    #[default]
+    AtStart,
+    /// Its desk, also while they run.
+    Always,
+}
+
+impl Scaler {
+    /// On a cluster that has this now.
     #[must_use]
-    pub fn planned(task: &PlannedTask, scales: bool) -> Self {
-        let elastic = task.elastic.filter(|_| !scales).and_then(|range| {
+    pub fn of(executor: &dyn Executor, facts: &Facts) -> Self {
+        let has_volcano = facts.kubernetes.as_ref().is_some_and(|facts| facts.volcano.is_some());
+        match executor.scaling() {
+            _ if has_volcano => Self::Cluster,
+            Some(_) => Self::Always,
+            None => Self::AtStart,
+        }
+    }
+}
+
+impl Spec {
+    /// What a task asks for, where and how urgently.
+    #[must_use]
+    pub fn planned(task: &PlannedTask, scaling: Scaler) -> Self {
+        let elastic = task.elastic.filter(|_| scaling != Scaler::Cluster).and_then(|range| {
             let each = Ask::workers([(&task.roles.last()?.resources, 1)].into_iter());
-            Some(Elastic { each, min: range.min, max: range.max, scales: false })
+            let scales = scaling == Scaler::Always;
+            Some(Elastic { each, min: range.min, max: range.max, scales })
         });
         let fixed = match &elastic {
             Some(_) => Ask::workers(others(task)),

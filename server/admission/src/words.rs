@@ -1,25 +1,72 @@
 //! Why a job waits, in words.
 
+use cubeloom_domain::Timestamp;
 use cubeloom_domain::quota::Resource;
+use cubeloom_domain::state::WaitReason;
 use cubeloom_domain::waiting::{Explanation, Shortage, WaitRule};
 
-/// The sentence beside the data: English, to be put into the reader's language where it is shown. `person` is whom the job
-/// runs for.
+use crate::desk::{Desk, JobId};
+use crate::named::NamedUse;
+
+/// Whose job waits.
+#[derive(Clone, Copy, Debug)]
+pub struct Whose<'w> {
+    /// Its project.
+    pub project: &'w str,
+    /// Whom it runs for.
+    pub person: &'w str,
+}
+
+impl Desk {
+    /// Why a job waits, in words and as data. `None` when it does not, or would start in this moment.
+    #[must_use]
+    pub fn reason(&self, job: JobId, now: Timestamp) -> Option<WaitReason> {
+        let why = self.explain(job, now)?;
+        let spec = self.spec(job)?;
+        let message = match why.named.as_deref() {
+            Some(name) => used_up(name, self.named_use(name, now)),
+            None => sentence(&why, Whose { project: &spec.project, person: &spec.person }),
+        };
+        let rule = why.rule;
+        let why = Some(Box::new(why));
+        Some(match rule {
+            WaitRule::Capacity | WaitRule::NeverFits | WaitRule::Leaving | WaitRule::Apart => {
+                WaitReason::Capacity { message, why }
+            }
+            WaitRule::Behind => WaitReason::Behind { message, why },
+            WaitRule::NamedLimit => WaitReason::NamedLimit { message, why },
+            WaitRule::NotLent
+            | WaitRule::Limit
+            | WaitRule::NoBorrowing
+            | WaitRule::PersonsCap
+            | WaitRule::CoolDown => WaitReason::Quota { message, why },
+        })
+    }
+}
+
+/// The sentence beside the data: English, to be put into the reader's language where it is shown. Everybody may read it
+/// who sees the job's project: it names no job of another one.
 #[must_use]
-pub fn sentence(why: &Explanation, person: &str) -> String {
-    let ahead = why.behind.as_deref().unwrap_or_default();
+pub fn sentence(why: &Explanation, whose: Whose<'_>) -> String {
+    let person = whose.person;
     let queue = why.queue.as_ref().map_or("", |queue| queue.name());
     let Some(short) = worst(&why.shortages) else {
         return match why.rule {
-            WaitRule::Apart => format!("must not share its node with `{ahead}` of the same run"),
-            WaitRule::NamedLimit => {
-                format!("the limit `{}` is used up", why.named.as_deref().unwrap_or_default())
+            WaitRule::Apart => {
+                let other = why.head.as_ref().map_or("", |head| head.name.as_str());
+                format!("must not share its node with `{other}` of the same run")
             }
+            WaitRule::NamedLimit => used_up(why.named.as_deref().unwrap_or_default(), None),
             WaitRule::CoolDown => {
                 "it had to give back what was borrowed, and borrows again only after a while".to_owned()
             }
             WaitRule::Leaving => "there is room as soon as jobs that were told to stop have ended".to_owned(),
-            _ => format!("`{ahead}` is ahead and waits for room"),
+            _ => match &why.head {
+                Some(head) if head.project == whose.project => {
+                    format!("`{}` is ahead and waits for room", head.name)
+                }
+                _ => "a job of another project is ahead and waits for room".to_owned(),
+            },
         };
     };
     let what = amount(&short.resource, short.asked);
@@ -46,6 +93,20 @@ pub fn sentence(why: &Explanation, person: &str) -> String {
             format!("asks for {what}, and jobs of {person} hold {held} of the {limit} that one person's may")
         }
         _ => format!("asks for {what}, {} are free", word(short.free)),
+    }
+}
+
+/// How many hold a limit, or have been started with it, of how many that may, where that is known.
+#[must_use]
+pub fn used_up(name: &str, used: Option<NamedUse>) -> String {
+    match used {
+        Some(NamedUse { held, at_once: Some(limit), .. }) if held >= limit => {
+            format!("the limit `{name}` is used up: {held} hold it, and {limit} may at once")
+        }
+        Some(NamedUse { a_minute: Some(limit), .. }) => {
+            format!("the limit `{name}` is used up: {limit} may start within a minute, and have")
+        }
+        _ => format!("the limit `{name}` is used up"),
     }
 }
 

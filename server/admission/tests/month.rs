@@ -7,13 +7,15 @@ use cubeloom_admission::simulate::{Scenario, simulate};
 #[test]
 fn nobody_starves_and_guarantees_are_met_in_a_month() {
     for seed in [1, 2] {
-        let length = Duration::from_secs(36 * 3600);
-        let scenario = Scenario { seed, jobs: 500, length, estimate_every: 50, ..Scenario::default() };
+        let length = Duration::from_secs(60 * 3600);
+        let scenario = Scenario { seed, jobs: 800, length, estimate_every: 50, ..Scenario::default() };
         let report = simulate(&scenario).unwrap();
         assert_eq!(report.succeeded + report.failed, scenario.jobs);
         assert!(report.utilisation > 0.5, "{report:#?}");
         // The month is one in which something is given back at all.
         assert!(report.preempted > 0 && report.workers_given_back > 0 && report.owed > 0, "{report:#?}");
+        // Also while a node is lost, and after restarts.
+        assert!(report.owed_with_less > 0 && report.restarts > 0, "{report:#?}");
         assert!(report.longest_owed <= Duration::from_secs(61), "{report:#?}");
         assert_eq!(simulate(&scenario).unwrap(), report, "the month follows from its seed");
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use common::{Case, at, cards, elastic, group, job, project};
-use cubeloom_admission::{Ask, NamedLimit, Spec, Victim};
+use cubeloom_admission::{Ask, Elastic, NamedLimit, Spec, Victim};
 use cubeloom_domain::quota::{Amounts, Queue, Quota, Resource};
 use cubeloom_domain::waiting::WaitRule;
 
@@ -85,7 +85,7 @@ fn small_jobs_overtake_a_wide_one_only_for_a_while() {
     case.wait_since(job("late", 1), 12);
     assert_eq!(case.pass(12), [""; 0]);
     let why = case.why("late", 12);
-    assert_eq!((why.rule, why.behind.as_deref()), (WaitRule::Behind, Some("wide")));
+    assert_eq!((why.rule, why.head.map(|head| head.name).as_deref()), (WaitRule::Behind, Some("wide")));
     // A job that takes nothing of what the wide one is short of delays it not.
     case.wait_since(Spec { fixed: Ask::of(1000, 0, 1, 0), ..job("no-card", 0) }, 13);
     assert_eq!(case.pass(13), ["no-card"]);
@@ -318,6 +318,67 @@ fn a_waiting_job_takes_elastic_workers_first_also_in_its_own_project() {
     assert_eq!(case.workers("grows"), 4);
     case.pass(302);
     assert_eq!(case.workers("grows"), 7);
+}
+
+/// A team that may hold six cards, by its limit or by what each of its people may: two jobs run, and one for four waits.
+fn four_of_six_are_waited_for(quota: Quota) -> Case {
+    let mut case = Case::new(8, vec![project("team", None, quota)]);
+    let of = |spec: Spec| Spec { project: "team".into(), ..spec };
+    case.wait(of(job("whole", 2)));
+    case.wait(of(elastic("grows", 1, 4)));
+    case.wait(of(job("waits", 4)));
+    case.wait(elastic("beside", 1, 2));
+    let mut started = case.pass(60);
+    started.sort();
+    assert_eq!(started, ["beside", "grows", "whole"]);
+    assert_eq!(case.workers("beside"), 1, "what another project has is no matter of the team's bound");
+    case
+}
+
+#[test]
+fn nobody_grows_into_the_rest_of_a_limit_that_a_job_waits_for() {
+    let six = Amounts::from_iter([(Resource::Gpus, 6)]);
+    let limited = Quota { limit: six.clone(), ..Quota::default() };
+    for (quota, rule) in
+        [(limited, WaitRule::Limit), (Quota { per_person: six, ..Quota::default() }, WaitRule::PersonsCap)]
+    {
+        let mut case = four_of_six_are_waited_for(quota);
+        assert_eq!(case.why("waits", 61).rule, rule);
+        assert_eq!(case.workers("grows"), 0);
+        case.end("whole", 70);
+        assert_eq!(case.pass(70), ["waits"], "nothing has to be given back first");
+        assert_eq!(case.workers("grows"), 1, "what it leaves of the limit");
+    }
+}
+
+#[test]
+fn what_gives_no_workers_back_starts_with_more_than_its_least_only_while_nobody_waits() {
+    let rigid = |key: &str| {
+        let spec = elastic(key, 1, 4);
+        Spec { elastic: spec.elastic.map(|elastic| Elastic { scales: false, ..elastic }), ..spec }
+    };
+    let mut case = Case::new(8, Vec::new());
+    case.wait(job("huge", 9));
+    case.wait(rigid("alone"));
+    assert_eq!(case.pass(0), ["alone"]);
+    assert_eq!(case.workers("alone"), 3, "what can never start is not waited for");
+    // There is room for it, which it will want when its time is over.
+    case.wait_cooling(job("cools", 2), 0, 300);
+    case.wait_since(rigid("beside"), 1);
+    case.wait_since(elastic("gives", 1, 2), 2);
+    assert_eq!(case.pass(2), ["beside", "gives"]);
+    assert_eq!((case.workers("beside"), case.workers("gives")), (0, 1));
+}
+
+#[test]
+fn a_bound_on_runs_keeps_nobody_from_growing() {
+    let limit = Amounts::from_iter([(Resource::Runs, 1)]);
+    let mut case = Case::new(8, vec![project("team", None, Quota { limit, ..Quota::default() })]);
+    let of = |spec: Spec| Spec { project: "team".into(), ..spec };
+    case.wait(of(elastic("grows", 1, 4)));
+    case.wait(of(job("waits", 1)));
+    assert_eq!(case.pass(60), ["grows"]);
+    assert_eq!(case.workers("grows"), 3, "no worker is a run");
 }
 
 #[test]

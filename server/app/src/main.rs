@@ -18,6 +18,7 @@ mod failpoint;
 mod follow;
 mod lock;
 mod machine;
+mod metrics;
 mod paths;
 mod planning;
 mod platform;
@@ -55,22 +56,25 @@ fn main() -> ExitCode {
     }
     // With `--run` somebody sits before the terminal.
     let server = matches!(&cli.command, Command::Serve(args) if args.run.is_none());
-    telemetry::start(if server { Level::Server } else { Level::Quiet });
-    let exit = dispatch(cli).unwrap_or_else(|error| {
+    let level = if server { Level::Server } else { Level::Quiet };
+    let exit = dispatch(cli, level).unwrap_or_else(|error| {
         show::note(format!("cubeloom: {}", exit::sentence(&error)));
         exit::of_error(&error)
     });
     exit.into()
 }
 
-fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
+fn dispatch(cli: Cli, level: Level) -> anyhow::Result<Exit> {
     let output = cli.global.output;
     match cli.command {
         Command::Completions { shell } => return Ok(commands::completions(shell)),
         Command::Schema { kind } => return commands::schema(kind),
+        Command::Sizing(command) => return commands::sizing(&command, output),
         _ => {}
     }
     let config = Config::load(&cli.global.flags(), std::env::vars_os())?;
+    // Dropped after the runtime: what was done last is told too.
+    let _telemetry = telemetry::start(level, config.settings.telemetry.otlp_endpoint.as_deref())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let exit = runtime.block_on(commands::run(cli.command, config, output));
     // Reading threads that wait for a log or a pipe are not worth waiting for.

@@ -217,6 +217,7 @@ impl Platform {
                 grace: settings.local.grace.0,
                 ..Sharing::default()
             },
+            nodes: settings.nodes.rule(),
             code: self.data.code(),
             workspace: self.data.workspace(),
         };

@@ -1,8 +1,32 @@
-//! Messages of the program itself, on standard error. `RUST_LOG` chooses what is said.
+//! What the program says of itself: messages on standard error, of which `RUST_LOG` chooses some, and spans to a collector
+//! of OpenTelemetry where one is configured.
 
-use tracing_subscriber::EnvFilter;
+use std::time::Duration;
+
+use anyhow::Context;
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+use opentelemetry::context;
+use opentelemetry::propagation::TextMapPropagator;
+use opentelemetry::trace::TracerProvider;
+use opentelemetry_http::HeaderExtractor;
+use opentelemetry_otlp::{SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
+use tracing::Subscriber;
+use tracing_subscriber::filter::{EnvFilter, LevelFilter, filter_fn};
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::show::Above;
+
+/// How long a collector may take for what it is sent.
+const SEND: Duration = Duration::from_secs(5);
+/// How long the end of the program waits for what is left to be sent.
+const LAST: Duration = Duration::from_secs(2);
 
 /// How much is said when `RUST_LOG` is silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,20 +37,81 @@ pub enum Level {
     Server,
 }
 
-/// Starts it.
-pub fn start(level: Level) {
+/// Sends spans, and what is left of them when it is dropped. They are sent by a thread of its own: nobody waits for it.
+pub struct Telemetry(Option<SdkTracerProvider>);
+
+impl Drop for Telemetry {
+    fn drop(&mut self) {
+        if let Some(provider) = &self.0
+            && let Err(error) = provider.shutdown_with_timeout(LAST)
+        {
+            tracing::debug!(%error, "the last spans were not sent");
+        }
+    }
+}
+
+/// Starts it. `collector` is the base address of a collector that takes OTLP over HTTP, `http://localhost:4318`.
+///
+/// # Errors
+/// When the address cannot be one.
+pub fn start(level: Level, collector: Option<&str>) -> anyhow::Result<Telemetry> {
+    let provider = collector.map(provider).transpose()?;
+    let spans = provider.as_ref().map(|provider| spans(provider.tracer("cubeloom")));
+    let _ = tracing_subscriber::registry().with(messages(level)).with(spans).try_init();
+    Ok(Telemetry(provider))
+}
+
+fn messages<S: Subscriber + Send + Sync + for<'span> LookupSpan<'span>>(
+    level: Level,
+) -> Box<dyn Layer<S> + Send + Sync> {
     let usual = match level {
         Level::Quiet => "warn",
         Level::Server => "info",
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(usual));
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let layer = tracing_subscriber::fmt::layer()
         .with_writer(|| Above)
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .with_target(false);
-    let _ = match level {
-        Level::Quiet => builder.without_time().try_init(),
-        Level::Server => builder.try_init(),
-    };
+    match level {
+        Level::Quiet => layer.without_time().with_filter(filter).boxed(),
+        Level::Server => layer.with_filter(filter).boxed(),
+    }
+}
+
+/// Our own spans, whatever is said on standard error. What libraries do within them is not told.
+fn spans<S: Subscriber + Send + Sync + for<'span> LookupSpan<'span>>(
+    tracer: SdkTracer,
+) -> impl Layer<S> + Send + Sync {
+    let ours = filter_fn(|about| about.is_span() && about.target().starts_with("cubeloom"));
+    tracing_opentelemetry::layer()
+        .with_location(false)
+        .with_threads(false)
+        .with_tracked_inactivity(false)
+        .with_tracer(tracer)
+        .with_filter(ours.with_max_level_hint(LevelFilter::DEBUG))
+}
+
+fn provider(collector: &str) -> anyhow::Result<SdkTracerProvider> {
+    let explain = || format!("[telemetry] otlp_endpoint: no spans can be sent to {collector}");
+    crate::web::choose_tls();
+    let client = reqwest::blocking::Client::builder()
+        .timeout(SEND)
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .with_context(explain)?;
+    let exporter = SpanExporter::builder()
+        .with_http()
+        .with_http_client(client)
+        .with_endpoint(format!("{}/v1/traces", collector.trim_end_matches('/')))
+        .build()
+        .with_context(explain)?;
+    let resource = Resource::builder().with_service_name("cubeloom").build();
+    Ok(SdkTracerProvider::builder().with_resource(resource).with_batch_exporter(exporter).build())
+}
+
+/// The middleware that lets a request's spans continue the trace that its `traceparent` names.
+pub async fn continue_trace(request: Request, next: Next) -> Response {
+    let parent = TraceContextPropagator::new().extract(&HeaderExtractor(request.headers()));
+    context::FutureExt::with_context(next.run(request), parent).await
 }

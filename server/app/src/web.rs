@@ -8,6 +8,9 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 
 use anyhow::Context;
+use axum::Router;
+use axum::middleware::from_fn;
+use axum::routing::get;
 use cubeloom_domain::template::TemplateSet;
 use cubeloom_engine::Handle;
 use cubeloom_web::alerts::{AlertSettings, SmtpSettings, SmtpTls};
@@ -20,7 +23,9 @@ use tokio::task::JoinHandle;
 use crate::config::{Config, Encryption, Origin};
 use crate::connections::{self, Limits};
 use crate::exit;
+use crate::metrics::Sources;
 use crate::platform::Platform;
+use crate::telemetry;
 
 /// How many ports after the usual one are tried.
 const NEXT_PORTS: u16 = 19;
@@ -60,8 +65,31 @@ pub async fn start(
     let web = Web::new(parts(platform, engine, templates, stopped.clone(), url.clone())?);
     let first_link = cubeloom_web::auth::first_link(&web).await.map_err(exit::refused)?;
     let limits = Limits::of(server.connections, server.proxies);
-    let task = tokio::spawn(connections::serve(listener, cubeloom_web::router(web), limits, stopped));
+    if let Some(wanted) = platform.config.settings.telemetry.metrics_listen {
+        let listener = listen_for_metrics(wanted).await?;
+        let routes = Router::new().route("/metrics", get(cubeloom_web::metrics)).with_state(web.clone());
+        tokio::spawn(connections::serve(listener, routes, limits, stopped.clone()));
+    }
+    let routes = cubeloom_web::router(web).layer(from_fn(telemetry::continue_trace));
+    let task = tokio::spawn(connections::serve(listener, routes, limits, stopped));
     Ok(RunningWeb { address, url, first_link, stop, task })
+}
+
+/// Takes the address at which whoever reaches it may read the metrics.
+async fn listen_for_metrics(wanted: SocketAddr) -> anyhow::Result<TcpListener> {
+    let listener = TcpListener::bind(wanted).await;
+    let listener = listener.with_context(|| {
+        format!(
+            "nothing can listen on {wanted} ([telemetry] metrics_listen): free it, or choose another address"
+        )
+    })?;
+    tracing::info!(listen = %listener.local_addr()?, "metrics are at /metrics there, without a token");
+    Ok(listener)
+}
+
+/// The ring of cryptography that TLS is done with, once for the whole process.
+pub fn choose_tls() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 /// Takes the address. Where nobody chose one and the usual port is somebody else's, one of the next few is taken:
@@ -115,7 +143,13 @@ fn parts(
     let keys = platform.config.settings.server.keys.clone().unwrap_or_else(|| data.path().join("keys"));
     let maker = platform.cluster_maker()?;
     let engine_to_wake: Weak<Handle> = Arc::downgrade(engine);
-    let engine_to_ask = Weak::clone(&engine_to_wake);
+    let (engine_to_ask, engine_to_watch) = (Weak::clone(&engine_to_wake), Weak::clone(&engine_to_wake));
+    let sources = Sources {
+        store: platform.store.clone(),
+        clusters: platform.clusters()?,
+        engine: Weak::clone(&engine_to_wake),
+        clock: platform.clock.clone(),
+    };
     Ok(Parts {
         store: platform.store.clone(),
         clock: platform.clock.clone(),
@@ -133,6 +167,11 @@ fn parts(
             let engine = engine_to_ask.upgrade();
             Box::pin(async move { engine?.desk(&cluster).await })
         }),
+        last_pass: Arc::new(move || {
+            let engine = engine_to_watch.upgrade().filter(|engine| !engine.is_finished());
+            engine.map(|engine| engine.last_pass())
+        }),
+        metrics: Arc::new(move |web| Box::pin(sources.clone().text(web))),
         folders: platform.folders(),
         keys: Keys { signing: key(&keys, "signing")?, sealing: platform.keyring()? },
         settings: settings(platform, url)?,
@@ -151,7 +190,9 @@ fn settings(platform: &Platform, url: String) -> anyhow::Result<Settings> {
         oidc: oidc(&platform.config)?,
         terminals: terminals(&platform.config),
         currency: platform.config.settings.accounting.currency.clone(),
+        nodes: platform.config.settings.nodes.rule(),
         alerts: alerts(&platform.config)?,
+        period: platform.config.settings.engine.period.0,
     })
 }
 

@@ -5,7 +5,8 @@ use cubeloom_domain::call::{Call, Called};
 use cubeloom_domain::job::{Job, JobRole};
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::plan::{ForEachItems, Late, PlannedTask, PlannedTemplate, RunPlan};
-use cubeloom_domain::{AttemptKey, InstanceIx, JsonMap, TaskIx};
+use cubeloom_domain::sizing;
+use cubeloom_domain::{AttemptKey, Bytes, InstanceIx, JsonMap, TaskIx};
 use serde_json::Value;
 
 use crate::Outputs;
@@ -121,6 +122,22 @@ pub fn job(
             .map(|search| search.of.clone()),
         call: planned.calls.then(|| call(&Given { planned, late: &late })),
     })
+}
+
+/// The size in bytes of what a task that is ready reads, where its variable [`sizing::INPUT`] says it.
+#[must_use]
+pub fn input(plan: &RunPlan, task: TaskIx, item: Option<&Value>, outputs: &Outputs) -> Option<u64> {
+    let planned = plan.task(task);
+    let text = match planned.env.get(sizing::INPUT)? {
+        Late::Value(value) => to_text(value.clone()),
+        Late::Source(source) => {
+            let scope = scope(plan, planned, item, outputs);
+            let late = late_arguments(planned, plan.template_of(planned), &scope).ok()?;
+            let inside = Scope { args: Some(Args::Planned(&planned.arguments, &late)), ..scope };
+            to_text(render_value(source, &inside).ok()?)
+        }
+    };
+    text.trim().parse::<Bytes>().ok().map(|bytes| bytes.0)
 }
 
 /// The run of another pipeline that a task wants, where that is known before it is ready.

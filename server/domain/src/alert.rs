@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::clock::Timestamp;
+use crate::hang::Hang;
 use crate::ids::{RunId, TaskIx};
-use crate::record::RunRecord;
+use crate::record::{AttemptRecord, RunRecord};
 use crate::state::RunState;
 
 /// What kind of thing happened.
@@ -26,19 +27,31 @@ pub enum AlertKind {
     QuotaNearlyUsed,
     /// A budget is nearly used.
     BudgetNearlyUsed,
+    /// A node was set aside, through which attempts failed, or by a person.
+    NodeSetAside,
+    /// The workers of a task get more or less than before, by what earlier attempts used.
+    SizeChanged,
+    /// A task holds graphics cards and does not use them.
+    GpuIdle,
+    /// A task hangs: it has reported no step for longer than its pattern explains.
+    TaskHangs,
     /// Somebody wanted to see whether a channel works.
     Test,
 }
 
 impl AlertKind {
     /// Those that something raises, and that channels can ask for. A kind is added when its source is.
-    pub const OFFERED: [Self; 6] = [
+    pub const OFFERED: [Self; 10] = [
         Self::RunFailed,
         Self::RunRecovered,
         Self::RunLate,
         Self::TaskWaiting,
         Self::QuotaNearlyUsed,
         Self::BudgetNearlyUsed,
+        Self::NodeSetAside,
+        Self::SizeChanged,
+        Self::GpuIdle,
+        Self::TaskHangs,
     ];
 
     /// The word for it, as stored and told.
@@ -51,6 +64,10 @@ impl AlertKind {
             Self::TaskWaiting => "task_waiting",
             Self::QuotaNearlyUsed => "quota_nearly_used",
             Self::BudgetNearlyUsed => "budget_nearly_used",
+            Self::NodeSetAside => "node_set_aside",
+            Self::SizeChanged => "size_changed",
+            Self::GpuIdle => "gpu_idle",
+            Self::TaskHangs => "task_hangs",
             Self::Test => "test",
         }
     }
@@ -130,6 +147,40 @@ impl Alert {
             since: run.started_at,
             sentence: run.message.clone().filter(|_| run.state == RunState::Failed),
             ..Self::new(kind, at, &run.project, key, format!("pipeline:{}", run.pipeline))
+        }
+    }
+
+    /// That the workers of an attempt get something else than those before; `None` where they do not.
+    #[must_use]
+    pub fn of_size(attempt: &AttemptRecord, project: &str, pipeline: &str) -> Option<Self> {
+        let sentence = attempt.sizing.as_ref()?.change()?;
+        let (kind, key) = (AlertKind::SizeChanged, &attempt.key);
+        let topic = format!("size:{pipeline}:{}", key.task);
+        Some(Self {
+            pipeline: Some(pipeline.into()),
+            run: Some(key.run.clone()),
+            user: Some(attempt.account.user.clone()),
+            task: Some(key.task.clone()),
+            sentence: Some(sentence),
+            ..Self::new(kind, attempt.created_at, project, format!("{}:{key}", kind.as_str()), topic)
+        })
+    }
+
+    /// That an attempt hangs: once for each time.
+    #[must_use]
+    pub fn of_hang(attempt: &AttemptRecord, hang: &Hang, run: &RunRecord) -> Self {
+        let (kind, key) = (AlertKind::TaskHangs, &attempt.key);
+        let topic = format!("hang:{}:{}", run.pipeline, key.task);
+        let own = format!("{}:{key}:{}", kind.as_str(), hang.since.0);
+        Self {
+            pipeline: Some(run.pipeline.clone()),
+            run: Some(run.id.clone()),
+            within: run.parent.is_some(),
+            user: Some(attempt.account.user.clone()),
+            task: Some(key.task.clone()),
+            since: Some(hang.since),
+            sentence: Some(hang.sentence()),
+            ..Self::new(kind, hang.seen_at, &run.project, own, topic)
         }
     }
 

@@ -20,6 +20,12 @@ impl Timestamp {
         Self(self.0.saturating_add(i64::try_from(after.as_micros()).unwrap_or(i64::MAX)))
     }
 
+    /// This moment and `before` less; saturates at the beginning of time.
+    #[must_use]
+    pub fn minus(self, before: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(before.as_micros()).unwrap_or(i64::MAX)))
+    }
+
     /// How long after `earlier` this moment is; zero when the clock went backwards.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Timestamp;
 use crate::executor::Executor;
 use crate::kubernetes::KubernetesFacts;
+use crate::monitoring::MonitoringSettings;
 
 /// The name of the server's own machine as a cluster.
 pub const LOCAL: &str = "local";
@@ -38,6 +39,14 @@ impl Clusters {
     #[must_use]
     pub fn usual(&self) -> Option<Arc<dyn Executor>> {
         self.get(LOCAL).or_else(|| self.all().into_iter().next().map(|(_, executor)| executor))
+    }
+
+    /// The name of an executor that is one of them.
+    #[must_use]
+    pub fn name_of(&self, executor: &Arc<dyn Executor>) -> Option<String> {
+        let clusters = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let found = clusters.iter().find(|(_, known)| Arc::ptr_eq(known, executor));
+        found.map(|(name, _)| name.clone())
     }
 
     /// Adds one, or puts another in its place.
@@ -131,6 +140,10 @@ pub enum Subject {
     Claim,
     /// Something that the server must be allowed to do.
     Right,
+    /// A queue that is kept like the tree of quotas.
+    Queue,
+    /// Nodes that are set aside.
+    Aside,
 }
 
 impl Subject {
@@ -144,6 +157,8 @@ impl Subject {
             Self::ServiceAccount => "service_account",
             Self::Claim => "claim",
             Self::Right => "right",
+            Self::Queue => "queue",
+            Self::Aside => "aside",
         }
     }
 }
@@ -159,6 +174,8 @@ pub struct ClusterRecord {
     pub settings: ClusterSettings,
     /// The kubeconfig, encrypted.
     pub sealed: Option<String>,
+    /// The password or the token that its Prometheus wants, encrypted.
+    pub sealed_prometheus: Option<String>,
     /// Since when it is known.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
@@ -180,6 +197,9 @@ pub struct ClusterSettings {
     pub keep: u64,
     /// How long a pod may wait for what does not come by itself (an image, a volume, a Secret), in seconds.
     pub patience: u64,
+    /// Where its measurements are.
+    #[serde(default)]
+    pub monitoring: MonitoringSettings,
 }
 
 /// How a cluster is reached.

@@ -16,17 +16,22 @@ use crate::JsonMap;
 use crate::belongings::VolumePlace;
 use crate::clock::Timestamp;
 use crate::clusters::{Standing, Survey};
+use crate::hang::WorkerStack;
 use crate::ids::AttemptKey;
 use crate::job::Job;
 use crate::kubernetes::KubernetesFacts;
 use crate::logs::Logs;
 use crate::lowered::{Bindings, Lowered};
 use crate::model::{ReportedModel, Usable};
+use crate::monitoring::Reading;
 use crate::outcome::{Failure, Outcome};
+use crate::pace::Pace;
 use crate::quantity::{Bytes, Cpu};
-use crate::resources::Amount;
+use crate::quota::QueueRecord;
+use crate::resources::{Amount, Resources};
+use crate::sizing::Size;
 use crate::terminal::Terminals;
-use crate::usage::UsageSummary;
+use crate::usage::{RoleUsage, UsageSeries, UsageSummary};
 
 /// A future in a box: the port is used as `dyn`.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -67,8 +72,15 @@ pub enum Event {
     },
     /// Its program said how far it is.
     Progress(Progress),
+    /// At which pace its workers have reported steps so far, all together.
+    Paced(Box<Pace>),
     /// Its program reported a value of the metric that its job [watches](Job::watches).
     Measured(Metric),
+    /// Workers that it was to give back are gone: it has only so many any more, those with the lowest ranks.
+    Resized {
+        /// How many, of all roles.
+        workers: u32,
+    },
     /// It has ended, and nothing of it runs any more.
     Ended(Box<Ended>),
     /// The cluster knows nothing of it.
@@ -113,6 +125,8 @@ pub struct Ended {
     pub report: Report,
     /// What it used, all workers together.
     pub usage: UsageSummary,
+    /// What the largest worker of each role used, as far as the cluster tells.
+    pub roles: Vec<RoleUsage>,
 }
 
 /// What a program reported through `CUBELOOM_OUTPUTS`.
@@ -171,6 +185,8 @@ pub enum StopCause {
     Preempted,
     /// Other trials of its search are better.
     Outdone,
+    /// It hangs.
+    Hung,
 }
 
 /// What a cluster has.
@@ -265,6 +281,25 @@ impl NodeFacts {
     }
 }
 
+/// The nodes of a node group, or of all, on which a worker with these resources could run.
+pub fn able<'n>(
+    nodes: &'n [NodeFacts],
+    asked: &Resources,
+    node_group: Option<&str>,
+) -> impl Iterator<Item = &'n NodeFacts> {
+    let asked = Amount::of(asked, 1);
+    let is_of_group =
+        move |node: &&NodeFacts| node_group.is_none_or(|name| node.groups.iter().any(|group| group == name));
+    nodes.iter().filter(is_of_group).filter(move |node| asked.fits(node.amount()))
+}
+
+/// What the one of them with the most memory has.
+#[must_use]
+pub fn largest(nodes: &[NodeFacts], asked: &Resources, node_group: Option<&str>) -> Option<Size> {
+    let largest = able(nodes, asked, node_group).max_by_key(|node| (node.memory, node.cpu))?;
+    Some(Size { cpu: largest.cpu, memory: largest.memory })
+}
+
 /// One graphics card.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GpuFacts {
@@ -291,6 +326,13 @@ pub trait Executor: Send + Sync {
 
     /// Says where to report from now on. Called once, before anything else but `facts`.
     fn attach(&self, observer: Arc<dyn Observer>);
+
+    /// The tree of quotas, told whenever it has changed: a cluster that has queues of its own keeps them like it.
+    fn share(&self, _queues: &Arc<Vec<QueueRecord>>) {}
+
+    /// The nodes that are set aside now, each with the reason, told whenever they have changed: no job goes there, and they
+    /// are none of [`Facts::nodes`]. An executor of one node has none.
+    fn set_aside(&self, _nodes: BTreeMap<String, String>) {}
 
     /// Reserves what only submission can know (addresses, ports, devices) under the job's key. Cheap; the same
     /// key gets the same bindings until it is released.
@@ -330,6 +372,11 @@ pub trait Executor: Send + Sync {
         None
     }
 
+    /// Measures what its nodes and cards do now; `None` where others measure that. Blocking, for some milliseconds.
+    fn measure(&self) -> Option<Reading> {
+        None
+    }
+
     /// What the cluster told of an attempt, the latest at the end.
     fn notices<'a>(&'a self, _key: &'a AttemptKey) -> BoxFuture<'a, Vec<Notice>> {
         Box::pin(std::future::ready(Vec::new()))
@@ -349,8 +396,23 @@ pub trait Executor: Send + Sync {
         Box::pin(std::future::ready(Err("jobs of this cluster cannot be suspended".into())))
     }
 
+    /// What the workers of an attempt are at, those of Python with their frames; none where the cluster cannot look.
+    fn stacks<'a>(&'a self, _key: &'a AttemptKey) -> BoxFuture<'a, Vec<WorkerStack>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
+
+    /// Gives single workers to jobs that run, and takes some, where the cluster can.
+    fn scaling(&self) -> Option<&dyn Scaling> {
+        None
+    }
+
     /// What workers wrote, where the cluster lets it be read.
     fn logs(&self) -> Option<&dyn Logs> {
+        None
+    }
+
+    /// What workers use over time, where the cluster lets it be read.
+    fn usage(&self) -> Option<&dyn UsageSeries> {
         None
     }
 
@@ -358,4 +420,20 @@ pub trait Executor: Send + Sync {
     fn terminals(&self) -> Option<&dyn Terminals> {
         None
     }
+}
+
+/// Gives single workers of the elastic role to jobs that run, and takes some: those with the highest ranks come last and go
+/// first.
+pub trait Scaling: Send + Sync {
+    /// Reserves what a job needs with as many workers as it has now beyond those that it has a reservation for; frees what
+    /// is reserved for more. Those that it keeps are bound as they were.
+    ///
+    /// # Errors
+    /// A failure of kind `CouldNotStart` when there is nothing left of something: what was reserved before still is.
+    fn resize(&self, job: &Job) -> Result<Bindings, Failure>;
+
+    /// Makes a job that runs have the workers of this submission: starts those that it has not, of those that were lost
+    /// also; tells those beyond to stop (TERM), ends them after `grace`, and reports [`Event::Resized`] when they are gone.
+    /// An earlier wish that is not fulfilled yet is replaced. Does nothing when the job has ended.
+    fn scale(&self, submission: Submission, grace: Duration) -> BoxFuture<'_, ()>;
 }

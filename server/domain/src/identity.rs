@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::clock::Timestamp;
 use crate::executor::BoxFuture;
+use crate::pipeline::SizingMode;
 use crate::quota::Pool;
 
 /// What a member may do in a project; a later one may do all of the earlier.
@@ -47,6 +48,8 @@ pub struct Project {
     pub keeping: Keeping,
     /// Where its jobs may go.
     pub places: Places,
+    /// Whether CPU and memory are chosen from real use, for tasks that do not say it.
+    pub sizing: SizingMode,
     /// Since when there is one.
     pub created_at: Timestamp,
     /// Counts its changes, from 1.
@@ -80,6 +83,12 @@ impl Places {
     #[must_use]
     pub fn usual(&self) -> Option<&Pool> {
         self.usual.as_ref().or_else(|| self.allowed.first())
+    }
+
+    /// Whether jobs may go to some nodes of a cluster.
+    #[must_use]
+    pub fn allow_any_of(&self, cluster: &str) -> bool {
+        self.allowed.is_empty() || self.allowed.iter().any(|allowed| allowed.cluster == cluster)
     }
 
     /// Whether jobs may go to a place.

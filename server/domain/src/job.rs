@@ -10,7 +10,8 @@ use crate::call::Call;
 use crate::ids::AttemptKey;
 use crate::pipeline::{ElasticRange, Placement};
 use crate::quantity::Span;
-use crate::resources::{Amount, Resources};
+use crate::resources::{self, Amount, Resources};
+use crate::sizing::AttemptSizing;
 
 /// What one attempt submits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,12 +98,25 @@ impl Job {
         if self.elastic.is_some() { self.workers().saturating_sub(self.gang) } else { 0 }
     }
 
+    /// The same job as an attempt gets it.
+    #[must_use]
+    pub fn sized(mut self, sizing: &AttemptSizing) -> Self {
+        self.roles.iter_mut().for_each(|role| sizing.apply(&role.name, &mut role.resources));
+        self
+    }
+
     /// What all workers together hold.
     #[must_use]
     pub fn amount(&self) -> Amount {
         self.roles
             .iter()
             .fold(Amount::default(), |sum, role| sum.plus(Amount::of(&role.resources, role.replicas)))
+    }
+
+    /// The whole cards in it, by the type that is asked for.
+    #[must_use]
+    pub fn cards(&self) -> BTreeMap<String, u32> {
+        resources::cards(self.roles.iter().map(|role| (&role.resources, role.replicas)))
     }
 }
 

@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use sha2::{Digest, Sha256};
+
 use crate::ids::AttemptKey;
 use crate::pipeline::Toleration;
+use crate::quota::Queue;
 
 /// Labels of every object and pod of a job.
 pub mod labels {
@@ -30,6 +33,8 @@ pub mod labels {
     pub const INDEX: &str = "cubeloom/index";
     /// An annotation, not a label, as it may be long: the attempt's whole key.
     pub const KEY: &str = "cubeloom/key";
+    /// The namespace of the jobs of whoever made a queue: it tells servers apart that share a cluster.
+    pub const NAMESPACE: &str = "cubeloom/namespace";
 }
 
 /// The key, in a job's Secret, by which its workers know each other. No secret of a project begins with a dot.
@@ -85,6 +90,12 @@ pub struct KubernetesFacts {
     pub spark_account: Option<String>,
     /// Node groups that a placement may name.
     pub node_groups: BTreeMap<String, NodeGroupFacts>,
+    /// Nodes that are spares at present: no pod goes there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spare_nodes: Vec<String>,
+    /// Nodes that are set aside: no pod goes there either.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub aside_nodes: Vec<String>,
 }
 
 /// How an operator was started.
@@ -136,6 +147,14 @@ pub struct NodeGroupFacts {
     /// Variables of the workers there, which tasks may set otherwise: NCCL's, for the network that these nodes have.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// How many of them are kept free, to take the place of others that are away or set aside.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub spares: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl Default for KubernetesFacts {
@@ -156,6 +175,8 @@ impl Default for KubernetesFacts {
             host_network: false,
             spark_account: None,
             node_groups: BTreeMap::new(),
+            spare_nodes: Vec::new(),
+            aside_nodes: Vec::new(),
         }
     }
 }
@@ -185,6 +206,41 @@ impl Default for CardFacts {
             mig: Vec::new(),
         }
     }
+}
+
+impl CardFacts {
+    /// Whose cards they are, as resources say it: `nvidia.com`.
+    #[must_use]
+    pub fn vendor(&self) -> &str {
+        self.resource.split('/').next().unwrap_or_default()
+    }
+
+    /// The resource of slices of a profile of MIG.
+    #[must_use]
+    pub fn slices(&self, profile: &str) -> String {
+        format!("{}/mig-{profile}", self.vendor())
+    }
+}
+
+/// The most letters that a label's value may have: pods have their queue's name as one.
+const LONGEST_LABEL: usize = 63;
+
+/// The name that a queue of the tree of quotas has on a cluster: `cubeloom-project-shop`, `cubeloom-group-vision`. What would
+/// be too long is cut, and told apart by a hash.
+#[must_use]
+pub fn queue_name(queue: &Queue) -> String {
+    let kind = match queue {
+        Queue::Group(_) => "group",
+        Queue::Project(_) => "project",
+    };
+    let whole = format!("cubeloom-{kind}-{}", queue.name());
+    if whole.len() <= LONGEST_LABEL {
+        return whole;
+    }
+    let hash = Sha256::digest(whole.as_bytes());
+    let hex: String = hash.iter().take(5).map(|byte| format!("{byte:02x}")).collect();
+    let head: String = whole.chars().take(LONGEST_LABEL - hex.len() - 1).collect();
+    format!("{}-{hex}", head.trim_end_matches('-'))
 }
 
 /// The Secret, of the name of a job's object, that its image is pulled with.

@@ -27,6 +27,18 @@ pub enum Bindings {
     None,
 }
 
+impl Bindings {
+    /// Those of a job that has only the first workers, so many.
+    #[must_use]
+    pub fn of_first(&self, workers: u32) -> Self {
+        let mut first = self.clone();
+        if let Self::Local(local) = &mut first {
+            local.workers.truncate(workers as usize);
+        }
+        first
+    }
+}
+
 /// A job in the form that one kind of cluster takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]

@@ -27,6 +27,9 @@ pub struct Failure {
     /// The worker that failed first, when it was one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub worker: Option<WorkerName>,
+    /// The node that it ran on, where the cluster has more than one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub node: Option<Box<str>>,
     /// Its exit code.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub exit_code: Option<i32>,
@@ -45,6 +48,7 @@ impl Failure {
             kind,
             message: message.into(),
             worker: None,
+            node: None,
             exit_code: None,
             signal: None,
             last_lines: Vec::new(),
@@ -74,6 +78,8 @@ pub enum FailureKind {
     Lost,
     /// Its place was needed for another job.
     Preempted,
+    /// It hung, and was stopped for it.
+    Hung,
     /// An expression of the task could not be evaluated.
     Expression,
     /// A person said no.
@@ -94,6 +100,7 @@ impl fmt::Display for FailureKind {
             Self::MissingOutput => "missing output",
             Self::Lost => "lost",
             Self::Preempted => "preempted",
+            Self::Hung => "hung",
             Self::Expression => "bad expression",
             Self::Rejected => "rejected",
             Self::Run => "run failed",

@@ -11,12 +11,15 @@ use serde_json::Value;
 
 use crate::JsonMap;
 use crate::clock::Timestamp;
+use crate::hang::HangPolicy;
 use crate::ids::{RunId, TaskIx};
 use crate::job::{PythonEnvironment, SecretMount, SuccessRule, VolumeMount};
 use crate::pipeline::{ElasticRange, Placement, RetryOn, SizingMode, TriggerRule};
 use crate::quantity::Span;
+use crate::quota::Pool;
 use crate::resources::Resources;
 use crate::search::PlannedSearch;
+use crate::sizing::{AttemptSizing, Kept};
 
 /// What a run is, as expressions see it (`run.id`, `run.date`, ...) and as workers are told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,6 +48,9 @@ pub struct RunPlan {
     pub parameters: JsonMap,
     /// The cluster that it runs on.
     pub cluster: String,
+    /// The place that was chosen for this run alone, instead of its pipeline's.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub place: Option<Pool>,
     /// How many of its jobs may run at the same time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parallelism: Option<u32>,
@@ -203,6 +209,9 @@ pub struct PlannedTask {
     /// How long one attempt may run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout: Option<Span>,
+    /// When one hangs, and what is done about it.
+    #[serde(skip_serializing_if = "is_default", default)]
+    pub hang: HangPolicy,
     /// Larger goes first.
     #[serde(skip_serializing_if = "is_default", default)]
     pub priority: i32,
@@ -247,6 +256,9 @@ pub struct PlannedRole {
     pub replicas: u32,
     /// What each gets.
     pub resources: Resources,
+    /// Which of it sizing leaves alone.
+    #[serde(skip_serializing_if = "is_default", default)]
+    pub kept: Kept,
 }
 
 /// One instance for each element.
@@ -306,6 +318,21 @@ impl PlannedTask {
             let fewest = self.elastic.filter(|_| at == last).map(|range| range.min);
             (&role.resources, fewest.unwrap_or(role.replicas))
         })
+    }
+
+    /// The same task as an attempt gets it.
+    #[must_use]
+    pub fn sized(&self, sizing: &AttemptSizing) -> Self {
+        let mut sized = self.clone();
+        sized.roles.iter_mut().for_each(|role| sizing.apply(&role.name, &mut role.resources));
+        sized
+    }
+
+    /// How many of so many workers are of its elastic role, the last; 0 where none is.
+    #[must_use]
+    pub fn elastic_of(&self, workers: u32) -> u32 {
+        let others: u32 = self.roles.iter().rev().skip(1).map(|role| role.replicas).sum();
+        self.elastic.map_or(0, |_| workers.saturating_sub(others))
     }
 
     /// The search that its instances are trials of.

@@ -1,7 +1,7 @@
 //! Quotas: what each project, and each group of projects, may hold of a pool of machines.
 
+pub mod change;
 pub mod check;
-pub mod effect;
 pub mod held;
 pub mod room;
 pub mod standing;

@@ -10,14 +10,18 @@ use crate::accounting::Account;
 use crate::approval::Decision;
 use crate::clock::Timestamp;
 use crate::executor::Report;
+use crate::hang::{Hang, Known};
 use crate::history::History;
 use crate::ids::{AttemptKey, InstanceIx, RunId, TaskIx};
+use crate::job::Job;
 use crate::lowered::Bindings;
 use crate::model::NewModelVersion;
+use crate::pace::Pace;
 use crate::plan::RunPlan;
 use crate::quota::Pool;
 use crate::resources::Amount;
 use crate::schedule::Cause;
+use crate::sizing::{AttemptSizing, SizingHistory};
 use crate::state::{AttemptState, InstanceState, RunState};
 use crate::usage::UsageSummary;
 
@@ -96,6 +100,9 @@ pub struct InstanceRecord {
     pub report: Report,
     /// What somebody should know, e.g. why an earlier result was not reused.
     pub note: Option<String>,
+    /// Until when it borrows nothing, as it had to give back.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cool_until: Option<Timestamp>,
 }
 
 /// One try at one instance.
@@ -120,6 +127,9 @@ pub struct AttemptRecord {
     pub limits: Vec<String>,
     /// How many workers it has.
     pub workers: u32,
+    /// What it had while it had more workers, or fewer, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub earlier: Vec<Stretch>,
     /// What only submission knew.
     pub bindings: Bindings,
     /// What it used, once it has ended.
@@ -127,6 +137,62 @@ pub struct AttemptRecord {
     /// Whom it is counted for, and where.
     #[serde(default)]
     pub account: Account,
+    /// What its workers get, role by role, and why; none where nothing is sized.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sizing: Option<Box<AttemptSizing>>,
+    /// At which pace its program reports steps; none before it has reported one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pace: Option<Box<Pace>>,
+    /// That it hangs, or did.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hang: Option<Box<Hang>>,
+}
+
+/// What an attempt had until it got workers, or gave some back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// Until when.
+    pub until: Timestamp,
+    /// What it held.
+    pub amount: Amount,
+    /// Parts of cards, as in [`Account::card_parts`].
+    #[serde(skip_serializing_if = "is_none", default)]
+    pub card_parts: u64,
+    /// How many workers it had.
+    pub workers: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_none(parts: &u64) -> bool {
+    *parts == 0
+}
+
+impl AttemptRecord {
+    /// From now on it has the workers that `job` has.
+    pub fn resize(&mut self, job: &Job, bindings: Bindings, now: Timestamp) {
+        // Before its workers run, nothing is counted.
+        if self.state.started_at().is_some() {
+            self.earlier.push(Stretch {
+                until: now,
+                amount: self.amount,
+                card_parts: self.account.card_parts,
+                workers: self.workers,
+            });
+        }
+        self.amount = job.amount();
+        self.cards = job.cards();
+        self.account.card_parts = Account::of(job).card_parts;
+        self.workers = job.workers();
+        self.bindings = bindings;
+    }
+
+    /// When it gave workers back last, if it did.
+    #[must_use]
+    pub fn gave_at(&self) -> Option<Timestamp> {
+        let after = self.earlier.iter().skip(1).map(|stretch| stretch.workers).chain([self.workers]);
+        let shrunk = self.earlier.iter().zip(after).filter(|(before, after)| before.workers > *after);
+        shrunk.last().map(|(before, _)| before.until)
+    }
 }
 
 /// A result that equal later tasks may take.
@@ -202,8 +268,12 @@ pub struct LoadedRun {
     pub instances: Vec<InstanceRecord>,
     /// The attempts that have not ended.
     pub attempts: Vec<AttemptRecord>,
+    /// What attempts that have ended showed of the pattern of instances that have not.
+    pub known: Vec<(TaskIx, InstanceIx, Known)>,
     /// How long the tasks of its pipeline took before.
     pub history: History,
+    /// What the attempts at them used; of a run that sizes nothing by itself, only what its project wants.
+    pub sizing: SizingHistory,
 }
 
 /// What a new run begins with, where it takes results over from an earlier one.
@@ -220,6 +290,8 @@ pub struct TakenOver {
 pub struct Changes {
     /// Runs to be written over.
     pub runs: Vec<RunRecord>,
+    /// Those of them that were queued and begin, with how many of their pipeline may be active at most, on all servers.
+    pub begun: BTreeMap<RunId, u32>,
     /// Expansions to be stored.
     pub expansions: Vec<ExpansionRecord>,
     /// Tasks whose stored expansion is forgotten before anything else is written (run again on demand).

@@ -29,6 +29,9 @@ pub struct ResourceRequest {
     /// Whole cores of its own, not shared with others; `cpu` must then be a whole number.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_exclusive: Option<bool>,
+    /// Whether `cpu` and `memory` stay as they are, whatever earlier attempts used.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pinned: Option<bool>,
 }
 
 /// Graphics cards: exactly one of whole cards, a fraction of one, or an amount of its memory.

@@ -124,6 +124,19 @@ impl WaitReason {
         }
     }
 
+    /// The word for what keeps it waiting, as it is stored.
+    #[must_use]
+    pub fn rule(&self) -> &'static str {
+        match self {
+            Self::Capacity { .. } => "capacity",
+            Self::Behind { .. } => "behind",
+            Self::Quota { .. } => "quota",
+            Self::NamedLimit { .. } => "named_limit",
+            Self::Parallelism { .. } => "parallelism",
+            Self::Decision(_) => "decision",
+        }
+    }
+
     /// The same as data, where a rule of admission is the reason.
     #[must_use]
     pub fn explanation(&self) -> Option<&Explanation> {

@@ -1,9 +1,15 @@
 //! What a worker used: a thinned series while it runs, a summary when it has ended.
 
+use std::collections::BTreeMap;
+use std::io;
+
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
-use crate::quantity::Bytes;
+use crate::executor::BoxFuture;
+use crate::ids::AttemptKey;
+use crate::outcome::WorkerName;
+use crate::quantity::{Bytes, Cpu};
 
 /// One sample of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +20,195 @@ pub struct UsageSample {
     pub cpu_us: u64,
     /// Anonymous plus shared memory; page cache excluded.
     pub memory: Bytes,
+    /// For how long its threads were held back at its limit of CPU so far, in microseconds; where the kernel tells.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub throttled_us: Option<u64>,
+    /// Read from disks so far; where the kernel tells.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub disk_read: Option<Bytes>,
+    /// Written to disks so far; where the kernel tells.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub disk_written: Option<Bytes>,
+    /// For how long one of its processes or more waited for storage so far, in microseconds; where the kernel tells.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub io_wait_us: Option<u64>,
+    /// What its cards do; where it holds some.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cards: Option<CardsSample>,
+}
+
+/// What the cards of a worker do, all of them together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardsSample {
+    /// How many.
+    pub cards: u32,
+    /// For how much of the time they worked, in percent, their mean.
+    pub use_percent: u32,
+    /// Their memory in use.
+    pub memory: Bytes,
+    /// What they draw, in thousandths of a watt; 0 where they do not tell.
+    pub power_mw: u64,
+}
+
+/// What a worker used, over time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerUsage {
+    /// The worker.
+    pub worker: WorkerName,
+    /// In the order in which they were taken.
+    pub samples: Vec<UsageSample>,
+}
+
+/// What can be told of a worker over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quantity {
+    /// Processor time.
+    Cpu,
+    /// How long it was held back at its limit of CPU.
+    Throttled,
+    /// Memory.
+    Memory,
+    /// What it read from disks and wrote to them.
+    Disk,
+    /// What it received and sent.
+    Network,
+    /// How long it waited for storage.
+    Waiting,
+    /// What its cards do.
+    Cards,
+}
+
+impl Quantity {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Throttled => "throttled",
+            Self::Memory => "memory",
+            Self::Disk => "disk",
+            Self::Network => "network",
+            Self::Waiting => "io_wait",
+            Self::Cards => "cards",
+        }
+    }
+}
+
+/// One thing that can be drawn of a worker over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Measure {
+    /// Cores at work.
+    Cpu,
+    /// Cores that its limit held back.
+    Throttled,
+    /// Memory, in bytes.
+    Memory,
+    /// Bytes a second.
+    DiskRead,
+    /// Bytes a second.
+    DiskWritten,
+    /// Bytes a second.
+    NetworkReceived,
+    /// Bytes a second.
+    NetworkSent,
+    /// For how much of the time something of it waited for storage, in percent.
+    IoWait,
+    /// For how much of the time its cards worked, in percent, their mean.
+    CardUse,
+    /// The memory in use of its cards together, in bytes.
+    CardMemory,
+    /// What its cards draw together, in watts.
+    CardPower,
+}
+
+impl Measure {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 11] = [
+        Self::Cpu,
+        Self::Throttled,
+        Self::Memory,
+        Self::DiskRead,
+        Self::DiskWritten,
+        Self::NetworkReceived,
+        Self::NetworkSent,
+        Self::IoWait,
+        Self::CardUse,
+        Self::CardMemory,
+        Self::CardPower,
+    ];
+
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Throttled => "throttled",
+            Self::Memory => "memory",
+            Self::DiskRead => "disk_read",
+            Self::DiskWritten => "disk_written",
+            Self::NetworkReceived => "network_received",
+            Self::NetworkSent => "network_sent",
+            Self::IoWait => "io_wait",
+            Self::CardUse => "card_use",
+            Self::CardMemory => "card_memory",
+            Self::CardPower => "card_power",
+        }
+    }
+
+    /// The word for its unit.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Cpu | Self::Throttled => "cores",
+            Self::Memory | Self::CardMemory => "bytes",
+            Self::DiskRead | Self::DiskWritten | Self::NetworkReceived | Self::NetworkSent => {
+                "bytes_per_second"
+            }
+            Self::IoWait | Self::CardUse => "percent",
+            Self::CardPower => "watts",
+        }
+    }
+
+    /// What it tells of.
+    #[must_use]
+    pub fn quantity(self) -> Quantity {
+        match self {
+            Self::Cpu => Quantity::Cpu,
+            Self::Throttled => Quantity::Throttled,
+            Self::Memory => Quantity::Memory,
+            Self::DiskRead | Self::DiskWritten => Quantity::Disk,
+            Self::NetworkReceived | Self::NetworkSent => Quantity::Network,
+            Self::IoWait => Quantity::Waiting,
+            Self::CardUse | Self::CardMemory | Self::CardPower => Quantity::Cards,
+        }
+    }
+}
+
+/// A moment, in seconds since the epoch, and a value then.
+pub type Point = [f64; 2];
+
+/// What a worker used, as lines that can be drawn: what nobody tells has none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorkerLines {
+    /// The worker: `<role>-<index>`, or what is known of its name.
+    pub worker: String,
+    /// The points of each measure, in their order. A rate stands at the end of what it is the mean of.
+    pub lines: BTreeMap<Measure, Vec<Point>>,
+    /// The memory of its cards together, in bytes; absent where that is not known.
+    pub card_memory: Option<f64>,
+}
+
+/// Reads what workers use over time: an optional capability of executors.
+pub trait UsageSeries: Send + Sync {
+    /// What each worker of an attempt used so far, by role and index; none when no worker has begun, or when it is not kept
+    /// any more.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn series<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<WorkerUsage>>>;
+
+    /// What this cluster never tells of a worker.
+    fn never_told(&self) -> &'static [Quantity];
 }
 
 /// What a worker, or all workers of an attempt together, used.
@@ -26,6 +221,70 @@ pub struct UsageSummary {
     /// The kernel's own maximum, page cache included, where it keeps one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kernel_peak_memory: Option<Bytes>,
+    /// The processing power that it did not go beyond in 19 of 20 seconds, where samples were taken; of an attempt, the busiest
+    /// worker's.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu_high: Option<Cpu>,
+    /// In how many of a thousand of the scheduler's periods it was held back by its limit, where the kernel tells; of an
+    /// attempt, the worker's that was held back most.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub throttled: Option<u32>,
+}
+
+/// What the largest worker of a role used.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoleUsage {
+    /// The role.
+    pub role: String,
+    /// The peak of anonymous plus shared memory.
+    pub peak_memory: Bytes,
+    /// The processing power, on average over its run time.
+    pub cpu: Cpu,
+    /// The processing power that it did not go beyond in 19 of 20 seconds.
+    pub cpu_high: Cpu,
+    /// In how many of a thousand of the scheduler's periods it was held back by its limit.
+    #[serde(default)]
+    pub throttled: u32,
+}
+
+impl RoleUsage {
+    /// Of one worker that ran for so many microseconds.
+    #[must_use]
+    pub fn of_worker(role: &str, usage: &UsageSummary, micros: u64) -> Self {
+        let mean = Cpu(usage.cpu_us.saturating_mul(1000) / micros.max(1));
+        Self {
+            role: role.to_owned(),
+            peak_memory: usage.peak_memory,
+            cpu: mean,
+            cpu_high: usage.cpu_high.unwrap_or_default().max(mean),
+            throttled: usage.throttled.unwrap_or(0),
+        }
+    }
+
+    /// The larger of both, in everything.
+    #[must_use]
+    pub fn largest(self, other: &Self) -> Self {
+        Self {
+            role: self.role,
+            peak_memory: self.peak_memory.max(other.peak_memory),
+            cpu: self.cpu.max(other.cpu),
+            cpu_high: self.cpu_high.max(other.cpu_high),
+            throttled: self.throttled.max(other.throttled),
+        }
+    }
+
+    /// Of the workers of all roles, each role once.
+    #[must_use]
+    pub fn by_role(workers: impl Iterator<Item = Self>) -> Vec<Self> {
+        let mut roles: Vec<Self> = Vec::new();
+        for worker in workers {
+            match roles.iter_mut().find(|known| known.role == worker.role) {
+                Some(known) => *known = worker.largest(known),
+                None => roles.push(worker),
+            }
+        }
+        roles
+    }
 }
 
 impl UsageSummary {
@@ -36,6 +295,8 @@ impl UsageSummary {
             cpu_us: self.cpu_us.saturating_add(other.cpu_us),
             peak_memory: self.peak_memory.max(other.peak_memory),
             kernel_peak_memory: self.kernel_peak_memory.max(other.kernel_peak_memory),
+            cpu_high: self.cpu_high.max(other.cpu_high),
+            throttled: self.throttled.max(other.throttled),
         }
     }
 }

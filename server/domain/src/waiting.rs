@@ -54,12 +54,23 @@ pub struct Explanation {
     pub holders: Vec<Holder>,
     /// How many jobs of the same pool are before it in the order.
     pub ahead: u32,
-    /// The job that it must not delay.
+    /// The job that it must not delay, or must not share its node with.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub behind: Option<String>,
+    pub head: Option<Head>,
     /// When it may start, where that was estimated.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub start: Option<StartEstimate>,
+}
+
+/// A job that another must not delay. Whoever may not see its project is not told its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// Its attempt's key.
+    pub key: String,
+    /// What a person calls it: its task.
+    pub name: String,
+    /// Its project.
+    pub project: String,
 }
 
 /// One resource of which there is too little.
@@ -75,6 +86,9 @@ pub struct Shortage {
     /// How much is guaranteed to its project there.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub guaranteed: Option<u64>,
+    /// How much its project holds there beyond that.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub borrowed: Option<u64>,
     /// How much whoever the rule concerns may hold, or the pool has.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limit: Option<u64>,
@@ -123,7 +137,7 @@ impl Explanation {
     /// Whether another explanation tells a person the same: amounts and estimates that move are not worth being stored.
     #[must_use]
     pub fn tells_the_same(&self, other: &Self) -> bool {
-        let key = |one: &Self| (one.rule, one.queue.clone(), one.named.clone(), one.behind.clone());
+        let key = |one: &Self| (one.rule, one.queue.clone(), one.named.clone(), one.head.clone());
         let holders = |one: &Self| one.holders.iter().map(|holder| holder.key.clone()).collect::<Vec<_>>();
         key(self) == key(other) && holders(self) == holders(other)
     }
@@ -140,6 +154,7 @@ mod tests {
             asked: 8,
             free: 2,
             guaranteed: None,
+            borrowed: None,
             limit: Some(16),
             held: 14,
         };
@@ -151,7 +166,7 @@ mod tests {
             shortages: vec![shortage],
             holders: Vec::new(),
             ahead: 3,
-            behind: None,
+            head: None,
             start: Some(StartEstimate { p50: Timestamp(1), p90: Timestamp(2) }),
         };
         let text = serde_json::to_string(&explanation).unwrap();

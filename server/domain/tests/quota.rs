@@ -1,4 +1,4 @@
-//! Quotas: edits, how queues stand, and who is affected.
+//! Quotas: edits, and how queues stand.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 
 use cubeloom_domain::executor::{GpuFacts, NodeFacts};
 use cubeloom_domain::quota::check::{Edit, Fault, FaultKind, faults};
-use cubeloom_domain::quota::effect::{Effect, Scene, effect};
 use cubeloom_domain::quota::held::Job;
 use cubeloom_domain::quota::room::{Room, Rooms};
 use cubeloom_domain::quota::standing::shares;
@@ -232,35 +231,6 @@ fn in_a_group_its_own_lend_first() {
     assert_eq!(numbers(project("a")), (4, 0));
     assert_eq!(numbers(project("b")), (0, 3));
     assert_eq!(numbers(project("c")), (0, 1));
-}
-
-fn effect_of(tree: &[QueueRecord], after: &[QueueRecord], running: &[Job], waiting: &[Job]) -> Effect {
-    effect(Scene { rooms: &rooms(), running, waiting }, tree, after)
-}
-
-#[test]
-fn cards_that_are_moved_are_given_back_by_the_newest_and_let_who_waits_start() {
-    let tree = [queue(project("a"), None, guaranteed(8)), queue(project("b"), None, Quota::default())];
-    let moved = [queue(project("a"), None, guaranteed(4)), queue(project("b"), None, guaranteed(4))];
-    let running = [job(1, "a", 4), job(2, "a", 2), job(3, "a", 2)];
-    let waiting = [job(4, "b", 3)];
-    let found = effect_of(&tree, &moved, &running, &waiting);
-    assert_eq!((found.give_back, found.start), ([1, 2].into(), [0].into()));
-    // Nobody waits: nobody gives anything back.
-    assert_eq!(effect_of(&tree, &moved, &running, &[]), Effect::default());
-    // One card would do: the newest job alone.
-    let found = effect_of(&tree, &moved, &running, &[job(4, "b", 1)]);
-    assert_eq!((found.give_back, found.start), ([2].into(), [0].into()));
-}
-
-#[test]
-fn a_lower_limit_leaves_the_newest_over_it_and_a_higher_one_lets_start() {
-    let (tight, wide) = ([queue(project("a"), None, limited(2))], [queue(project("a"), None, limited(6))]);
-    let running = [job(1, "a", 2), job(2, "a", 3)];
-    let found = effect_of(&wide, &tight, &running, &[job(3, "a", 1)]);
-    assert_eq!((found.over, found.wait), ([1].into(), [0].into()));
-    let found = effect_of(&tight, &wide, &running[..1], &[job(3, "a", 1), job(4, "a", 9)]);
-    assert_eq!((found.start, found.give_back), ([0].into(), [].into()));
 }
 
 /// An edit of one of a few queues: where it is, and what it has; none: it is taken away.

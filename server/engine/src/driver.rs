@@ -12,19 +12,24 @@ use cubeloom_domain::clusters::{Clusters, RUNS};
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::{Event, Executor, Observation, Observer};
 use cubeloom_domain::failpoint;
+use cubeloom_domain::hang::WorkerStack;
+use cubeloom_domain::measure::PassPart;
+use cubeloom_domain::nodes::{NodeAside, NodeRule};
 use cubeloom_domain::record::{Changes, RunRecord};
 use cubeloom_domain::state::RunState;
-use cubeloom_domain::{Clock, RunId, Timestamp};
+use cubeloom_domain::{AttemptKey, Clock, RunId, Timestamp};
 use cubeloom_store::{Lease, Store, StoreError};
 use thiserror::Error;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
+use tracing::Instrument;
 
-use crate::cache::{self, Roots};
+use crate::apply::{withhold, without};
 use crate::copies::Copies;
-use crate::core::{Action, Answer, Core, Demand};
-use crate::prepare;
+use crate::core::{Action, Answer, Core, Demand, Tally};
+use crate::counted::Counted;
+use crate::handle::Handle;
+use crate::told;
 
 /// How many reports one pass takes at the most; more would delay what the first of them lead to.
 const REPORTS_A_PASS: usize = 4096;
@@ -34,6 +39,8 @@ const RUNS_A_LOOK: usize = 1000;
 const LATER: Duration = Duration::from_millis(50);
 /// How long to wait before a commit that failed is tried again.
 const COMMIT_AGAIN: Duration = Duration::from_millis(200);
+/// For how long after its start what an earlier server of the same name had sent to the database may still be done there.
+const LAST_WORDS: Duration = Duration::from_secs(60);
 /// Of how many failed commits in a row one is logged: one in ten seconds.
 const FAILURES_A_LINE: u32 = 50;
 
@@ -47,6 +54,8 @@ pub struct EngineConfig {
     pub lease: Duration,
     /// How often to look for runs and wishes whose wake-up was lost.
     pub period: Duration,
+    /// When nodes are set aside.
+    pub nodes: NodeRule,
     /// The times by which jobs are let in. Its `grace` is the time between TERM and KILL of every stop.
     pub sharing: Settings,
     /// Copies of pipelines' folders, one a digest.
@@ -63,60 +72,20 @@ pub enum EngineError {
     Start(#[source] StoreError),
 }
 
-/// A running engine.
-pub struct Handle {
-    stop: watch::Sender<bool>,
-    wake: mpsc::UnboundedSender<Message>,
-    events: broadcast::Sender<RunEvent>,
-    task: JoinHandle<()>,
-}
-
-impl Handle {
-    /// Asks the engine to look at the store now.
-    pub fn wake(&self) {
-        let _ = self.wake.send(Message::Look);
-    }
-
-    /// What happens from now on.
-    pub fn events(&self) -> broadcast::Receiver<RunEvent> {
-        self.events.subscribe()
-    }
-
-    /// The desk of a cluster as it is now, or was a moment ago where it is large: a copy, to be asked what would be. `None`
-    /// where the engine knows no such cluster, or has ended.
-    pub async fn desk(&self, cluster: &str) -> Option<Arc<Desk>> {
-        let (reply, answer) = oneshot::channel();
-        self.wake.send(Message::Desk(cluster.to_owned(), reply)).ok()?;
-        answer.await.ok().flatten()
-    }
-
-    /// Ends the engine after its present pass and gives its leases back. Jobs go on.
-    pub async fn stop(self) {
-        let _ = self.stop.send(true);
-        let _ = self.task.await;
-    }
-
-    /// Ends the engine at whatever it is doing, as a crash would. Its leases stay.
-    pub async fn abort(self) {
-        self.task.abort();
-        let _ = self.task.await;
-    }
-
-    /// Whether the engine has ended by itself, which it does not unless it panicked.
-    pub fn is_finished(&self) -> bool {
-        self.task.is_finished()
-    }
-}
-
-enum Message {
+/// What reaches the loop.
+pub(crate) enum Message {
     Observed(Observation),
     Answered(Box<Answer>),
     Prepared(RunId, Result<(), String>),
+    /// What the workers of an attempt that hangs are at.
+    LookedAt(AttemptKey, Vec<WorkerStack>),
     Look,
     /// More jobs could start than one pass starts.
     Admit,
     /// Somebody wants a copy of a cluster's desk.
     Desk(String, oneshot::Sender<Option<Arc<Desk>>>),
+    /// Somebody wants to know how many of what there are.
+    Tally(oneshot::Sender<Arc<Tally>>),
 }
 
 /// Passes reports on into the engine's channel.
@@ -130,21 +99,25 @@ impl Observer for Reports {
 
 /// The engine.
 pub struct Engine {
-    config: EngineConfig,
-    store: Store,
-    clock: Arc<dyn Clock>,
-    clusters: Clusters,
+    pub(crate) config: EngineConfig,
+    pub(crate) store: Store,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) clusters: Clusters,
     /// Starts the runs of other pipelines that tasks want.
     runs: Option<Arc<dyn Executor>>,
     core: Core,
     lease: Lease,
     renew_at: Timestamp,
+    began: Instant,
     /// The wishes of this pass: not fulfilled for a run that turns out to be another server's.
     wished: Vec<(RunId, i64)>,
     /// Until when changes that are not urgent wait for others.
     store_by: Option<Instant>,
     desks: Copies,
-    sender: mpsc::UnboundedSender<Message>,
+    counted: Counted,
+    /// When the last pass ended.
+    passed: watch::Sender<Instant>,
+    pub(crate) sender: mpsc::UnboundedSender<Message>,
     events: broadcast::Sender<RunEvent>,
 }
 
@@ -165,6 +138,7 @@ impl Engine {
         let (events, _) = broadcast::channel(4096);
         let (stop, stopping) = watch::channel(false);
         store.release_all(&config.owner).await.map_err(EngineError::Start)?;
+        let (passed, last_pass) = watch::channel(Instant::now());
         let lease = Lease { owner: config.owner.clone() };
         let settings = config.sharing.clone();
         let mut engine = Self {
@@ -176,15 +150,18 @@ impl Engine {
             core: Core::new(settings),
             lease,
             renew_at: Timestamp::default(),
+            began: Instant::now(),
             wished: Vec::new(),
             store_by: None,
             desks: Copies::default(),
+            counted: Counted::default(),
+            passed,
             sender: sender.clone(),
             events: events.clone(),
         };
         engine.join_clusters().await;
         let task = tokio::spawn(engine.run(receiver, stopping));
-        Ok(Handle { stop, wake: sender, events, task })
+        Ok(Handle { stop, wake: sender, events, passed: last_pass, task })
     }
 
     async fn run(mut self, mut receiver: mpsc::UnboundedReceiver<Message>, mut stop: watch::Receiver<bool>) {
@@ -246,28 +223,36 @@ impl Engine {
 
     /// Looks at the clusters and at the store: leases, runs that nobody has, wishes.
     async fn look(&mut self) {
+        let began = Instant::now();
         self.join_clusters().await;
         if let Err(error) = self.try_look().await {
             tracing::warn!(%error, "the database did not answer; looking again soon");
         }
+        told::part(PassPart::Look, began);
     }
 
     async fn try_look(&mut self) -> Result<(), StoreError> {
         let now = self.clock.now();
         let owner = self.config.owner.clone();
-        self.core.set_queues(self.store.queues().await?);
-        self.core.set_limits(self.store.limits().await?);
         if now >= self.renew_at {
             self.renew(now).await?;
         }
+        if self.began.elapsed() < LAST_WORDS {
+            self.release_strays(self.store.led_by(&owner).await?).await?;
+        }
         let mut acquired = self.store.acquire(&owner, now, self.config.lease, RUNS_A_LOOK).await?;
+        // Read after the runs were acquired: what was set before a run was asked for holds for it.
+        self.core.set_queues(self.store.queues().await?);
+        self.core.set_limits(self.store.limits().await?);
+        let aside = self.judge_nodes(now).await?;
+        self.core.set_aside(aside);
         // The oldest first, also in the queue.
         acquired.sort();
         for run in &acquired {
             self.take_run(run, now).await;
         }
-        if !acquired.is_empty() {
-            self.core.start_queued_runs(now);
+        if self.core.has_queued_runs() {
+            self.core.set_runs_elsewhere(self.store.runs_elsewhere(&owner).await?, now);
         }
         self.core.set_held_elsewhere(&self.store.held_elsewhere(&owner).await?, now);
         if self.core.counts_starts() {
@@ -280,6 +265,24 @@ impl Engine {
             self.core.wish(wish, now);
         }
         Ok(())
+    }
+
+    /// Sets nodes aside through which attempts have failed lately; all that are.
+    async fn judge_nodes(&self, now: Timestamp) -> Result<Vec<NodeAside>, StoreError> {
+        let rule = &self.config.nodes;
+        let failures = self.store.node_failures(now.minus(rule.within)).await?;
+        let mut aside = self.store.nodes_aside().await?;
+        for one in rule.judge(&failures, &aside, &self.core.node_counts(), now) {
+            tracing::warn!(
+                cluster = one.of.cluster,
+                node = one.of.node,
+                why = one.why.sentence(),
+                "a node is set aside"
+            );
+            self.store.set_node_aside(&one, None).await?;
+            aside.push(one);
+        }
+        Ok(aside)
     }
 
     /// Prolongs the leases, well before they expire.
@@ -295,9 +298,14 @@ impl Engine {
             self.core.forget(&lost);
             self.core.start_queued_runs(now);
         }
-        // A run that could not be loaded, or given back when it had ended, would stay leased and unattended.
-        let strays: Vec<RunId> = held.into_iter().filter(|run| !self.core.has(run)).collect();
-        self.store.release(&self.config.owner, &strays).await
+        self.release_strays(held).await
+    }
+
+    /// Gives up those that are led in this server's name and not by it: a run that could not be loaded, or given back when
+    /// it had ended, or that the server before took with its last statement, would stay leased and unattended.
+    async fn release_strays(&self, led: Vec<RunId>) -> Result<(), StoreError> {
+        let strays: Vec<RunId> = led.into_iter().filter(|run| !self.core.has(run)).collect();
+        if strays.is_empty() { Ok(()) } else { self.store.release(&self.config.owner, &strays).await }
     }
 
     async fn take_run(&mut self, run: &RunId, now: Timestamp) {
@@ -328,15 +336,27 @@ impl Engine {
         }
     }
 
-    /// One pass over what was reported. Breaks when the engine was told to stop before it could store what happened:
-    /// the next server finds that out again.
+    /// One pass, with all that is told of it.
     async fn pass(
         &mut self,
         messages: &mut Vec<Message>,
         stop: &mut watch::Receiver<bool>,
     ) -> ControlFlow<()> {
-        let now = self.clock.now();
-        let mut asked = Vec::new();
+        let span = tracing::debug_span!("pass", reports = messages.len());
+        let flow = self.take(messages, stop).instrument(span).await;
+        self.passed.send_replace(Instant::now());
+        flow
+    }
+
+    /// One pass over what was reported. Breaks when the engine was told to stop before it could store what happened:
+    /// the next server finds that out again.
+    async fn take(
+        &mut self,
+        messages: &mut Vec<Message>,
+        stop: &mut watch::Receiver<bool>,
+    ) -> ControlFlow<()> {
+        let (now, began) = (self.clock.now(), Instant::now());
+        let (mut asked, mut counting) = (Vec::new(), Vec::new());
         for message in messages.drain(..) {
             match message {
                 Message::Observed(observation) => {
@@ -344,32 +364,45 @@ impl Engine {
                     self.core.observe(observation, now);
                 }
                 Message::Answered(answer) => self.core.answer(*answer, now),
+                Message::LookedAt(key, stacks) => self.core.looked_at(&key, stacks, now),
                 Message::Prepared(run, result) => self.core.prepared(&run, result, now),
                 Message::Look | Message::Admit => {}
                 Message::Desk(cluster, reply) => asked.push((cluster, reply)),
+                Message::Tally(reply) => counting.push(reply),
             }
         }
         self.core.tick(now);
         if self.core.admit(now) {
             let _ = self.sender.send(Message::Admit);
         }
+        told::part(PassPart::Decide, began);
         for (cluster, reply) in asked {
             let _ = reply.send(self.desks.of(&self.core, &cluster));
+        }
+        for reply in counting {
+            let _ = reply.send(self.counted.of(Instant::now(), || self.core.tally()));
         }
         if !self.is_time_to_store() {
             return ControlFlow::Continue(());
         }
         let (changes, mut actions) = self.core.take_output();
         if !changes.is_empty() {
+            let began = Instant::now();
             match self.commit(changes, &mut actions, stop).await {
-                Some(stored) => self.publish(stored),
+                Some(stored) => {
+                    told::part(PassPart::Commit, began);
+                    told::ends(&stored);
+                    self.publish(stored);
+                }
                 None => return ControlFlow::Break(()),
             }
         }
         self.wished.clear();
+        let began = Instant::now();
         for action in actions {
             self.apply(action);
         }
+        told::part(PassPart::Apply, began);
         ControlFlow::Continue(())
     }
 
@@ -403,15 +436,9 @@ impl Engine {
                     failpoint::hit("engine.commit.after");
                     return Some(changes);
                 }
-                Err(StoreError::LeaseLost(run)) => {
-                    tracing::warn!(%run, "another server holds this run now");
-                    self.core.forget(&run);
-                    self.core.start_queued_runs(self.clock.now());
-                    without(&mut changes, &run);
-                    changes
-                        .wishes
-                        .retain(|id| !self.wished.iter().any(|(of, wish)| *of == run && wish == id));
-                    withhold(actions, &run);
+                Err(StoreError::LeaseLost(run)) => self.lost(&run, &mut changes, actions),
+                Err(StoreError::TooManyActive(run)) => {
+                    self.held_back(&run, &mut changes, actions).await;
                 }
                 Err(error) => {
                     if failures.is_multiple_of(FAILURES_A_LINE) {
@@ -425,6 +452,27 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// Another server leads a run: it is forgotten, and with it what was decided about it.
+    fn lost(&mut self, run: &RunId, changes: &mut Changes, actions: &mut Vec<Action>) {
+        tracing::warn!(%run, "another server holds this run now");
+        self.take_back(run, changes, actions);
+        self.core.start_queued_runs(self.clock.now());
+    }
+
+    /// A run cannot begin yet, as others of its pipeline run on other servers: it is queued as before.
+    async fn held_back(&mut self, run: &RunId, changes: &mut Changes, actions: &mut Vec<Action>) {
+        tracing::debug!(%run, "another server was first to let a run of this pipeline begin");
+        self.take_back(run, changes, actions);
+        self.take_run(run, self.clock.now()).await;
+    }
+
+    fn take_back(&mut self, run: &RunId, changes: &mut Changes, actions: &mut Vec<Action>) {
+        self.core.forget(run);
+        without(changes, run);
+        changes.wishes.retain(|id| !self.wished.iter().any(|(of, wish)| of == run && wish == id));
+        withhold(actions, run);
     }
 
     fn publish(&self, changes: Changes) {
@@ -446,55 +494,14 @@ impl Engine {
         let event = match &observation.event {
             Event::Preparing(what) => RunEvent::Preparing(observation.key.clone(), what.clone()),
             Event::Progress(progress) => RunEvent::Progress(observation.key.clone(), *progress),
-            Event::Started { .. } | Event::Measured(_) | Event::Ended(_) | Event::NotFound => return,
+            Event::Started { .. }
+            | Event::Paced(_)
+            | Event::Measured(_)
+            | Event::Resized { .. }
+            | Event::Ended(_)
+            | Event::NotFound => return,
         };
         let _ = self.events.send(event);
-    }
-
-    /// Performs one action. What it brings is reported, and taken by a later pass.
-    fn apply(&self, action: Action) {
-        let grace = self.config.sharing.grace;
-        match action {
-            Action::Submit(executor, submission) => {
-                failpoint::hit("engine.submit.before");
-                tokio::spawn(async move { executor.submit(submission).await });
-            }
-            Action::Adopt(executor, submission, stop) => {
-                tokio::spawn(async move {
-                    let key = submission.job.key.clone();
-                    executor.adopt(submission).await;
-                    if let Some(cause) = stop {
-                        executor.cancel(&key, cause, grace).await;
-                    }
-                });
-            }
-            Action::Cancel(executor, key, cause) => {
-                failpoint::hit("engine.cancel.before");
-                tokio::spawn(async move { executor.cancel(&key, cause, grace).await });
-            }
-            Action::Release(executor, key) => executor.release(&key),
-            Action::LookUp(look_up) => {
-                let (store, sender, now) = (self.store.clone(), self.sender.clone(), self.clock.now());
-                let roots =
-                    Roots { code: self.config.code.clone(), workspace: self.config.workspace.clone() };
-                tokio::spawn(async move {
-                    let answer = cache::answer(&store, &roots, look_up, now).await;
-                    let _ = sender.send(Message::Answered(Box::new(answer)));
-                });
-            }
-            Action::Prepare(preparation) => {
-                let (sender, workspace) = (self.sender.clone(), self.config.workspace.clone());
-                tokio::spawn(async move {
-                    let run = preparation.run.clone();
-                    let result = prepare::fill(&workspace, preparation).await;
-                    let _ = sender.send(Message::Prepared(run, result));
-                });
-            }
-            Action::Finished(run) => {
-                let (store, owner) = (self.store.clone(), self.config.owner.clone());
-                tokio::spawn(async move { store.release(&owner, &[run]).await });
-            }
-        }
     }
 }
 
@@ -504,31 +511,4 @@ async fn at(moment: Option<Instant>) {
         Some(moment) => sleep_until(moment).await,
         None => std::future::pending().await,
     }
-}
-
-/// Drops what was to be done about a run after its changes were stored, which they were not.
-fn withhold(actions: &mut Vec<Action>, run: &RunId) {
-    actions.retain(|action| match action {
-        Action::Submit(executor, submission) if submission.job.key.run == *run => {
-            executor.release(&submission.job.key);
-            false
-        }
-        Action::Adopt(_, submission, _) => submission.job.key.run != *run,
-        Action::Cancel(_, key, _) => key.run != *run,
-        Action::Submit(..)
-        | Action::Release(..)
-        | Action::LookUp(_)
-        | Action::Prepare(_)
-        | Action::Finished(_) => true,
-    });
-}
-
-/// Drops what belongs to a run.
-fn without(changes: &mut Changes, run: &RunId) {
-    changes.runs.retain(|record| record.id != *run);
-    changes.expansions.retain(|record| record.run != *run);
-    changes.unexpanded.retain(|(id, _)| id != run);
-    changes.instances.retain(|record| record.run != *run);
-    changes.attempts.retain(|record| record.key.run != *run);
-    changes.cache.retain(|entry| entry.run != *run);
 }

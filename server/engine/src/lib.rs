@@ -3,12 +3,18 @@
 //! [`driver`] owns the loop and everything that waits; [`core`] holds the leased runs in memory and turns what was
 //! observed into changes and actions; [`decide`] has the policies, one a file, pure.
 
+mod apply;
 mod cache;
 mod copies;
 mod core;
+mod counted;
 mod decide;
 mod driver;
+mod handle;
 mod prepare;
+mod told;
 
+pub use core::{Queue, Tally};
 pub use cubeloom_admission::Settings as Sharing;
-pub use driver::{Engine, EngineConfig, EngineError, Handle};
+pub use driver::{Engine, EngineConfig, EngineError};
+pub use handle::Handle;

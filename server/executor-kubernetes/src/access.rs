@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use kube::client::ClientBuilder;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use thiserror::Error;
+
+use crate::measured::Measured;
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -97,11 +100,11 @@ impl Access {
         outside(&config).map_or(Ok(()), |what| Err(AccessError::Outside(what)))
     }
 
-    /// A client. Nothing is asked of the cluster yet.
+    /// A client, for the cluster of this name. Nothing is asked of it yet.
     ///
     /// # Errors
     /// Why it cannot be reached like this.
-    pub async fn client(&self) -> Result<Client, AccessError> {
+    pub async fn client(&self, cluster: &str) -> Result<Client, AccessError> {
         self.check()?;
         let mut config = match self {
             Self::InCluster => {
@@ -116,7 +119,9 @@ impl Access {
         config.connect_timeout = Some(CONNECT);
         // Whoever asks tries again by itself: it says so meanwhile, and the pace slows down.
         config.default_retry = false;
-        Client::try_from(config).map_err(|error| AccessError::Unreadable(error.to_string()))
+        let builder = ClientBuilder::try_from(config);
+        let builder = builder.map_err(|error| AccessError::Unreadable(error.to_string()))?;
+        Ok(builder.with_layer(&Measured::new(cluster)).build())
     }
 }
 

@@ -12,7 +12,7 @@ use cubeloom_domain::executor::{Ended, Event};
 use cubeloom_domain::job::{DEFAULT_GRACE, Job};
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
 use cubeloom_domain::usage::UsageSummary;
-use cubeloom_workers::outputs::Tails;
+use cubeloom_workers::tails::Tails;
 use cubeloom_workers::{logs, mask, outputs as reported};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -25,6 +25,7 @@ use crate::folders::{DONE, LOG};
 use crate::follow::Following;
 use crate::judge::{self, Blame};
 use crate::objects::{Named, Names};
+use crate::present::Present;
 use crate::roots::{self, Cause};
 use crate::submit::{Parcel, Submitted, Submitting};
 use crate::watch::watch_namespace;
@@ -84,11 +85,12 @@ struct Going {
     failed_since: Option<Instant>,
     followed: HashSet<String>,
     /// Pods that are not to be taken.
-    kept: HashSet<String>,
+    kept: elastic::Marked,
     followers: JoinSet<()>,
     /// How many bytes of logs were read.
     read: Arc<AtomicU64>,
     tails: Tails,
+    present: Present,
 }
 
 /// What follows from a look.
@@ -115,10 +117,11 @@ impl Attempt {
             obstacle_since: None,
             failed_since: None,
             followed: HashSet::new(),
-            kept: HashSet::new(),
+            kept: elastic::Marked::default(),
             followers: JoinSet::new(),
             read: Arc::default(),
             tails: Tails::new(self.known.job.watches.clone()),
+            present: Present::default(),
         };
         if let Some(ended) = self.see_through(&mut going, begin).await {
             self.mark_logs();
@@ -233,7 +236,7 @@ impl Attempt {
     fn take_in(&self, going: &mut Going) -> Next {
         let seen = self.cluster.look(&going.name);
         self.follow_logs(going, &seen);
-        elastic::keep_first(&self.cluster, &going.name.0, &self.known.job, &seen, &mut going.kept);
+        elastic::keep_first(&self.cluster, &going.name.0, &self.known.job, &seen, &going.kept);
         self.look(going, &seen)
     }
 
@@ -306,6 +309,9 @@ impl Attempt {
             going.suspended = suspended;
             let note = if suspended { "suspended: its workers are gone until it is resumed" } else { "" };
             self.cluster.report(&self.known.job.key, Event::Preparing(note.into()));
+            going.tails.suspend(suspended, self.cluster.clock.now());
+            // Told at once: whoever suspends it does not want it started again as it hangs.
+            self.tell_progress(going);
         }
         if suspended {
             self.cluster.board.forget_gone(&going.name);
@@ -385,6 +391,8 @@ impl Attempt {
     async fn put_together(&mut self, going: &mut Going, mut outcome: Outcome) -> Ended {
         stop::forget_secrets(&self.cluster, &self.names, &self.known.job).await;
         self.read_logs(going).await;
+        // What it said last is told before its end is.
+        self.tell_progress(going);
         let (cluster, known) = (Arc::clone(&self.cluster), self.known.clone());
         let told = self.cluster.look(&going.name).notices();
         let report = self.cluster.on_disk(move || {
@@ -404,6 +412,10 @@ impl Attempt {
         {
             let log = self.cluster.folders.worker(&job.key, worker).join(LOG);
             *last_lines = logs::tail(&log, LAST_LINES).unwrap_or_default();
+            if last_lines.is_empty() {
+                let seen = self.cluster.look(&going.name);
+                *last_lines = judge::last_words(&seen, worker, &self.known.masks, LAST_LINES);
+            }
         }
         let (started_at, ended_at) = judge::times(&self.cluster.look(&going.name));
         Ended {
@@ -412,6 +424,7 @@ impl Attempt {
             ended_at: ended_at.unwrap_or_else(|| self.cluster.clock.now()),
             report,
             usage: UsageSummary::default(),
+            roles: Vec::new(),
         }
     }
 
@@ -430,8 +443,8 @@ impl Attempt {
 
     fn never_ran(&self, outcome: Outcome) -> Ended {
         let ended_at = self.cluster.clock.now();
-        let (report, usage) = Default::default();
-        Ended { outcome, started_at: None, ended_at, report, usage }
+        let (report, usage, roles) = Default::default();
+        Ended { outcome, started_at: None, ended_at, report, usage, roles }
     }
 
     /// Follows the logs of pods that have begun.
@@ -465,17 +478,21 @@ impl Attempt {
     }
 
     fn tell_progress(&self, going: &mut Going) {
-        if going.started.is_none() {
-            return;
-        }
+        let Some(began) = going.started else { return };
         let job = &self.known.job;
         let file = |worker: WorkerName| self.cluster.folders.outputs(&job.project, &job.key, &worker);
-        let news = going.tails.read(outputs::workers(job).map(file));
+        let seen = self.cluster.look(&going.name);
+        let news = going.tails.read(outputs::workers(job).map(file), began, self.cluster.clock.now());
+        // Afterwards: what was there to read is of those that were there before.
+        going.present.follow(&seen, outputs::workers(job), &mut going.tails);
         for metric in news.measured {
             self.cluster.report(&job.key, Event::Measured(metric));
         }
         if let Some(progress) = news.progress {
             self.cluster.report(&job.key, Event::Progress(progress));
+        }
+        if let Some(pace) = news.pace {
+            self.cluster.report(&job.key, Event::Paced(Box::new(pace)));
         }
     }
 }

@@ -6,14 +6,12 @@ use kube::Api;
 use kube::api::ListParams;
 
 use cubeloom_domain::Timestamp;
+use cubeloom_domain::monitoring::is_of_the_card;
 use cubeloom_workers::ends::End;
 
 use crate::cluster::Cluster;
 use crate::pods::{PodState, PodView, moment};
 
-/// XIDs that a program's own mistake brings about, as NVIDIA's device plugin counts them (`ignoredXids` of its
-/// `internal/rm/health.go`): exceptions, page faults, what is cleaned up after a program was ended, timeouts of its own.
-const OF_PROGRAMS: [u32; 6] = [13, 31, 43, 45, 68, 109];
 /// How much earlier than the worker began its card may have been reported, in microseconds: clocks differ.
 const SLACK: i64 = 10_000_000;
 /// The namespace of what is told of nodes, which are in none.
@@ -49,7 +47,7 @@ fn xid(text: &str) -> Option<u32> {
         digits.parse().ok()
     };
     let found: Option<u32> = lower.match_indices("xid").find_map(|(at, _)| after(at));
-    found.filter(|xid| !OF_PROGRAMS.contains(xid))
+    found.filter(|xid| is_of_the_card(*xid))
 }
 
 /// The card that a node says it has lost.

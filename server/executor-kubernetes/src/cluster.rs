@@ -13,12 +13,14 @@ use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::JoinError;
 
 use crate::access::AccessError;
+use crate::aside::Aside;
 use crate::board::{Board, JobName, Seen};
 use crate::cards::Trouble;
 use crate::config::KubernetesConfig;
 use crate::error::{Refused, pause};
 use crate::folders::Folders;
 use crate::pace::Pace;
+use crate::queues::Mirror;
 use crate::standing::Watched;
 use crate::watch::Watches;
 
@@ -66,6 +68,10 @@ pub struct Cluster {
     pub board: Board,
     /// What is watched.
     pub watches: Watches,
+    /// The tree of quotas, as its queues.
+    pub queues: Mirror,
+    /// The nodes that are set aside.
+    pub aside: Aside,
     /// What it has.
     pub facts: RwLock<Facts>,
     /// How many requests may be under way.
@@ -90,6 +96,8 @@ impl Cluster {
         Self {
             folders: Folders::new(&config),
             standing: Watched::new(&config.name, Arc::clone(&clock)),
+            queues: Mirror::new(&config),
+            aside: Aside::default(),
             config,
             clock,
             observer: OnceLock::new(),
@@ -112,7 +120,7 @@ impl Cluster {
         let mut tries = 0;
         loop {
             let made: Result<&Client, AccessError> =
-                self.client.get_or_try_init(|| self.config.access.client()).await;
+                self.client.get_or_try_init(|| self.config.access.client(&self.config.name)).await;
             match made {
                 Ok(client) => return client.clone(),
                 Err(error) => {

@@ -3,7 +3,7 @@
 //! alone, so its pod is marked when it is there.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cubeloom_domain::job::Job;
 use k8s_openapi::api::core::v1::Pod;
@@ -13,36 +13,87 @@ use serde_json::json;
 
 use crate::board::Seen;
 use crate::cluster::Cluster;
+use crate::error::Refused;
 
 /// Pods with this annotation are not taken: `volcano.sh/volcano`, `PodPreemptable` of its `pkg/apis/scheduling`.
 const PREEMPTABLE: &str = "volcano.sh/preemptable";
 
+/// The pods of one attempt that are marked, or are being marked, by uid.
+#[derive(Clone, Default)]
+pub struct Marked(Arc<Mutex<HashSet<String>>>);
+
+impl Marked {
+    fn lock(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a pod is to be marked now. Until the answer has come it is not asked for again.
+    fn begin(&self, uid: &str) -> bool {
+        self.lock().insert(uid.to_owned())
+    }
+
+    /// Takes the cluster's answer. What was refused for now is tried again at the next look.
+    fn take(&self, uid: &str, answer: Result<(), Refused>) {
+        match answer {
+            Ok(()) | Err(Refused::NotFound) => {}
+            Err(refused @ Refused::ForGood(_)) => {
+                tracing::warn!(
+                    pod = uid,
+                    why = refused.message(),
+                    "the first worker may be taken before others"
+                );
+            }
+            Err(_) => {
+                self.lock().remove(uid);
+            }
+        }
+    }
+}
+
 /// Marks the pods of an elastic job's first worker that are not in `marked` yet.
-pub fn keep_first(
-    cluster: &Arc<Cluster>,
-    namespace: &str,
-    job: &Job,
-    seen: &Seen,
-    marked: &mut HashSet<String>,
-) {
+pub fn keep_first(cluster: &Arc<Cluster>, namespace: &str, job: &Job, seen: &Seen, marked: &Marked) {
     let (Some(_), Some(role)) = (job.elastic, job.roles.last()) else { return };
     if cluster.facts().kubernetes.is_none_or(|facts| facts.volcano.is_none()) {
         return;
     }
     let first = seen.live_pods().filter(|pod| pod.worker.index == 0 && pod.worker.role == role.name);
-    for pod in first.filter(|pod| pod.deleted.is_none()) {
-        if marked.insert(pod.uid.clone()) {
-            tokio::spawn(mark(Arc::clone(cluster), namespace.to_owned(), pod.name.clone()));
-        }
+    for pod in first.filter(|pod| pod.deleted.is_none() && marked.begin(&pod.uid)) {
+        let (cluster, marked) = (Arc::clone(cluster), marked.clone());
+        let (namespace, pod, uid) = (namespace.to_owned(), pod.name.clone(), pod.uid.clone());
+        tokio::spawn(async move { marked.take(&uid, mark(&cluster, &namespace, &pod).await) });
     }
 }
 
-/// What only makes a job's end likelier is not tried again.
-async fn mark(cluster: Arc<Cluster>, namespace: String, pod: String) {
-    let api: Api<Pod> = Api::namespaced(cluster.client().await, &namespace);
+async fn mark(cluster: &Cluster, namespace: &str, pod: &str) -> Result<(), Refused> {
+    let api: Api<Pod> = Api::namespaced(cluster.client().await, namespace);
     let patch = json!({"metadata": {"annotations": {PREEMPTABLE: "false"}}});
     let (params, patch) = (PatchParams::default(), Patch::Merge(&patch));
-    if let Err(refused) = cluster.ask("keeping a worker", api.patch_metadata(&pod, &params, &patch)).await {
-        tracing::warn!(pod, why = refused.message(), "the first worker may be taken before others");
+    cluster.ask("keeping a worker", api.patch_metadata(pod, &params, &patch)).await.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Marked;
+    use crate::error::Refused;
+
+    #[test]
+    fn what_is_refused_for_now_is_tried_again_and_what_is_done_is_not() {
+        let marked = Marked::default();
+        assert!(marked.begin("pod"));
+        assert!(!marked.begin("pod"), "one request at a time");
+        marked.take("pod", Err(Refused::ForNow("no answer".into())));
+        assert!(marked.begin("pod"), "the next look tries again");
+        marked.take("pod", Err(Refused::Busy("another change came first".into())));
+        assert!(marked.begin("pod"));
+        marked.take("pod", Ok(()));
+        assert!(!marked.begin("pod"));
+    }
+
+    #[test]
+    fn what_would_be_refused_again_is_not_tried_again() {
+        let marked = Marked::default();
+        assert!(marked.begin("pod"));
+        marked.take("pod", Err(Refused::ForGood("forbidden".into())));
+        assert!(!marked.begin("pod"));
     }
 }

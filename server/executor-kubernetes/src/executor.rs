@@ -13,6 +13,7 @@ use cubeloom_domain::kubernetes::KubernetesFacts;
 use cubeloom_domain::logs::Logs;
 use cubeloom_domain::lowered::{Bindings, KubernetesBindings, Lowered};
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
+use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{AttemptKey, Clock};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -23,7 +24,7 @@ use crate::config::KubernetesConfig;
 use crate::objects::{Names, Packed};
 use crate::submit::{Given, Parcel};
 use crate::watch::watch_what_was_watched;
-use crate::{facts, janitor, survey, suspend};
+use crate::{aside, facts, janitor, queues, survey, suspend};
 
 /// Objects of thousands of jobs would be a hundred megabytes.
 const AT_ONCE: usize = 128;
@@ -140,6 +141,7 @@ impl KubernetesExecutor {
             ended_at: self.cluster.clock.now(),
             report: Report::default(),
             usage: UsageSummary::default(),
+            roles: Vec::new(),
         }))
     }
 }
@@ -155,17 +157,32 @@ impl Executor for KubernetesExecutor {
             return;
         }
         let end = &self.cluster.watches.end;
-        let (look, sweep) = (Arc::clone(&self.cluster), Arc::clone(&self.cluster));
-        tokio::spawn(end.clone().run_until_cancelled_owned(facts::keep(look)));
-        tokio::spawn(end.clone().run_until_cancelled_owned(janitor::sweep(sweep)));
+        let cluster = || Arc::clone(&self.cluster);
+        tokio::spawn(end.clone().run_until_cancelled_owned(facts::keep(cluster())));
+        tokio::spawn(end.clone().run_until_cancelled_owned(janitor::sweep(cluster())));
+        tokio::spawn(end.clone().run_until_cancelled_owned(queues::keep(cluster())));
+        tokio::spawn(end.clone().run_until_cancelled_owned(aside::keep(cluster())));
         watch_what_was_watched(&self.cluster);
+    }
+
+    fn share(&self, queues: &Arc<Vec<QueueRecord>>) {
+        self.cluster.queues.share(queues);
+    }
+
+    fn set_aside(&self, nodes: BTreeMap<String, String>) {
+        self.cluster.aside.tell(nodes);
     }
 
     fn bind(&self, job: &Job) -> Result<Bindings, Failure> {
         let facts = self.cluster.facts().kubernetes.unwrap_or_else(|| self.cluster.config.facts.clone());
         let cluster = self.cluster.config.name.clone();
         let uid = self.cluster.config.uid(&job.project);
-        let facts = KubernetesFacts { uid, ..facts.of_project(&job.project) };
+        let mut facts = KubernetesFacts { uid, ..facts.of_project(&job.project) };
+        if let (Some(volcano), Some(queue)) =
+            (&mut facts.volcano, self.cluster.queues.of_project(&job.project))
+        {
+            volcano.queue = queue;
+        }
         Ok(Bindings::Kubernetes(Box::new(KubernetesBindings { cluster, facts })))
     }
 

@@ -20,6 +20,7 @@ use crate::cards::trouble;
 use crate::cluster::Cluster;
 use crate::config::KubernetesConfig;
 use crate::quantity::number;
+use crate::spares::{Member, spares};
 use crate::watch::{heard, patience};
 
 /// How often it is asked what is installed.
@@ -55,8 +56,11 @@ const ALL: &str = "*";
 #[must_use]
 pub fn last_known(config: &KubernetesConfig) -> Facts {
     let known: Facts = config.kept(FACTS);
-    let kinds = known.kubernetes.map(|facts| facts.kinds.into_keys().collect()).unwrap_or_default();
-    facts(config, known.nodes, &kinds, &Cards::default())
+    let kinds =
+        known.kubernetes.as_ref().map(|facts| facts.kinds.keys().cloned().collect()).unwrap_or_default();
+    let kept_off =
+        known.kubernetes.map(|facts| KeptOff { spares: facts.spare_nodes, aside: facts.aside_nodes });
+    facts(config, known.nodes, kept_off.unwrap_or_default(), &kinds, &Cards::default())
 }
 
 /// Keeps the facts for as long as the server runs.
@@ -67,6 +71,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
     let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
     let mut kinds = installed_before(&cluster);
     let (mut ask, mut gather) = (interval(ASK), interval(GATHER));
+    let mut aside = cluster.aside.watch();
     let mut changed = false;
     loop {
         tokio::select! {
@@ -74,6 +79,8 @@ pub async fn keep(cluster: Arc<Cluster>) {
             _ = ask.tick() => if let Some(found) = installed(&cluster).await {
                 changed |= std::mem::replace(&mut kinds, found) != kinds;
             },
+            // The cluster outlives this.
+            _ = aside.changed() => changed = true,
             _ = gather.tick() => if std::mem::take(&mut changed) {
                 publish(&cluster, &nodes, &kinds);
             },
@@ -116,16 +123,61 @@ fn see(
 fn contribution(node: &Node) -> impl PartialEq + '_ {
     let status = node.status.as_ref();
     let taints = node.spec.as_ref().and_then(|spec| spec.taints.as_ref());
-    (is_ready(node), status.and_then(|status| status.allocatable.as_ref()), &node.metadata.labels, taints)
+    (
+        is_ready(node),
+        is_cordoned(node),
+        status.and_then(|status| status.allocatable.as_ref()),
+        &node.metadata.labels,
+        taints,
+    )
 }
 
 fn publish(cluster: &Cluster, nodes: &BTreeMap<String, Node>, kinds: &BTreeSet<String>) {
     let config = &cluster.config;
-    let usable = nodes.values().filter(|node| is_usable(node, &config.facts));
-    let found = usable.clone().map(|node| node_facts(node, &config.facts)).collect();
-    let facts = facts(config, found, kinds, &cards(usable));
+    // One that is gone needs not be kept off.
+    let aside = cluster.aside.names().into_iter().filter(|name| nodes.contains_key(name)).collect();
+    let kept_off = KeptOff { aside, ..KeptOff::default() };
+    let usable = nodes.values().filter(|node| kept_off.lets(node) && is_usable(node, &config.facts));
+    let kept_off = KeptOff { spares: spares_now(cluster, nodes, &kept_off), ..kept_off.clone() };
+    let works = usable.clone().filter(|node| kept_off.lets(node));
+    let found = works.map(|node| node_facts(node, &config.facts)).collect();
+    let facts = facts(config, found, kept_off.clone(), kinds, &cards(usable));
     config.keep(FACTS, &facts);
     *cluster.facts.write().unwrap_or_else(PoisonError::into_inner) = facts;
+    cluster.queues.look();
+}
+
+/// Nodes that are well and to which no job goes.
+#[derive(Clone, Default)]
+struct KeptOff {
+    spares: Vec<String>,
+    /// Those that are set aside.
+    aside: Vec<String>,
+}
+
+impl KeptOff {
+    fn lets(&self, node: &Node) -> bool {
+        let name = node.name_any();
+        !self.spares.contains(&name) && !self.aside.contains(&name)
+    }
+}
+
+/// The nodes that are spares, by those that were and by how the others are.
+fn spares_now(cluster: &Cluster, nodes: &BTreeMap<String, Node>, kept_off: &KeptOff) -> Vec<String> {
+    let (config, before) = (&cluster.config.facts, cluster.facts());
+    let used = before.nodes.iter().map(|node| node.name.as_str()).collect();
+    let known = before.kubernetes.as_ref().map(|facts| facts.spare_nodes.as_slice()).unwrap_or_default();
+    let member = |node: &Node| Member {
+        name: node.name_any(),
+        groups: config
+            .node_groups
+            .iter()
+            .filter(|(_, group)| would_be_of(node, group))
+            .map(|(name, _)| name.clone())
+            .collect(),
+        is_well: kept_off.lets(node) && is_usable(node, config),
+    };
+    spares(&config.node_groups, &nodes.values().map(member).collect::<Vec<_>>(), known, &used)
 }
 
 /// What the nodes' cards are.
@@ -157,7 +209,13 @@ fn cards<'a>(nodes: impl Iterator<Item = &'a Node>) -> Cards {
 }
 
 /// What is configured of a cluster, with what was found.
-fn facts(config: &KubernetesConfig, nodes: Vec<NodeFacts>, kinds: &BTreeSet<String>, cards: &Cards) -> Facts {
+fn facts(
+    config: &KubernetesConfig,
+    nodes: Vec<NodeFacts>,
+    kept_off: KeptOff,
+    kinds: &BTreeSet<String>,
+    cards: &Cards,
+) -> Facts {
     let own = &config.facts;
     let gang = |kind: &str| own.kinds.get(kind).or(own.kinds.get(ALL)).copied().unwrap_or_default();
     let has = |group: &str| kinds.iter().any(|kind| kind.contains(&format!(".{group}/")));
@@ -173,6 +231,7 @@ fn facts(config: &KubernetesConfig, nodes: Vec<NodeFacts>, kinds: &BTreeSet<Stri
     facts.cards.hami |= cards.hami;
     facts.cards.vgpu |= cards.vgpu;
     facts.rdma = own.rdma.clone().or_else(|| cards.rdma.clone());
+    (facts.spare_nodes, facts.aside_nodes) = (kept_off.spares, kept_off.aside);
     Facts {
         cluster: config.name.clone(),
         kind: "kubernetes".into(),
@@ -206,15 +265,30 @@ fn is_ready(node: &Node) -> bool {
     conditions.into_iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
 }
 
-/// Whether jobs may go there: it is ready, not set aside, and has no taint that no node group tolerates.
+fn is_cordoned(node: &Node) -> bool {
+    node.spec.as_ref().is_some_and(|spec| spec.unschedulable == Some(true))
+}
+
+/// Whether jobs may go there: it is ready, not cordoned, and has no taint that no node group tolerates.
 fn is_usable(node: &Node, facts: &KubernetesFacts) -> bool {
-    let unschedulable = node.spec.as_ref().is_some_and(|spec| spec.unschedulable == Some(true));
     let every: Vec<&Toleration> = facts.node_groups.values().flat_map(|group| &group.tolerations).collect();
-    is_ready(node) && !unschedulable && lets_in(node, &every)
+    is_ready(node) && !is_cordoned(node) && lets_in(node, &every)
 }
 
 /// Whether jobs with these tolerations may go to a node, whatever else speaks against it.
 fn lets_in(node: &Node, tolerations: &[&Toleration]) -> bool {
+    tolerates(node, tolerations, |_| true)
+}
+
+/// Whether a node is of a group when it is well: the cluster itself taints those that are away, short of something or set
+/// aside.
+fn would_be_of(node: &Node, group: &NodeGroupFacts) -> bool {
+    let lasts = |taint: &Taint| !taint.key.starts_with("node.kubernetes.io/");
+    has_labels_of(node, group) && tolerates(node, &group.tolerations.iter().collect::<Vec<_>>(), lasts)
+}
+
+/// Whether all taints of a node that count are tolerated.
+fn tolerates(node: &Node, tolerations: &[&Toleration], counts: impl Fn(&Taint) -> bool) -> bool {
     let tolerated = |taint: &Taint| {
         tolerations.iter().any(|toleration| {
             toleration.key == taint.key
@@ -223,13 +297,17 @@ fn lets_in(node: &Node, tolerations: &[&Toleration]) -> bool {
         })
     };
     let taints = node.spec.iter().flat_map(|spec| spec.taints.iter().flatten());
-    taints.filter(|taint| taint.effect != "PreferNoSchedule").all(tolerated)
+    taints.filter(|taint| taint.effect != "PreferNoSchedule" && counts(taint)).all(tolerated)
 }
 
 /// Whether a node is of a group: it has the group's labels, and lets the group's jobs in.
 fn is_of(node: &Node, group: &NodeGroupFacts) -> bool {
+    has_labels_of(node, group) && lets_in(node, &group.tolerations.iter().collect::<Vec<_>>())
+}
+
+fn has_labels_of(node: &Node, group: &NodeGroupFacts) -> bool {
     let has = |(key, value): (&String, &String)| node.labels().get(key) == Some(value);
-    group.selector.iter().all(has) && lets_in(node, &group.tolerations.iter().collect::<Vec<_>>())
+    group.selector.iter().all(has)
 }
 
 fn node_facts(node: &Node, facts: &KubernetesFacts) -> NodeFacts {

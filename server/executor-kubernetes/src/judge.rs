@@ -6,6 +6,7 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::job::SuccessRule;
 use cubeloom_domain::outcome::{Failure, FailureKind, WorkerName};
 use cubeloom_workers::ends::{End, Finish};
+use cubeloom_workers::mask::Masker;
 
 use crate::board::Seen;
 use crate::objects::Names;
@@ -183,6 +184,19 @@ pub fn blame(seen: &Seen, cause: &Cause) -> Option<Blame> {
     Some(Blame { pod, others })
 }
 
+/// The last lines of a worker that failed, where its log could not be read: its operator deleted its pod at once.
+#[must_use]
+pub fn last_words(seen: &Seen, worker: &WorkerName, masks: &[String], count: usize) -> Vec<String> {
+    let pods = seen.pods.values().map(|pod| &*pod.view).filter(|pod| pod.worker == *worker);
+    let Some(words) = pods.filter_map(|pod| pod.last_words.as_deref()).next() else { return Vec::new() };
+    let mut masker = Masker::new(masks);
+    let mut bytes = masker.push(words.as_bytes());
+    bytes.extend(masker.finish());
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(count)..].iter().map(|line| (*line).to_owned()).collect()
+}
+
 /// Whether it was deleted, and ended as what is deleted does.
 fn was_stopped(pod: &PodView) -> bool {
     let by_signal = matches!(&pod.state, PodState::Ended { end: End::Signal { signal }, .. } if STOPPING.contains(signal));
@@ -213,7 +227,10 @@ pub fn failure(job: &Names, seen: &Seen, blame: Option<Blame>, cause: &Cause) ->
     if let Some(Blame { pod, others }) = &blame
         && let Some(finish) = finish(pod)
     {
-        return finish.cause(&pod.worker, *others, Vec::new());
+        return Failure {
+            node: pod.node.as_deref().map(Into::into),
+            ..finish.cause(&pod.worker, *others, Vec::new())
+        };
     }
     let kind = job.roots.last().map_or("job", |root| root.kind.as_str());
     let why = [cause.message.as_str(), cause.reason.as_str()].into_iter().find(|text| !text.is_empty());
@@ -236,6 +253,20 @@ mod tests {
     use super::*;
     use crate::board::{PodSeen, Told};
 
+    #[test]
+    fn the_kubelets_words_stand_for_a_log_that_is_gone_without_its_secrets() {
+        let mut seen = seen(&[("trial", 0, Some(1)), ("trial", 1, None)]);
+        for pod in seen.pods.values_mut().filter(|pod| pod.view.worker.index == 0) {
+            Arc::make_mut(&mut pod.view).last_words = Some("one\ntwo with hunter2\nthree\n".into());
+        }
+        let words = |index| {
+            let worker = WorkerName { role: "trial".into(), index };
+            last_words(&seen, &worker, &["hunter2".to_owned()], 2)
+        };
+        assert_eq!(words(0), ["two with ***", "three"]);
+        assert!(words(1).is_empty());
+    }
+
     /// Pods of these roles and indexes, with their exit codes; without one they run.
     fn seen(pods: &[(&str, u32, Option<i32>)]) -> Seen {
         let pod = |(role, index, code): &(&str, u32, Option<i32>)| {
@@ -256,6 +287,7 @@ mod tests {
                 node: None,
                 has_cards: false,
                 disruption: None,
+                last_words: None,
                 state,
             };
             (view.uid.clone(), PodSeen { view: view.into(), gone: false })

@@ -5,6 +5,7 @@
 //! its status says how a job ended, the pods say which worker was the first cause.
 
 mod access;
+mod aside;
 mod attempt;
 mod board;
 mod cards;
@@ -20,12 +21,16 @@ mod janitor;
 mod judge;
 mod logs;
 mod lost;
+mod measured;
 mod objects;
 mod outputs;
 mod pace;
 mod pods;
+mod present;
 mod quantity;
+mod queues;
 mod roots;
+mod spares;
 mod stamped;
 mod standing;
 mod stop;

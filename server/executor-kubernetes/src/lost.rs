@@ -69,6 +69,7 @@ mod tests {
             node: None,
             has_cards: false,
             disruption: None,
+            last_words: None,
             state: PodState::Running { since: Timestamp(1) },
         }
     }

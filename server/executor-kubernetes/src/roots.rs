@@ -109,6 +109,7 @@ fn state(kind: &str, status: &Value) -> RootState {
     match kind {
         "RayJob" => ray(status),
         "SparkApplication" => spark(status),
+        "Framework" => framework(status),
         _ if status["state"]["phase"].is_string() => volcano(&status["state"]),
         _ => conditions(status),
     }
@@ -164,6 +165,20 @@ fn spark(status: &Value) -> RootState {
     }
 }
 
+/// frameworkcontroller writes how an attempt ends before it deletes the pods of it, and none of ours is tried again.
+fn framework(status: &Value) -> RootState {
+    let end = &status["attemptStatus"]["completionStatus"];
+    let words = [&end["trigger"]["message"], &end["diagnostics"]].map(text);
+    match end["type"]["name"].as_str() {
+        Some("Succeeded") => RootState::Succeeded,
+        Some(_) => RootState::Failed(Cause {
+            reason: text(&end["phrase"]),
+            message: words.into_iter().find(|words| !words.is_empty()).unwrap_or_default(),
+        }),
+        None => RootState::Open { note: None },
+    }
+}
+
 fn cause(of: &Value) -> Cause {
     Cause { reason: text(&of["reason"]), message: text(&of["message"]) }
 }
@@ -211,6 +226,8 @@ mod tests {
     #[test]
     fn every_operators_words_are_read() {
         let open = RootState::Open { note: None };
+        let framework =
+            |state: &str, end: Value| json!({"state": state, "attemptStatus": {"completionStatus": end}});
         let condition = |kind: &str| json!({"conditions": [{"type": kind, "status": "True", "reason": "r", "message": "m"}]});
         for (kind, status, expected) in [
             ("Job", json!({}), open.clone()),
@@ -236,7 +253,26 @@ mod tests {
             ("RayJob", json!({"jobDeploymentStatus": "Complete", "jobStatus": "STOPPED"}), failed("", "")),
             ("RayJob", json!({"jobDeploymentStatus": "Running"}), open.clone()),
             ("SparkApplication", json!({"applicationState": {"state": "COMPLETED"}}), RootState::Succeeded),
-            ("SparkApplication", json!({"applicationState": {"state": "FAILING"}}), open),
+            ("SparkApplication", json!({"applicationState": {"state": "FAILING"}}), open.clone()),
+            ("Framework", json!(null), open.clone()),
+            ("Framework", framework("AttemptRunning", json!(null)), open),
+            // Its pods are still there then.
+            (
+                "Framework",
+                framework("AttemptDeletionPending", json!({"type": {"name": "Succeeded"}})),
+                RootState::Succeeded,
+            ),
+            (
+                "Framework",
+                framework(
+                    "Completed",
+                    json!({
+                        "phrase": "FailedTaskCount", "type": {"name": "Failed"}, "diagnostics": "d",
+                        "trigger": {"message": "m"},
+                    }),
+                ),
+                failed("FailedTaskCount", "m"),
+            ),
         ] {
             assert_eq!(state(kind, &status), expected, "{kind} {status}");
         }

@@ -27,6 +27,7 @@ pub fn written(root: &RootView) -> Option<Stop> {
         "timeout" => StopCause::Timeout,
         "preempted" => StopCause::Preempted,
         "outdone" => StopCause::Outdone,
+        "hung" => StopCause::Hung,
         _ => return None,
     };
     Some(Stop { cause, grace: Duration::from_millis(grace.parse().ok()?) })
@@ -38,6 +39,7 @@ pub fn outcome(cause: StopCause) -> Outcome {
     match cause {
         StopCause::Cancelled | StopCause::Outdone => Outcome::Cancelled,
         StopCause::Timeout => Outcome::Failed(Failure::new(FailureKind::Timeout, "its time was up")),
+        StopCause::Hung => Outcome::Failed(Failure::new(FailureKind::Hung, "it was stopped as it hung")),
         StopCause::Preempted => {
             let message = "its place was needed for another job";
             Outcome::Failed(Failure::new(FailureKind::Preempted, message))
@@ -52,6 +54,7 @@ pub async fn write(cluster: &Cluster, job: &Names, stop: Stop) {
         StopCause::Timeout => "timeout",
         StopCause::Preempted => "preempted",
         StopCause::Outdone => "outdone",
+        StopCause::Hung => "hung",
     };
     let patch = json!({"metadata": {"annotations": {STOP: format!("{cause} {}", stop.grace.as_millis())}}});
     let (params, patch) = (PatchParams::default(), Patch::Merge(&patch));

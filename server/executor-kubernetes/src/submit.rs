@@ -19,7 +19,7 @@ use crate::error::{Refused, pause};
 use crate::objects::{Named, Packed};
 
 /// Who applies objects, as the API server notes it.
-const MANAGER: &str = "cubeloom";
+pub const MANAGER: &str = "cubeloom";
 
 /// Whether a job has something that only its workers may know.
 fn has_secret(job: &Job) -> bool {

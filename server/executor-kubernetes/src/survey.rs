@@ -11,6 +11,7 @@ use kube::api::{Api, ListParams, PostParams};
 
 use crate::cluster::Cluster;
 use crate::error::Refused;
+use crate::queues;
 
 fn finding(subject: Subject, name: impl Into<String>, found: bool, detail: Option<String>) -> Finding {
     Finding { subject, name: name.into(), found, detail }
@@ -53,6 +54,15 @@ const WITH_VOLCANO: [(&str, &str, &[&str]); 1] = [("bus.volcano.sh", "commands",
 /// What it does with the whole cluster: of nodes that it cannot see it does not know whether a job fits.
 const OF_THE_CLUSTER: [(&str, &str, &[&str]); 1] = [("", "nodes", &["list", "watch"])];
 
+/// And what it does with those that are set aside. Without it only its own pods are kept off.
+const CORDONING: [(&str, &str, &[&str]); 1] = [("", "nodes", &["get", "patch"])];
+
+/// The same where Volcano is: its queues are kept like the quotas, and go when nothing is in them.
+const QUEUES_OF_THE_CLUSTER: [(&str, &str, &[&str]); 2] = [
+    ("scheduling.volcano.sh", "queues", &["list", "create", "patch", "delete"]),
+    ("scheduling.volcano.sh", "podgroups", &["list"]),
+];
+
 /// Looks at the cluster as a project sees it.
 pub async fn survey(cluster: &Cluster, project: &str) -> Survey {
     let client = cluster.client().await;
@@ -69,6 +79,8 @@ pub async fn survey(cluster: &Cluster, project: &str) -> Survey {
         finding(Subject::Kind, kind, true, operator.gang.then(|| "gang".to_owned()))
     }));
     findings.extend(belongings(cluster, &facts).await);
+    findings.extend(cluster.queues.findings());
+    findings.extend(cluster.aside.refused().map(|why| finding(Subject::Aside, "nodes", false, Some(why))));
     findings.extend(rights(cluster, &facts).await);
     Survey { version: Some(version), error: None, findings, refusals: cluster.standing.refusals() }
 }
@@ -131,8 +143,10 @@ async fn rights(cluster: &Cluster, facts: &KubernetesFacts) -> Vec<Finding> {
     let namespace = facts.namespace.as_str();
     let volcano = WITH_VOLCANO.into_iter().filter(|_| facts.volcano.is_some());
     let there = RIGHTS.into_iter().chain(jobs).chain(volcano).map(|right| (namespace, right));
+    let queues = QUEUES_OF_THE_CLUSTER.into_iter().filter(|_| facts.kinds.contains_key(queues::KIND));
+    let wide = OF_THE_CLUSTER.into_iter().chain(CORDONING).chain(queues).map(|right| ("", right));
     let mut findings = Vec::new();
-    for (namespace, (group, resource, verbs)) in there.chain(OF_THE_CLUSTER.map(|right| ("", right))) {
+    for (namespace, (group, resource, verbs)) in there.chain(wide) {
         for verb in verbs {
             let dot = if group.is_empty() { "" } else { "." };
             let name = format!("{verb} {resource}{dot}{group}");
@@ -144,10 +158,11 @@ async fn rights(cluster: &Cluster, facts: &KubernetesFacts) -> Vec<Finding> {
     findings
 }
 
-/// Whether a kind is one that jobs become: operators name theirs so, but for Spark's. A schedule is ours to keep, so no job
+/// Whether a kind is one that jobs become: operators name theirs so, but for Spark's and frameworkcontroller's. A schedule is ours to keep, so no job
 /// becomes a `cronjob` of Volcano or Ray.
 fn is_job(resource: &str) -> bool {
-    (resource.ends_with("jobs") && !resource.ends_with("cronjobs")) || resource == "sparkapplications"
+    (resource.ends_with("jobs") && !resource.ends_with("cronjobs"))
+        || matches!(resource, "sparkapplications" | "frameworks")
 }
 
 async fn may(cluster: &Cluster, namespace: &str, group: &str, resource: &str, verb: &str) -> Option<bool> {

@@ -68,7 +68,9 @@ pub async fn suspend(cluster: &Cluster, key: &AttemptKey, suspend: bool) -> Resu
     let (namespace, seen) =
         cluster.board.find(&key.object_name()).ok_or("it is not on the cluster (any more)")?;
     if of_job(&seen).is_none() {
-        return Err("the cluster decides itself when this job is suspended".into());
+        return Err(
+            "the cluster decides itself when this job is suspended, or its operator cannot suspend it".into(),
+        );
     }
     for root in seen.live_roots().filter(|root| root.suspended != Some(suspend)) {
         let asked = one(cluster, &namespace, root, suspend).await;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cubeloom_domain::executor::{Event, Progress};
 use cubeloom_domain::failpoint::hit;
-use cubeloom_domain::lowered::LocalJob;
+use cubeloom_domain::lowered::{LocalJob, LocalWorker};
 use cubeloom_domain::outcome::{Failure, WorkerName};
 use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_workers::ends::End;
@@ -21,16 +21,19 @@ use crate::conclude;
 use crate::gang::{Gang, Verdict};
 use crate::look::{Found, look};
 use crate::machine::Machine;
+use crate::scale::Wanted;
 use crate::spares::Spawned;
 use crate::spec::{self, ExitRecord, Note, StopWhy, StopWish};
 use crate::start;
 use crate::watch::{Gone, Watched, watch};
-use cubeloom_workers::outputs::Tails;
+use cubeloom_workers::tails::Tails;
 
 /// What can happen to an attempt.
 pub(crate) enum Happened {
     /// Somebody wants it stopped.
     Stop(StopWish),
+    /// It is to have other workers.
+    Scale(Box<Wanted>),
     /// A shim was started.
     Spawned(usize, Spawned),
     /// A shim that somebody else started was found to have a worker.
@@ -58,6 +61,16 @@ pub(crate) struct Worker {
     pub(crate) outputs: PathBuf,
 }
 
+impl Worker {
+    pub(crate) fn of(worker: &LocalWorker) -> Self {
+        Self {
+            name: worker.name.clone(),
+            folder: (&worker.folder).into(),
+            outputs: (&worker.outputs_file).into(),
+        }
+    }
+}
+
 /// One attempt at work.
 pub(crate) struct Attempt {
     pub(crate) machine: Arc<Machine>,
@@ -70,14 +83,19 @@ pub(crate) struct Attempt {
     /// Outputs that must be there in the end.
     pub(crate) required: Vec<String>,
     sender: UnboundedSender<Happened>,
-    shims: Vec<Option<Arc<OwnedFd>>>,
-    began: Vec<Option<Timestamp>>,
+    pub(crate) shims: Vec<Option<Arc<OwnedFd>>>,
+    pub(crate) began: Vec<Option<Timestamp>>,
+    /// The workers that it is to have, once somebody has changed that.
+    pub(crate) wanted: Option<Wanted>,
+    /// How many workers it is known to hold.
+    pub(crate) holds: usize,
     /// Set once the workers were told to stop.
     stopped: Option<Duration>,
     stopping: latch::Sender<bool>,
-    started: bool,
+    /// When its first worker began, once all that must start together run.
+    started: Option<Timestamp>,
     unprepared: Option<Failure>,
-    tails: Tails,
+    pub(crate) tails: Tails,
     progress: Option<Progress>,
 }
 
@@ -100,9 +118,11 @@ impl Attempt {
             sender,
             shims: vec![None; count],
             began: vec![None; count],
+            wanted: None,
+            holds: count,
             stopped: None,
             stopping: latch::channel(false).0,
-            started: false,
+            started: None,
             unprepared: None,
             tails: Tails::default(),
             progress: None,
@@ -115,6 +135,7 @@ impl Attempt {
         if !self.dir.exists() {
             return (0..self.workers.len()).collect();
         }
+        self.take_up_given_back();
         let mut missing = Vec::new();
         for rank in 0..self.workers.len() {
             match look(&self.workers[rank].folder) {
@@ -134,8 +155,7 @@ impl Attempt {
 
     /// Takes up a wish to stop that an earlier server wrote down.
     pub(crate) fn take_up_stop(&mut self) {
-        let wish = std::fs::read(spec::stop_file(&self.dir)).ok();
-        if let Some(wish) = wish.and_then(|text| serde_json::from_slice::<StopWish>(&text).ok()) {
+        if let Some(wish) = spec::wish_in(&self.dir) {
             self.stop(wish);
         }
     }
@@ -173,6 +193,8 @@ impl Attempt {
                 _ = ticks.tick() => self.look_for_news(),
             }
         }
+        // What it said last is told before its end is.
+        self.look_for_news();
         let machine = Arc::clone(&self.machine);
         let key = self.key.clone();
         let unprepared = self.unprepared.take();
@@ -192,6 +214,7 @@ impl Attempt {
     fn happened(&mut self, happened: Happened) {
         match happened {
             Happened::Stop(wish) => self.stop(wish),
+            Happened::Scale(wanted) => self.scale(*wanted),
             Happened::Spawned(rank, Spawned { child, pidfd }) => self.spawned(rank, child, pidfd),
             Happened::Found(rank, pidfd) => self.found(rank, pidfd),
             Happened::Refused(rank, message) => self.could_not_start(rank, message),
@@ -203,6 +226,8 @@ impl Attempt {
         if self.gang.verdict() == Verdict::StopRest && self.stopped.is_none() {
             self.stop(StopWish { why: StopWhy::Decided, grace_ms: millis(self.machine.config.grace) });
         }
+        self.start_those_back();
+        self.tell_resized();
     }
 
     /// Whether its workers were told to stop.
@@ -236,7 +261,7 @@ impl Attempt {
     /// From now on this shim is told to stop when the attempt is; perhaps it is already.
     fn found(&mut self, rank: usize, pidfd: Arc<OwnedFd>) {
         self.shims[rank] = Some(pidfd);
-        if self.stopped.is_some() {
+        if self.stopped.is_some() || self.gang.is_given_back(rank) {
             self.signal(rank);
         }
     }
@@ -276,19 +301,20 @@ impl Attempt {
 
     /// Says that it has started once all that must start together run.
     pub(crate) fn tell_started(&mut self) {
-        if self.started || self.began.iter().flatten().count() < self.together {
+        if self.started.is_some() || self.began.iter().flatten().count() < self.together {
             return;
         }
         let mut began: Vec<Timestamp> = self.began.iter().flatten().copied().collect();
         began.sort_unstable();
         if let Some(at) = began.get(self.together.saturating_sub(1)) {
-            self.started = true;
+            self.started = began.first().copied();
             self.machine.report(&self.key, Event::Started { at: *at });
         }
     }
 
     fn gone(&mut self, rank: usize, gone: Gone) {
         self.shims[rank] = None;
+        self.tails.ended(rank);
         match gone {
             Gone::Ended(record) => {
                 if let Some(at) = record.started_at {
@@ -334,7 +360,7 @@ impl Attempt {
         hit("local.cancel.after");
     }
 
-    fn signal(&self, rank: usize) {
+    pub(crate) fn signal(&self, rank: usize) {
         if let Some(pidfd) = &self.shims[rank] {
             let _ = rustix::process::pidfd_send_signal(pidfd, Signal::TERM);
         }
@@ -346,11 +372,10 @@ impl Attempt {
     }
 
     /// Tells how far its program is, and what it has measured.
-    fn look_for_news(&mut self) {
-        if !self.started {
-            return;
-        }
-        let news = self.tails.read(self.workers.iter().map(|worker| &worker.outputs));
+    pub(crate) fn look_for_news(&mut self) {
+        let Some(began) = self.started else { return };
+        let now = self.machine.clock.now();
+        let news = self.tails.read(self.workers.iter().map(|worker| &worker.outputs), began, now);
         for metric in news.measured {
             self.machine.report(&self.key, Event::Measured(metric));
         }
@@ -358,15 +383,16 @@ impl Attempt {
             self.progress = Some(progress);
             self.machine.report(&self.key, Event::Progress(progress));
         }
+        if let Some(pace) = news.pace {
+            self.machine.report(&self.key, Event::Paced(Box::new(pace)));
+        }
     }
 }
 
 /// Writes the wish to stop; the first reason stays, the grace may only get shorter.
-fn write_wish(dir: &Path, wish: &StopWish) -> std::io::Result<()> {
+pub(crate) fn write_wish(dir: &Path, wish: &StopWish) -> std::io::Result<()> {
     let path = spec::stop_file(dir);
-    let earlier: Option<StopWish> =
-        std::fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
-    let why = earlier.map_or(wish.why, |earlier| earlier.why);
+    let why = spec::wish_in(dir).map_or(wish.why, |earlier| earlier.why);
     let fresh = dir.join("stop.tmp");
     std::fs::write(&fresh, serde_json::to_vec(&StopWish { why, ..*wish })?)?;
     hit("local.wish.before");

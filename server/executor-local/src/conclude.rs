@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use cubeloom_domain::executor::Ended;
 use cubeloom_domain::outcome::{Failure, Outcome};
-use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::usage::{RoleUsage, UsageSummary};
 
 use crate::attempt::{Attempt, Worker};
+use crate::earlier;
 use crate::spawn::remove_scratch;
-use crate::spec::{STDERR, STDOUT};
+use crate::spec::{ExitRecord, STDERR, STDOUT};
 use cubeloom_workers::logs;
 use cubeloom_workers::outputs;
 
@@ -43,8 +44,33 @@ pub(crate) fn conclude(attempt: &Attempt, unprepared: Option<Failure>) -> Ended 
         started_at: attempt.gang.exits().filter_map(|exit| exit.started_at).min(),
         ended_at: ended_at.unwrap_or_else(|| attempt.machine.clock.now()),
         report,
-        usage: attempt.gang.exits().map(|exit| exit.usage).fold(UsageSummary::default(), UsageSummary::join),
+        usage: usage(attempt),
+        roles: roles(attempt),
     }
+}
+
+/// What all workers used, also those that were given back and came again.
+fn usage(attempt: &Attempt) -> UsageSummary {
+    let folders = attempt.workers.iter().filter(|_| attempt.gang.is_elastic()).map(|worker| &worker.folder);
+    let earlier = folders.flat_map(|folder| earlier::exits(folder));
+    let all = attempt.gang.exits().map(|exit| exit.usage).chain(earlier.map(|exit| exit.usage));
+    all.fold(UsageSummary::default(), UsageSummary::join)
+}
+
+/// What the largest worker of each role used, also of those that were given back and came again.
+fn roles(attempt: &Attempt) -> Vec<RoleUsage> {
+    let of_worker = |(rank, worker): (usize, &Worker)| {
+        let earlier = if attempt.gang.is_elastic() { earlier::exits(&worker.folder) } else { Vec::new() };
+        let of_exit = |exit: &ExitRecord| {
+            let started = exit.started_at?;
+            let micros = exit.ended_at.0.saturating_sub(started.0).max(0).unsigned_abs();
+            Some(RoleUsage::of_worker(&worker.name.role, &exit.usage, micros))
+        };
+        let all: Vec<RoleUsage> =
+            attempt.gang.exit(rank).into_iter().chain(&earlier).filter_map(of_exit).collect();
+        all
+    };
+    RoleUsage::by_role(attempt.workers.iter().enumerate().flat_map(of_worker))
 }
 
 /// The end of standard error, or of standard output when there is nothing in the former.

@@ -7,14 +7,16 @@ use std::time::Duration;
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::clock::Clock;
 use cubeloom_domain::executor::{
-    BoxFuture, Ended, Event, Executor, Facts, Observer, Report, StopCause, Submission,
+    BoxFuture, Ended, Event, Executor, Facts, Observer, Report, Scaling, StopCause, Submission,
 };
+use cubeloom_domain::hang::WorkerStack;
 use cubeloom_domain::job::{Job, SuccessRule};
 use cubeloom_domain::logs::Logs;
 use cubeloom_domain::lowered::{Bindings, LocalBindings, LocalJob, Lowered};
+use cubeloom_domain::monitoring::Reading;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
 use cubeloom_domain::terminal::Terminals;
-use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::usage::{UsageSeries, UsageSummary};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::attempt::{Attempt, Happened, Worker, millis};
@@ -26,20 +28,23 @@ use crate::gang::Gang;
 use crate::gpu::Gpus;
 use crate::leases::Leases;
 use crate::machine::{Machine, Slot};
+use crate::meter::Meter;
 use crate::notes::Notes;
 use crate::owner::Owners;
 use crate::paths::Layout;
 use crate::python::Pythons;
+use crate::scale::Wanted;
 use crate::spares::Spares;
 use crate::spec::{StopWhy, StopWish};
 use crate::token::Tokens;
-use crate::{cgroup, templates, terminal};
+use crate::{cgroup, stacks, templates, terminal};
 use cubeloom_workers::reports::Reports;
 
 /// Runs jobs as processes on this machine.
 pub struct LocalExecutor {
     pub(crate) machine: Arc<Machine>,
     facts: Facts,
+    meter: Meter,
 }
 
 impl LocalExecutor {
@@ -57,6 +62,7 @@ impl LocalExecutor {
         }
         let gpus = Gpus::find().unwrap_or_default();
         let facts = facts::facts(&config, &gpus);
+        let meter = Meter::new(&gpus);
         let machine = Machine {
             leases: Leases::new(&config.data, gpus)?,
             pythons: Pythons::new(&config),
@@ -73,7 +79,7 @@ impl LocalExecutor {
             owners,
             config,
         };
-        Ok(Arc::new(Self { machine: Arc::new(machine), facts }))
+        Ok(Arc::new(Self { machine: Arc::new(machine), facts, meter }))
     }
 
     /// Puts a job into the table of attempts; `None` when it is there already.
@@ -120,6 +126,7 @@ impl LocalExecutor {
             return self.machine.report(key, Event::NotFound);
         }
         attempt.tell_started();
+        attempt.tell_resized();
         if attempt.is_stopped() {
             attempt.never_ran(&missing);
         } else if !missing.is_empty() {
@@ -135,6 +142,7 @@ impl LocalExecutor {
             ended_at: self.machine.clock.now(),
             report: Report::default(),
             usage: UsageSummary::default(),
+            roles: Vec::new(),
         }))
     }
 
@@ -167,12 +175,7 @@ impl Entry {
     fn attempt(self, machine: &Arc<Machine>, job: &Job, local: &LocalJob) -> Attempt {
         let names = local.workers.iter().map(|worker| worker.name.clone()).collect();
         let gang = Gang::new(names, local.success.clone(), local.gang, job.elastic.is_some());
-        let worker = |worker: &cubeloom_domain::lowered::LocalWorker| Worker {
-            name: worker.name.clone(),
-            folder: (&worker.folder).into(),
-            outputs: (&worker.outputs_file).into(),
-        };
-        let workers = local.workers.iter().map(worker).collect();
+        let workers = local.workers.iter().map(Worker::of).collect();
         let mut attempt = Attempt::new(Arc::clone(machine), job.key.clone(), workers, gang, self.sender);
         attempt.together = (local.gang as usize).clamp(1, local.workers.len().max(1));
         attempt.required.clone_from(&local.outputs);
@@ -211,17 +214,41 @@ fn forget(dir: &Path) {
     }
 }
 
+impl Scaling for LocalExecutor {
+    fn resize(&self, job: &Job) -> Result<Bindings, Failure> {
+        let paths = self.machine.layout.of_job(job, &self.machine.config)?;
+        Ok(Bindings::Local(LocalBindings { workers: self.machine.leases.resize(job)?, paths }))
+    }
+
+    fn scale(&self, submission: Submission, grace: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let Lowered::Local(local) = &*submission.lowered else { return };
+            let person = submission.job.user.clone();
+            let wanted = Box::new(Wanted { job: Arc::new(local.clone()), person, grace_ms: millis(grace) });
+            if let Some(Slot::Live(sender)) = self.machine.attempts().get(&submission.job.key) {
+                let _ = sender.send(Happened::Scale(wanted));
+            }
+        })
+    }
+}
+
 fn why(cause: StopCause) -> StopWhy {
     match cause {
         StopCause::Cancelled | StopCause::Outdone => StopWhy::Cancelled,
         StopCause::Timeout => StopWhy::Timeout,
         StopCause::Preempted => StopWhy::Preempted,
+        StopCause::Hung => StopWhy::Hung,
     }
 }
 
 impl Executor for LocalExecutor {
     fn facts(&self) -> Facts {
         self.facts.clone()
+    }
+
+    fn measure(&self) -> Option<Reading> {
+        let node = self.facts.nodes.first()?;
+        Some(self.meter.measure(node, self.machine.clock.now()))
     }
 
     fn owner(&self, project: &str) -> Result<Option<u32>, Failure> {
@@ -273,7 +300,22 @@ impl Executor for LocalExecutor {
         }
     }
 
+    fn stacks<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, Vec<WorkerStack>> {
+        let (machine, key) = (Arc::clone(&self.machine), key.clone());
+        Box::pin(async move {
+            tokio::task::spawn_blocking(move || stacks::take(&machine, &key)).await.unwrap_or_default()
+        })
+    }
+
+    fn scaling(&self) -> Option<&dyn Scaling> {
+        Some(self)
+    }
+
     fn logs(&self) -> Option<&dyn Logs> {
+        Some(self)
+    }
+
+    fn usage(&self) -> Option<&dyn UsageSeries> {
         Some(self)
     }
 

@@ -59,7 +59,7 @@ pub(crate) fn most_memory() -> Bytes {
 }
 
 /// A line of /proc/meminfo, in bytes.
-fn meminfo(key: &str) -> Option<u64> {
+pub(crate) fn meminfo(key: &str) -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib * 1024)

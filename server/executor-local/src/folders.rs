@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, lchown};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Passable, not listable, for everybody: what stands between the data folder and a project's own folders.
 pub(crate) const PASSABLE: u32 = 0o711;
@@ -31,6 +32,14 @@ pub(crate) fn make(path: &Path, mode: u32) -> io::Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(error),
     }
+}
+
+/// Where `place` is made before it is renamed to it: beside it, and nobody else's, as jobs that start together make
+/// the same things together.
+pub(crate) fn aside(place: &Path) -> PathBuf {
+    static TURNS: AtomicU64 = AtomicU64::new(0);
+    let turn = TURNS.fetch_add(1, Ordering::Relaxed);
+    place.with_extension(format!("new-{}-{turn}", std::process::id()))
 }
 
 /// The server's umask, which nothing changes.

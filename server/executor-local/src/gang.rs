@@ -9,8 +9,8 @@ use crate::spec::{ExitRecord, StopWhy};
 /// What the workers of one attempt have done so far.
 pub(crate) struct Gang {
     success: SuccessRule,
-    /// How many workers may be lost.
-    spare: usize,
+    /// How many workers must stay, of a job that may lose some.
+    keeps: Option<usize>,
     workers: Vec<Member>,
     /// Why the whole was stopped from outside; the first reason counts.
     stop: Option<StopWhy>,
@@ -19,6 +19,14 @@ pub(crate) struct Gang {
 struct Member {
     name: WorkerName,
     exit: Option<ExitRecord>,
+    /// Whether the job gives it back.
+    given_back: bool,
+}
+
+impl Member {
+    fn new(name: WorkerName) -> Self {
+        Self { name, exit: None, given_back: false }
+    }
 }
 
 /// What follows from the exits so far.
@@ -35,9 +43,63 @@ pub(crate) enum Verdict {
 impl Gang {
     /// Workers in rank order; `gang` of them must stay when the job is elastic, else all.
     pub(crate) fn new(names: Vec<WorkerName>, success: SuccessRule, gang: u32, elastic: bool) -> Self {
-        let spare = if elastic { names.len().saturating_sub(gang as usize) } else { 0 };
-        let workers = names.into_iter().map(|name| Member { name, exit: None }).collect();
-        Self { success, spare, workers, stop: None }
+        let workers = names.into_iter().map(Member::new).collect();
+        Self { success, keeps: elastic.then_some(gang as usize), workers, stop: None }
+    }
+
+    /// How many workers may be lost.
+    fn spare(&self) -> usize {
+        let has = self.workers.iter().filter(|member| !member.given_back).count();
+        self.keeps.map_or(0, |keeps| has.saturating_sub(keeps))
+    }
+
+    /// Whether workers may come and go.
+    pub(crate) fn is_elastic(&self) -> bool {
+        self.keeps.is_some()
+    }
+
+    /// A worker comes to those that are there, with the highest rank.
+    pub(crate) fn add(&mut self, name: WorkerName) {
+        self.workers.push(Member::new(name));
+    }
+
+    /// A worker is given back: its end is none of the job's concern.
+    pub(crate) fn give_back(&mut self, rank: usize) {
+        if let Some(member) = self.workers.get_mut(rank) {
+            member.given_back = true;
+        }
+    }
+
+    /// Whether the job gives a worker back.
+    pub(crate) fn is_given_back(&self, rank: usize) -> bool {
+        self.workers.get(rank).is_some_and(|member| member.given_back)
+    }
+
+    /// Whether a worker that was given back is gone.
+    pub(crate) fn has_gone(&self, rank: usize) -> bool {
+        self.workers.get(rank).is_some_and(|member| member.given_back && member.exit.is_some())
+    }
+
+    /// Whether a worker was lost that the job had not given back.
+    pub(crate) fn is_lost(&self, rank: usize) -> bool {
+        let failed = |exit: &ExitRecord| !exit.stopped && !ended_well(exit);
+        self.workers
+            .get(rank)
+            .is_some_and(|member| !member.given_back && member.exit.as_ref().is_some_and(failed))
+    }
+
+    /// A worker that has ended starts anew.
+    pub(crate) fn return_to(&mut self, rank: usize) {
+        if let Some(member) = self.workers.get_mut(rank) {
+            *member = Member::new(member.name.clone());
+        }
+    }
+
+    /// How many workers are left when those have gone that are given back: all up to the highest rank that is kept, or has
+    /// not ended yet.
+    pub(crate) fn held(&self) -> usize {
+        let is_held = |member: &Member| !member.given_back || member.exit.is_none();
+        self.workers.iter().rposition(is_held).map_or(0, |last| last + 1)
     }
 
     /// Somebody wants the whole stopped.
@@ -66,11 +128,22 @@ impl Gang {
         self.workers.iter().filter_map(|member| member.exit.as_ref())
     }
 
+    /// How the worker of a rank has ended.
+    pub(crate) fn exit(&self, rank: usize) -> Option<&ExitRecord> {
+        self.workers.get(rank)?.exit.as_ref()
+    }
+
+    /// The exits that came of a stop of the whole.
+    fn stopped(&self) -> impl Iterator<Item = &ExitRecord> {
+        let kept = self.workers.iter().filter(|member| !member.given_back);
+        kept.filter_map(|member| member.exit.as_ref()).filter(|exit| exit.stopped)
+    }
+
     pub(crate) fn verdict(&self) -> Verdict {
         if self.live().next().is_none() {
             Verdict::Over
         } else if self.stop.is_some()
-            || self.failures().len() > self.spare
+            || self.failures().len() > self.spare()
             || self.first_failed()
             || self.succeeded()
         {
@@ -104,7 +177,7 @@ impl Gang {
             SuccessRule::AllWorkers | SuccessRule::AnyWorker => {
                 self.live().next().is_none()
                     && self.workers.iter().any(well)
-                    && self.failures().len() <= self.spare
+                    && self.failures().len() <= self.spare()
             }
         }
     }
@@ -116,7 +189,7 @@ impl Gang {
             .iter()
             .enumerate()
             .filter_map(|(rank, member)| Some((rank, member, member.exit.as_ref()?)))
-            .filter(|(_, _, exit)| !exit.stopped && !ended_well(exit))
+            .filter(|(_, member, exit)| !member.given_back && !exit.stopped && !ended_well(exit))
             .collect();
         failed.sort_by_key(|(rank, _, exit)| (finish(exit).order(), *rank));
         failed
@@ -127,19 +200,21 @@ impl Gang {
         // A loss that could be spared is no cause: the one that went beyond is.
         let failures = self.failures();
         // Workers that ended before the stop reached any of them ended as they would have without it.
-        let reached = self.workers.is_empty() || self.exits().any(|exit| exit.stopped);
+        let reached = self.workers.is_empty() || self.stopped().next().is_some();
         match self.stop.filter(|_| reached) {
             Some(StopWhy::Cancelled) => return Outcome::Cancelled,
             Some(StopWhy::Timeout) => return failed(FailureKind::Timeout, self.timeout_sentence()),
             Some(StopWhy::Preempted) => {
                 return failed(FailureKind::Preempted, "its place was needed for another job".into());
             }
-            Some(StopWhy::Decided) | None => {}
+            Some(StopWhy::Hung) => return failed(FailureKind::Hung, "it was stopped as it hung".into()),
+            // That of single workers is none of the whole.
+            Some(StopWhy::Decided | StopWhy::GivenBack) | None => {}
         }
         if self.succeeded() {
             return Outcome::Succeeded;
         }
-        match failures.get(self.spare).or(failures.last()) {
+        match failures.get(self.spare()).or(failures.last()) {
             Some((rank, member, exit)) => Outcome::Failed(self.cause(member, exit, last_lines(*rank))),
             None => failed(FailureKind::Lost, "it was stopped from outside, and nobody said why".into()),
         }
@@ -155,7 +230,7 @@ impl Gang {
     }
 
     fn cause(&self, member: &Member, exit: &ExitRecord, last_lines: Vec<String>) -> Failure {
-        let others = self.exits().filter(|exit| exit.stopped).count();
+        let others = self.stopped().count();
         finish(exit).cause(&member.name, others, last_lines)
     }
 }

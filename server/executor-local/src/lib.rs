@@ -10,6 +10,7 @@ mod check;
 mod conclude;
 mod config;
 mod descriptor;
+mod earlier;
 mod error;
 mod executor;
 mod facts;
@@ -20,19 +21,23 @@ mod leases;
 mod log_files;
 mod look;
 mod machine;
+mod meter;
 mod notes;
 mod owner;
 mod paths;
 mod python;
+mod scale;
 mod secrets;
 mod shim;
 mod spares;
 mod spawn;
 mod spec;
+mod stacks;
 mod start;
 mod templates;
 mod terminal;
 mod token;
+mod usage_files;
 mod watch;
 
 pub use check::{CheckLine, CheckReport, check};
@@ -58,6 +63,8 @@ pub const FAILPOINTS: &[&str] = &[
     "local.wish.before",
     "local.wish.after",
     "local.cancel.after",
+    "local.scale.before",
+    "local.scale.after",
     "local.cleanup.before",
     "local.cleanup.after",
     "local.python.before",

@@ -15,7 +15,7 @@ use crate::spec::{EXIT, STDERR, STDOUT};
 use cubeloom_workers::{log_times, logs};
 
 /// What a worker reports into, below its folder.
-const OUTPUTS: &str = "outputs.jsonl";
+pub(crate) const OUTPUTS: &str = "outputs.jsonl";
 
 impl Logs for LocalExecutor {
     fn logs<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Log>>> {
@@ -46,7 +46,9 @@ impl Logs for LocalExecutor {
     }
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
     tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
 }
 
@@ -67,7 +69,7 @@ fn file_name(stream: LogStream) -> &'static str {
 }
 
 /// The workers that a shim has, or had.
-fn workers(dir: &Path) -> io::Result<Vec<WorkerName>> {
+pub(crate) fn workers(dir: &Path) -> io::Result<Vec<WorkerName>> {
     let entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

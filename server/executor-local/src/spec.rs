@@ -1,7 +1,9 @@
 //! What the executor and a shim tell each other: the order over the shim's standard input, the files in the
 //! worker's folder, and the shim's exit codes.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{AttemptKey, Timestamp};
@@ -140,8 +142,12 @@ pub enum StopWhy {
     Timeout,
     /// Its place is needed.
     Preempted,
+    /// It hangs.
+    Hung,
     /// The job has failed or succeeded already.
     Decided,
+    /// The worker is one that its job gives back.
+    GivenBack,
 }
 
 /// A line that a shim sends while it starts.
@@ -159,8 +165,30 @@ pub struct Note {
     pub error: Option<String>,
 }
 
-/// The stop file of an attempt.
+/// Where a wish to stop lies, in the folder of an attempt, or in that of a worker that alone is to stop.
 #[must_use]
-pub fn stop_file(attempt: &Path) -> PathBuf {
-    attempt.join("stop")
+pub fn stop_file(folder: &Path) -> PathBuf {
+    folder.join("stop")
+}
+
+/// The wish that lies in a folder.
+#[must_use]
+pub fn wish_in(folder: &Path) -> Option<StopWish> {
+    serde_json::from_slice(&fs::read(stop_file(folder)).ok()?).ok()
+}
+
+impl ShimSpec {
+    /// Whether the attempt, or this worker, is to stop.
+    #[must_use]
+    pub fn is_to_stop(&self) -> bool {
+        self.stop_file.exists() || stop_file(&self.folder).exists()
+    }
+
+    /// The time between TERM and KILL.
+    #[must_use]
+    pub fn grace(&self) -> Duration {
+        let attempt = self.stop_file.parent().and_then(wish_in);
+        let shortest = attempt.into_iter().chain(wish_in(&self.folder)).map(|wish| wish.grace_ms).min();
+        Duration::from_millis(shortest.unwrap_or(self.grace_ms))
+    }
 }

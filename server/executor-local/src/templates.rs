@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::error::reason;
-use crate::folders::{OPEN, make};
+use crate::folders::{OPEN, aside, make};
 
 /// Copies the folder `from` to `to`, unless it was copied before. A job without a template's folder needs none.
 ///
@@ -16,7 +16,7 @@ pub(crate) fn provide(from: &Path, to: &Path) -> Result<(), String> {
     if from.as_os_str().is_empty() || to.exists() {
         return Ok(());
     }
-    let staging = to.with_extension(format!("new-{}", std::process::id()));
+    let staging = aside(to);
     let _ = fs::remove_dir_all(&staging);
     let copied = copy(from, &staging).and_then(|()| match fs::rename(&staging, to) {
         Err(_) if to.exists() => fs::remove_dir_all(&staging),
@@ -45,4 +45,29 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn tasks_that_start_together_copy_one_folder_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("template"), folder.path().join("copy"));
+        fs::create_dir(&from).unwrap();
+        for file in 0..64 {
+            fs::write(from.join(file.to_string()), file.to_string()).unwrap();
+        }
+        thread::scope(|scope| {
+            let copies: Vec<_> = (0..8).map(|_| scope.spawn(|| provide(&from, &to))).collect();
+            for copy in copies {
+                assert_eq!(copy.join().unwrap(), Ok(()));
+            }
+        });
+        assert_eq!(fs::read_dir(&to).unwrap().count(), 64);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left beside it");
+    }
 }

@@ -111,10 +111,7 @@ async fn clear(started: Option<Started>, outputs: PathBuf, cgroup: Option<Cgroup
 /// Ends the processes of a worker whose shim is gone; it is known by its control group or by its outputs' file. Blocking.
 pub(crate) fn end_left(cgroup: Option<&Cgroup>, outputs: &Path) {
     loop {
-        let left = match cgroup {
-            Some(cgroup) => cgroup.processes(),
-            None => with_variable(&format!("CUBELOOM_OUTPUTS={}", outputs.display())),
-        };
+        let left = processes_of(cgroup, outputs);
         if left.is_empty() {
             if let Some(cgroup) = cgroup {
                 cgroup.remove();
@@ -125,6 +122,14 @@ pub(crate) fn end_left(cgroup: Option<&Cgroup>, outputs: &Path) {
             let _ = rustix::process::kill_process(pid, Signal::KILL);
         }
         std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The processes of a worker.
+pub(crate) fn processes_of(cgroup: Option<&Cgroup>, outputs: &Path) -> Vec<i32> {
+    match cgroup {
+        Some(cgroup) => cgroup.processes(),
+        None => with_variable(&format!("CUBELOOM_OUTPUTS={}", outputs.display())),
     }
 }
 

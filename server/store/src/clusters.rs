@@ -7,7 +7,7 @@ use sqlx::any::AnyRow;
 use crate::error::StoreError;
 use crate::revision::Target;
 use crate::values::{Columns, Values};
-use crate::{Change, Created, Store};
+use crate::{Change, Created, Store, nodes};
 
 impl Store {
     /// Stores a new cluster, at revision 1.
@@ -21,8 +21,8 @@ impl Store {
     ) -> Result<Created, StoreError> {
         let mut values = fields(cluster)?;
         values.int(cluster.created_at.0)?;
-        let sql = "INSERT INTO clusters (name, description, settings, sealed, created_at, revision) \
-                   VALUES ($1, $2, $3, $4, $5, 1) ON CONFLICT (name) DO NOTHING";
+        let sql = "INSERT INTO clusters (name, description, settings, sealed, sealed_prometheus, created_at, revision) \
+                   VALUES ($1, $2, $3, $4, $5, $6, 1) ON CONFLICT (name) DO NOTHING";
         self.create_named(sql, values, audit).await
     }
 
@@ -31,7 +31,7 @@ impl Store {
     /// # Errors
     /// When the database refuses.
     pub async fn cluster(&self, name: &str) -> Result<Option<ClusterRecord>, StoreError> {
-        let sql = "SELECT name, description, settings, sealed, created_at, revision FROM clusters \
+        let sql = "SELECT name, description, settings, sealed, sealed_prometheus, created_at, revision FROM clusters \
                    WHERE name = $1";
         self.one(sql, Values::texts("cluster", &[name])?, read).await
     }
@@ -41,8 +41,8 @@ impl Store {
     /// # Errors
     /// When the database refuses.
     pub async fn clusters(&self) -> Result<Vec<ClusterRecord>, StoreError> {
-        let sql =
-            "SELECT name, description, settings, sealed, created_at, revision FROM clusters ORDER BY name";
+        let sql = "SELECT name, description, settings, sealed, sealed_prometheus, created_at, revision FROM clusters \
+                   ORDER BY name";
         self.all(sql, Values::texts("cluster", &[])?, read).await
     }
 
@@ -56,8 +56,8 @@ impl Store {
         expected: Option<u64>,
         audit: &AuditEntry,
     ) -> Result<Change, StoreError> {
-        let sql =
-            "UPDATE clusters SET description = $2, settings = $3, sealed = $4, revision = $5 WHERE name = $1";
+        let sql = "UPDATE clusters SET description = $2, settings = $3, sealed = $4, sealed_prometheus = $5, \
+                   revision = $6 WHERE name = $1";
         self.change_named(target(&cluster.name, expected), sql, fields(cluster)?, audit).await
     }
 
@@ -71,7 +71,8 @@ impl Store {
         expected: Option<u64>,
         audit: &AuditEntry,
     ) -> Result<Change, StoreError> {
-        self.delete_named(target(name, expected), audit).await
+        let target = target(name, expected);
+        self.delete_named_with(target, audit, async |connection| nodes::forget(connection, name).await).await
     }
 }
 
@@ -80,6 +81,7 @@ fn fields(cluster: &ClusterRecord) -> Result<Values, StoreError> {
     let mut values = Values::texts("cluster", &[cluster.name.as_str(), cluster.description.as_str()])?;
     values.json(&cluster.settings)?;
     values.maybe_text(cluster.sealed.as_deref())?;
+    values.maybe_text(cluster.sealed_prometheus.as_deref())?;
     Ok(values)
 }
 
@@ -94,6 +96,7 @@ fn read(row: &AnyRow) -> Result<ClusterRecord, StoreError> {
         description: columns.text()?.into(),
         settings: columns.json()?,
         sealed: columns.maybe_text()?,
+        sealed_prometheus: columns.maybe_text()?,
         created_at: columns.time()?,
         revision: columns.int()?,
     })

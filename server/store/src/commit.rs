@@ -9,26 +9,30 @@ use sqlx::AnyConnection;
 
 use crate::backend::Backend;
 use crate::error::StoreError;
-use crate::rows::{CACHE, EXPANSIONS, INSTANCES, RUNS};
-use crate::{Lease, Store, alerts, ends, models, usage};
+use crate::rows::{CACHE, EXPANSIONS, INSTANCES};
+use crate::told::Told;
+use crate::{Lease, Store, active, alerts, ends, models, nodes, usage};
 
 impl Store {
     /// Writes the changes in one transaction: all of them, durably, or none.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] when `lease` does not hold one of the runs; otherwise when the database refuses.
+    /// [`StoreError::LeaseLost`] when `lease` does not hold one of the runs; [`StoreError::TooManyActive`] when one of them
+    /// cannot begin yet; otherwise when the database refuses.
     pub async fn commit(&self, lease: &Lease, changes: &Changes) -> Result<(), StoreError> {
         if changes.is_empty() {
             return Ok(());
         }
         let runs = touched(changes);
+        let told = Told::begin();
         let mut writer = self.writer().await?;
         let mut transaction = writer.begin(self.backend()).await?;
         self.confirm(&mut transaction, lease, &runs).await?;
-        write(self.backend(), &mut transaction, changes).await?;
+        write(self.backend(), &mut transaction, lease, changes).await?;
         failpoint::hit("store.commit.before");
         transaction.commit().await?;
         writer.ended();
+        told.kept();
         failpoint::hit("store.commit.after");
         self.inner.checkpoints.wrote(changes.instances.len() + changes.attempts.len() + 1);
         Ok(())
@@ -38,17 +42,21 @@ impl Store {
 async fn write(
     backend: Backend,
     connection: &mut AnyConnection,
+    lease: &Lease,
     changes: &Changes,
 ) -> Result<(), StoreError> {
     for (run, task) in &changes.unexpanded {
         forget_expansion(connection, run, *task).await?;
     }
-    RUNS.write(backend, connection, &changes.runs).await?;
+    active::write_runs(backend, connection, lease, changes).await?;
     alerts::ended(connection, &changes.runs).await?;
     ends::fire(backend, connection, &changes.runs).await?;
     EXPANSIONS.write(backend, connection, &changes.expansions).await?;
     INSTANCES.write(backend, connection, &changes.instances).await?;
+    // Before they are written: what is stored says which of them are marked now.
+    alerts::hanging(connection, &changes.attempts).await?;
     usage::write_attempts(backend, connection, &changes.attempts).await?;
+    nodes::note_failures(connection, &changes.attempts).await?;
     CACHE.write(backend, connection, &changes.cache).await?;
     models::register(backend, connection, &changes.models).await?;
     for wish in &changes.wishes {

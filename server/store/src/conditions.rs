@@ -109,6 +109,15 @@ impl Conditions {
         Ok(())
     }
 
+    /// The column, words with blanks between, has this one among them.
+    pub(crate) fn word(&mut self, column: &str, word: Option<&str>) -> Result<(), StoreError> {
+        let Some(word) = word else { return Ok(()) };
+        self.values.text(&format!("% {} %", escaped(word)))?;
+        self.count += 1;
+        self.parts.push(format!("' ' || {column} || ' ' LIKE ${} ESCAPE '\\'", self.count));
+        Ok(())
+    }
+
     /// The row comes after this one, in this order.
     pub(crate) fn after(&mut self, order: &Order<'_>, last: &[Key<'_>]) -> Result<(), StoreError> {
         for key in last {

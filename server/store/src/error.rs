@@ -65,6 +65,9 @@ pub enum StoreError {
     /// Another server took the run over.
     #[error("run {0} is led by another server now; what was decided here about it was not written")]
     LeaseLost(RunId),
+    /// As many runs of its pipeline are active as may be, on all servers together.
+    #[error("run {0} cannot begin yet: as many of its pipeline are active as may be; nothing was written")]
+    TooManyActive(RunId),
     /// A template version exists with other content.
     #[error(
         "template {name} {version} is stored with different content: give the changed template a new version"

@@ -1,5 +1,6 @@
 //! A task of a run in figures, without reading its instances: there may be 100,000 of them.
 
+use cubeloom_domain::effective::Tried;
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord};
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{Bytes, RunId, TaskIx, Timestamp};
@@ -55,7 +56,7 @@ impl Store {
                     let usage = UsageSummary {
                         cpu_us: columns.int()?,
                         peak_memory: Bytes(columns.int()?),
-                        kernel_peak_memory: None,
+                        ..UsageSummary::default()
                     };
                     Ok((count, began.map(Timestamp), usage))
                 },
@@ -82,6 +83,36 @@ impl Store {
             "SELECT {ATTEMPT_COLUMNS} FROM attempts WHERE run_id = $1 AND task = $2 ORDER BY instance, n LIMIT $3"
         );
         self.all(AssertSqlSafe(sql), values, rows::attempt).await
+    }
+
+    /// What the time of a run, or of one task of it, is told from: its attempts, by task, instance and number, and of each only
+    /// what that takes.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn tried(
+        &self,
+        run: &RunId,
+        task: Option<TaskIx>,
+        limit: usize,
+    ) -> Result<Vec<Tried>, StoreError> {
+        let (first, last) = task.map_or((0, u32::MAX), |task| (task.0, task.0));
+        let mut values = Values::texts("attempt", &[run.as_str()])?;
+        values.int(first)?.int(last)?.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
+        let sql = "SELECT task, instance, state_json, created_at, pace_json, hang_json FROM attempts \
+                   WHERE run_id = $1 AND task >= $2 AND task <= $3 ORDER BY task, instance, n LIMIT $4";
+        self.all(sql, values, |row| {
+            let mut columns = Columns::of("attempt", row);
+            Ok(Tried {
+                task: TaskIx(columns.int()?),
+                instance: columns.int()?,
+                state: columns.json()?,
+                created_at: Timestamp(columns.int()?),
+                pace: columns.maybe_json()?,
+                hang: columns.maybe_json()?,
+            })
+        })
+        .await
     }
 
     /// The attempts of a run, by task, instance and number; only those after one, for the next page.

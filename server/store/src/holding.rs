@@ -5,6 +5,7 @@ use sqlx::AssertSqlSafe;
 
 use crate::Store;
 use crate::error::StoreError;
+use crate::query;
 use crate::rows::{self, ATTEMPT_COLUMNS};
 use crate::values::{Columns, Values};
 
@@ -41,12 +42,10 @@ impl Store {
     }
 
     async fn holdings(&self, which: &str, values: Values) -> Result<Vec<Holding>, StoreError> {
-        let columns: Vec<String> =
-            ATTEMPT_COLUMNS.split(',').map(|column| format!("a.{}", column.trim())).collect();
         let sql = format!(
             "SELECT {}, r.project, r.pipeline, r.user_name FROM runs r \
              JOIN attempts a ON a.run_id = r.id AND a.live = 1 WHERE {which}",
-            columns.join(", ")
+            query::of_table("a", ATTEMPT_COLUMNS)
         );
         self.all(AssertSqlSafe(sql), values, |row| {
             let mut columns = Columns::of("attempt", row);

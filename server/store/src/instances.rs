@@ -48,7 +48,7 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, rows::instance).await
     }
 
-    /// The attempts of an instance, the first first.
+    /// The attempts of an instance, the first first, without what workers were at when one hung.
     ///
     /// # Errors
     /// When the database refuses.

@@ -68,6 +68,15 @@ impl Store {
         collect(self.writer().await?.get(), query, run_id).await
     }
 
+    /// The runs that `owner` leads.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn led_by(&self, owner: &str) -> Result<Vec<RunId>, StoreError> {
+        let query = sqlx::query("SELECT id FROM runs WHERE lease_owner = $1").bind(owner.to_owned());
+        collect(&mut *self.inner.pool.acquire().await?, query, run_id).await
+    }
+
     /// Gives up the leases of these runs. A run that has ended and whose wishes are fulfilled should be released:
     /// [`Store::renew`] keeps what is held.
     ///

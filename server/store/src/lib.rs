@@ -3,6 +3,7 @@
 //! A [`Store`] is a handle that clones cheaply. What the engine decided in one pass goes through
 //! [`Store::commit`] as one transaction, which holds only while the engine leases the runs that it touches.
 
+mod active;
 mod alerts;
 mod audit;
 mod backend;
@@ -18,6 +19,7 @@ mod ends;
 mod error;
 mod figures;
 mod firings;
+mod hangs;
 mod holding;
 mod hooks;
 mod idempotency;
@@ -31,6 +33,7 @@ mod load;
 mod members;
 mod models;
 mod named;
+mod nodes;
 mod open;
 mod pipelines;
 mod plans;
@@ -47,10 +50,12 @@ mod schedules;
 mod schema;
 mod secrets;
 mod sessions;
+mod sizing;
 mod templates;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod told;
 mod upsert;
 mod usage;
 mod user_filter;
@@ -68,7 +73,8 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
 use tokio::sync::{Mutex, MutexGuard, watch};
 
-pub use alerts::{Batch, QuotaUse, Settled};
+pub use active::RunElsewhere;
+pub use alerts::{Batch, IdleCards, QuotaUse, Settled};
 pub use audit::AuditFilter;
 pub use backend::Backend;
 pub use conditions::PageOf;
@@ -83,6 +89,7 @@ pub use limits::LimitedStart;
 pub use models::{ModelSummary, VersionChange};
 pub use open::Options;
 pub use pipelines::{PipelineFilter, PipelineOrder, PipelineSummary};
+pub use queues::TreeChange;
 pub use revision::{Change, Created};
 pub use run_filter::{RunFilter, RunMark};
 pub use runs::Deleted;
@@ -91,6 +98,8 @@ pub use usage::UsageFilter;
 pub use user_filter::{UserFilter, UserOrder};
 pub use versions::{Expected, NewVersion, PipelineVersion, PutPipeline};
 pub use waiting::Waiting;
+
+use crate::told::Told;
 
 /// A handle to the database.
 #[derive(Clone)]
@@ -161,6 +170,13 @@ impl Store {
         Ok(())
     }
 
+    /// How many connections of the pool there are, and how many of these nobody uses. On SQLite, those that read.
+    #[must_use]
+    pub fn connections(&self) -> (u32, u32) {
+        let idle = u32::try_from(self.inner.pool.num_idle()).unwrap_or(u32::MAX);
+        (self.inner.pool.size(), idle)
+    }
+
     /// Ends the connections, after which the handle and its clones are of no use.
     pub async fn close(&self) {
         self.inner.pool.close().await;
@@ -184,11 +200,15 @@ impl Store {
         &self,
         work: impl AsyncFnOnce(&mut AnyConnection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        let told = Told::begin();
         let mut writer = self.writer().await?;
         let mut transaction = writer.begin(self.backend()).await?;
         let result = work(&mut transaction).await;
         match result {
-            Ok(_) => transaction.commit().await?,
+            Ok(_) => {
+                transaction.commit().await?;
+                told.kept();
+            }
             Err(_) => transaction.rollback().await?,
         }
         writer.ended();

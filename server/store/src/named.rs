@@ -2,7 +2,7 @@
 //! each with its entry in the audit log.
 
 use cubeloom_domain::identity::AuditEntry;
-use sqlx::AssertSqlSafe;
+use sqlx::{AnyConnection, AssertSqlSafe};
 
 use crate::error::StoreError;
 use crate::query::execute;
@@ -54,9 +54,20 @@ impl Store {
         target: Target<'_, KEYS>,
         audit: &AuditEntry,
     ) -> Result<Change, StoreError> {
+        self.delete_named_with(target, audit, async |_| Ok(())).await
+    }
+
+    /// The same, with what goes with it.
+    pub(crate) async fn delete_named_with<const KEYS: usize>(
+        &self,
+        target: Target<'_, KEYS>,
+        audit: &AuditEntry,
+        also: impl AsyncFnOnce(&mut AnyConnection) -> Result<(), StoreError>,
+    ) -> Result<Change, StoreError> {
         self.transact(async |connection| {
             let change = target.take(self.backend(), connection).await?;
             if matches!(change, Change::Done(_)) {
+                also(connection).await?;
                 let (conditions, values) = target.conditions()?;
                 let sql = AssertSqlSafe(format!("DELETE FROM {} WHERE {conditions}", target.table));
                 execute(connection, sql, values).await?;

@@ -87,6 +87,7 @@ pub(crate) fn parts(plan: &RunPlan) -> Result<Vec<String>, StoreError> {
         pipeline: plan.pipeline.clone(),
         parameters: plan.parameters.clone(),
         cluster: plan.cluster.clone(),
+        place: plan.place.clone(),
         parallelism: plan.parallelism,
         max_active_runs: plan.max_active_runs,
         part: plan.part.clone(),

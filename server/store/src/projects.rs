@@ -2,7 +2,7 @@
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::BoxFuture;
-use cubeloom_domain::identity::{AuditEntry, Keeping, Keeps, Project};
+use cubeloom_domain::identity::{AuditEntry, Keeping, Keeps, Places, Project};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
@@ -29,10 +29,11 @@ impl Store {
             let mut values =
                 Values::texts("project", &[&project.name, &project.label, &project.description])?;
             values.int(project.created_at.0)?.json(&project.keeping)?.json(&project.places)?;
+            values.text(project.sizing.as_str())?;
             let rows = execute(
                 connection,
-                "INSERT INTO projects (name, label, description, created_at, keeping_json, places_json, \
-                 revision) VALUES ($1, $2, $3, $4, $5, $6, 1) ON CONFLICT (name) DO NOTHING",
+                "INSERT INTO projects (name, label, description, created_at, keeping_json, places_json, sizing, \
+                 revision) VALUES ($1, $2, $3, $4, $5, $6, $7, 1) ON CONFLICT (name) DO NOTHING",
                 values,
             )
             .await?;
@@ -68,7 +69,7 @@ impl Store {
     /// # Errors
     /// When the database refuses.
     pub async fn project(&self, name: &str) -> Result<Option<Project>, StoreError> {
-        let sql = "SELECT name, label, description, keeping_json, places_json, created_at, revision FROM projects \
+        let sql = "SELECT name, label, description, keeping_json, places_json, sizing, created_at, revision FROM projects \
                    WHERE name = $1";
         self.one(sql, Values::texts("project", &[name])?, read).await
     }
@@ -79,11 +80,11 @@ impl Store {
     /// When the database refuses.
     pub async fn projects(&self, of_user: Option<&str>) -> Result<Vec<Project>, StoreError> {
         let Some(user) = of_user else {
-            let sql = "SELECT name, label, description, keeping_json, places_json, created_at, revision FROM projects \
+            let sql = "SELECT name, label, description, keeping_json, places_json, sizing, created_at, revision FROM projects \
                        ORDER BY name";
             return self.all(sql, Values::new("project", 0), read).await;
         };
-        let sql = "SELECT p.name, p.label, p.description, p.keeping_json, p.places_json, p.created_at, p.revision \
+        let sql = "SELECT p.name, p.label, p.description, p.keeping_json, p.places_json, p.sizing, p.created_at, p.revision \
                    FROM projects p JOIN members m ON m.project = p.name WHERE m.user_id = $1 ORDER BY p.name";
         self.all(sql, Values::texts("project", &[user])?, read).await
     }
@@ -103,9 +104,9 @@ impl Store {
             let Change::Done(revision) = change else { return Ok(change) };
             let mut values =
                 Values::texts("project", &[&project.name, &project.label, &project.description])?;
-            values.json(&project.keeping)?.json(&project.places)?.int(revision)?;
+            values.json(&project.keeping)?.json(&project.places)?.text(project.sizing.as_str())?.int(revision)?;
             let sql = "UPDATE projects SET label = $2, description = $3, keeping_json = $4, places_json = $5, \
-                       revision = $6 WHERE name = $1";
+                       sizing = $6, revision = $7 WHERE name = $1";
             execute(connection, sql, values).await?;
             audit::write(connection, audit).await?;
             Ok(change)
@@ -167,6 +168,9 @@ const OF_PROJECT: &[&str] = &[
     "DELETE FROM members WHERE project = $1",
     "DELETE FROM budgets WHERE project = $1",
     "DELETE FROM lengths WHERE project = $1",
+    "DELETE FROM sizes WHERE project = $1",
+    "DELETE FROM size_changes WHERE project = $1",
+    "DELETE FROM size_reverts WHERE project = $1",
     "DELETE FROM model_versions WHERE project = $1",
     "DELETE FROM models WHERE project = $1",
     "DELETE FROM secrets WHERE owner_kind = 'project' AND owner = $1",
@@ -226,6 +230,17 @@ fn target<'t>(name: &'t str, expected: Option<u64>) -> Target<'t, 1> {
     Target { table: "projects", key: [("name", name)], expected }
 }
 
+/// Where a project's jobs may go; `None` where there is no such project.
+pub(crate) async fn places(
+    connection: &mut AnyConnection,
+    project: &str,
+) -> Result<Option<Places>, StoreError> {
+    let values = Values::texts("project", &[project])?;
+    let sql = "SELECT places_json FROM projects WHERE name = $1";
+    let row = sqlx::query_with(sql, values.arguments).fetch_optional(connection).await?;
+    row.map(|row| Columns::of("project", &row).json()).transpose()
+}
+
 fn read(row: &AnyRow) -> Result<Project, StoreError> {
     let mut columns = Columns::of("project", row);
     Ok(Project {
@@ -234,6 +249,7 @@ fn read(row: &AnyRow) -> Result<Project, StoreError> {
         description: columns.text()?.into(),
         keeping: columns.json()?,
         places: columns.json()?,
+        sizing: columns.word()?,
         created_at: columns.time()?,
         revision: columns.int()?,
     })

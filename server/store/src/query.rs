@@ -56,6 +56,12 @@ pub(crate) async fn collect<T>(
     Ok(found)
 }
 
+/// These columns of a table that a query calls by another name.
+pub(crate) fn of_table(name: &str, columns: &str) -> String {
+    let columns: Vec<String> = columns.split(',').map(|column| format!("{name}.{}", column.trim())).collect();
+    columns.join(", ")
+}
+
 /// `$first,$first+1,...`: places for `count` parameters.
 pub(crate) fn places(first: usize, count: usize) -> String {
     let places: Vec<String> = (first..first + count).map(|n| format!("${n}")).collect();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cubeloom_domain::identity::AuditEntry;
+use cubeloom_domain::quota::change::{QueueChange, changed};
 use cubeloom_domain::quota::{Pool, Queue, QueueRecord, Quota, by_pool};
 use serde::{Deserialize, Serialize};
 use sqlx::any::AnyRow;
@@ -13,10 +14,26 @@ use crate::conditions::{Conditions, PageOf};
 use crate::error::StoreError;
 use crate::query::{collect, execute};
 use crate::values::{Columns, Values};
-use crate::{Change, Store, audit, listen, projects};
+use crate::{Store, audit, listen, projects};
 
-/// The actions of the audit log that are the tree's history.
-const ACTIONS: [&str; 2] = ["queue.set", "queue.delete"];
+/// The actions of the audit log that are the history of quotas and named limits.
+const ACTIONS: [&str; 5] = ["queue.set", "queue.delete", "queue.change", "limit.set", "limit.delete"];
+
+/// What became of changes of the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TreeChange {
+    /// They are made; the revision of each queue.
+    Done(Vec<u64>),
+    /// Nothing is changed: somebody else has changed a queue.
+    Stale {
+        /// The position of the change.
+        at: usize,
+        /// The queue's present revision.
+        present: u64,
+    },
+    /// Nothing is changed: there is no such queue; the position of the change.
+    Missing(usize),
+}
 
 /// Every queue: what was said, and the projects of which nothing was.
 const ALL: &str = "SELECT kind, name, parent, quotas_json, revision FROM queues \
@@ -32,36 +49,54 @@ impl Store {
         tree(&mut *self.inner.pool.acquire().await?).await
     }
 
-    /// Says where a queue is and what it has; its revision is given here. `check` sees the tree as it is and as it
-    /// would be, which nobody else can change meanwhile; what it refuses is not stored.
+    /// Makes changes, each of another queue: all of them, or none. `check` sees the tree as it is and as it would be, which
+    /// nobody else can change meanwhile; what it refuses is not stored.
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn put_queue<E>(
+    pub async fn change_queues<E>(
         &self,
-        queue: &QueueRecord,
-        expected: Option<u64>,
+        changes: &[QueueChange],
         audit: &AuditEntry,
         check: impl FnOnce(&[QueueRecord], &[QueueRecord]) -> Result<(), E>,
-    ) -> Result<Result<Change, E>, StoreError> {
-        self.change_tree((&queue.queue, Some(queue)), expected, audit, check).await
+    ) -> Result<Result<TreeChange, E>, StoreError> {
+        let made = self
+            .transact(async |connection| {
+                hold(self.backend(), connection).await?;
+                let before = tree(connection).await?;
+                let mut revisions = Vec::new();
+                for (at, change) in changes.iter().enumerate() {
+                    let present = before.iter().find(|other| other.queue == change.queue);
+                    let present = present.map(|found| found.revision);
+                    if !exists(self.backend(), connection, change, present).await? {
+                        return Ok(Ok(TreeChange::Missing(at)));
+                    }
+                    let present = present.unwrap_or(0);
+                    if change.expected.is_some_and(|expected| expected != present) {
+                        return Ok(Ok(TreeChange::Stale { at, present }));
+                    }
+                    revisions.push(present + 1);
+                }
+                if let Err(refused) = check(&before, &changed(&before, changes)) {
+                    return Ok(Err(refused));
+                }
+                for (change, revision) in changes.iter().zip(&revisions) {
+                    write(connection, change, *revision).await?;
+                }
+                audit::write(connection, audit).await?;
+                listen::notify(self.backend(), connection).await?;
+                Ok(Ok(TreeChange::Done(revisions)))
+            })
+            .await?;
+        if matches!(made, Ok(TreeChange::Done(_))) {
+            // What waits may start now.
+            self.wake();
+        }
+        Ok(made)
     }
 
-    /// Deletes a group, or what was said of a project; `check` as in [`Store::put_queue`].
-    ///
-    /// # Errors
-    /// When the database refuses.
-    pub async fn delete_queue<E>(
-        &self,
-        queue: &Queue,
-        expected: Option<u64>,
-        audit: &AuditEntry,
-        check: impl FnOnce(&[QueueRecord], &[QueueRecord]) -> Result<(), E>,
-    ) -> Result<Result<Change, E>, StoreError> {
-        self.change_tree((queue, None), expected, audit, check).await
-    }
-
-    /// The changes of the tree, or of one queue (what its audit entries have as subject), newest first.
+    /// The changes of the tree and of named limits, newest first; or those of one of them, by its name in the subject of
+    /// audit entries, where a change of several has all their names, with blanks between.
     ///
     /// # Errors
     /// When the database refuses.
@@ -72,7 +107,7 @@ impl Store {
     ) -> Result<Vec<AuditEntry>, StoreError> {
         let mut wanted = Conditions::new("audit entry");
         wanted.any_of("action", &ACTIONS)?;
-        wanted.text("subject =", subject)?;
+        wanted.word("subject", subject)?;
         wanted.text("id <", page.after.as_deref())?;
         let (wanted, limit, values) = wanted.limited(page.limit)?;
         let sql = format!(
@@ -80,45 +115,6 @@ impl Store {
             audit::ENTRY_COLUMNS
         );
         self.all(AssertSqlSafe(sql), values, audit::entry).await
-    }
-
-    async fn change_tree<E>(
-        &self,
-        (queue, to): (&Queue, Option<&QueueRecord>),
-        expected: Option<u64>,
-        audit: &AuditEntry,
-        check: impl FnOnce(&[QueueRecord], &[QueueRecord]) -> Result<(), E>,
-    ) -> Result<Result<Change, E>, StoreError> {
-        let changed = self
-            .transact(async |connection| {
-                hold(self.backend(), connection).await?;
-                let before = tree(connection).await?;
-                let present = before.iter().find(|other| other.queue == *queue).map(|found| found.revision);
-                if !exists(self.backend(), connection, queue, to.is_some(), present).await? {
-                    return Ok(Ok(Change::Missing));
-                }
-                let present = present.unwrap_or(0);
-                let revision = present + 1;
-                if expected.is_some_and(|expected| expected != present) {
-                    return Ok(Ok(Change::Stale(present)));
-                }
-                let mut after: Vec<QueueRecord> =
-                    before.iter().filter(|other| other.queue != *queue).cloned().collect();
-                after.extend(to.map(|to| QueueRecord { revision, ..to.clone() }));
-                if let Err(refused) = check(&before, &after) {
-                    return Ok(Err(refused));
-                }
-                write(connection, queue, to, revision).await?;
-                audit::write(connection, audit).await?;
-                listen::notify(self.backend(), connection).await?;
-                Ok(Ok(Change::Done(revision)))
-            })
-            .await?;
-        if matches!(changed, Ok(Change::Done(_))) {
-            // What waits may start now.
-            self.wake();
-        }
-        Ok(changed)
     }
 }
 
@@ -136,11 +132,11 @@ async fn hold(backend: Backend, connection: &mut AnyConnection) -> Result<(), St
 async fn exists(
     backend: Backend,
     connection: &mut AnyConnection,
-    queue: &Queue,
-    put: bool,
+    change: &QueueChange,
     present: Option<u64>,
 ) -> Result<bool, StoreError> {
-    match queue {
+    let put = change.to.is_some();
+    match &change.queue {
         Queue::Project(name) if put => projects::hold(backend, connection, name).await,
         Queue::Group(_) if put => Ok(true),
         _ => Ok(present.is_some_and(|revision| revision > 0)),
@@ -149,8 +145,7 @@ async fn exists(
 
 async fn write(
     connection: &mut AnyConnection,
-    queue: &Queue,
-    to: Option<&QueueRecord>,
+    QueueChange { queue, to, .. }: &QueueChange,
     revision: u64,
 ) -> Result<(), StoreError> {
     let counted = "UPDATE counters SET value = value + 1 WHERE name = 'queues'";

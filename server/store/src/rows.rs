@@ -1,6 +1,7 @@
 //! The records that the engine writes, as rows of their tables and back.
 
 use cubeloom_domain::accounting::Account;
+use cubeloom_domain::hang::WorkerStack;
 use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::{AttemptRecord, CacheEntry, ExpansionRecord, InstanceRecord, RunRecord};
 use cubeloom_domain::resources::Amount;
@@ -148,13 +149,14 @@ pub(crate) static INSTANCES: Upsert = Upsert::new(
         "ended_at",
         "report_json",
         "note",
+        "cool_until",
     ],
     3,
 );
 
 /// The columns of [`instance`].
 pub(crate) const INSTANCE_COLUMNS: &str =
-    "run_id, task, instance, state_json, attempt, tries, ready_at, ended_at, report_json, note";
+    "run_id, task, instance, state_json, attempt, tries, ready_at, ended_at, report_json, note, cool_until";
 
 impl Row for InstanceRecord {
     type Key<'a> = (&'a RunId, TaskIx, u32);
@@ -166,7 +168,7 @@ impl Row for InstanceRecord {
     fn bind(&self, values: &mut Values) -> Result<(), StoreError> {
         values.text(self.run.as_str())?.int(self.task.0)?.int(self.instance)?.json(&self.state)?;
         values.int(self.attempt)?.int(self.tries)?.int(self.ready_at.0)?.maybe_int(micros(self.ended_at))?;
-        values.json(&self.report)?.maybe_text(self.note.as_deref())?;
+        values.json(&self.report)?.maybe_text(self.note.as_deref())?.maybe_time(self.cool_until)?;
         Ok(())
     }
 }
@@ -189,6 +191,7 @@ pub(crate) fn instance_from(columns: &mut Columns<'_>) -> Result<InstanceRecord,
         ended_at: columns.maybe_int()?.map(Timestamp),
         report: columns.json()?,
         note: columns.maybe_text()?,
+        cool_until: columns.maybe_time()?,
     })
 }
 
@@ -216,6 +219,11 @@ const ATTEMPT: &[&str] = &[
     "template",
     "card_parts",
     "limits_json",
+    "earlier_json",
+    "sizing_json",
+    "pace_json",
+    "hang_json",
+    "hang_stacks_json",
     "counted",
 ];
 
@@ -225,10 +233,11 @@ pub(crate) static ATTEMPTS: Upsert = Upsert::new("attempts", ATTEMPT, 4).adding(
 pub(crate) static ENDED: Upsert =
     Upsert::new("attempts", ATTEMPT, 4).adding(1).returning("run_id, task, instance, n, counted");
 
-/// The columns of [`attempt`].
+/// The columns of [`attempt`]: all but what workers were at when it hung, which may be megabytes.
 pub(crate) const ATTEMPT_COLUMNS: &str = "run_id, task, instance, n, task_name, state_json, created_at, \
      cpu, memory, gpus, workers, bindings_json, used_cpu_us, peak_memory, kernel_peak_memory, \
-     cluster, node_group, cards_json, user_name, template, card_parts, limits_json";
+     cluster, node_group, cards_json, user_name, template, card_parts, limits_json, earlier_json, sizing_json, \
+     pace_json, hang_json";
 
 impl Row for AttemptRecord {
     type Key<'a> = (&'a RunId, TaskIx, u32, u32);
@@ -249,9 +258,30 @@ impl Row for AttemptRecord {
         let Account { user, template, card_parts } = &self.account;
         values.text(user)?.text(template)?.int(*card_parts)?;
         values.maybe_json(Some(&self.limits).filter(|limits| !limits.is_empty()))?;
+        values.maybe_json(Some(&self.earlier).filter(|earlier| !earlier.is_empty()))?;
+        values
+            .maybe_json(self.sizing.as_ref())?
+            .maybe_json(self.pace.as_ref())?
+            .maybe_json(self.hang.as_ref())?;
+        let stacks = self.hang.as_ref().map(|hang| &hang.stacks);
+        values.maybe_json(stacks.filter(|stacks| !stacks.is_empty()))?;
         values.flag(!self.state.is_live())?;
         Ok(())
     }
+}
+
+/// The columns of [`whole_attempt`], after [`ATTEMPT_COLUMNS`].
+pub(crate) const STACKS_COLUMN: &str = "hang_stacks_json";
+
+/// An attempt, from [`ATTEMPT_COLUMNS`] and [`STACKS_COLUMN`].
+pub(crate) fn whole_attempt(row: &AnyRow) -> Result<AttemptRecord, StoreError> {
+    let mut columns = Columns::of("attempt", row);
+    let mut attempt = attempt_from(&mut columns)?;
+    let stacks: Option<Vec<WorkerStack>> = columns.maybe_json()?;
+    if let (Some(hang), Some(stacks)) = (attempt.hang.as_mut(), stacks) {
+        hang.stacks = stacks;
+    }
+    Ok(attempt)
 }
 
 /// An attempt, from [`ATTEMPT_COLUMNS`].
@@ -275,6 +305,8 @@ pub(crate) fn attempt_from(columns: &mut Columns<'_>) -> Result<AttemptRecord, S
             cpu_us: columns.int()?,
             peak_memory: Bytes(columns.int()?),
             kernel_peak_memory: columns.maybe_int()?.map(Bytes),
+            // The rest is kept by role, with what the workers got.
+            ..UsageSummary::default()
         },
         pool: Pool { cluster: columns.text()?.into(), node_group: columns.maybe_text()? },
         cards: columns.json()?,
@@ -284,6 +316,10 @@ pub(crate) fn attempt_from(columns: &mut Columns<'_>) -> Result<AttemptRecord, S
             card_parts: columns.int()?,
         },
         limits: columns.maybe_json()?.unwrap_or_default(),
+        earlier: columns.maybe_json()?.unwrap_or_default(),
+        sizing: columns.maybe_json()?,
+        pace: columns.maybe_json()?,
+        hang: columns.maybe_json()?,
     })
 }
 

@@ -6,6 +6,7 @@ use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::{AttemptRecord, ExpansionRecord, InstanceRecord, RunRecord, TakenOver};
 use cubeloom_domain::schedule::PipelineName;
 use cubeloom_domain::{RunId, Timestamp};
+use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
 use crate::error::StoreError;
@@ -41,6 +42,16 @@ struct Begun<'r> {
 }
 
 impl Store {
+    /// The last run of a pipeline, whatever became of it.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn last_run(&self, project: &str, pipeline: &str) -> Result<Option<RunId>, StoreError> {
+        let sql = "SELECT id FROM runs WHERE project = $1 AND pipeline = $2 ORDER BY id DESC LIMIT 1";
+        let read = |row: &AnyRow| Columns::of("run", row).parsed();
+        self.one(sql, Values::texts("run", &[project, pipeline])?, read).await
+    }
+
     /// Stores a new run and its plan.
     ///
     /// # Errors

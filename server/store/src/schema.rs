@@ -22,6 +22,13 @@ const MIGRATIONS: &[(i64, &str)] = &[
     (12, include_str!("../../../migrations/0012_limits.sql")),
     (13, include_str!("../../../migrations/0013_lengths.sql")),
     (14, include_str!("../../../migrations/0014_events.sql")),
+    (15, include_str!("../../../migrations/0015_resized.sql")),
+    (16, include_str!("../../../migrations/0016_sizing.sql")),
+    (17, include_str!("../../../migrations/0017_nodes.sql")),
+    (18, include_str!("../../../migrations/0018_cool_down.sql")),
+    (19, include_str!("../../../migrations/0019_prometheus.sql")),
+    (20, include_str!("../../../migrations/0020_pace.sql")),
+    (21, include_str!("../../../migrations/0021_hangs.sql")),
 ];
 
 /// Makes two programs that start together take turns; the transaction's end lets go of it.

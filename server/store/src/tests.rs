@@ -80,6 +80,7 @@ fn instances(count: u32, note: &str) -> Changes {
         ended_at: None,
         report: Default::default(),
         note: Some(note.into()),
+        cool_until: None,
     };
     Changes { instances: (0..count).map(instance).collect(), ..Changes::default() }
 }

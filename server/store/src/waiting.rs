@@ -11,7 +11,8 @@ use sqlx::any::AnyRow;
 use crate::Store;
 use crate::conditions::Conditions;
 use crate::error::StoreError;
-use crate::rows;
+use crate::query;
+use crate::rows::{self, INSTANCE_COLUMNS};
 use crate::values::Columns;
 
 /// An instance that waits for a place, or for its next try.
@@ -53,9 +54,9 @@ impl Store {
         }
         let (wanted, limit, values) = wanted.limited(limit)?;
         let sql = format!(
-            "SELECT i.run_id, i.task, i.instance, i.state_json, i.attempt, i.tries, i.ready_at, i.ended_at, \
-             i.report_json, i.note, r.project, r.pipeline, r.user_name FROM runs r JOIN instances i ON i.run_id = r.id \
-             WHERE {wanted} ORDER BY i.ready_at, i.run_id, i.task, i.instance LIMIT {limit}"
+            "SELECT {}, r.project, r.pipeline, r.user_name FROM runs r JOIN instances i ON i.run_id = r.id \
+             WHERE {wanted} ORDER BY i.ready_at, i.run_id, i.task, i.instance LIMIT {limit}",
+            query::of_table("i", INSTANCE_COLUMNS)
         );
         let mut found = self.all(AssertSqlSafe(sql), values, waiting).await?;
         self.add_plans(&mut found).await?;

@@ -10,7 +10,9 @@ use cubeloom_domain::pipeline::{
 };
 use cubeloom_domain::quantity::Span;
 use cubeloom_domain::resources::ResourceRequest;
-use cubeloom_domain::template::{InstalledTemplate, Localized, RoleTemplate, TaskTemplate, TemplateSet};
+use cubeloom_domain::template::{
+    ElasticTemplate, InstalledTemplate, Localized, RoleTemplate, TaskTemplate, TemplateSet,
+};
 use cubeloom_domain::{Bytes, Cpu};
 use serde_json::{Value, json};
 
@@ -34,6 +36,7 @@ pub fn pipeline(name: &str) -> PipelineBuilder {
         priority: None,
         schedule: None,
         cluster: None,
+        sizing: None,
         placement: None,
         tasks: Vec::new(),
         canvas: Canvas::default(),
@@ -161,7 +164,7 @@ pub fn span(text: &str) -> Span {
     text.parse().expect("a length of time")
 }
 
-/// The templates `noop` (one worker) and `gang` (argument `workers`), both of any arguments.
+/// The templates `noop` (one worker), `gang` (argument `workers`), and `elastic` (arguments `min` and `max`).
 #[must_use]
 pub fn templates() -> TemplateSet {
     let install = |template: TaskTemplate| {
@@ -174,7 +177,18 @@ pub fn templates() -> TemplateSet {
         parameters: json!({"type": "object", "properties": {"workers": {"type": "integer", "default": 2}}}),
         ..noop("gang")
     };
-    TemplateSet::from([install(noop("noop")), install(gang)])
+    let range = ElasticTemplate { min: json!("{{ args.min }}"), max: json!("{{ args.max }}"), leader: true };
+    let elastic = TaskTemplate {
+        framework: "indexed".into(),
+        roles: vec![role(json!("{{ args.min }}"))],
+        parameters: json!({"type": "object", "properties": {
+            "min": {"type": "integer", "default": 1},
+            "max": {"type": "integer", "default": 4},
+        }}),
+        elastic: Some(range),
+        ..noop("elastic")
+    };
+    TemplateSet::from([install(noop("noop")), install(gang), install(elastic)])
 }
 
 fn role(replicas: Value) -> RoleTemplate {

@@ -8,13 +8,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cubeloom_domain::executor::{
-    BoxFuture, Ended, Event, Executor, Facts, Metric, Observation, Observer, Report, StopCause, Submission,
+    BoxFuture, Ended, Event, Executor, Facts, Metric, Observation, Observer, Report, Scaling, StopCause,
+    Submission,
 };
-use cubeloom_domain::job::Job;
+use cubeloom_domain::job::{Job, JobRole};
 use cubeloom_domain::lowered::Bindings;
-use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
-use cubeloom_domain::usage::UsageSummary;
-use cubeloom_domain::{AttemptKey, Clock, JsonMap};
+use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
+use cubeloom_domain::pace::Pace;
+use cubeloom_domain::usage::{RoleUsage, UsageSummary};
+use cubeloom_domain::{AttemptKey, Bytes, Clock, Cpu, JsonMap, Timestamp};
 
 /// What a job does.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +30,8 @@ pub enum Behaviour {
     Compute(fn(&Job) -> Report),
     /// It fails at once.
     Fail(FailureKind),
+    /// It has run for ten seconds and needed this much memory; it has succeeded where each worker had it.
+    Needs(Bytes),
     /// It runs until the test ends it.
     Hold,
     /// It is forgotten: the cluster will say that it knows nothing of it.
@@ -47,10 +51,15 @@ const AT_ONCE: usize = 3;
 
 #[derive(Default)]
 struct Inner {
-    observer: Option<Arc<dyn Observer>>,
+    /// The engines that are told, also those that have ended: they do not listen any more.
+    observers: Vec<Arc<dyn Observer>>,
     scripts: BTreeMap<String, VecDeque<Behaviour>>,
     /// Jobs that are held.
     jobs: HashSet<AttemptKey>,
+    /// How many workers of each job run.
+    workers: HashMap<AttemptKey, u32>,
+    /// Workers that are told to go stay until the test lets them.
+    holds_workers: bool,
     executions: HashMap<AttemptKey, u32>,
     ended: HashMap<AttemptKey, Ended>,
     /// What the attached engine has bound. By key and not counted: who dies between `bind` and its commit never
@@ -60,6 +69,8 @@ struct Inner {
     keep_history: bool,
     ignores_cancels: bool,
     cancels: usize,
+    /// The nodes that are set aside, with the reasons.
+    aside: BTreeMap<String, String>,
 }
 
 impl FakeExecutor {
@@ -79,6 +90,11 @@ impl FakeExecutor {
     /// Scripts the next attempts of a task, in order; after them it succeeds.
     pub fn script(&self, task: &str, behaviours: impl IntoIterator<Item = Behaviour>) {
         self.lock().scripts.entry(task.into()).or_default().extend(behaviours);
+    }
+
+    /// Takes back what is scripted of a task.
+    pub fn forget_script(&self, task: &str) {
+        self.lock().scripts.remove(task);
     }
 
     /// The attempts that run, sorted.
@@ -125,6 +141,29 @@ impl FakeExecutor {
         self.lock().tell(key, Event::Measured(metric));
     }
 
+    /// Says at which pace a job that is held goes.
+    pub fn pace(&self, key: &AttemptKey, pace: Pace) {
+        self.lock().tell(key, Event::Paced(Box::new(pace)));
+    }
+
+    /// How many workers of a job run, or ran last.
+    #[must_use]
+    pub fn workers(&self, key: &AttemptKey) -> u32 {
+        self.lock().workers.get(key).copied().unwrap_or_default()
+    }
+
+    /// From now on, single workers that are told to go stay; or they go again.
+    pub fn hold_workers(&self, hold: bool) {
+        self.lock().holds_workers = hold;
+    }
+
+    /// So many workers of a job are left.
+    pub fn leave(&self, key: &AttemptKey, workers: u32) {
+        let mut inner = self.lock();
+        inner.workers.insert(key.clone(), workers);
+        inner.tell(key, Event::Resized { workers });
+    }
+
     /// From now on, jobs that are told to stop take no notice; or they do again.
     pub fn ignore_cancels(&self, ignore: bool) {
         self.lock().ignores_cancels = ignore;
@@ -142,8 +181,45 @@ impl FakeExecutor {
 
     fn end(&self, inner: &mut Inner, key: &AttemptKey, outcome: Outcome, report: Report) {
         let now = self.clock.now();
-        let ended =
-            Ended { outcome, started_at: Some(now), ended_at: now, report, usage: UsageSummary::default() };
+        let roles = Vec::new();
+        let usage = UsageSummary::default();
+        self.end_as(
+            inner,
+            key,
+            Ended { outcome, started_at: Some(now), ended_at: now, report, usage, roles },
+        );
+    }
+
+    /// What a worker of each role needs is there, or its first role's memory runs out.
+    fn end_by_need(&self, inner: &mut Inner, job: &Job, need: Bytes) {
+        let ended_at = self.clock.now();
+        let has = job.roles.iter().map(|role| role.resources.memory).min().unwrap_or_default();
+        let usage = |role: &JobRole| RoleUsage {
+            role: role.name.clone(),
+            peak_memory: need.min(has),
+            cpu: Cpu(50),
+            cpu_high: Cpu(50),
+            throttled: 0,
+        };
+        let outcome = if has >= need {
+            Outcome::Succeeded
+        } else {
+            let worker = job.roles.first().map(|role| WorkerName { role: role.name.clone(), index: 0 });
+            let failure = Failure::new(FailureKind::OutOfMemory, "as the test wants it");
+            Outcome::Failed(Failure { worker, ..failure })
+        };
+        let ended = Ended {
+            outcome,
+            started_at: Some(Timestamp(ended_at.0 - 10_000_000)),
+            ended_at,
+            report: Report::default(),
+            usage: UsageSummary::default(),
+            roles: job.roles.iter().map(usage).collect(),
+        };
+        self.end_as(inner, &job.key, ended);
+    }
+
+    fn end_as(&self, inner: &mut Inner, key: &AttemptKey, ended: Ended) {
         if inner.keep_history {
             inner.ended.insert(key.clone(), ended.clone());
         }
@@ -172,7 +248,9 @@ impl FakeExecutor {
                 let failure = Failure::new(kind, "as the test wants it");
                 self.end(&mut inner, key, Outcome::Failed(failure), Report::default());
             }
+            Behaviour::Needs(memory) => self.end_by_need(&mut inner, job, memory),
             Behaviour::Hold => {
+                inner.workers.insert(key.clone(), job.workers());
                 inner.jobs.insert(key.clone());
                 inner.tell(key, Event::Started { at: self.clock.now() });
             }
@@ -183,8 +261,8 @@ impl FakeExecutor {
 
 impl Inner {
     fn tell(&self, key: &AttemptKey, event: Event) {
-        if let Some(observer) = &self.observer {
-            observer.observed(Observation { key: key.clone(), event });
+        for observer in &self.observers {
+            observer.observed(Observation { key: key.clone(), event: event.clone() });
         }
     }
 
@@ -204,12 +282,19 @@ impl Inner {
 
 impl Executor for FakeExecutor {
     fn facts(&self) -> Facts {
-        self.facts.clone()
+        let mut facts = self.facts.clone();
+        let inner = self.lock();
+        facts.nodes.retain(|node| !inner.aside.contains_key(&node.name));
+        facts
+    }
+
+    fn set_aside(&self, nodes: BTreeMap<String, String>) {
+        self.lock().aside = nodes;
     }
 
     fn attach(&self, observer: Arc<dyn Observer>) {
         let mut inner = self.lock();
-        inner.observer = Some(observer);
+        inner.observers.push(observer);
         // Bindings are kept in the memory of a server, and end with it.
         inner.bound.clear();
     }
@@ -257,5 +342,33 @@ impl Executor for FakeExecutor {
 
     fn release(&self, key: &AttemptKey) {
         self.lock().bound.remove(key);
+    }
+
+    fn scaling(&self) -> Option<&dyn Scaling> {
+        Some(self)
+    }
+}
+
+impl Scaling for FakeExecutor {
+    fn resize(&self, job: &Job) -> Result<Bindings, Failure> {
+        self.bind(job)
+    }
+
+    fn scale(&self, submission: Submission, _: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let mut inner = self.lock();
+            let (key, wanted) = (&submission.job.key, submission.job.workers());
+            if !inner.jobs.contains(key) {
+                return;
+            }
+            let has = inner.workers.get(key).copied().unwrap_or_default();
+            if wanted < has && inner.holds_workers {
+                return;
+            }
+            inner.workers.insert(key.clone(), wanted);
+            if wanted < has {
+                inner.tell(key, Event::Resized { workers: wanted });
+            }
+        })
     }
 }

@@ -5,3 +5,5 @@ pub mod clock;
 pub mod conformance;
 pub mod fake;
 pub mod postgres;
+pub mod prometheus;
+pub mod recording;

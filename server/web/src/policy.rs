@@ -58,7 +58,9 @@ impl Rule {
             "validate"
                 | "compile"
                 | "forecast"
+                | "places"
                 | "preview"
+                | "changes"
                 | "import"
                 | "session"
                 | "use"
@@ -102,7 +104,9 @@ pub const POLICY: &[Rule] = &[
     // The server itself.
     row("GET", "/assets/{*path}", Anyone, Read),
     row("GET", "/api/v1/health", Anyone, Read),
+    row("GET", "/api/v1/ready", Anyone, Read),
     row("GET", "/api/v1/openapi.json", Anyone, Read),
+    row("GET", "/metrics", Administrator, Read),
     row("POST", "/preferences", Anyone, Write),
     row("GET", "/", Person, Read),
     row("GET", "/docs/api", Person, Read),
@@ -143,12 +147,19 @@ pub const POLICY: &[Rule] = &[
     row("POST", "/api/v1/projects/{project}/import", Viewer, Read),
     row("POST", "/api/v1/projects/{project}/compile", Viewer, Read),
     row("POST", "/api/v1/projects/{project}/forecast", Viewer, Read),
+    row("POST", "/api/v1/projects/{project}/forecast/places", Viewer, Read),
     row("GET", "/api/v1/schemas/{schema}", Person, Read),
     row("GET", "/api/v1/templates", Person, Read),
     // Every project has them.
     row("POST", "/api/v1/templates", Administrator, Admin),
     row("GET", "/api/v1/templates/{template}", Person, Read),
     row("GET", "/api/v1/templates/{template}/versions/{version}", Person, Read),
+    //
+    // Sizing.
+    row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/tasks/{task}/sizing", Viewer, Read),
+    row("POST", "/api/v1/projects/{project}/pipelines/{pipeline}/tasks/{task}/sizing/revert", Editor, Write),
+    row("POST", "/api/v1/projects/{project}/pipelines/{pipeline}/tasks/{task}/sizing/resume", Editor, Write),
+    row("GET", "/projects/{project}/pipelines/{pipeline}/tasks/{task}/sizing", Viewer, Read),
     //
     // Schedules.
     row("GET", "/api/v1/projects/{project}/pipelines/{pipeline}/schedule", Viewer, Read),
@@ -200,6 +211,8 @@ pub const POLICY: &[Rule] = &[
     row("DELETE", "/api/v1/runs/{run}/terminals/{terminal}", Editor, Write),
     row("GET", "/api/v1/runs/{run}/attempts", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/tasks/{task}/history", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/tasks/{task}/usage", Viewer, Read),
+    row("GET", "/api/v1/runs/{run}/tasks/{task}/advice", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/outputs", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/artifacts", Viewer, Read),
     row("GET", "/api/v1/runs/{run}/files", Viewer, Read),
@@ -276,11 +289,18 @@ pub const POLICY: &[Rule] = &[
     row("DELETE", "/api/v1/clusters/{cluster}", Administrator, Admin),
     row("GET", "/api/v1/clusters/{cluster}/settings", Administrator, Admin),
     row("GET", "/api/v1/clusters/{cluster}/check", Administrator, Admin),
+    row("PUT", "/api/v1/clusters/{cluster}/aside/{node}", Administrator, Admin),
+    row("DELETE", "/api/v1/clusters/{cluster}/aside/{node}", Administrator, Admin),
+    // Of projects that somebody is no member of, these tell sums only.
+    row("GET", "/api/v1/clusters/{cluster}/monitoring", Person, Read),
+    row("GET", "/api/v1/clusters/{cluster}/nodes", Person, Read),
+    row("GET", "/api/v1/clusters/{cluster}/gpus/{gpu}", Person, Read),
     //
     // Quotas.
     row("GET", "/api/v1/quotas", Person, Read),
-    row("POST", "/api/v1/quotas/preview", Administrator, Read),
-    row("GET", "/api/v1/quotas/history", Administrator, Read),
+    row("POST", "/api/v1/quotas/preview", Person, Read),
+    row("POST", "/api/v1/quotas/changes", Administrator, Admin),
+    row("GET", "/api/v1/quotas/history", Person, Read),
     row("GET", "/api/v1/quotas/groups/{group}", Administrator, Read),
     row("PUT", "/api/v1/quotas/groups/{group}", Administrator, Admin),
     row("DELETE", "/api/v1/quotas/groups/{group}", Administrator, Admin),
@@ -295,6 +315,7 @@ pub const POLICY: &[Rule] = &[
     row("DELETE", "/api/v1/limits/{limit}", Administrator, Admin),
     row("GET", "/quotas", Person, Read),
     // Usage, prices, budgets and statements.
+    row("GET", "/api/v1/holders", Person, Read),
     row("GET", "/api/v1/usage", Person, Read),
     row("GET", "/api/v1/prices", Person, Read),
     row("POST", "/api/v1/prices", Administrator, Admin),
@@ -307,6 +328,7 @@ pub const POLICY: &[Rule] = &[
     row("PUT", "/api/v1/projects/{project}/budgets/{month}", Administrator, Admin),
     row("DELETE", "/api/v1/projects/{project}/budgets/{month}", Administrator, Admin),
     row("GET", "/api/v1/projects/{project}/statements/{month}", Viewer, Read),
+    row("GET", "/holders", Person, Read),
     row("GET", "/usage", Person, Read),
     row("GET", "/projects/{project}/statements/{month}", Viewer, Read),
     //
@@ -340,6 +362,9 @@ pub const POLICY: &[Rule] = &[
     row("GET", "/projects/{project}/alerts", Editor, Read),
     row("GET", "/projects/{project}/storage", Viewer, Read),
     row("GET", "/clusters", Person, Read),
+    row("GET", "/clusters/{cluster}", Person, Read),
+    row("GET", "/clusters/{cluster}/nodes", Person, Read),
+    row("GET", "/clusters/{cluster}/gpus/{gpu}", Person, Read),
     row("GET", "/sign-in", Anyone, Read),
     row("POST", "/sign-in", Anyone, Write),
     row("GET", "/sign-in/oidc", Anyone, Read),

@@ -6,6 +6,8 @@ use axum::{Router, middleware};
 
 use crate::error::ApiError;
 use crate::live::Hub;
+use crate::metrics::metrics;
+use crate::monitoring;
 use crate::state::Web;
 use crate::{alerts, api, archive, assets, guard, limits, pages, schedules};
 
@@ -16,11 +18,13 @@ pub fn router(web: Web) -> Router {
     archive::start(&web);
     schedules::start(&web);
     alerts::start(&web);
+    monitoring::start(&web);
     let (api, document) = api::router().split_for_parts();
     let routes = Router::new()
         .nest("/api/v1", api.merge(api::document::route(document)))
         .merge(pages::router())
         .route("/assets/{*path}", get(assets::get))
+        .route("/metrics", get(metrics))
         .route_layer(middleware::from_fn(limits::bound))
         .route_layer(middleware::from_fn_with_state(web.clone(), limits::once))
         .route_layer(middleware::from_fn_with_state(web.clone(), guard::guard))

@@ -86,6 +86,17 @@ pub fn bytes(amount: impl Borrow<u64>) -> String {
     format!("{value:.digits$} {}", units[power as usize])
 }
 
+/// An amount of a resource as quotas have it: bytes of `memory`, cores or pieces of others.
+#[must_use]
+pub fn amount(resource: &str, amount: impl Borrow<f64>) -> String {
+    let amount = *amount.borrow();
+    if resource == "memory" {
+        return bytes(amount as u64);
+    }
+    let text = format!("{amount:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// A number without needless digits: `2`, `0.5`, `0.9731`, `1.2e-7`.
 #[must_use]
 pub fn number(value: impl Borrow<f64>) -> String {

@@ -8,6 +8,7 @@ use cubeloom_admission::Desk;
 use cubeloom_domain::clusters::{ClusterFault, ClusterSettings, Clusters, MakeCluster};
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::{BoxFuture, Executor};
+use cubeloom_domain::nodes::NodeRule;
 use cubeloom_domain::template::{InstalledTemplate, TemplateSet};
 use cubeloom_domain::{Clock, Timestamp};
 use cubeloom_store::Store;
@@ -19,6 +20,8 @@ use crate::auth::{People, Throttle, oidc, secret};
 use crate::forecast::Starts;
 use crate::limits::Rates;
 use crate::live::{Hub, Seats};
+use crate::metrics::AskMetrics;
+use crate::monitoring::Monitor;
 use crate::plan::Planner;
 use crate::runs::Runs;
 use crate::schedules::Schedules;
@@ -53,6 +56,7 @@ struct Inner {
     schedules: Schedules,
     starts: Starts,
     terminals: Terminals,
+    monitor: Monitor,
 }
 
 /// Gives a copy of the desk of a cluster: nothing where the engine of this server knows none.
@@ -78,6 +82,10 @@ pub struct Parts {
     pub wake: Arc<dyn Fn() + Send + Sync>,
     /// Asks the engine for copies of its desks.
     pub desks: Arc<AskDesk>,
+    /// How long ago the engine's last pass ended; none when it has ended.
+    pub last_pass: Arc<dyn Fn() -> Option<Duration> + Send + Sync>,
+    /// Gives the server's own metrics.
+    pub metrics: Arc<AskMetrics>,
     /// Where files lie.
     pub folders: Folders,
     /// The server's keys.
@@ -131,6 +139,10 @@ pub struct Settings {
     pub currency: Option<String>,
     /// Alerts to people.
     pub alerts: AlertSettings,
+    /// When nodes are set aside, and offered again.
+    pub nodes: NodeRule,
+    /// How often the engine makes a pass at least.
+    pub period: Duration,
 }
 
 /// What is configured of terminals.
@@ -177,6 +189,7 @@ impl Web {
             schedules: Schedules::default(),
             starts: Starts::default(),
             terminals,
+            monitor: Monitor::default(),
         }))
     }
 
@@ -320,9 +333,24 @@ impl Web {
         (self.0.parts.desks)(cluster.to_owned()).await
     }
 
+    /// How long ago the engine's last pass ended; none when it has ended.
+    pub(crate) fn last_pass(&self) -> Option<Duration> {
+        (self.0.parts.last_pass)()
+    }
+
+    /// Gives the server's own metrics.
+    pub(crate) fn ask_metrics(&self) -> &Arc<AskMetrics> {
+        &self.0.parts.metrics
+    }
+
     /// The terminals that are open.
     pub(crate) fn terminals(&self) -> &Terminals {
         &self.0.terminals
+    }
+
+    /// What was seen of the clusters' nodes and cards.
+    pub(crate) fn monitor(&self) -> &Monitor {
+        &self.0.monitor
     }
 
     /// Becomes true when the server ends.

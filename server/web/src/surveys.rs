@@ -2,8 +2,10 @@
 
 use cubeloom_compiler::lower::kubernetes::{Outlook, outlook};
 use cubeloom_domain::clusters::{Finding, Refusals, Subject, Survey};
+use cubeloom_monitoring::{Exporter, Prometheus};
 
-use crate::api::clusters::check::{ClusterCheck, FrameworkView, PartView};
+use crate::api::clusters::check::{ClusterCheck, ExporterView, FrameworkView, PartView};
+use crate::clusters::prometheus_of;
 use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
@@ -18,7 +20,7 @@ struct Part {
     program: &'static str,
 }
 
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     Part {
         name: "Volcano",
         purpose: "starts gangs whole, and shares the cluster between queues",
@@ -56,6 +58,12 @@ const PARTS: [Part; 7] = [
         program: "spark-operator",
     },
     Part {
+        name: "frameworkcontroller",
+        purpose: "runs NNI as Frameworks, where nothing starts gangs whole",
+        serves: "frameworks.frameworkcontroller.microsoft.com",
+        program: "frameworkcontroller",
+    },
+    Part {
         name: "metrics",
         purpose: "tells what pods use",
         serves: "metrics.k8s.io",
@@ -73,16 +81,44 @@ pub(crate) async fn check(web: &Web, name: &str, project: &str) -> ApiResult<Clu
         let message = format!("`{name}` is the server's own machine: its page says what it has");
         return Err(ApiError::conflict(message));
     };
-    let survey = survey.await;
+    let record = web.store().cluster(name).await?;
+    let source = record.map_or(Ok(None), |record| prometheus_of(&web.keys().sealing, &record));
+    let (survey, (exporters, unmeasured)) = tokio::join!(survey, exporters(source));
     let facts = executor.facts().kubernetes.unwrap_or_default();
     let frameworks = if survey.error.is_none() { outlook(&facts) } else { Vec::new() };
+    let mut problems = problems(&survey, facts.volcano.is_some(), &frameworks);
+    problems.extend(unmeasured);
     Ok(ClusterCheck {
         parts: PARTS.iter().map(|part| view(part, &survey)).collect(),
-        problems: problems(&survey, facts.volcano.is_some(), &frameworks),
+        problems,
+        exporters,
         frameworks: frameworks.into_iter().map(framework).collect(),
         version: survey.version,
         error: survey.error,
     })
+}
+
+/// What measures a cluster, and what is wrong with that.
+async fn exporters(source: Result<Option<Prometheus>, String>) -> (Vec<ExporterView>, Option<String>) {
+    let source = match source {
+        Ok(Some(source)) => source,
+        Ok(None) => {
+            let message = "no Prometheus is named: nobody measures what its nodes and cards do";
+            return (Vec::new(), Some(message.to_owned()));
+        }
+        Err(problem) => return (Vec::new(), Some(problem)),
+    };
+    match cubeloom_monitoring::exporters(&source).await {
+        Ok(found) => {
+            let view = |(exporter, series): (Exporter, u64)| ExporterView {
+                name: exporter.name.to_owned(),
+                purpose: exporter.purpose.to_owned(),
+                found: series > 0,
+            };
+            (found.into_iter().map(view).collect(), None)
+        }
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    }
 }
 
 fn view(part: &Part, survey: &Survey) -> PartView {
@@ -151,6 +187,14 @@ fn sentence(finding: &Finding) -> Option<String> {
         Subject::Claim => format!(
             "the claim `{name}` is not in the namespace: make one that many nodes can write to, and that this server mounts"
         ),
+        Subject::Queue => {
+            let why = finding.detail.as_deref().unwrap_or_default();
+            format!("the queue `{name}` is not as the quotas say: {why}")
+        }
+        Subject::Aside => {
+            let why = finding.detail.as_deref().unwrap_or_default();
+            format!("nodes that are set aside are not cordoned, so that pods of others still go there: {why}")
+        }
         Subject::Program | Subject::Kind | Subject::Right => return None,
     })
 }

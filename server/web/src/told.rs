@@ -1,11 +1,15 @@
 //! What the API tells of runs, tasks and clusters, with the server's own sentences in the reader's language: why
 //! something waits, why it failed, what is known of it. What people and their programs said stays as it is.
 
+use crate::api::clusters::aside::AsideView;
 use crate::api::clusters::check::ClusterCheck;
 use crate::api::clusters::view::{ClusterDetail, ClusterView};
 use crate::api::compare::view::ComparisonView;
 use crate::api::events::view::LiveEvent;
+use crate::api::monitoring::view::{AdviceView, CardDetail, MonitoringView};
 use crate::api::runs::view::{ObjectsView, RunView};
+use crate::api::tasks::advice::TaskAdviceView;
+use crate::api::tasks::hang::HangView;
 use crate::api::tasks::view::{AttemptView, FailureView, InstanceView, TaskView, WaitView};
 use crate::page::Page;
 use crate::runs::listed::Listed;
@@ -81,6 +85,12 @@ impl Sentences for WaitView {
     }
 }
 
+impl Sentences for HangView {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        look(&mut self.message);
+    }
+}
+
 impl Sentences for FailureView {
     fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
         look(&mut self.message);
@@ -91,6 +101,7 @@ impl Sentences for TaskView {
     fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
         self.wait.each(look);
         self.failure.each(look);
+        self.hang.each(look);
         self.preparing.each(look);
         self.note.each(look);
     }
@@ -108,6 +119,7 @@ impl Sentences for InstanceView {
 impl Sentences for AttemptView {
     fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
         self.failure.each(look);
+        self.hang.each(look);
     }
 }
 
@@ -134,13 +146,51 @@ impl Sentences for ClusterCheck {
     fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
         self.problems.each(look);
         self.parts.iter_mut().for_each(|part| look(&mut part.purpose));
+        self.exporters.iter_mut().for_each(|exporter| look(&mut exporter.purpose));
         self.frameworks.iter_mut().for_each(|framework| look(&mut framework.why));
+    }
+}
+
+impl Sentences for MonitoringView {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        self.problems.each(look);
+    }
+}
+
+impl Sentences for CardDetail {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        self.problems.each(look);
+        self.advice.each(look);
+    }
+}
+
+impl Sentences for AdviceView {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        look(&mut self.evidence);
+        self.remedies.iter_mut().for_each(|remedy| look(&mut remedy.what));
+    }
+}
+
+impl Sentences for TaskAdviceView {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        self.advice.each(look);
     }
 }
 
 impl Sentences for ClusterDetail {
     fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
         self.cluster.each(look);
+        self.aside.each(look);
+    }
+}
+
+impl Sentences for AsideView {
+    fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
+        // What a person says stays as it is.
+        if self.user.is_none() {
+            look(&mut self.why);
+        }
+        self.failures.iter_mut().for_each(|failure| look(&mut failure.message));
     }
 }
 

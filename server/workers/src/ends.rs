@@ -89,6 +89,7 @@ impl Finish<'_> {
             kind,
             message: format!("{worker} {}{because}", self.sentence()),
             worker: Some(worker.clone()),
+            node: None,
             exit_code,
             signal,
             last_lines: if kind == FailureKind::CouldNotStart { Vec::new() } else { last_lines },

@@ -8,3 +8,4 @@ pub mod mask;
 pub mod outputs;
 pub mod reports;
 pub mod shell;
+pub mod tails;

@@ -4,6 +4,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use cubeloom_domain::Timestamp;
 
 /// A piece of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +41,16 @@ pub fn range(path: &Path, offset: u64, limit: usize) -> io::Result<Piece> {
 /// The file cannot be read. One that does not exist yet is empty.
 pub fn len(path: &Path) -> io::Result<u64> {
     open(path)?.map_or(Ok(0), |file| file.metadata().map(|found| found.len()))
+}
+
+/// When it was last written to.
+///
+/// # Errors
+/// The file cannot be read. One that does not exist yet was written to never.
+pub fn changed(path: &Path) -> io::Result<Option<Timestamp>> {
+    let Some(file) = open(path)? else { return Ok(None) };
+    let since = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+    Ok(Some(Timestamp::default().plus(since)))
 }
 
 /// How much of a log's end is looked at for its last lines, in bytes.

@@ -2,11 +2,12 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use cubeloom_domain::JsonMap;
 use cubeloom_domain::executor::{Artifact, Metric, Progress, Report};
 use cubeloom_domain::model::ReportedModel;
 use cubeloom_domain::outcome::{Failure, FailureKind};
+use cubeloom_domain::{JsonMap, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -38,13 +39,50 @@ pub fn readable(outputs: &Path) -> PathBuf {
 /// One line.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Line {
+pub(crate) enum Line {
     Output(JsonMap),
     Metric(Metric),
-    Progress(Progress),
+    Progress(Stepped),
     Checkpoint(Value),
+    Restored(Took),
     Artifact(Artifact),
     Model(Box<ReportedModel>),
+}
+
+/// How far a program is, and when it said so.
+#[derive(Deserialize)]
+pub(crate) struct Stepped {
+    #[serde(flatten)]
+    pub(crate) progress: Progress,
+    /// In seconds since the epoch, by the worker's clock.
+    #[serde(default)]
+    at: Option<f64>,
+}
+
+impl Stepped {
+    /// When it was said, by the worker's clock, where the program says it.
+    pub(crate) fn at(&self) -> Option<Timestamp> {
+        let said = Duration::try_from_secs_f64(self.at?).unwrap_or_default();
+        Some(Timestamp::default().plus(said))
+    }
+}
+
+/// How long something took, as a program says.
+#[derive(Deserialize)]
+pub(crate) struct Took {
+    #[serde(default)]
+    seconds: f64,
+}
+
+impl Took {
+    /// What a report says of it beside other things.
+    pub(crate) fn in_value(value: &Value) -> Self {
+        Self { seconds: value["seconds"].as_f64().unwrap_or_default() }
+    }
+
+    pub(crate) fn duration(&self) -> Duration {
+        Duration::try_from_secs_f64(self.seconds).unwrap_or_default()
+    }
 }
 
 /// Reads the files of all workers, in rank order: the lowest rank that wrote an output wins.
@@ -87,7 +125,7 @@ pub fn add(report: &mut Report, worker: &str, text: &[u8]) {
             Ok(Line::Checkpoint(value)) => report.checkpoint = Some(value),
             Ok(Line::Artifact(artifact)) => report.artifacts.push(artifact),
             Ok(Line::Model(model)) => add_model(report, worker, *model),
-            Ok(Line::Progress(_)) => {}
+            Ok(Line::Progress(_) | Line::Restored(_)) => {}
             Err(error) if line.trim_ascii_start().starts_with(OF_A_MODEL) => {
                 warn(
                     report,
@@ -143,73 +181,6 @@ pub fn missing(required: &[String], report: &Report) -> Option<Failure> {
     Some(Failure::new(FailureKind::MissingOutput, message))
 }
 
-/// What is new in the files of a job's workers, while it runs.
-#[derive(Debug, Default, PartialEq)]
-pub struct News {
-    /// How far the program is: what the lowest rank said last that said anything.
-    pub progress: Option<Progress>,
-    /// The values of the metric that the job watches, of the lowest rank that reports it.
-    pub measured: Vec<Metric>,
-}
-
-/// How far the files of a job's workers have been read while it runs.
-#[derive(Debug, Default)]
-pub struct Tails {
-    watches: Option<String>,
-    /// By rank, in bytes.
-    offsets: Vec<u64>,
-    /// The rank whose metrics count: all ranks of a program may report the same.
-    measuring: Option<usize>,
-}
-
-/// What is looked at of a file in one step, in bytes.
-const STEP: usize = 256 << 10;
-
-impl Tails {
-    /// Of a job that watches this metric, if any.
-    #[must_use]
-    pub fn new(watches: Option<String>) -> Self {
-        Self { watches, ..Self::default() }
-    }
-
-    /// What the files, in the order of ranks, have in whole lines that were not read before.
-    pub fn read<P: AsRef<Path>>(&mut self, files: impl Iterator<Item = P>) -> News {
-        let mut news = News::default();
-        for (rank, file) in files.enumerate() {
-            let (progress, measured) = self.read_one(rank, file.as_ref());
-            news.progress = news.progress.or(progress);
-            if !measured.is_empty() && *self.measuring.get_or_insert(rank) == rank {
-                news.measured = measured;
-            }
-        }
-        news
-    }
-
-    fn read_one(&mut self, rank: usize, path: &Path) -> (Option<Progress>, Vec<Metric>) {
-        if self.offsets.len() <= rank {
-            self.offsets.resize(rank + 1, 0);
-        }
-        let offset = &mut self.offsets[rank];
-        let (mut progress, mut measured) = (None, Vec::new());
-        if logs::len(path).is_ok_and(|len| len > *offset)
-            && let Ok(piece) = logs::range(path, *offset, STEP)
-        {
-            let whole = piece.bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-            *offset += whole as u64;
-            for line in piece.bytes[..whole].split(|byte| *byte == b'\n') {
-                match serde_json::from_slice(line) {
-                    Ok(Line::Progress(said)) => progress = Some(said),
-                    Ok(Line::Metric(metric)) if Some(&metric.name) == self.watches.as_ref() => {
-                        measured.push(metric)
-                    }
-                    _ => {}
-                }
-            }
-        }
-        (progress, measured)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,31 +221,5 @@ mod tests {
         let many: String = (0..200).map(|n| line("many", n, 0.5)).collect();
         add(&mut report, "a-1", many.as_bytes());
         assert_eq!(report.models.len(), MOST_MODELS);
-    }
-
-    #[test]
-    fn what_is_new_is_read_once_and_only_from_whole_lines() {
-        let folder = tempfile::tempdir().unwrap();
-        let paths = [folder.path().join("a.jsonl"), folder.path().join("b.jsonl")];
-        let mut tails = Tails::new(Some("loss".into()));
-        let mut read = || tails.read(paths.iter());
-        assert_eq!(read(), News::default());
-        let progress = "{\"progress\":{\"step\":1}}\n{\"progress\":{\"step\":2,\"total\":4}}\n{\"prog";
-        std::fs::write(&paths[0], progress).unwrap();
-        let metrics =
-            "{\"metric\":{\"name\":\"loss\",\"value\":0.5}}\n{\"metric\":{\"name\":\"other\",\"value\":1}}\n";
-        std::fs::write(&paths[1], metrics).unwrap();
-        let loss = |value| Metric { name: "loss".into(), value, step: None };
-        let progress = Some(Progress { step: 2.0, total: Some(4.0) });
-        assert_eq!(read(), News { progress, measured: vec![loss(0.5)] });
-        assert_eq!(read(), News::default());
-        std::fs::write(
-            &paths[0],
-            format!("{}ress\":{{\"step\":3}}}}\n{metrics}", std::fs::read_to_string(&paths[0]).unwrap()),
-        )
-        .unwrap();
-        std::fs::write(&paths[1], metrics.repeat(2)).unwrap();
-        let progress = Some(Progress { step: 3.0, total: None });
-        assert_eq!(read(), News { progress, measured: vec![loss(0.5)] }, "one rank's values count");
     }
 }

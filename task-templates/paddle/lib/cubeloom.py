@@ -8,6 +8,7 @@ printed as JSON lines, and the program runs alone (rank 0 of 1).
     cubeloom.outputs(rows=1797, path=str(cubeloom.run_dir / "features"))
 """
 
+import faulthandler
 import hashlib
 import json
 import math
@@ -15,6 +16,8 @@ import os
 import re
 import shutil
 import sys
+import time
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -37,6 +40,38 @@ workspace = Path(os.environ.get("CUBELOOM_WORKSPACE", "."))
 checkpoint_dir = Path(os.environ.get("CUBELOOM_CHECKPOINT_DIR", "."))
 
 
+#: What a server asks with what this process is at; Linux itself never sends it.
+_ASKED = 16
+
+
+def _answer():
+    """The frames of all threads go to the log when the server asks for them, whatever they wait for."""
+    if "CUBELOOM_OUTPUTS" in os.environ and sys.platform == "linux":
+        faulthandler.register(_ASKED, file=2, all_threads=True, chain=False)
+        _say_that_it_answers()
+        os.register_at_fork(after_in_child=_say_that_it_answers)
+
+
+def _say_that_it_answers():
+    """Without this the server asks nobody: other programs would die of it, such as those written in Go.
+
+    It is said by a lock on the byte that has this process's number. The kernel tells the server whose it is, and takes it
+    back when the process ends or becomes another program. Closing the file would take it back as well.
+    """
+    import fcntl
+
+    path = Path(os.environ.get("CUBELOOM_OUTPUTS", "")).parent / "work" / ".cubeloom-answers"
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, os.getpid())
+    except OSError:
+        # Where there is no such folder, nobody asks.
+        pass
+
+
+_answer()
+
+
 def outputs(**values):
     """Values that later tasks read as `{{ tasks.NAME.outputs.KEY }}`; anything that JSON can hold."""
     _report({"output": values})
@@ -49,12 +84,33 @@ def metric(name, value, step=None):
 
 def progress(step, total):
     """How far this task has come: `step` of `total`."""
-    _report({"progress": {"step": int(step), "total": int(total)}})
+    _report({"progress": {"step": int(step), "total": int(total), "at": time.time()}})
 
 
-def checkpoint(step, path):
-    """A checkpoint of this step lies, complete, at `path`."""
-    _report({"checkpoint": {"step": int(step), "path": str(path)}})
+def checkpoint(step, path, seconds=None):
+    """A checkpoint of this step lies, complete, at `path`; writing it took so many seconds."""
+    took = {} if seconds is None else {"seconds": float(seconds)}
+    _report({"checkpoint": {"step": int(step), "path": str(path)} | took})
+
+
+@contextmanager
+def saving(step, path):
+    """Around what writes a checkpoint of this step to `path`: it is told of, with how long that took, once it is complete.
+
+    with cubeloom.saving(step, path):
+        torch.save(model.state_dict(), path)
+    """
+    began = time.monotonic()
+    yield
+    checkpoint(step, path, time.monotonic() - began)
+
+
+@contextmanager
+def restoring():
+    """Around what takes up an earlier checkpoint: how long that took is told."""
+    began = time.monotonic()
+    yield
+    _report({"restored": {"seconds": time.monotonic() - began}})
 
 
 def artifact(name, path):

@@ -54,7 +54,9 @@ def _results(api: Api, name: str, thing: Object) -> Iterator[tuple[str, str]]:
     yield _result(api, name, thing)
     for role, template in pod_templates(thing):
         meta = {**template["metadata"], "name": f"{thing['metadata']['name']}-pod"}
-        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": template["spec"]}
+        # The number that frameworkcontroller would put in.
+        spec = json.loads(json.dumps(template["spec"]).replace("{{FC_TASK_INDEX}}", "0"))
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
         yield _result(api, f"{name}, {role}", pod)
 
 

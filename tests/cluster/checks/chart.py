@@ -1,7 +1,9 @@
 """The chart: what it becomes is taken by the API server, and nonsense is refused before."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
+import yaml
 from harness.api import Api, Object, Refused
 
 from . import helm
@@ -19,6 +21,7 @@ NONSENSE = {
     "jobs.namespaces={Jobs}": "namespaces",
     "jobs.namespaces={jobs-a}": "workspace.volume",
     "image.repository=": "image.repository",
+    "metrics.serviceMonitor.enabled=true": "metrics",
 }
 
 
@@ -38,6 +41,7 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
         yield f"chart ({values.stem}): the server's pod is as confined as can be", _is_confined(api, things)
     for setting, word in NONSENSE.items():
         yield f"chart: {setting} is refused", _refused(setting, word)
+    yield "chart: Prometheus Operator is told where the metrics are, and nobody outside, and when to tell", _watched()
     yield "chart: no right on the whole cluster unless a value asks for it", _narrow()
 
 
@@ -73,7 +77,27 @@ def _refused(setting: str, word: str) -> str:
     return "it was accepted"
 
 
+def _watched() -> str:
+    """Its own kinds are not on the test's cluster: what the chart makes is compared with what it is made of."""
+    on = "metrics.enabled=true,metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true"
+    objects = helm.objects(NAMESPACE, helm.VALUES / "sqlite.yaml", "--set", f"{on},service.type=LoadBalancer")
+    things = {thing["kind"]: thing for thing in objects}
+    wanted = things["ServiceMonitor"]["spec"]["selector"]["matchLabels"].items()
+    services = [thing for thing in objects if thing["kind"] == "Service"]
+    asked = {endpoint["port"] for endpoint in things["ServiceMonitor"]["spec"]["endpoints"]}
+    found = [one["spec"] for one in services if wanted <= one["metadata"]["labels"].items()]
+    ports = [{port["name"] for port in spec["ports"]} for spec in found]
+    if ports != [asked]:
+        return f"it asks at {asked}, and the services that it selects have {ports}"
+    outside = [one["spec"] for one in services if one["spec"]["type"] != "ClusterIP"]
+    told = {port["name"] for spec in outside for port in spec["ports"]}
+    if told != {"http"}:
+        return f"outside of the cluster there is {told}"
+    rules = yaml.safe_load(Path(helm.CHART, "rules.yaml").read_text())
+    return "" if things["PrometheusRule"]["spec"] == rules else "its rules are others than rules.yaml"
+
+
 def _narrow() -> str:
-    things = helm.objects(NAMESPACE, helm.VALUES / "sqlite.yaml", "--set", "rights.nodes=false")
+    things = helm.objects(NAMESPACE, helm.VALUES / "sqlite.yaml", "--set", "rights.nodes=false,rights.cordon=false,rights.queues=false")
     wide = [thing["kind"] for thing in things if thing["kind"].startswith("Cluster")]
     return f"there is {wide}" if wide else ""

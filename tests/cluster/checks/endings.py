@@ -69,7 +69,7 @@ def pod_templates(thing: Object, role: str = "") -> Iterator[tuple[str, Object]]
         for each in below:
             if not isinstance(each, dict):
                 continue
-            if key == "template" and "containers" in each.get("spec", {}):
+            if key in ("template", "pod") and "containers" in each.get("spec", {}):
                 yield role, each
             else:
                 yield from pod_templates(each, key)

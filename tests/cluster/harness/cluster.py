@@ -5,7 +5,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from . import control_plane, kuberay, mpi_operator, nodes, spark_operator, training_operator, volcano
+from . import control_plane, frameworkcontroller, kuberay, mpi_operator, nodes, spark_operator, training_operator, volcano
 from .api import Api
 from .ending import Ended, Ending
 from .parts import Parts
@@ -48,4 +48,5 @@ def start(parts: Parts, programs: dict[str, Path]) -> Api:
     mpi_operator.start(parts, programs["mpi-operator"], api)
     kuberay.start(parts, programs["kuberay"], api)
     spark_operator.start(parts, programs["spark-operator"], api)
+    frameworkcontroller.start(parts, FOLDER / "kinds", api)
     return api

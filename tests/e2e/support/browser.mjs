@@ -81,10 +81,17 @@ export async function session(browser, server, name) {
   return { ...state, cookies: state.cookies.filter((cookie) => !["lang", "theme"].includes(cookie.name)) };
 }
 
-/** Waits until the page stands still: scripts loaded, nothing asked for but streams. */
+/** How long a page may take to start, in milliseconds. */
+const START = 20_000;
+
+/** Waits until the page stands still: scripts loaded and started, nothing asked for but streams. */
 export async function settled(page) {
   await page.waitForLoadState("load");
   await page.evaluate(() => document.fonts.ready);
+  // What is pressed before a page has started does nothing. Pages that are written elsewhere have none of our scripts.
+  await page.waitForFunction(
+    () => document.documentElement.dataset.ready !== undefined || document.querySelector("body[data-page]") === null,
+    undefined, { timeout: START });
   let last = "";
   for (let i = 0; i < 40; i += 1) {
     const now = await page.evaluate(() => `${document.body.scrollHeight} ${document.querySelectorAll("*").length} ${document.querySelectorAll("[aria-busy=true]").length}`);
@@ -95,11 +102,12 @@ export async function settled(page) {
 }
 
 /** What is wrong with a page as it is shown. */
-export async function look(page, lang) {
+export async function look(page, lang, { accessible = true } = {}) {
   const found = [...page.faults];
   page.faults.length = 0;
   found.push(...(await page.evaluate(overflow)));
   found.push(...(await page.evaluate(words, lang)));
+  if (!accessible) return found;
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() =>
     window.axe.run(document, { resultTypes: ["violations"] }),

@@ -61,6 +61,11 @@ export const PAGES = (there) => [
     route: "/projects/{project}/pipelines/{pipeline}/compare",
     path: "/projects/default/pipelines/count/compare?from=1&to=2",
   },
+  {
+    name: "sizing",
+    route: "/projects/{project}/pipelines/{pipeline}/tasks/{task}/sizing",
+    path: "/projects/default/pipelines/count/tasks/learn/sizing",
+  },
   { name: "runs", route: "/projects/{project}/runs", path: "/projects/default/runs" },
   { name: "calendar", route: "/projects/{project}/calendar", path: "/projects/default/calendar" },
   { name: "run", route: "/runs/{run}", path: `/runs/${there.second}` },
@@ -80,6 +85,11 @@ export const PAGES = (there) => [
   { name: "alerts", route: "/projects/{project}/alerts", path: "/projects/default/alerts" },
   { name: "secrets", route: "/projects/{project}/secrets", path: "/projects/default/secrets" },
   { name: "clusters", route: "/clusters", path: "/clusters" },
+  { name: "cluster", route: "/clusters/{cluster}", path: "/clusters/local" },
+  { name: "cluster-nodes", route: "/clusters/{cluster}/nodes", path: "/clusters/local/nodes" },
+  // The machine of the tests has no cards; monitoring.test.mjs has some.
+  { name: "card", route: "/clusters/{cluster}/gpus/{gpu}", path: "/clusters/local/gpus/GPU-none", missing: true },
+  { name: "holders", route: "/holders", path: "/holders" },
   { name: "quotas", route: "/quotas", path: "/quotas" },
   { name: "usage", route: "/usage", path: "/usage" },
   {

@@ -14,10 +14,10 @@ use crate::support::{TestApp, wait_for, wait_within};
 const LIST: &str = "/projects/default/alerts";
 
 /// What a receiver heard, the head of a request and its body each.
-type Heard = Arc<Mutex<Vec<(String, String)>>>;
+pub type Heard = Arc<Mutex<Vec<(String, String)>>>;
 
 /// A receiver of HTTP that answers with this, status line first.
-fn receiver(answer: &'static str) -> (String, Heard) {
+pub fn receiver(answer: &'static str) -> (String, Heard) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://127.0.0.1:{}/in?key=hidden", listener.local_addr().unwrap().port());
     let heard = Heard::default();
@@ -97,9 +97,10 @@ fn mail(mut stream: &TcpStream, kept: &Heard) -> std::io::Result<()> {
     }
 }
 
-const FINE: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok";
+/// An answer that takes a message.
+pub const FINE: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok";
 
-fn server(settings: &[(&str, &str)]) -> Server {
+pub fn server(settings: &[(&str, &str)]) -> Server {
     let mut app = TestApp::new();
     app.set("CUBELOOM_ALERTS_PRIVATE_ADDRESSES", "true");
     for (name, value) in settings {

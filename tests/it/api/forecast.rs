@@ -197,3 +197,63 @@ fn history_says_how_long_it_takes_and_when_what_waits_may_start() {
     cancel(&editor, &holds);
     until(&editor, &waits, "succeeded");
 }
+
+/// What is told of a task of a run that waits, once it is known why.
+#[track_caller]
+fn waiting(client: &Client, run: &str, name: &str) -> Value {
+    let wait = || client.get(&format!("/runs/{run}/tasks/{name}")).expect(200).json()["wait"].clone();
+    wait_for("why it waits to be known", || wait()["why"].is_object());
+    wait()
+}
+
+#[test]
+fn a_task_that_waits_says_by_which_rule_for_how_much_and_whom_to_those_who_may_know() {
+    let server = Server::start();
+    let (editor, admin, stranger) =
+        (server.as_(Who::Editor), server.as_(Who::Administrator), server.as_(Who::Stranger));
+    let holder = holding(&editor, "7");
+    admin.post("/projects", &json!({"name": "other"})).expect(201);
+    let member = format!("/projects/other/members/{}", Who::Stranger.name());
+    admin.put(&member, "", &json!({"role": "editor"})).expect(201);
+    let run_of = |client: &Client, project: &str, name: &str, cpu: &str| {
+        let text = document("waits", &format!("tasks:\n{}", cores(name, cpu, "true", "")));
+        let started = client.post(&format!("/projects/{project}/runs"), &json!({"document": text}));
+        id(&started.expect(201).json()["run"])
+    };
+    let hidden = run_of(&stranger, "other", "secret-work", "6");
+    let wait = waiting(&stranger, &hidden, "secret-work");
+    let why = &wait["why"];
+    assert_eq!(
+        (&wait["rule"], &why["rule"], &why["pool"]),
+        (&json!("capacity"), &json!("capacity"), &json!("local"))
+    );
+    let short = &why["shortages"][0];
+    assert_eq!(
+        (&short["resource"], &short["asked"], &short["free"], &short["held"], &short["limit"]),
+        (&json!("cpu"), &json!(6.0), &json!(1.0), &json!(7.0), &json!(8.0))
+    );
+    assert_eq!((&why["holders"], &why["hidden_holders"]), (&json!([]), &json!(1)));
+    assert!(!wait.to_string().contains(&holder), "{wait}");
+    // An administrator sees whose it is.
+    let seen = &waiting(&admin, &hidden, "secret-work")["why"];
+    assert_eq!(
+        (&seen["holders"][0]["run"], &seen["holders"][0]["task"]),
+        (&json!(holder), &json!("hold")),
+        "{seen}"
+    );
+
+    // Who waits behind it is told so, and neither its name nor its run.
+    let behind = run_of(&editor, "default", "behind", "7");
+    let told = waiting(&editor, &behind, "behind");
+    assert_eq!(told["why"]["ahead"], 1, "{told}");
+    let page = editor.get(&format!("page:/runs/{behind}/tasks/behind")).expect(200).text();
+    for text in [told.to_string(), page] {
+        assert!(!text.contains("secret-work") && !text.contains(&hidden), "{text}");
+    }
+    let pages = admin.get(&format!("page:/runs/{hidden}/tasks/secret-work")).expect(200).text();
+    assert!(pages.contains(&format!("/runs/{holder}/tasks/hold")), "{pages}");
+    // The one that was named ends, and it starts.
+    cancel(&editor, &behind);
+    cancel(&editor, &holder);
+    until(&stranger, &hidden, "succeeded");
+}

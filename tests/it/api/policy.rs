@@ -121,7 +121,7 @@ impl<'a> Walk<'a> {
         let verdict = expected(rule, who);
         let run = if rule.route.contains("{run}") { self.latest_or_new() } else { String::new() };
         let (status, body) = ask(&self.server.as_(who), rule, &run);
-        let page = !rule.route.starts_with("/api/");
+        let page = !rule.route.starts_with("/api/") && rule.route != "/metrics";
         let detail = body["detail"].as_str().unwrap_or_default();
         let fits = match verdict {
             Verdict::NotSignedIn if page && rule.method == "GET" => status == 303,

@@ -83,9 +83,16 @@ fn others_are_sums_without_names() {
     assert!(!viewer.get("page:/quotas").expect(200).text().contains("secluded"));
     viewer.get("/projects/secluded/quota").expect(404);
     viewer.get("/projects/secluded/quota/history").expect(404);
-    viewer.get("/quotas/history").expect(403);
-    let edits = json!({"edits": []});
-    viewer.post("/quotas/preview", &edits).expect(403);
+    for all in ["/quotas/history", "/quotas/history?queue=project/secluded"] {
+        assert_eq!(viewer.get(all).expect(200).json()["items"], json!([]), "{all}");
+    }
+    let edits = json!({"edits": [{"kind": "project", "name": "secluded"}]});
+    assert_eq!(mistake(&viewer.post("/quotas/preview", &edits).expect(422)).0, "/edits/0/name");
+    // Neither does the answer to another group tell whether there is one.
+    let edits = json!({"edits": [{"kind": "project", "name": "default", "parent": "nobody-knows"}]});
+    let told = viewer.post("/quotas/preview", &edits).expect(422);
+    assert_eq!(mistake(&told).0, "/edits/0/parent");
+    assert!(!told.text().contains("nobody-knows"), "{}", told.text());
     server.as_(Who::Owner).put("/projects/default/quota", "*", &most).expect(403);
     assert_eq!(server.as_(Who::Stranger).get("/quotas").expect(200).json()["queues"], json!([]));
     let all = ada.get("/quotas").expect(200).json();

@@ -1,10 +1,12 @@
 //! Secrets, volumes, registries, clusters.
 
+mod advice;
 mod archive;
 mod bucket;
 pub mod clusters;
 mod files;
 mod masks;
+mod monitoring;
 mod registries;
 mod secrets;
 mod volumes;

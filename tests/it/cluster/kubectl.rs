@@ -50,7 +50,7 @@ impl Kubectl {
     /// On the cluster of the tests.
     pub async fn new() -> Self {
         let text = std::fs::read_to_string(told("KUBECONFIG")).unwrap();
-        Self(Access::Kubeconfig { text, context: None }.client().await.unwrap())
+        Self(Access::Kubeconfig { text, context: None }.client("test").await.unwrap())
     }
 
     /// The objects of its kind, in its namespace.

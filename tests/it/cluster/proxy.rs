@@ -59,7 +59,7 @@ impl Proxy {
     /// To the cluster of this kubeconfig, on the present runtime.
     pub async fn start(kubeconfig: &str) -> Self {
         let access = Access::Kubeconfig { text: kubeconfig.to_owned(), context: None };
-        let client = access.client().await.unwrap();
+        let client = access.client("test").await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let shared = Arc::new(Shared {

@@ -13,7 +13,7 @@ use super::figures::Figures;
 use super::moments::Numbers;
 use super::site::Site;
 use super::watch::{Came, Watch};
-use super::{part, schedule};
+use super::{part, resizing, schedule};
 
 /// The variable that names the point to die at.
 pub const POINT: &str = "CUBELOOM_FAILPOINT";
@@ -48,8 +48,8 @@ fn scan(folder: &Path, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The points that were reached so far.
-fn reached(site: &Site) -> BTreeSet<String> {
+/// The failpoints that servers of a site have reached.
+pub fn reached(site: &Site) -> BTreeSet<String> {
     fs::read_to_string(site.failpoints()).unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
@@ -78,9 +78,9 @@ pub fn kill(
 ) {
     figures.declared = declared();
     let elsewhere = |point: &str| {
-        [&OF_THE_CLIENT[..], &OF_THE_FIRST_START, &OF_THE_FIRST_TASKS, &part::POINTS, &schedule::POINTS]
-            .concat()
-            .contains(&point)
+        let named =
+            [&OF_THE_CLIENT[..], &OF_THE_FIRST_START, &OF_THE_FIRST_TASKS, &part::POINTS, &schedule::POINTS];
+        named.concat().contains(&point) || point.contains(".scale.") && resizing::kills_at(point)
     };
     let ordinary = figures.declared.iter().filter(|point| !elsewhere(point));
     let mut points: VecDeque<Armed> = ordinary

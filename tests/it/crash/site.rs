@@ -143,7 +143,8 @@ impl Site {
     /// Waits until the server says that it takes work; `false` when it dies before.
     pub fn becomes_ready(&mut self) -> bool {
         let deadline = Instant::now() + READY_WITHIN;
-        while !self.last_log().contains("ready") {
+        // Of PostgreSQL there may be lines before, with `already` in them.
+        while !self.last_log().contains(" ready ") {
             if self.has_died() {
                 return false;
             }

@@ -34,6 +34,11 @@ impl Result {
         let of_task = self.attempts.iter().filter(|((name, instance, _), _)| name == task && *instance == 0);
         of_task.map(|(_, end)| end.clone()).collect()
     }
+
+    /// What a task's first instance reported.
+    pub fn outputs_of(&self, task: &str) -> Value {
+        self.instances.get(&(task.to_owned(), 0)).map(|(_, outputs)| outputs.clone()).unwrap_or_default()
+    }
 }
 
 /// What was found in the database about a run.

@@ -2,9 +2,13 @@
 //! in `server/storage`.
 
 use std::fs;
+use std::time::Instant;
+
+use serde_json::{Value, json};
 
 use super::rig::{app, folder, run, shipped};
-use crate::support::{Hdfs, instance, outputs, states};
+use crate::api::support::{Server, Who};
+use crate::support::{Hdfs, PATIENCE, TestApp, instance, outputs, states};
 
 #[test]
 fn what_one_pipeline_pushes_another_pulls() {
@@ -31,8 +35,55 @@ fn what_one_pipeline_pushes_another_pulls() {
     assert_eq!(text, "part,rows\n1,10\n2,20\n3,30\n");
     let counted = app.expect(0, &["logs", "latest", "count", "--worker", "worker-0", "--stdout"]).out;
     assert_eq!(counted.trim().rsplit(' ').next(), Some("4"));
+    the_partition_starts_a_run(&hdfs, &app, &push);
     // Who may not write there is told so.
     let stranger = run(&app, 1, &push, &["-p", &namenode, "-p", "user=stranger"]);
     let failure = instance(&stranger, "push")["state"]["failure"].to_string();
     assert!(failure.contains("access was refused"), "{failure}");
+}
+
+/// A schedule waits for the mark of a day's partition, and the push that completes it starts its run.
+#[track_caller]
+fn the_partition_starts_a_run(hdfs: &Hdfs, app: &TestApp, push: &str) {
+    let mut other = TestApp::new();
+    other.set("CUBELOOM_SERVER_PRIVATE_ENDPOINTS", "true");
+    let server = Server::start_in(other);
+    let owner = server.as_(Who::Owner);
+    let pipelines = "/projects/default/pipelines";
+    let document = json!({
+        "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "follows",
+        "schedule": {"file": {
+            "path": format!("{}/follows/dt=%F/_SUCCESS", hdfs.says("hdfs").trim_end_matches('/')), "every": "1s",
+        }},
+        "tasks": [{"name": "say", "template": "command", "arguments": {"command": ["echo", "{{ run.date }}"]}}],
+    });
+    owner.post(pipelines, &json!({"document": document.to_string()})).expect(201);
+    let until = |path: &str, holds: fn(&Value) -> bool| {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let found = owner.get(path).expect(200).json();
+            if holds(&found) {
+                return found;
+            }
+            assert!(Instant::now() < deadline, "{path}: {found:#}");
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+    };
+    let schedule = format!("{pipelines}/follows/schedule");
+    let looked = until(&schedule, |found| found["look"]["looked_at"].is_string());
+    assert_eq!(looked["look"]["failures"], 0, "{looked}");
+    // A day of UTC, as the schedule's.
+    let today = looked["look"]["looked_at"].as_str().expect("a moment")[..10].to_owned();
+    let document = fs::read_to_string(push).expect("the example").replace("/result/dt=", "/follows/dt=");
+    app.write("follows/pipeline.yaml", &document);
+    let file = app.path("follows/pipeline.yaml").to_string_lossy().into_owned();
+    let words = [("namenode", hdfs.says("hdfs")), ("user", hdfs.says("user")), ("date", &*today)];
+    let words = words.map(|(name, value)| format!("{name}={value}"));
+    run(app, 0, &file, &["-p", &*words[0], "-p", &*words[1], "-p", &*words[2]]);
+    let history = until(&format!("{schedule}/history"), |found| found["items"][0]["state"] == "started");
+    let date = &history["items"][0];
+    assert_eq!(
+        (&date["trigger"], date["date"].as_str().map(|at| &at[..10])),
+        (&json!("file"), Some(&*today))
+    );
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::ledger::{
     PATIENCE, assert_apart, is_there, killing_rank_1_fails, of_worker, read, wait_for_none, worker_of,
 };
-use super::rig::{app, folder, job, run};
+use super::rig::{app, folder, job, run, sizes};
 use crate::support::{TestApp, instance, outputs, wait_within};
 
 #[test]
@@ -143,6 +143,20 @@ fn the_shard_of_a_killed_worker_goes_to_another() {
 #[test]
 fn the_shard_of_a_worker_that_stands_still_goes_to_another() {
     goes_on_without_worker_1(Signal::STOP);
+}
+
+#[test]
+fn workers_are_given_back_and_come_again_and_each_shard_counts_once() {
+    let mut app = app();
+    app.set("CUBELOOM_LOCAL_CPU", "1");
+    app.set("CUBELOOM_SHARING_COOL_DOWN", "1s");
+    let run = run(&app, 0, &job("stretches"), &[]);
+    let gang = outputs(&run, "gang");
+    assert_eq!((&gang["shards"], &gang["failed"]), (&24.into(), &0.into()), "{gang}");
+    assert_eq!(instance(&run, "gang")["attempt"], 1, "{run}");
+    assert!(wait_for_none(&app).is_empty());
+    // The guest ran beside two of the three workers; when it had ended, all three went on.
+    assert_eq!(sizes(app, &run, "gang"), [3, 2, 3]);
 }
 
 #[test]

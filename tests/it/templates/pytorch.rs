@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::ledger::{
     Entry, PATIENCE, assert_apart, is_there, killing_rank_1_fails, of_worker, read, worker_of,
 };
-use super::rig::{app, folder, job, run, shipped};
+use super::rig::{app, folder, job, run, shipped, sizes};
 use crate::support::{TestApp, instance, outputs, wait_for, wait_within};
 
 #[test]
@@ -89,6 +89,54 @@ fn an_elastic_group_goes_on_without_a_lost_worker() {
     let change = processes.iter().position(|(_, count)| *count == 2.0).expect("a change");
     assert!(losses[losses.len() - 1].1 < losses[change - 1].1, "{losses:?}");
     assert!(outputs(&run, "train")["accuracy"].as_f64() > Some(0.95), "{train}");
+}
+
+/// The example with two tasks beside it: the second of them, when the first has ended, needs what one worker has.
+fn with_a_guest(app: &TestApp) -> String {
+    let folder = shipped("examples/elastic");
+    let document = fs::read_to_string(format!("{folder}/pipeline.yaml")).expect("the example");
+    let code = |seconds: u32| format!("arguments: {{code: 'import time; time.sleep({seconds})'}}");
+    let beside = format!(
+        "  - name: later\n    template: python\n    needs: [pull]\n    {}\n    resources: {{cpu: 100m, memory: 64Mi}}\n  \
+         - name: guest\n    template: python\n    needs: [later]\n    {}\n    resources: {{cpu: 700m, memory: 128Mi}}\n",
+        code(25),
+        code(20),
+    );
+    app.write("elastic/pipeline.yaml", &format!("{document}\n{beside}"));
+    app.write("elastic/train.py", &fs::read_to_string(format!("{folder}/train.py")).expect("its program"));
+    app.path("elastic/pipeline.yaml").to_string_lossy().into_owned()
+}
+
+#[test]
+#[ignore = "needs python3-torch: make test-templates"]
+fn an_elastic_group_gives_a_worker_back_for_another_task_and_takes_it_again() {
+    let mut app = app();
+    app.set("CUBELOOM_LOCAL_CPU", "2");
+    app.set("CUBELOOM_LOCAL_MEMORY", "8Gi");
+    app.set("CUBELOOM_SHARING_COOL_DOWN", "2s");
+    let run = run(&app, 0, &with_a_guest(&app), &["-p", "epochs=90", "-p", "pause=0.7"]);
+    let train = instance(&run, "train");
+    assert_eq!(train["attempt"], 1, "the group went on, it was not tried again: {train}");
+    let processes = curve(&run, "processes");
+    let mut sizes: Vec<u64> = processes.iter().map(|(_, count)| *count as u64).collect();
+    sizes.dedup();
+    assert_eq!(sizes, [3, 2, 3], "{processes:?}");
+    // It went on from a checkpoint each time: no epoch is missing, at most one was done again, and the loss fell on.
+    let losses = curve(&run, "loss");
+    let steps: Vec<u64> = losses.iter().map(|(step, _)| *step).collect();
+    assert_eq!((steps[0], steps[steps.len() - 1]), (1, 90), "{steps:?}");
+    assert!(steps.windows(2).all(|pair| pair[1] == pair[0] + 1 || pair[1] == pair[0]), "{steps:?}");
+    let mean = |count: f64, first: bool| {
+        let of_size = |at: &usize| processes[*at].1 == count;
+        let turn = processes.iter().position(|(_, count)| *count == 2.0).expect("a change");
+        let part = if first { 0..turn } else { turn..losses.len() };
+        let found: Vec<f64> = part.filter(of_size).map(|at| losses[at].1).collect();
+        found.iter().sum::<f64>() / found.len() as f64
+    };
+    let means = [mean(3.0, true), mean(2.0, false), mean(3.0, false)];
+    assert!(means[0] > means[1] && means[1] > means[2], "{means:?}: {losses:?}");
+    assert!(outputs(&run, "train")["accuracy"].as_f64() > Some(0.95), "{train}");
+    assert_eq!(self::sizes(app, &run, "train"), [3, 2, 3]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use rustix::fs::FlockOperation;
 use rustix::process::geteuid;
 use serde_json::Value;
 
+use crate::api::support::{Server, Who};
 use crate::support::TestApp;
 
 /// What is made once on a machine, and where it lies below a data folder.
@@ -56,6 +57,20 @@ fn said(app: &TestApp, done: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let show = text(&output(app, &["runs", "show", "latest"]).stdout);
     format!("{}\n{}\n{show}", text(&done.stdout), text(&done.stderr))
+}
+
+/// How many workers the first attempt at a task had, one after the other.
+#[track_caller]
+pub fn sizes(app: TestApp, run: &Value, task: &str) -> Vec<u64> {
+    let server = Server::start_in(app);
+    let path = format!("/runs/{}/attempts", run["run"]["id"].as_str().expect("an id"));
+    let listed = server.as_(Who::Administrator).get(&path).expect(200).json();
+    let mut attempts = listed["items"].as_array().expect("attempts").iter();
+    let attempt = attempts.find(|attempt| attempt["task"] == task).expect("an attempt");
+    let earlier = attempt["earlier"].as_array().into_iter().flatten();
+    let workers = attempt["workers"].as_array().expect("workers").iter();
+    let last = workers.filter(|worker| worker["given_back"] != true).count() as u64;
+    earlier.map(|was| was["workers"].as_u64().expect("a number")).chain([last]).collect()
 }
 
 /// The folder of the newest run.

@@ -85,6 +85,11 @@ fn engines_and_devices_of_wenet_that_do_not_fit_are_refused() {
             "only the engine `deepspeed` reads it",
         ),
         ("config: a.yaml, device: cpu", "dist_backend", "nccl does not work on CPUs"),
+        (
+            "config: a.yaml, device: cpu, dist_backend: gloo, train_engine: torch_fsdp",
+            "train_engine",
+            "torch_fsdp does not know CPUs",
+        ),
         ("config: a.yaml, data_type: sharded", "data_type", "`shard`"),
     ] {
         let said = app.expect(2, &["validate", &app.pipeline("wrong", &task(arguments))]).out;

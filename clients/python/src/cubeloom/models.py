@@ -50,6 +50,17 @@ class Answer(TypedDict):
     """
 
 
+class AsideBody(TypedDict):
+    """
+    Why a node is set aside.
+    """
+
+    note: str
+    """
+    One line.
+    """
+
+
 class AxisView(TypedDict):
     """
     One thing that a search tries.
@@ -196,6 +207,48 @@ class CancelBackfill(TypedDict):
     runs: NotRequired[bool]
     """
     Whether its runs that go on are stopped, too.
+    """
+
+
+class CardSeriesView(TypedDict):
+    """
+    A measure over time.
+    """
+
+    of: str
+    """
+    `usage`, `tensor`, `node_cpu` and `io_wait` (from 0 to 1), `memory` (bytes), `temperature` (°C), `power` (watts), `nvlink`
+    (bytes a second) or `holder_cpu` (cores).
+    """
+    values: list[float | None]
+    """
+    Its values; `null` where there is none.
+    """
+
+
+class ChangedView(TypedDict):
+    """
+    A queue that was changed.
+    """
+
+    queue: str
+    """
+    `project/NAME` or `group/NAME`.
+    """
+    revision: int
+    """
+    Its revision since.
+    """
+
+
+class ChangesView(TypedDict):
+    """
+    Edits that were made together.
+    """
+
+    items: list[ChangedView]
+    """
+    The queues, in the order of the edits.
     """
 
 
@@ -419,6 +472,25 @@ EdgeView = TypedDict(
 )
 
 
+class ExporterView(TypedDict):
+    """
+    Something that measures a cluster.
+    """
+
+    name: str
+    """
+    What it is called.
+    """
+    purpose: str
+    """
+    What it is good for.
+    """
+    found: bool
+    """
+    Whether Prometheus has series of it.
+    """
+
+
 class FailureView(TypedDict):
     """
     Why something failed: the first cause.
@@ -427,7 +499,7 @@ class FailureView(TypedDict):
     kind: str
     """
     `exit`, `signal`, `out_of_memory`, `timeout`, `setup_failed`, `could_not_start`, `missing_output`, `lost`,
-    `preempted`, `expression`, `rejected` or `run`.
+    `preempted`, `expression`, `rejected`, `run` or `hung`.
     """
     message: str
     """
@@ -582,6 +654,25 @@ class GpuView(TypedDict):
     """
 
 
+class HeadView(TypedDict):
+    """
+    A job that another must not delay.
+    """
+
+    project: str
+    """
+    Its project.
+    """
+    run: NotRequired[str | None]
+    """
+    Its run; absent for a task of the run that is looked at.
+    """
+    task: str
+    """
+    Its task.
+    """
+
+
 class Health(TypedDict):
     """
     How the server is.
@@ -709,6 +800,25 @@ class KeepingView(TypedDict):
     """
 
 
+class LevelsView(TypedDict):
+    """
+    What there is of something, what was asked for, and what is used.
+    """
+
+    capacity: NotRequired[float | None]
+    """
+    What there is.
+    """
+    requested: NotRequired[float | None]
+    """
+    What was asked for by what runs there.
+    """
+    used: NotRequired[float | None]
+    """
+    What is used.
+    """
+
+
 class LimitBody(TypedDict):
     """
     What somebody says of a limit. At least one of its numbers is said.
@@ -726,6 +836,40 @@ class LimitBody(TypedDict):
     """
     What it protects, one line.
     """
+
+
+class LineView(TypedDict):
+    """
+    One thing that a worker used, over time.
+    """
+
+    name: str
+    """
+    `cpu`, `throttled` (how long its threads were held back at the limit of CPU), `memory`, `disk_read`, `disk_written`,
+    `network_received`, `network_sent`, `io_wait` (for how much of the time it waited for storage), and of its cards together `card_use` (their mean), `card_memory`, `card_power`.
+    """
+    unit: str
+    """
+    `cores`, `bytes`, `bytes_per_second`, `percent`, `watts`
+    """
+    peak: float
+    """
+    The largest value.
+    """
+    points: list[list[float]]
+    """
+    `[seconds since the epoch, value]`, at most 1,000 of them, thinned so that the smallest and largest stay.
+    """
+
+
+LinksView = TypedDict(
+    'LinksView',
+    {
+        'from': str,
+        'to': str,
+        'count': int,
+    },
+)
 
 
 class LiveEvent4(TypedDict):
@@ -1104,6 +1248,11 @@ class NodeGroupBody(TypedDict):
     """
     Variables of the workers there, which tasks may set otherwise: NCCL's, for the network that these nodes have.
     """
+    spares: NotRequired[int]
+    """
+    How many of them are kept free, to take the place of others that are away or set aside. At least one node is for
+    jobs, whatever is said here.
+    """
 
 
 class NodeView(TypedDict):
@@ -1260,7 +1409,7 @@ class PageBudgetView(TypedDict):
     """
 
 
-class Item18(TypedDict):
+class Item20(TypedDict):
     """
     What a task reported.
     """
@@ -1288,7 +1437,7 @@ class PageOutputsView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item18]
+    items: list[Item20]
     """
     The items, in the list's order.
     """
@@ -1665,20 +1814,35 @@ class ProgressView(TypedDict):
     """
 
 
-class ProjectChange(TypedDict):
+class ProjectUseView(TypedDict):
     """
-    What changes; what is absent stays.
+    What a project has asked for on a cluster, and what it uses.
     """
 
-    label: NotRequired[str | None]
+    project: NotRequired[str | None]
     """
-    What it is called.
+    The project; absent where several are told of together.
     """
-    description: NotRequired[str | None]
+    attempts: int
     """
-    What it is for.
+    How many attempts of it hold something.
     """
-    keeping: NotRequired[KeepingView | None]
+    requested: AmountView
+    """
+    What they have asked for.
+    """
+    cpu_used: NotRequired[float | None]
+    """
+    Cores that they use.
+    """
+    memory_used: NotRequired[float | None]
+    """
+    Memory that they use, in bytes.
+    """
+    gpus_used: NotRequired[float | None]
+    """
+    Cards that work for them, as the sum of the shares of time.
+    """
 
 
 QuietView = TypedDict(
@@ -1741,6 +1905,21 @@ class RatesBody(TypedDict):
     """
 
 
+class Ready(TypedDict):
+    """
+    Whether work may be sent to the server.
+    """
+
+    status: str
+    """
+    `ready`
+    """
+    last_pass_seconds: float
+    """
+    Seconds since the last pass of its engine ended.
+    """
+
+
 class RegistryChange(TypedDict):
     """
     What a registry becomes.
@@ -1757,6 +1936,29 @@ class RegistryChange(TypedDict):
     secret: NotRequired[str | None]
     """
     The name of the project's secret that holds the password.
+    """
+
+
+class RemedyView(TypedDict):
+    """
+    Something to change.
+    """
+
+    what: str
+    """
+    What.
+    """
+    pytorch: NotRequired[str | None]
+    """
+    The setting in PyTorch.
+    """
+    tensorflow: NotRequired[str | None]
+    """
+    The setting in TensorFlow.
+    """
+    setting: NotRequired[str | None]
+    """
+    The task's own setting in the pipeline: `resources.cpu`.
     """
 
 
@@ -2047,6 +2249,44 @@ class ShortageView(TypedDict):
     """
     How much there is, or may be held.
     """
+    guaranteed: NotRequired[float | None]
+    """
+    How much is guaranteed to its project.
+    """
+    borrowed: NotRequired[float | None]
+    """
+    How much its project holds beyond what is guaranteed to it.
+    """
+
+
+class SizeView(TypedDict):
+    """
+    What a worker gets of what is sized.
+    """
+
+    cpu: float
+    """
+    Processing power, in cores.
+    """
+    memory: int
+    """
+    Memory, in bytes.
+    """
+
+
+class StackView(TypedDict):
+    """
+    What the processes of a worker were at.
+    """
+
+    worker: str
+    """
+    The worker, `<role>-<index>`.
+    """
+    text: str
+    """
+    Each process with its threads; those of Python that import `cubeloom` with their frames.
+    """
 
 
 class StartRun(TypedDict):
@@ -2075,6 +2315,11 @@ class StartRun(TypedDict):
     The parameters; texts are read by the declared types.
     """
     tasks: NotRequired[PartOfRun | None]
+    place: NotRequired[str | None]
+    """
+    Where this run goes, `CLUSTER` or `CLUSTER/NODE_GROUP`, instead of where its pipeline would. Tasks with a node
+    group of their own keep it. Only of a whole pipeline.
+    """
 
 
 class StoreCredentials(TypedDict):
@@ -2100,6 +2345,21 @@ class SuspendWish(TypedDict):
     suspended: bool
     """
     `true` takes its workers away, `false` starts them again.
+    """
+
+
+class TakesView(TypedDict):
+    """
+    How long something takes in all.
+    """
+
+    p50_seconds: float
+    """
+    As likely less as more.
+    """
+    p90_seconds: float
+    """
+    Nine times of ten less.
     """
 
 
@@ -2296,6 +2556,23 @@ class ThereView(TypedDict):
     url: str
     """
     The provider's page. It sends you back, to this browser, within ten minutes.
+    """
+
+
+class TimePartView(TypedDict):
+    """
+    A part of it.
+    """
+
+    part: str
+    """
+    `useful`, `waiting`, `starting`, `saving` (checkpoints), `restoring`, `again` (steps that an earlier attempt had done),
+    or what attempts lost by a failure: `program`, `out_of_memory`, `gpu`, `network`, `storage`, `preempted`, `node_lost` or
+    `hang`.
+    """
+    seconds: float
+    """
+    In seconds.
     """
 
 
@@ -2794,6 +3071,79 @@ class WantedToken(TypedDict):
     expires_at: NotRequired[str | None]
 
 
+class WhyView(TypedDict):
+    """
+    Why something waits: the rule, the amounts, and who holds what is missing.
+    """
+
+    rule: str
+    """
+    The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
+    `cool_down`, `leaving` or `never_fits`.
+    """
+    pool: str
+    """
+    The machines that it concerns: `CLUSTER` or `CLUSTER/NODE_GROUP`.
+    """
+    queue: NotRequired[str | None]
+    """
+    The project, or the group above it, whose limit or guarantee it is.
+    """
+    limit: NotRequired[str | None]
+    """
+    The named limit that is used up.
+    """
+    shortages: list[ShortageView]
+    """
+    Of what there is too little.
+    """
+    holders: list[HolderView]
+    """
+    Who holds it, of the projects that you see: when these and the others that are counted beside them end, it starts.
+    Nobody where that would not help.
+    """
+    hidden_holders: int
+    """
+    How many jobs of other projects hold it, too.
+    """
+    ahead: int
+    """
+    How many jobs of the same pool are before it in the queue.
+    """
+    behind: NotRequired[HeadView | None]
+
+
+class WorkerUsageView(TypedDict):
+    """
+    What a worker used, beside what it may use.
+    """
+
+    worker: str
+    """
+    Its name, `<role>-<index>`.
+    """
+    cpu: NotRequired[float | None]
+    """
+    Cores that it asked for, which are also the most that it gets.
+    """
+    memory: NotRequired[int | None]
+    """
+    Bytes of memory that it asked for, which are also the most that it gets.
+    """
+    cards: bool
+    """
+    Whether it asked for graphics cards.
+    """
+    card_memory: NotRequired[float | None]
+    """
+    The memory of its cards together, in bytes; absent where that is not known.
+    """
+    lines: list[LineView]
+    """
+    What it used; what is not told is absent.
+    """
+
+
 class WorkerView(TypedDict):
     """
     One worker of an attempt.
@@ -2814,6 +3164,41 @@ class WorkerView(TypedDict):
     gpus: NotRequired[list[str]]
     """
     The graphics cards that it has, by UUID.
+    """
+    given_back: NotRequired[bool]
+    """
+    Whether the job has given it back.
+    """
+
+
+class AdviceView(TypedDict):
+    """
+    A piece of advice.
+    """
+
+    rule: str
+    """
+    The rule: `held_idle`, `cpu_saturated`, `io_wait`, `regular_dips`, `memory_empty`, `straggler` or `far_from_peers`.
+    """
+    run: str
+    """
+    The run whose task it is about.
+    """
+    task: str
+    """
+    The task that it is about.
+    """
+    workers: NotRequired[list[str]]
+    """
+    The workers that it is about; empty where it is about a card.
+    """
+    evidence: str
+    """
+    What was seen.
+    """
+    remedies: list[RemedyView]
+    """
+    What to change, the first first.
     """
 
 
@@ -2853,75 +3238,61 @@ class ArtifactView(TypedDict):
     pixels: NotRequired[Pixels | None]
 
 
-class AttemptView(TypedDict):
+class AsideFailureView(TypedDict):
     """
-    One try at one instance.
+    An attempt that failed through its node.
     """
 
-    key: str
+    at: str
     """
-    `<run>.<task>.<instance>.<n>`, which stands on everything that it made.
+    When.
     """
-    task: str
+    message: str
     """
-    The task.
+    How, as a sentence.
     """
-    instance: int
-    """
-    The instance.
-    """
-    attempt: int
-    """
-    Its number, from 1.
-    """
-    state: str
-    """
-    `submitting`, `running`, `stopping` or `ended`.
-    """
-    suspended: NotRequired[bool | None]
-    """
-    Whether it is suspended: its workers are gone until it is resumed. Absent where it cannot be, and in the list of
-    all attempts of a run.
-    """
-    outcome: NotRequired[str | None]
-    """
-    `succeeded`, `failed` or `cancelled`, once it has ended.
-    """
-    created_at: str
-    """
-    When it was given its place.
-    """
-    started_at: NotRequired[str | None]
-    ended_at: NotRequired[str | None]
-    start_seconds: NotRequired[float | None]
-    """
-    From `created_at` to `started_at`.
-    """
-    run_seconds: NotRequired[float | None]
-    """
-    From `started_at` to `ended_at`.
-    """
-    cpu: float
-    """
-    Processing power of all workers together, in cores.
-    """
-    memory: int
-    """
-    Memory of all workers together, in bytes.
-    """
-    gpus: int
-    """
-    Whole graphics cards of all workers together.
-    """
-    workers: list[WorkerView]
-    """
-    Its workers, by rank.
-    """
-    usage: NotRequired[UsageView | None]
-    failure: NotRequired[FailureView | None]
     run: NotRequired[str | None]
     """
-    The run of another pipeline that it is: it has no workers then.
+    Its run, where you may see it.
+    """
+    task: NotRequired[str | None]
+    """
+    Its task, where you may see it.
+    """
+
+
+class AsideView(TypedDict):
+    """
+    A node to which no job goes.
+    """
+
+    node: str
+    """
+    Its name.
+    """
+    since: str
+    """
+    Since when.
+    """
+    why: str
+    """
+    Why, as a sentence.
+    """
+    user: NotRequired[str | None]
+    """
+    Who has set it aside, where it was a person.
+    """
+    note: NotRequired[str | None]
+    """
+    What they say of it.
+    """
+    failures: NotRequired[list[AsideFailureView]]
+    """
+    The attempts that failed through it, the newest last.
+    """
+    offered: bool
+    """
+    Whether it has been aside for so long that it may be tried again.
     """
 
 
@@ -3042,6 +3413,61 @@ class BackfillView(TypedDict):
     Who cancelled it.
     """
     cancelled_at: NotRequired[str | None]
+
+
+class CardHistoryView(TypedDict):
+    """
+    Values over time.
+    """
+
+    start: float
+    """
+    The moment of the first values, in seconds since the epoch.
+    """
+    step: float
+    """
+    Seconds between two values.
+    """
+    series: list[CardSeriesView]
+    """
+    Each measure that there is.
+    """
+
+
+class CardHolderView(TypedDict):
+    """
+    An attempt that holds a card.
+    """
+
+    run: str
+    """
+    The run.
+    """
+    project: str
+    """
+    Its project.
+    """
+    pipeline: str
+    """
+    Its pipeline.
+    """
+    task: str
+    """
+    The task.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    attempt: int
+    """
+    The attempt.
+    """
+    user: str
+    """
+    Who started the run.
+    """
+    since: NotRequired[str | None]
 
 
 class ChannelChange(TypedDict):
@@ -3219,6 +3645,22 @@ class ClusterBody(TypedDict):
     """
     How long a pod may wait for what does not come by itself (an image, a volume, a Secret), in seconds.
     """
+    prometheus: NotRequired[str | None]
+    """
+    The Prometheus that holds the cluster's measurements: `http://prometheus.monitoring:9090`.
+    """
+    prometheus_user: NotRequired[str | None]
+    """
+    The name that Prometheus wants with a password; without one it gets a bearer token, where one is kept.
+    """
+    prometheus_labels: NotRequired[dict[str, str]]
+    """
+    Labels that the cluster's series have there, where it holds those of several clusters.
+    """
+    grafana: NotRequired[str | None]
+    """
+    A page of Grafana's about the cluster.
+    """
 
 
 class ClusterChange(ClusterBody):
@@ -3229,6 +3671,10 @@ class ClusterChange(ClusterBody):
     kubeconfig: NotRequired[str | None]
     """
     Another kubeconfig; the present one stays when it is left out.
+    """
+    prometheus_secret: NotRequired[str | None]
+    """
+    Another password or token for Prometheus; the present one stays when it is left out, and goes when it is empty.
     """
 
 
@@ -3252,6 +3698,10 @@ class ClusterCheck(TypedDict):
     frameworks: list[FrameworkView]
     """
     What becomes of the tasks of each framework.
+    """
+    exporters: list[ExporterView]
+    """
+    What measures it; empty where no Prometheus is named.
     """
     problems: list[str]
     """
@@ -3514,6 +3964,21 @@ class DeliveryView(TypedDict):
     """
 
 
+class EarlierView(TypedDict):
+    """
+    How many workers an attempt had for a while.
+    """
+
+    workers: int
+    """
+    How many.
+    """
+    until: str
+    """
+    Until when.
+    """
+
+
 class EditBody(TypedDict):
     """
     What would become of a queue.
@@ -3538,6 +4003,37 @@ class EditBody(TypedDict):
     delete: NotRequired[bool]
     """
     It would be taken away.
+    """
+    revision: NotRequired[int | None]
+    """
+    The revision that is changed, 0 where nothing was said yet. A preview does without it.
+    """
+
+
+class EffectiveView(TypedDict):
+    """
+    What the time of a task, or of all tasks of a run together, went to, from when each was ready until it ended.
+    """
+
+    share: float
+    """
+    Useful time of all time, from 0 to 1.
+    """
+    seconds: float
+    """
+    All time, in seconds: that of all instances together.
+    """
+    parts: list[TimePartView]
+    """
+    The parts of it that there are; they add up to all of it.
+    """
+    attempts: int
+    """
+    How many attempts ran.
+    """
+    attempts_with_steps: int
+    """
+    Of how many of them steps were reported. The time of the others counts as useful unless they failed.
     """
 
 
@@ -3626,6 +4122,34 @@ class GraphView(TypedDict):
     """
 
 
+class HangView(TypedDict):
+    """
+    That an attempt hangs, or did: it reported no step for longer than its own pattern explains.
+    """
+
+    message: str
+    """
+    Why: a sentence.
+    """
+    rank: int
+    """
+    The rank that had reported no step for the longest time.
+    """
+    since: str
+    """
+    When it last did.
+    """
+    seen_at: str
+    """
+    When that was seen to be too long.
+    """
+    over_at: NotRequired[str | None]
+    stacks: NotRequired[list[StackView]]
+    """
+    What its workers were at when it was seen; told with the attempts of one instance only, and where their cluster can look.
+    """
+
+
 class HistoryView(TypedDict):
     """
     An attempt of an earlier or this run.
@@ -3664,6 +4188,38 @@ class HistoryView(TypedDict):
     usage: UsageView
     """
     What it used.
+    """
+
+
+class HoldsView(TypedDict):
+    """
+    What a person holds for a project on a cluster.
+    """
+
+    cluster: str
+    """
+    The cluster.
+    """
+    project: NotRequired[str | None]
+    """
+    The project; absent where all projects are told of together that the caller is no member of.
+    """
+    user: NotRequired[str | None]
+    """
+    Who started the runs; absent there, too.
+    """
+    attempts: int
+    """
+    How many attempts hold it.
+    """
+    requested: AmountView
+    """
+    What they have asked for.
+    """
+    since: NotRequired[str | None]
+    tasks: NotRequired[list[CardHolderView]]
+    """
+    The attempts, the newest first; at most 20.
     """
 
 
@@ -4205,6 +4761,165 @@ class ModelView(TypedDict):
     """
 
 
+class MonitoredCardView(TypedDict):
+    """
+    A graphics card.
+    """
+
+    uuid: str
+    """
+    Its UUID.
+    """
+    index: NotRequired[int | None]
+    """
+    Its number on its node.
+    """
+    model: str
+    """
+    Its product name.
+    """
+    state: str
+    """
+    `busy`, `idle`, `free`, `fragment`, `faulty` or `away`.
+    """
+    usage: NotRequired[float | None]
+    """
+    The share of time in which it works, from 0 to 1.
+    """
+    recent_usage: NotRequired[float | None]
+    """
+    The mean of that over the last 15 minutes.
+    """
+    tensor: NotRequired[float | None]
+    """
+    The share of time in which its tensor cores work, from 0 to 1.
+    """
+    memory_used: NotRequired[float | None]
+    """
+    Used memory, in bytes.
+    """
+    memory_total: NotRequired[float | None]
+    """
+    Its memory, in bytes.
+    """
+    temperature: NotRequired[float | None]
+    """
+    In degrees Celsius.
+    """
+    power: NotRequired[float | None]
+    """
+    In watts.
+    """
+    power_limit: NotRequired[float | None]
+    """
+    What it may draw at most, in watts.
+    """
+    nvlink: NotRequired[float | None]
+    """
+    What goes through its NVLinks, in bytes a second.
+    """
+    xid: NotRequired[int | None]
+    """
+    The last XID error that the driver reported.
+    """
+    holders: NotRequired[list[CardHolderView]]
+    """
+    Who holds it, of projects that the caller is a member of.
+    """
+    others: int
+    """
+    How many others hold it.
+    """
+
+
+class MonitoredNodeView(TypedDict):
+    """
+    A node with its cards.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    groups: NotRequired[list[str]]
+    """
+    Those of the cluster's node groups that it is of.
+    """
+    cpu: LevelsView
+    """
+    Processing power, in cores.
+    """
+    memory: LevelsView
+    """
+    Memory, in bytes.
+    """
+    gpus: LevelsView
+    """
+    Graphics cards.
+    """
+    cards: list[MonitoredCardView]
+    """
+    Its cards, by their number.
+    """
+    links: NotRequired[list[LinksView]]
+    """
+    Direct links between them, where they are known.
+    """
+
+
+class MonitoringView(TypedDict):
+    """
+    A cluster as a whole.
+    """
+
+    cluster: str
+    """
+    Its name.
+    """
+    at: str
+    """
+    When it was looked at.
+    """
+    source: str
+    """
+    Who measures: `machine` (the server's own), `prometheus`, or `none`.
+    """
+    grafana: NotRequired[str | None]
+    """
+    A page of Grafana's about it.
+    """
+    nodes: int
+    """
+    How many nodes it has.
+    """
+    cpu: LevelsView
+    """
+    Processing power, in cores.
+    """
+    memory: LevelsView
+    """
+    Memory, in bytes.
+    """
+    gpus: LevelsView
+    """
+    Graphics cards. Their use is the sum of the shares of time in which they work.
+    """
+    cards: dict[str, int]
+    """
+    How many cards are in each state: `busy`, `idle` (held, and doing nothing), `free`, `fragment` (free, while others of
+    its node are held), `faulty`, `away`.
+    """
+    projects: list[ProjectUseView]
+    """
+    The projects that hold something there and that the caller is a member of.
+    """
+    others: NotRequired[ProjectUseView | None]
+    problems: list[str]
+    """
+    What could not be read or is not to be trusted, each as a sentence.
+    """
+
+
 class NewChannel(TypedDict):
     """
     A channel that is to be.
@@ -4244,6 +4959,11 @@ class NewCluster(ClusterBody):
     kubeconfig: NotRequired[str | None]
     """
     The kubeconfig's text; it is kept encrypted and never returned.
+    """
+    prometheus_secret: NotRequired[str | None]
+    """
+    The password that goes with `prometheus_user`, or without one the bearer token that Prometheus wants; it is kept
+    encrypted and never returned.
     """
 
 
@@ -4406,10 +5126,19 @@ class Item1(TypedDict):
     """
     workers: list[WorkerView]
     """
-    Its workers, by rank.
+    Its workers, by rank; those at the end that it gave back among them.
+    """
+    earlier: NotRequired[list[EarlierView]]
+    """
+    How many it had before, oldest first: of an elastic job that got some, or gave some back, while it ran.
+    """
+    sizing: NotRequired[str | None]
+    """
+    What its workers got instead of what was asked for, and why: a sentence.
     """
     usage: NotRequired[UsageView | None]
     failure: NotRequired[FailureView | None]
+    hang: NotRequired[HangView | None]
     run: NotRequired[str | None]
     """
     The run of another pipeline that it is: it has no workers then.
@@ -4884,6 +5613,53 @@ class PageHistoryView(TypedDict):
 
 class Item11(TypedDict):
     """
+    What a person holds for a project on a cluster.
+    """
+
+    cluster: str
+    """
+    The cluster.
+    """
+    project: NotRequired[str | None]
+    """
+    The project; absent where all projects are told of together that the caller is no member of.
+    """
+    user: NotRequired[str | None]
+    """
+    Who started the runs; absent there, too.
+    """
+    attempts: int
+    """
+    How many attempts hold it.
+    """
+    requested: AmountView
+    """
+    What they have asked for.
+    """
+    since: NotRequired[str | None]
+    tasks: NotRequired[list[CardHolderView]]
+    """
+    The attempts, the newest first; at most 20.
+    """
+
+
+class PageHoldsView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item11]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item12(TypedDict):
+    """
     A URL that starts a pipeline.
     """
 
@@ -4927,7 +5703,7 @@ class PageHookView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item11]
+    items: list[Item12]
     """
     The items, in the list's order.
     """
@@ -4937,7 +5713,7 @@ class PageHookView(TypedDict):
     """
 
 
-class Item13(TypedDict):
+class Item14(TypedDict):
     """
     A link that was not used yet, without its secret.
     """
@@ -4985,7 +5761,7 @@ class PageLinkView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item13]
+    items: list[Item14]
     """
     The items, in the list's order.
     """
@@ -4995,7 +5771,7 @@ class PageLinkView(TypedDict):
     """
 
 
-class Item14(TypedDict):
+class Item15(TypedDict):
     """
     Somebody's place in a project.
     """
@@ -5035,7 +5811,7 @@ class PageMemberView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item14]
+    items: list[Item15]
     """
     The items, in the list's order.
     """
@@ -5045,7 +5821,7 @@ class PageMemberView(TypedDict):
     """
 
 
-class Item15(TypedDict):
+class Item16(TypedDict):
     """
     A version of a model; it never changes, but for the aliases that stand for it.
     """
@@ -5137,7 +5913,7 @@ class PageModelVersionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item15]
+    items: list[Item16]
     """
     The items, in the list's order.
     """
@@ -5147,7 +5923,7 @@ class PageModelVersionView(TypedDict):
     """
 
 
-class Item16(TypedDict):
+class Item17(TypedDict):
     """
     A model.
     """
@@ -5188,7 +5964,7 @@ class PageModelView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item16]
+    items: list[Item17]
     """
     The items, in the list's order.
     """
@@ -5198,7 +5974,57 @@ class PageModelView(TypedDict):
     """
 
 
-class Item17(TypedDict):
+class Item18(TypedDict):
+    """
+    A node with its cards.
+    """
+
+    name: str
+    """
+    Its name.
+    """
+    groups: NotRequired[list[str]]
+    """
+    Those of the cluster's node groups that it is of.
+    """
+    cpu: LevelsView
+    """
+    Processing power, in cores.
+    """
+    memory: LevelsView
+    """
+    Memory, in bytes.
+    """
+    gpus: LevelsView
+    """
+    Graphics cards.
+    """
+    cards: list[MonitoredCardView]
+    """
+    Its cards, by their number.
+    """
+    links: NotRequired[list[LinksView]]
+    """
+    Direct links between them, where they are known.
+    """
+
+
+class PageMonitoredNodeView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item18]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class Item19(TypedDict):
     """
     Something that the cluster told of an attempt: why a worker waits, what could not be mounted, where one was placed.
     """
@@ -5230,7 +6056,7 @@ class PageNoticeView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item17]
+    items: list[Item19]
     """
     The items, in the list's order.
     """
@@ -5240,7 +6066,7 @@ class PageNoticeView(TypedDict):
     """
 
 
-class Item20(RatesBody):
+class Item22(RatesBody):
     """
     A price of a node group, or of a cluster's nodes whose group has none.
     """
@@ -5280,7 +6106,7 @@ class PagePriceView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item20]
+    items: list[Item22]
     """
     The items, in the list's order.
     """
@@ -5290,7 +6116,7 @@ class PagePriceView(TypedDict):
     """
 
 
-class Item21(TypedDict):
+class Item23(TypedDict):
     """
     A project.
     """
@@ -5319,6 +6145,10 @@ class Item21(TypedDict):
     """
     Where its jobs may go.
     """
+    sizing: Literal['off', 'advise', 'auto']
+    """
+    Whether CPU and memory are chosen from real use, for pipelines and tasks that do not say it.
+    """
     logs_behind: NotRequired[BehindView | None]
     budget: NotRequired[BudgetStandingView | None]
     created_at: str
@@ -5336,7 +6166,7 @@ class PageProjectView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item21]
+    items: list[Item23]
     """
     The items, in the list's order.
     """
@@ -5346,9 +6176,9 @@ class PageProjectView(TypedDict):
     """
 
 
-class Item22(TypedDict):
+class Item24(TypedDict):
     """
-    A change of the tree.
+    A change of the tree, or of a named limit.
     """
 
     id: str
@@ -5365,7 +6195,8 @@ class Item22(TypedDict):
     """
     queue: str
     """
-    Of what: `project/NAME` or `group/NAME`.
+    Of what: `project/NAME`, `group/NAME` or `limit/NAME`; of several, all of them with blanks between, and `before` and
+    `after` have each by its name.
     """
     before: NotRequired[Any]
     """
@@ -5382,7 +6213,7 @@ class PageQuotaChangeView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item22]
+    items: list[Item24]
     """
     The items, in the list's order.
     """
@@ -5392,7 +6223,7 @@ class PageQuotaChangeView(TypedDict):
     """
 
 
-class Item23(TypedDict):
+class Item25(TypedDict):
     """
     A registry of container images.
     """
@@ -5428,7 +6259,7 @@ class PageRegistryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item23]
+    items: list[Item25]
     """
     The items, in the list's order.
     """
@@ -5438,7 +6269,7 @@ class PageRegistryView(TypedDict):
     """
 
 
-class Item24(TypedDict):
+class Item26(TypedDict):
     """
     A run.
     """
@@ -5489,6 +6320,7 @@ class Item24(TypedDict):
     """
     Its tasks.
     """
+    effective: NotRequired[EffectiveView | None]
     message: NotRequired[str | None]
     """
     What somebody should know about it.
@@ -5511,7 +6343,7 @@ class PageRunView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item24]
+    items: list[Item26]
     """
     The items, in the list's order.
     """
@@ -5521,7 +6353,7 @@ class PageRunView(TypedDict):
     """
 
 
-class Item25(TypedDict):
+class Item27(TypedDict):
     """
     A secret, without its value: that is never shown.
     """
@@ -5557,7 +6389,7 @@ class PageSecretView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item25]
+    items: list[Item27]
     """
     The items, in the list's order.
     """
@@ -5567,7 +6399,7 @@ class PageSecretView(TypedDict):
     """
 
 
-class Item26(TypedDict):
+class Item28(TypedDict):
     """
     A browser in which you are signed in.
     """
@@ -5607,7 +6439,7 @@ class PageSessionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item26]
+    items: list[Item28]
     """
     The items, in the list's order.
     """
@@ -5617,7 +6449,7 @@ class PageSessionView(TypedDict):
     """
 
 
-class Item28(TypedDict):
+class Item30(TypedDict):
     """
     A template in a list.
     """
@@ -5657,7 +6489,7 @@ class PageTemplateSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item28]
+    items: list[Item30]
     """
     The items, in the list's order.
     """
@@ -5667,7 +6499,7 @@ class PageTemplateSummaryView(TypedDict):
     """
 
 
-class Item29(TypedDict):
+class Item31(TypedDict):
     """
     A token, without its secret part.
     """
@@ -5701,7 +6533,7 @@ class PageTokenView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item29]
+    items: list[Item31]
     """
     The items, in the list's order.
     """
@@ -5711,7 +6543,7 @@ class PageTokenView(TypedDict):
     """
 
 
-class Item30(TypedDict):
+class Item32(TypedDict):
     """
     A person.
     """
@@ -5760,7 +6592,7 @@ class PageUserView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item30]
+    items: list[Item32]
     """
     The items, in the list's order.
     """
@@ -5770,7 +6602,7 @@ class PageUserView(TypedDict):
     """
 
 
-class Item31(TypedDict):
+class Item33(TypedDict):
     """
     One version of a pipeline.
     """
@@ -5810,7 +6642,7 @@ class PageVersionView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item31]
+    items: list[Item33]
     """
     The items, in the list's order.
     """
@@ -5820,7 +6652,7 @@ class PageVersionView(TypedDict):
     """
 
 
-class Item32(TypedDict):
+class Item34(TypedDict):
     """
     A volume.
     """
@@ -5860,13 +6692,68 @@ class PageVolumeView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item32]
+    items: list[Item34]
     """
     The items, in the list's order.
     """
     next_cursor: NotRequired[str | None]
     """
     Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
+class PastView(TypedDict):
+    """
+    What the largest worker of a role of an earlier attempt had and used.
+    """
+
+    attempt: str
+    """
+    The attempt, `<run>.<task>.<instance>.<n>`.
+    """
+    ended_at: str
+    """
+    When it ended.
+    """
+    run_seconds: float
+    """
+    How long it ran.
+    """
+    asked: SizeView
+    """
+    What was asked for.
+    """
+    had: SizeView
+    """
+    What it had.
+    """
+    peak_memory: int
+    """
+    The most memory that it used, in bytes.
+    """
+    cpu: float
+    """
+    Cores that it used, on average.
+    """
+    cpu_high: float
+    """
+    Cores that it did not go beyond in 19 of 20 seconds.
+    """
+    throttled: float
+    """
+    For which part of its time it was held back by its limit, between 0 and 1.
+    """
+    input: NotRequired[int | None]
+    """
+    The size of its input in bytes, where that is known.
+    """
+    out_of_memory: bool
+    """
+    Whether its memory ran out.
+    """
+    counts: bool
+    """
+    Whether it counts: it was made of the same template, image and program as the task is now.
     """
 
 
@@ -6005,6 +6892,23 @@ class ProblemDocument(TypedDict):
     """
 
 
+class ProjectChange(TypedDict):
+    """
+    What changes; what is absent stays.
+    """
+
+    label: NotRequired[str | None]
+    """
+    What it is called.
+    """
+    description: NotRequired[str | None]
+    """
+    What it is for.
+    """
+    keeping: NotRequired[KeepingView | None]
+    sizing: NotRequired[Literal['off', 'advise', 'auto'] | None]
+
+
 class ProjectView(TypedDict):
     """
     A project.
@@ -6033,6 +6937,10 @@ class ProjectView(TypedDict):
     places: PlacesView
     """
     Where its jobs may go.
+    """
+    sizing: Literal['off', 'advise', 'auto']
+    """
+    Whether CPU and memory are chosen from real use, for pipelines and tasks that do not say it.
     """
     logs_behind: NotRequired[BehindView | None]
     budget: NotRequired[BudgetStandingView | None]
@@ -6098,7 +7006,7 @@ class QueueView(TypedDict):
 
 class QuotaChangeView(TypedDict):
     """
-    A change of the tree.
+    A change of the tree, or of a named limit.
     """
 
     id: str
@@ -6115,7 +7023,8 @@ class QuotaChangeView(TypedDict):
     """
     queue: str
     """
-    Of what: `project/NAME` or `group/NAME`.
+    Of what: `project/NAME`, `group/NAME` or `limit/NAME`; of several, all of them with blanks between, and `before` and
+    `after` have each by its name.
     """
     before: NotRequired[Any]
     """
@@ -6215,6 +7124,49 @@ class ReusedView(TypedDict):
     """
 
 
+class RoleSizingView(TypedDict):
+    """
+    What is known of how much the workers of a role use.
+    """
+
+    role: str
+    """
+    The role.
+    """
+    workers: int
+    """
+    How many workers it has.
+    """
+    asked: SizeView
+    """
+    What is asked for.
+    """
+    recommended: SizeView
+    """
+    What the next attempt would get in `auto`.
+    """
+    memory_reason: str
+    """
+    Why it would get this memory.
+    """
+    cpu_reason: str
+    """
+    Why it would get this processing power.
+    """
+    confidence: float
+    """
+    How sure that is, between 0 and 1.
+    """
+    risk: float
+    """
+    The chance that memory runs out, as far as the history tells.
+    """
+    past: list[PastView]
+    """
+    The attempts that are known, the oldest first.
+    """
+
+
 class RunMark(TypedDict):
     """
     A run, as one mark of a line of marks.
@@ -6289,6 +7241,7 @@ class RunView(TypedDict):
     """
     Its tasks.
     """
+    effective: NotRequired[EffectiveView | None]
     message: NotRequired[str | None]
     """
     What somebody should know about it.
@@ -6485,6 +7438,81 @@ class SessionView(TypedDict):
     """
 
 
+class SizeChangeView(TypedDict):
+    """
+    A change of what the workers of a role get.
+    """
+
+    attempt: str
+    """
+    The attempt that got it first.
+    """
+    at: str
+    """
+    When.
+    """
+    role: str
+    """
+    The role.
+    """
+    asked: SizeView
+    """
+    What was asked for.
+    """
+    before: SizeView
+    """
+    What the attempt before had.
+    """
+    after: SizeView
+    """
+    What it got.
+    """
+    reason: str
+    """
+    What is said of it.
+    """
+    confidence: float
+    """
+    How sure that was, between 0 and 1.
+    """
+    risk: float
+    """
+    The chance that memory would run out, as far as the history told.
+    """
+
+
+class SizingView(TypedDict):
+    """
+    What is known of how much a task uses, and what its workers get by that.
+    """
+
+    run: NotRequired[str | None]
+    """
+    The pipeline's last run, whose plan this is about; absent where the task has not run yet.
+    """
+    mode: str
+    """
+    `off`, `advise` or `auto`: what the task says, else its pipeline, else the project.
+    """
+    project_mode: str
+    """
+    What the project says.
+    """
+    reverted_by: NotRequired[str | None]
+    """
+    Who took sizing of the task back: it gets what it asks for until that is undone.
+    """
+    reverted_at: NotRequired[str | None]
+    roles: list[RoleSizingView]
+    """
+    Of each role; none before the task has run.
+    """
+    changes: list[SizeChangeView]
+    """
+    What was changed, the newest first; the last hundred.
+    """
+
+
 class StandingView(TypedDict):
     """
     How a cluster is.
@@ -6599,6 +7627,25 @@ class StructureView(TypedDict):
     """
 
 
+class TaskAdviceView(TypedDict):
+    """
+    What could be done better with a task.
+    """
+
+    attempt: int
+    """
+    The attempt's number; 0 where there was none yet.
+    """
+    live: bool
+    """
+    Whether it goes on.
+    """
+    advice: list[AdviceView]
+    """
+    Each rule once, what concerns the workers together first.
+    """
+
+
 class TaskForecastView(TypedDict):
     """
     What would become of a task.
@@ -6676,6 +7723,30 @@ class TaskSide(TypedDict):
     What each attempt asked for.
     """
     usage: NotRequired[UsageView | None]
+
+
+class TaskUsageView(TypedDict):
+    """
+    What the workers of an attempt used.
+    """
+
+    attempt: int
+    """
+    The attempt's number; 0 where there was none yet.
+    """
+    live: bool
+    """
+    Whether it goes on.
+    """
+    workers: list[WorkerUsageView]
+    """
+    By worker; empty where nothing is known, or not any more.
+    """
+    missing: list[str]
+    """
+    What the cluster does not tell of its workers: `cpu`, `throttled`, `memory`, `disk`, `network`, `io_wait`,
+    `cards`.
+    """
 
 
 class TemplateSummaryView(TypedDict):
@@ -6804,7 +7875,8 @@ class WaitView(TypedDict):
 
     rule: str
     """
-    `capacity`, `behind`, `quota`, `named_limit`, `parallelism`, `decision`, or `unknown` before anybody has looked.
+    `capacity`, `behind`, `quota`, `named_limit`, `parallelism`, `decision`, or `unknown` before anybody has looked. Which rule
+    of these it is exactly is in `why`.
     """
     message: str
     """
@@ -6814,6 +7886,7 @@ class WaitView(TypedDict):
     """
     Who decides, for `decision`; nobody in particular when empty.
     """
+    why: NotRequired[WhyView | None]
     start: NotRequired[StartView | None]
 
 
@@ -6851,6 +7924,87 @@ class Affected(TypedDict):
     """
 
 
+class AttemptView(TypedDict):
+    """
+    One try at one instance.
+    """
+
+    key: str
+    """
+    `<run>.<task>.<instance>.<n>`, which stands on everything that it made.
+    """
+    task: str
+    """
+    The task.
+    """
+    instance: int
+    """
+    The instance.
+    """
+    attempt: int
+    """
+    Its number, from 1.
+    """
+    state: str
+    """
+    `submitting`, `running`, `stopping` or `ended`.
+    """
+    suspended: NotRequired[bool | None]
+    """
+    Whether it is suspended: its workers are gone until it is resumed. Absent where it cannot be, and in the list of
+    all attempts of a run.
+    """
+    outcome: NotRequired[str | None]
+    """
+    `succeeded`, `failed` or `cancelled`, once it has ended.
+    """
+    created_at: str
+    """
+    When it was given its place.
+    """
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    start_seconds: NotRequired[float | None]
+    """
+    From `created_at` to `started_at`.
+    """
+    run_seconds: NotRequired[float | None]
+    """
+    From `started_at` to `ended_at`.
+    """
+    cpu: float
+    """
+    Processing power of all workers together, in cores.
+    """
+    memory: int
+    """
+    Memory of all workers together, in bytes.
+    """
+    gpus: int
+    """
+    Whole graphics cards of all workers together.
+    """
+    workers: list[WorkerView]
+    """
+    Its workers, by rank; those at the end that it gave back among them.
+    """
+    earlier: NotRequired[list[EarlierView]]
+    """
+    How many it had before, oldest first: of an elastic job that got some, or gave some back, while it ran.
+    """
+    sizing: NotRequired[str | None]
+    """
+    What its workers got instead of what was asked for, and why: a sentence.
+    """
+    usage: NotRequired[UsageView | None]
+    failure: NotRequired[FailureView | None]
+    hang: NotRequired[HangView | None]
+    run: NotRequired[str | None]
+    """
+    The run of another pipeline that it is: it has no workers then.
+    """
+
+
 class CalendarView(TypedDict):
     """
     What ran and will run in a span of time.
@@ -6863,6 +8017,52 @@ class CalendarView(TypedDict):
     more: bool
     """
     Whether there are more than are shown.
+    """
+
+
+class CardDetail(MonitoredCardView):
+    """
+    One card, with its last hour.
+    """
+
+    cluster: str
+    """
+    Its cluster.
+    """
+    node: str
+    """
+    Its node.
+    """
+    at: str
+    """
+    When it was looked at.
+    """
+    history: CardHistoryView
+    """
+    Its last hour.
+    """
+    advice: list[AdviceView]
+    """
+    What could be done better, of tasks of projects that the caller is a member of.
+    """
+    problems: list[str]
+    """
+    What could not be read or is not to be trusted, each as a sentence.
+    """
+
+
+class ChangesBody(TypedDict):
+    """
+    Edits that are made together.
+    """
+
+    edits: list[EditBody]
+    """
+    From 1 to 20, each of another queue and with its revision.
+    """
+    below_use: NotRequired[bool]
+    """
+    Takes limits below what is held now. Nothing is stopped for it.
     """
 
 
@@ -6899,6 +8099,11 @@ class ClusterView(TypedDict):
     """
     Node groups that a placement may name.
     """
+    spares: NotRequired[list[str]]
+    """
+    Nodes that are well and on which nothing runs, as they are kept to take the place of others. They count to nothing
+    above.
+    """
     standing: StandingView
     """
     How it is.
@@ -6906,6 +8111,87 @@ class ClusterView(TypedDict):
     problems: list[str]
     """
     What is not as it should be, each as a sentence.
+    """
+
+
+class ComparedPlaceView(TypedDict):
+    """
+    What would become of a run in a place.
+    """
+
+    place: str
+    """
+    `CLUSTER` or `CLUSTER/NODE_GROUP`: send it as `place` to start a run there.
+    """
+    cluster: str
+    """
+    The cluster.
+    """
+    node_group: NotRequired[str | None]
+    """
+    The node group; absent: anywhere on the cluster.
+    """
+    is_usual: bool
+    """
+    Whether a run for which no place is chosen goes there.
+    """
+    outlook: Literal['starts', 'later', 'waits', 'unknown', 'never']
+    """
+    What would become of the tasks that need nothing first, all together: `starts`, `waits`, `never`, or `unknown` while
+    the cluster's queue cannot be asked.
+    """
+    message: NotRequired[str | None]
+    """
+    Why one of them waits: a sentence with the amounts.
+    """
+    problems: list[ProblemView]
+    """
+    Why it cannot run there, each with its field: a path into the document, or `/place`.
+    """
+    first_start: NotRequired[StartView | None]
+    start: NotRequired[StartView | None]
+    takes: NotRequired[TakesView | None]
+    done: NotRequired[StartView | None]
+    unknown_tasks: list[str]
+    """
+    Tasks of which nobody knows how long they take: too few attempts have ended, a person does them, or other tasks
+    decide how many instances there are.
+    """
+    elsewhere: list[str]
+    """
+    Tasks of which it is known from other places alone.
+    """
+    cost: NotRequired[str | None]
+    """
+    What it costs: what its tasks ask for, for the time that half of their attempts took, at today's price. Without the
+    unknown tasks; absent where nothing has a price, or nothing is known.
+    """
+
+
+class ComparedPlacesView(TypedDict):
+    """
+    The places that a run may go to, side by side.
+    """
+
+    at: str
+    """
+    The moment that it holds for.
+    """
+    places: list[ComparedPlaceView]
+    """
+    Them, first the one to which the run goes by itself; none of a document with mistakes. At most 32.
+    """
+    left_out: int
+    """
+    How many more there are.
+    """
+    currency: NotRequired[str | None]
+    """
+    What amounts of money are in, when that was set.
+    """
+    problems: list[ProblemView]
+    """
+    The mistakes for which there would be no run anywhere.
     """
 
 
@@ -7093,6 +8379,11 @@ class Item6(TypedDict):
     """
     Node groups that a placement may name.
     """
+    spares: NotRequired[list[str]]
+    """
+    Nodes that are well and on which nothing runs, as they are kept to take the place of others. They count to nothing
+    above.
+    """
     standing: StandingView
     """
     How it is.
@@ -7118,7 +8409,7 @@ class PageClusterView(TypedDict):
     """
 
 
-class Item12(TypedDict):
+class Item13(TypedDict):
     """
     One instance of a task.
     """
@@ -7178,7 +8469,7 @@ class PageInstanceView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item12]
+    items: list[Item13]
     """
     The items, in the list's order.
     """
@@ -7188,7 +8479,7 @@ class PageInstanceView(TypedDict):
     """
 
 
-class Item19(TypedDict):
+class Item21(TypedDict):
     """
     A pipeline in a list.
     """
@@ -7236,7 +8527,7 @@ class PagePipelineSummaryView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item19]
+    items: list[Item21]
     """
     The items, in the list's order.
     """
@@ -7246,7 +8537,7 @@ class PagePipelineSummaryView(TypedDict):
     """
 
 
-class Item27(TypedDict):
+class Item29(TypedDict):
     """
     A task of a run.
     """
@@ -7311,6 +8602,8 @@ class Item27(TypedDict):
     What each attempt asks for.
     """
     usage: NotRequired[UsageView | None]
+    hang: NotRequired[HangView | None]
+    effective: NotRequired[EffectiveView | None]
     failure: NotRequired[FailureView | None]
     outputs: dict[str, Any]
     """
@@ -7328,7 +8621,7 @@ class PageTaskView(TypedDict):
     One page of a list.
     """
 
-    items: list[Item27]
+    items: list[Item29]
     """
     The items, in the list's order.
     """
@@ -7405,6 +8698,10 @@ class PreviewView(TypedDict):
     wait: Affected
     """
     Waiting jobs that would have started, and would not.
+    """
+    unknown: list[str]
+    """
+    Clusters whose queue could not be asked now: nothing is told of their jobs.
     """
 
 
@@ -7506,6 +8803,8 @@ class TaskView(TypedDict):
     What each attempt asks for.
     """
     usage: NotRequired[UsageView | None]
+    hang: NotRequired[HangView | None]
+    effective: NotRequired[EffectiveView | None]
     failure: NotRequired[FailureView | None]
     outputs: dict[str, Any]
     """
@@ -7537,6 +8836,10 @@ class ClusterDetail(ClusterView):
     One cluster, with what runs there and what could.
     """
 
+    aside: NotRequired[list[AsideView]]
+    """
+    The nodes that are set aside, to which no new job goes. They count to nothing above.
+    """
     running: list[RunningView]
     """
     The attempts that hold something there, of runs that the caller may see, the newest first.

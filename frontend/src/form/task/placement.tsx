@@ -39,7 +39,7 @@ export function PlacementPart({ name, cluster = false }: { name: string; cluster
       {cluster ? <WordField path={["cluster"]} title={t("form.cluster")} options={places.map((place) => place.name)} /> : null}
       <div className="form-row">
         <Field path={["priority"]} kind={{ type: "number", integer: true, minimum: -1000, maximum: 1000 }} title={t("form.priority")} help={t("form.priority-help")} placeholder="0" plain />
-        {cluster ? null : <WordField path={["sizing"]} title={t("form.sizing")} options={["off", "advise", "auto"]} />}
+        <WordField path={["sizing"]} title={t("form.sizing")} options={["off", "advise", "auto"]} />
       </div>
       {cluster || tasks.length > 1 ? null : <LimitsField />}
       <div className="form-row">

@@ -10,6 +10,7 @@ use super::Scenario;
 use super::report::{Report, at, queue};
 use super::world::{self, Planned};
 use crate::desk::{Desk, JobId};
+use crate::job::{State, TakenUp};
 use crate::pass::Victim;
 use crate::random::Random;
 use crate::settings::Settings;
@@ -18,6 +19,8 @@ use crate::settings::Settings;
 const NODE: u64 = 8;
 /// How often a job is tried.
 const TRIES: u32 = 3;
+/// How often the server restarts.
+const DAY: Duration = Duration::from_secs(24 * 3600);
 /// How long a worker takes to go.
 const WORKER_GOES: Duration = Duration::from_secs(5);
 
@@ -35,6 +38,8 @@ enum Event {
     NodeDown,
     /// A node is back.
     NodeUp,
+    /// The server restarts.
+    Restart,
     /// Time alone may change something.
     Look,
 }
@@ -71,21 +76,22 @@ pub(super) struct Month<'s> {
     failed: usize,
     preempted: usize,
     given_back: usize,
+    restarts: usize,
+    owed_with_less: usize,
 }
 
 impl<'s> Month<'s> {
     pub(super) fn new(scenario: &'s Scenario) -> Self {
         let mut random = Random::new(scenario.seed);
         let plan = world::jobs(scenario, &mut random);
-        let mut desk = Desk::new("sim", Settings::default());
-        desk.set_room(world::room(scenario.gpus), BTreeMap::new());
-        desk.set_queues(&world::queues(scenario.gpus));
+        let desk = world::desk(scenario.gpus, scenario.gpus);
         let mut events: BTreeSet<(Timestamp, Event)> = plan
             .iter()
             .enumerate()
             .map(|(at, job)| (Timestamp(0).plus(job.at), Event::Arrives(at)))
             .collect();
         events.insert((Timestamp(0).plus(Duration::from_secs(40 * 3600)), Event::NodeDown));
+        events.insert((Timestamp(0).plus(DAY), Event::Restart));
         Self {
             scenario,
             random,
@@ -104,6 +110,8 @@ impl<'s> Month<'s> {
             failed: 0,
             preempted: 0,
             given_back: 0,
+            restarts: 0,
+            owed_with_less: 0,
         }
     }
 
@@ -156,8 +164,38 @@ impl<'s> Month<'s> {
                 self.down -= 1;
                 self.set_room();
             }
+            Event::Restart => self.restart(),
             Event::Ends(..) | Event::Stopped(..) | Event::Shrunk(..) | Event::Look => {}
         }
+    }
+
+    /// Another server goes on with what is stored of each job: what else the desk has noted is lost.
+    fn restart(&mut self) {
+        let fresh = world::desk(self.scenario.gpus, self.capacity());
+        let before = std::mem::replace(&mut self.desk, fresh);
+        self.of.clear();
+        self.restarts += 1;
+        for (job, fate) in self.fates.iter_mut().enumerate() {
+            let Some(entry) = fate.id.and_then(|id| before.entry(id)) else { continue };
+            let spec = entry.known.spec.clone();
+            let id = match &entry.state {
+                State::Waiting { since, cool_until } => self.desk.wait(spec, *since, *cool_until),
+                State::Held(held) => {
+                    let cool_down = Settings::default().cool_down;
+                    let gave_at = (held.grows_from > Timestamp(0)).then(|| held.grows_from.minus(cool_down));
+                    let waited_since = Timestamp(0).plus(self.plan[job].at);
+                    let was = TakenUp { workers: held.workers, waited_since, since: held.since, gave_at };
+                    let id = self.desk.take_up(spec, was, self.now);
+                    if held.leaving.is_some() {
+                        self.desk.leave(id, self.now);
+                    }
+                    id
+                }
+            };
+            fate.id = Some(id);
+            self.of.insert(id, job);
+        }
+        self.events.insert((self.now.plus(DAY), Event::Restart));
     }
 
     fn waits(&mut self, job: usize, cool_until: Option<Timestamp>) {
@@ -189,16 +227,19 @@ impl<'s> Month<'s> {
         if fails { self.failed += 1 } else { self.succeeded += 1 }
     }
 
+    /// How many cards there are now.
+    fn capacity(&self) -> u64 {
+        self.scenario.gpus - self.down * NODE
+    }
+
     fn set_room(&mut self) {
-        let gpus = self.scenario.gpus - self.down * NODE;
-        self.desk.set_room(world::room(gpus), BTreeMap::new());
+        self.desk.set_room(world::room(self.capacity()), BTreeMap::new());
     }
 
     /// What runs on a lost node is lost, and tried again: as many jobs as have no room any more, by chance.
     fn node_down(&mut self) {
         self.down += 1;
-        let room = (self.scenario.gpus - self.down * NODE, self.scenario.gpus);
-        while self.desk.ledger.in_pool[0][2] > room.0 {
+        while self.desk.ledger.in_pool[0][2] > self.capacity() {
             let held: Vec<JobId> = self.desk.held.iter().copied().collect();
             let Some(job) = self.of.get(&held[self.random.below(held.len() as u64) as usize]).copied() else {
                 break;
@@ -207,6 +248,8 @@ impl<'s> Month<'s> {
             self.waits(job, None);
         }
         self.set_room();
+        // What others were told to go for may be what is lost: others are told, and have their time to go.
+        self.owed_since.clear();
         let back = self.now.plus(Duration::from_secs(4 * 3600));
         self.events.insert((back, Event::NodeUp));
         let next = Duration::from_secs_f64(self.random.wait(72.0 * 3600.0).min(1e6) + 5.0 * 3600.0);
@@ -251,6 +294,7 @@ impl<'s> Month<'s> {
         self.events.insert((self.now.plus(takes), Event::Ends(job, attempt)));
         if let Some(since) = self.owed_since.remove(&job) {
             self.owed.push(self.now.since(since));
+            self.owed_with_less += usize::from(self.down > 0);
         }
     }
 
@@ -325,9 +369,16 @@ impl<'s> Month<'s> {
         let quota = self.desk.tree.quota(known.leaf, known.pool);
         let held = self.desk.ledger.held[self.desk.tree.at(known.leaf, known.pool)];
         let least = known.least();
-        self.down == 0
+        self.guarantees_fit()
             && held[2] + least[2] <= quota.guarantee[2]
             && self.desk.bound_block(&self.desk.ledger, known, &least).is_none()
+    }
+
+    /// Whether there is as much as is guaranteed, also while nodes are lost.
+    fn guarantees_fit(&self) -> bool {
+        let tree = &self.desk.tree;
+        let tops = (0..tree.len() as u32).filter(|node| tree.parents[*node as usize].is_none());
+        tops.map(|node| tree.quota(node, 0).guarantee[2]).sum::<u64>() <= self.capacity()
     }
 
     fn report(self, steps: usize) -> Report {
@@ -355,6 +406,8 @@ impl<'s> Month<'s> {
             queues: waits.into_iter().map(|(name, waits)| (name, queue(waits))).collect(),
             longest_owed: self.owed.iter().max().copied().unwrap_or_default(),
             owed: self.owed.len(),
+            owed_with_less: self.owed_with_less,
+            restarts: self.restarts,
             estimates: errors.len(),
             error_median: at(&errors, 0.5),
             error_p90: at(&errors, 0.9),

@@ -41,6 +41,10 @@ pub struct Report {
     pub longest_owed: Duration,
     /// How often somebody was owed something.
     pub owed: usize,
+    /// How often of these while a node was lost.
+    pub owed_with_less: usize,
+    /// How often the server restarted.
+    pub restarts: usize,
     /// How many starts were estimated, and have come.
     pub estimates: usize,
     /// The median of the estimates' errors.

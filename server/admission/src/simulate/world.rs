@@ -8,9 +8,11 @@ use cubeloom_domain::quota::{Amounts, Pool, Queue, QueueRecord, Quota, Resource}
 
 use super::Scenario;
 use crate::amounts::Ask;
+use crate::desk::Desk;
 use crate::forecast::draw;
 use crate::job::{Elastic, Length, Spec};
 use crate::random::Random;
+use crate::settings::Settings;
 
 const GIB: u64 = 1 << 30;
 
@@ -38,8 +40,16 @@ pub(super) fn room(gpus: u64) -> Ask {
     Ask::of(gpus * 16_000, gpus * 128 * GIB, 0, gpus)
 }
 
+/// A desk of the cluster, which has so many cards of those that it is to have.
+pub(super) fn desk(gpus: u64, now: u64) -> Desk {
+    let mut desk = Desk::new("sim", Settings::default());
+    desk.set_room(room(now), BTreeMap::new());
+    desk.set_queues(&queues(gpus));
+    desk
+}
+
 /// The tree: two groups with two projects each; the others have nothing of their own.
-pub(super) fn queues(gpus: u64) -> Arc<Vec<QueueRecord>> {
+fn queues(gpus: u64) -> Arc<Vec<QueueRecord>> {
     let cards = |part: u64| Amounts::from_iter([(Resource::Gpus, gpus * part / 12)]);
     let own = |part: u64| Quota { guarantee: cards(part), ..Quota::default() };
     let record = |queue: Queue, parent: Option<&str>, quota: Quota| QueueRecord {

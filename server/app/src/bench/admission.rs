@@ -110,6 +110,8 @@ pub async fn month(_: Setting) -> anyhow::Result<Vec<Figure>> {
         Figure::new("cards that the jobs need at least, of all", report.offered * 100.0, "%"),
         Figure::new("cards held, of all", report.utilisation * 100.0, "%"),
         Figure::new("times that a project was owed its guarantee", report.owed as f64, ""),
+        Figure::new("of these while a node was lost", report.owed_with_less as f64, ""),
+        Figure::new("restarts of the server", report.restarts as f64, ""),
         Figure::new("longest wait for a guarantee", report.longest_owed.as_secs_f64(), "s")
             .goal("at most 61"),
         Figure::new("estimates of starts", report.estimates as f64, ""),

@@ -110,6 +110,7 @@ fn ended(plan: &RunPlan, task: TaskIx, now: cubeloom_domain::Timestamp) -> (Inst
         ended_at: Some(now),
         report: Report::default(),
         note: None,
+        cool_until: None,
     };
     let attempt = AttemptRecord {
         key: AttemptKey { run, task: plan.task(task).name.clone(), instance: 0, n: 1 },
@@ -120,9 +121,13 @@ fn ended(plan: &RunPlan, task: TaskIx, now: cubeloom_domain::Timestamp) -> (Inst
         cards: BTreeMap::new(),
         pool: Pool::of("local"),
         workers: 1,
+        earlier: Vec::new(),
         bindings: Bindings::None,
         limits: Vec::new(),
         usage: UsageSummary::default(),
+        sizing: None,
+        pace: None,
+        hang: None,
         account: Account::default(),
     };
     (instance, attempt)

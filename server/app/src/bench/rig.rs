@@ -9,6 +9,7 @@ use cubeloom_compiler::{Document, PlanInputs};
 use cubeloom_domain::clusters::Clusters;
 use cubeloom_domain::event::RunEvent;
 use cubeloom_domain::executor::{Executor, Facts};
+use cubeloom_domain::nodes::NodeRule;
 use cubeloom_domain::plan::{RunContext, RunPlan};
 use cubeloom_domain::record::RunRecord;
 use cubeloom_domain::resources::Amount;
@@ -66,6 +67,7 @@ impl Rig {
             lease: Duration::from_secs(30),
             period: Duration::from_secs(1),
             sharing: Sharing { grace: Duration::from_secs(5), ..Sharing::default() },
+            nodes: NodeRule::default(),
             code: folder.join("code"),
             workspace: folder.join("workspace"),
         };

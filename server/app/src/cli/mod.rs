@@ -9,6 +9,7 @@ mod run;
 mod runs;
 mod schema;
 mod serve;
+mod sizing;
 mod template;
 mod token;
 mod user;
@@ -29,6 +30,7 @@ pub use run::{Parameters, Run};
 pub use runs::{Runs, RunsCommand};
 pub use schema::SchemaKind;
 pub use serve::Serve;
+pub use sizing::{Replay, Sizing};
 pub use template::Template;
 pub use token::{TokenCommand, TokenCreate};
 pub use user::{Place, UserAdd, UserCommand};
@@ -113,6 +115,9 @@ pub enum Command {
     /// Look at task templates
     #[command(subcommand)]
     Template(Template),
+    /// Look at how memory and CPU are chosen
+    #[command(subcommand)]
+    Sizing(Sizing),
     /// List runs, or show one
     Runs(Runs),
     /// Print what the workers of a run wrote

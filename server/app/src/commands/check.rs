@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use cubeloom_executor_local::CheckLine;
+use cubeloom_web::clusters::measured;
 use serde::Serialize;
 
 use crate::config::Config;
@@ -74,7 +75,33 @@ async fn of_platform(config: &Config) -> Vec<Finding> {
         }
         Err(error) => Finding::new(Level::Missing, "database", sentence(&error.into())),
     };
-    std::iter::once(database).chain(of_machine(config, &platform)).collect()
+    let mut findings = vec![database];
+    findings.extend(of_machine(config, &platform));
+    findings.extend(of_clusters(&platform).await);
+    findings
+}
+
+/// What measures each cluster that was added.
+async fn of_clusters(platform: &Platform) -> Vec<Finding> {
+    // That the database does not answer is said already.
+    let records = platform.store.clusters().await.unwrap_or_default();
+    if records.is_empty() {
+        return Vec::new();
+    }
+    let keys = match platform.keyring() {
+        Ok(keys) => keys,
+        Err(error) => return vec![Finding::new(Level::Warning, "clusters", sentence(&error))],
+    };
+    let mut findings = Vec::new();
+    for record in &records {
+        let subject = format!("monitoring of {}", record.name);
+        let finding = match measured(&keys, record).await {
+            Ok(text) => Finding::new(Level::Ok, &subject, text),
+            Err(problem) => Finding::new(Level::Warning, &subject, problem),
+        };
+        findings.push(finding);
+    }
+    findings
 }
 
 fn of_machine(config: &Config, platform: &Platform) -> Vec<Finding> {

@@ -15,6 +15,7 @@ mod run;
 mod runs;
 mod schema;
 mod serve;
+mod sizing;
 mod template;
 mod token;
 mod transfer;
@@ -23,6 +24,7 @@ mod validate;
 
 pub use completions::completions;
 pub use schema::schema;
+pub use sizing::sizing;
 pub use transfer::environment as transfer_environment;
 
 use crate::cli::Command;
@@ -53,6 +55,7 @@ pub async fn run(command: Command, config: Config, output: Output) -> anyhow::Re
         Command::Config => config::config(&config, output),
         // Done before the configuration was read.
         Command::Schema { kind } => schema(kind),
+        Command::Sizing(command) => sizing(&command, output),
         Command::Completions { shell } => Ok(completions(shell)),
         Command::Transfer(_) => Ok(Exit::Ok),
     }

@@ -28,6 +28,7 @@ use crate::{counting, problems, progress};
 /// shims. The second ends the process at once, which costs nothing but the leases' time.
 pub async fn serve(args: cli::Serve, config: Config, output: Output) -> anyhow::Result<Exit> {
     let mut signals = Signals::new()?;
+    crate::metrics::install();
     let source = args.run.as_deref().map(Source::read).transpose()?;
     let platform = Platform::open(config).await?;
     let lock =

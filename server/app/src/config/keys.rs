@@ -147,11 +147,34 @@ pub const KEYS: &[Key] = &[
     key("smtp", "user", Kind::Text, "none", "the account there"),
     key("smtp", "password", Kind::Text, "none", "its password: env:NAME, file:/path or itself"),
     key("smtp", "from", Kind::Text, "", "who the mails are from: an address, or `Name <address>`"),
+    key(
+        "telemetry",
+        "metrics_listen",
+        Kind::Text,
+        "only at the web's address, for administrators",
+        "an address and port at which anybody may read the server's metrics",
+    ),
+    key(
+        "telemetry",
+        "otlp_endpoint",
+        Kind::Text,
+        "no spans are sent",
+        "a collector of OpenTelemetry that takes spans by OTLP over HTTP, e.g. http://localhost:4318",
+    ),
     key("engine", "lease", Kind::Text, "", "how long a server holds a run without a sign of life"),
     key("engine", "period", Kind::Text, "", "how often the database is looked at for lost wake-ups"),
     key("sharing", "aging", Kind::Text, "", "how long a job waits to count as one priority higher"),
     key("sharing", "half_life", Kind::Text, "", "after how long what was held counts half in the shares"),
     key("sharing", "cool_down", Kind::Text, "", "how long who had to give back does not borrow again"),
+    key(
+        "nodes",
+        "failures",
+        Kind::Number,
+        "",
+        "after how many failures through a node it is set aside; 0: never",
+    ),
+    key("nodes", "within", Kind::Text, "", "within how long these have come"),
+    key("nodes", "offer_after", Kind::Text, "", "after how long it is offered to take a node back"),
 ];
 
 /// Sections whose names are free.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use cubeloom_domain::nodes::NodeRule;
 use cubeloom_domain::{Bytes, Cpu, Span};
 use cubeloom_engine::Sharing;
 use cubeloom_executor_local::{LocalConfig, SecretSource};
@@ -29,10 +30,14 @@ pub struct Settings {
     pub alerts: Alerts,
     /// The server that takes their e-mail.
     pub smtp: Smtp,
+    /// What the server tells of itself.
+    pub telemetry: TelemetrySection,
     /// The engine.
     pub engine: EngineSection,
     /// How jobs of several projects share a cluster.
     pub sharing: SharingSection,
+    /// When nodes are set aside.
+    pub nodes: NodesSection,
     /// Secrets that tasks may name.
     pub secrets: BTreeMap<String, Secret>,
     /// Folders that tasks may name as volumes.
@@ -278,6 +283,18 @@ impl Default for Smtp {
     }
 }
 
+/// `[telemetry]`
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TelemetrySection {
+    /// Where anybody may read the server's metrics.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metrics_listen: Option<SocketAddr>,
+    /// Where spans are sent: the base address of a collector.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub otlp_endpoint: Option<String>,
+}
+
 /// `[engine]`
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -311,6 +328,32 @@ impl Default for SharingSection {
     fn default() -> Self {
         let usual = Sharing::default();
         Self { aging: Span(usual.aging), half_life: Span(usual.half_life), cool_down: Span(usual.cool_down) }
+    }
+}
+
+/// `[nodes]`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NodesSection {
+    /// A node is set aside after so many attempts failed through it; 0: never.
+    pub failures: usize,
+    /// Within how long.
+    pub within: Span,
+    /// After how long it is offered to take such a node back.
+    pub offer_after: Span,
+}
+
+impl Default for NodesSection {
+    fn default() -> Self {
+        let NodeRule { failures, within, offer_after } = NodeRule::default();
+        Self { failures, within: Span(within), offer_after: Span(offer_after) }
+    }
+}
+
+impl NodesSection {
+    /// As the engine and the pages go by it.
+    pub fn rule(&self) -> NodeRule {
+        NodeRule { failures: self.failures, within: self.within.0, offer_after: self.offer_after.0 }
     }
 }
 

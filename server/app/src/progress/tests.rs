@@ -72,6 +72,7 @@ fn instance(view: &mut View, task: u32, state: InstanceState) {
         ended_at: None,
         report: Report::default(),
         note: None,
+        cool_until: None,
     })));
 }
 
@@ -87,9 +88,13 @@ fn attempt(view: &mut View, task: u32, state: AttemptState) -> AttemptKey {
         cards: BTreeMap::new(),
         pool: Pool::of("local"),
         workers: 2,
+        earlier: Vec::new(),
         bindings: Bindings::None,
         limits: Vec::new(),
-        usage: UsageSummary { cpu_us: 1_500_000, peak_memory: Bytes(64 << 20), kernel_peak_memory: None },
+        sizing: None,
+        pace: None,
+        hang: None,
+        usage: UsageSummary { cpu_us: 1_500_000, peak_memory: Bytes(64 << 20), ..UsageSummary::default() },
         account: Account::default(),
     })));
     key

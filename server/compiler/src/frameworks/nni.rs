@@ -4,6 +4,7 @@
 use cubeloom_domain::job::SuccessRule;
 
 use super::{Crew, Framework, Identity, Member, RoleRule, indexed};
+use crate::lower::kubernetes;
 
 pub const FRAMEWORK: Framework = Framework {
     name: "nni",
@@ -11,7 +12,7 @@ pub const FRAMEWORK: Framework = Framework {
     elastic_role: None,
     success: |_| SuccessRule::Role("manager".into()),
     identity,
-    operator: None,
+    operator: Some(&kubernetes::frameworkcontroller::OPERATOR),
 };
 
 fn identity(crew: &Crew<'_>, member: &Member) -> Identity {

@@ -13,6 +13,7 @@ pub const PIPELINE: &[&str] = &[
     "priority",
     "schedule",
     "cluster",
+    "sizing",
     "placement",
     "tasks",
     "canvas",
@@ -34,6 +35,7 @@ pub const TASK: &[&str] = &[
     "volumes",
     "retry",
     "timeout",
+    "hang",
     "when",
     "trigger",
     "for_each",
@@ -83,8 +85,9 @@ pub const EARLY_STOP: &[&str] = &["min_steps", "factor"];
 pub const PLACEMENT: &[&str] =
     &["spread", "spread_by", "workers", "node_group", "selector", "tolerations", "host_network"];
 pub const TOLERATION: &[&str] = &["key", "value", "effect"];
+pub const HANG: &[&str] = &["after", "action", "restarts"];
 pub const ELASTIC: &[&str] = &["min", "max"];
-pub const RESOURCES: &[&str] = &["cpu", "memory", "gpu", "shm", "rdma", "cpu_exclusive"];
+pub const RESOURCES: &[&str] = &["cpu", "memory", "gpu", "shm", "rdma", "cpu_exclusive", "pinned"];
 pub const GPU: &[&str] = &["count", "fraction", "memory", "type"];
 pub const SECRET: &[&str] = &["name", "env", "file"];
 pub const VOLUME: &[&str] = &["name", "mount", "read_only"];

@@ -12,7 +12,7 @@ use super::decode::Decoder;
 use super::keys;
 use super::node::Node;
 use super::placement::placement;
-use super::task::task;
+use super::task::{sizing, task};
 
 /// The form of a length of time, for messages.
 const SPAN: &str = "a length of time such as 90s, 5m or 1h30m";
@@ -35,6 +35,7 @@ pub fn pipeline(d: &mut Decoder, node: &Node<'_>) -> Option<Pipeline> {
         priority: d.optional(map, "priority", priority),
         schedule: d.optional(map, "schedule", schedule),
         cluster: d.optional(map, "cluster", Decoder::name),
+        sizing: d.optional(map, "sizing", sizing),
         placement: d.optional(map, "placement", placement),
         tasks: d.required(map, "tasks", tasks).unwrap_or_default(),
         canvas: d.optional(map, "canvas", canvas).unwrap_or_default(),

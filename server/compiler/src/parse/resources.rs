@@ -20,6 +20,7 @@ pub fn resources(d: &mut Decoder, node: &Node<'_>) -> Option<ResourceRequest> {
         shm: d.optional(map, "shm", bytes),
         rdma: d.optional(map, "rdma", |d, node| d.count(node, 0)),
         cpu_exclusive: d.optional(map, "cpu_exclusive", Decoder::boolean),
+        pinned: d.optional(map, "pinned", Decoder::boolean),
     };
     Some(request)
 }

@@ -1,9 +1,10 @@
 //! The decoder of tasks.
 
 use cubeloom_domain::Code;
+use cubeloom_domain::hang::HangAction;
 use cubeloom_domain::pipeline::{
-    Backoff, Cache, ElasticRange, ForEach, Retry, RetryOn, SecretUse, SizingMode, Task, TriggerRule,
-    VolumeUse,
+    Backoff, Cache, ElasticRange, ForEach, HangRule, Retry, RetryOn, SecretUse, SizingMode, Task,
+    TriggerRule, VolumeUse,
 };
 
 use super::decode::Decoder;
@@ -33,6 +34,7 @@ pub fn task(d: &mut Decoder, node: &Node<'_>) -> Option<Task> {
         volumes: d.optional(map, "volumes", |d, node| d.list(node, volume)).unwrap_or_default(),
         retry: d.optional(map, "retry", retry),
         timeout: d.optional(map, "timeout", positive_span),
+        hang: d.optional(map, "hang", hang),
         when: d.optional(map, "when", Decoder::word),
         trigger: d.optional(map, "trigger", trigger),
         for_each: d.optional(map, "for_each", for_each),
@@ -112,6 +114,16 @@ fn retry(d: &mut Decoder, node: &Node<'_>) -> Option<Retry> {
     })
 }
 
+fn hang(d: &mut Decoder, node: &Node<'_>) -> Option<HangRule> {
+    let map = d.map(node, "a rule for hangs", keys::HANG)?;
+    let actions = [("mark", HangAction::Mark), ("restart", HangAction::Restart)];
+    Some(HangRule {
+        after: d.optional(map, "after", positive_span),
+        action: d.optional(map, "action", |d, node| d.one_of(node, &actions)),
+        restarts: d.optional(map, "restarts", |d, node| d.integer(node, 0, 100)),
+    })
+}
+
 fn backoff(d: &mut Decoder, node: &Node<'_>) -> Option<Backoff> {
     let map = d.map(node, "a backoff", keys::BACKOFF)?;
     Some(Backoff {
@@ -173,7 +185,8 @@ fn elastic(d: &mut Decoder, node: &Node<'_>) -> Option<ElasticRange> {
     Some(range)
 }
 
-fn sizing(d: &mut Decoder, node: &Node<'_>) -> Option<SizingMode> {
+/// Whether amounts are chosen from real use.
+pub fn sizing(d: &mut Decoder, node: &Node<'_>) -> Option<SizingMode> {
     // YAML 1.2 reads `off` as text, and so do we.
     d.one_of(node, &[("off", SizingMode::Off), ("advise", SizingMode::Advise), ("auto", SizingMode::Auto)])
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use cubeloom_domain::pipeline::Task;
 use cubeloom_domain::plan::Late;
 use cubeloom_domain::resources::{GpuRequest, ResourceRequest, Resources};
+use cubeloom_domain::sizing::{Keeper, Kept};
 use cubeloom_domain::{Bytes, Code, Cpu, Problem};
 use serde_json::Value;
 
@@ -19,7 +20,8 @@ const DEFAULT_CPU: Cpu = Cpu(1000);
 const DEFAULT_MEMORY: Bytes = Bytes(1 << 30);
 
 impl Planner<'_> {
-    /// Platform < template's role < task < task's role < amounts that the template fixes.
+    /// Platform < template's role < task < task's role < amounts that the template fixes. Beside them, which of them sizing
+    /// leaves alone.
     pub fn resources(
         &mut self,
         prefix: &str,
@@ -28,13 +30,15 @@ impl Planner<'_> {
         role: &Role<'_>,
         inside: &Sight<'_>,
         fixed: &ResourceRequest,
-    ) -> Resources {
+    ) -> (Resources, Kept) {
         let evaluated =
             if role.fixed.is_none() { self.evaluated(prefix, prepared, role, inside) } else { None };
         let own = task.role_resources.get(&role.template.name);
         let layers = [role.fixed.as_ref(), evaluated.as_ref(), task.resources.as_ref(), own, Some(fixed)];
         let mut resources = Resources { cpu: DEFAULT_CPU, memory: DEFAULT_MEMORY, ..Resources::default() };
         layers.into_iter().flatten().for_each(|layer| lay(&mut resources, layer));
+        let pinned = layers.into_iter().flatten().filter_map(|layer| layer.pinned).next_back();
+        let kept = kept(prepared, fixed, pinned == Some(true), resources.cpu_exclusive);
         if resources.cpu_exclusive && !resources.cpu.0.is_multiple_of(1000) {
             let message =
                 format!("{} CPU cannot be exclusive: cpu_exclusive needs whole cores", resources.cpu);
@@ -45,7 +49,7 @@ impl Planner<'_> {
             };
             self.problem(Code::Conflict, format!("{prefix}/{place}"), message);
         }
-        resources
+        (resources, kept)
     }
 
     /// The template's amounts where they follow from arguments.
@@ -106,6 +110,17 @@ impl Planner<'_> {
             self.problem(problem.code, format!("{prefix}/template"), message);
             ResourceRequest::default()
         })
+    }
+}
+
+/// Which amounts sizing leaves alone, by the strongest of those who say so: what the template fixes, `NO_RESOURCE_CHECK` in
+/// its env whatever its value, the task's pin, cores of its own.
+fn kept(prepared: &Prepared<'_>, fixed: &ResourceRequest, is_pinned: bool, is_exclusive: bool) -> Kept {
+    let unchecked = prepared.template.env.contains_key("NO_RESOURCE_CHECK").then_some(Keeper::Unchecked);
+    let others = unchecked.or(is_pinned.then_some(Keeper::Pinned));
+    Kept {
+        cpu: fixed.cpu.map(|_| Keeper::Template).or(others).or(is_exclusive.then_some(Keeper::Exclusive)),
+        memory: fixed.memory.map(|_| Keeper::Template).or(others),
     }
 }
 

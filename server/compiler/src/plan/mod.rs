@@ -212,6 +212,7 @@ impl<'a> Planner<'a> {
             pipeline: pipeline.name.clone(),
             parameters: self.values.clone(),
             cluster: pipeline.cluster.clone().unwrap_or_else(|| self.facts.cluster.clone()),
+            place: None,
             parallelism: pipeline.parallelism,
             max_active_runs: pipeline.max_active_runs,
             part: None,

@@ -41,13 +41,13 @@ impl Planner<'_> {
                 None => self.workers(prefix, prepared, role, inside),
             };
             let Some(workers) = workers else { continue };
-            let resources = self.resources(prefix, task, prepared, role, inside, &fixed);
+            let (resources, kept) = self.resources(prefix, task, prepared, role, inside, &fixed);
             let replicas = match workers {
                 Workers::Ours(0) => continue,
                 Workers::Ours(replicas) => replicas,
                 Workers::Elsewhere => 0,
             };
-            planned.push(PlannedRole { name: role.template.name.clone(), replicas, resources });
+            planned.push(PlannedRole { name: role.template.name.clone(), replicas, resources, kept });
         }
         let total = planned.iter().map(|role| role.replicas).fold(0u32, u32::saturating_add);
         let gang = match (prepared.template.gang, elastic) {

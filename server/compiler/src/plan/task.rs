@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use cubeloom_domain::job::PythonEnvironment;
-use cubeloom_domain::pipeline::{Cache, Placement, Retry, RetryOn, Task};
+use cubeloom_domain::pipeline::{Cache, HangRule, Placement, Retry, RetryOn, Task};
 use cubeloom_domain::plan::{CachePolicy, PlannedImage, PlannedTask, RetryPolicy};
 use cubeloom_domain::{Code, Span, TaskIx};
 use serde_json::Value;
@@ -107,10 +107,11 @@ impl Planner<'_> {
             volumes: self.volumes(prefix, task),
             retry: task.retry.as_ref().map(retry),
             timeout: task.timeout,
+            hang: task.hang.as_ref().map(HangRule::policy).unwrap_or_default(),
             priority: task.priority.or(self.pipeline.priority).unwrap_or(0),
             limits: self.limits(prefix, task, prepared.framework.doer()),
             placement: self.placement(prefix, task),
-            sizing: task.sizing,
+            sizing: task.sizing.or(self.pipeline.sizing),
             outputs: task.outputs.clone(),
             cache: self.cache(prefix, task, sight),
             arguments: arguments.planned(task),

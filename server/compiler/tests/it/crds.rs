@@ -105,7 +105,10 @@ fn object(schema: &Value, map: &serde_json::Map<String, Value>, path: &str, foun
             found.push(format!("{path}/{name} is missing"));
         }
     }
-    let open = schema["x-kubernetes-preserve-unknown-fields"] == true || schema.get("properties").is_none();
+    // What a kind says of its metadata comes to what the API server knows of it.
+    let open = schema["x-kubernetes-preserve-unknown-fields"] == true
+        || schema.get("properties").is_none()
+        || path == "/metadata";
     for (name, item) in map {
         let path = format!("{path}/{name}");
         match (schema["properties"].get(name), schema.get("additionalProperties")) {

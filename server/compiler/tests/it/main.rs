@@ -23,6 +23,7 @@ mod schedule;
 mod schemas;
 mod search;
 mod shared;
+mod sizing;
 mod speed;
 mod support;
 mod templates;

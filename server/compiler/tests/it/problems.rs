@@ -66,6 +66,17 @@ fn twenty_mistakes_are_told_at_once() {
 }
 
 #[test]
+fn a_rule_for_hangs_is_checked() {
+    let text = "{apiVersion: cubeloom/v1, kind: Pipeline, name: p, tasks: [
+        {name: x, template: echo, hang: {after: 0s, action: kill, restarts: 101, often: true}}]}";
+    let problems = parse_pipeline(text).map(|_| ()).unwrap_err();
+    let at = |key: &str| problems.iter().any(|problem| problem.path == format!("/tasks/0/hang/{key}"));
+    assert!(["after", "action", "restarts", "often"].into_iter().all(at), "{problems:#?}");
+    let action = problems.iter().find(|problem| problem.path.ends_with("action"));
+    assert!(action.is_some_and(|problem| problem.message.contains("restart")), "{problems:#?}");
+}
+
+#[test]
 fn cycles_are_named_in_order() {
     let text = "{apiVersion: cubeloom/v1, kind: Pipeline, name: p, tasks: [
         {name: x, template: echo}, {name: a, template: echo, needs: [b, x]},

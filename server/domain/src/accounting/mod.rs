@@ -5,6 +5,7 @@
 pub mod budget;
 pub mod day;
 pub mod money;
+mod planned;
 pub mod price;
 pub mod statement;
 mod stay;

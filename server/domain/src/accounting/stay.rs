@@ -3,10 +3,10 @@
 //! Everything is rounded once: down, as counted from the attempt's beginning. The part between two moments is the
 //! difference of both, so that the parts of any split add up to the whole exactly.
 
-use super::{Account, Cost, Day, Figures, Money, Period, Rates};
+use super::{Cost, Day, Figures, Money, Period, Rates};
 use crate::clock::Timestamp;
 use crate::outcome::{FailureKind, Outcome};
-use crate::record::AttemptRecord;
+use crate::record::{AttemptRecord, Stretch};
 use crate::state::AttemptState;
 
 /// The most days that an attempt runs: what is said to have begun earlier comes from a clock that is wrong, and is not
@@ -23,6 +23,17 @@ const MIB: u64 = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stay {
     from: Timestamp,
+    /// One after the other, up to the last's end: an elastic job holds more or less from time to time.
+    parts: Vec<Part>,
+    /// CPU time that was used in all of it, in microseconds.
+    used_cpu: u64,
+    /// Whether it has ended, and how.
+    ended: Option<Ended>,
+}
+
+/// What was held for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
     until: Timestamp,
     /// Thousandths of a core.
     cpu: u64,
@@ -30,12 +41,8 @@ pub struct Stay {
     memory: u64,
     /// Thousandths of a card.
     gpu: u64,
-    /// CPU time that was used in all of it, in microseconds.
-    used_cpu: u64,
     /// MiB at the peak.
     used_memory: u64,
-    /// Whether it has ended, and how.
-    ended: Option<Ended>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,19 +62,16 @@ impl Stay {
         // What has not begun holds nothing; a clock that went backwards gives nothing back.
         let from = attempt.state.started_at().unwrap_or(until).min(until);
         let from = if from < Day::of(until).plus(-LONGEST).start() { until } else { from };
-        let memory = (attempt.amount.memory.0 / MIB).min(MOST);
-        let peak = (attempt.usage.peak_memory.0 / MIB).saturating_mul(u64::from(attempt.workers));
-        Self {
-            from,
+        let now = Stretch {
             until,
-            cpu: attempt.amount.cpu.0.min(MOST),
-            memory,
-            gpu: parts(attempt.amount.gpus, &attempt.account).min(MOST),
-            used_cpu: attempt.usage.cpu_us,
-            // The peak is the largest worker's: of workers that differ, all together had less.
-            used_memory: peak.min(memory),
-            ended,
-        }
+            amount: attempt.amount,
+            card_parts: attempt.account.card_parts,
+            workers: attempt.workers,
+        };
+        // The peak is the largest worker's.
+        let peak = attempt.usage.peak_memory.0 / MIB;
+        let parts = attempt.earlier.iter().chain([&now]).map(|stretch| part_of(stretch, peak, until));
+        Self { from, parts: parts.collect(), used_cpu: attempt.usage.cpu_us, ended }
     }
 
     /// Of an attempt that has ended.
@@ -79,27 +83,30 @@ impl Stay {
     /// What it held between two moments, at one price.
     #[must_use]
     pub fn between(&self, from: Timestamp, until: Timestamp, rates: &Rates) -> Figures {
-        let (begin, end) = (self.since(from), self.since(until));
-        let held = |amount: u64| part(amount, begin, end, MICROS);
-        let whole = self.since(self.until).max(1);
-        let cost = |amount: u64, unit: i128, rate: Money| {
-            let paid = |at: i128| i128::from(amount) * i128::from(rate.0) * at / (unit * 3600 * MICROS);
-            Money(i64::try_from(paid(end) - paid(begin)).unwrap_or(i64::MAX))
+        let held = |amount: fn(&Part) -> u64, unit: i128| {
+            bounded(self.held(amount, until) / unit - self.held(amount, from) / unit)
         };
-        let counts = self.ended.is_some() && from <= self.until && self.until < until;
+        let cost = |amount: fn(&Part) -> u64, unit: i128, rate: Money| {
+            let paid = |at: Timestamp| self.held(amount, at) * i128::from(rate.0) / (unit * 3600 * MICROS);
+            Money(bounded(paid(until) - paid(from)))
+        };
+        let end = self.until();
+        let counts = self.ended.is_some() && from <= end && end < until;
+        let whole = self.since(end).max(1);
+        // A microsecond of CPU time is a thousandth of a thousandth of a core's second.
+        let used = |at: Timestamp| i128::from(self.used_cpu) * self.since(at) / (whole * 1000);
         Figures {
-            cpu: held(self.cpu),
-            memory: held(self.memory),
-            gpu: held(self.gpu),
-            // A microsecond of CPU time is a thousandth of a thousandth of a core's second.
-            used_cpu: part(self.used_cpu, begin, end, whole * 1000),
-            used_memory: held(self.used_memory),
+            cpu: held(|part| part.cpu, MICROS),
+            memory: held(|part| part.memory, MICROS),
+            gpu: held(|part| part.gpu, MICROS),
+            used_cpu: bounded(used(until) - used(from)),
+            used_memory: held(|part| part.used_memory, MICROS),
             attempts: i64::from(counts),
             failed: i64::from(counts && self.ended == Some(Ended::Failed)),
             cost: Cost {
-                cpu: cost(self.cpu, 1000, rates.cpu),
-                memory: cost(self.memory, 1024, rates.memory),
-                gpu: cost(self.gpu, 1000, rates.gpu),
+                cpu: cost(|part| part.cpu, 1000, rates.cpu),
+                memory: cost(|part| part.memory, 1024, rates.memory),
+                gpu: cost(|part| part.gpu, 1000, rates.gpu),
             },
         }
     }
@@ -109,7 +116,7 @@ impl Stay {
     #[must_use]
     pub fn by_day(&self, period: Period, rates: impl Fn(Day) -> Rates) -> Vec<(Day, Figures)> {
         let first = Day::of(self.from).max(period.first);
-        let last = Day::of(self.until).min(period.last);
+        let last = Day::of(self.until()).min(period.last);
         let of_day = |day: Day| (day, self.between(day.start(), day.next().start(), &rates(day)));
         Period { first, last }.each().map(of_day).collect()
     }
@@ -117,12 +124,41 @@ impl Stay {
     /// All of its days.
     #[must_use]
     pub fn days(&self) -> Period {
-        Period { first: Day::of(self.from), last: Day::of(self.until) }
+        Period { first: Day::of(self.from), last: Day::of(self.until()) }
     }
 
-    /// How long it had held what it held at a moment, in microseconds.
+    /// When the last of it was gone.
+    fn until(&self) -> Timestamp {
+        self.parts.last().map_or(self.from, |part| part.until)
+    }
+
+    /// How long it had run at a moment, in microseconds.
     fn since(&self, at: Timestamp) -> i128 {
-        i128::from(at.clamp(self.from, self.until).0) - i128::from(self.from.0)
+        i128::from(at.clamp(self.from, self.until()).0) - i128::from(self.from.0)
+    }
+
+    /// How much it had held at a moment, since it began: an amount times microseconds.
+    fn held(&self, amount: impl Fn(&Part) -> u64, at: Timestamp) -> i128 {
+        let mut begin = self.from;
+        self.parts.iter().fold(0, |sum, part| {
+            let end = at.min(part.until).max(begin);
+            let length = i128::from(end.0) - i128::from(begin.0);
+            begin = end;
+            sum + i128::from(amount(part)) * length
+        })
+    }
+}
+
+/// What was held in a stretch, of an attempt that held nothing any more after `last`.
+fn part_of(stretch: &Stretch, peak: u64, last: Timestamp) -> Part {
+    let memory = (stretch.amount.memory.0 / MIB).min(MOST);
+    Part {
+        until: stretch.until.min(last),
+        cpu: stretch.amount.cpu.0.min(MOST),
+        memory,
+        gpu: (u64::from(stretch.amount.gpus) * 1000).saturating_add(stretch.card_parts).min(MOST),
+        // Of workers that differ, all together had less.
+        used_memory: peak.saturating_mul(u64::from(stretch.workers)).min(memory),
     }
 }
 
@@ -133,12 +169,6 @@ fn ended(outcome: &Outcome) -> Ended {
     }
 }
 
-fn parts(cards: u32, account: &Account) -> u64 {
-    (u64::from(cards) * 1000).saturating_add(account.card_parts)
-}
-
-/// `amount` times the time from `begin` to `end`, in units of `unit`.
-fn part(amount: u64, begin: i128, end: i128, unit: i128) -> i64 {
-    let until = |at: i128| i128::from(amount) * at / unit;
-    i64::try_from(until(end) - until(begin)).unwrap_or(i64::MAX)
+fn bounded(sum: i128) -> i64 {
+    i64::try_from(sum).unwrap_or(i64::MAX)
 }

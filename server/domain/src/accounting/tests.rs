@@ -10,7 +10,7 @@ use crate::lowered::Bindings;
 use crate::outcome::{Failure, FailureKind, Outcome};
 use crate::quantity::{Bytes, Cpu};
 use crate::quota::Pool;
-use crate::record::AttemptRecord;
+use crate::record::{AttemptRecord, Stretch};
 use crate::resources::Amount;
 use crate::state::AttemptState;
 use crate::usage::UsageSummary;
@@ -28,9 +28,13 @@ fn attempt(state: AttemptState) -> AttemptRecord {
         cards: BTreeMap::new(),
         pool: Pool::of("local"),
         workers: 2,
+        earlier: Vec::new(),
         bindings: Bindings::None,
         limits: Vec::new(),
-        usage: UsageSummary { cpu_us: 3_600_000_000, peak_memory: Bytes(1 << 30), kernel_peak_memory: None },
+        sizing: None,
+        pace: None,
+        hang: None,
+        usage: UsageSummary { cpu_us: 3_600_000_000, peak_memory: Bytes(1 << 30), ..UsageSummary::default() },
         account: Account::default(),
     }
 }
@@ -58,6 +62,32 @@ fn an_attempt_over_midnight_is_split() {
     // 12 core-hours at 0.01, 24 GiB-hours at 0.001, 6 card-hours at 2.
     let cost = Cost { cpu: Money(120_000), memory: Money(24_000), gpu: Money(12_000_000) };
     assert_eq!((second.cost, second.cost.total()), (cost, Money(12_144_000)));
+}
+
+#[test]
+fn workers_that_came_and_went_are_counted_while_they_were_there() {
+    let amount = |cpu: u64, gpus: u32| Amount { cpu: Cpu(cpu), memory: Bytes(u64::from(gpus) << 32), gpus };
+    let was = |until: i64, cpu: u64, gpus: u32| Stretch {
+        until: Timestamp(until),
+        amount: amount(cpu, gpus),
+        card_parts: 0,
+        workers: gpus,
+    };
+    // Four workers for an hour, one for two, two for the last.
+    let earlier = vec![was(HOUR, 4000, 4), was(3 * HOUR, 1000, 1)];
+    let usage = UsageSummary { peak_memory: Bytes(1 << 30), ..UsageSummary::default() };
+    let attempt = AttemptRecord { earlier, amount: amount(2000, 2), workers: 2, usage, ..ended(0, 4 * HOUR) };
+    let stay = Stay::of(&attempt, Timestamp(0));
+    let price = rates(0, 0, 1_000_000);
+    let whole = stay.between(Timestamp(0), Timestamp(DAY), &price);
+    assert_eq!((whole.cpu_hours(), whole.gpu_hours(), whole.memory_hours()), (8.0, 8.0, 32.0));
+    assert_eq!((whole.used_memory_hours(), whole.cost.total()), (8.0, Money(8_000_000)));
+    let middle = stay.between(Timestamp(HOUR / 2), Timestamp(2 * HOUR), &price);
+    assert_eq!(middle.gpu_hours(), 3.0);
+    // A clock that went backwards: what is said to have ended later than the whole counts to its end.
+    let late = AttemptRecord { earlier: vec![was(9 * HOUR, 4000, 4)], ..attempt };
+    let stay = Stay::of(&late, Timestamp(0));
+    assert_eq!(stay.between(Timestamp(0), Timestamp(DAY), &price).gpu_hours(), 16.0);
 }
 
 #[test]
@@ -199,20 +229,30 @@ fn moment() -> impl Strategy<Value = i64> {
 fn attempts() -> impl Strategy<Value = AttemptRecord> {
     let amount = (0_u64..300_000, 0_u64..(1 << 42), 0_u32..64, 0_u64..8_000);
     let used = (0_u64..10_000_000_000_000, 0_u64..(1 << 40), 1_u32..64);
-    (moment(), moment(), any::<bool>(), amount, used).prop_map(|(a, b, over, amount, used)| {
-        let (from, until) = (a.min(b), a.max(b));
-        let base = match over {
-            true => ended(from, until),
-            false => attempt(AttemptState::Running { started_at: Timestamp(from) }),
-        };
-        AttemptRecord {
-            amount: Amount { cpu: Cpu(amount.0), memory: Bytes(amount.1), gpus: amount.2 },
-            workers: used.2,
-            usage: UsageSummary { cpu_us: used.0, peak_memory: Bytes(used.1), kernel_peak_memory: None },
-            account: Account { card_parts: amount.3, ..Account::default() },
-            ..base
-        }
-    })
+    let earlier = prop::collection::vec((moment(), 0_u64..300_000, 0_u32..64), 0..4);
+    (moment(), moment(), any::<bool>(), amount, used, earlier).prop_map(
+        |(a, b, over, amount, used, earlier)| {
+            let was = |(until, cpu, gpus): &(i64, u64, u32)| Stretch {
+                until: Timestamp(*until),
+                amount: Amount { cpu: Cpu(*cpu), memory: Bytes(*cpu << 20), gpus: *gpus },
+                card_parts: 0,
+                workers: *gpus,
+            };
+            let (from, until) = (a.min(b), a.max(b));
+            let base = match over {
+                true => ended(from, until),
+                false => attempt(AttemptState::Running { started_at: Timestamp(from) }),
+            };
+            AttemptRecord {
+                amount: Amount { cpu: Cpu(amount.0), memory: Bytes(amount.1), gpus: amount.2 },
+                workers: used.2,
+                earlier: earlier.iter().map(was).collect(),
+                usage: UsageSummary { cpu_us: used.0, peak_memory: Bytes(used.1), ..UsageSummary::default() },
+                account: Account { card_parts: amount.3, ..Account::default() },
+                ..base
+            }
+        },
+    )
 }
 
 /// A price for each day, from a seed.

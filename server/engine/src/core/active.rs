@@ -1,19 +1,22 @@
 //! One run in memory: its plan, and a cell for each task.
 
-use std::collections::{BTreeSet, VecDeque};
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, OnceLock};
 
 use cubeloom_admission::Length;
 use cubeloom_compiler::Outputs;
 use cubeloom_domain::clusters::RUNS;
 use cubeloom_domain::executor::Report;
 use cubeloom_domain::graph::Graph;
+use cubeloom_domain::hang::Known;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::outcome::Failure;
-use cubeloom_domain::plan::RunPlan;
+use cubeloom_domain::plan::{PlannedTask, RunPlan};
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
+use cubeloom_domain::sizing::{self, AttemptSizing};
 use cubeloom_domain::state::InstanceState;
-use cubeloom_domain::{InstanceIx, JsonMap, TaskIx, Timestamp};
+use cubeloom_domain::{Bytes, InstanceIx, JsonMap, TaskIx, Timestamp};
 use serde_json::Value;
 
 use super::{At, QueueKey};
@@ -68,6 +71,10 @@ pub struct TaskCell {
     pub backlog: VecDeque<InstanceIx>,
     /// Of a search that stops early: what its trials had where they are compared.
     pub rungs: Rungs,
+    /// What its attempts are made of, once somebody asked.
+    pub make: OnceLock<String>,
+    /// The task without what its instances' jobs are made of, once one of them is sized.
+    pub bare: OnceLock<Box<PlannedTask>>,
 }
 
 /// What is known of an instance.
@@ -89,16 +96,41 @@ pub struct Instance {
     pub outdone: Option<String>,
     /// Whether the cache was asked and has not answered.
     pub is_asked: bool,
+    /// What its next attempt gets, decided when it began to wait for a place.
+    pub sizing: Option<Box<AttemptSizing>>,
+    /// By role, the attempts at it whose memory ran out.
+    pub ran_out: Box<[RanOut]>,
+    /// What its attempts showed of their pattern.
+    pub known: Known,
     /// Until when it borrows nothing, as it had to give back.
     pub cool_until: Option<Timestamp>,
     /// Whether this pass changed it.
     pub dirty: bool,
 }
 
+/// The attempts at an instance at which the memory of a role ran out.
+pub struct RanOut {
+    pub role: String,
+    /// The last one's number.
+    pub n: u32,
+    /// What it had.
+    pub had: Bytes,
+    /// How many there were.
+    pub count: usize,
+}
+
 /// An attempt that has not ended.
 pub struct LiveAttempt {
     pub record: AttemptRecord,
     pub dirty: bool,
+    /// How many elastic workers it is told to have as soon as it runs.
+    pub owed: Option<u32>,
+    /// When its pace is worth being stored again.
+    pub pace_due: Timestamp,
+    /// Whether a timer is set for when it would hang.
+    pub pace_watched: bool,
+    /// Whether it was asked, by this server, what its workers are at while it hangs.
+    pub looked: bool,
 }
 
 impl TaskCell {
@@ -131,9 +163,28 @@ impl Instance {
             measured: 0,
             outdone: None,
             is_asked: false,
+            sizing: None,
+            ran_out: Box::default(),
+            known: Known::default(),
             cool_until: None,
             dirty: false,
         }
+    }
+
+    /// The attempts at it at which the memory of a role ran out, as far as they are noted.
+    pub fn ran_out_of(&self, role: &str) -> Option<&RanOut> {
+        self.ran_out.iter().find(|noted| noted.role == role)
+    }
+
+    /// Notes that at an attempt the memory of these roles ran out.
+    pub fn note_ran_out(&mut self, mut new: Vec<RanOut>) {
+        for noted in std::mem::take(&mut self.ran_out) {
+            match new.iter_mut().find(|new| new.role == noted.role) {
+                Some(new) => new.count = new.count.max(noted.count + 1),
+                None => new.push(noted),
+            }
+        }
+        self.ran_out = new.into();
     }
 
     pub fn from_record(record: InstanceRecord) -> Self {
@@ -145,6 +196,7 @@ impl Instance {
             ended_at: record.ended_at,
             report: record.report,
             note: record.note,
+            cool_until: record.cool_until,
             ..Self::pending()
         }
     }
@@ -158,6 +210,16 @@ impl ActiveRun {
 
     pub fn instance_mut(&mut self, at: At) -> Option<&mut Instance> {
         self.tasks.get_mut(at.task.index())?.instances.get_mut(at.instance as usize)
+    }
+
+    /// The attempt at an instance that has not ended.
+    pub fn live(&self, at: At) -> Option<&LiveAttempt> {
+        self.tasks.get(at.task.index())?.instances.get(at.instance as usize)?.live.as_deref()
+    }
+
+    /// How many workers of its elastic role the attempt at an instance has.
+    pub fn elastic_workers(&self, at: At) -> Option<u32> {
+        Some(self.plan.task(at.task).elastic_of(self.live(at)?.record.workers))
     }
 
     /// The instance as it is stored.
@@ -174,6 +236,7 @@ impl ActiveRun {
             ended_at: instance.ended_at,
             report: instance.report.clone(),
             note: instance.note.clone(),
+            cool_until: instance.cool_until,
         })
     }
 
@@ -191,16 +254,60 @@ impl ActiveRun {
 
     /// The job of the next attempt at an instance; `workers` of the elastic role.
     pub fn next_job(&self, at: At, workers: Option<u32>) -> Result<Job, Failure> {
-        let n = self.tasks[at.task.index()].instances[at.instance as usize].attempt + 1;
-        self.job(at.task, at.instance, n, workers)
+        let instance = &self.tasks[at.task.index()].instances[at.instance as usize];
+        let job = self.job(at.task, at.instance, instance.attempt + 1, workers)?;
+        Ok(sized(job, instance.sizing.as_deref()))
     }
 
     /// The job of an attempt that is stored, with as many workers as it had.
     pub fn stored_job(&self, record: &AttemptRecord) -> Result<Job, Failure> {
         let planned = self.plan.task(record.task);
-        let fixed: u32 = planned.roles.iter().rev().skip(1).map(|role| role.replicas).sum();
-        let workers = planned.elastic.map(|_| record.workers.saturating_sub(fixed));
-        self.job(record.task, record.key.instance, record.key.n, workers)
+        self.job_with(record, planned.elastic_of(record.workers))
+    }
+
+    /// The same with so many workers of the elastic role.
+    pub fn job_with(&self, record: &AttemptRecord, workers: u32) -> Result<Job, Failure> {
+        let workers = self.plan.task(record.task).elastic.map(|_| workers);
+        let job = self.job(record.task, record.key.instance, record.key.n, workers)?;
+        Ok(sized(job, record.sizing.as_deref()))
+    }
+
+    /// What a task's attempts are made of.
+    pub fn make(&self, task: TaskIx) -> &str {
+        self.tasks[task.index()].make.get_or_init(|| sizing::make(&self.plan, task))
+    }
+
+    /// The size of an instance's input in bytes, where its task says it.
+    pub fn input(&self, at: At) -> Option<u64> {
+        // What it may read is put together for nothing where it does not, and there may be many instances.
+        if !self.plan.task(at.task).env.contains_key(sizing::INPUT) {
+            return None;
+        }
+        let item =
+            self.tasks[at.task.index()].items.as_ref().and_then(|items| items.get(at.instance as usize));
+        cubeloom_compiler::input(&self.plan, at.task, item, &self.outputs_for(at.task))
+    }
+
+    /// What an instance holds, or would hold with its next attempt: its task as that attempt gets it, where it is sized without
+    /// what its jobs are made of.
+    pub fn sized_task(&self, at: At) -> Cow<'_, PlannedTask> {
+        let planned = self.plan.task(at.task);
+        let instance = &self.tasks[at.task.index()].instances[at.instance as usize];
+        let sizing = match &instance.live {
+            Some(live) => live.record.sizing.as_deref(),
+            None => instance.sizing.as_deref(),
+        };
+        match sizing.filter(|sizing| !sizing.is_asked()) {
+            Some(sizing) => {
+                // The elements of its `for_each` are as many as the instances: they are not copied for each of them.
+                let bare = || {
+                    let (arguments, env) = (BTreeMap::new(), BTreeMap::new());
+                    Box::new(PlannedTask { for_each: None, arguments, env, ..planned.clone() })
+                };
+                Cow::Owned(self.tasks[at.task.index()].bare.get_or_init(bare).sized(sizing))
+            }
+            None => Cow::Borrowed(planned),
+        }
     }
 
     fn job(&self, task: TaskIx, instance: InstanceIx, n: u32, workers: Option<u32>) -> Result<Job, Failure> {
@@ -211,5 +318,13 @@ impl ActiveRun {
             Some(user) => Job { user: user.clone(), ..job },
             None => job,
         })
+    }
+}
+
+/// A job as an attempt gets it.
+fn sized(job: Job, sizing: Option<&AttemptSizing>) -> Job {
+    match sizing {
+        Some(sizing) => job.sized(sizing),
+        None => job,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cubeloom_admission::JobId;
+use cubeloom_admission::{JobId, Scaler, Victim};
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::accounting::Account;
 use cubeloom_domain::executor::{StopCause, Submission};
@@ -41,16 +41,24 @@ impl Core {
         let at = |id: JobId| place.at(id);
         let starts: Vec<(At, u32)> =
             pass.starts.iter().filter_map(|start| Some((at(start.job)?, start.workers))).collect();
-        // Single workers cannot be taken from a job that runs: no executor has a way to, so its desk is not told of any.
-        let victims: Vec<At> = pass.victims.iter().filter_map(|victim| at(victim.job())).collect();
+        let grows: Vec<(At, u32)> =
+            pass.grows.iter().filter_map(|grown| Some((at(grown.job)?, grown.workers))).collect();
+        let victims: Vec<(At, Victim)> =
+            pass.victims.iter().filter_map(|victim| Some((at(victim.job())?, *victim))).collect();
         for (at, _) in &starts {
             place.started(*at);
         }
         for (at, workers) in starts {
             self.start(at, workers, now);
         }
-        for at in victims {
-            self.stop_attempt(at, None, StopCause::Preempted);
+        for (at, workers) in grows {
+            self.grow(at, workers, now);
+        }
+        for (at, victim) in victims {
+            match victim {
+                Victim::Workers { keeps, .. } => self.scale(at, keeps),
+                Victim::Whole { .. } => self.stop_attempt(at, None, StopCause::Preempted),
+            }
         }
         self.explain_waits(cluster, &pass.waits, now);
         pass.more
@@ -75,20 +83,32 @@ impl Core {
         }
     }
 
+    /// The same of a reason that has been noted for a while: also when only amounts have moved.
+    pub(super) fn explain_anew(&mut self, at: At, new: WaitReason) {
+        let Some(instance) = self.instance_mut(at) else { return };
+        let InstanceState::Waiting { reason, .. } = &mut instance.state else { return };
+        if reason.as_ref() != Some(&new) {
+            *reason = Some(new);
+            self.touch(at);
+        }
+    }
+
     /// Writes an attempt as submitting and asks for its submission.
     fn start(&mut self, at: At, workers: u32, now: Timestamp) {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         run.queued -= 1;
         run.tasks[at.task.index()].queued -= 1;
         let Some(place) = self.places.get(run.place_of(at.task)) else { return };
-        let workers = run.plan.task(at.task).elastic.filter(|_| !place.scales).map(|_| workers);
+        let workers =
+            run.plan.task(at.task).elastic.filter(|_| place.scaling != Scaler::Cluster).map(|_| workers);
         let bound = run.next_job(at, workers).and_then(|job| {
             let bindings = place.executor.bind(&job)?;
             Ok((submission(job, &bindings)?, bindings))
         });
         let executor = Arc::clone(&place.executor);
         // What the cluster's own scheduler adds beyond an elastic job's least is room that nobody here counts on.
-        let amount = place.scales.then(|| least_amount(run.plan.task(at.task)));
+        let is_scaled = place.scaling == Scaler::Cluster;
+        let amount = is_scaled.then(|| least_amount(&run.sized_task(at)));
         let (submission, bindings) = match bound {
             Ok(bound) => bound,
             Err(failure) => {
@@ -97,6 +117,8 @@ impl Core {
                 return self.let_in(at.slot, at.task);
             }
         };
+        let sizing = self.decided_size(at);
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
         let job = &submission.job;
         let planned = run.plan.task(at.task);
         let pool = Pool {
@@ -110,15 +132,19 @@ impl Core {
             created_at: now,
             cards: match amount {
                 Some(_) => cards(planned.least()),
-                None => cards(job.roles.iter().map(|role| (&role.resources, role.replicas))),
+                None => job.cards(),
             },
             amount: amount.unwrap_or_else(|| job.amount()),
             pool,
             limits: planned.limits.clone(),
             workers: job.workers(),
+            earlier: Vec::new(),
             bindings,
             usage: UsageSummary::default(),
             account: Account::of(job),
+            sizing,
+            pace: None,
+            hang: None,
         };
         self.output.actions.push(Action::Submit(executor, submission));
         if let Some(run) = self.run_mut(at.slot) {

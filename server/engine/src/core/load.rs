@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cubeloom_admission::Length;
+use cubeloom_admission::{Length, Scaler, TakenUp};
 use cubeloom_domain::executor::StopCause;
 use cubeloom_domain::graph::Graph;
 use cubeloom_domain::history::History;
@@ -33,8 +33,16 @@ impl Core {
         let final_already = loaded.record.state.is_final();
         let lengths = lengths(&loaded.plan, &loaded.history);
         let run = build(loaded.record, Arc::new(loaded.plan), loaded.expansions, loaded.instances);
-        let run = ActiveRun { lengths, ..run };
+        let mut run = ActiveRun { lengths, ..run };
         let slot = self.runs.len();
+        for (task, instance, known) in loaded.known {
+            // A shorter expansion may have left attempts behind at instances that are none any more.
+            if let Some(instance) = run.instance_mut(At { slot, task, instance }) {
+                instance.known = known;
+            }
+        }
+        self.histories.enter(&run, loaded.sizing);
+        self.memo.forget();
         self.runs.push(Some(Box::new(run)));
         self.slots.insert(id, slot);
         for attempt in loaded.attempts {
@@ -133,7 +141,14 @@ impl Core {
         self.take_limits(at, &record, dirty);
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         if let Some(instance) = run.instance_mut(at) {
-            instance.live = Some(Box::new(LiveAttempt { record, dirty }));
+            instance.live = Some(Box::new(LiveAttempt {
+                record,
+                dirty,
+                owed: None,
+                pace_due: Timestamp::default(),
+                pace_watched: false,
+                looked: false,
+            }));
         }
     }
 
@@ -143,11 +158,11 @@ impl Core {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let Some(place) = self.places.get_mut(run.place_of(at.task)) else { return };
         let planned = run.plan.task(at.task);
-        let fixed: u32 = planned.roles.iter().rev().skip(1).map(|role| role.replicas).sum();
-        let workers =
-            planned.elastic.filter(|_| !place.scales).map_or(0, |_| record.workers.saturating_sub(fixed));
-        let since = record.state.started_at().unwrap_or(record.created_at);
-        place.hold(run, at, workers, since, now);
+        let is_ours = place.scaling != Scaler::Cluster;
+        let workers = planned.elastic.filter(|_| is_ours).map_or(0, |_| planned.elastic_of(record.workers));
+        let waited_since = run.tasks[at.task.index()].instances[at.instance as usize].ready_at;
+        let was = TakenUp { workers, waited_since, since: record.created_at, gave_at: record.gave_at() };
+        place.take_up(run, at, was, now);
         if matches!(record.state, AttemptState::Stopping { .. }) {
             place.leave(at, now);
         }

@@ -8,6 +8,7 @@ mod active;
 mod admit;
 mod ask;
 mod ends;
+mod hang;
 mod load;
 mod named;
 mod observe;
@@ -15,7 +16,10 @@ mod output;
 mod place;
 mod prepare;
 mod ready;
+mod scale;
 mod search;
+mod size;
+mod tally;
 mod why;
 mod wishes;
 
@@ -26,16 +30,19 @@ use std::sync::Arc;
 use cubeloom_admission::{Desk, NamedLimit, Settings};
 use cubeloom_domain::executor::{Executor, StopCause, Submission};
 use cubeloom_domain::job::Job;
+use cubeloom_domain::nodes::{NodeAside, NodeCount};
 use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::record::Changes;
 use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx, Timestamp};
-use cubeloom_store::Holding;
+use cubeloom_store::{Holding, RunElsewhere};
 
 use self::active::ActiveRun;
 pub use self::observe::Answer;
 pub use self::output::Demand;
 use self::output::Output;
 use self::place::Place;
+use self::size::{Histories, Memo};
+pub use self::tally::{Queue, Tally};
 
 /// The place of a run in memory.
 type Slot = usize;
@@ -60,6 +67,8 @@ enum Timer {
     Timeout(At, u32),
     /// Nobody has decided in the time that there was for it.
     Undecided(At),
+    /// The attempt of this number hangs, unless it has reported a step since.
+    Pace(At, u32),
 }
 
 /// What the driver must do after the changes of a pass are stored.
@@ -68,8 +77,12 @@ pub enum Action {
     Submit(Arc<dyn Executor>, Submission),
     /// Take up a job of an earlier server, and go on stopping it if it was being stopped.
     Adopt(Arc<dyn Executor>, Submission, Option<StopCause>),
+    /// Make a job that runs have these workers.
+    Scale(Arc<dyn Executor>, Submission),
     /// Stop a job.
     Cancel(Arc<dyn Executor>, AttemptKey, StopCause),
+    /// Look what the workers of an attempt that hangs are at.
+    Look(Arc<dyn Executor>, AttemptKey),
     /// Free what was reserved for an attempt.
     Release(Arc<dyn Executor>, AttemptKey),
     /// Look whether an equal earlier result can be reused.
@@ -110,6 +123,8 @@ pub struct Core {
     settings: Settings,
     /// The tree of queues.
     queues: Arc<Vec<QueueRecord>>,
+    /// The nodes that are set aside, once it was read.
+    aside: Option<Vec<NodeAside>>,
     /// The limits that tasks may name.
     limits: Vec<NamedLimit>,
     /// What was started with a limit within the last minute, by any server.
@@ -124,6 +139,9 @@ pub struct Core {
     /// Runs whose folders are being filled.
     preparing: BTreeSet<RunId>,
     output: Output,
+    histories: Histories,
+    /// What was decided of sizes in this pass.
+    memo: Memo,
     /// Tasks whose needs have changed in this pass.
     to_consider: VecDeque<(Slot, TaskIx)>,
     considering: bool,
@@ -133,6 +151,8 @@ pub struct Core {
     /// Whether a queued run may start now that could not before.
     may_start: bool,
     starting: bool,
+    /// What others run of the pipelines of which runs are queued here.
+    runs_elsewhere: Vec<RunElsewhere>,
 }
 
 impl Core {
@@ -142,6 +162,7 @@ impl Core {
             places: BTreeMap::new(),
             settings,
             queues: Arc::default(),
+            aside: None,
             limits: Vec::new(),
             limited: BTreeMap::new(),
             now: Timestamp::default(),
@@ -151,12 +172,15 @@ impl Core {
             timers: BTreeSet::new(),
             preparing: BTreeSet::new(),
             output: Output::default(),
+            histories: Histories::default(),
+            memo: Memo::default(),
             to_consider: VecDeque::new(),
             considering: false,
             searching: VecDeque::new(),
             is_searching: false,
             may_start: false,
             starting: false,
+            runs_elsewhere: Vec::new(),
         }
     }
 
@@ -168,6 +192,7 @@ impl Core {
         clusters: Vec<(String, Arc<dyn Executor>)>,
         attach: impl Fn(&Arc<dyn Executor>),
     ) -> Vec<RunId> {
+        self.memo.forget();
         let (mut new, mut fresh) = (BTreeSet::new(), Vec::new());
         self.places.retain(|name, place| !place.is_idle() || clusters.iter().any(|(known, _)| known == name));
         for (name, executor) in clusters {
@@ -175,6 +200,10 @@ impl Core {
                 Some(place) if Arc::ptr_eq(&place.executor, &executor) => place.look(),
                 known => {
                     attach(&executor);
+                    // Before the tree was read nobody has a quota, which is not true.
+                    if !self.queues.is_empty() {
+                        executor.share(&self.queues);
+                    }
                     match known {
                         Some(place) => place.executor = executor,
                         None => {
@@ -190,6 +219,11 @@ impl Core {
         for name in fresh {
             self.tell_limits(&name);
         }
+        for name in &new {
+            if let (Some(place), Some(aside)) = (self.places.get(name), &self.aside) {
+                place.set_aside(name, aside);
+            }
+        }
         let records = self.runs.iter().flatten().filter(|run| new.contains(&run.plan.cluster));
         records.map(|run| run.record.id.clone()).collect()
     }
@@ -199,10 +233,27 @@ impl Core {
         if *self.queues == queues {
             return;
         }
+        self.memo.forget();
         self.queues = Arc::new(queues);
         for place in self.places.values_mut() {
             place.set_queues(&self.queues);
         }
+    }
+
+    /// Takes in which nodes are set aside.
+    pub fn set_aside(&mut self, aside: Vec<NodeAside>) {
+        if self.aside.as_ref() == Some(&aside) {
+            return;
+        }
+        for (cluster, place) in &self.places {
+            place.set_aside(cluster, &aside);
+        }
+        self.aside = Some(aside);
+    }
+
+    /// How many nodes each cluster has for jobs.
+    pub fn node_counts(&self) -> BTreeMap<String, NodeCount> {
+        self.places.iter().map(|(cluster, place)| (cluster.clone(), place.node_count())).collect()
     }
 
     /// Takes in what runs of other servers hold: it is counted, and nothing is asked of it.
@@ -270,10 +321,12 @@ impl Core {
             place.remove_waiting(slot, self.now);
         }
         self.timers.retain(|(_, timer)| match timer {
-            Timer::Retry(at) | Timer::Timeout(at, _) | Timer::Undecided(at) => !gone(at),
+            Timer::Retry(at) | Timer::Timeout(at, _) | Timer::Undecided(at) | Timer::Pace(at, _) => !gone(at),
         });
         self.output.forget(run, slot);
-        self.runs[slot] = None;
+        if let Some(run) = self.runs[slot].take() {
+            self.histories.leave(&run);
+        }
     }
 
     /// Gives back what an attempt held, in memory.

@@ -1,6 +1,9 @@
 //! What executors, timers and the cache report.
 
+use std::time::Duration;
+
 use cubeloom_domain::executor::{Ended, Event, Observation, StopCause};
+use cubeloom_domain::hang::Known;
 use cubeloom_domain::model::{NewModelVersion, Origin};
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use cubeloom_domain::record::CacheEntry;
@@ -12,6 +15,9 @@ use serde_json::Value;
 use super::admit::submission;
 use super::{Action, At, Core, Timer};
 use crate::decide::{retry, stop};
+
+/// How often the pace of an attempt that runs is stored.
+pub(super) const PACE_KEPT: Duration = Duration::from_secs(60);
 
 /// The answer to a [`super::LookUp`].
 pub struct Answer {
@@ -33,8 +39,10 @@ impl Core {
         let Some(at) = self.live.get(&observation.key).copied() else { return };
         match observation.event {
             Event::Preparing(_) | Event::Progress(_) => {}
+            Event::Paced(pace) => self.paced(at, *pace),
             Event::Measured(metric) => self.measured(at, observation.key.n, &metric),
             Event::Started { at: started } => self.started(at, started),
+            Event::Resized { workers } => self.resized(at, workers, now),
             Event::Ended(ended) => self.ended(&observation.key, at, *ended, now),
             Event::NotFound => self.not_found(&observation.key, at, now),
         }
@@ -47,6 +55,7 @@ impl Core {
         live.dirty = true;
         let record = live.record.clone();
         self.watch_timeout(at, &record);
+        self.scale_as_owed(at);
         // Not worth a write of its own, which would keep a short job's end waiting.
         self.touch_later(at);
     }
@@ -67,7 +76,14 @@ impl Core {
         self.ended(
             key,
             at,
-            Ended { outcome, started_at, ended_at: now, report: Default::default(), usage },
+            Ended {
+                outcome,
+                started_at,
+                ended_at: now,
+                report: Default::default(),
+                usage,
+                roles: Vec::new(),
+            },
             now,
         );
     }
@@ -88,7 +104,9 @@ impl Core {
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let planned = run.plan.task(at.task);
         let outcome = match live.record.state {
-            AttemptState::Stopping { cause, .. } => stop::outcome(cause, ended.outcome, planned.timeout),
+            AttemptState::Stopping { cause, .. } => {
+                stop::outcome(cause, ended.outcome, planned.timeout, live.record.hang.as_deref())
+            }
             _ => ended.outcome,
         };
         let outcome = match outcome {
@@ -101,20 +119,29 @@ impl Core {
             matches!(live.record.state, AttemptState::Stopping { cause: StopCause::Outdone, .. });
         let gave_back =
             matches!(live.record.state, AttemptState::Stopping { cause: StopCause::Preempted, .. });
+        let hung = matches!(&outcome, Outcome::Failed(failure) if failure.kind == FailureKind::Hung);
         let policy = planned.retry.clone();
         let mut record = live.record;
         if let (AttemptState::Submitting, Some(started)) = (&record.state, ended.started_at) {
             record.state = AttemptState::Running { started_at: started };
         }
         record.usage = ended.usage;
+        if let Some(sizing) = &mut record.sizing {
+            sizing.used(&ended.roles);
+        }
         if let Ok(state) = record.state.clone().end(ended.ended_at, outcome.clone()) {
             record.state = state;
         }
+        self.learn(at, &record);
+        let known = record.pace.as_deref().map(|pace| Known::of(pace, hung));
         self.output.attempts.push(record);
         if let Some(executor) = self.executor(at) {
             self.output.actions.push(Action::Release(executor, key.clone()));
         }
         let Some(instance) = self.instance_mut(at) else { return };
+        if let Some(known) = known {
+            instance.known = known;
+        }
         let tries = instance.tries;
         match outcome {
             Outcome::Succeeded => {
@@ -130,6 +157,12 @@ impl Core {
             Outcome::Cancelled => self.end_instance(at, InstanceState::Cancelled, ended.ended_at),
             // It did what it was told: that is no failure, and no try.
             Outcome::Failed(_) if gave_back && !self.is_stopping(at.slot) => self.give_way(at, now),
+            Outcome::Failed(_) if hung && self.restarts(at) && !self.is_stopping(at.slot) => {
+                self.try_uncounted(at, now);
+            }
+            Outcome::Failed(failure) if self.grows(at, failure.kind) && !self.is_stopping(at.slot) => {
+                self.try_uncounted(at, now);
+            }
             Outcome::Failed(failure) => match retry::decide(policy.as_ref(), failure.kind, tries) {
                 Some(wait) if !self.is_stopping(at.slot) => self.try_again(at, now.plus(wait), now),
                 _ => {
@@ -145,8 +178,15 @@ impl Core {
     fn give_way(&mut self, at: At, now: Timestamp) {
         let cool_down = self.settings.cool_down;
         if let Some(instance) = self.instance_mut(at) {
-            instance.tries = instance.tries.saturating_sub(1);
             instance.cool_until = Some(now.plus(cool_down));
+        }
+        self.try_uncounted(at, now);
+    }
+
+    /// Another attempt at once, in the place of one that is none of those that the task has.
+    fn try_uncounted(&mut self, at: At, now: Timestamp) {
+        if let Some(instance) = self.instance_mut(at) {
+            instance.tries = instance.tries.saturating_sub(1);
         }
         self.try_again(at, now, now);
     }
@@ -214,6 +254,7 @@ impl Core {
                 Timer::Retry(at) => self.retry(at, now),
                 Timer::Timeout(at, n) => self.stop_attempt(at, Some(n), StopCause::Timeout),
                 Timer::Undecided(at) => self.undecided(at, now),
+                Timer::Pace(at, n) => self.judge_pace(at, n, now),
             }
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use cubeloom_domain::model::NewModelVersion;
 use cubeloom_domain::record::{AttemptRecord, CacheEntry, Changes, ExpansionRecord};
+use cubeloom_domain::state::RunState;
 use cubeloom_domain::{RunId, TaskIx};
 
 use super::{Action, At, Core, Slot};
@@ -32,6 +33,8 @@ pub struct Output {
     /// Whether something changed that must be stored before anything else happens.
     urgent: bool,
     runs: BTreeSet<Slot>,
+    /// Those of them that were queued.
+    begun: BTreeSet<Slot>,
     expansions: Vec<(Slot, TaskIx)>,
     instances: Vec<At>,
 }
@@ -40,6 +43,12 @@ impl Output {
     pub fn run(&mut self, slot: Slot) {
         self.urgent = true;
         self.runs.insert(slot);
+    }
+
+    /// A run that was queued begins.
+    pub fn begin(&mut self, slot: Slot) {
+        self.run(slot);
+        self.begun.insert(slot);
     }
 
     pub fn expansion(&mut self, slot: Slot, task: TaskIx) {
@@ -71,6 +80,7 @@ impl Output {
         self.unexpanded.retain(|(id, _)| id != run);
         self.finished.retain(|at| *at != slot);
         self.runs.remove(&slot);
+        self.begun.remove(&slot);
         self.expansions.retain(|(at, _)| *at != slot);
         self.instances.retain(|at| at.slot != slot);
     }
@@ -96,6 +106,7 @@ impl Core {
 /// Collects the present state of everything that changed.
 pub fn take(core: &mut Core) -> (Changes, Vec<Action>) {
     let output = std::mem::take(&mut core.output);
+    core.memo.forget();
     let mut changes = Changes {
         attempts: output.attempts,
         cache: output.cache,
@@ -119,12 +130,19 @@ pub fn take(core: &mut Core) -> (Changes, Vec<Action>) {
     for at in output.instances {
         collect_instance(core, at, &mut changes);
     }
+    for run in output.begun.into_iter().filter_map(|slot| core.runs[slot].as_ref()) {
+        // One that is over already takes nobody's place.
+        if let (Some(limit), RunState::Running) = (run.plan.max_active_runs, run.record.state) {
+            changes.begun.insert(run.record.id.clone(), limit);
+        }
+    }
     for slot in output.runs {
         changes.runs.extend(core.runs[slot].as_ref().map(|run| run.record.clone()));
     }
     for slot in output.finished {
         if let Some(run) = core.runs[slot].take() {
             core.slots.remove(&run.record.id);
+            core.histories.leave(&run);
         }
     }
     (changes, output.actions)

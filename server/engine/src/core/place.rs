@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use cubeloom_admission::{Apart, Ask, Desk, JobId, NamedLimit, Settings, Spec};
+use cubeloom_admission::{Apart, Ask, Desk, JobId, NamedLimit, Scaler, Settings, Spec, TakenUp};
 use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
+use cubeloom_domain::nodes::{NodeAside, NodeCount};
 use cubeloom_domain::pipeline::Spread;
 use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::{AttemptKey, Timestamp};
@@ -17,18 +18,22 @@ use super::{At, Slot};
 /// A cluster as the engine sees it.
 pub struct Place {
     pub executor: Arc<dyn Executor>,
-    /// Whether its own scheduler gives elastic jobs their workers, between their least and their most.
-    pub scales: bool,
+    /// Who gives elastic jobs their workers.
+    pub scaling: Scaler,
     pub desk: Desk,
     ids: HashMap<At, JobId>,
     ats: HashMap<JobId, At>,
-    /// What attempts of other servers hold, by key.
-    elsewhere: HashMap<AttemptKey, JobId>,
+    /// What attempts of other servers hold, by key, with how many workers.
+    elsewhere: HashMap<AttemptKey, (JobId, u32)>,
     /// This server's jobs on other clusters that hold a limit.
     away: HashMap<At, JobId>,
     /// By limit: the instances that name it and wait.
     naming: BTreeMap<String, BTreeSet<At>>,
-    nodes: usize,
+    /// When it was last worked out why a job waits.
+    explained: HashMap<JobId, Timestamp>,
+    nodes: Vec<NodeFacts>,
+    /// How many of its nodes are set aside.
+    aside: usize,
     /// Whether something has changed since the last pass.
     pub changed: bool,
     /// When time alone may change something.
@@ -44,14 +49,16 @@ impl Place {
     ) -> Self {
         let mut place = Self {
             executor,
-            scales: false,
+            scaling: Scaler::default(),
             desk: Desk::new(name, settings),
             ids: HashMap::new(),
             ats: HashMap::new(),
             elsewhere: HashMap::new(),
             away: HashMap::new(),
             naming: BTreeMap::new(),
-            nodes: 0,
+            explained: HashMap::new(),
+            nodes: Vec::new(),
+            aside: 0,
             changed: true,
             again: None,
         };
@@ -63,16 +70,34 @@ impl Place {
     /// Asks what the cluster has now. What waits is looked at again, too: its age may have made it more urgent.
     pub fn look(&mut self) {
         let facts = self.executor.facts();
-        self.nodes = facts.nodes.len();
         let (whole, groups) = rooms(&facts);
         self.desk.set_room(whole, groups);
-        self.scales = facts.kubernetes.is_some_and(|facts| facts.volcano.is_some());
+        self.scaling = Scaler::of(self.executor.as_ref(), &facts);
+        self.aside = facts.kubernetes.map_or(0, |facts| facts.aside_nodes.len());
+        self.nodes = facts.nodes;
         self.changed = true;
+    }
+
+    /// What its nodes have.
+    pub fn nodes(&self) -> &[NodeFacts] {
+        &self.nodes
     }
 
     /// Takes in the tree of queues.
     pub fn set_queues(&mut self, queues: &Arc<Vec<QueueRecord>>) {
         self.changed |= self.desk.set_queues(queues);
+        self.executor.share(queues);
+    }
+
+    /// How many there are of them.
+    pub fn node_count(&self) -> NodeCount {
+        NodeCount { usable: self.nodes.len(), aside: self.aside }
+    }
+
+    /// Takes in which nodes of the cluster are set aside.
+    pub fn set_aside(&self, cluster: &str, aside: &[NodeAside]) {
+        let of_it = aside.iter().filter(|one| one.of.cluster == cluster);
+        self.executor.set_aside(of_it.map(|one| (one.of.node.clone(), one.why.sentence())).collect());
     }
 
     /// Whether nothing of it is waited for any more.
@@ -102,6 +127,16 @@ impl Place {
         }
     }
 
+    /// When it was last worked out why a job waits.
+    pub fn explained_at(&self, id: JobId) -> Option<Timestamp> {
+        self.explained.get(&id).copied()
+    }
+
+    /// It is worked out now.
+    pub fn set_explained(&mut self, id: JobId, now: Timestamp) {
+        self.explained.insert(id, now);
+    }
+
     /// The instances that wait and name a limit that is used up, with their jobs; so many of each limit.
     pub fn shut_out(&self, most: usize, now: Timestamp) -> Vec<(At, JobId)> {
         let is_full = |name: &str| self.desk.named_use(name, now).is_some_and(|used| used.is_full());
@@ -110,12 +145,12 @@ impl Place {
         waiting.filter_map(|at| Some((*at, *self.ids.get(at)?))).collect()
     }
 
-    /// An attempt of an earlier server is there, with so many elastic workers.
-    pub fn hold(&mut self, run: &ActiveRun, at: At, workers: u32, since: Timestamp, now: Timestamp) {
+    /// An attempt of an earlier server is there.
+    pub fn take_up(&mut self, run: &ActiveRun, at: At, was: TakenUp, now: Timestamp) {
         let instance = &run.tasks[at.task.index()].instances[at.instance as usize];
         let spec = self.spec(run, at, instance.attempt);
         self.remove(at, now);
-        let id = self.desk.hold(spec, workers, since, now);
+        let id = self.desk.take_up(spec, was, now);
         self.note(at, id);
     }
 
@@ -130,6 +165,7 @@ impl Place {
         self.started(at);
         let Some(id) = self.ids.remove(&at) else { return false };
         self.ats.remove(&id);
+        self.explained.remove(&id);
         self.desk.remove(id, now);
         self.changed = true;
         true
@@ -148,6 +184,21 @@ impl Place {
         if let Some(id) = self.ids.get(&at) {
             self.desk.leave(*id, now);
             self.changed = true;
+        }
+    }
+
+    /// An instance's attempt has so many elastic workers now.
+    pub fn resized(&mut self, at: At, workers: u32, now: Timestamp) {
+        if let Some(id) = self.ids.get(&at) {
+            self.desk.resized(*id, workers, now);
+            self.changed = true;
+        }
+    }
+
+    /// An instance's attempt could not get more workers than these.
+    pub fn not_resized(&mut self, at: At, workers: u32, now: Timestamp) {
+        if let Some(id) = self.ids.get(&at) {
+            self.desk.not_resized(*id, workers, now);
         }
     }
 
@@ -177,18 +228,24 @@ impl Place {
         let keys: HashSet<&AttemptKey> = held.iter().map(|held| &held.attempt.key).collect();
         let gone: Vec<AttemptKey> =
             self.elsewhere.keys().filter(|key| !keys.contains(key)).cloned().collect();
-        for id in gone.iter().filter_map(|key| self.elsewhere.remove(key)) {
+        for (id, _) in gone.iter().filter_map(|key| self.elsewhere.remove(key)) {
             self.desk.remove(id, now);
             self.changed = true;
         }
         for held in held {
-            if !self.elsewhere.contains_key(&held.attempt.key) {
-                let is_here = held.attempt.pool.cluster == cluster;
-                let spec = if is_here { foreign(held) } else { names_only(held) };
-                let id = self.desk.hold(spec, 0, held.attempt.created_at, now);
-                self.elsewhere.insert(held.attempt.key.clone(), id);
-                self.changed = true;
+            let attempt = &held.attempt;
+            let before = self.elsewhere.get(&attempt.key);
+            if before.is_some_and(|(_, workers)| *workers == attempt.workers) {
+                continue;
             }
+            if let Some((before, _)) = before {
+                self.desk.remove(*before, now);
+            }
+            let is_here = attempt.pool.cluster == cluster;
+            let spec = if is_here { foreign(held) } else { names_only(held) };
+            let id = self.desk.hold(spec, 0, attempt.created_at, now);
+            self.elsewhere.insert(attempt.key.clone(), (id, attempt.workers));
+            self.changed = true;
         }
     }
 
@@ -202,7 +259,8 @@ impl Place {
         let planned = run.plan.task(at.task);
         let record = &run.record;
         let required = planned.placement.spread == Some(Spread::Required);
-        let apart = (self.nodes == 1 && run.tasks_may_exclude).then_some(Apart { task: at.task.0, required });
+        let apart =
+            (self.nodes.len() == 1 && run.tasks_may_exclude).then_some(Apart { task: at.task.0, required });
         Spec {
             key: format!("{}.{}.{}.{n}", record.id, planned.name, at.instance),
             project: record.project.clone(),
@@ -210,7 +268,7 @@ impl Place {
             run: at.slot as u64,
             apart,
             length: run.lengths.get(at.task.index()).copied().flatten(),
-            ..Spec::planned(planned, self.scales)
+            ..Spec::planned(&run.sized_task(at), self.scaling)
         }
     }
 }

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::plan::ForEachItems;
 use cubeloom_domain::state::{InstanceState, RunState, SkipReason, WaitReason};
-use cubeloom_domain::{TaskIx, Timestamp};
+use cubeloom_domain::{RunId, TaskIx, Timestamp};
+use cubeloom_store::RunElsewhere;
 use serde_json::Value;
 
 use super::active::Instance;
@@ -31,7 +32,16 @@ impl Core {
 
     /// The queued runs that their pipelines' limits let start, the oldest first.
     fn startable(&self) -> Vec<Slot> {
-        let mut ahead: HashMap<(&str, &str), u32> = HashMap::new();
+        let mut ahead: HashMap<(&str, &str), usize> = HashMap::new();
+        let mut elsewhere: HashMap<(&str, &str), Vec<&RunId>> = HashMap::new();
+        for run in &self.runs_elsewhere {
+            let of = (run.project.as_str(), run.pipeline.as_str());
+            if run.is_queued {
+                elsewhere.entry(of).or_default().push(&run.id);
+            } else {
+                *ahead.entry(of).or_default() += 1;
+            }
+        }
         let mut queued = Vec::new();
         for (slot, run) in self.runs.iter().enumerate() {
             let Some(run) = run else { continue };
@@ -44,9 +54,11 @@ impl Core {
         }
         queued.sort_unstable_by_key(|(id, ..)| *id);
         queued.retain(|(_, _, run)| {
-            let ahead = ahead.entry((&run.record.project, &run.record.pipeline)).or_default();
+            let of = (run.record.project.as_str(), run.record.pipeline.as_str());
+            let ahead = ahead.entry(of).or_default();
             *ahead += 1;
-            run.plan.max_active_runs.is_none_or(|limit| *ahead <= limit)
+            let older = elsewhere.get(&of).into_iter().flatten().filter(|id| ***id < run.record.id).count();
+            run.plan.max_active_runs.is_none_or(|limit| *ahead + older <= limit as usize)
         });
         queued.into_iter().map(|(_, slot, _)| slot).collect()
     }
@@ -58,8 +70,20 @@ impl Core {
         }
         run.record.state = RunState::Running;
         run.record.started_at.get_or_insert(now);
-        self.output.run(slot);
+        self.output.begin(slot);
         self.go_on(slot, now);
+    }
+
+    /// Whether a run waits for others of its pipeline.
+    pub fn has_queued_runs(&self) -> bool {
+        self.runs.iter().flatten().any(|run| run.record.state == RunState::Queued)
+    }
+
+    /// Takes in what others run of the pipelines of which runs are queued here, and starts what can start now. Whether one
+    /// can is decided when its beginning is stored; knowing of the others before saves it the trying.
+    pub fn set_runs_elsewhere(&mut self, elsewhere: Vec<RunElsewhere>, now: Timestamp) {
+        self.runs_elsewhere = elsewhere;
+        self.start_queued_runs(now);
     }
 
     /// Looks whether a task that has not begun can start, or will never.
@@ -230,6 +254,7 @@ impl Core {
 
     /// Puts an instance into its cluster's queue, if that is known.
     fn wait_for_place(&mut self, at: At) -> bool {
+        self.size(at);
         let Some(run) = self.runs[at.slot].as_ref() else { return false };
         let Some(place) = self.places.get_mut(run.place_of(at.task)) else { return false };
         let cool_until = run.tasks[at.task.index()].instances[at.instance as usize].cool_until;

@@ -1,8 +1,9 @@
 //! Why an instance waits: what the desk says of it, as it is shown and stored.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use cubeloom_admission::{Block, JobId, NamedUse, sentence};
+use cubeloom_admission::{Block, JobId, used_up};
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::state::{InstanceState, WaitReason};
 use cubeloom_domain::waiting::{Explanation, WaitRule};
@@ -12,6 +13,11 @@ use super::{At, Core};
 
 /// How many reasons one pass works out anew: who holds what is found by trying.
 const EXPLAINED: usize = 32;
+/// After this long a reason is looked at again though nothing shows that it is no longer true: who came since may be ahead,
+/// and amounts move.
+const STALE: Duration = Duration::from_secs(10);
+/// How many of these one pass looks at, the oldest first.
+const AGAIN: usize = 8;
 
 impl Core {
     /// Notes why those wait that a pass has looked at, where that has changed.
@@ -21,20 +27,40 @@ impl Core {
         // A pass passes over those that name a limit which it has found used up.
         let shut_out = place.shut_out(EXPLAINED, now).into_iter();
         let shut_out = shut_out.map(|(at, id)| (at, id, WaitRule::NamedLimit));
-        let mut explained = BTreeSet::new();
+        let (mut explained, mut stale) = (BTreeSet::new(), BTreeSet::new());
         for (at, id, rule) in looked_at.chain(shut_out).collect::<Vec<_>>() {
             let Some(place) = self.places.get(cluster) else { return };
-            if explained.len() >= EXPLAINED || self.is_explained(place, at, rule, now) {
+            if self.is_explained(place, at, rule, now) {
+                let since = place.explained_at(id).unwrap_or_default();
+                if now.since(since) >= STALE {
+                    stale.insert((since, at, id));
+                }
                 continue;
             }
-            if !explained.insert(at) {
+            if explained.len() >= EXPLAINED || !explained.insert(at) {
                 continue;
             }
-            // It would start, were it not for those that the executor takes at a time.
-            let Some(why) = place.desk.explain(id, now) else { continue };
-            let used = why.named.as_deref().and_then(|name| place.desk.named_use(name, now));
-            let person = place.desk.spec(id).map(|spec| spec.person.clone()).unwrap_or_default();
-            self.explain(at, reason(why, used, &person));
+            self.find_reason(cluster, at, id, now, Self::explain);
+        }
+        for (_, at, id) in stale.into_iter().take(AGAIN) {
+            self.find_reason(cluster, at, id, now, Self::explain_anew);
+        }
+    }
+
+    /// Works out why a job waits. It may say nothing: the job would start, were it not for those that the executor takes
+    /// at a time.
+    fn find_reason(
+        &mut self,
+        cluster: &str,
+        at: At,
+        id: JobId,
+        now: Timestamp,
+        note: fn(&mut Self, At, WaitReason),
+    ) {
+        let Some(place) = self.places.get_mut(cluster) else { return };
+        place.set_explained(id, now);
+        if let Some(reason) = place.desk.reason(id, now) {
+            note(self, at, reason);
         }
     }
 
@@ -57,40 +83,5 @@ impl Core {
         reason.explanation().is_some_and(|why| {
             why.rule == rule && is_so(why) && why.holders.iter().all(|holder| alive(&holder.key))
         })
-    }
-}
-
-/// The reason that is shown and stored.
-fn reason(why: Explanation, used: Option<NamedUse>, person: &str) -> WaitReason {
-    let message = match why.named.as_deref() {
-        Some(name) => used_up(name, used),
-        None => sentence(&why, person),
-    };
-    let rule = why.rule;
-    let why = Some(Box::new(why));
-    match rule {
-        WaitRule::Capacity | WaitRule::NeverFits | WaitRule::Leaving | WaitRule::Apart => {
-            WaitReason::Capacity { message, why }
-        }
-        WaitRule::Behind => WaitReason::Behind { message, why },
-        WaitRule::NamedLimit => WaitReason::NamedLimit { message, why },
-        WaitRule::NotLent
-        | WaitRule::Limit
-        | WaitRule::NoBorrowing
-        | WaitRule::PersonsCap
-        | WaitRule::CoolDown => WaitReason::Quota { message, why },
-    }
-}
-
-/// How many hold a limit, or have been started with it, of how many that may.
-fn used_up(name: &str, used: Option<NamedUse>) -> String {
-    match used {
-        Some(NamedUse { held, at_once: Some(limit), .. }) if held >= limit => {
-            format!("the limit `{name}` is used up: {held} hold it, and {limit} may at once")
-        }
-        Some(NamedUse { a_minute: Some(limit), .. }) => {
-            format!("the limit `{name}` is used up: {limit} may start within a minute, and have")
-        }
-        _ => format!("the limit `{name}` is used up"),
     }
 }

@@ -1,12 +1,13 @@
 //! What does the end of an attempt mean that had been told to stop?
 
 use cubeloom_domain::executor::StopCause;
+use cubeloom_domain::hang::Hang;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use cubeloom_domain::quantity::Span;
 
 /// The outcome in the light of why it was stopped. A success stands: it came before the stop did.
 #[must_use]
-pub fn outcome(cause: StopCause, reported: Outcome, timeout: Option<Span>) -> Outcome {
+pub fn outcome(cause: StopCause, reported: Outcome, timeout: Option<Span>, hang: Option<&Hang>) -> Outcome {
     if reported == Outcome::Succeeded {
         return reported;
     }
@@ -23,6 +24,10 @@ pub fn outcome(cause: StopCause, reported: Outcome, timeout: Option<Span>) -> Ou
         StopCause::Timeout => {
             let limit = timeout.map_or_else(String::new, |span| format!(" of {span}"));
             failed(FailureKind::Timeout, format!("it ran longer than its timeout{limit}"))
+        }
+        StopCause::Hung => {
+            let why = hang.map_or_else(|| "it reported no step".into(), Hang::sentence);
+            failed(FailureKind::Hung, format!("it was stopped as it hung: {why}"))
         }
     }
 }

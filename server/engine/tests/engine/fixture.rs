@@ -7,7 +7,8 @@ use std::time::Duration;
 use cubeloom_admission::Desk;
 use cubeloom_compiler::PlanInputs;
 use cubeloom_domain::clusters::Clusters;
-use cubeloom_domain::executor::{Executor, Facts};
+use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
+use cubeloom_domain::nodes::NodeRule;
 use cubeloom_domain::plan::{RunContext, RunPlan};
 use cubeloom_domain::record::{InstanceRecord, RunRecord, TakenOver, Wish};
 use cubeloom_domain::state::{InstanceState, RunState};
@@ -44,10 +45,13 @@ macro_rules! on_both {
 }
 
 /// How long a test waits for what must happen before it gives up.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A server in miniature.
 pub struct Server {
+    /// Its name among the servers of its database.
+    owner: &'static str,
+    url: String,
     pub store: Store,
     pub fake: Arc<FakeExecutor>,
     /// A second cluster, `far`, where a test wants one.
@@ -76,24 +80,79 @@ impl Server {
     }
 
     async fn start(url: String, folder: TempDir, database: Option<postgres::Database>) -> Self {
-        let store = Store::open(&Options::new(url)).await.expect("the store opens");
+        let store = Store::open(&Options::new(url.clone())).await.expect("the store opens");
         let clock = Arc::new(TestClock::new());
         let facts = builders::facts("4", "8Gi");
         let fake = FakeExecutor::new(facts.clone(), Arc::new(SystemClock));
-        let mut server =
-            Self { store, fake, far: None, clock, folder, facts, engine: None, runs: 0, _database: database };
+        let mut server = Self {
+            owner: "test",
+            url,
+            store,
+            fake,
+            far: None,
+            clock,
+            folder,
+            facts,
+            engine: None,
+            runs: 0,
+            _database: database,
+        };
         server.restart().await;
         server
+    }
+
+    /// A second server on the same database and the same cluster.
+    pub async fn beside(&self) -> Self {
+        let mut server = Self {
+            owner: "beside",
+            url: self.url.clone(),
+            store: Store::open(&Options::new(self.url.clone())).await.expect("the store opens"),
+            fake: Arc::clone(&self.fake),
+            far: None,
+            clock: Arc::clone(&self.clock),
+            folder: tempfile::tempdir().expect("a scratch folder"),
+            facts: self.facts.clone(),
+            engine: None,
+            // Its runs have other names.
+            runs: 1000,
+            _database: None,
+        };
+        server.restart().await;
+        server
+    }
+
+    /// Asks for runs of a plan until this server leads one: another may be first.
+    pub async fn run_here(&mut self, plan: impl Fn(&mut Self) -> RunPlan) -> RunId {
+        loop {
+            let plan = plan(self);
+            let run = self.run_plan(&plan).await;
+            let led = self
+                .until(|| async {
+                    let mut leaders = Vec::new();
+                    for owner in ["test", "beside"] {
+                        let led = self.store.led_by(owner).await.unwrap().contains(&run);
+                        leaders.extend(led.then_some(owner));
+                    }
+                    leaders.pop()
+                })
+                .await;
+            if led == self.owner {
+                return run;
+            }
+            self.wish(&run, Wish::Cancel).await;
+            assert_eq!(self.ended(&run).await, RunState::Cancelled);
+        }
     }
 
     /// Starts the engine, or ends it without a word and starts another: what a crash and a restart are.
     pub async fn restart(&mut self) {
         self.crash().await;
         let config = EngineConfig {
-            owner: "test".into(),
+            owner: self.owner.into(),
             lease: Duration::from_secs(30),
             period: Duration::from_millis(50),
             sharing: Sharing { grace: Duration::from_secs(1), ..Sharing::default() },
+            nodes: NodeRule::default(),
             code: PathBuf::from("/nowhere"),
             workspace: self.folder.path().to_owned(),
         };
@@ -108,6 +167,16 @@ impl Server {
     /// The desk of the cluster.
     pub async fn desk(&self) -> Option<Arc<Desk>> {
         self.engine.as_ref().expect("the engine runs").desk("local").await
+    }
+
+    /// Starts the engine again on a cluster of these nodes, each of the same size.
+    pub async fn with_nodes(&mut self, names: &[&str]) {
+        let node = self.facts.nodes[0].clone();
+        self.facts.nodes =
+            names.iter().map(|name| NodeFacts { name: (*name).into(), ..node.clone() }).collect();
+        // What happens there is told by the engine's own clock.
+        self.fake = FakeExecutor::new(self.facts.clone(), Arc::clone(&self.clock) as Arc<dyn Clock>);
+        self.restart().await;
     }
 
     /// Starts the engine again with a second cluster, `far`, of the same size.

@@ -4,12 +4,17 @@
 
 mod admission;
 mod crash;
+mod elastic;
 mod fixture;
 mod flow;
+mod hang;
 mod history;
 mod limits;
+mod nodes;
 mod parts;
 mod retries;
 mod search;
+mod servers;
 mod sharing;
+mod sizing;
 mod wishes;

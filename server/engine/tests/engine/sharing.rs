@@ -7,6 +7,7 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::clusters::LOCAL;
 use cubeloom_domain::identity::{AuditEntry, Keeping, Places, Project};
 use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::quota::change::QueueChange;
 use cubeloom_domain::quota::{Amounts, Pool, Queue, QueueRecord, Quota, Resource};
 use cubeloom_domain::record::InstanceRecord;
 use cubeloom_domain::state::{AttemptState, InstanceState, RunState, WaitReason};
@@ -44,6 +45,7 @@ async fn make_project(server: &Server, name: &str) {
         description: String::new(),
         keeping: Keeping::default(),
         places: Places::default(),
+        sizing: Default::default(),
         created_at: Timestamp(0),
         revision: 1,
     };
@@ -51,21 +53,22 @@ async fn make_project(server: &Server, name: &str) {
 }
 
 /// The cluster has four cores; what the project `default` is told to have of them.
-async fn set_quota(server: &Server, quota: Quota) {
+pub async fn set_quota(server: &Server, quota: Quota) {
     let pool = Pool { cluster: LOCAL.into(), node_group: None };
     let queue = Queue::Project("default".into());
     let record = QueueRecord { queue, parent: None, quotas: [(pool, quota)].into(), revision: 0 };
     let entry = entry("queue.set");
     let allowed = |_: &[QueueRecord], _: &[QueueRecord]| Ok::<(), std::convert::Infallible>(());
-    server.store.put_queue(&record, None, &entry, allowed).await.unwrap().unwrap();
+    let change = [QueueChange::put(record, None)];
+    server.store.change_queues(&change, &entry, allowed).await.unwrap().unwrap();
 }
 
-fn cores(count: u64) -> Amounts {
+pub fn cores(count: u64) -> Amounts {
     Amounts::from_iter([(Resource::Cpu, count * 1000)])
 }
 
 /// Runs one task of a project that asks for so many cores and goes on until it is told to end.
-async fn run(server: &mut Server, project: &str, task: &str, cpu: &str) -> RunId {
+pub async fn run(server: &mut Server, project: &str, task: &str, cpu: &str) -> RunId {
     server.fake.script(task, [Behaviour::Hold, Behaviour::Hold]);
     let mut plan = server.plan(&pipeline(task).task(task, |one| one.resources(cpu, "1Gi")));
     plan.context.project = project.into();
@@ -99,6 +102,26 @@ on_both! {
         assert_eq!(why.holders[0].project, "guest");
         server.fake.finish(&holders[0], Outcome::Succeeded);
         server.running(&["next", "small"]).await;
+    }
+
+    async fn who_comes_later_and_is_ahead_changes_what_is_told(server: Server) {
+        let mut server = server;
+        run(&mut server, "guest", "one", "2").await;
+        run(&mut server, "guest", "two", "2").await;
+        let keys = server.running(&["one", "two"]).await;
+        let waits = run(&mut server, "guest", "next", "2").await;
+        let (_, first) = why(&server, &waits, "next").await;
+        assert_eq!((named(&first).len(), first.ahead), (1, 0));
+        // The project that holds nothing is ahead of the one that holds all: one end is not enough any more.
+        let later = run(&mut server, "default", "later", "2").await;
+        why(&server, &later, "later").await;
+        server.clock.advance(Duration::from_secs(11));
+        let told_anew = |state: &InstanceState| matches!(state, InstanceState::Waiting { reason: Some(reason), .. } if reason.explanation().is_some_and(|why| why.ahead == 1));
+        let record = server.instance_until(&waits, "next", told_anew).await;
+        let InstanceState::Waiting { reason: Some(reason), .. } = record.state else { panic!() };
+        let mut holders = named(reason.explanation().unwrap());
+        holders.sort();
+        assert_eq!(holders, keys);
     }
 
     async fn a_limit_is_kept_and_told(server: Server) {
@@ -182,6 +205,51 @@ on_both! {
         assert!(matches!(row.state, InstanceState::Waiting { .. }), "{row:?}");
         let executions = server.fake.executions();
         assert!(executions.values().all(|count| *count == 1), "{executions:?}");
+    }
+
+    async fn who_has_given_back_does_not_borrow_sooner_through_a_restart(server: Server) {
+        let mut server = server;
+        set_quota(&server, Quota { guarantee: cores(2), ..Quota::default() }).await;
+        run(&mut server, "guest", "old", "2").await;
+        server.running(&["old"]).await;
+        let borrower = run(&mut server, "guest", "new", "2").await;
+        server.running(&["new", "old"]).await;
+        server.fake.ignore_cancels(true);
+        let owner = run(&mut server, "default", "owner", "2").await;
+        assert_eq!(why(&server, &owner, "owner").await.1.rule, WaitRule::Leaving);
+        server.restart().await;
+        // In the middle of giving back: who goes goes on going, and nobody else has to.
+        assert_eq!(why(&server, &owner, "owner").await.1.rule, WaitRule::Leaving);
+        server.fake.ignore_cancels(false);
+        server.restart().await;
+        server.running(&["old", "owner"]).await;
+        let keys = server.fake.running();
+        server.fake.finish(keys.iter().find(|key| key.task == "owner").unwrap(), Outcome::Succeeded);
+        assert_eq!(server.ended(&owner).await, RunState::Succeeded);
+        server.restart().await;
+        let cools = |state: &InstanceState| matches!(state, InstanceState::Waiting { reason: Some(reason), .. }
+            if reason.explanation().is_some_and(|why| why.rule == WaitRule::CoolDown));
+        server.instance_until(&borrower, "new", cools).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert_eq!(server.fake.running().len(), 1, "there is room, and it would be borrowed");
+        server.clock.advance(Duration::from_secs(301));
+        server.running(&["new", "old"]).await;
+    }
+
+    async fn who_waited_for_days_is_not_the_first_to_go_after_a_restart(server: Server) {
+        let mut server = server;
+        run(&mut server, "guest", "early", "2").await;
+        run(&mut server, "guest", "first", "2").await;
+        let keys = server.running(&["early", "first"]).await;
+        let patient = run(&mut server, "guest", "patient", "2").await;
+        assert_eq!(why(&server, &patient, "patient").await.1.rule, WaitRule::Capacity);
+        server.clock.advance(Duration::from_secs(48 * 3600));
+        server.fake.finish(keys.iter().find(|key| key.task == "first").unwrap(), Outcome::Succeeded);
+        server.running(&["early", "patient"]).await;
+        server.restart().await;
+        set_quota(&server, Quota { guarantee: cores(2), ..Quota::default() }).await;
+        run(&mut server, "default", "owner", "2").await;
+        server.running(&["owner", "patient"]).await;
     }
 
     async fn what_another_server_holds_is_counted(server: Server) {

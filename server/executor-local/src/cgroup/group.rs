@@ -132,6 +132,48 @@ impl Cgroup {
         }
     }
 
+    /// For how long its threads were held back at its quota so far, in microseconds.
+    #[must_use]
+    pub fn throttled_us(&self) -> Option<u64> {
+        match self {
+            Self::V1 { cpu, .. } => {
+                let stat = fs::read_to_string(cpu.as_ref()?.join("cpu.stat")).ok()?;
+                Some(value_of(&stat, "throttled_time")? / 1000)
+            }
+            Self::V2 { path } => value_of(&fs::read_to_string(path.join("cpu.stat")).ok()?, "throttled_usec"),
+        }
+    }
+
+    /// For how long one of its threads or more waited for storage so far, in microseconds; `None` where the kernel does not
+    /// count pressure.
+    #[must_use]
+    pub fn io_wait_us(&self) -> Option<u64> {
+        match self {
+            Self::V1 { .. } => None,
+            Self::V2 { path } => waited(&fs::read_to_string(path.join("io.pressure")).ok()?),
+        }
+    }
+
+    /// Bytes read from disks and written to them so far; `None` where the controller of these is not to be had.
+    #[must_use]
+    pub fn disk(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::V1 { .. } => None,
+            Self::V2 { path } => Some(moved(&fs::read_to_string(path.join("io.stat")).ok()?)),
+        }
+    }
+
+    /// In how many of the scheduler's periods its processes ran, and in how many its limit held them back.
+    #[must_use]
+    pub fn periods(&self) -> Option<(u64, u64)> {
+        let folder = match self {
+            Self::V1 { cpu, .. } => cpu.as_ref()?,
+            Self::V2 { path } => path,
+        };
+        let stat = fs::read_to_string(folder.join("cpu.stat")).ok()?;
+        Some((value_of(&stat, "nr_periods")?, value_of(&stat, "nr_throttled")?))
+    }
+
     /// How many processes the kernel has ended because memory ran out.
     #[must_use]
     pub fn oom_kills(&self) -> u64 {
@@ -161,9 +203,40 @@ fn value_of(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
+/// The bytes read and written in lines of `8:0 rbytes=1 wbytes=2 rios=3 ...`, of all devices together.
+fn moved(text: &str) -> (u64, u64) {
+    let sum = |key: &str| {
+        let values = text.split_whitespace().filter_map(|word| word.strip_prefix(key)?.parse::<u64>().ok());
+        values.sum()
+    };
+    (sum("rbytes="), sum("wbytes="))
+}
+
+/// The time in which some waited, in microseconds, of a file as `io.pressure` and `/proc/pressure/io`.
+pub(crate) fn waited(pressure: &str) -> Option<u64> {
+    let some = pressure.lines().find(|line| line.starts_with("some "))?;
+    some.split_whitespace().find_map(|word| word.strip_prefix("total="))?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_time_in_which_some_waited_is_read() {
+        let text = "some avg10=0.22 avg60=0.17 avg300=1.11 total=58761459\nfull avg10=0.00 total=7\n";
+        assert_eq!(waited(text), Some(58_761_459));
+        assert_eq!(waited("full avg10=0.00 avg60=0.13 avg300=0.96 total=57\n"), None);
+        assert_eq!(waited(""), None);
+    }
+
+    #[test]
+    fn the_bytes_of_all_devices_are_counted() {
+        let text =
+            "8:0 rbytes=100 wbytes=20 rios=1 wios=1 dbytes=7 dios=0\n8:16 rbytes=5 wbytes=2 rios=9 wios=9\n";
+        assert_eq!(moved(text), (105, 22));
+        assert_eq!(moved(""), (0, 0));
+    }
 
     #[test]
     fn a_key_is_not_mistaken_for_its_prefix() {

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use detect::{Hierarchy, detect};
+pub(crate) use group::waited;
 
 /// The folder below each hierarchy's root that all of our groups lie in.
 const PARENT: &str = "cubeloom";

@@ -84,6 +84,29 @@ impl Leases {
         Ok(bindings)
     }
 
+    /// Leases for all workers that a job has now: those that it had, and more, or none of the more; those of workers that
+    /// it has no more are given back.
+    pub(crate) fn resize(&self, job: &Job) -> Result<Vec<WorkerBinding>, Failure> {
+        let mut state = self.state();
+        let had = state.held.get(&job.key).map_or(0, Vec::len);
+        let mut more = Vec::new();
+        for request in requests(job).skip(had) {
+            match self.take_one(&mut state, request) {
+                Ok(held) => more.push(held),
+                Err(message) => {
+                    state.give_back(&more);
+                    return Err(Failure::new(FailureKind::CouldNotStart, message));
+                }
+            }
+        }
+        let held = state.held.entry(job.key.clone()).or_default();
+        held.extend(more);
+        let rest = held.split_off(held.len().min(job.workers() as usize));
+        let bindings = held.iter().map(|held| held.binding.clone()).collect();
+        state.give_back(&rest);
+        Ok(bindings)
+    }
+
     /// What a terminal needs that stands for the worker `rank` of a job: addresses and ports for all workers, which it
     /// alone has for as long as it has the lease; and cards that nobody has at present. The cards are not kept from
     /// others: a job that starts later may get the same ones, as a shell that waits for somebody must hold none up.

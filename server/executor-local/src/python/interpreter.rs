@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use cubeloom_domain::failpoint::hit;
 use sha2::{Digest, Sha256};
 
-use crate::folders::{OPEN, make_all};
+use crate::folders::{OPEN, aside, make_all};
 
 /// An interpreter that was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Interpreter {
         }
         make_all(&folder, OPEN)?;
         for name in ["python3", "python"] {
-            let fresh = folder.join(format!("{name}.{}", std::process::id()));
+            let fresh = aside(&folder.join(name));
             let _ = fs::remove_file(&fresh);
             symlink(&self.path, &fresh)?;
             hit("local.python.before");

@@ -43,6 +43,8 @@ pub(crate) struct Pythons {
     /// Who makes environments: a uid of its own, so that neither root nor a project runs what packages bring.
     builder: Option<u32>,
     probed: Mutex<HashMap<(String, Option<u32>), Interpreter>>,
+    /// Held while uv is installed: environments that are made together need one.
+    bringing: tokio::sync::Mutex<()>,
 }
 
 impl Pythons {
@@ -53,6 +55,7 @@ impl Pythons {
             search: config.path.clone(),
             builder: root.then_some(config.uid_base - 1),
             probed: Mutex::default(),
+            bringing: tokio::sync::Mutex::default(),
         }
     }
 

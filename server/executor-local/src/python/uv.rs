@@ -8,6 +8,7 @@ use tokio::process::Command;
 
 use super::{Pythons, probe};
 use crate::error::reason;
+use crate::folders::aside;
 
 /// The version that is brought where none is installed.
 pub(crate) const UV_VERSION: &str = "0.13.9";
@@ -27,12 +28,19 @@ pub(crate) fn find(data: &Path) -> Option<PathBuf> {
 impl Pythons {
     /// A uv that works, brought if there is none.
     pub(super) async fn uv(&self) -> Result<PathBuf, String> {
-        let data = self.data.clone();
-        let found = tokio::task::spawn_blocking(move || find(&data)).await.ok().flatten();
-        match found {
+        if let Some(uv) = self.found_uv().await {
+            return Ok(uv);
+        }
+        let _one = self.bringing.lock().await;
+        match self.found_uv().await {
             Some(uv) => Ok(uv),
             None => self.bring_uv().await,
         }
+    }
+
+    async fn found_uv(&self) -> Option<PathBuf> {
+        let data = self.data.clone();
+        tokio::task::spawn_blocking(move || find(&data)).await.ok().flatten()
     }
 
     /// Installs uv below the data folder.
@@ -41,7 +49,8 @@ impl Pythons {
         let python = tokio::task::spawn_blocking(move || probe("python3", &search, None))
             .await
             .map_err(|error| error.to_string())??;
-        let staging = self.data.join("tools").join(format!("uv.new-{}", std::process::id()));
+        let place = self.data.join("tools/uv");
+        let staging = aside(&place);
         let _ = fs::remove_dir_all(&staging);
         let package = format!("uv=={UV_VERSION}");
         let mut venv = Command::new(&python.path);
@@ -51,7 +60,6 @@ impl Pythons {
         let mut pip = Command::new(staging.join("bin/python"));
         let pip = pip.args(["-m", "pip", "install", "--quiet", &package]).stdin(Stdio::null());
         run(pip, "pip install uv").await?;
-        let place = self.data.join("tools/uv");
         if let Err(error) = fs::rename(&staging, &place) {
             let _ = fs::remove_dir_all(&staging);
             if !place.exists() {

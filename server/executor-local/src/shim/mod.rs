@@ -5,6 +5,8 @@
 //! `flock` on the worker's folder, and `started` made exclusively under it, see to it that a worker runs at most
 //! once.
 
+mod cards;
+mod disk;
 mod now;
 mod program;
 mod record;

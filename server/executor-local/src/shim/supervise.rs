@@ -1,6 +1,5 @@
 //! Waiting for a worker: its exit, a wish to stop, a sample a second, and nothing left behind.
 
-use std::fs;
 use std::time::{Duration, Instant};
 
 use cubeloom_domain::Timestamp;
@@ -16,7 +15,7 @@ use super::usage::Sampler;
 use super::watch::Watch;
 use cubeloom_workers::ends::End;
 
-use crate::spec::{ExitRecord, ShimSpec, StopWish};
+use crate::spec::{ExitRecord, ShimSpec};
 
 /// How often killing is repeated while something survives it.
 const AGAIN: Duration = Duration::from_millis(100);
@@ -59,7 +58,7 @@ impl<'a> Supervisor<'a> {
 
     /// Does `work` unless a stop came first, sees to it that nothing is left, and says how it was.
     pub(super) fn run(&mut self, work: impl FnOnce(&mut Self) -> (End, Option<Timestamp>)) -> ExitRecord {
-        if self.order.stop_file.exists() {
+        if self.order.is_to_stop() {
             return ExitRecord::without_run(End::NeverRan, true, now());
         }
         let (end, started_at) = work(self);
@@ -148,10 +147,7 @@ impl<'a> Supervisor<'a> {
     /// TERM to all, and the hour of KILL. Asked again, it may only come earlier. Shells that somebody types into do not
     /// listen to TERM: they are told that their terminal is gone.
     fn begin_stop(&mut self, main: Pid) {
-        let wish: Option<StopWish> =
-            fs::read(&self.order.stop_file).ok().and_then(|text| serde_json::from_slice(&text).ok());
-        let grace = Duration::from_millis(wish.map_or(self.order.grace_ms, |wish| wish.grace_ms));
-        let kill = Instant::now() + grace;
+        let kill = Instant::now() + self.order.grace();
         if self.kill_at.is_none() {
             hit("shim.stop.before");
             self.signal(main, if self.order.terminal.is_some() { Signal::HUP } else { Signal::TERM });

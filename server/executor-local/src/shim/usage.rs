@@ -1,13 +1,17 @@
 //! What a worker uses: dense samples in its first second, then one a second, thinned as they age.
 
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use cubeloom_domain::Bytes;
 use cubeloom_domain::usage::{UsageSample, UsageSummary};
+use cubeloom_domain::{Bytes, Cpu};
 
+use super::cards::Cards;
+use super::disk::Disk;
 use super::now::now;
 use super::tree;
 use crate::spec::{ShimSpec, USAGE};
@@ -25,16 +29,32 @@ pub(super) struct Sampler<'a> {
     next: Instant,
     peak: u64,
     series: Vec<UsageSample>,
+    rates: Rates,
     /// A sample goes into the series every this many seconds.
     step: u32,
     ticks: u32,
     file: Option<File>,
+    disk: Disk,
+    /// Looked for with the first sample that is kept: a worker is not kept waiting for its cards.
+    cards: OnceCell<Option<Cards>>,
 }
 
 impl<'a> Sampler<'a> {
     pub(super) fn new(order: &'a ShimSpec) -> Self {
         let began = Instant::now();
-        Self { order, began, next: began + FIRST, peak: 0, series: Vec::new(), step: 1, ticks: 0, file: None }
+        Self {
+            order,
+            began,
+            next: began + FIRST,
+            peak: 0,
+            series: Vec::new(),
+            rates: Rates::default(),
+            step: 1,
+            ticks: 0,
+            file: None,
+            disk: Disk::default(),
+            cards: OnceCell::new(),
+        }
     }
 
     /// When the next sample is due.
@@ -50,11 +70,29 @@ impl<'a> Sampler<'a> {
         let memory = self.memory();
         self.peak = self.peak.max(memory);
         if age >= PERIOD {
-            self.keep(UsageSample { at: now(), cpu_us: self.cpu_us(), memory: Bytes(memory) });
+            let sample = self.now(Bytes(memory));
+            self.rates.add(age, sample.cpu_us);
+            self.keep(sample);
         }
         match &self.order.cgroup {
             Some(cgroup) => cgroup.oom_kills() > 0,
             None => self.order.limits.memory > 0 && memory > self.order.limits.memory,
+        }
+    }
+
+    fn now(&mut self, memory: Bytes) -> UsageSample {
+        let group = self.order.cgroup.as_ref();
+        let moved = group.and_then(|group| group.disk());
+        let moved = moved.or_else(|| self.disk.of(tree::descendants().into_iter()));
+        UsageSample {
+            at: now(),
+            cpu_us: self.cpu_us(),
+            memory,
+            throttled_us: group.and_then(|group| group.throttled_us()),
+            disk_read: moved.map(|moved| Bytes(moved.0)),
+            disk_written: moved.map(|moved| Bytes(moved.1)),
+            io_wait_us: group.and_then(|group| group.io_wait_us()),
+            cards: self.cards.get_or_init(|| Cards::of(self.order)).as_ref().and_then(Cards::sample),
         }
     }
 
@@ -118,7 +156,8 @@ impl<'a> Sampler<'a> {
     /// The last sample of a worker that ran for a second or more.
     pub(super) fn finish(&mut self) {
         if let Some(last) = self.series.last().copied() {
-            self.append(&UsageSample { at: now(), cpu_us: self.cpu_us(), memory: last.memory });
+            let sample = self.now(last.memory);
+            self.append(&UsageSample { cards: last.cards, ..sample });
         }
     }
 
@@ -134,7 +173,49 @@ impl<'a> Sampler<'a> {
             cpu_us: group.and_then(|group| group.cpu_us()).unwrap_or(reaped_cpu),
             peak_memory: Bytes(peak),
             kernel_peak_memory: kernel_peak.map(Bytes),
+            cpu_high: self.rates.high(),
+            throttled: group.and_then(|group| group.periods()).filter(|(all, _)| *all > 0).map(thousandths),
         }
+    }
+}
+
+/// In how many of a thousand periods a worker was held back.
+fn thousandths((all, held_back): (u64, u64)) -> u32 {
+    u32::try_from(held_back.saturating_mul(1000) / all).unwrap_or(1000).min(1000)
+}
+
+/// How much processing power was used from sample to sample: how many of these were at most so many eighths of a core. It
+/// stays as small however long a worker runs.
+#[derive(Default)]
+struct Rates {
+    last: Option<(Duration, u64)>,
+    counts: BTreeMap<u64, u64>,
+}
+
+/// The step of rates, in thousandths of a core.
+const STEP: u64 = 125;
+
+impl Rates {
+    /// Takes in how much CPU time, in microseconds, a worker of this age has used.
+    fn add(&mut self, age: Duration, cpu_us: u64) {
+        if let Some((before, used)) = self.last.replace((age, cpu_us)) {
+            let micros = u64::try_from(age.saturating_sub(before).as_micros()).unwrap_or(u64::MAX).max(1);
+            let millis = cpu_us.saturating_sub(used).saturating_mul(1000) / micros;
+            *self.counts.entry(millis.div_ceil(STEP) * STEP).or_default() += 1;
+        }
+    }
+
+    /// What 19 of 20 were not beyond.
+    fn high(&self) -> Option<Cpu> {
+        let all: u64 = self.counts.values().sum();
+        let mut beyond = all / 20;
+        for (millis, count) in self.counts.iter().rev() {
+            match beyond.checked_sub(*count) {
+                Some(rest) => beyond = rest,
+                None => return Some(Cpu(*millis)),
+            }
+        }
+        None
     }
 }
 
@@ -155,4 +236,26 @@ fn reaped() -> (u64, u64) {
     };
     let micros = |time: libc::timeval| time.tv_sec.unsigned_abs() * 1_000_000 + time.tv_usec.unsigned_abs();
     (micros(usage.ru_utime) + micros(usage.ru_stime), usage.ru_maxrss.unsigned_abs() * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_bursts_do_not_count_and_long_ones_do() {
+        let mut rates = Rates::default();
+        let mut used = 0;
+        for second in 0..=40 {
+            rates.add(Duration::from_secs(second), used);
+            used += if second == 7 { 8_000_000 } else { 450_000 };
+        }
+        assert_eq!(rates.high(), Some(Cpu(500)));
+        for second in 41..=50 {
+            rates.add(Duration::from_secs(second), used);
+            used += 3_000_000;
+        }
+        assert_eq!(rates.high(), Some(Cpu(3000)));
+        assert_eq!(Rates::default().high(), None);
+    }
 }

@@ -22,5 +22,6 @@ cases!(submit: ends_well, measures, twice, concurrently, bindings, exits, setup,
 cases!(cancel: before, starting, running, ended, stubborn, causes);
 cases!(crash: before, starting, running, ended, away, stopping, cancelled_after);
 cases!(gang: first_cause, killed, orphans, master, elastic);
+cases!(scaling: grows, gives_back, stubborn, comes_again, lost_ones_return, the_least, crash, crash_before_they_come, cancelled);
 cases!(faults: unreadable_command, long_arguments, out_of_memory, full_disk);
 cases!(load: thousand_workers, long_logs);

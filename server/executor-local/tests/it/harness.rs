@@ -13,6 +13,7 @@ use cubeloom_domain::lowered::{Bindings, Lowered};
 use cubeloom_domain::{AttemptKey, RunId};
 use cubeloom_executor_local::{LocalConfig, LocalExecutor};
 use cubeloom_testkit::clock::SystemClock;
+use cubeloom_testkit::conformance::scaling::ScalingHarness;
 use cubeloom_testkit::conformance::{Harness, Program, Recorder, Server, processes_with, random};
 
 use crate::lower::lower;
@@ -125,6 +126,12 @@ impl Local {
     pub fn key() -> AttemptKey {
         let random = u128::from(random());
         AttemptKey { run: RunId::new(SystemClock.now(), random), task: "case".into(), instance: 0, n: 1 }
+    }
+}
+
+impl ScalingHarness for Local {
+    fn lowered(&self, job: Job) -> Submission {
+        self.submission_of(job)
     }
 }
 

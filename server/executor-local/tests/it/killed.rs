@@ -97,8 +97,9 @@ fn kill_at(point: &str, more: &[(&str, &str)]) -> (usize, Outcome) {
 
 #[test]
 fn nothing_is_lost_and_nothing_runs_twice() {
-    // Reached with a Python, by a cancel, or by root alone.
-    let elsewhere = ["local.venv", "local.python", "local.cancel", "local.wish", "shim.stop", "shim.kill"];
+    // Reached with a Python, by a cancel, by an elastic job, or by root alone.
+    let elsewhere =
+        ["local.venv", "local.python", "local.cancel", "local.scale", "local.wish", "shim.stop", "shim.kill"];
     let root_only = (!rustix::process::geteuid().is_root()).then_some("local.owner");
     let here = |point: &&str| !elsewhere.iter().chain(&root_only).any(|start| point.starts_with(start));
     for point in FAILPOINTS.iter().copied().filter(here) {

@@ -154,7 +154,7 @@ async fn the_end_is_told_on_a_disk_that_the_worker_has_filled() {
 async fn progress_and_a_sample_a_second_are_there_while_it_runs() {
     let harness = Local::new();
     let text = r#"echo '{"progress": {"step": 1, "total": 4}}' >> "$CUBELOOM_OUTPUTS"
-        x=$(head -c 20000000 /dev/zero | tr '\0' x); sleep 2.5"#;
+        x=$(head -c 20000000 /dev/zero | tr '\0' x); printf %s "$x" >written; sleep 2.5"#;
     let (key, ended) = run(&harness, &Program::shell(text)).await;
     assert_eq!(ended.outcome, Outcome::Succeeded);
     let told = Event::Progress(Progress { step: 1.0, total: Some(4.0) });
@@ -164,5 +164,6 @@ async fn progress_and_a_sample_a_second_are_there_while_it_runs() {
     assert!((3..=5).contains(&samples.len()), "{samples:?}");
     assert!(samples.windows(2).all(|pair| pair[0].at < pair[1].at && pair[0].cpu_us <= pair[1].cpu_us));
     assert!(samples[0].memory > Bytes(20_000_000), "{samples:?}");
+    assert!(samples[0].disk_written >= Some(Bytes(20_000_000)), "{samples:?}");
     assert!(ended.usage.peak_memory >= samples[0].memory, "{:?}", ended.usage);
 }

@@ -10,6 +10,7 @@ use cubeloom_domain::executor::{Event, StopCause};
 use cubeloom_domain::job::PythonEnvironment;
 use cubeloom_domain::outcome::{FailureKind, Outcome};
 use cubeloom_testkit::conformance::{Harness, Program, failure};
+use tokio::task::JoinSet;
 
 use crate::harness::Local;
 
@@ -58,4 +59,31 @@ async fn an_environment_that_cannot_be_made_says_why() {
     let ended = harness.recorder().ended(&key).await;
     assert_eq!(failure(&ended).kind, FailureKind::CouldNotStart);
     assert!(failure(&ended).message.contains("no version of a-package"), "{}", failure(&ended).message);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_jobs_of_a_machine_may_start_together() {
+    let harness = Local::new();
+    let jobs = (0..16).map(|_| {
+        let mut job = Program::words(&["python3", "-c", "print(1)"]).job(Local::key());
+        job.python = Some(PythonEnvironment {
+            interpreter: "python3".into(),
+            requirements: Vec::new(),
+            system_site_packages: false,
+            provided: Vec::new(),
+        });
+        job
+    });
+    let submissions: Vec<_> = jobs.map(|job| harness.submission_of(job)).collect();
+    let keys: Vec<AttemptKey> = submissions.iter().map(|one| one.job.key.clone()).collect();
+    let mut together = JoinSet::new();
+    for submission in submissions {
+        let executor = harness.executor();
+        together.spawn(async move { executor.submit(submission).await });
+    }
+    together.join_all().await;
+    for key in keys {
+        let ended = harness.recorder().ended(&key).await;
+        assert_eq!(ended.outcome, Outcome::Succeeded, "{ended:?}");
+    }
 }

@@ -104,7 +104,7 @@ impl Store {
 
 /// The channels that are used, of one project or of all. One that cannot be read is left out and said in the server's log:
 /// it must not keep a run from ending.
-pub(super) async fn listening(
+pub(crate) async fn listening(
     connection: &mut AnyConnection,
     project: Option<&str>,
 ) -> Result<Vec<Channel>, StoreError> {

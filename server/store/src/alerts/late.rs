@@ -39,8 +39,7 @@ impl Store {
 
     /// The runs that are late and that a channel has not told of; not those that were so before there was the channel.
     async fn late(&self, channel: &Channel, now: Timestamp) -> Result<Vec<RunRecord>, StoreError> {
-        let oldest =
-            Timestamp(now.0 - i64::try_from(OLDEST.as_micros()).unwrap_or(0)).max(channel.created_at);
+        let oldest = now.minus(OLDEST).max(channel.created_at);
         let mut wanted = Conditions::new("run");
         // As `Cause::is_late` has it.
         wanted.fixed("state <> 'cancelled' AND (state <> 'succeeded' OR ended_at > late_at)");

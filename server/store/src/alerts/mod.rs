@@ -5,13 +5,20 @@
 //! once, so that none is doubled. What sends it takes it by lease; after a crash it is sent again, under the same id.
 
 mod channels;
+mod hangs;
 mod history;
+mod idle;
 mod late;
+mod nodes;
 mod outbox;
 mod raise;
 mod used;
 mod waiting;
 
+pub(crate) use channels::listening;
+pub(crate) use hangs::hanging;
+pub use idle::IdleCards;
+pub(crate) use nodes::node_aside;
 pub use outbox::{Batch, Settled};
-pub(crate) use raise::ended;
+pub(crate) use raise::{ended, resized};
 pub use used::QuotaUse;

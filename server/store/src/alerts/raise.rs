@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::alert::{Alert, AlertKind, Channel, Delivery};
-use cubeloom_domain::record::RunRecord;
+use cubeloom_domain::record::{AttemptRecord, RunRecord};
 use cubeloom_domain::state::RunState;
 use sqlx::AnyConnection;
 
@@ -12,6 +12,7 @@ use super::channels::listening;
 use crate::Store;
 use crate::error::StoreError;
 use crate::query::execute;
+use crate::usage::Origin;
 use crate::values::{Columns, Values};
 
 impl Store {
@@ -45,6 +46,22 @@ pub(crate) async fn ended(connection: &mut AnyConnection, runs: &[RunRecord]) ->
         } else if had_failed(connection, run).await? {
             tell(connection, listening, &Alert::of_run(AlertKind::RunRecovered, run)).await?;
         }
+    }
+    Ok(())
+}
+
+/// Raises that an attempt's workers get something else than those of the attempt before; `channels` are those of its project.
+pub(crate) async fn resized(
+    connection: &mut AnyConnection,
+    channels: &[Channel],
+    attempt: &AttemptRecord,
+    origin: &Origin,
+) -> Result<(), StoreError> {
+    if channels.is_empty() {
+        return Ok(());
+    }
+    if let Some(alert) = Alert::of_size(attempt, &origin.project, &origin.pipeline) {
+        tell(connection, channels, &alert).await?;
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use crate::query::{collect, lists, places};
 use crate::rows::{ATTEMPTS, ENDED};
 use crate::upsert::last_of_each;
 use crate::values::{Columns, Values};
-use crate::{lengths, prices};
+use crate::{lengths, prices, sizing};
 
 /// Writes attempts, and counts those whose end was not written before: a commit whose acknowledgement was lost comes
 /// twice, and counts once.
@@ -28,6 +28,11 @@ pub(crate) async fn write_attempts(
     let all = last_of_each(attempts);
     let (live, ended): (Vec<_>, Vec<_>) = all.into_iter().partition(|attempt| attempt.state.is_live());
     ATTEMPTS.write_each(backend, connection, &live).await?;
+    let sized: Vec<_> = live.into_iter().filter(|attempt| sizing::is_new(attempt)).collect();
+    if !sized.is_empty() {
+        let origins = origins(connection, &sized).await?;
+        sizing::note(connection, &sized, &origins).await?;
+    }
     let written = ENDED.write_each(backend, connection, &ended).await?;
     let written = written.iter().map(first_time).collect::<Result<Vec<_>, _>>()?;
     let first: HashSet<_> = written.into_iter().flatten().collect();
@@ -41,6 +46,7 @@ pub(crate) async fn write_attempts(
     }
     let origins = origins(connection, &first).await?;
     lengths::add(backend, connection, &first, &origins).await?;
+    sizing::add(backend, connection, &first, &origins).await?;
     count_at(backend, connection, &first, &origins).await
 }
 

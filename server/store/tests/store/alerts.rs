@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use cubeloom_domain::Timestamp;
 use cubeloom_domain::accounting::budget::Budget;
 use cubeloom_domain::accounting::{Day, Money};
 use cubeloom_domain::alert::{
@@ -11,7 +10,8 @@ use cubeloom_domain::alert::{
 use cubeloom_domain::record::{Changes, RunRecord};
 use cubeloom_domain::schedule::Cause;
 use cubeloom_domain::state::RunState;
-use cubeloom_store::{Change, QuotaUse, Settled, Store, StoreError};
+use cubeloom_domain::{AttemptKey, Timestamp};
+use cubeloom_store::{Change, IdleCards, QuotaUse, Settled, Store, StoreError};
 
 use crate::people::{audit, id, project};
 use crate::records::{instance, plan, run};
@@ -25,6 +25,7 @@ on_both!(
     what_waits_too_long_is_told_once,
     a_run_that_is_late_is_told_once,
     a_quota_that_stays_nearly_used_is_told_once,
+    idle_cards_are_told_of_once_until_they_were_busy,
     a_budget_is_told_at_its_mark_and_when_it_is_spent,
     two_servers_share_what_is_due,
     what_a_server_held_when_it_died_is_sent_again,
@@ -35,7 +36,7 @@ on_both!(
 
 const SECOND: Timestamp = Timestamp(1_000_000);
 
-fn channel(name: &str, events: &[AlertKind]) -> Channel {
+pub fn channel(name: &str, events: &[AlertKind]) -> Channel {
     Channel {
         id: id(),
         project: "shop".into(),
@@ -59,7 +60,7 @@ fn channel(name: &str, events: &[AlertKind]) -> Channel {
     }
 }
 
-async fn stored(store: &Store, channel: Channel) -> Channel {
+pub async fn stored(store: &Store, channel: Channel) -> Channel {
     store.create_alert_channel(&channel, &audit("alert.create")).await.unwrap();
     channel
 }
@@ -73,7 +74,7 @@ async fn commit(store: &Store, run: RunRecord) {
     store.commit(&lease("a"), &changes).await.unwrap();
 }
 
-async fn told(store: &Store, channel: &Channel) -> Vec<Delivery> {
+pub async fn told(store: &Store, channel: &Channel) -> Vec<Delivery> {
     let mut found = store.alert_deliveries("shop", Some(&channel.id), None, 100).await.unwrap();
     found.reverse();
     found
@@ -253,6 +254,45 @@ async fn a_quota_that_stays_nearly_used_is_told_once(Fixture { store, .. }: Fixt
     assert_eq!(found.len(), 2);
     assert_eq!(found[0].alert.sentence.as_deref(), Some("it holds 96 of 100 of cpu on local"));
     assert_eq!(found[0].alert.since, Some(Timestamp(11 * 60 * SECOND.0)));
+}
+
+async fn idle_cards_are_told_of_once_until_they_were_busy(Fixture { store, .. }: Fixture) {
+    let one = stored(&store, channel("one", &[AlertKind::GpuIdle])).await;
+    let other = stored(&store, channel("other", &[AlertKind::RunFailed])).await;
+    let minutes = |n: i64| Timestamp(n * 60 * SECOND.0);
+    let idle = |n, busy_at: Option<i64>| IdleCards {
+        key: AttemptKey { run: run(1).id, task: "train".into(), instance: 0, n },
+        project: "shop".into(),
+        pipeline: "ctr".into(),
+        user: "ada".into(),
+        since: minutes(busy_at.unwrap_or(1)),
+        busy_at: busy_at.map(minutes),
+        sentence: "of the 2 cards that it holds, 1 were hardly used for 30 minutes".into(),
+    };
+    for (n, busy_at, minute, told, why) in [
+        (1, None, 40, 1, "it is idle"),
+        (1, None, 41, 0, "it was told"),
+        (1, Some(9), 42, 0, "it was busy before it was told"),
+        (2, None, 42, 1, "another attempt"),
+        (1, Some(50), 80, 1, "it was busy in between"),
+        (1, Some(50), 81, 0, "it was told"),
+        (1, None, 300, 0, "an hour later nobody knows when it was busy"),
+    ] {
+        let made = store.raise_idle(&[idle(n, busy_at)], minutes(minute)).await.unwrap();
+        assert_eq!(made, told, "{minute}: {why}");
+    }
+    let found = told(&store, &one).await;
+    assert_eq!((found.len(), told(&store, &other).await.len()), (3, 0));
+    let alert = &found[0].alert;
+    assert_eq!((alert.task.as_deref(), alert.run.as_ref()), (Some("train"), Some(&run(1).id)));
+    assert_eq!((alert.user.as_deref(), alert.since), (Some("ada"), Some(minutes(1))));
+    let late = stored(&store, channel("late", &[AlertKind::GpuIdle])).await;
+    assert_eq!(
+        store.raise_idle(&[idle(1, Some(50))], minutes(301)).await.unwrap(),
+        1,
+        "it was told nothing yet"
+    );
+    assert_eq!(told(&store, &late).await.len(), 1);
 }
 
 async fn a_budget_is_told_at_its_mark_and_when_it_is_spent(Fixture { store, .. }: Fixture) {

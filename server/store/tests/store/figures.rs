@@ -28,7 +28,7 @@ async fn a_task_is_told_in_figures(fixture: Fixture) {
         usage: UsageSummary {
             cpu_us: 1 << 40,
             peak_memory: Bytes(u64::from(n) << 33),
-            kernel_peak_memory: None,
+            ..UsageSummary::default()
         },
         ..ended(&attempt(&id, 1, n, 1))
     };
@@ -44,7 +44,7 @@ async fn a_task_is_told_in_figures(fixture: Fixture) {
             ended_at: Some(Timestamp(202)),
             attempts: 3,
             began_at: Some(Timestamp(150)),
-            usage: UsageSummary { cpu_us: 3 << 40, peak_memory: Bytes(2 << 33), kernel_peak_memory: None },
+            usage: UsageSummary { cpu_us: 3 << 40, peak_memory: Bytes(2 << 33), ..UsageSummary::default() },
         }
     );
     let open = Changes { instances: vec![instance(&id, 1, 3)], ..Changes::default() };

@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod active;
 mod alerts;
 mod belongings;
 mod documents;
 mod ends;
 mod faults;
 mod figures;
+mod hangs;
 mod leases;
 mod lengths;
 mod limits;
@@ -15,6 +17,7 @@ mod links;
 mod lists;
 mod log;
 mod models;
+mod nodes;
 mod orders;
 mod people;
 mod projects;
@@ -23,6 +26,7 @@ mod random;
 mod records;
 mod runs;
 mod schedules;
+mod sizing;
 mod speed;
 mod support;
 mod upgrade;

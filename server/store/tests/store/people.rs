@@ -41,6 +41,7 @@ pub fn project(name: &str) -> Project {
         description: "what it is for".into(),
         keeping: Keeping { objects: Some(60), logs: None },
         places: Places { allowed: vec![Pool::of("prod")], usual: None },
+        sizing: Default::default(),
         created_at: Timestamp(7),
         revision: 1,
     }

@@ -3,8 +3,9 @@
 use std::convert::Infallible;
 
 use cubeloom_domain::identity::AuditEntry;
+use cubeloom_domain::quota::change::QueueChange;
 use cubeloom_domain::quota::{Amounts, Pool, Queue, QueueRecord, Quota, Resource};
-use cubeloom_store::{Change, PageOf, Store};
+use cubeloom_store::{Change, PageOf, Store, TreeChange};
 
 use crate::people::audit;
 use crate::support::{Fixture, on_both};
@@ -13,6 +14,7 @@ on_both!(
     a_tree_has_every_project_and_what_was_said,
     who_saw_an_older_one_changes_nothing,
     what_is_refused_is_not_stored,
+    of_several_changes_all_are_made_or_none,
     two_at_once_are_checked_one_after_the_other,
     a_project_goes_with_its_quotas,
     the_history_is_newest_first,
@@ -41,14 +43,21 @@ fn about(queue: &Queue) -> AuditEntry {
     AuditEntry { subject: queue.name().into(), ..audit("queue.set") }
 }
 
+async fn one(store: &Store, change: QueueChange, audit: &AuditEntry) -> Change {
+    let Ok(change) = store.change_queues(&[change], audit, allowed).await.unwrap();
+    match change {
+        TreeChange::Done(revisions) => Change::Done(revisions[0]),
+        TreeChange::Stale { present, .. } => Change::Stale(present),
+        TreeChange::Missing(_) => Change::Missing,
+    }
+}
+
 async fn put(store: &Store, queue: &QueueRecord, expected: Option<u64>) -> Change {
-    let Ok(change) = store.put_queue(queue, expected, &about(&queue.queue), allowed).await.unwrap();
-    change
+    one(store, QueueChange::put(queue.clone(), expected), &about(&queue.queue)).await
 }
 
 async fn delete(store: &Store, queue: &Queue, expected: Option<u64>) -> Change {
-    let Ok(change) = store.delete_queue(queue, expected, &audit("queue.delete"), allowed).await.unwrap();
-    change
+    one(store, QueueChange::take_away(queue.clone(), expected), &audit("queue.delete")).await
 }
 
 async fn found(store: &Store, queue: &Queue) -> Option<QueueRecord> {
@@ -93,7 +102,7 @@ async fn what_is_refused_is_not_stored(fixture: Fixture) {
     put(store, &queue(shop(), None, 4), None).await;
     let change = queue(shop(), None, 5);
     let refused = store
-        .put_queue(&change, None, &audit("queue.set"), |_, tree| {
+        .change_queues(&[QueueChange::put(change.clone(), None)], &audit("queue.set"), |_, tree| {
             let seen = tree.iter().find(|one| one.queue == shop()).unwrap();
             assert_eq!(seen.quotas, change.quotas);
             Err("no")
@@ -101,9 +110,9 @@ async fn what_is_refused_is_not_stored(fixture: Fixture) {
         .await;
     assert_eq!(refused.unwrap(), Err("no"));
     let refused = store
-        .delete_queue(&shop(), None, &audit("queue.delete"), |before, tree| {
-            assert!(before.iter().any(|one| one.queue == shop()));
-            assert!(tree.iter().all(|one| one.queue != shop()));
+        .change_queues(&[QueueChange::take_away(shop(), None)], &audit("queue.delete"), |before, tree| {
+            let said = |tree: &[QueueRecord]| tree.iter().find(|one| one.queue == shop()).unwrap().revision;
+            assert_eq!((said(before), said(tree)), (1, 0), "the project is there, and nothing is said of it");
             Err("no")
         })
         .await;
@@ -111,6 +120,38 @@ async fn what_is_refused_is_not_stored(fixture: Fixture) {
     assert_eq!(found(store, &shop()).await.unwrap().quotas, queue(shop(), None, 4).quotas);
     assert_eq!(store.queue_history(None, &PageOf { after: None, limit: 9 }).await.unwrap().len(), 1);
     assert_eq!(put(store, &change, None).await, Change::Done(2));
+}
+
+async fn of_several_changes_all_are_made_or_none(fixture: Fixture) {
+    let store = &fixture.store;
+    put(store, &queue(group("vision"), None, 8), None).await;
+    put(store, &queue(shop(), None, 4), None).await;
+    let two = |expected| {
+        [
+            QueueChange::put(queue(group("vision"), None, 6), Some(1)),
+            QueueChange::put(queue(shop(), None, 6), Some(expected)),
+        ]
+    };
+    let entry = AuditEntry { subject: "group/vision project/shop".into(), ..audit("queue.change") };
+    let stale = store.change_queues(&two(7), &entry, allowed).await.unwrap();
+    assert_eq!(stale, Ok(TreeChange::Stale { at: 1, present: 1 }));
+    let missing = [two(1)[0].clone(), QueueChange::take_away(group("nobody"), None)];
+    let missing = store.change_queues(&missing, &entry, allowed).await.unwrap();
+    assert_eq!(missing, Ok(TreeChange::Missing(1)));
+    let gpus = async |queue: Queue| {
+        let quotas = found(store, &queue).await.unwrap().quotas;
+        quotas.into_values().next().unwrap().guarantee.get(&Resource::Gpus)
+    };
+    assert_eq!((gpus(group("vision")).await, gpus(shop()).await), (Some(8), Some(4)), "neither is changed");
+    let made = store.change_queues(&two(1), &entry, allowed).await.unwrap();
+    assert_eq!(made, Ok(TreeChange::Done(vec![2, 2])));
+    assert_eq!((gpus(group("vision")).await, gpus(shop()).await), (Some(6), Some(6)));
+    // It is one change in the history of each of them, and of no other.
+    for (subject, count) in [("group/vision", 1), ("project/shop", 1), ("project/sho_", 0), ("project", 0)] {
+        let page = PageOf { after: None, limit: 9 };
+        let history = store.queue_history(Some(subject), &page).await.unwrap();
+        assert_eq!(history.len(), count, "{subject}");
+    }
 }
 
 /// Gives a group all 8 cards, unless another one has some.
@@ -121,7 +162,8 @@ async fn takes_all(store: &Store, name: &str) -> bool {
         let given: u64 = given.filter_map(|quota| quota.guarantee.get(&Resource::Gpus)).sum();
         if given > 8 { Err(()) } else { Ok(()) }
     };
-    store.put_queue(&wanted, Some(0), &audit("queue.set"), check).await.unwrap().is_ok()
+    let change = [QueueChange::put(wanted, Some(0))];
+    store.change_queues(&change, &audit("queue.set"), check).await.unwrap().is_ok()
 }
 
 async fn two_at_once_are_checked_one_after_the_other(fixture: Fixture) {

@@ -135,14 +135,16 @@ fn a_run() -> impl Strategy<Value = RunRecord> {
 
 fn an_instance() -> impl Strategy<Value = InstanceRecord> {
     let key = (0..3_u32, 0..4_u32);
-    (key, instance_state(), any::<(u32, u32)>(), option::of(time()), report(), option::of(text())).prop_map(
-        |((task, n), state, (attempt, tries), ended_at, report, note)| InstanceRecord {
+    let times = (option::of(time()), option::of(time()));
+    (key, instance_state(), any::<(u32, u32)>(), times, report(), option::of(text())).prop_map(
+        |((task, n), state, (attempt, tries), (ended_at, cool_until), report, note)| InstanceRecord {
             state,
             attempt,
             tries,
             ended_at,
             report,
             note,
+            cool_until,
             ..instance(&run_id(0), task, n)
         },
     )
@@ -165,6 +167,7 @@ fn an_attempt() -> impl Strategy<Value = AttemptRecord> {
                     cpu_us: used,
                     peak_memory: Bytes(used / 2),
                     kernel_peak_memory: kernel.map(Bytes),
+                    ..UsageSummary::default()
                 },
                 ..attempt(&run_id(0), task, at, n)
             }

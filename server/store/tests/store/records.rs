@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use cubeloom_domain::accounting::Account;
 use cubeloom_domain::executor::Report;
+use cubeloom_domain::hang::{Hang, Known};
 use cubeloom_domain::job::SuccessRule;
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::pace::{Behind, Mark, Pace};
 use cubeloom_domain::plan::{PlannedRole, RunPlan};
 use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::{AttemptRecord, Changes, InstanceRecord, RunRecord};
@@ -44,7 +46,12 @@ pub fn run(n: u64) -> RunRecord {
 
 /// The run's plan, with tasks `task-0`, `task-1`, ..., each after the one before it.
 pub fn plan(record: &RunRecord, tasks: u32) -> RunPlan {
-    let worker = PlannedRole { name: "worker".into(), replicas: 1, resources: Resources::default() };
+    let worker = PlannedRole {
+        name: "worker".into(),
+        replicas: 1,
+        resources: Resources::default(),
+        kept: Default::default(),
+    };
     let task = |n: u32| {
         json!({
             "name": format!("task-{n}"),
@@ -93,6 +100,7 @@ pub fn instance(run: &RunId, task: u32, instance: u32) -> InstanceRecord {
         ended_at: None,
         report: Report::default(),
         note: None,
+        cool_until: None,
     }
 }
 
@@ -107,9 +115,13 @@ pub fn attempt(run: &RunId, task: u32, instance: u32, n: u32) -> AttemptRecord {
         cards: BTreeMap::new(),
         pool: Pool::of("local"),
         workers: 1,
+        earlier: Vec::new(),
         bindings: Bindings::None,
         limits: Vec::new(),
         usage: UsageSummary::default(),
+        sizing: None,
+        pace: None,
+        hang: None,
         account: Account { user: "ada".into(), template: "command".into(), ..Account::default() },
     }
 }
@@ -117,7 +129,30 @@ pub fn attempt(run: &RunId, task: u32, instance: u32, n: u32) -> AttemptRecord {
 /// The attempt when it has ended well.
 pub fn ended(attempt: &AttemptRecord) -> AttemptRecord {
     let state = attempt.state.clone().end(Timestamp(9), Outcome::Succeeded).unwrap();
-    AttemptRecord { state, usage: UsageSummary { cpu_us: 12, ..UsageSummary::default() }, ..attempt.clone() }
+    let usage = UsageSummary { cpu_us: 12, ..UsageSummary::default() };
+    let (pace, hang) = (Some(Box::new(pace())), Some(Box::new(hang())));
+    AttemptRecord { state, usage, pace, hang, ..attempt.clone() }
+}
+
+/// Two steps.
+fn pace() -> Pace {
+    let mark = |at, step| Mark { at: Timestamp(at), step };
+    Pace {
+        first: mark(7, 1.0),
+        last: mark(8, 2.0),
+        gaps: 1,
+        longest: 1,
+        saving: 2,
+        restoring: 0,
+        behind: Some(Behind { rank: 3, since: Timestamp(8) }),
+        known: Known { gaps: 4, longest: 5, restarts: 1 },
+    }
+}
+
+/// A hang that is over.
+pub fn hang() -> Hang {
+    let (since, seen_at) = (Timestamp(7), Timestamp(8));
+    Hang { rank: 3, since, seen_at, longest: 1, over: Some(Timestamp(8)), stacks: Vec::new() }
 }
 
 /// Changes that write these attempts, and an active instance for each.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
+use cubeloom_domain::hang::Known;
 use cubeloom_domain::record::{AttemptRecord, Changes, ExpansionRecord, RunRecord};
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::state::RunState;
@@ -42,6 +43,8 @@ async fn what_was_committed_is_loaded(fixture: Fixture) {
     assert_eq!(loaded.plan, plan(&run(1), 1201));
     assert_eq!(loaded.instances.len(), 700);
     assert_eq!(loaded.attempts, attempts[500..]);
+    let known = Known { gaps: 5, longest: 5, restarts: 1 };
+    assert_eq!(loaded.known, (0..500).map(|n| (TaskIx(n), 0, known)).collect::<Vec<_>>());
     let all = store.attempts(&id).await.unwrap();
     assert_eq!(all[..500], done);
     assert_eq!(all[500..], attempts[500..]);

@@ -50,7 +50,7 @@ fn ran(run: &RunId, n: u32, (from, until): (i64, i64)) -> AttemptRecord {
             outcome: Outcome::Succeeded,
         },
         amount: Amount { cpu: Cpu(2000), memory: Bytes(4 << 30), gpus: 1 },
-        usage: UsageSummary { cpu_us: 1_800_000_000, peak_memory: Bytes(1 << 30), kernel_peak_memory: None },
+        usage: UsageSummary { cpu_us: 1_800_000_000, peak_memory: Bytes(1 << 30), ..UsageSummary::default() },
         ..attempt(run, 0, n, 1)
     }
 }

@@ -10,6 +10,7 @@ pub mod gang;
 pub mod load;
 mod program;
 mod recorder;
+pub mod scaling;
 mod server;
 pub mod submit;
 

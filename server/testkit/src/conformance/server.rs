@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::clusters::{Standing, Survey};
-use cubeloom_domain::executor::{BoxFuture, Executor, Facts, Notice, Observer, StopCause, Submission};
+use cubeloom_domain::executor::{
+    BoxFuture, Executor, Facts, Notice, Observer, Scaling, StopCause, Submission,
+};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::logs::Logs;
 use cubeloom_domain::lowered::Bindings;
@@ -146,6 +148,10 @@ impl<E: Executor + 'static> Executor for OnRuntime<E> {
 
     fn suspend<'a>(&'a self, key: &'a AttemptKey, suspended: bool) -> BoxFuture<'a, Result<(), String>> {
         self.inner.suspend(key, suspended)
+    }
+
+    fn scaling(&self) -> Option<&dyn Scaling> {
+        self.inner.scaling()
     }
 
     fn logs(&self) -> Option<&dyn Logs> {

@@ -4,6 +4,7 @@
 //! [`cubeloom_alerts`]'s.
 
 mod http;
+mod idle;
 mod keys;
 mod quota;
 mod send;

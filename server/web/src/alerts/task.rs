@@ -7,10 +7,12 @@ use std::time::Duration;
 use cubeloom_alerts::{quiet, retry};
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::alert::delivery_id;
+use cubeloom_domain::measure::{self, Measure};
 use cubeloom_store::{Batch, Settled, StoreError};
 use tokio::sync::Semaphore;
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::idle;
 use super::quota;
 use super::send::send;
 use super::text;
@@ -29,6 +31,7 @@ const LEASE: Duration = Duration::from_secs(60);
 /// Begins to.
 pub(crate) fn start(web: &Web) {
     tokio::spawn(run(web.downgrade(), web.new_id()));
+    tokio::spawn(idle::run(web.downgrade()));
 }
 
 async fn run(web: WeakWeb, owner: String) {
@@ -97,6 +100,7 @@ async fn deliver(web: &Web, owner: &str, batch: Batch) -> Result<(), StoreError>
     }
     let message = text::message(web, channel, deliveries).await?;
     let sent = send(web, channel, &message).await;
+    measure::tell(&Measure::Alert { sent: sent.is_ok() });
     let now = web.now();
     let tries = deliveries.iter().map(|delivery| delivery.tries).max().unwrap_or_default() + 1;
     let (settled, answer) = match sent {

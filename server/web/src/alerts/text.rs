@@ -107,6 +107,10 @@ fn title(lang: Lang, channel: &Channel, alert: &Alert) -> String {
         AlertKind::TaskWaiting => "alerts.say-task-waiting",
         AlertKind::QuotaNearlyUsed => "alerts.say-quota",
         AlertKind::BudgetNearlyUsed => "alerts.say-budget",
+        AlertKind::NodeSetAside => "alerts.say-node",
+        AlertKind::SizeChanged => "alerts.say-size",
+        AlertKind::GpuIdle => "alerts.say-gpu-idle",
+        AlertKind::TaskHangs => "alerts.say-task-hangs",
         AlertKind::Test => "alerts.say-test",
     };
     let waited = alert.since.map(|since| alert.at.since(since).as_secs_f64()).unwrap_or_default();
@@ -151,13 +155,20 @@ async fn failure(web: &Web, alert: &Alert) -> Result<Option<(String, Failure)>, 
 /// Where more can be read of an alert.
 fn address(url: &str, alert: &Alert) -> Option<String> {
     let of_task = |run: &RunId| match (&alert.kind, &alert.task) {
-        (AlertKind::TaskWaiting, Some(task)) => format!("{url}/runs/{run}/tasks/{task}"),
+        (AlertKind::TaskWaiting | AlertKind::GpuIdle | AlertKind::TaskHangs, Some(task)) => {
+            format!("{url}/runs/{run}/tasks/{task}")
+        }
         _ => format!("{url}/runs/{run}"),
     };
     match (&alert.run, alert.kind) {
+        (_, AlertKind::SizeChanged) => {
+            let (pipeline, task) = (alert.pipeline.as_ref()?, alert.task.as_ref()?);
+            Some(format!("{url}/projects/{}/pipelines/{pipeline}/tasks/{task}/sizing", alert.project))
+        }
         (Some(run), _) => Some(of_task(run)),
         (None, AlertKind::BudgetNearlyUsed) => Some(format!("{url}/usage?project={}", alert.project)),
         (None, AlertKind::QuotaNearlyUsed) => Some(format!("{url}/projects/{}", alert.project)),
+        (None, AlertKind::NodeSetAside) => Some(format!("{url}/clusters")),
         (None, _) => None,
     }
 }

@@ -26,16 +26,19 @@ pub(crate) mod me;
 pub(crate) mod members;
 pub mod metrics;
 pub(crate) mod models;
+pub(crate) mod monitoring;
 pub(crate) mod pipelines;
 pub(crate) mod prices;
 pub(crate) mod projects;
 pub(crate) mod quotas;
+mod ready;
 mod registries;
 pub mod runs;
 pub(crate) mod schedules;
 mod schemas;
 mod secrets;
 mod session;
+pub(crate) mod sizing;
 mod statements;
 pub mod tasks;
 pub(crate) mod templates;
@@ -66,6 +69,7 @@ struct About;
 pub(crate) fn router() -> OpenApiRouter<Web> {
     OpenApiRouter::with_openapi(About::openapi())
         .routes(routes!(health::health))
+        .routes(routes!(ready::ready))
         .merge(projects::routes())
         .merge(members::routes())
         .merge(pipelines::routes())
@@ -89,6 +93,7 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(forecast::routes())
         .merge(hooks::routes())
         .merge(schedules::routes())
+        .merge(sizing::routes())
         .merge(alerts::routes())
         .merge(schemas::routes())
         .merge(templates::routes())
@@ -98,6 +103,7 @@ pub(crate) fn router() -> OpenApiRouter<Web> {
         .merge(registries::routes())
         .merge(models::routes())
         .merge(clusters::routes())
+        .merge(monitoring::routes())
         .merge(quotas::routes())
         .merge(limits::routes())
         .merge(usage::routes())

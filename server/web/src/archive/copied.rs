@@ -7,12 +7,13 @@ use std::sync::Arc;
 use cubeloom_domain::executor::{BoxFuture, Report};
 use cubeloom_domain::logs::{Log, LogMark, LogName, LogPiece, LogStream, Logs};
 use cubeloom_domain::outcome::WorkerName;
+use cubeloom_domain::usage::WorkerUsage;
 use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_storage::browse::{BrowseError, Bucket};
 use futures::TryStreamExt;
 use serde::{Deserialize, Serialize};
 
-use super::{bucket, folder_of_run, index_of, name_of};
+use super::{bucket, folder_of_run, index_of, name_of, usage_of};
 use crate::error::ApiResult;
 use crate::state::Web;
 
@@ -56,23 +57,47 @@ pub(crate) struct Copied {
 /// # Errors
 /// When the store cannot be read.
 pub(crate) async fn find(web: &Web, key: &AttemptKey) -> ApiResult<Option<Copied>> {
-    let store = web.store();
-    let Some(run) = store.run(&key.run).await? else { return Ok(None) };
-    let keeping = store.project(&run.project).await?.map(|project| project.keeping);
-    let Some(volume) = keeping.and_then(|keeping| keeping.logs) else { return Ok(None) };
-    let bucket = bucket(web, &run.project, &volume).await?;
+    let Some(bucket) = chosen(web, key).await? else { return Ok(None) };
     let path = index_of(key);
-    let length = match bucket.object(&path).await {
-        Ok(object) => object.size,
-        Err(BrowseError::NotFound(_)) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    let bytes = read(&bucket, &path, 0, length).await?;
+    let Some(bytes) = whole(&bucket, &path).await? else { return Ok(None) };
     let index = serde_json::from_slice(&bytes).unwrap_or_else(|error| {
         tracing::warn!(path, %error, "the index of copied logs cannot be read");
         Index::default()
     });
     Ok(Some(Copied { bucket, key: key.clone(), index }))
+}
+
+/// What the workers of an attempt used, where its project has it copied; else nothing.
+///
+/// # Errors
+/// When the store cannot be read.
+pub(crate) async fn usage(web: &Web, key: &AttemptKey) -> ApiResult<Vec<WorkerUsage>> {
+    let Some(bucket) = chosen(web, key).await? else { return Ok(Vec::new()) };
+    let path = usage_of(key);
+    let Some(bytes) = whole(&bucket, &path).await? else { return Ok(Vec::new()) };
+    Ok(serde_json::from_slice(&bytes).unwrap_or_else(|error| {
+        tracing::warn!(path, %error, "a copy of what was used cannot be read");
+        Vec::new()
+    }))
+}
+
+/// Where the copies of an attempt are, if its project wants some.
+async fn chosen(web: &Web, key: &AttemptKey) -> ApiResult<Option<Arc<Bucket>>> {
+    let store = web.store();
+    let Some(run) = store.run(&key.run).await? else { return Ok(None) };
+    let keeping = store.project(&run.project).await?.map(|project| project.keeping);
+    let Some(volume) = keeping.and_then(|keeping| keeping.logs) else { return Ok(None) };
+    Ok(Some(bucket(web, &run.project, &volume).await?))
+}
+
+/// An object, if there is one.
+async fn whole(bucket: &Bucket, path: &str) -> ApiResult<Option<Vec<u8>>> {
+    let length = match bucket.object(path).await {
+        Ok(object) => object.size,
+        Err(BrowseError::NotFound(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Some(read(bucket, path, 0, length).await?))
 }
 
 async fn read(bucket: &Bucket, path: &str, from: u64, to: u64) -> Result<Vec<u8>, BrowseError> {

@@ -16,7 +16,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::time::{interval, timeout};
 
 use super::copied::{Entry, Index, place_of};
-use super::{Behind, TOP, bucket, folder_of_run, index_of, name_of};
+use super::{Behind, TOP, bucket, folder_of_run, index_of, name_of, usage_of};
 use crate::error::{ApiError, ApiResult};
 use crate::runs::reader;
 use crate::state::{WeakWeb, Web};
@@ -228,6 +228,11 @@ async fn copy(web: &Web, project: &str, volume: &str, key: &AttemptKey) -> ApiRe
     for log in there {
         let entry = timeout(LONGEST, copy_one(logs, &bucket, key, log)).await;
         index.logs.push(entry.map_err(|_| ApiError::unavailable("the store takes too long"))??);
+    }
+    if let Some(usage) = executor.as_ref().and_then(|executor| executor.usage()) {
+        let series = usage.series(key).await.map_err(unreadable)?;
+        let text = serde_json::to_vec(&series).map_err(ApiError::internal)?;
+        write(&bucket, &usage_of(key), text).await?;
     }
     let text = serde_json::to_vec(&index).map_err(ApiError::internal)?;
     write(&bucket, &index_of(key), text).await

@@ -1,5 +1,5 @@
-//! Copies of logs in the object store that a project has chosen. They are made when an attempt has ended, from what its
-//! cluster lets be read, and read again where that is gone: another server's data folder, a cluster that was taken away.
+//! Copies of logs, and of what workers used over time, in the object store that a project has chosen. They are made when an
+//! attempt has ended, from what its cluster lets be read, and read again where that is gone: another server's data folder, a cluster that was taken away.
 //!
 //! An attempt has its logs in a folder, and beside it an index, which is written last: what has one is whole.
 
@@ -18,7 +18,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 use crate::volumes::{self, Tree};
 
-pub(crate) use copied::{Copied, find};
+pub(crate) use copied::{Copied, find, usage};
 pub(crate) use copying::start;
 
 /// The folder of all copies in a volume.
@@ -52,6 +52,11 @@ impl Archive {
         self.lock().get(project).cloned()
     }
 
+    /// Of how many attempts of all projects copies could not be made yet.
+    pub(crate) fn behind_of_all(&self) -> usize {
+        self.lock().values().map(|behind| behind.attempts).sum()
+    }
+
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Behind>> {
         self.behind.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -74,6 +79,11 @@ fn folder_of_run(run: &RunId) -> String {
 /// An attempt, as its folder and its index are named.
 fn name_of(key: &AttemptKey) -> String {
     format!("{}.{}.{}", key.task, key.instance, key.n)
+}
+
+/// Where what the workers of an attempt used lies.
+fn usage_of(key: &AttemptKey) -> String {
+    format!("{}/{}/usage.json", folder_of_run(&key.run), name_of(key))
 }
 
 fn index_of(key: &AttemptKey) -> String {

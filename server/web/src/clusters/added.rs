@@ -1,10 +1,11 @@
-//! Clusters that an administrator has added: their kubeconfigs, and whether they can be used as they are described.
+//! Clusters that an administrator has added: their kubeconfigs, what their Prometheus wants to know, and whether they can be used as they are described.
 
 use std::sync::Arc;
 
 use cubeloom_domain::belongings::Owner;
 use cubeloom_domain::clusters::{AccessKind, ClusterRecord};
 use cubeloom_domain::executor::Executor;
+use cubeloom_monitoring::{Prometheus, exporters};
 
 use crate::check::Found;
 use crate::error::{ApiError, ApiResult};
@@ -13,10 +14,52 @@ use crate::state::Web;
 
 /// What a kubeconfig is sealed as.
 const NAME: &str = "kubeconfig";
+/// What a password or a token for Prometheus is sealed as.
+const PROMETHEUS: &str = "prometheus";
 
 /// A kubeconfig as it is stored.
 pub(crate) fn seal(web: &Web, cluster: &str, text: &str) -> String {
     web.keys().sealing.seal(web.random(), &Owner::Cluster(cluster.into()), NAME, text)
+}
+
+/// What a cluster's Prometheus wants, as it is stored; `None` where it is nothing.
+pub(crate) fn seal_prometheus(web: &Web, cluster: &str, secret: Option<&str>) -> Option<String> {
+    let secret = secret.map(str::trim).filter(|secret| !secret.is_empty())?;
+    let owner = Owner::Cluster(cluster.into());
+    Some(web.keys().sealing.seal(web.random(), &owner, PROMETHEUS, secret))
+}
+
+/// Which exporters' series a cluster's Prometheus has, in words.
+///
+/// # Errors
+/// A sentence: nobody measures the cluster, or Prometheus does not answer as it should.
+pub async fn measured(keys: &Keyring, record: &ClusterRecord) -> Result<String, String> {
+    let source = prometheus(keys, record)?;
+    let source = source.ok_or("no Prometheus is named: nobody measures what its nodes and cards do")?;
+    let found = exporters(&source).await.map_err(|error| error.to_string())?;
+    let names = found.iter().filter(|(_, series)| *series > 0).map(|(exporter, _)| exporter.name);
+    let names: Vec<&str> = names.collect();
+    match names.as_slice() {
+        [] => Err(format!(
+            "{} answers, but has no series of this cluster: look at the labels",
+            source.address()
+        )),
+        names => Ok(format!("{} has series of {}", source.address(), names.join(", "))),
+    }
+}
+
+/// The Prometheus of a cluster; `None` where none is named.
+///
+/// # Errors
+/// A sentence: what is kept for it does not open, or its address is none.
+pub(crate) fn prometheus(keys: &Keyring, record: &ClusterRecord) -> Result<Option<Prometheus>, String> {
+    let owner = Owner::Cluster(record.name.clone());
+    let sealed = record.sealed_prometheus.as_deref();
+    let secret = sealed.map(|sealed| keys.open(&owner, PROMETHEUS, sealed)).transpose();
+    let secret = secret.map_err(|error| {
+        format!("the password or token for the Prometheus of `{}` cannot be read: {error}", record.name)
+    })?;
+    Prometheus::of(&record.settings.monitoring, secret).map_err(|error| error.to_string())
 }
 
 /// The kubeconfig of a cluster.

@@ -1,6 +1,7 @@
 //! What clusters have, what is in use there, and which templates can run.
 
 pub(crate) mod added;
+pub(crate) mod aside;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,7 +22,8 @@ use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 use crate::time::Time;
 
-pub use added::open as open_kubeconfig;
+pub(crate) use added::prometheus as prometheus_of;
+pub use added::{measured, open as open_kubeconfig};
 
 /// How many attempts are told of one by one.
 const TOLD: usize = 200;
@@ -55,7 +57,8 @@ pub(crate) async fn detail(web: &Web, caller: &Caller, name: &str) -> ApiResult<
     let mut running: Vec<RunningView> = holding.iter().filter(seen).map(running).collect();
     let others = holding.len() - running.len();
     running.truncate(TOLD);
-    Ok(ClusterDetail { cluster, running, others, templates: runnable(web, &facts) })
+    let aside = aside::of(web, caller, name).await?;
+    Ok(ClusterDetail { cluster, aside, running, others, templates: runnable(web, &facts) })
 }
 
 /// The claim that holds the workspaces on a cluster; `None` where there is no such cluster, or it has no claims.
@@ -74,16 +77,24 @@ pub(crate) async fn facts(executor: &Arc<dyn Executor>) -> ApiResult<Facts> {
 }
 
 /// What attempts hold on a cluster, the newest first.
-async fn holding(web: &Web, facts: &Facts) -> ApiResult<Vec<Holding>> {
+///
+/// # Errors
+/// When the database does not answer.
+pub(crate) async fn holding(web: &Web, facts: &Facts) -> ApiResult<Vec<Holding>> {
     let mut found = web.store().holding().await?;
-    found.retain(|held| match &held.attempt.bindings {
+    found.retain(|held| is_on(held, facts));
+    Ok(found)
+}
+
+/// Whether an attempt holds something on a cluster.
+pub(crate) fn is_on(held: &Holding, facts: &Facts) -> bool {
+    match &held.attempt.bindings {
         // What was bound for this machine's processes runs on this machine.
         Bindings::Local(_) => facts.kind == "local",
         Bindings::Kubernetes(bound) => bound.cluster == facts.cluster,
         Bindings::Run { .. } => false,
         Bindings::None => facts.kind != "local",
-    });
-    Ok(found)
+    }
 }
 
 fn view(facts: &Facts, standing: Standing, holding: &[Holding]) -> ClusterView {
@@ -96,6 +107,7 @@ fn view(facts: &Facts, standing: Standing, holding: &[Holding]) -> ClusterView {
         attempts: holding.len(),
         nodes: facts.nodes.iter().map(node).collect(),
         node_groups: facts.node_groups.clone(),
+        spares: facts.kubernetes.as_ref().map(|facts| facts.spare_nodes.clone()).unwrap_or_default(),
         standing: standing.into(),
         problems: problems(facts, used),
     }

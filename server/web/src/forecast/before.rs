@@ -1,23 +1,28 @@
 //! What would become of a run before anybody starts it: its tasks are put on a copy of the desk.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use cubeloom_admission::{Apart, Prospect, Spec, Tried, sentence};
-use cubeloom_domain::history::History;
+use cubeloom_admission::{Apart, Desk, Prospect, Scaler, Spec, Tried, Whose, sentence};
+use cubeloom_domain::executor::Facts;
+use cubeloom_domain::history::{History, RunTime};
 use cubeloom_domain::pipeline::Spread;
 use cubeloom_domain::plan::{PlannedTask, RunPlan};
 use cubeloom_domain::quota::Pool;
+use cubeloom_domain::sizing::SizingHistory;
 use cubeloom_domain::waiting::Explanation;
 use cubeloom_domain::{Problem, TaskIx};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use crate::api::forecast::view::{ForecastView, HolderView, Outlook, RunTimeView, TaskForecastView, rule};
+use crate::api::forecast::view::{ForecastView, Outlook, TaskForecastView, rule};
+use crate::api::tasks::why::{Reader, WhyView};
 use crate::auth::{Caller, projects_of};
 use crate::clusters;
 use crate::error::{ApiError, ApiResult};
 use crate::plan::{self, Order};
+use crate::sized::{is_sized, recommended};
 use crate::state::Web;
 use crate::time::Time;
 
@@ -40,24 +45,24 @@ pub(crate) async fn forecast(
     order: Order,
 ) -> ApiResult<ForecastView> {
     let (plan, misfits) = plan::foresee(web.planner(), text, order).await?;
-    let now = web.now();
     let history = web.store().run_times(&plan.context.project, &plan.pipeline).await?;
     let seen = projects_of(web, caller).await?;
     let person = &caller.user.name;
-    let misfits = by_task(&misfits);
-    let prospects = prospects(web, &plan, &history, person, &misfits).await?;
+    let foreseen = Foreseen { plan: &plan, history: &history, person, misfits: by_task(&misfits) };
+    let desk = super::desk(web, &plan.cluster).await;
+    let prospects = foreseen.prospects(web, desk, PLAYED).await?;
     let tasks = (0u32..).map(TaskIx).zip(&plan.tasks).map(|(ix, task)| {
         let view = Shown { plan: &plan, person, seen: seen.as_deref() };
         let mut shown = view.task(task, prospects.get(&ix));
-        if let Some(problem) = misfits.get(&ix.index()) {
+        if let Some(problem) = foreseen.misfits.get(&ix.index()) {
             (shown.outlook, shown.message) = (Outlook::Never, Some(problem.message.clone()));
             shown.rule = Some(rule(cubeloom_domain::waiting::WaitRule::NeverFits));
         }
-        shown.run_time = run_time(&history, &plan, task);
+        shown.run_time = foreseen.run_time(task).map(Into::into);
         shown
     });
     Ok(ForecastView {
-        at: Time(now),
+        at: Time(web.now()),
         cluster: Some(plan.cluster.clone()),
         tasks: tasks.collect(),
         problems: Vec::new(),
@@ -65,69 +70,109 @@ pub(crate) async fn forecast(
 }
 
 /// The mistakes that say of a task that it can never fit, by the task's position.
-fn by_task(misfits: &[Problem]) -> BTreeMap<usize, &Problem> {
+pub(super) fn by_task(misfits: &[Problem]) -> BTreeMap<usize, &Problem> {
     let position = |problem: &Problem| problem.path.strip_prefix("/tasks/")?.split('/').next()?.parse().ok();
     misfits.iter().filter_map(|problem| Some((position(problem)?, problem))).collect()
 }
 
-/// Where a task goes.
-fn pool(plan: &RunPlan, task: &PlannedTask) -> Pool {
-    Pool { cluster: plan.cluster.clone(), node_group: task.placement.node_group.clone() }
+/// A run that is planned and not started, with what is known of its tasks.
+pub(super) struct Foreseen<'f> {
+    pub(super) plan: &'f RunPlan,
+    pub(super) history: &'f History,
+    /// Whom it would run for.
+    pub(super) person: &'f str,
+    /// Tasks that can never fit, by position.
+    pub(super) misfits: BTreeMap<usize, &'f Problem>,
 }
 
-fn run_time(history: &History, plan: &RunPlan, task: &PlannedTask) -> Option<RunTimeView> {
-    history.of(&task.name, &plan.template_of(task).name, &pool(plan, task)).map(Into::into)
-}
+impl Foreseen<'_> {
+    /// Whose jobs it has.
+    pub(super) fn whose(&self) -> Whose<'_> {
+        Whose { project: &self.plan.context.project, person: self.person }
+    }
 
-/// What the desk says of each task that is a job of its own. Empty where there is no desk to ask.
-async fn prospects(
-    web: &Web,
-    plan: &RunPlan,
-    history: &History,
-    person: &str,
-    misfits: &BTreeMap<usize, &Problem>,
-) -> ApiResult<BTreeMap<TaskIx, Prospect>> {
-    let Some(desk) = super::desk(web, &plan.cluster).await else { return Ok(BTreeMap::new()) };
-    let Some(executor) = web.clusters().get(&plan.cluster) else { return Ok(BTreeMap::new()) };
-    let facts = clusters::facts(&executor).await?;
-    let scales = facts.kubernetes.as_ref().is_some_and(|facts| facts.volcano.is_some());
-    let excludes = facts.nodes.len() == 1
-        && plan.tasks.iter().any(|task| task.placement.spread == Some(Spread::Required));
-    let jobs: Vec<(TaskIx, Tried)> = (0u32..)
-        .map(TaskIx)
-        .zip(&plan.tasks)
-        .filter(|(_, task)| is_job(task))
-        .map(|(ix, task)| {
+    /// Where a task goes.
+    pub(super) fn pool(&self, task: &PlannedTask) -> Pool {
+        Pool { cluster: self.plan.cluster.clone(), node_group: task.placement.node_group.clone() }
+    }
+
+    /// How long an attempt at a task takes.
+    pub(super) fn run_time(&self, task: &PlannedTask) -> Option<RunTime> {
+        self.history.of(&task.name, &self.plan.template_of(task).name, &self.pool(task))
+    }
+
+    /// What the desk says of each task that is a job of its own, in so much time. Empty where there is no desk to ask.
+    pub(super) async fn prospects(
+        &self,
+        web: &Web,
+        desk: Option<Arc<Desk>>,
+        time: Duration,
+    ) -> ApiResult<BTreeMap<TaskIx, Prospect>> {
+        let (Some(desk), Some(executor)) = (desk, web.clusters().get(&self.plan.cluster)) else {
+            return Ok(BTreeMap::new());
+        };
+        let facts = clusters::facts(&executor).await?;
+        // Of a cluster that is away, or grows on demand, nobody knows what there is.
+        if facts.nodes.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let sizing = web.store().sizing(&self.plan.context.project, &self.plan.pipeline, None).await?;
+        let sized = Sized { history: &sizing, desk: &desk };
+        let jobs = self.jobs(&facts, Scaler::of(executor.as_ref(), &facts), &sized);
+        let now = web.now();
+        let _turn = TURN.acquire().await.map_err(ApiError::internal)?;
+        let work = move || {
+            let until = Instant::now() + time;
+            let (tasks, tried): (Vec<TaskIx>, Vec<Tried>) = jobs.into_iter().unzip();
+            let found = desk.what_if(tried, now, 1, &mut || Instant::now() < until);
+            tasks.into_iter().zip(found).collect()
+        };
+        tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
+    }
+
+    /// Its tasks as jobs of a desk.
+    fn jobs(&self, facts: &Facts, scaler: Scaler, sized: &Sized<'_>) -> Vec<(TaskIx, Tried)> {
+        let plan = self.plan;
+        let excludes = facts.nodes.len() == 1
+            && plan.tasks.iter().any(|task| task.placement.spread == Some(Spread::Required));
+        let job = |(ix, task): (TaskIx, &PlannedTask)| {
             let required = task.placement.spread == Some(Spread::Required);
+            let gets = sized.task(plan, ix, facts);
             let spec = Spec {
                 key: format!("{}.{}.0.1", plan.context.id, task.name),
                 project: plan.context.project.clone(),
-                person: person.to_owned(),
+                person: self.person.to_owned(),
                 run: RUN,
                 apart: excludes.then_some(Apart { task: ix.0, required }),
-                length: history
-                    .of(&task.name, &plan.template_of(task).name, &pool(plan, task))
-                    .map(Into::into),
-                ..Spec::planned(task, scales)
+                length: self.run_time(task).map(Into::into),
+                ..Spec::planned(gets.as_ref().unwrap_or(task), scaler)
             };
             // What fits on no node takes nothing from the others.
-            let is_first = task.needs.is_empty() && !misfits.contains_key(&ix.index());
+            let is_first = task.needs.is_empty() && !self.misfits.contains_key(&ix.index());
             (ix, Tried { spec, is_first })
-        })
-        .collect();
-    let now = web.now();
-    let _turn = TURN.acquire().await.map_err(ApiError::internal)?;
-    let work = move || {
-        let until = Instant::now() + PLAYED;
-        let (tasks, tried): (Vec<TaskIx>, Vec<Tried>) = jobs.into_iter().unzip();
-        let found = desk.what_if(tried, now, 1, &mut || Instant::now() < until);
-        tasks.into_iter().zip(found).collect()
-    };
-    tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
+        };
+        (0u32..).map(TaskIx).zip(&plan.tasks).filter(|(_, task)| is_job(task)).map(job).collect()
+    }
+}
+
+/// By what a task gets something else than it asks for.
+struct Sized<'s> {
+    history: &'s SizingHistory,
+    desk: &'s Desk,
+}
+
+impl Sized<'_> {
+    /// A task as its first attempt gets it, where it is sized by itself.
+    fn task(&self, plan: &RunPlan, ix: TaskIx, facts: &Facts) -> Option<PlannedTask> {
+        let task = plan.task(ix);
+        let bound = || self.desk.most(&plan.context.project, task.placement.node_group.as_deref());
+        is_sized(self.history, task)
+            .then(|| task.sized(&recommended(plan, ix, self.history, &facts.nodes, Some(bound()))))
+    }
 }
 
 /// Whether a task holds something of its cluster: neither a question to a person, nor a run of another pipeline.
-fn is_job(task: &PlannedTask) -> bool {
+pub(super) fn is_job(task: &PlannedTask) -> bool {
     !task.roles.is_empty() && !task.calls
 }
 
@@ -169,18 +214,16 @@ impl Shown<'_> {
     }
 
     fn explained(&self, blank: TaskForecastView, why: &Explanation) -> TaskForecastView {
-        let sees = |project: &String| self.seen.is_none_or(|seen| seen.contains(project));
-        let (seen, hidden): (Vec<_>, Vec<_>) = why.holders.iter().partition(|holder| sees(&holder.project));
+        let context = &self.plan.context;
+        let whose = Whose { project: &context.project, person: self.person };
+        let view = WhyView::new(why, Reader { seen: self.seen, run: &context.id });
         TaskForecastView {
-            message: Some(sentence(why, self.person)),
-            rule: Some(rule(why.rule)),
-            pool: Some(why.pool.to_string()),
-            shortages: why.shortages.iter().map(Into::into).collect(),
-            holders: seen
-                .iter()
-                .filter_map(|holder| HolderView::new(holder, &self.plan.context.id))
-                .collect(),
-            hidden_holders: hidden.len(),
+            message: Some(sentence(why, whose)),
+            rule: Some(view.rule),
+            pool: Some(view.pool),
+            shortages: view.shortages,
+            holders: view.holders,
+            hidden_holders: view.hidden_holders,
             ..blank
         }
     }

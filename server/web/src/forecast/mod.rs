@@ -1,9 +1,10 @@
 //! When jobs may start. The engine's desks are asked, by copies of them: what is simulated holds up nothing.
 
 pub(crate) mod before;
+pub(crate) mod places;
 mod starts;
 
-pub(crate) use starts::{RunStarts, Starts};
+pub(crate) use starts::{JobStart, RunStarts, Starts};
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,10 +1,12 @@
-//! When the jobs of a run may start: worked out when somebody looks, once for all who do, and kept for a moment.
+//! When the jobs of a run may start, and why those wait of which the engine has not said so yet: worked out when somebody
+//! looks, once for all who do, and kept for a moment.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_admission::{Desk, JobId};
+use cubeloom_domain::state::WaitReason;
 use cubeloom_domain::waiting::StartEstimate;
 use cubeloom_domain::{AttemptKey, RunId, Timestamp};
 use moka::sync::Cache;
@@ -21,17 +23,28 @@ const FRESH: Duration = Duration::from_secs(15);
 const RUNS: u64 = 1024;
 /// How long the queue is played: of a long one, what is far behind stays unknown.
 const PLAYED: Duration = Duration::from_secs(1);
+/// How long it is worked out why they wait.
+const EXPLAINED: Duration = Duration::from_millis(200);
 /// How long a reader waits for it; whoever comes later finds it.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// When the instances of a run may start, by task and instance.
+/// What the queue says of the instances of a run that wait, by task and instance.
 #[derive(Debug, Default)]
-pub(crate) struct RunStarts(BTreeMap<(String, u32), StartEstimate>);
+pub(crate) struct RunStarts(BTreeMap<(String, u32), JobStart>);
+
+/// What the queue says of a job that waits.
+#[derive(Debug, Default)]
+pub(crate) struct JobStart {
+    /// When it may start, where that is known.
+    pub(crate) start: Option<StartEstimate>,
+    /// Why it waits, as it was when somebody looked.
+    pub(crate) reason: Option<WaitReason>,
+}
 
 impl RunStarts {
-    /// When an instance of a task may start, where that is known.
-    pub(crate) fn of(&self, task: &str, instance: u32) -> Option<StartEstimate> {
-        self.0.get(&(task.to_owned(), instance)).copied()
+    /// What is known of an instance of a task.
+    pub(crate) fn of(&self, task: &str, instance: u32) -> Option<&JobStart> {
+        self.0.get(&(task.to_owned(), instance))
     }
 }
 
@@ -82,8 +95,14 @@ fn play(desk: &Desk, run: &RunId, now: Timestamp) -> RunStarts {
     }
     let looked_at: Vec<_> = waiting.into_iter().take(LOOKED_AT).collect();
     let jobs: Vec<JobId> = looked_at.iter().map(|(_, job)| *job).collect();
+    let until = Instant::now() + EXPLAINED;
+    let mut reasons: BTreeMap<JobId, WaitReason> = BTreeMap::new();
+    for job in jobs.iter().take_while(|_| Instant::now() < until) {
+        reasons.extend(desk.reason(*job, now).map(|reason| (*job, reason)));
+    }
     let until = Instant::now() + PLAYED;
     // The same seed: who looks again sees the same, as long as nothing has changed.
     let starts = desk.estimates(&jobs, now, 1, &mut || Instant::now() < until);
-    RunStarts(looked_at.into_iter().filter_map(|(place, job)| Some((place, *starts.get(&job)?))).collect())
+    let mut known = |job| JobStart { start: starts.get(&job).copied(), reason: reasons.remove(&job) };
+    RunStarts(looked_at.into_iter().map(|(place, job)| (place, known(job))).collect())
 }

@@ -2,6 +2,7 @@
 
 mod drain;
 mod headers;
+mod measured;
 mod once;
 mod present;
 mod rate;
@@ -10,7 +11,7 @@ mod time;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::{HeaderName, Request};
+use axum::http::HeaderName;
 use axum::middleware::{from_fn, from_fn_with_state};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -46,13 +47,8 @@ pub(crate) fn around(routes: Router<Web>, web: &Web) -> Router<Web> {
         .layer(from_fn_with_state(web.clone(), headers::set))
         .layer(from_fn(drain::drain))
         .layer(CompressionLayer::new().compress_when(compress))
-        .layer(TraceLayer::new_for_http().make_span_with(span))
+        .layer(from_fn(measured::measured))
+        .layer(TraceLayer::new_for_http().make_span_with(measured::span))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
         .layer(SetRequestIdLayer::new(REQUEST_ID, headers::Ids(web.clone())))
-}
-
-/// What the log says around whatever a request leads to. Queries and headers are not in it: they may hold secrets.
-fn span<B>(request: &Request<B>) -> tracing::Span {
-    let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
-    tracing::debug_span!("request", method = %request.method(), path = request.uri().path(), id)
 }

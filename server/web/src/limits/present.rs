@@ -1,4 +1,4 @@
-//! Gives refusals their form: a problem document under `/api`, a page elsewhere. Faults of the server are logged here,
+//! Gives refusals their form: a problem document to programs, a page to people. Faults of the server are logged here,
 //! once, with what led to them.
 
 use axum::RequestPartsExt;
@@ -18,9 +18,10 @@ use crate::texts::Lang;
 pub(crate) async fn present(State(web): State<Web>, request: Request, next: Next) -> Response {
     let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
     let (mut parts, body) = request.into_parts();
-    let api = parts.uri.path().starts_with("/api/") || parts.uri.path().starts_with("/assets/");
+    let path = parts.uri.path();
+    let program = path.starts_with("/api/") || path.starts_with("/assets/") || path == "/metrics";
     let here = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
-    let frame = if api { None } else { parts.extract_with_state::<Frame, _>(&web).await.ok() };
+    let frame = if program { None } else { parts.extract_with_state::<Frame, _>(&web).await.ok() };
     let Ok(lang) = parts.extract::<Lang>().await;
     let response = next.run(Request::from_parts(parts, body)).await;
     let Some(error) = response.extensions().get::<ApiError>().cloned().or_else(|| of_axum(&response)) else {

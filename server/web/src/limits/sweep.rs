@@ -1,5 +1,5 @@
-//! What has no use any more is deleted once an hour: answers that were kept, sessions that have ended, code that nothing
-//! names.
+//! What has no use any more is deleted once an hour: answers that were kept, sessions that have ended, old changes of
+//! sizes, code that nothing names.
 
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ pub(crate) fn start(web: &Web) {
             let swept = async {
                 web.store().delete_old_idempotency(ago(super::once::KEPT)).await?;
                 web.store().delete_old_alerts(ago(ALERTS)).await?;
+                web.store().delete_old_size_changes().await?;
                 web.store().delete_old_sessions(ago(SESSIONS)).await
             };
             crate::code::sweep(&web).await;

@@ -30,6 +30,11 @@ impl Seats {
         Self { taken: Taken::default(), each }
     }
 
+    /// How many are taken.
+    pub(crate) fn taken(&self) -> usize {
+        lock(&self.taken).values().sum()
+    }
+
     /// A seat for another stream of this person's.
     ///
     /// # Errors
@@ -73,6 +78,7 @@ mod tests {
         let (one, two) = (seats.take("ada").unwrap(), seats.take("ada").unwrap());
         assert!(seats.take("ada").unwrap_err().detail().contains("2 streams"));
         let other = seats.take("bob").unwrap();
+        assert_eq!(seats.taken(), 3);
         drop(one);
         let three = seats.take("ada").unwrap();
         drop((two, three, other));

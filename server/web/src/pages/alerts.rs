@@ -45,6 +45,10 @@ impl AlertsPage {
             "task_waiting" => self.frame.t("alerts.task_waiting"),
             "quota_nearly_used" => self.frame.t("alerts.quota_nearly_used"),
             "budget_nearly_used" => self.frame.t("alerts.budget_nearly_used"),
+            "node_set_aside" => self.frame.t("alerts.node_set_aside"),
+            "size_changed" => self.frame.t("alerts.size_changed"),
+            "gpu_idle" => self.frame.t("alerts.gpu_idle"),
+            "task_hangs" => self.frame.t("alerts.task_hangs"),
             _ => self.frame.t("alerts.test-message"),
         }
     }

@@ -51,6 +51,18 @@ impl Frame {
         text_with(self.lang, key, values.as_ref())
     }
 
+    /// The word for a resource that quotas have: `cpu`, `memory`, `gpus`, `gpus/TYPE`, `pods` or `runs`.
+    pub fn resource(&self, name: &str) -> String {
+        match name {
+            "cpu" => self.t("quotas.cpu").to_owned(),
+            "memory" => self.t("quotas.memory").to_owned(),
+            "gpus" => self.t("quotas.gpus").to_owned(),
+            "pods" => self.t("quotas.pods").to_owned(),
+            "runs" => self.t("quotas.runs").to_owned(),
+            other => self.t_with("quotas.gpus-of", [("kind", other.trim_start_matches("gpus/"))]),
+        }
+    }
+
     /// A sentence of the server's in the reader's language.
     pub fn said(&self, sentence: &str) -> String {
         said(self.lang, sentence)

@@ -5,6 +5,9 @@ mod api_docs;
 mod asked_for;
 mod audit;
 mod calendar;
+mod card;
+mod cluster;
+mod cluster_nodes;
 mod clusters;
 mod compared;
 mod crumbs;
@@ -12,6 +15,7 @@ mod date_sign;
 mod diff;
 mod error;
 mod frame;
+mod holders;
 mod home;
 mod import;
 mod link;
@@ -32,6 +36,7 @@ mod run_compare;
 pub(crate) mod runs;
 pub(crate) mod secrets;
 mod sign_in;
+mod sizing;
 mod statement;
 mod storage;
 mod template;
@@ -72,6 +77,10 @@ pub(crate) fn router() -> Router<Web> {
         .route("/projects/{project}/models/{model}", get(models::model))
         .route("/projects/{project}/models/{model}/versions/{version}", get(models::version))
         .route("/clusters", get(clusters::page))
+        .route("/clusters/{cluster}", get(cluster::page))
+        .route("/clusters/{cluster}/nodes", get(cluster_nodes::page))
+        .route("/clusters/{cluster}/gpus/{gpu}", get(card::page))
+        .route("/holders", get(holders::page))
         .route("/quotas", get(quotas::page))
         .route("/usage", get(usage::page))
         .route("/projects/{project}/statements/{month}", get(statement::page))
@@ -90,6 +99,7 @@ pub(crate) fn router() -> Router<Web> {
         .route("/projects/{project}/pipelines/{pipeline}", get(pipeline::show))
         .route("/projects/{project}/pipelines/{pipeline}/edit", get(pipeline_editor::show))
         .route("/projects/{project}/pipelines/{pipeline}/compare", get(pipeline_compare::show))
+        .route("/projects/{project}/pipelines/{pipeline}/tasks/{task}/sizing", get(sizing::show))
         .route("/templates", get(templates::show))
         .route("/templates/{template}", get(template::show))
 }

@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
+use cubeloom_domain::pipeline::SizingMode;
 
 use super::projects::word;
 use super::usage::MonthUsage;
@@ -48,6 +49,20 @@ impl ProjectPage {
 
     fn is_usual(&self, pool: &str) -> bool {
         self.project.places.usual.as_deref() == Some(pool)
+    }
+
+    /// What can be said of sizing, in words.
+    fn sizing_modes(&self) -> [(&'static str, &str); 3] {
+        let words = |key| self.frame.t(key);
+        [
+            ("off", words("projects.sizing-off")),
+            ("advise", words("projects.sizing-advise")),
+            ("auto", words("projects.sizing-auto")),
+        ]
+    }
+
+    fn is_sized(&self, mode: &str) -> bool {
+        SizingMode::from(self.project.sizing).as_str() == mode
     }
 
     fn is_store(&self, name: &str) -> bool {

@@ -7,7 +7,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 
-use self::bar::{Bar, written};
+use self::bar::Bar;
 use self::changes::Changed;
 use super::{Frame, carried, html};
 use crate::api::limits::view::{LimitView, LimitsView};
@@ -16,6 +16,7 @@ use crate::auth::Caller;
 use crate::error::ApiResult;
 use crate::named_limits;
 use crate::quotas::shown;
+use crate::show;
 use crate::state::Web;
 
 /// So many of those that hold a limit are named.
@@ -70,9 +71,9 @@ impl QuotasPage {
                 let has = share.capacity.unwrap_or_default();
                 Total {
                     share,
-                    held: written(&share.resource, share.held),
-                    has: written(&share.resource, has),
-                    guaranteed: written(&share.resource, share.guaranteed),
+                    held: show::amount(&share.resource, share.held),
+                    has: show::amount(&share.resource, has),
+                    guaranteed: show::amount(&share.resource, share.guaranteed),
                     percent: if has > 0.0 { (share.held / has * 100.0).clamp(0.0, 100.0) } else { 0.0 },
                 }
             })
@@ -111,18 +112,6 @@ impl QuotasPage {
     /// How many hold a limit beside those that are named.
     fn others(&self, limit: &LimitView) -> usize {
         limit.held - limit.holders.len().min(HOLDERS)
-    }
-
-    /// The word for a resource.
-    fn resource(&self, name: &str) -> String {
-        match name {
-            "cpu" => self.frame.t("quotas.cpu").to_owned(),
-            "memory" => self.frame.t("quotas.memory").to_owned(),
-            "gpus" => self.frame.t("quotas.gpus").to_owned(),
-            "pods" => self.frame.t("quotas.pods").to_owned(),
-            "runs" => self.frame.t("quotas.runs").to_owned(),
-            other => self.frame.t_with("quotas.gpus-of", [("kind", other.trim_start_matches("gpus/"))]),
-        }
     }
 
     /// Switches of a queue that are not as usual.

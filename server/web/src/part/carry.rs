@@ -60,6 +60,7 @@ fn instance(
         ended_at: Some(context.date),
         report: moved(&old.report, &folder(part, earlier, workspace)),
         note: Some(format!("taken over from run {}", earlier.record.id)),
+        cool_until: None,
     }
 }
 

@@ -5,14 +5,18 @@ mod facts;
 mod place;
 mod planner;
 
+use std::collections::BTreeSet;
+
 use cubeloom_compiler::{Document, PlanInputs, Planned, check_pipeline, parse_pipeline};
+use cubeloom_domain::clusters::LOCAL;
 use cubeloom_domain::executor::Facts;
 use cubeloom_domain::identity::Places;
 use cubeloom_domain::plan::{RunContext, RunPlan};
+use cubeloom_domain::quota::Pool;
 use cubeloom_domain::{Code, JsonMap, Problem, RunId, Severity, Timestamp};
 use tokio::sync::Semaphore;
 
-use crate::auth::secret;
+use crate::auth::{Caller, secret};
 use crate::code;
 use crate::error::{ApiError, ApiResult};
 use crate::sub_runs;
@@ -41,6 +45,16 @@ pub(crate) struct Order {
     pub above: Vec<String>,
     /// The moment that it stands for; the present one where none is given.
     pub date: Option<Timestamp>,
+    /// Where it goes, instead of where its pipeline would.
+    pub place: Option<Pool>,
+}
+
+impl Order {
+    /// A run that somebody looks at before there is one.
+    pub fn looked_at(caller: &Caller, project: String, parameters: JsonMap, code: Option<String>) -> Self {
+        let user = caller.acting();
+        Self { project, user, parameters, code, id: None, above: Vec::new(), date: None, place: None }
+    }
 }
 
 /// Plans a run of a document.
@@ -80,11 +94,29 @@ async fn planned(
     order: Order,
     misfits: Misfits,
 ) -> ApiResult<(Document, Planned, Vec<Problem>)> {
+    let chosen = order.place.is_some();
+    let found = planned_there(planner, text, order, misfits).await;
+    found.map_err(|error| if chosen && !error.problems().is_empty() { at_choice(&error) } else { error })
+}
+
+/// Mistakes about the place of a pipeline, told as mistakes about the one that was chosen for it.
+fn at_choice(error: &ApiError) -> ApiError {
+    let mut problems = error.problems().to_vec();
+    place::at_choice(&mut problems);
+    ApiError::invalid(problems)
+}
+
+async fn planned_there(
+    planner: &Planner,
+    text: String,
+    order: Order,
+    misfits: Misfits,
+) -> ApiResult<(Document, Planned, Vec<Problem>)> {
     let length = text.len();
     let mut document = parse(text).await?.map_err(ApiError::invalid)?;
     demand_no_cycle(&order.above, &document.pipeline.name)?;
     let places = places(planner, &order.project).await?;
-    let mut outside = place::bind(&mut document.pipeline, &places);
+    let mut outside = place::bind(&mut document.pipeline, &places, order.place.as_ref());
     document.locate(&mut outside);
     if !outside.is_empty() {
         return Err(ApiError::invalid(outside));
@@ -92,7 +124,8 @@ async fn planned(
     let facts = facts(planner, &order.project, &order.user, document.pipeline.cluster.as_deref()).await?;
     let context = context(planner, &order);
     let (templates, folders, above) = (planner.templates(), planner.folders.clone(), order.above);
-    let (document, planned, misfits) = compile(length, move || {
+    let chosen = order.place;
+    let (document, mut planned, misfits) = compile(length, move || {
         let inputs =
             PlanInputs { context, parameters: order.parameters, templates: &templates, facts: &facts };
         let (planned, misfits) = match cubeloom_compiler::plan(&document, &inputs) {
@@ -109,6 +142,7 @@ async fn planned(
     })
     .await?
     .map_err(ApiError::invalid)?;
+    planned.plan.place = chosen;
     let mut wrong = sub_runs::wrong_calls(planner, &planned.plan, &above).await?;
     document.locate(&mut wrong);
     if wrong.is_empty() { Ok((document, planned, misfits)) } else { Err(ApiError::invalid(wrong)) }
@@ -149,7 +183,7 @@ pub(crate) async fn check(
     let places = places(planner, project).await?;
     let (cluster, outside, text) = compile(length, move || {
         let Ok(mut document) = parse_pipeline(&text) else { return (None, Vec::new(), text) };
-        let mut outside = place::bind(&mut document.pipeline, &places);
+        let mut outside = place::bind(&mut document.pipeline, &places, None);
         document.locate(&mut outside);
         (document.pipeline.cluster, outside, text)
     })
@@ -159,6 +193,31 @@ pub(crate) async fn check(
     let (document, mut problems) = compile(length, move || check_pipeline(&text, &templates, &facts)).await?;
     problems.extend(outside);
     Ok((document, problems))
+}
+
+/// Where a document goes by itself, and every place where its project's jobs may go: each cluster, its node groups, and
+/// what else the project is bound to.
+///
+/// # Errors
+/// Mistakes in the document's form; what the server lacks.
+pub(crate) async fn choices(planner: &Planner, project: &str, text: String) -> ApiResult<(Pool, Vec<Pool>)> {
+    let mut document = parse(text).await?.map_err(ApiError::invalid)?;
+    let places = places(planner, project).await?;
+    // What is outside is told where it is planned.
+    place::bind(&mut document.pipeline, &places, None);
+    let mut found: BTreeSet<Pool> = places.allowed.iter().cloned().collect();
+    let clusters = planner.clusters.all();
+    let usual = clusters.iter().map(|(name, _)| name).find(|name| *name == LOCAL);
+    let usual = usual.or_else(|| clusters.first().map(|(name, _)| name)).cloned().unwrap_or_default();
+    for (_, executor) in clusters {
+        let facts =
+            tokio::task::spawn_blocking(move || executor.facts()).await.map_err(ApiError::internal)?;
+        let groups = facts.node_groups.iter().cloned().map(Some);
+        let pools =
+            groups.chain([None]).map(|node_group| Pool { cluster: facts.cluster.clone(), node_group });
+        found.extend(pools.filter(|pool| places.allow(pool)));
+    }
+    Ok((place::of(document.pipeline, &usual), found.into_iter().collect()))
 }
 
 /// Where the project's jobs may go; anywhere, when there is no such project.

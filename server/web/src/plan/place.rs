@@ -6,11 +6,13 @@ use cubeloom_domain::pipeline::{Pipeline, Placement};
 use cubeloom_domain::quota::Pool;
 use cubeloom_domain::{Code, Problem};
 
-/// Gives a pipeline its project's place where it names none. Every place outside of what the project is bound to is a
-/// mistake.
-pub(super) fn bind(pipeline: &mut Pipeline, places: &Places) -> Vec<Problem> {
-    if let Some(usual) = places.usual() {
-        give(pipeline, usual, places);
+/// Gives a pipeline the place that was chosen, or, where it names none, its project's. Every place outside of what the
+/// project is bound to is a mistake.
+pub(super) fn bind(pipeline: &mut Pipeline, places: &Places, chosen: Option<&Pool>) -> Vec<Problem> {
+    match (chosen, places.usual()) {
+        (Some(chosen), _) => put(pipeline, chosen),
+        (None, Some(usual)) => give(pipeline, usual, places),
+        (None, None) => {}
     }
     if places.allowed.is_empty() {
         return Vec::new();
@@ -39,6 +41,32 @@ pub(super) fn bind(pipeline: &mut Pipeline, places: &Places) -> Vec<Problem> {
         }
     }
     found
+}
+
+/// Where a pipeline goes itself: to a node group, or anywhere on its cluster; on this one, where it names none.
+pub(super) fn of(pipeline: Pipeline, usual: &str) -> Pool {
+    let node_group = pipeline.placement.and_then(|place| place.node_group);
+    Pool { cluster: pipeline.cluster.unwrap_or_else(|| usual.to_owned()), node_group }
+}
+
+/// A chosen place is the one of all that does not name its own: of tasks with a node group of theirs.
+fn put(pipeline: &mut Pipeline, chosen: &Pool) {
+    pipeline.cluster = Some(chosen.cluster.clone());
+    if chosen.node_group.is_some() || pipeline.placement.is_some() {
+        let placement = pipeline.placement.get_or_insert_with(Placement::default);
+        placement.node_group.clone_from(&chosen.node_group);
+    }
+}
+
+/// Mistakes about the place of a pipeline are about the one that was chosen for it.
+pub(super) fn at_choice(problems: &mut [Problem]) {
+    for problem in problems {
+        let is_of_place = matches!(problem.path.as_str(), "/cluster" | "/placement/node_group");
+        if is_of_place && problem.code == Code::UnknownPlace {
+            "/place".clone_into(&mut problem.path);
+            (problem.line, problem.column) = (None, None);
+        }
+    }
 }
 
 /// The project's place for what the pipeline leaves open.

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use cubeloom_domain::quota::change::QueueChange;
 use cubeloom_domain::quota::{Amounts, Pool, Queue, QueueRecord, Quota, Resource};
 use serde_json::Value;
 
-use crate::api::quotas::view::{QueueBody, QuotaBody};
+use crate::api::quotas::view::{EditBody, QueueBody, QuotaBody};
 use crate::check::Found;
+
+/// The longest name of a group.
+pub(crate) const NAME: usize = 63;
 
 /// The record that a body asks for; mistakes go to `found`, under `prefix`.
 pub(crate) fn record(queue: Queue, body: QueueBody, prefix: &str, found: &mut Found) -> QueueRecord {
@@ -21,6 +25,28 @@ pub(crate) fn record(queue: Queue, body: QueueBody, prefix: &str, found: &mut Fo
         }
     }
     QueueRecord { queue, parent: body.parent.filter(|name| !name.is_empty()), quotas, revision: 0 }
+}
+
+/// The changes that edits ask for, each of another queue; mistakes go to `found`.
+pub(crate) fn changes(edits: Vec<EditBody>, found: &mut Found) -> Vec<QueueChange> {
+    let mut changes: Vec<QueueChange> = Vec::new();
+    for (at, edit) in edits.into_iter().enumerate() {
+        let (place, queue, expected) = (format!("/edits/{at}"), edit.queue(), edit.revision);
+        let field = format!("{place}/name");
+        if changes.iter().any(|change| change.queue == queue) {
+            found.wrong(&field, "it is edited already: say all of it in one edit");
+        }
+        if let Queue::Group(name) = &queue {
+            found.name(&field, name, NAME);
+        }
+        changes.push(if edit.delete {
+            QueueChange::take_away(queue, expected)
+        } else {
+            let body = QueueBody { parent: edit.parent, quotas: edit.quotas, below_use: false };
+            QueueChange::put(record(queue, body, &place, found), expected)
+        });
+    }
+    changes
 }
 
 fn quota(said: QuotaBody, place: &str, found: &mut Found) -> Quota {

@@ -14,7 +14,7 @@ use cubeloom_domain::state::InstanceState;
 use cubeloom_store::{Holding, Waiting};
 
 use crate::clusters;
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::state::Web;
 
 pub(crate) use show::shown;
@@ -54,6 +54,21 @@ impl Present {
     pub fn queue(&self, queue: &Queue) -> Option<&QueueRecord> {
         self.queues.iter().find(|one| one.queue == *queue)
     }
+}
+
+/// What is said of a queue.
+///
+/// # Errors
+/// That there is no such group or project; when the database does not answer.
+pub(crate) async fn said_of(web: &Web, queue: &Queue) -> ApiResult<QueueRecord> {
+    let found = web.store().queues().await?.into_iter().find(|one| one.queue == *queue);
+    found.ok_or_else(|| {
+        let what = match queue {
+            Queue::Group(_) => "group",
+            Queue::Project(_) => "project",
+        };
+        ApiError::not_found(what, queue.name())
+    })
 }
 
 /// The pools of all clusters.

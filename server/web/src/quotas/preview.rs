@@ -1,75 +1,123 @@
-//! What edits would do, without making them.
+//! What edits would do, without making them: the engine's desks are asked, by copies of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use cubeloom_domain::Problem;
-use cubeloom_domain::quota::check::{Edit, Fault, faults};
-use cubeloom_domain::quota::effect::{Scene, effect};
+use cubeloom_admission::{Desk, Requeued};
+use cubeloom_domain::AttemptKey;
+use cubeloom_domain::quota::change::changed;
 use cubeloom_domain::quota::held::Job;
 use cubeloom_domain::quota::{Queue, QueueRecord};
+use tokio::sync::Semaphore;
 
 use super::{Present, body, edit, waiting};
-use crate::api::quotas::view::{Affected, EditBody, JobView, PreviewView, QueueBody};
+use crate::api::quotas::view::{Affected, EditBody, JobView, PreviewView};
+use crate::auth::{Caller, projects_of};
 use crate::check::Found;
-use crate::error::{ApiResult, ProblemView};
+use crate::error::{ApiError, ApiResult, ProblemView};
+use crate::forecast;
 use crate::state::Web;
 use crate::texts::Lang;
 
 /// So many jobs are told one by one.
 const TOLD: usize = 100;
+/// One preview is played at a time: dialogs ask for one after each pause in what is typed.
+static TURN: Semaphore = Semaphore::const_new(1);
 
 /// What these edits together would do now.
 ///
 /// # Errors
 /// Every mistake in what was sent, or what the server lacks.
-pub(crate) async fn preview(web: &Web, lang: Lang, edits: Vec<EditBody>) -> ApiResult<PreviewView> {
+pub(crate) async fn preview(
+    web: &Web,
+    caller: &Caller,
+    lang: Lang,
+    edits: Vec<EditBody>,
+) -> ApiResult<PreviewView> {
     let mut found = Found::default();
+    let projects = projects_of(web, caller).await?;
+    let sees = |project: &String| projects.as_ref().is_none_or(|seen| seen.contains(project));
     let present = Present::of(web).await?;
-    let mut after = present.queues.clone();
-    let mut queues = Vec::new();
-    for (at, said) in edits.into_iter().enumerate() {
-        let queue = said.queue();
-        queues.push(queue.clone());
-        let is_there = present.queue(&queue).is_some();
-        if matches!(queue, Queue::Project(_)) && !is_there {
-            found.wrong(&format!("/edits/{at}/name"), format!("there is no project `{}`", queue.name()));
+    let changes = body::changes(edits, &mut found);
+    for (at, change) in changes.iter().enumerate() {
+        if projects.is_some() {
+            if !matches!(&change.queue, Queue::Project(name) if sees(name)) {
+                found.wrong(
+                    &format!("/edits/{at}/name"),
+                    "only administrators may try this: it is no project of yours",
+                );
+                continue;
+            }
+            // What is wrong with another group would tell of it.
+            let is_in = |record: Option<&QueueRecord>| record.and_then(|record| record.parent.clone());
+            if is_in(change.to.as_ref()) != is_in(present.queue(&change.queue)) {
+                found.wrong(&format!("/edits/{at}/parent"), "only administrators may try another group");
+            }
         }
-        after.retain(|one| one.queue != queue);
-        if !said.delete {
-            let body = QueueBody { parent: said.parent, quotas: said.quotas, below_use: false };
-            after.push(body::record(queue, body, &format!("/edits/{at}"), &mut found));
-        } else if matches!(queue, Queue::Project(_)) && is_there {
-            let nothing = QueueRecord { queue, parent: None, quotas: [].into(), revision: 0 };
-            after.push(nothing);
+        if let (Queue::Project(name), None) = (&change.queue, present.queue(&change.queue)) {
+            found.wrong(&format!("/edits/{at}/name"), format!("there is no project `{name}`"));
         }
     }
     found.refuse()?;
-    let problems = problems(&present, &after, &queues, lang);
+    let after = changed(&present.queues, &changes);
+    let faults = edit::at_edits(edit::faults_of(&present, &changes, &present.queues, &after));
+    let problems = faults.into_iter().map(|fault| ProblemView::told(&edit::problem(fault), lang));
+    let problems = problems.collect();
+    let (effect, unknown) = requeued(web, &present.queues, after).await?;
     let waiting = waiting(web).await?;
-    let scene = Scene { rooms: &present.rooms, running: &present.running, waiting: &waiting };
-    let effect = effect(scene, &present.queues, &after);
+    let jobs = Jobs::of(present.running.iter().chain(&waiting).filter(|job| sees(&job.project)));
     Ok(PreviewView {
         problems,
-        over: affected(&present.running, &effect.over),
-        give_back: affected(&present.running, &effect.give_back),
-        start: affected(&waiting, &effect.start),
-        wait: affected(&waiting, &effect.wait),
+        over: jobs.affected(&effect.over),
+        give_back: jobs.affected(&effect.give_back),
+        start: jobs.affected(&effect.start),
+        wait: jobs.affected(&effect.wait),
+        unknown,
     })
 }
 
-/// What is wrong with the tree after all edits, at each of them.
-fn problems(present: &Present, after: &[QueueRecord], queues: &[Queue], lang: Lang) -> Vec<ProblemView> {
-    let of = |(at, queue): (usize, &Queue)| -> Vec<Problem> {
-        let (rooms, jobs) = (&present.rooms, &present.running);
-        let found = faults(&Edit { before: &present.queues, after, queue, rooms, jobs });
-        let placed = |fault: Fault| Fault { field: format!("/edits/{at}{}", fault.field), ..fault };
-        found.into_iter().map(placed).map(edit::problem).collect()
+/// What the desks of all clusters say together, and the clusters whose desk cannot be asked.
+async fn requeued(
+    web: &Web,
+    before: &[QueueRecord],
+    after: Vec<QueueRecord>,
+) -> ApiResult<(Requeued, Vec<String>)> {
+    let (mut desks, mut unknown) = (Vec::new(), Vec::new());
+    for (name, _) in web.clusters().all() {
+        match forecast::desk(web, &name).await {
+            Some(desk) => desks.push(desk),
+            None => unknown.push(name),
+        }
+    }
+    let (before, after, now) = (Arc::new(before.to_vec()), Arc::new(after), web.now());
+    let _turn = TURN.acquire().await.map_err(ApiError::internal)?;
+    let work = move || {
+        let mut all = Requeued::default();
+        for found in desks.iter().map(|desk: &Arc<Desk>| desk.requeued(&before, &after, now)) {
+            all.over.extend(found.over);
+            all.give_back.extend(found.give_back);
+            all.start.extend(found.start);
+            all.wait.extend(found.wait);
+        }
+        all
     };
-    let found = queues.iter().enumerate().flat_map(of);
-    found.map(|problem| ProblemView::told(&problem, lang)).collect()
+    Ok((tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)?, unknown))
 }
 
-fn affected(jobs: &[Job], which: &BTreeSet<usize>) -> Affected {
-    let told = which.iter().take(TOLD).filter_map(|at| jobs.get(*at)).map(JobView::from);
-    Affected { count: which.len(), jobs: told.collect() }
+/// Jobs, to be found by the keys that desks know them by.
+struct Jobs<'j>(BTreeMap<(String, String, u32), &'j Job>);
+
+impl<'j> Jobs<'j> {
+    fn of(jobs: impl Iterator<Item = &'j Job>) -> Self {
+        Self(jobs.map(|job| ((job.run.to_string(), job.task.clone(), job.instance), job)).collect())
+    }
+
+    fn affected(&self, keys: &BTreeSet<String>) -> Affected {
+        let job = |key: &String| {
+            let key: AttemptKey = key.parse().ok()?;
+            self.0.get(&(key.run.to_string(), key.task, key.instance))
+        };
+        let told = keys.iter().filter_map(job).take(TOLD).map(|job| JobView::from(*job));
+        Affected { count: keys.len(), jobs: told.collect() }
+    }
 }

@@ -5,19 +5,21 @@ use std::sync::Arc;
 use cubeloom_domain::executor::Executor;
 use cubeloom_domain::outcome::{Failure, Outcome};
 use cubeloom_domain::plan::{PlannedRole, PlannedTask, RunPlan};
-use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
-use cubeloom_domain::state::{AttemptState, InstanceState, ReusedFrom};
+use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord, Stretch};
+use cubeloom_domain::state::{AttemptState, InstanceState, ReusedFrom, WaitReason};
 use cubeloom_domain::usage::UsageSummary;
-use cubeloom_domain::waiting::StartEstimate;
 use cubeloom_domain::{Timestamp, lowered::Bindings};
 use serde_json::Value;
 
 use super::notes::Note;
 use crate::api::runs::view::{ParentView, RunView, TaskCounts};
+use crate::api::tasks::hang::HangView;
 use crate::api::tasks::view::{
-    AttemptView, FailureView, GpuView, HistoryView, InstanceView, NoticeView, ProgressView, ReusedView,
-    RoleView, UsageView, WaitView, WorkerView,
+    AttemptView, EarlierView, FailureView, GpuView, HistoryView, InstanceView, NoticeView, ProgressView,
+    ReusedView, RoleView, UsageView, WaitView, WorkerView,
 };
+use crate::api::tasks::why::{Reader, WhyView};
+use crate::forecast::JobStart;
 use crate::state::Web;
 use crate::time::{Time, maybe, seconds};
 
@@ -37,6 +39,7 @@ pub(crate) fn run(run: &RunRecord, tasks: TaskCounts) -> RunView {
         duration_seconds: seconds(run.started_at, run.ended_at),
         queued_seconds: seconds(Some(run.created_at), run.started_at),
         tasks,
+        effective: None,
         message: run.message.clone(),
         parameters: run.parameters.clone(),
         parent: run.parent.as_ref().map(|parent| ParentView {
@@ -106,17 +109,17 @@ pub(crate) fn failure(failure: &Failure, instance: Option<u32>, attempt: Option<
     }
 }
 
-/// Why an instance waits, when it does, and when it may start, where that is known.
-pub(crate) fn wait(state: &InstanceState, start: Option<StartEstimate>) -> Option<WaitView> {
+/// Why an instance waits, when it does, and when it may start, as far as that is known.
+pub(crate) fn wait(state: &InstanceState, known: Option<&JobStart>, reader: Reader<'_>) -> Option<WaitView> {
     let InstanceState::Waiting { reason, .. } = state else { return None };
-    let rule = reason
-        .as_ref()
-        .and_then(|reason| serde_json::to_value(reason).ok()?["rule"].as_str().map(Into::into));
+    // The engine notes the reasons of those only that are next: of others the queue is asked.
+    let reason = reason.as_ref().or_else(|| known?.reason.as_ref());
     Some(WaitView {
-        rule: rule.unwrap_or_else(|| "unknown".into()),
-        message: reason.as_ref().map(|reason| reason.message().to_owned()).unwrap_or_default(),
+        rule: reason.map_or("unknown", WaitReason::rule).into(),
+        message: reason.map(|reason| reason.message().to_owned()).unwrap_or_default(),
         approvers: state.question().map(|question| question.approvers.clone()).unwrap_or_default(),
-        start: start.map(Into::into),
+        why: reason.and_then(WaitReason::explanation).map(|why| WhyView::new(why, reader)),
+        start: known.and_then(|known| known.start).map(Into::into),
     })
 }
 
@@ -167,7 +170,7 @@ pub(crate) fn instance(
     last: Option<&AttemptRecord>,
     item: Value,
     note: &Note,
-    start: Option<StartEstimate>,
+    wait: Option<WaitView>,
 ) -> InstanceView {
     // An attempt of before the instance was run again says nothing about it now.
     let last = last.filter(|attempt| attempt.created_at >= record.ready_at);
@@ -176,7 +179,7 @@ pub(crate) fn instance(
         instance: record.instance,
         item,
         state: record.state.as_str().into(),
-        wait: wait(&record.state, start),
+        wait,
         preparing: note.preparing.clone(),
         progress: progress(note),
         attempt: record.attempt,
@@ -234,17 +237,25 @@ pub(crate) fn attempt(record: &AttemptRecord, task: &PlannedTask) -> AttemptView
         memory: record.amount.memory.0,
         gpus: record.amount.gpus,
         workers: workers(record, task),
+        earlier: record.earlier.iter().map(earlier).collect(),
+        sizing: record.sizing.as_ref().and_then(|sizing| sizing.sentence()),
         // What a run of another pipeline used, its own tasks say.
         usage: (!record.state.is_live() && run.is_none()).then(|| usage(&record.usage)),
         failure: failed,
+        hang: record.hang.as_deref().map(HangView::whole),
         run,
     }
 }
 
-/// The workers of an attempt; of an elastic role there may be fewer than planned, or more than there were.
+fn earlier(stretch: &Stretch) -> EarlierView {
+    EarlierView { workers: stretch.workers, until: Time(stretch.until) }
+}
+
+/// The workers that an attempt has or had; of an elastic role there may be fewer than planned.
 fn workers(record: &AttemptRecord, task: &PlannedTask) -> Vec<WorkerView> {
     let planned: u32 = task.roles.iter().map(|role| role.replicas).sum();
-    let less = planned.saturating_sub(record.workers);
+    let most = record.earlier.iter().map(|stretch| stretch.workers).fold(record.workers, u32::max);
+    let less = planned.saturating_sub(most);
     let last = task.roles.len().saturating_sub(1);
     let names = task.roles.iter().enumerate().flat_map(|(at, role)| {
         let count = if at == last { role.replicas.saturating_sub(less) } else { role.replicas };
@@ -264,6 +275,7 @@ fn workers(record: &AttemptRecord, task: &PlannedTask) -> Vec<WorkerView> {
                 rank,
                 address: binding.filter(|_| live).map(|bound| format!("{}:{}", bound.address, bound.port)),
                 gpus: binding.map(|bound| bound.gpus.clone()).unwrap_or_default(),
+                given_back: rank >= record.workers,
             }
         })
         .collect()

@@ -44,7 +44,11 @@ impl Material {
         let item = self.items.get(key.instance as usize).filter(|_| planned.for_each.is_some());
         let fixed: u32 = planned.roles.iter().rev().skip(1).map(|role| role.replicas).sum();
         let elastic = planned.elastic.map(|_| attempt.workers.saturating_sub(fixed));
-        job(&self.plan, self.task, key.instance, item, key.n, elastic, &self.outputs)
+        let job = job(&self.plan, self.task, key.instance, item, key.n, elastic, &self.outputs)?;
+        Ok(match &attempt.sizing {
+            Some(sizing) => job.sized(sizing),
+            None => job,
+        })
     }
 }
 

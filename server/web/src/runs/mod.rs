@@ -1,10 +1,13 @@
 //! Runs: how they are read for lists and pages, how they are started, and what people want of them.
 
+pub(crate) mod advice;
 mod counts;
 pub(crate) mod describe;
 pub(crate) mod difference;
+pub(crate) mod effective;
 pub(crate) mod items;
 pub(crate) mod job;
+mod lines;
 pub(crate) mod listed;
 mod notes;
 mod plans;
@@ -16,6 +19,8 @@ pub(crate) mod secrets;
 pub(crate) mod series;
 pub(crate) mod start;
 mod task;
+pub(crate) mod usage;
+mod waits;
 pub(crate) mod wish;
 
 use counts::Counts;

@@ -6,21 +6,22 @@ use std::sync::Arc;
 
 use cubeloom_domain::plan::RunPlan;
 use cubeloom_domain::record::{AttemptRecord, InstanceRecord, RunRecord};
-use cubeloom_domain::waiting::StartEstimate;
 use cubeloom_domain::{RunId, TaskIx};
 use cubeloom_store::TaskFigures;
 
 use super::counts::{self, States, by_task};
 use super::describe;
 use super::task::{self, Material};
+use super::waits::Waits;
 use crate::api::runs::view::{RunView, TaskCounts};
 use crate::api::tasks::view::TaskView;
+use crate::auth::{Caller, projects_of};
 use crate::error::{ApiError, ApiResult};
 use crate::forecast::RunStarts;
 use crate::state::Web;
 
 /// Runs with no more instances than this are read whole.
-const WHOLE: u64 = 2_000;
+pub(super) const WHOLE: u64 = 2_000;
 /// Tasks with no more instances than this are shown from their records, others from figures.
 const FEW: u64 = 500;
 
@@ -33,6 +34,8 @@ pub(crate) struct Reader<'w> {
     pub(crate) plan: Arc<RunPlan>,
     counts: BTreeMap<u32, States>,
     starts: Arc<RunStarts>,
+    /// The projects that the reader sees; `None` for all.
+    seen: Option<Vec<String>>,
 }
 
 /// A run as it is now.
@@ -56,21 +59,27 @@ impl<'w> Reader<'w> {
         let record = record(web, run).await?;
         let plan = plan(web, run).await?;
         let counts = by_task(&web.store().task_counts(run).await?);
-        Ok(Self { web, record, plan, counts, starts: Arc::default() })
+        // Who sees a run sees its project.
+        let seen = Some(vec![record.project.clone()]);
+        Ok(Self { web, record, plan, counts, starts: Arc::default(), seen })
     }
 
-    /// The same, with when that may start that waits: for those who are told, not for those who look whether something has
-    /// changed.
-    pub(crate) async fn with_starts(mut self) -> Self {
+    /// The same, with when that may start that waits, and with those whom it waits for, as far as a person sees them: for
+    /// those who are told, not for those who look whether something has changed.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub(crate) async fn with_starts(mut self, caller: &Caller) -> ApiResult<Self> {
         if self.counts.values().any(|states| states.contains_key("waiting")) {
             self.starts = self.web.starts().of_run(self.web, &self.record.id, &self.plan.cluster).await;
+            self.seen = projects_of(self.web, caller).await?;
         }
-        self
+        Ok(self)
     }
 
-    /// When an instance of a task may start, as far as [`Self::with_starts`] knows.
-    pub(crate) fn start(&self, task: &str, instance: u32) -> Option<StartEstimate> {
-        self.starts.of(task, instance)
+    /// What the reader is told of what waits.
+    pub(crate) fn waits(&self) -> Waits<'_> {
+        Waits { starts: &self.starts, seen: self.seen.as_deref(), run: &self.record.id }
     }
 
     /// The run.
@@ -96,6 +105,11 @@ impl<'w> Reader<'w> {
         self.counts.get(&index).map_or(0, |states| states.values().sum())
     }
 
+    /// How many instances of all tasks are stored.
+    pub(crate) fn all_instances(&self) -> u64 {
+        self.counts.values().flat_map(BTreeMap::values).sum()
+    }
+
     /// The stored instances of a task, by state.
     pub(crate) fn counts(&self, index: u32) -> TaskCounts {
         let states = self.counts.get(&index).into_iter().flatten();
@@ -111,8 +125,7 @@ impl<'w> Reader<'w> {
 
     /// The tasks at these positions.
     pub(crate) async fn tasks(&self, range: Range<u32>) -> ApiResult<Vec<TaskView>> {
-        let all: u64 = self.counts.values().flat_map(BTreeMap::values).sum();
-        if all > WHOLE || range.len() <= 3 {
+        if self.all_instances() > WHOLE || range.len() <= 3 {
             let mut tasks = Vec::with_capacity(range.len());
             for index in range {
                 tasks.push(self.task(index).await?);
@@ -168,7 +181,7 @@ impl<'w> Reader<'w> {
             attempts,
             figures,
             notes: &self.web.runs().notes,
-            starts: &self.starts,
+            waits: self.waits(),
         }
         .view()
     }

@@ -82,7 +82,7 @@ fn series(name: String, task: String, instance: u32, mut points: Vec<[f64; 2]>) 
 }
 
 /// At most `most` points: of each stretch the smallest and the largest, so that no peak is lost.
-fn thin(points: &[[f64; 2]], most: usize) -> Vec<[f64; 2]> {
+pub(crate) fn thin(points: &[[f64; 2]], most: usize) -> Vec<[f64; 2]> {
     if points.len() <= most {
         return points.to_vec();
     }

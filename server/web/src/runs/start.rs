@@ -3,6 +3,7 @@
 use cubeloom_compiler::{Document, Planned};
 use cubeloom_domain::identity::AuditEntry;
 use cubeloom_domain::plan::RunPlan;
+use cubeloom_domain::quota::Pool;
 use cubeloom_domain::record::{RunRecord, TakenOver};
 use cubeloom_domain::schedule::Cause;
 use cubeloom_domain::state::RunState;
@@ -32,6 +33,8 @@ pub(crate) struct Wanted {
     pub parameters: JsonMap,
     /// Which tasks, when not all.
     pub part: Option<WantedPart>,
+    /// Where it goes, instead of where its pipeline would.
+    pub place: Option<Pool>,
     /// Which task wants it, when not a person.
     pub origin: Option<Origin>,
     /// Why there is one, and which moment it stands for.
@@ -123,14 +126,15 @@ struct Ready {
 }
 
 async fn prepare(planner: &Planner, wanted: Wanted, mut entry: AuditEntry) -> ApiResult<Ready> {
-    let Wanted { project, user, acting, source, parameters, part, origin, cause } = wanted;
+    let Wanted { project, user, acting, source, parameters, part, place, origin, cause } = wanted;
     let (text, code, version) = read(planner, &project, source).await?;
     let (id, parent, above) = match origin {
         Some(Origin { id, attempt, above }) => (Some(id), Some(attempt), above),
         None => (None, None, Vec::new()),
     };
     let (date, given) = (cause.date, parameters.clone());
-    let order = Order { project: project.clone(), user: acting, parameters: given, code, id, above, date };
+    let order =
+        Order { project: project.clone(), user: acting, parameters: given, code, id, above, date, place };
     let (document, planned) = plan::plan(planner, text, order).await?;
     let begun = begin(planner, planned, part.as_ref(), &document).await?;
     let Begun { plan, taken, warnings, message } = begun;
@@ -156,6 +160,9 @@ async fn prepare(planner: &Planner, wanted: Wanted, mut entry: AuditEntry) -> Ap
     let (pipeline, parameters) = (&record.pipeline, &record.parameters);
     entry.after =
         Some(json!({"pipeline": pipeline, "version": version, "parameters": parameters, "part": plan.part}));
+    if let (Some(place), Some(after)) = (&plan.place, &mut entry.after) {
+        after["place"] = json!(place.to_string());
+    }
     Ok(Ready { record, plan, taken, warnings, entry })
 }
 

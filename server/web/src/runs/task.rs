@@ -10,9 +10,10 @@ use cubeloom_store::TaskFigures;
 use super::counts::{States, unbegun};
 use super::describe;
 use super::notes::Notes;
+use super::waits::Waits;
 use crate::api::runs::view::TaskCounts;
+use crate::api::tasks::hang::HangView;
 use crate::api::tasks::view::{ProgressView, TaskView};
-use crate::forecast::RunStarts;
 use crate::time::{maybe, seconds};
 
 /// States of instances that have not ended, the one that matters most first.
@@ -47,7 +48,7 @@ pub(super) struct Material<'r> {
     pub(super) attempts: &'r [AttemptRecord],
     pub(super) figures: TaskFigures,
     pub(super) notes: &'r Notes,
-    pub(super) starts: &'r RunStarts,
+    pub(super) waits: Waits<'r>,
 }
 
 /// The figures of a task whose records were read.
@@ -85,7 +86,7 @@ impl Material<'_> {
             framework: self.plan.template_of(planned).framework.clone(),
             needs: planned.needs.iter().map(name).collect(),
             state: self.state(planned).into(),
-            wait: one.and_then(|one| describe::wait(&one.state, self.starts.of(&planned.name, one.instance))),
+            wait: one.and_then(|one| self.waits.of(&planned.name, one)),
             preparing: note.preparing.clone(),
             progress: if plain { describe::progress(&note) } else { self.ended_of_all() },
             for_each: !plain,
@@ -99,6 +100,8 @@ impl Material<'_> {
             next_try_at: maybe(one.and_then(|one| describe::next_try(&one.state))),
             roles: planned.roles.iter().map(describe::role).collect(),
             usage: (usage != UsageSummary::default()).then(|| describe::usage(&usage)),
+            hang: self.hang(),
+            effective: None,
             failure: self.failure(last),
             outputs: alone.map(|one| one.report.outputs.clone()).unwrap_or_default(),
             reused: alone.and_then(|one| describe::reused(&one.state)),
@@ -129,6 +132,13 @@ impl Material<'_> {
         let mine =
             |attempt: &&AttemptRecord| (attempt.key.instance, attempt.key.n) == (of.instance, of.attempt);
         self.attempts.iter().find(mine)
+    }
+
+    /// That the attempt at one of its instances hangs.
+    fn hang(&self) -> Option<HangView> {
+        let live = self.attempts.iter().filter(|attempt| attempt.state.is_live());
+        let mut hangs = live.filter_map(|attempt| attempt.hang.as_deref()).filter(|hang| hang.is_present());
+        hangs.next().map(HangView::brief)
     }
 
     /// Why an instance failed, or is tried again.

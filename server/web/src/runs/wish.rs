@@ -67,7 +67,8 @@ pub(crate) async fn rerun(web: &Web, caller: &Caller, run: &RunRecord, from: Vec
     settle(web, std::slice::from_ref(&run.id)).await
 }
 
-/// Starts a new run of the same version, or of the same part of it, with the same parameters.
+/// Starts a new run of the same version, or of the same part of it, with the same parameters, in the same place where one
+/// was chosen.
 pub(crate) async fn again(web: &Web, caller: &Caller, run: &RunRecord) -> ApiResult<Started> {
     if run.version.is_none() {
         let message = format!("run {} was started from a document that is not stored: post it again", run.id);
@@ -81,6 +82,7 @@ pub(crate) async fn again(web: &Web, caller: &Caller, run: &RunRecord) -> ApiRes
         acting: caller.acting(),
         source: Source::Stored { pipeline: run.pipeline.clone(), version: run.version },
         parameters: run.parameters.clone(),
+        place: plan.place.clone(),
         part: part.map(|part| WantedPart { choice: part.choice.clone(), of: part.of.clone() }),
         origin: None,
         // The same is done anew for the same moment.

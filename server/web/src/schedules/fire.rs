@@ -204,6 +204,7 @@ fn wanted(state: &ScheduleState, firing: &Firing, user: &User, by: Option<&Calle
         source: Source::Stored { pipeline: firing.of.pipeline.clone(), version: None },
         parameters: JsonMap::new(),
         part: None,
+        place: None,
         origin: None,
         cause: Cause { trigger, date: Some(date), late_at },
     }

@@ -76,6 +76,7 @@ async fn wrong(
             code,
             id: None,
             above,
+            place: None,
             date: Some(context.date),
         };
         // It may run others in its turn.

@@ -87,6 +87,7 @@ async fn start(
         source: source(planner, call, job.code.as_deref())?,
         parameters: call.parameters.clone(),
         part: None,
+        place: None,
         origin: Some(Origin {
             id: id.clone(),
             attempt: job.key.clone(),

@@ -38,7 +38,7 @@ pub(super) async fn of(store: &Store, run: &RunRecord, stopped: bool) -> Result<
     };
     let ended_at = run.ended_at.unwrap_or(run.created_at);
     let started_at = Some(run.created_at);
-    Ok(Ended { outcome, started_at, ended_at, report, usage: UsageSummary::default() })
+    Ok(Ended { outcome, started_at, ended_at, report, usage: UsageSummary::default(), roles: Vec::new() })
 }
 
 /// What the tasks of a run reported, by task; those that reported nothing are left out. `None` when it is too long.

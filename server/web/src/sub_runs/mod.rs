@@ -90,7 +90,7 @@ impl SubRuns {
     fn report_end(&self, key: &AttemptKey, outcome: Outcome) {
         let (report, usage) = Default::default();
         let ended_at = self.planner.now();
-        let ended = Ended { outcome, started_at: None, ended_at, report, usage };
+        let ended = Ended { outcome, started_at: None, ended_at, report, usage, roles: Vec::new() };
         self.report(key, Event::Ended(Box::new(ended)));
     }
 

@@ -67,6 +67,7 @@ pub fn change_everything(server: &Server) -> Log {
     change_secrets(&ada, &log);
     change_pipelines(&ada, &log);
     change_schedules(&ada, &log);
+    change_sizing(&ada, &log);
     change_alerts(&ada, &log);
     change_models(&ada, &log);
     change_runs(&ada, &log);
@@ -180,6 +181,12 @@ fn change_schedules(ada: &Client, log: &Log) {
     let backfill = id(&log.note(ada.post(&format!("{dated}/backfills"), &range).expect(201)).json());
     let cancel = format!("{dated}/backfills/{backfill}/cancel");
     log.note(ada.post(&cancel, &json!({"runs": true})).expect(200));
+}
+
+fn change_sizing(ada: &Client, log: &Log) {
+    let task = "/projects/default/pipelines/dated/tasks/say/sizing";
+    log.note(ada.post(&format!("{task}/revert"), &json!({})).expect(200));
+    log.note(ada.post(&format!("{task}/resume"), &json!({})).expect(200));
 }
 
 fn change_alerts(ada: &Client, log: &Log) {
@@ -331,12 +338,16 @@ fn change_the_server(ada: &Client, log: &Log) {
     log.note(ada.post("/clusters", &far).expect(201));
     let change = json!({"access": "kubeconfig", "namespace": "jobs-{project}"});
     log.note(ada.put("/clusters/far", "*", &change).expect(200));
+    log.note(ada.put("/clusters/far/aside/gpu-3", "", &json!({"note": "its fan"})).expect(201));
+    log.note(ada.delete("/clusters/far/aside/gpu-3", "").expect(204));
     log.note(ada.delete("/clusters/far", "*").expect(204));
     let limit = json!({"quotas": {"local": {"limit": {"runs": 9}}}});
     for queue in ["/quotas/groups/seeing", "/projects/vision/quota"] {
         log.note(ada.put(queue, "*", &limit).expect(200));
         log.note(ada.delete(queue, "*").expect(204));
     }
+    let edit = json!({"kind": "group", "name": "hearing", "revision": 0});
+    log.note(ada.post("/quotas/changes", &json!({"edits": [edit]})).expect(200));
     log.note(ada.put("/limits/hdfs-prod", "*", &json!({"at_once": 9})).expect(200));
     log.note(ada.delete("/limits/hdfs-prod", "*").expect(204));
     log.note(ada.put("/projects/vision/places", "*", &json!({"allowed": ["local"]})).expect(200));

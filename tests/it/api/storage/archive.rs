@@ -14,7 +14,7 @@ const LOGS: &str = "/projects/default/volumes/far/files?path=cubeloom-logs";
 /// Two workers, of whom each writes a line at once and one a second later.
 fn slow() -> String {
     let command =
-        json!(["sh", "-c", "echo first $JOB_COMPLETION_INDEX; sleep 1.2; echo second; echo warn >&2"]);
+        json!(["sh", "-c", "echo first $JOB_COMPLETION_INDEX; sleep 2.2; echo second; echo warn >&2"]);
     document(
         "slow",
         &format!(
@@ -65,11 +65,16 @@ fn logs_are_copied_into_s3_and_read_from_there() {
         let asked =
             ["", "&worker=worker-1&stream=stdout", "&worker=worker-0&stream=stdout&offset=3", "&tail=1"];
         let written = asked.map(text);
+        let usage = || owner.get(&format!("/runs/{run}/tasks/talk/usage")).expect(200).json();
+        let used = usage();
+        assert_eq!(used["workers"].as_array().map(Vec::len), Some(2), "{used}");
+        assert_eq!(used["workers"][0]["lines"][0]["name"], "cpu", "{used}");
         assert!(written[0].to_string().contains("second"), "{}", written[0]);
         fs::remove_dir_all(server.data().join("runs").join(run)).unwrap();
         for (rest, written) in asked.iter().zip(&written) {
             assert_eq!(&text(rest)["chunks"], &written["chunks"], "{rest}");
         }
+        assert_eq!(usage(), used, "what its workers used is kept with its logs");
     }
     owner.delete("/projects/default/volumes/far", "*").expect(409).problem("conflict");
     owner.delete(&format!("/runs/{before}"), "*").expect(204);

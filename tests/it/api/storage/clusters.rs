@@ -88,6 +88,18 @@ fn what_is_wrong_with_a_cluster_is_told_by_field() {
             "/workspace_path",
         ),
         (json!({"name": "a", "access": "kubeconfig", "kubeconfig": AWAY, "namespace": "A"}), "/namespace"),
+        (
+            json!({"name": "a", "access": "kubeconfig", "kubeconfig": AWAY, "prometheus": "p:9090"}),
+            "/prometheus",
+        ),
+        (
+            json!({"name": "a", "access": "kubeconfig", "kubeconfig": AWAY, "prometheus_labels": {"a-b": "c"}}),
+            "/prometheus_labels/a-b",
+        ),
+        (
+            json!({"name": "a", "access": "kubeconfig", "kubeconfig": AWAY, "grafana": "javascript:0"}),
+            "/grafana",
+        ),
     ] {
         assert_eq!(refused(body.clone()), [field], "{body}");
     }

@@ -5,6 +5,8 @@ mod cards;
 mod elastic;
 pub mod frameworks;
 mod killed;
+mod nodes;
+mod queues;
 mod suspended;
 mod told;
 

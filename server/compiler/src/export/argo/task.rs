@@ -116,7 +116,7 @@ fn lost(export: &mut Export, pipeline: &Pipeline, at: usize) {
         (task.elastic.is_some(), "elastic"),
         (task.priority.is_some(), "priority"),
         (!task.limits.is_empty(), "limits"),
-        (task.sizing.is_some(), "sizing"),
+        (task.sizing.or(pipeline.sizing).is_some(), "sizing"),
         (!task.role_resources.is_empty(), "role_resources"),
         (
             task.placement.as_ref().is_some_and(|place| {

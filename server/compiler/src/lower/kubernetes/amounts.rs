@@ -32,7 +32,7 @@ pub fn resources(frame: &Frame<'_>, wanted: &Resources, notes: &mut Notes) -> Va
 fn cards(facts: &KubernetesFacts, gpu: &GpuRequest, notes: &mut Notes) -> Vec<(String, u64)> {
     let resource = &facts.cards.resource;
     if let Some(profile) = mig_profile(&facts.cards, gpu) {
-        return vec![(format!("{}/mig-{profile}", vendor(&facts.cards)), gpu.count.unwrap_or(1).into())];
+        return vec![(facts.cards.slices(profile), gpu.count.unwrap_or(1).into())];
     }
     if let Some(count) = gpu.count {
         return vec![(resource.clone(), count.into())];
@@ -49,7 +49,7 @@ fn cards(facts: &KubernetesFacts, gpu: &GpuRequest, notes: &mut Notes) -> Vec<(S
 /// A part of a card: of Volcano where it places the pods, else of HAMi, which has a scheduler of its own for it.
 fn share(facts: &KubernetesFacts, gpu: &GpuRequest) -> Result<Vec<(String, u64)>, &'static str> {
     let mebibytes = gpu.memory.map(|Bytes(memory)| memory.div_ceil(1 << 20));
-    let (cards, vendor) = (&facts.cards, vendor(&facts.cards));
+    let (cards, vendor) = (&facts.cards, facts.cards.vendor());
     match (facts.volcano.is_some(), cards.vgpu, cards.hami) {
         (true, true, _) => match mebibytes {
             Some(mebibytes) => {
@@ -76,11 +76,6 @@ fn share(facts: &KubernetesFacts, gpu: &GpuRequest) -> Result<Vec<(String, u64)>
             Err("this cluster hands out whole graphics cards only (HAMi is not there): ask for a `count`")
         }
     }
-}
-
-/// Whose cards they are, as resources say it: `nvidia.com`.
-fn vendor(facts: &CardFacts) -> &str {
-    facts.resource.split('/').next().unwrap_or_default()
 }
 
 /// The profile of MIG that a type names, where nodes offer it.

@@ -47,7 +47,7 @@ fn object(frame: &Frame<'_>, suffix: Option<&str>, spec: Value) -> Value {
 }
 
 /// Pods find each other before they are ready.
-fn service(frame: &Frame<'_>) -> Value {
+pub fn service(frame: &Frame<'_>) -> Value {
     let mut selector = Map::new();
     selector.insert(labels::JOB.into(), frame.name.as_str().into());
     let spec = json!({"clusterIP": "None", "publishNotReadyAddresses": true, "selector": selector});

@@ -7,6 +7,7 @@
 mod amounts;
 mod batch;
 mod facts;
+pub mod frameworkcontroller;
 mod gang;
 pub mod jax;
 mod meta;
@@ -73,7 +74,10 @@ pub fn lower(job: &Job, facts: &KubernetesFacts) -> Result<KubernetesJob, Vec<Re
         Way::Job => objects.extend(roles.iter().map(|role| batch::job(&frame, role))),
         Way::Indexed => objects.extend(batch::indexed(&frame, &roles)),
         Way::Volcano => objects.push(volcano::job(&frame, &roles)),
-        Way::Operator(operator) => objects.push((operator.object)(&frame, &roles)),
+        Way::Operator(operator) => {
+            objects.extend(operator.service.then(|| batch::service(&frame)));
+            objects.push((operator.object)(&frame, &roles));
+        }
     }
     if notes.refusals.is_empty() {
         Ok(KubernetesJob { key: job.key.clone(), decisions: notes.decisions, objects })

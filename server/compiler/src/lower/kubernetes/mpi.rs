@@ -21,6 +21,7 @@ pub const OPERATOR: Operator = Operator {
     commands: |_| Commands::Task,
     numbers: |_| REPLICA_INDEX,
     start: Start::Gang,
+    service: false,
     unfit: |_, _| None,
     address: |name, namespace, role, index| format!("{name}-{role}-{index}.{name}.{namespace}.svc"),
     object,

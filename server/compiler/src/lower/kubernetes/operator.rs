@@ -26,6 +26,8 @@ pub struct Operator {
     pub numbers: fn(&str) -> Numbers,
     /// What of a job starts together.
     pub start: Start,
+    /// Whether its pods have names only by a Service that lowering makes, as those of indexed Jobs.
+    pub service: bool,
     /// Why it cannot run this job on this cluster; `None` when it can.
     pub unfit: fn(&Job, &KubernetesFacts) -> Option<&'static str>,
     /// The address of a worker: the job's name, the namespace, the role, the index in the role.
@@ -52,6 +54,7 @@ impl Operator {
             commands: |_| Commands::Task,
             numbers: |_| REPLICA_INDEX,
             start: Start::Gang,
+            service: false,
             unfit: |_, _| None,
             address: |name, _, role, index| format!("{name}-{role}-{index}"),
             object,
@@ -86,6 +89,8 @@ pub enum Start {
     Gang,
     /// The first worker, which starts the others, when there is room for all.
     First,
+    /// Nothing: its operator knows of no gangs.
+    Apart,
 }
 
 /// Where pods of Kubeflow's operators have their index within the role.

@@ -55,9 +55,25 @@ fn toleration(toleration: &Toleration) -> Value {
 /// Rules towards nodes and towards other pods.
 fn affinity(frame: &Frame<'_>, role: &JobRole, notes: &mut Notes) -> Map<String, Value> {
     let mut affinity = Map::new();
+    let mut term = Map::new();
     if let Some((label, products)) = card_nodes(&frame.facts.cards, &role.resources, notes) {
-        let terms = json!([{"matchExpressions": [{"key": label, "operator": "In", "values": products}]}]);
-        let node = json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}});
+        let rule = json!([{"key": label, "operator": "In", "values": products}]);
+        term.insert("matchExpressions".into(), rule);
+    }
+    let (spares, aside) = (&frame.facts.spare_nodes, &frame.facts.aside_nodes);
+    if !spares.is_empty() {
+        notes.decide(format!("it goes to none of the spare nodes: {}", spares.join(", ")));
+    }
+    if !aside.is_empty() {
+        notes.decide(format!("it goes to none of the nodes that are set aside: {}", aside.join(", ")));
+    }
+    if !spares.is_empty() || !aside.is_empty() {
+        // A rule about names takes one each.
+        let rule = |name: &String| json!({"key": "metadata.name", "operator": "NotIn", "values": [name]});
+        term.insert("matchFields".into(), spares.iter().chain(aside).map(rule).collect());
+    }
+    if !term.is_empty() {
+        let node = json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}});
         affinity.insert("nodeAffinity".into(), node);
     }
     let (mut required, mut apart, mut together) = (Vec::new(), Vec::new(), Vec::new());

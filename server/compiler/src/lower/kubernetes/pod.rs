@@ -13,7 +13,6 @@ use super::notes::Notes;
 use super::placement;
 use super::variables::Environment;
 use super::volumes::{ROOT, Volumes};
-use super::way::Way;
 use super::words::parts;
 
 /// How much later than the engine a pod ends by itself when it takes too long: the engine, while it is there, asks
@@ -96,7 +95,7 @@ fn base(frame: &Frame<'_>) -> Map<String, Value> {
     spec
 }
 
-/// The node's own network where it is wanted; names for the pods of indexed Jobs.
+/// The node's own network where it is wanted; names for the pods behind a Service.
 fn network(frame: &Frame<'_>, spec: &mut Map<String, Value>, notes: &mut Notes) {
     if frame.job.placement.host_network == Some(true) {
         if frame.facts.host_network {
@@ -108,7 +107,7 @@ fn network(frame: &Frame<'_>, spec: &mut Map<String, Value>, notes: &mut Notes) 
             notes.refuse("placement/host_network", message);
         }
     }
-    if matches!(frame.way, Way::Indexed) {
+    if frame.has_service() {
         spec.insert("subdomain".into(), frame.name.as_str().into());
     }
 }

@@ -24,6 +24,7 @@ pub const OPERATOR: Operator = Operator {
     commands: |_| Commands::Task,
     numbers: |_| Numbers::Index("metadata.labels['cubeloom/index']"),
     start: Start::Gang,
+    service: false,
     unfit,
     // Pods have names at random; the head is behind a Service.
     address: |name, namespace, _, _| format!("{name}-head-svc.{namespace}.svc"),

@@ -26,6 +26,7 @@ pub const OPERATOR: Operator = Operator {
     commands: |role| if role == DRIVER { Commands::Read } else { Commands::Unused },
     numbers: |_| Numbers::Count("metadata.labels['spark-exec-id']"),
     start: Start::First,
+    service: false,
     unfit,
     address: |name, namespace, role, _| format!("{name}-{role}.{namespace}.svc"),
     object,

@@ -5,7 +5,7 @@ use cubeloom_domain::kubernetes::KubernetesFacts;
 
 use super::Frame;
 use super::notes::Notes;
-use super::operator::{Commands, Numbers, Operator};
+use super::operator::{Commands, Numbers, Operator, Start};
 use crate::frameworks::Framework;
 
 /// The object that a job becomes.
@@ -50,19 +50,23 @@ pub fn choose(job: &Job, framework: &'static Framework, facts: &KubernetesFacts,
 }
 
 /// Why an operator is not taken.
-fn obstacle(job: &Job, operator: &Operator, facts: &KubernetesFacts) -> Option<String> {
+pub fn obstacle(job: &Job, operator: &Operator, facts: &KubernetesFacts) -> Option<String> {
     let Some(installed) = facts.kinds.get(operator.serves) else {
         return Some(format!("{} is not there (`{}`)", operator.name, operator.serves));
     };
     if let Some(reason) = (operator.unfit)(job, facts) {
         return Some(format!("a {} cannot hold it: {reason}", operator.kind));
     }
-    (job.gang > 1 && facts.volcano.is_some() && !installed.gang).then(|| {
-        format!(
-            "{} was started without Volcano's gang scheduling, so a gang might start in part",
-            operator.name
-        )
-    })
+    if job.gang == 1 || facts.volcano.is_none() {
+        return None;
+    }
+    let name = operator.name;
+    match operator.start {
+        Start::Apart => Some(format!("{name} starts no gang whole, as Volcano does")),
+        Start::Gang | Start::First => (!installed.gang).then(|| {
+            format!("{name} was started without Volcano's gang scheduling, so a gang might start in part")
+        }),
+    }
 }
 
 impl Frame<'_> {
@@ -91,6 +95,15 @@ impl Frame<'_> {
         match self.way {
             Way::Operator(operator) => (operator.commands)(role),
             Way::Job | Way::Volcano | Way::Indexed => Commands::Task,
+        }
+    }
+
+    /// Whether a Service that lowering makes gives the pods their names.
+    pub fn has_service(&self) -> bool {
+        match self.way {
+            Way::Operator(operator) => operator.service,
+            Way::Indexed => true,
+            Way::Job | Way::Volcano => false,
         }
     }
 

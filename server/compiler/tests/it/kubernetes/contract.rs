@@ -129,7 +129,9 @@ fn templates<'o>(job: &Job, objects: &'o [Value]) -> Vec<&'o Value> {
         .flat_map(|tasks| tasks.as_array().unwrap());
     let of_tasks: Vec<&Value> = tasks.map(|task| &task["template"]).collect();
     let of_jobs = objects.iter().filter(|object| object["kind"] == "Job").map(|job| &job["spec"]["template"]);
-    let all: Vec<&Value> = if of_tasks.is_empty() { of_jobs.collect() } else { of_tasks };
+    let roles = objects.iter().filter_map(|object| object["spec"].get("taskRoles"));
+    let of_roles = roles.flat_map(|roles| roles.as_array().unwrap()).map(|role| &role["task"]["pod"]);
+    let all: Vec<&Value> = if of_tasks.is_empty() { of_jobs.chain(of_roles).collect() } else { of_tasks };
     assert_eq!(all.len(), job.roles.len());
     all
 }
@@ -188,4 +190,8 @@ fn pods_are_told_what_processes_are_told() {
             assert_same(&format!("{task}, {env}"), facts);
         }
     }
+    let task = "template: nni, arguments: {workers: 12}";
+    let facts = "kubernetes: {kinds: {frameworks.frameworkcontroller.microsoft.com/v1: {}}}";
+    assert_same(task, facts);
+    assert_same(&format!("{task}, {env}"), facts);
 }

@@ -217,6 +217,33 @@ fn nni() {
     insta::assert_yaml_snapshot!(lowered("template: nni", &full()));
 }
 
+/// Where nothing starts a gang whole, frameworkcontroller promises as much as a Job for each role.
+#[test]
+fn nni_by_frameworkcontroller() {
+    let facts = "kubernetes: {kinds: {frameworks.frameworkcontroller.microsoft.com/v1: {}}}";
+    insta::assert_yaml_snapshot!(lowered("template: nni", &cluster(facts)));
+}
+
+/// What queues or starts jobs whole knows nothing of a Framework, whatever somebody says of its controller.
+#[test]
+fn frameworkcontroller_is_passed_over_where_it_would_break_a_promise() {
+    for (scheduler, expected) in [
+        (
+            "volcano: {queue: q}",
+            "Volcano Job, with the identity of each worker written by Cubeloom: frameworkcontroller starts no gang whole, as Volcano does",
+        ),
+        (
+            "kueue: {queue: q}",
+            "an indexed Job for each role, with the identity of each worker written by Cubeloom: a Framework cannot hold it: Kueue, which queues jobs here, would not know of it, and Volcano is not there",
+        ),
+    ] {
+        let facts = format!(
+            "kubernetes: {{{scheduler}, kinds: {{frameworks.frameworkcontroller.microsoft.com/v1: {{gang: true}}}}}}"
+        );
+        assert_eq!(lowered("template: nni", &cluster(&facts)).decisions[0], expected);
+    }
+}
+
 #[test]
 fn xgboost_under_kueue() {
     let facts = "kubernetes: {kinds: {xgboostjobs.kubeflow.org/v1: {}}, kueue: {queue: q, priority_class: high}, \

@@ -52,6 +52,36 @@ pub fn spark(object: &Value, found: &mut Findings) -> (u64, Option<u64>) {
     (1 + spec["executor"]["instances"].as_u64().unwrap(), None)
 }
 
+/// The workers of a Framework: nothing starts them together. Names are those that the controller's kind takes.
+pub fn framework(object: &Value, found: &mut Findings) -> (u64, Option<u64>) {
+    let is_bare = |name: &Value| {
+        let name = name.as_str().unwrap();
+        (1..=63).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+    };
+    let never = serde_json::json!({"fancyRetryPolicy": false, "maxRetryCount": 0});
+    let spec = &object["spec"];
+    found.expect(is_bare(&object["metadata"]["name"]), "the controller splits names at each `-`");
+    found.expect(spec["executionType"] == "Start" && spec["retryPolicy"] == never, "it starts, once");
+    let roles = spec["taskRoles"].as_array().unwrap();
+    let mut deciding = 0;
+    for role in roles {
+        let (number, policy) =
+            (role["taskNumber"].as_u64().unwrap(), &role["frameworkAttemptCompletionPolicy"]);
+        found.expect(is_bare(&role["name"]) && (1..=10_000).contains(&number), "the role");
+        found.expect(role["task"]["retryPolicy"] == never, "no pod is made again");
+        found.expect(policy["minFailedTaskCount"] == 1, "a worker that fails ends the job");
+        deciding += usize::from(policy["minSucceededTaskCount"] == number);
+        let pod = &role["task"]["pod"]["spec"];
+        let hostname = pod["hostname"].as_str().unwrap();
+        found.expect(
+            hostname.ends_with("-{{FC_TASK_INDEX}}") && pod["subdomain"].is_string(),
+            "a name for each pod",
+        );
+    }
+    found.expect(deciding == 1, "one role decides when it has succeeded");
+    (roles.iter().map(|role| role["taskNumber"].as_u64().unwrap()).sum(), None)
+}
+
 /// The templates of both.
 pub fn templates(spec: &Value) -> Vec<&Value> {
     let head = spec.get("headGroupSpec").map(|head| &head["template"]);

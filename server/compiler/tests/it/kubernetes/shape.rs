@@ -19,7 +19,7 @@ struct Kind {
     replicas: &'static str,
 }
 
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 11] = [
     Kind { api: "batch/v1", kind: "Job", container: "worker", replicas: "" },
     Kind { api: "batch.volcano.sh/v1alpha1", kind: "Job", container: "worker", replicas: "/spec/tasks" },
     Kind {
@@ -49,6 +49,12 @@ const KINDS: [Kind; 10] = [
         kind: "SparkApplication",
         container: "spark-kubernetes-",
         replicas: "/spec",
+    },
+    Kind {
+        api: "frameworkcontroller.microsoft.com/v1",
+        kind: "Framework",
+        container: "worker",
+        replicas: "/spec/taskRoles",
     },
 ];
 
@@ -128,6 +134,7 @@ fn replicas(kind: &Kind, object: &Value, found: &mut Findings) -> (u64, Option<u
             (spec["completions"].as_u64().unwrap(), None)
         }
         "/spec/tasks" => volcano(spec, found),
+        "/spec/taskRoles" => operators::framework(object, found),
         "/spec/rayClusterSpec" => operators::ray(object, found),
         "/spec" => operators::spark(object, found),
         path => kubeflow(kind, object.pointer(path).unwrap(), spec, found),
@@ -202,7 +209,9 @@ fn templates<'o>(kind: &Kind, object: &'o Value) -> Vec<&'o Value> {
     match object.pointer(kind.replicas).filter(|_| !kind.replicas.is_empty()) {
         Some(spec) if ["RayJob", "SparkApplication"].contains(&kind.kind) => operators::templates(spec),
         None => vec![&object["spec"]["template"]],
-        Some(Value::Array(tasks)) => tasks.iter().map(|task| &task["template"]).collect(),
+        Some(Value::Array(tasks)) => {
+            tasks.iter().map(|task| task.get("template").unwrap_or(&task["task"]["pod"])).collect()
+        }
         Some(roles) => roles.as_object().unwrap().values().map(|role| &role["template"]).collect(),
     }
 }

@@ -71,7 +71,8 @@ const CLUSTERS: [&str; 6] = [
      xgboostjobs.kubeflow.org/v1: {gang: true}, mpijobs.kubeflow.org/v2beta1: {gang: true}, \
      tfjobs.kubeflow.org/v1: {gang: true}, jaxjobs.kubeflow.org/v1: {gang: true}, \
      paddlejobs.kubeflow.org/v1: {gang: true}, rayjobs.ray.io/v1: {gang: true}, \
-     sparkapplications.sparkoperator.k8s.io/v1beta2: {gang: true}}",
+     sparkapplications.sparkoperator.k8s.io/v1beta2: {gang: true}, \
+     frameworks.frameworkcontroller.microsoft.com/v1: {}}",
     "volcano: {queue: q, priority_class: high}, spark_account: cubeloom-spark, kinds: {pytorchjobs.kubeflow.org/v1: {}, \
      mpijobs.kubeflow.org/v2beta1: {}, rayjobs.ray.io/v1: {gang: true}, \
      sparkapplications.sparkoperator.k8s.io/v1beta2: {gang: true}}",
@@ -81,7 +82,8 @@ const CLUSTERS: [&str; 6] = [
      jaxjobs.kubeflow.org/v1: {}, paddlejobs.kubeflow.org/v1: {}, rayjobs.ray.io/v1: {}, \
      sparkapplications.sparkoperator.k8s.io/v1beta2: {}}",
     "kueue: {queue: q, priority_class: high}, kinds: {sparkapplications.sparkoperator.k8s.io/v1beta2: {}}",
-    "pull_secrets: [registry], node_groups: {big: {selector: {pool: big}, tolerations: [{key: big, effect: NoSchedule}]}}",
+    "pull_secrets: [registry], node_groups: {big: {selector: {pool: big}, tolerations: [{key: big, effect: NoSchedule}]}}, \
+     kinds: {frameworks.frameworkcontroller.microsoft.com/v1: {}}",
 ];
 
 /// A task's settings.

@@ -32,6 +32,8 @@ pub struct ClusterCheck {
     pub parts: Vec<PartView>,
     /// What becomes of the tasks of each framework.
     pub frameworks: Vec<FrameworkView>,
+    /// What measures it; empty where no Prometheus is named.
+    pub exporters: Vec<ExporterView>,
     /// What keeps jobs of the project from running, each with what to do.
     pub problems: Vec<String>,
 }
@@ -48,6 +50,17 @@ pub struct PartView {
     /// Its version, where that can be found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+}
+
+/// Something that measures a cluster.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ExporterView {
+    /// What it is called.
+    pub name: String,
+    /// What it is good for.
+    pub purpose: String,
+    /// Whether Prometheus has series of it.
+    pub found: bool,
 }
 
 /// What becomes of the tasks of a framework.

@@ -40,6 +40,7 @@ pub(crate) async fn create(
     let kubeconfig = new.kubeconfig.as_deref();
     let record = ClusterRecord {
         sealed: kubeconfig.map(|text| added::seal(&web, &new.name, text)),
+        sealed_prometheus: added::seal_prometheus(&web, &new.name, new.prometheus_secret.as_deref()),
         settings: new.settings.settings(),
         description: new.settings.description.clone(),
         name: new.name,

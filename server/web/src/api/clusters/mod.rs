@@ -1,5 +1,6 @@
 //! Clusters: what they have, what runs there, and what could; adding and removing them.
 
+pub mod aside;
 pub mod check;
 mod create;
 mod delete;
@@ -22,4 +23,5 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(get::get, update::update, delete::delete))
         .routes(routes!(get_settings::get_settings))
         .routes(routes!(check::check))
+        .routes(routes!(aside::put, aside::delete))
 }

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use cubeloom_domain::clusters::{AccessKind, ClusterRecord, ClusterSettings};
 use cubeloom_domain::kubernetes::{CardFacts, KubernetesFacts, NodeGroupFacts, OperatorFacts, QueueFacts};
+use cubeloom_domain::monitoring::MonitoringSettings;
 use cubeloom_domain::pipeline::Toleration;
+use cubeloom_monitoring::Prometheus;
 use serde::{Deserialize, Serialize};
+use url::Url;
 use utoipa::ToSchema;
 
 use crate::check::Found;
@@ -48,6 +51,10 @@ pub struct NewCluster {
     /// The kubeconfig's text; it is kept encrypted and never returned.
     #[serde(default)]
     pub kubeconfig: Option<String>,
+    /// The password that goes with `prometheus_user`, or without one the bearer token that Prometheus wants; it is kept
+    /// encrypted and never returned.
+    #[serde(default)]
+    pub prometheus_secret: Option<String>,
     /// What is said of it.
     #[serde(flatten)]
     pub settings: ClusterBody,
@@ -59,6 +66,9 @@ pub struct ClusterChange {
     /// Another kubeconfig; the present one stays when it is left out.
     #[serde(default)]
     pub kubeconfig: Option<String>,
+    /// Another password or token for Prometheus; the present one stays when it is left out, and goes when it is empty.
+    #[serde(default)]
+    pub prometheus_secret: Option<String>,
     /// What is said of it.
     #[serde(flatten)]
     pub settings: ClusterBody,
@@ -133,6 +143,18 @@ pub struct ClusterBody {
     #[serde(default = "patience")]
     #[schema(maximum = 86400)]
     pub patience_seconds: u64,
+    /// The Prometheus that holds the cluster's measurements: `http://prometheus.monitoring:9090`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub prometheus: Option<String>,
+    /// The name that Prometheus wants with a password; without one it gets a bearer token, where one is kept.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub prometheus_user: Option<String>,
+    /// Labels that the cluster's series have there, where it holds those of several clusters.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub prometheus_labels: BTreeMap<String, String>,
+    /// A page of Grafana's about the cluster.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub grafana: Option<String>,
 }
 
 /// How the nodes of a group are told from others.
@@ -146,6 +168,10 @@ pub struct NodeGroupBody {
     pub tolerations: Vec<Toleration>,
     /// Variables of the workers there, which tasks may set otherwise: NCCL's, for the network that these nodes have.
     pub env: BTreeMap<String, String>,
+    /// How many of them are kept free, to take the place of others that are away or set aside. At least one node is for
+    /// jobs, whatever is said here.
+    #[schema(maximum = 1000)]
+    pub spares: u32,
 }
 
 fn namespace() -> String {
@@ -175,11 +201,12 @@ fn patience() -> u64 {
 
 impl ClusterBody {
     fn of(record: &ClusterRecord) -> Self {
-        let ClusterSettings { access, context, facts, keep, patience } = record.settings.clone();
+        let ClusterSettings { access, context, facts, keep, patience, monitoring } = record.settings.clone();
         let group = |group: NodeGroupFacts| NodeGroupBody {
             selector: group.selector,
             tolerations: group.tolerations,
             env: group.env,
+            spares: group.spares,
         };
         let volcano = facts.volcano.unwrap_or_default();
         let kueue = facts.kueue.unwrap_or_default();
@@ -205,18 +232,22 @@ impl ClusterBody {
             node_groups: facts.node_groups.into_iter().map(|(name, facts)| (name, group(facts))).collect(),
             keep_seconds: keep,
             patience_seconds: patience,
+            prometheus: monitoring.prometheus,
+            prometheus_user: monitoring.user,
+            prometheus_labels: monitoring.labels,
+            grafana: monitoring.grafana,
         }
     }
 
     /// As it is kept.
     #[must_use]
     pub fn settings(&self) -> ClusterSettings {
-        let text = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
-        let queue = |queue: String| QueueFacts { queue, priority_class: text(&self.priority_class) };
+        let queue = |queue: String| QueueFacts { queue, priority_class: text(self.priority_class.as_ref()) };
         let group = |group: &NodeGroupBody| NodeGroupFacts {
             selector: group.selector.clone(),
             tolerations: group.tolerations.clone(),
             env: group.env.clone(),
+            spares: group.spares,
         };
         let kinds = BTreeMap::from([("*".to_owned(), OperatorFacts { gang: self.operators_gang })]);
         ClusterSettings {
@@ -224,18 +255,18 @@ impl ClusterBody {
                 AccessWord::InCluster => AccessKind::InCluster,
                 AccessWord::Kubeconfig => AccessKind::Kubeconfig,
             },
-            context: text(&self.context),
+            context: text(self.context.as_ref()),
             facts: KubernetesFacts {
                 namespace: self.namespace.clone(),
                 service_account: self.service_account.clone(),
-                spark_account: text(&self.spark_account),
+                spark_account: text(self.spark_account.as_ref()),
                 workspace_claim: self.workspace_claim.clone(),
                 workspace_path: self.workspace_path.trim_matches('/').to_owned(),
                 uid: self.uid,
                 pull_secrets: self.pull_secrets.clone(),
                 kinds,
                 volcano: Some(queue(self.volcano_queue.clone())),
-                kueue: text(&self.kueue_queue).map(queue),
+                kueue: text(self.kueue_queue.as_ref()).map(queue),
                 cards: CardFacts::default(),
                 rdma: None,
                 host_network: self.host_network,
@@ -244,9 +275,21 @@ impl ClusterBody {
                     .iter()
                     .map(|(name, body)| (name.clone(), group(body)))
                     .collect(),
+                spare_nodes: Vec::new(),
+                aside_nodes: Vec::new(),
             },
             keep: self.keep_seconds,
             patience: self.patience_seconds,
+            monitoring: self.monitoring(),
+        }
+    }
+
+    fn monitoring(&self) -> MonitoringSettings {
+        MonitoringSettings {
+            prometheus: text(self.prometheus.as_ref()),
+            user: text(self.prometheus_user.as_ref()),
+            labels: self.prometheus_labels.clone(),
+            grafana: text(self.grafana.as_ref()),
         }
     }
 
@@ -278,6 +321,9 @@ impl ClusterBody {
         });
         for (name, group) in &self.node_groups {
             found.name(&format!("/node_groups/{name}"), name, 63);
+            if group.spares > 1000 {
+                found.wrong(&format!("/node_groups/{name}/spares"), "a group has 1000 spares at most");
+            }
             for variable in group.env.keys().filter(|name| !may_set(name)) {
                 found.wrong(
                     &format!("/node_groups/{name}/env/{variable}"),
@@ -291,14 +337,46 @@ impl ClusterBody {
         if self.patience_seconds > 24 * 3600 {
             found.wrong("/patience_seconds", "a pod waits for a day at most");
         }
+        self.check_monitoring(found);
     }
+
+    fn check_monitoring(&self, found: &mut Found) {
+        let monitoring = self.monitoring();
+        if let Err(error) = Prometheus::of(&monitoring, None) {
+            found.wrong("/prometheus", error.to_string());
+        }
+        if monitoring.user.as_ref().is_some_and(|user| user.contains(':') || user.chars().count() > LONGEST) {
+            found.wrong("/prometheus_user", "a name has no `:`, and at most 253 characters");
+        }
+        for label in monitoring.labels.keys().filter(|label| !is_variable(label)) {
+            found.wrong(
+                &format!("/prometheus_labels/{label}"),
+                format!("`{label}` is no name of a label: write letters, digits and `_`"),
+            );
+        }
+        let is_page = |address: &String| {
+            Url::parse(address).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+        };
+        if monitoring.grafana.as_ref().is_some_and(|address| !is_page(address)) {
+            found.wrong("/grafana", "write an address that begins with http:// or https://");
+        }
+    }
+}
+
+/// What is said, where something is.
+fn text(said: Option<&String>) -> Option<String> {
+    said.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// Letters, digits and `_`, no digit first: a variable, or a label of Prometheus.
+fn is_variable(name: &str) -> bool {
+    let letters = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    name.bytes().all(letters) && !name.is_empty() && !name.as_bytes()[0].is_ascii_digit()
 }
 
 /// Whether a variable has a name, and not one of the platform's own.
 fn may_set(name: &str) -> bool {
-    let letters = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let named = name.bytes().all(letters) && !name.is_empty() && !name.as_bytes()[0].is_ascii_digit();
-    named && !cubeloom_compiler::is_reserved(name)
+    is_variable(name) && !cubeloom_compiler::is_reserved(name)
 }
 
 /// As the audit log has it: without the kubeconfig.

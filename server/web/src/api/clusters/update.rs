@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use cubeloom_domain::clusters::ClusterRecord;
+use cubeloom_domain::monitoring::MonitoringSettings;
 
 use super::settings::{AddedClusterView, ClusterChange, audited};
 use crate::audit;
@@ -27,7 +28,7 @@ pub(crate) async fn update(
     caller: Caller,
     Path(name): Path<String>,
     IfMatch(expected): IfMatch,
-    Json(ClusterChange { kubeconfig, settings: body }): Json<ClusterChange>,
+    Json(ClusterChange { kubeconfig, prometheus_secret, settings: body }): Json<ClusterChange>,
 ) -> ApiResult<Tagged<AddedClusterView>> {
     let before = web.store().cluster(&name).await?;
     let before = before.ok_or_else(|| ApiError::not_found("cluster", &name))?;
@@ -37,10 +38,16 @@ pub(crate) async fn update(
         Some(text) => (Some(added::seal(&web, &name, &text)), Some(text)),
         None => (before.sealed.clone(), added::kubeconfig(&web, &before)?),
     };
+    let settings = body.settings();
+    let sealed_prometheus = match prometheus_secret {
+        Some(secret) => added::seal_prometheus(&web, &name, Some(&secret)),
+        None => kept(&before, &settings.monitoring, &mut found),
+    };
     let mut record = ClusterRecord {
         description: body.description.clone(),
-        settings: body.settings(),
+        settings,
         sealed,
+        sealed_prometheus,
         ..before.clone()
     };
     let executor = added::check(&web, &record, kubeconfig, found)?;
@@ -51,4 +58,15 @@ pub(crate) async fn update(
     web.clusters().put(name, executor);
     web.wake();
     Ok(Tagged(record.revision, record.into()))
+}
+
+/// What is kept for Prometheus is for where it was given for: nobody who may only change the address learns it.
+fn kept(before: &ClusterRecord, after: &MonitoringSettings, found: &mut Found) -> Option<String> {
+    after.prometheus.as_ref()?;
+    let sealed = before.sealed_prometheus.clone()?;
+    let login = |monitoring: &MonitoringSettings| (monitoring.prometheus.clone(), monitoring.user.clone());
+    if login(after) != login(&before.settings.monitoring) {
+        found.wrong("/prometheus_secret", "say it again: the kept one is for another address or user");
+    }
+    Some(sealed)
 }

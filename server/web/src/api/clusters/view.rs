@@ -3,6 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::aside::AsideView;
 use crate::time::Time;
 
 /// A cluster.
@@ -22,6 +23,10 @@ pub struct ClusterView {
     pub nodes: Vec<NodeView>,
     /// Node groups that a placement may name.
     pub node_groups: Vec<String>,
+    /// Nodes that are well and on which nothing runs, as they are kept to take the place of others. They count to nothing
+    /// above.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spares: Vec<String>,
     /// How it is.
     pub standing: StandingView,
     /// What is not as it should be, each as a sentence.
@@ -85,6 +90,9 @@ pub struct ClusterDetail {
     /// The cluster.
     #[serde(flatten)]
     pub cluster: ClusterView,
+    /// The nodes that are set aside, to which no new job goes. They count to nothing above.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub aside: Vec<AsideView>,
     /// The attempts that hold something there, of runs that the caller may see, the newest first.
     pub running: Vec<RunningView>,
     /// How many others there are, of projects that the caller is no member of.

@@ -10,11 +10,10 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::auth::Caller;
-use crate::check;
-use crate::code;
 use crate::error::{ApiError, ApiResult, ProblemDocument, ProblemView};
 use crate::extract::{Json, Path};
 use crate::plan::{self, Order};
+use crate::runs::start::{Source, read};
 use crate::runs::wish::explained;
 use crate::state::Web;
 use crate::texts::Lang;
@@ -50,18 +49,10 @@ async fn compile(
     Path(project): Path<String>,
     Json(sent): Json<ToCompile>,
 ) -> ApiResult<Json<CompiledView>> {
-    let mut found = check::Found::default();
-    if let Some(digest) = sent.code.as_ref().filter(|digest| !code::has(web.folders(), &project, digest)) {
-        found.wrong(
-            "/code",
-            format!("the project has no folder `{digest}`: upload it with PUT .../code first"),
-        );
-    }
-    found.refuse()?;
-    let user = caller.acting();
-    let (parameters, code) = (sent.parameters, sent.code);
-    let order = Order { project, user, parameters, code, id: None, above: Vec::new(), date: None };
-    let planned = plan::plan(web.planner(), sent.document, order).await;
+    let source = Source::Document { text: sent.document, code: sent.code };
+    let (text, code, _) = read(web.planner(), &project, source).await?;
+    let order = Order::looked_at(&caller, project, sent.parameters, code);
+    let planned = plan::plan(web.planner(), text, order).await;
     let (_, planned) = explained(&web, &caller, planned).await?;
     let warnings = planned.warnings.iter().map(|one| ProblemView::told(one, lang)).collect();
     let plan = planned.plan;

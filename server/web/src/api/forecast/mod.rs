@@ -1,5 +1,6 @@
-//! `POST /projects/{project}/forecast`
+//! `POST /projects/{project}/forecast`, and the same for each place that a run may go to.
 
+pub(crate) mod places;
 pub(crate) mod view;
 
 use axum::extract::State;
@@ -7,8 +8,6 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::auth::Caller;
-use crate::check;
-use crate::code;
 use crate::error::{ApiError, ApiResult, ProblemDocument, ProblemView};
 use crate::extract::{Json, Path};
 use crate::forecast::before;
@@ -22,9 +21,9 @@ use crate::told::told;
 
 use view::{ForecastView, ToForecast};
 
-/// The endpoint.
+/// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
-    OpenApiRouter::new().routes(routes!(forecast))
+    OpenApiRouter::new().routes(routes!(forecast)).routes(routes!(places::compare))
 }
 
 /// Says what would become of a run if it were started now, without starting it: of each task whether it starts at once,
@@ -49,10 +48,7 @@ async fn forecast(
     Path(project): Path<String>,
     Json(sent): Json<ToForecast>,
 ) -> ApiResult<Json<ForecastView>> {
-    let (source, parameters) = source(&web, &project, sent)?;
-    let (text, code, _) = read(web.planner(), &project, source).await?;
-    let user = caller.acting();
-    let order = Order { project, user, parameters, code, id: None, above: Vec::new(), date: None };
+    let (text, order) = order(&web, &caller, project, sent).await?;
     let found = before::forecast(&web, &caller, text, order).await;
     match explained(&web, &caller, found).await {
         // As with a check, what is wrong with what is looked at is no fault of the question.
@@ -64,22 +60,13 @@ async fn forecast(
     }
 }
 
-/// What is to be looked at: a document, or a stored pipeline.
-fn source(web: &Web, project: &str, sent: ToForecast) -> ApiResult<(Source, cubeloom_domain::JsonMap)> {
-    let ToForecast { document, code, pipeline, version, parameters } = sent;
-    let source = match (document, pipeline) {
-        (Some(text), None) => {
-            let mut found = check::Found::default();
-            if let Some(digest) = code.as_ref().filter(|digest| !code::has(web.folders(), project, digest)) {
-                let message =
-                    format!("the project has no folder `{digest}`: upload it with PUT .../code first");
-                found.wrong("/code", message);
-            }
-            found.refuse()?;
-            Source::Document { text, code }
-        }
-        (None, Some(pipeline)) => Source::Stored { pipeline, version },
+/// What is to be looked at: the text of a document, or of a stored pipeline, and how it would be run.
+async fn order(web: &Web, caller: &Caller, project: String, sent: ToForecast) -> ApiResult<(String, Order)> {
+    let source = match (sent.document, sent.pipeline) {
+        (Some(text), None) => Source::Document { text, code: sent.code },
+        (None, Some(pipeline)) => Source::Stored { pipeline, version: sent.version },
         _ => return Err(ApiError::field("/document", "send a document, or name a stored pipeline")),
     };
-    Ok((source, parameters))
+    let (text, code, _) = read(web.planner(), &project, source).await?;
+    Ok((text, Order::looked_at(caller, project, sent.parameters, code)))
 }

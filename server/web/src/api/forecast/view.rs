@@ -1,17 +1,13 @@
 //! What would become of a run, as the API shows it.
 
-use std::collections::BTreeMap;
-
 use cubeloom_domain::JsonMap;
 use cubeloom_domain::history::RunTime;
-use cubeloom_domain::quota::Amounts;
-use cubeloom_domain::waiting::{Holder, Shortage, WaitRule};
-use cubeloom_domain::{AttemptKey, RunId};
+use cubeloom_domain::waiting::WaitRule;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::quotas::view::number;
 use crate::api::tasks::view::StartView;
+use crate::api::tasks::why::{HolderView, ShortageView};
 use crate::error::ProblemView;
 use crate::runs::describe::word;
 use crate::time::Time;
@@ -102,66 +98,6 @@ pub enum Outlook {
     Unknown,
     /// It can never start.
     Never,
-}
-
-/// One resource of which there is too little.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct ShortageView {
-    /// `cpu` (cores), `memory` (bytes), `gpus`, `gpus/TYPE`, `pods` or `runs`.
-    pub resource: String,
-    /// How much is asked for.
-    pub asked: f64,
-    /// How much it could have now.
-    pub free: f64,
-    /// How much is held.
-    pub held: f64,
-    /// How much there is, or may be held.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit: Option<f64>,
-}
-
-impl From<&Shortage> for ShortageView {
-    fn from(short: &Shortage) -> Self {
-        let number = |amount: u64| number(&short.resource, amount);
-        Self {
-            resource: short.resource.to_string(),
-            asked: number(short.asked),
-            free: number(short.free),
-            held: number(short.held),
-            limit: short.limit.map(number),
-        }
-    }
-}
-
-/// A job that holds what another needs.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct HolderView {
-    /// Its project.
-    pub project: String,
-    /// Whom it runs for.
-    pub user: String,
-    /// Its run; absent for a task of the run that is looked at.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
-    /// Its task.
-    pub task: String,
-    /// What it holds, by resource: cores, bytes, pieces.
-    pub amounts: BTreeMap<String, f64>,
-}
-
-impl HolderView {
-    /// A holder; `own` is the run that is looked at.
-    pub fn new(holder: &Holder, own: &RunId) -> Option<Self> {
-        let key: AttemptKey = holder.key.parse().ok()?;
-        let Amounts(amounts) = &holder.amounts;
-        Some(Self {
-            project: holder.project.clone(),
-            user: holder.person.clone(),
-            run: (key.run != *own).then(|| key.run.to_string()),
-            task: key.task,
-            amounts: amounts.iter().map(|(kind, amount)| (kind.to_string(), number(kind, *amount))).collect(),
-        })
-    }
 }
 
 /// How long something took.

@@ -79,6 +79,7 @@ pub(crate) async fn fire(
     parameters.extend(call(&body)?.parameters);
     let wanted = Wanted {
         part: None,
+        place: None,
         origin: None,
         cause: Cause { trigger: Trigger::Hook, ..Cause::default() },
         project: hook.project.clone(),

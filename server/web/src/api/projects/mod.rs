@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 
 use crate::state::Web;
 
-pub(crate) use view::{KeepingView, ProjectView, visible};
+pub(crate) use view::{KeepingView, ProjectView, SizingWord, visible};
 
 /// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {

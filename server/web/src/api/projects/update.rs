@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::{KeepingView, ProjectView};
+use super::{KeepingView, ProjectView, SizingWord};
 use crate::archive;
 use crate::audit;
 use crate::auth::Caller;
@@ -28,9 +28,12 @@ pub struct ProjectChange {
     pub description: Option<String>,
     /// What of its jobs is kept, the whole of it.
     pub keeping: Option<KeepingView>,
+    /// Whether CPU and memory are chosen from real use, for pipelines and tasks that do not say it: of runs that start from
+    /// now on.
+    pub sizing: Option<SizingWord>,
 }
 
-/// Changes what a project is called, what it is for, and what of its jobs is kept.
+/// Changes what a project is called, what it is for, what of its jobs is kept, and whether they are sized by real use.
 #[utoipa::path(
     patch,
     path = "/projects/{project}",
@@ -57,6 +60,7 @@ pub(crate) async fn update(
     let before = audited(&project);
     project.label = change.label.unwrap_or(project.label);
     project.description = change.description.unwrap_or(project.description);
+    project.sizing = change.sizing.map_or(project.sizing, Into::into);
     let mut found = check::Found::default();
     found.line("/label", &project.label, 80);
     found.text("/description", &project.description, 2000);
@@ -74,7 +78,8 @@ pub(crate) async fn update(
 }
 
 fn audited(project: &Project) -> Value {
-    json!({"label": project.label, "description": project.description, "keeping": project.keeping})
+    let Project { label, description, keeping, sizing, .. } = project;
+    json!({"label": label, "description": description, "keeping": keeping, "sizing": sizing})
 }
 
 /// Objects are kept for at most a year.

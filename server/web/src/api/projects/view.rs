@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use cubeloom_domain::accounting::budget::Standing;
 use cubeloom_domain::identity::{Project, Role};
+use cubeloom_domain::pipeline::SizingMode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -31,6 +32,8 @@ pub struct ProjectView {
     pub keeping: KeepingView,
     /// Where its jobs may go.
     pub places: PlacesView,
+    /// Whether CPU and memory are chosen from real use, for pipelines and tasks that do not say it.
+    pub sizing: SizingWord,
     /// Copies of logs that could not be made yet; absent when there are none, and in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logs_behind: Option<BehindView>,
@@ -66,6 +69,38 @@ pub struct KeepingView {
     pub logs: Option<String>,
 }
 
+/// Whether CPU and memory are chosen from what earlier attempts used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SizingWord {
+    /// Never.
+    Off,
+    /// Only said.
+    Advise,
+    /// Done.
+    Auto,
+}
+
+impl From<SizingMode> for SizingWord {
+    fn from(mode: SizingMode) -> Self {
+        match mode {
+            SizingMode::Off => Self::Off,
+            SizingMode::Advise => Self::Advise,
+            SizingMode::Auto => Self::Auto,
+        }
+    }
+}
+
+impl From<SizingWord> for SizingMode {
+    fn from(word: SizingWord) -> Self {
+        match word {
+            SizingWord::Off => Self::Off,
+            SizingWord::Advise => Self::Advise,
+            SizingWord::Auto => Self::Auto,
+        }
+    }
+}
+
 impl ProjectView {
     /// The same, with what could not be done for it yet.
     pub fn with_behind(self, web: &Web) -> Self {
@@ -87,6 +122,7 @@ impl ProjectView {
             description: project.description,
             keeping: KeepingView { objects: project.keeping.objects, logs: project.keeping.logs },
             places: PlacesView::from(&project.places),
+            sizing: project.sizing.into(),
             role: role.map(Role::as_str),
             logs_behind: None,
             budget: None,

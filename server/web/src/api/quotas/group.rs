@@ -6,10 +6,10 @@ use cubeloom_domain::quota::Queue;
 
 use super::view::{QueueBody, SaidView};
 use crate::auth::Caller;
-use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::error::{ApiResult, ProblemDocument};
 use crate::etag::{IfMatch, Tagged};
 use crate::extract::{Json, Path};
-use crate::quotas::edit;
+use crate::quotas::{self, edit};
 use crate::state::Web;
 
 /// What is said of a group.
@@ -24,11 +24,7 @@ pub(crate) async fn get_group(
     State(web): State<Web>,
     Path(name): Path<String>,
 ) -> ApiResult<Tagged<SaidView>> {
-    let queue = Queue::Group(name);
-    let queues = web.store().queues().await?;
-    let found = queues.iter().find(|one| one.queue == queue);
-    let found = found.ok_or_else(|| ApiError::not_found("group", queue.name()))?;
-    Ok(Tagged(found.revision, found.into()))
+    Ok(SaidView::of(&quotas::said_of(&web, &Queue::Group(name)).await?))
 }
 
 /// Makes a group (`If-Match: "0"`, or `*`), or says what it has and where it is. What is refused changes nothing.
@@ -52,8 +48,7 @@ pub(crate) async fn put_group(
     IfMatch(expected): IfMatch,
     Json(body): Json<QueueBody>,
 ) -> ApiResult<Tagged<SaidView>> {
-    let record = edit::put(&web, &caller, Queue::Group(name), expected, body).await?;
-    Ok(Tagged(record.revision, (&record).into()))
+    Ok(SaidView::of(&edit::put(&web, &caller, Queue::Group(name), expected, body).await?))
 }
 
 /// Takes a group away in which there is nothing.

@@ -1,13 +1,17 @@
 //! `GET /quotas/history`, `GET /projects/{project}/quota/history`
 
+use std::collections::BTreeSet;
+
 use axum::extract::State;
 use cubeloom_domain::identity::AuditEntry;
 use cubeloom_domain::quota::Queue;
+use cubeloom_domain::quota::tree::Tree;
 use cubeloom_store::PageOf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::auth::{Caller, projects_of};
 use crate::error::ApiResult;
 use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
@@ -15,7 +19,7 @@ use crate::quotas::subject;
 use crate::state::Web;
 use crate::time::Time;
 
-/// A change of the tree.
+/// A change of the tree, or of a named limit.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct QuotaChangeView {
     /// The id of its entry in the audit log; later changes have greater ones.
@@ -24,7 +28,8 @@ pub struct QuotaChangeView {
     pub at: Time,
     /// The name of who made it.
     pub user: String,
-    /// Of what: `project/NAME` or `group/NAME`.
+    /// Of what: `project/NAME`, `group/NAME` or `limit/NAME`; of several, all of them with blanks between, and `before` and
+    /// `after` have each by its name.
     pub queue: String,
     /// How it was; absent for what was new.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,15 +39,89 @@ pub struct QuotaChangeView {
     pub after: Option<Value>,
 }
 
-impl From<AuditEntry> for QuotaChangeView {
-    fn from(entry: AuditEntry) -> Self {
+impl QuotaChangeView {
+    /// A change, as far as it is one of those that are `told`: one of several queues names the others, and what they have.
+    fn new(entry: AuditEntry, told: &Told) -> Self {
+        let is_of_several = entry.action == "queue.change";
+        let queues: Vec<String> = changed(&entry).filter(|queue| told.has(queue)).collect();
+        let own = |said: Option<Value>| match (said?, told, &*queues) {
+            // Of one that was asked for it is told as if it had been changed alone.
+            (Value::Object(mut all), Told::One(_), [queue]) if is_of_several => all.remove(queue),
+            (Value::Object(mut all), _, _) if is_of_several => {
+                all.retain(|queue, _| told.has(queue));
+                Some(Value::Object(all))
+            }
+            (said, _, _) => Some(said),
+        };
         Self {
             id: entry.id,
             at: Time(entry.at),
             user: entry.user_name,
-            queue: entry.subject,
-            before: entry.before,
-            after: entry.after,
+            before: own(entry.before),
+            after: own(entry.after),
+            queue: queues.join(" "),
+        }
+    }
+}
+
+/// What named limits begin with among the names of what was changed.
+const LIMIT: &str = "limit/";
+
+/// What a change was of.
+fn changed(entry: &AuditEntry) -> impl Iterator<Item = String> {
+    let is_of_limit = entry.action.starts_with("limit.");
+    let name =
+        move |subject: &str| if is_of_limit { format!("{LIMIT}{subject}") } else { subject.to_owned() };
+    entry.subject.split(' ').map(name)
+}
+
+/// Of which queues and named limits changes are told.
+pub(crate) enum Told {
+    /// Of all.
+    All,
+    /// Of one that was asked for.
+    One(String),
+    /// Of those that somebody sees.
+    Some(Vec<String>),
+}
+
+impl Told {
+    /// What somebody sees: everything, or their projects, the groups above these, and the named limits.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub(crate) async fn to(web: &Web, caller: &Caller) -> ApiResult<Self> {
+        let Some(projects) = projects_of(web, caller).await? else { return Ok(Self::All) };
+        let queues = web.store().queues().await?;
+        let tree = Tree::of(&queues);
+        let above = projects.iter().flat_map(|name| tree.path(name)).map(|one| subject(&one.queue));
+        let own = projects.iter().map(|name| subject(&Queue::Project(name.clone())));
+        let limits = web.store().limits().await?;
+        let limits = limits.iter().map(|limit| format!("{LIMIT}{}", limit.name));
+        let all: BTreeSet<String> = above.chain(own).chain(limits).collect();
+        Ok(Self::Some(all.into_iter().collect()))
+    }
+
+    /// Whether changes of this one are told.
+    fn has(&self, queue: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::One(one) => one == queue,
+            Self::Some(all) => all.iter().any(|one| one == queue),
+        }
+    }
+
+    /// Whether a change is of one that is told.
+    fn has_of(&self, entry: &AuditEntry) -> bool {
+        changed(entry).any(|queue| self.has(&queue))
+    }
+
+    /// The name in the audit log of the one that was asked for. It has limits by their names alone, and no other name is
+    /// without a slash.
+    fn subject(&self) -> Option<&str> {
+        match self {
+            Self::One(one) => Some(one.strip_prefix(LIMIT).unwrap_or(one)),
+            Self::All | Self::Some(_) => None,
         }
     }
 }
@@ -51,11 +130,12 @@ impl From<AuditEntry> for QuotaChangeView {
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct HistoryQuery {
-    /// Only of this: `project/NAME` or `group/NAME`.
+    /// Only of this: `project/NAME`, `group/NAME` or `limit/NAME`.
     pub queue: Option<String>,
 }
 
-/// Every change of the tree, the newest first: who, when, before and after.
+/// The changes of the tree and of named limits, the newest first: who, when, before and after. Who is no administrator is told
+/// of those of the own projects, of the groups above these, and of named limits.
 #[utoipa::path(
     get,
     path = "/quotas/history",
@@ -65,10 +145,17 @@ pub struct HistoryQuery {
 )]
 pub(crate) async fn history(
     State(web): State<Web>,
+    caller: Caller,
     Query(wanted): Query<HistoryQuery>,
     Query(query): Query<PageQuery>,
 ) -> ApiResult<Json<Page<QuotaChangeView>>> {
-    Ok(Json(page(&web, wanted.queue.as_deref(), &query).await?))
+    let told = match (Told::to(&web, &caller).await?, wanted.queue) {
+        (told, None) => told,
+        (told, Some(queue)) if told.has(&queue) => Told::One(queue),
+        // Nothing shows whether there is one that they do not see.
+        (_, Some(_)) => Told::Some(Vec::new()),
+    };
+    Ok(Json(page(&web, &told, &query).await?))
 }
 
 /// The changes of a project's quota, the newest first.
@@ -84,17 +171,24 @@ pub(crate) async fn of_project(
     Path(project): Path<String>,
     Query(query): Query<PageQuery>,
 ) -> ApiResult<Json<Page<QuotaChangeView>>> {
-    Ok(Json(page(&web, Some(&subject(&Queue::Project(project))), &query).await?))
+    Ok(Json(page(&web, &Told::One(subject(&Queue::Project(project))), &query).await?))
 }
 
-/// A page of changes, of one queue or of all.
-pub(crate) async fn page(
-    web: &Web,
-    queue: Option<&str>,
-    query: &PageQuery,
-) -> ApiResult<Page<QuotaChangeView>> {
+/// A page of the changes of those that are told.
+pub(crate) async fn page(web: &Web, told: &Told, query: &PageQuery) -> ApiResult<Page<QuotaChangeView>> {
     let limit = query.limit()?;
-    let wanted = PageOf { after: query.after()?, limit: limit + 1 };
-    let found = web.store().queue_history(queue, &wanted).await?;
-    Ok(Page::of(found, limit, |entry| entry.id.clone()).map(QuotaChangeView::from))
+    let mut wanted = PageOf { after: query.after()?, limit: limit + 1 };
+    let mut found: Vec<AuditEntry> = Vec::new();
+    // Of what somebody sees, names may be so many that no query can have them all: what others changed is left out here.
+    loop {
+        let read = web.store().queue_history(told.subject(), &wanted).await?;
+        let is_last = read.len() < wanted.limit;
+        wanted.after = read.last().map(|entry| entry.id.clone());
+        found.extend(read.into_iter().filter(|entry| told.has_of(entry)));
+        if is_last || found.len() > limit {
+            break;
+        }
+    }
+    found.truncate(limit + 1);
+    Ok(Page::of(found, limit, |entry| entry.id.clone()).map(|entry| QuotaChangeView::new(entry, told)))
 }

@@ -1,5 +1,6 @@
 //! Quotas: what groups and projects are guaranteed and may hold of clusters and node groups.
 
+mod changes;
 mod group;
 pub(crate) mod history;
 mod list;
@@ -12,11 +13,15 @@ use utoipa_axum::routes;
 
 use crate::state::Web;
 
+/// The most edits in one request.
+const MOST: usize = 20;
+
 /// The endpoints.
 pub(super) fn routes() -> OpenApiRouter<Web> {
     OpenApiRouter::new()
         .routes(routes!(list::list))
         .routes(routes!(preview::preview))
+        .routes(routes!(changes::change))
         .routes(routes!(history::history))
         .routes(routes!(history::of_project))
         .routes(routes!(group::get_group, group::put_group, group::delete_group))

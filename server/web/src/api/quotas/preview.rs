@@ -2,18 +2,18 @@
 
 use axum::extract::State;
 
+use super::MOST;
 use super::view::{PreviewBody, PreviewView};
+use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::Json;
 use crate::quotas;
 use crate::state::Web;
 use crate::texts::Lang;
 
-/// The most edits that are tried together.
-const MOST: usize = 20;
-
 /// Says what edits would do now, all of them together, and changes nothing: why they would be refused, which running jobs
-/// they affect and which waiting ones would start. To move cards from one project to another is two edits.
+/// they affect and which waiting ones would start. To move cards from one project to another is two edits. Who is no
+/// administrator may ask it of the own projects; jobs of others are counted, and not named.
 #[utoipa::path(
     post,
     path = "/quotas/preview",
@@ -26,11 +26,12 @@ const MOST: usize = 20;
 )]
 pub(crate) async fn preview(
     State(web): State<Web>,
+    caller: Caller,
     lang: Lang,
     Json(body): Json<PreviewBody>,
 ) -> ApiResult<Json<PreviewView>> {
     if body.edits.len() > MOST {
-        return Err(ApiError::field("/edits", format!("at most {MOST} edits are tried together")));
+        return Err(ApiError::field("/edits", format!("send at most {MOST} edits")));
     }
-    Ok(Json(quotas::preview::preview(&web, lang, body.edits).await?))
+    Ok(Json(quotas::preview::preview(&web, &caller, lang, body.edits).await?))
 }

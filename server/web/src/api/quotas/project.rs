@@ -6,10 +6,10 @@ use cubeloom_domain::quota::Queue;
 
 use super::view::{QueueBody, SaidView};
 use crate::auth::Caller;
-use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::error::{ApiResult, ProblemDocument};
 use crate::etag::{IfMatch, Tagged};
 use crate::extract::{Json, Path};
-use crate::quotas::edit;
+use crate::quotas::{self, edit};
 use crate::state::Web;
 
 /// What is said of a project: the group that it is in, and its quotas.
@@ -24,11 +24,7 @@ pub(crate) async fn get_project(
     State(web): State<Web>,
     Path(name): Path<String>,
 ) -> ApiResult<Tagged<SaidView>> {
-    let queue = Queue::Project(name);
-    let queues = web.store().queues().await?;
-    let found = queues.iter().find(|one| one.queue == queue);
-    let found = found.ok_or_else(|| ApiError::not_found("project", queue.name()))?;
-    Ok(Tagged(found.revision, found.into()))
+    Ok(SaidView::of(&quotas::said_of(&web, &Queue::Project(name)).await?))
 }
 
 /// Says which group a project is in, and what it has of each cluster and node group. What is refused changes nothing.
@@ -52,8 +48,7 @@ pub(crate) async fn put_project(
     IfMatch(expected): IfMatch,
     Json(body): Json<QueueBody>,
 ) -> ApiResult<Tagged<SaidView>> {
-    let record = edit::put(&web, &caller, Queue::Project(name), expected, body).await?;
-    Ok(Tagged(record.revision, (&record).into()))
+    Ok(SaidView::of(&edit::put(&web, &caller, Queue::Project(name), expected, body).await?))
 }
 
 /// Takes back what was said of a project: it is at the top, without a guarantee and without a limit.

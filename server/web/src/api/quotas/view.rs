@@ -11,6 +11,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::error::ProblemView;
+use crate::etag::Tagged;
 use crate::time::Time;
 
 /// The tree of quotas, as far as you may see it.
@@ -194,10 +195,11 @@ pub struct SaidView {
     pub revision: u64,
 }
 
-impl From<&QueueRecord> for SaidView {
-    fn from(record: &QueueRecord) -> Self {
+impl SaidView {
+    /// What is said of a queue, with its ETag.
+    pub(crate) fn of(record: &QueueRecord) -> Tagged<Self> {
         let QueueBody { parent, quotas, .. } = body_of(record);
-        Self { parent, quotas, revision: record.revision }
+        Tagged(record.revision, Self { parent, quotas, revision: record.revision })
     }
 }
 
@@ -227,6 +229,37 @@ pub struct EditBody {
     /// It would be taken away.
     #[serde(default)]
     pub delete: bool,
+    /// The revision that is changed, 0 where nothing was said yet. A preview does without it.
+    #[serde(default)]
+    pub revision: Option<u64>,
+}
+
+/// Edits that are made together.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChangesBody {
+    /// From 1 to 20, each of another queue and with its revision.
+    #[schema(min_items = 1, max_items = 20)]
+    pub edits: Vec<EditBody>,
+    /// Takes limits below what is held now. Nothing is stopped for it.
+    #[serde(default)]
+    pub below_use: bool,
+}
+
+/// Edits that were made together.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ChangesView {
+    /// The queues, in the order of the edits.
+    pub items: Vec<ChangedView>,
+}
+
+/// A queue that was changed.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ChangedView {
+    /// `project/NAME` or `group/NAME`.
+    pub queue: String,
+    /// Its revision since.
+    pub revision: u64,
 }
 
 /// What a queue is.
@@ -262,6 +295,8 @@ pub struct PreviewView {
     pub start: Affected,
     /// Waiting jobs that would have started, and would not.
     pub wait: Affected,
+    /// Clusters whose queue could not be asked now: nothing is told of their jobs.
+    pub unknown: Vec<String>,
 }
 
 /// Jobs that are affected.

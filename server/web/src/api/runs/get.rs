@@ -6,7 +6,7 @@ use cubeloom_domain::RunId;
 use super::view::RunView;
 use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
-use crate::runs::reader;
+use crate::runs::{Reader, effective};
 use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
@@ -27,5 +27,7 @@ pub(crate) async fn get(
     lang: Lang,
     Path(run): Path<RunId>,
 ) -> ApiResult<Json<RunView>> {
-    Ok(Json(told(lang, reader::shown(&web, &reader::record(&web, &run).await?).await?)))
+    let reader = Reader::open(&web, &run).await?;
+    let effective = effective::of(&web, &reader, None).await?;
+    Ok(Json(told(lang, RunView { effective, ..reader.run() })))
 }

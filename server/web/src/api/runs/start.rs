@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use cubeloom_domain::plan::Choice;
+use cubeloom_domain::quota::{Pool, UnknownPool};
 use cubeloom_domain::schedule::Cause;
 
 use super::view::{PartOfRun, StartRun, StartedView};
@@ -42,8 +43,9 @@ pub(crate) async fn start(
     let parameters = body.parameters.clone();
     let (user, acting) = (caller.user.name.clone(), caller.acting());
     let part = part(body.tasks.as_ref())?;
+    let place = place(&body)?;
     let (source, cause) = (source(body)?, Cause::default());
-    let wanted = Wanted { project, user, acting, source, parameters, part, origin: None, cause };
+    let wanted = Wanted { project, user, acting, source, parameters, part, place, origin: None, cause };
     let entry = audit::entry(&web, &caller, "run.start", "").clone();
     let started = explained(&web, &caller, start_run(&web, wanted, entry).await).await?;
     let place = format!("/api/v1/runs/{}", started.record.id);
@@ -69,6 +71,16 @@ fn part(tasks: Option<&PartOfRun>) -> ApiResult<Option<WantedPart>> {
         run.parse().map_err(|_| ApiError::field("/tasks/of", format!("`{run}` is not the id of a run")))
     });
     Ok(Some(WantedPart { choice, of: of.transpose()? }))
+}
+
+/// Where it goes, when not where the pipeline would. What a part takes over lies where its pipeline goes.
+fn place(body: &StartRun) -> ApiResult<Option<Pool>> {
+    let Some(place) = &body.place else { return Ok(None) };
+    if body.tasks.is_some() {
+        let message = "a part of a pipeline goes where the whole does: leave this out, or run all of it";
+        return Err(ApiError::field("/place", message));
+    }
+    place.parse().map(Some).map_err(|unknown: UnknownPool| ApiError::field("/place", unknown.to_string()))
 }
 
 /// What is meant: a pipeline or a document, not both.

@@ -6,6 +6,7 @@ use cubeloom_domain::JsonMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::api::tasks::effective::EffectiveView;
 use crate::error::ProblemView;
 use crate::time::Time;
 
@@ -44,6 +45,10 @@ pub struct RunView {
     pub queued_seconds: Option<f64>,
     /// Its tasks.
     pub tasks: TaskCounts,
+    /// What the time of its tasks went to, all together; absent before an attempt, in lists, and where it has very many
+    /// instances.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub effective: Option<EffectiveView>,
     /// What somebody should know about it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub message: Option<String>,
@@ -131,6 +136,10 @@ pub struct StartRun {
     /// Only these tasks; all of them when absent.
     #[serde(default)]
     pub tasks: Option<PartOfRun>,
+    /// Where this run goes, `CLUSTER` or `CLUSTER/NODE_GROUP`, instead of where its pipeline would. Tasks with a node
+    /// group of their own keep it. Only of a whole pipeline.
+    #[serde(default)]
+    pub place: Option<String>,
 }
 
 /// A part of a pipeline: `only` one task, or everything `from` one on. What the tasks before would leave is taken over

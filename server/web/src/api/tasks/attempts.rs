@@ -34,7 +34,7 @@ pub(crate) async fn attempts(
 ) -> ApiResult<Json<Page<AttemptView>>> {
     let reader = Reader::open(&web, &run).await?;
     let ix = reader.find(&task)?;
-    let found = web.store().attempts_of(&run, ix, instance).await?;
+    let found = web.store().attempts_with_stacks(&run, ix, instance).await?;
     let planned = reader.plan.task(ix);
     let items = found.iter().map(|attempt| describe::attempt_now(&web, attempt, planned)).collect();
     Ok(Json(told(lang, Page { items, next_cursor: None })))

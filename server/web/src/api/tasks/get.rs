@@ -4,9 +4,10 @@ use axum::extract::State;
 use cubeloom_domain::RunId;
 
 use super::view::TaskView;
+use crate::auth::Caller;
 use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
-use crate::runs::Reader;
+use crate::runs::{Reader, effective};
 use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
@@ -27,10 +28,12 @@ use crate::told::told;
 )]
 pub(crate) async fn get(
     State(web): State<Web>,
+    caller: Caller,
     lang: Lang,
     Path((run, task)): Path<(RunId, String)>,
 ) -> ApiResult<Json<TaskView>> {
-    let reader = Reader::open(&web, &run).await?.with_starts().await;
+    let reader = Reader::open(&web, &run).await?.with_starts(&caller).await?;
     let index = reader.find(&task)?;
-    Ok(Json(told(lang, reader.task(index.0).await?)))
+    let effective = effective::of(&web, &reader, Some(index)).await?;
+    Ok(Json(told(lang, TaskView { effective, ..reader.task(index.0).await? })))
 }

@@ -5,6 +5,7 @@ use cubeloom_domain::RunId;
 
 use super::list::position;
 use super::view::InstanceView;
+use crate::auth::Caller;
 use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
@@ -31,13 +32,14 @@ use crate::told::told;
 )]
 pub(crate) async fn instances(
     State(web): State<Web>,
+    caller: Caller,
     lang: Lang,
     Path((run, task)): Path<(RunId, String)>,
     Query(page): Query<PageQuery>,
 ) -> ApiResult<Json<Page<InstanceView>>> {
     let limit = page.limit()?;
     let after = position(&page)?.checked_sub(1);
-    let reader = Reader::open(&web, &run).await?.with_starts().await;
+    let reader = Reader::open(&web, &run).await?.with_starts(&caller).await?;
     let ix = reader.find(&task)?;
     let found = web.store().instances_of(&run, ix, after, limit + 1).await?;
     let found = Page::of(found, limit, |one| one.instance.to_string());
@@ -47,8 +49,8 @@ pub(crate) async fn instances(
         let attempts = web.store().attempts_of(&run, ix, one.instance).await?;
         let note = web.runs().notes().of(&run, &task, one.instance, one.attempt);
         let item = items.get(one.instance as usize).cloned().unwrap_or_default();
-        let start = reader.start(&task, one.instance);
-        shown.push(describe::instance(one, attempts.last(), item, &note, start));
+        let wait = reader.waits().of(&task, one);
+        shown.push(describe::instance(one, attempts.last(), item, &note, wait));
     }
     Ok(Json(told(lang, Page { items: shown, next_cursor: found.next_cursor })))
 }

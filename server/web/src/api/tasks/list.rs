@@ -4,6 +4,7 @@ use axum::extract::State;
 use cubeloom_domain::RunId;
 
 use super::view::TaskView;
+use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, ProblemDocument};
 use crate::extract::{Json, Path, Query};
 use crate::page::{Page, PageQuery};
@@ -26,13 +27,14 @@ use crate::told::told;
 )]
 pub(crate) async fn list(
     State(web): State<Web>,
+    caller: Caller,
     lang: Lang,
     Path(run): Path<RunId>,
     Query(page): Query<PageQuery>,
 ) -> ApiResult<Json<Page<TaskView>>> {
     let limit = page.limit()?;
     let first = position(&page)?;
-    let reader = Reader::open(&web, &run).await?.with_starts().await;
+    let reader = Reader::open(&web, &run).await?.with_starts(&caller).await?;
     let all = u32::try_from(reader.plan.tasks.len()).unwrap_or(u32::MAX);
     let end = first.saturating_add(u32::try_from(limit + 1).unwrap_or(u32::MAX)).min(all);
     let found = reader.tasks(first.min(end)..end).await?;

@@ -1,15 +1,20 @@
 //! Tasks of runs, their instances and attempts.
 
+pub mod advice;
 mod attempts;
 mod decide;
+pub mod effective;
 mod get;
+pub mod hang;
 mod history;
 pub(crate) mod instances;
 mod list;
 mod notices;
 mod search;
 mod suspend;
+pub mod usage;
 pub mod view;
+pub mod why;
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -29,4 +34,6 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
         .routes(routes!(suspend::suspend))
         .routes(routes!(decide::decide))
         .routes(routes!(history::history))
+        .routes(routes!(usage::usage))
+        .routes(routes!(advice::advice))
 }

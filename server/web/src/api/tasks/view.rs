@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::effective::EffectiveView;
+use super::hang::HangView;
 use crate::api::runs::view::TaskCounts;
+use crate::api::tasks::why::WhyView;
 use crate::time::Time;
 
 /// A task of a run.
@@ -63,6 +66,12 @@ pub struct TaskView {
     /// What its attempts used; absent before one has ended.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub usage: Option<UsageView>,
+    /// That an attempt at it hangs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hang: Option<HangView>,
+    /// What its time went to; absent before an attempt, in lists, and where it has very many instances.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub effective: Option<EffectiveView>,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub failure: Option<FailureView>,
@@ -78,15 +87,19 @@ pub struct TaskView {
 }
 
 /// Why something waits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WaitView {
-    /// `capacity`, `behind`, `quota`, `named_limit`, `parallelism`, `decision`, or `unknown` before anybody has looked.
+    /// `capacity`, `behind`, `quota`, `named_limit`, `parallelism`, `decision`, or `unknown` before anybody has looked. Which rule
+    /// of these it is exactly is in `why`.
     pub rule: String,
     /// A sentence with the amounts; for `decision`, what is asked.
     pub message: String,
     /// Who decides, for `decision`; nobody in particular when empty.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub approvers: Vec<String>,
+    /// The same as data, where it waits for a place.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub why: Option<WhyView>,
     /// When it may start; absent where too little is known of how long others take.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub start: Option<StartView>,
@@ -163,7 +176,7 @@ pub struct UsageView {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FailureView {
     /// `exit`, `signal`, `out_of_memory`, `timeout`, `setup_failed`, `could_not_start`, `missing_output`, `lost`,
-    /// `preempted`, `expression`, `rejected` or `run`.
+    /// `preempted`, `expression`, `rejected`, `run` or `hung`.
     pub kind: String,
     /// A sentence.
     pub message: String,
@@ -348,14 +361,23 @@ pub struct AttemptView {
     pub memory: u64,
     /// Whole graphics cards of all workers together.
     pub gpus: u32,
-    /// Its workers, by rank.
+    /// Its workers, by rank; those at the end that it gave back among them.
     pub workers: Vec<WorkerView>,
+    /// How many it had before, oldest first: of an elastic job that got some, or gave some back, while it ran.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub earlier: Vec<EarlierView>,
+    /// What its workers got instead of what was asked for, and why: a sentence.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sizing: Option<String>,
     /// What it used, once it has ended.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub usage: Option<UsageView>,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub failure: Option<FailureView>,
+    /// That it hangs, or did, with what its workers were at then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hang: Option<HangView>,
     /// The run of another pipeline that it is: it has no workers then.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run: Option<String>,
@@ -389,6 +411,18 @@ pub struct WorkerView {
     /// The graphics cards that it has, by UUID.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub gpus: Vec<String>,
+    /// Whether the job has given it back.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub given_back: bool,
+}
+
+/// How many workers an attempt had for a while.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct EarlierView {
+    /// How many.
+    pub workers: u32,
+    /// Until when.
+    pub until: Time,
 }
 
 /// An attempt of an earlier or this run.

@@ -1,7 +1,7 @@
 //! A share as a bar: what is held of one's own, what is borrowed, what is lent, and the limit, against what there is.
 
 use crate::api::quotas::view::ShareView;
-use crate::show::bytes;
+use crate::show;
 
 /// The bar's own width, in units of its picture.
 const WIDTH: f64 = 1000.0;
@@ -35,7 +35,7 @@ impl Bar {
         let whole = known.into_iter().fold(1e-9, f64::max);
         let at = |amount: f64| (amount / whole * WIDTH).clamp(0.0, WIDTH).round();
         let own = share.held - share.borrowed;
-        let said = |amount: f64| (amount > 0.0).then(|| written(&share.resource, amount));
+        let said = |amount: f64| (amount > 0.0).then(|| show::amount(&share.resource, amount));
         Self {
             resource: share.resource.clone(),
             guarantee: at(share.guarantee),
@@ -44,11 +44,11 @@ impl Bar {
             lent_from: at(share.guarantee - share.lent),
             lent: at(share.guarantee) - at(share.guarantee - share.lent),
             most_at: share.most.filter(|most| *most <= whole).map(|most| at(most).min(WIDTH - 4.0)),
-            held_said: written(&share.resource, share.held),
+            held_said: show::amount(&share.resource, share.held),
             guarantee_said: said(share.guarantee),
             borrowed_said: said(share.borrowed),
             lent_said: said(share.lent),
-            most_said: share.most.map(|most| written(&share.resource, most)),
+            most_said: share.most.map(|most| show::amount(&share.resource, most)),
         }
     }
 
@@ -56,15 +56,6 @@ impl Bar {
     pub fn is_empty(&self) -> bool {
         self.guarantee_said.is_none() && self.most_said.is_none() && self.own + self.borrowed == 0.0
     }
-}
-
-/// An amount in words.
-pub(super) fn written(resource: &str, amount: f64) -> String {
-    if resource == "memory" {
-        return bytes(amount as u64);
-    }
-    let text = format!("{amount:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]

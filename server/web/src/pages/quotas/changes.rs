@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cubeloom_domain::quota::Queue;
 use serde_json::Value;
 
-use crate::api::quotas::history::{QuotaChangeView, page};
-use crate::auth::{Caller, projects_of};
+use crate::api::quotas::history::{QuotaChangeView, Told, page};
+use crate::auth::Caller;
 use crate::error::ApiResult;
 use crate::page::PageQuery;
-use crate::quotas::subject;
 use crate::state::Web;
 
 /// So many changes are shown.
@@ -22,22 +20,11 @@ pub(super) struct Changed {
     pub fields: Vec<(String, String, String)>,
 }
 
-/// The newest changes: of everything, or of one's own projects.
+/// The newest changes, of what somebody sees.
 pub(super) async fn latest(web: &Web, caller: &Caller) -> ApiResult<Vec<Changed>> {
     let query = PageQuery { limit: Some(SHOWN), cursor: None };
-    let found = match projects_of(web, caller).await? {
-        None => page(web, None, &query).await?.items,
-        Some(projects) => {
-            let mut found = Vec::new();
-            for project in projects {
-                found.extend(page(web, Some(&subject(&Queue::Project(project))), &query).await?.items);
-            }
-            found.sort_by(|one, other| other.id.cmp(&one.id));
-            found.truncate(SHOWN);
-            found
-        }
-    };
-    Ok(found.into_iter().map(changed).collect())
+    let found = page(web, &Told::to(web, caller).await?, &query).await?;
+    Ok(found.items.into_iter().map(changed).collect())
 }
 
 fn changed(change: QuotaChangeView) -> Changed {
@@ -62,8 +49,9 @@ fn gather(value: &Value, place: &str, found: &mut BTreeMap<String, String>) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
-                let is_outer = place.is_empty() && name == "quotas";
-                let inner = if is_outer { String::new() } else { format!("{place} {name}") };
+                let is_queue = place.starts_with("project/") || place.starts_with("group/");
+                let is_outer = name == "quotas" && (place.is_empty() || (is_queue && !place.contains(' ')));
+                let inner = if is_outer { place.to_owned() } else { format!("{place} {name}") };
                 gather(value, inner.trim(), found);
             }
         }
@@ -99,5 +87,25 @@ mod tests {
         let fields = changed(change).fields;
         let field = |name: &str, before: &str, after: &str| (name.into(), before.into(), after.into());
         assert_eq!(fields, [field("parent", "", "g"), field("prod guarantee gpus", "4", "8")]);
+    }
+
+    #[test]
+    fn a_change_of_several_queues_names_each() {
+        let of = |shop: u32, ads: u32| {
+            let quota = |gpus: u32| json!({"quotas": {"prod": {"guarantee": {"gpus": gpus}}}});
+            Some(json!({"project/shop": quota(shop), "project/ads": quota(ads)}))
+        };
+        let change = QuotaChangeView {
+            id: "1".into(),
+            at: Time(Timestamp(1)),
+            user: "ada".into(),
+            queue: "project/shop project/ads".into(),
+            before: of(8, 1),
+            after: of(6, 3),
+        };
+        let fields = changed(change).fields;
+        let names: Vec<&str> = fields.iter().map(|(name, ..)| name.as_str()).collect();
+        assert_eq!(names, ["project/ads prod guarantee gpus", "project/shop prod guarantee gpus"]);
+        assert_eq!((fields[0].1.as_str(), fields[0].2.as_str()), ("1", "3"));
     }
 }

@@ -5,11 +5,13 @@ use cubeloom_store::RunFilter;
 
 use super::Tab;
 use super::bar::Bar;
+use super::effective::Effective;
 use crate::api::runs::view::RunView;
+use crate::api::tasks::hang::HangView;
 use crate::api::tasks::view::FailureView;
 use crate::error::ApiResult;
 use crate::pages::runs::short;
-use crate::runs::Reader;
+use crate::runs::{Reader, effective};
 use crate::state::Web;
 use crate::time::Time;
 
@@ -22,6 +24,10 @@ pub(crate) struct Head {
     pub(crate) before: Option<String>,
     /// Which part of the pipeline it is, where it is not the whole.
     pub(crate) part: Option<PlannedPart>,
+    /// Tasks that hang, and why.
+    pub(crate) hangs: Vec<(String, HangView)>,
+    /// What its time went to.
+    pub(crate) effective: Option<Effective>,
     pub(crate) now: Time,
 }
 
@@ -54,8 +60,10 @@ impl Head {
         let run = reader.run();
         Ok(Self {
             failure: first_failure(reader).await?,
+            hangs: hangs(web, reader).await?,
             before: before(web, &run).await?,
             part: reader.plan.part.clone(),
+            effective: effective::of(web, reader, None).await?.map(Effective::new),
             now: Time(web.now()),
             run,
             tab,
@@ -117,6 +125,20 @@ async fn first_failure(reader: &Reader<'_>) -> ApiResult<Option<First>> {
         }
     }
     Ok(first.map(|(_, first)| first))
+}
+
+/// Attempts that hang, or did and still run, that are looked at.
+const HANGS: usize = 500;
+
+/// The tasks that hang, each once.
+async fn hangs(web: &Web, reader: &Reader<'_>) -> ApiResult<Vec<(String, HangView)>> {
+    let mut hangs: Vec<(String, HangView)> = Vec::new();
+    for (task, hang) in web.store().hangs(&reader.record.id, HANGS).await? {
+        if hang.is_present() && hangs.last().is_none_or(|(last, _)| *last != task) {
+            hangs.push((task, HangView::brief(&hang)));
+        }
+    }
+    Ok(hangs)
 }
 
 async fn before(web: &Web, run: &RunView) -> ApiResult<Option<String>> {

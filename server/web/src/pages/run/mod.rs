@@ -1,6 +1,7 @@
 //! `GET /runs/{run}`: one run, in tabs. What every tab has is [`head::Head`]; each tab is a file here.
 
 pub(crate) mod bar;
+pub(crate) mod effective;
 mod files;
 mod gantt;
 mod graph;
@@ -22,6 +23,7 @@ use cubeloom_domain::RunId;
 use serde::Deserialize;
 
 use super::Frame;
+use crate::auth::Caller;
 use crate::error::ApiResult;
 use crate::extract::{Path, Query};
 use crate::runs::Reader;
@@ -112,11 +114,12 @@ pub(crate) struct Asked {
 
 pub(crate) async fn page(
     State(web): State<Web>,
+    caller: Caller,
     frame: Frame,
     Path(run): Path<RunId>,
     Query(asked): Query<Asked>,
 ) -> ApiResult<Response> {
-    let reader = Reader::open(&web, &run).await?.with_starts().await;
+    let reader = Reader::open(&web, &run).await?.with_starts(&caller).await?;
     let tab = if asked.tab == Tab::Graph && reader.record.tasks > NODES { Tab::Table } else { asked.tab };
     let head = Head::read(&web, &reader, tab).await?;
     match tab {

@@ -8,19 +8,21 @@ use cubeloom_domain::plan::{Late, PlannedTask};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::effective::Effective;
 use super::parallel::{self, Parallel};
 use super::row::Row;
 use crate::api;
 use crate::api::tasks::view::{
     AttemptView, HistoryView, InstanceView, NoticeView, RoleView, SearchView, TaskView, TrialView, WorkerView,
 };
+use crate::api::tasks::why::WhyView;
 use crate::auth::Caller;
 use crate::error::ApiResult;
 use crate::extract::{Path, Query};
 use crate::page::{Page, PageQuery};
 use crate::pages::{Frame, html};
 use crate::readable;
-use crate::runs::{Reader, describe, search, wish};
+use crate::runs::{Reader, describe, effective, search, wish};
 use crate::show;
 use crate::state::Web;
 use crate::terminals::place;
@@ -136,6 +138,8 @@ struct TaskPage {
     may_rerun: bool,
     /// Whether a terminal can be opened at the instance, by whoever looks.
     may_open: bool,
+    /// What its time went to.
+    effective: Option<Effective>,
     now: Time,
 }
 
@@ -185,6 +189,11 @@ impl TaskPage {
         worker.address.as_deref().unwrap_or_default()
     }
 
+    /// Why it waits, as data.
+    fn why(&self) -> Option<&WhyView> {
+        self.task().wait.as_ref()?.why.as_ref()
+    }
+
     /// What keeps the present page of instances in links to one of them.
     fn place(&self) -> String {
         if self.cursor.is_empty() { String::new() } else { format!("&cursor={}", self.cursor) }
@@ -198,16 +207,16 @@ pub(crate) async fn page(
     Path((run, task)): Path<(RunId, String)>,
     Query(asked): Query<Asked>,
 ) -> ApiResult<Response> {
-    let reader = Reader::open(&web, &run).await?.with_starts().await;
+    let reader = Reader::open(&web, &run).await?.with_starts(&caller).await?;
     let index = reader.find(&task)?;
     let planned = reader.plan.task(index);
     let view = reader.task(index.0).await?;
-    let Page { items: instances, next_cursor } = instances(&web, &run, &view, &asked.cursor).await?;
+    let Page { items: instances, next_cursor } = instances(&web, &caller, &run, &view, &asked.cursor).await?;
     let failed = view.failure.as_ref().and_then(|failure| failure.instance);
     let first = instances.first().map(|one| one.instance);
     let instance = asked.instance.or(failed).or(first).unwrap_or(0);
     let search = search::of(&web, &reader, index).await?.map(Searched::new);
-    let attempts = web.store().attempts_of(&reader.record.id, index, instance).await?;
+    let attempts = web.store().attempts_with_stacks(&reader.record.id, index, instance).await?;
     let mut told = Vec::with_capacity(attempts.len());
     for record in &attempts {
         let attempt = describe::attempt_now(&web, record, planned);
@@ -237,6 +246,7 @@ pub(crate) async fn page(
         may_rerun: frame.may_edit() && reader.record.state.is_final(),
         project: reader.record.project.clone(),
         pipeline: reader.record.pipeline.clone(),
+        effective: effective::of(&web, &reader, Some(index)).await?.map(Effective::new),
         now: Time(web.now()),
         row: Row { task: view },
         frame,
@@ -249,13 +259,21 @@ pub(crate) async fn page(
 }
 
 /// A page of the task's instances; none of a plain task, which is its own only instance.
-async fn instances(web: &Web, run: &RunId, task: &TaskView, cursor: &str) -> ApiResult<Page<InstanceView>> {
+async fn instances(
+    web: &Web,
+    caller: &Caller,
+    run: &RunId,
+    task: &TaskView,
+    cursor: &str,
+) -> ApiResult<Page<InstanceView>> {
     if !task.for_each {
         return Ok(Page { items: Vec::new(), next_cursor: None });
     }
     let page = PageQuery { limit: Some(INSTANCES), cursor: Some(cursor.to_owned()) };
     let path = Path((run.clone(), task.name.clone()));
-    Ok(api::tasks::instances::instances(State(web.clone()), Lang::En, path, Query(page)).await?.0)
+    Ok(api::tasks::instances::instances(State(web.clone()), caller.clone(), Lang::En, path, Query(page))
+        .await?
+        .0)
 }
 
 fn arguments(planned: &PlannedTask) -> Vec<Named> {

@@ -1,0 +1,46 @@
+//! The sizing of a task: its attempts as plots; taking sizing back, and letting it go on.
+
+import { request } from "../api/client";
+import { Plot, type PlotSeries } from "../components/plot";
+import { confirm } from "../core/dialog";
+import { all, need } from "../core/dom";
+import { trying } from "../core/form";
+import { t } from "../core/texts";
+import { toastLater } from "../core/toast";
+import { cpuLines, memoryLines, type Role } from "../run/sizing";
+
+/** Starts the page. */
+export function start(): void {
+  const { roles } = JSON.parse(need("#carried").textContent) as { roles: Role[] };
+  for (const box of all("[data-role]")) {
+    const role = roles.find((one) => one.role === box.dataset["role"]);
+    if (!role) continue;
+    draw(box, "memory", t("sizing.plot-memory"), memoryLines(role));
+    draw(box, "cpu", t("sizing.plot-cpu"), cpuLines(role));
+  }
+  const api = need("#sizing").dataset["api"] ?? "";
+  document.querySelector("#revert")?.addEventListener("click", () => void trying(() => revert(api)));
+  document.querySelector("#resume")?.addEventListener("click", () => void trying(() => resume(api)));
+}
+
+function draw(box: HTMLElement, name: string, title: string, series: PlotSeries[]): void {
+  const place = box.querySelector<HTMLElement>(`[data-plot="${name}"]`);
+  if (place) new Plot(place, { title, series, steps: t("sizing.plot-attempt") });
+}
+
+async function revert(api: string): Promise<void> {
+  const sure = await confirm({ title: t("sizing.revert-title"), text: t("sizing.revert-text"), action: t("sizing.revert") });
+  if (!sure) return;
+  await request("POST", `${api}/revert`);
+  again(t("sizing.done-revert"));
+}
+
+async function resume(api: string): Promise<void> {
+  await request("POST", `${api}/resume`);
+  again(t("sizing.done-resume"));
+}
+
+function again(message: string): void {
+  toastLater(message);
+  location.reload();
+}

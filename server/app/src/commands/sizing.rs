@@ -1,0 +1,91 @@
+//! `cubeloom sizing replay | generate`
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+
+use anyhow::Context;
+use cubeloom_sizing::replay::{Score, replay};
+use cubeloom_sizing::{Attempt, BUILT_IN, built_in, generate, trace};
+use serde_json::{Value, json};
+
+use crate::cli;
+use crate::exit::{Exit, Invalid};
+use crate::show::{self, Align, Output, Styles, Table};
+
+/// Runs one of them.
+pub fn sizing(command: &cli::Sizing, output: Output) -> anyhow::Result<Exit> {
+    match command {
+        cli::Sizing::Replay(args) => score(args, output),
+        cli::Sizing::Generate(args) => {
+            let made = generate::trace(args.kind.into(), args.attempts, args.seed);
+            trace::write(&made, io::stdout().lock()).context("the trace cannot be written")?;
+            Ok(Exit::Ok)
+        }
+    }
+}
+
+fn score(args: &cli::Replay, output: Output) -> anyhow::Result<Exit> {
+    let attempts = read(args)?;
+    let wanted = |name: &&str| args.policy.is_empty() || args.policy.iter().any(|wanted| wanted == name);
+    let play = |name: &'static str| Some((name, replay(&attempts, built_in(name)?.as_mut())));
+    let asked = replay(&attempts, built_in("request").context("a policy is missing")?.as_mut());
+    let scores: Vec<(&str, Score)> = BUILT_IN.into_iter().filter(wanted).filter_map(play).collect();
+    match output {
+        Output::Json => show::json(&scores.iter().map(|score| as_json(score, &asked)).collect::<Vec<_>>())?,
+        Output::Human => print(&scores, &asked),
+    }
+    Ok(Exit::Ok)
+}
+
+fn read(args: &cli::Replay) -> anyhow::Result<Vec<Attempt>> {
+    let from: Box<dyn Read> = if args.trace.as_os_str() == "-" {
+        Box::new(io::stdin().lock())
+    } else {
+        let file = File::open(&args.trace);
+        Box::new(BufReader::new(file.with_context(|| format!("{} cannot be read", args.trace.display()))?))
+    };
+    let invalid = |why: String| Invalid::error(format!("{}: {why}", args.trace.display()));
+    let attempts = trace::read(from).map_err(|error| invalid(error.to_string()))?;
+    if attempts.is_empty() { Err(invalid("there is no attempt in it".into())) } else { Ok(attempts) }
+}
+
+/// A part of what people asked for.
+fn part(amount: f64, asked: f64) -> f64 {
+    if asked > 0.0 { amount / asked } else { 1.0 }
+}
+
+fn as_json((name, score): &(&str, Score), asked: &Score) -> Value {
+    json!({
+        "policy": name,
+        "attempts": score.attempts,
+        "gb_hours": score.gb_hours,
+        "gb_hours_of_request": part(score.gb_hours, asked.gb_hours),
+        "core_hours": score.core_hours,
+        "core_hours_of_request": part(score.core_hours, asked.core_hours),
+        "out_of_memory": score.out_of_memory,
+        "out_of_memory_rate": score.out_of_memory_rate(),
+    })
+}
+
+fn print(scores: &[(&str, Score)], asked: &Score) {
+    let columns = [
+        ("RULE", Align::Left),
+        ("GB-HOURS", Align::Right),
+        ("OF REQUEST", Align::Right),
+        ("OUT OF MEMORY", Align::Right),
+        ("CORE-HOURS", Align::Right),
+        ("OF REQUEST", Align::Right),
+    ];
+    let mut table = Table::new(&columns);
+    for (name, score) in scores {
+        table.row([
+            (*name).into(),
+            format!("{:.1}", score.gb_hours).into(),
+            format!("{:.3}", part(score.gb_hours, asked.gb_hours)).into(),
+            format!("{:.2} %", 100.0 * score.out_of_memory_rate()).into(),
+            format!("{:.1}", score.core_hours).into(),
+            format!("{:.3}", part(score.core_hours, asked.core_hours)).into(),
+        ]);
+    }
+    show::line(table.render(Styles::detect()));
+}

@@ -1,0 +1,204 @@
+//! Jobs that hang: their program runs, and has reported no step for longer than its own pattern explains. Pure.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Timestamp;
+use crate::pace::Pace;
+use crate::quantity::Span;
+
+/// So many gaps between reports must be known, of this attempt and those before it, before anything is said.
+pub const ENOUGH: u32 = 5;
+/// So many times the longest gap that was ever seen is still the pattern.
+const FACTOR: u32 = 3;
+
+/// What is done about an attempt that hangs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HangAction {
+    /// It is marked, and its owner is told.
+    #[default]
+    Mark,
+    /// It is stopped, too, and its job started again, whole.
+    Restart,
+}
+
+/// When an attempt hangs, and what follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HangPolicy {
+    /// A shorter time without a step is never a hang.
+    pub after: Span,
+    /// What is done.
+    pub action: HangAction,
+    /// How often an instance is started again for it; after that, one that hangs has failed.
+    pub restarts: u32,
+}
+
+impl Default for HangPolicy {
+    fn default() -> Self {
+        Self { after: Span(Duration::from_secs(600)), action: HangAction::Mark, restarts: 3 }
+    }
+}
+
+/// What earlier attempts at an instance showed of its pattern.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Known {
+    /// How many gaps between reports they had.
+    pub gaps: u32,
+    /// The longest of them, in microseconds.
+    pub longest: u64,
+    /// How many of them were stopped because they hung.
+    pub restarts: u32,
+}
+
+impl Known {
+    /// What is known once an attempt with this pace has ended.
+    #[must_use]
+    pub fn of(pace: &Pace, hung: bool) -> Self {
+        Self {
+            gaps: pace.known.gaps.saturating_add(pace.gaps),
+            longest: pace.known.longest.max(pace.longest),
+            restarts: pace.known.restarts + u32::from(hung),
+        }
+    }
+}
+
+/// That an attempt hangs, or did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hang {
+    /// The rank that has reported no step for the longest time.
+    pub rank: u32,
+    /// When it last did.
+    pub since: Timestamp,
+    /// When that was seen to be too long.
+    pub seen_at: Timestamp,
+    /// The longest gap between two steps until then, in microseconds.
+    pub longest: u64,
+    /// When it went on by itself.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub over: Option<Timestamp>,
+    /// What its workers were at when it was seen. Of many workers it is megabytes: it is stored by itself, and is no part of the
+    /// document.
+    #[serde(skip)]
+    pub stacks: Vec<WorkerStack>,
+}
+
+/// What the processes of a worker were at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerStack {
+    /// The worker, `<role>-<index>`.
+    pub worker: String,
+    /// Text: each process with its threads, those of Python with their frames.
+    pub text: String,
+}
+
+impl Hang {
+    /// Why it is said to hang.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let quiet = whole(self.seen_at.since(self.since));
+        let longest = whole(Duration::from_micros(self.longest));
+        format!(
+            "rank {} has reported no step for {quiet}; never before were more than {longest} between two",
+            self.rank
+        )
+    }
+
+    /// Whether it still does.
+    #[must_use]
+    pub fn is_present(&self) -> bool {
+        self.over.is_none()
+    }
+}
+
+/// As people read it: in whole seconds.
+fn whole(duration: Duration) -> Span {
+    Span(Duration::from_secs(duration.as_secs() + u64::from(duration.subsec_nanos() > 0)))
+}
+
+/// The moment at which an attempt of this pace hangs unless a step is reported before. `None` where too little is known of its
+/// pattern, and where no rank has more to do.
+#[must_use]
+pub fn due(pace: &Pace, policy: &HangPolicy) -> Option<Timestamp> {
+    let known = Known::of(pace, false);
+    let pattern = Duration::from_micros(known.longest).saturating_mul(FACTOR);
+    let behind = pace.behind.filter(|_| known.gaps >= ENOUGH)?;
+    Some(behind.since.plus(policy.after.0.max(pattern)))
+}
+
+/// How an attempt of this pace hangs, if it does.
+#[must_use]
+pub fn judge(pace: &Pace, policy: &HangPolicy, now: Timestamp) -> Option<Hang> {
+    let behind = pace.behind.filter(|_| due(pace, policy).is_some_and(|due| due <= now))?;
+    let longest = Known::of(pace, false).longest;
+    Some(Hang {
+        rank: behind.rank,
+        since: behind.since,
+        seen_at: now,
+        longest,
+        over: None,
+        stacks: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pace::{Behind, Mark};
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp(second * 1_000_000)
+    }
+
+    fn pace(gaps: u32, longest: u64, since: i64) -> Pace {
+        let mark = |second, step| Mark { at: at(second), step };
+        Pace {
+            first: mark(0, 1.0),
+            last: mark(since, 9.0),
+            gaps,
+            longest: longest * 1_000_000,
+            saving: 0,
+            restoring: 0,
+            behind: Some(Behind { rank: 2, since: at(since) }),
+            known: Known::default(),
+        }
+    }
+
+    fn after(seconds: u64) -> HangPolicy {
+        HangPolicy { after: Span(Duration::from_secs(seconds)), ..HangPolicy::default() }
+    }
+
+    #[test]
+    fn a_pattern_of_long_gaps_is_no_hang() {
+        // An epoch takes an hour; ten minutes without a step say nothing.
+        let epochs = pace(6, 3600, 100_000);
+        assert_eq!(judge(&epochs, &after(600), at(100_000 + 10_799)), None);
+        let hang = judge(&epochs, &after(600), at(100_000 + 10_800)).unwrap();
+        assert_eq!(
+            hang.sentence(),
+            "rank 2 has reported no step for 3h; never before were more than 1h between two"
+        );
+    }
+
+    #[test]
+    fn a_short_time_is_no_hang_whatever_the_pattern() {
+        let quick = pace(500, 1, 1000);
+        assert_eq!(due(&quick, &after(600)), Some(at(1600)));
+        assert_eq!(judge(&quick, &after(600), at(1599)), None);
+        assert!(judge(&quick, &after(600), at(1600)).is_some_and(|hang| hang.is_present()));
+    }
+
+    #[test]
+    fn of_few_gaps_nothing_is_said_unless_earlier_attempts_had_more() {
+        let young = pace(ENOUGH - 1, 1, 10);
+        assert_eq!(due(&young, &after(60)), None);
+        let before = Known::of(&pace(40, 50, 0), true);
+        assert_eq!(before, Known { gaps: 40, longest: 50_000_000, restarts: 1 });
+        let known = Pace { known: before, ..young.clone() };
+        assert_eq!(due(&known, &after(60)), Some(at(10 + 150)), "three times the longest gap of before");
+        let done = Pace { behind: None, ..known };
+        assert_eq!(due(&done, &after(60)), None, "no rank has more to do");
+    }
+}

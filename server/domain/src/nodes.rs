@@ -1,0 +1,292 @@
+//! Nodes that are set aside: no job goes there until somebody takes them back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Timestamp;
+use crate::ids::AttemptKey;
+use crate::outcome::{FailureKind, Outcome};
+use crate::record::AttemptRecord;
+use crate::state::AttemptState;
+
+/// A node of a cluster, by their names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct NodeName {
+    /// The cluster.
+    pub cluster: String,
+    /// The node.
+    pub node: String,
+}
+
+/// An attempt that failed through its node: it lost a graphics card, or the node itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeFailure {
+    /// The node.
+    #[serde(flatten)]
+    pub of: NodeName,
+    /// The attempt.
+    pub attempt: AttemptKey,
+    /// When it was made.
+    pub began: Timestamp,
+    /// When it ended.
+    pub at: Timestamp,
+    /// How, as a sentence.
+    pub message: String,
+}
+
+impl NodeFailure {
+    /// The failure of an attempt that ended so; `None` of every other one.
+    #[must_use]
+    pub fn of(record: &AttemptRecord) -> Option<Self> {
+        let AttemptState::Ended { ended_at, outcome: Outcome::Failed(failure), .. } = &record.state else {
+            return None;
+        };
+        let node = failure.node.as_deref().filter(|_| failure.kind == FailureKind::Lost)?;
+        Some(Self {
+            of: NodeName { cluster: record.pool.cluster.clone(), node: node.into() },
+            attempt: record.key.clone(),
+            began: record.created_at,
+            at: *ended_at,
+            message: failure.message.clone(),
+        })
+    }
+}
+
+/// A node to which no job goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeAside {
+    /// The node.
+    pub of: NodeName,
+    /// Since when.
+    pub since: Timestamp,
+    /// Why.
+    pub why: AsideReason,
+}
+
+/// Why a node is set aside.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum AsideReason {
+    /// Attempts failed through it.
+    Failures {
+        /// They, the newest last.
+        failures: Vec<NodeFailure>,
+    },
+    /// A person said so.
+    Person {
+        /// Who.
+        user: String,
+        /// What they say of it.
+        note: String,
+    },
+}
+
+impl NodeAside {
+    /// That it is, and why, as a sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let NodeName { cluster, node } = &self.of;
+        format!("{node} of the cluster {cluster}: {}", self.why.sentence())
+    }
+}
+
+impl AsideReason {
+    /// It, in a sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Failures { failures } => {
+                let last = failures.last().map_or("", |failure| failure.message.as_str());
+                match failures.len() {
+                    1 => format!("an attempt failed through it: {last}"),
+                    count => format!("{count} attempts failed through it, the last one: {last}"),
+                }
+            }
+            Self::Person { user, note } => format!("by {user}: {note}"),
+        }
+    }
+}
+
+/// When nodes are set aside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeRule {
+    /// After how many failures through a node; 0: never.
+    pub failures: usize,
+    /// Within how long these have come.
+    pub within: Duration,
+    /// After how long it is offered to take a node back.
+    pub offer_after: Duration,
+}
+
+impl Default for NodeRule {
+    fn default() -> Self {
+        Self {
+            failures: 3,
+            within: Duration::from_secs(24 * 3600),
+            offer_after: Duration::from_secs(24 * 3600),
+        }
+    }
+}
+
+/// One in so many nodes of a cluster is set aside by the rule at most, and one in any case that leaves another: where more
+/// fail, it is not for the nodes.
+const ONE_IN: usize = 4;
+/// So many failures are told as the reason, the newest.
+const TOLD: usize = 10;
+/// How far the clocks of a server and of a cluster may be apart.
+const APART: Duration = Duration::from_secs(5);
+
+/// How many nodes a cluster has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodeCount {
+    /// That take jobs.
+    pub usable: usize,
+    /// That are there, and set aside.
+    pub aside: usize,
+}
+
+impl NodeRule {
+    /// The nodes that are to be set aside now, by what failed lately. `aside` are those that are already, `nodes` says how
+    /// many each cluster has.
+    #[must_use]
+    pub fn judge(
+        &self,
+        failures: &[NodeFailure],
+        aside: &[NodeAside],
+        nodes: &BTreeMap<String, NodeCount>,
+        now: Timestamp,
+    ) -> Vec<NodeAside> {
+        if self.failures == 0 {
+            return Vec::new();
+        }
+        let mut by_node: BTreeMap<&NodeName, Vec<&NodeFailure>> = BTreeMap::new();
+        for failure in failures.iter().filter(|failure| now.since(failure.at) <= self.within) {
+            by_node.entry(&failure.of).or_default().push(failure);
+        }
+        let is_aside: BTreeSet<&NodeName> = aside.iter().map(|one| &one.of).collect();
+        let mut counts = nodes.clone();
+        let mut found = Vec::new();
+        for (of, failures) in by_node {
+            let count = counts.entry(of.cluster.clone()).or_default();
+            let most = ((count.usable + count.aside) / ONE_IN).max(1);
+            let mut counted = one_after_another(failures);
+            if counted.len() < self.failures
+                || is_aside.contains(of)
+                || count.aside >= most
+                || count.usable < 2
+            {
+                continue;
+            }
+            (count.usable, count.aside) = (count.usable - 1, count.aside + 1);
+            let failures =
+                counted.split_off(counted.len().saturating_sub(TOLD)).into_iter().cloned().collect();
+            found.push(NodeAside { of: of.clone(), since: now, why: AsideReason::Failures { failures } });
+        }
+        found
+    }
+
+    /// Whether it is offered to take a node back: nothing is known of it for as long.
+    #[must_use]
+    pub fn offers(&self, aside: &NodeAside, now: Timestamp) -> bool {
+        now.since(aside.since) >= self.offer_after
+    }
+}
+
+/// The failures of attempts that began when the one before had failed: what a node's restart ends at one stroke counts once.
+fn one_after_another(mut failures: Vec<&NodeFailure>) -> Vec<&NodeFailure> {
+    failures.sort_by_key(|failure| failure.at);
+    let mut counted: Vec<&NodeFailure> = Vec::new();
+    for failure in failures {
+        if counted.last().is_none_or(|last| failure.began.plus(APART) >= last.at) {
+            counted.push(failure);
+        }
+    }
+    counted
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ids::RunId;
+
+    const HOUR: i64 = 3_600_000_000;
+
+    fn failure(node: &str, hour: i64, n: u32) -> NodeFailure {
+        let run = RunId::new(Timestamp(1), 7);
+        NodeFailure {
+            of: NodeName { cluster: "far".into(), node: node.into() },
+            attempt: AttemptKey { run, task: "train".into(), instance: 0, n },
+            began: Timestamp(hour * HOUR - HOUR / 2),
+            at: Timestamp(hour * HOUR),
+            message: format!("worker-{n} lost its graphics card"),
+        }
+    }
+
+    fn judged(failures: &[NodeFailure], aside: &[NodeAside], usable: usize, hour: i64) -> Vec<String> {
+        let nodes = BTreeMap::from([("far".to_owned(), NodeCount { usable, aside: aside.len() })]);
+        let found = NodeRule::default().judge(failures, aside, &nodes, Timestamp(hour * HOUR));
+        found.into_iter().map(|one| one.of.node).collect()
+    }
+
+    #[test]
+    fn three_failures_within_a_day_set_a_node_aside() {
+        let mut failures = vec![failure("a", 1, 1), failure("a", 2, 2), failure("b", 2, 3)];
+        assert_eq!(judged(&failures, &[], 8, 3), [""; 0]);
+        failures.push(failure("a", 3, 4));
+        assert_eq!(judged(&failures, &[], 8, 3), ["a"]);
+        assert_eq!(judged(&failures, &[], 8, 26), [""; 0], "the first was longer ago than a day");
+    }
+
+    #[test]
+    fn what_ends_at_one_stroke_counts_once() {
+        let together = [1, 2, 3].map(|n| NodeFailure { began: Timestamp(HOUR), ..failure("a", 5, n) });
+        assert_eq!(judged(&together, &[], 8, 6), [""; 0], "the node was started again");
+        let [first, ..] = together;
+        assert_eq!(judged(&[first, failure("a", 6, 4), failure("a", 7, 5)], &[], 8, 8), ["a"]);
+    }
+
+    #[test]
+    fn what_is_aside_is_not_set_aside_again() {
+        let failures = [failure("a", 1, 1), failure("a", 2, 2), failure("a", 3, 3)];
+        let why = AsideReason::Person { user: "ada".into(), note: "a fan".into() };
+        let aside = NodeAside { of: failures[0].of.clone(), since: Timestamp(0), why };
+        assert_eq!(judged(&failures, &[aside], 7, 3), [""; 0]);
+    }
+
+    #[test]
+    fn the_reason_says_how_often_and_what_came_last() {
+        let failures = vec![failure("a", 1, 1), failure("a", 2, 2), failure("a", 3, 3)];
+        let nodes = BTreeMap::from([("far".to_owned(), NodeCount { usable: 3, aside: 0 })]);
+        let found = NodeRule::default().judge(&failures, &[], &nodes, Timestamp(3 * HOUR));
+        let sentence = "3 attempts failed through it, the last one: worker-3 lost its graphics card";
+        assert_eq!(found[0].why.sentence(), sentence);
+    }
+
+    #[test]
+    fn a_cluster_of_one_node_keeps_it() {
+        let failures = [failure("a", 1, 1), failure("a", 2, 2), failure("a", 3, 3)];
+        assert_eq!(judged(&failures, &[], 1, 3), [""; 0]);
+        assert_eq!(judged(&failures, &[], 2, 3), ["a"]);
+    }
+
+    proptest! {
+        #[test]
+        fn at_most_a_quarter_of_a_cluster_is_set_aside(
+            failing in proptest::collection::vec((0_usize..20, 0_i64..30), 0..120),
+            nodes in 1_usize..20,
+        ) {
+            let failures: Vec<_> = failing
+                .iter()
+                .enumerate()
+                .map(|(n, (node, hour))| failure(&format!("n{}", node % nodes), *hour, n as u32))
+                .collect();
+            let found = judged(&failures, &[], nodes, 30);
+            prop_assert!(found.len() <= (nodes / ONE_IN).max(1));
+            prop_assert!(found.len() < nodes);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! At which pace programs report their steps: what is known of an attempt's work while it runs, and after.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Timestamp;
+use crate::executor::Progress;
+use crate::hang::Known;
+
+/// A step, and when its end was reported.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mark {
+    /// When.
+    pub at: Timestamp,
+    /// How far the program was.
+    pub step: f64,
+}
+
+/// What the workers of an attempt reported of their steps, all together. The lowest rank that reports speaks for the job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pace {
+    /// The first report.
+    pub first: Mark,
+    /// The last one that told of another step than the one before.
+    pub last: Mark,
+    /// How many gaps between two reports there were.
+    pub gaps: u32,
+    /// The longest of them, of any rank, in microseconds.
+    pub longest: u64,
+    /// How long checkpoints were written after the first report, in microseconds, as far as the program says.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub saving: u64,
+    /// How long the program took to take up an earlier checkpoint, in microseconds, as far as it says.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub restoring: u64,
+    /// The rank that has reported no step for the longest time, of those that report and have more to do.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub behind: Option<Behind>,
+    /// What earlier attempts at the instance showed.
+    #[serde(default)]
+    pub known: Known,
+}
+
+/// A rank whose last report is the oldest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Behind {
+    /// The rank.
+    pub rank: u32,
+    /// When the server last heard of another step of it. No worker's clock says this: they may be wrong.
+    pub since: Timestamp,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(micros: &u64) -> bool {
+    *micros == 0
+}
+
+impl Pace {
+    /// What all ranks reported together, in their order, each with whether its worker has ended. `None` before any has
+    /// reported.
+    pub fn of<'g>(ranks: impl Iterator<Item = (&'g Gait, bool)> + Clone) -> Option<Self> {
+        let (leader, first, last) =
+            ranks.clone().find_map(|(gait, _)| Some((gait, gait.first?, gait.last?)))?;
+        let longest = ranks.clone().map(|(gait, _)| gait.longest).max().unwrap_or_default();
+        let open = (0u32..).zip(ranks).filter(|(_, (gait, ended))| !ended && !gait.is_done());
+        let behind = open.filter_map(|(rank, (gait, _))| Some(Behind { rank, since: gait.heard? }));
+        Some(Self {
+            first,
+            last,
+            gaps: leader.gaps,
+            longest: micros(longest),
+            saving: micros(leader.saving),
+            restoring: micros(leader.restoring),
+            behind: behind.min_by_key(|behind| behind.since),
+            known: Known::default(),
+        })
+    }
+
+    /// The same, with what was known before. A server that takes an attempt up reads its reports again: those that do not say
+    /// when they were written have the moment of reading then.
+    #[must_use]
+    pub fn after(self, earlier: &Self) -> Self {
+        let first = if earlier.first.at < self.first.at { earlier.first } else { self.first };
+        Self {
+            first,
+            gaps: self.gaps.max(earlier.gaps),
+            longest: self.longest.max(earlier.longest),
+            known: earlier.known,
+            ..self
+        }
+    }
+}
+
+/// What one rank reported of its steps.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gait {
+    first: Option<Mark>,
+    last: Option<Mark>,
+    /// Since when it has been quiet: when the server heard of the last one, or when it went on after a rest. `None` before it has
+    /// reported one since it began.
+    heard: Option<Timestamp>,
+    /// Whether the next report closes no gap: it did not run in between.
+    is_fresh: bool,
+    total: Option<f64>,
+    gaps: u32,
+    longest: Duration,
+    saving: Duration,
+    restoring: Duration,
+}
+
+impl Gait {
+    /// It said how far it is, at a moment by its own clock, and the server heard of it at one by the server's. One that says the
+    /// same again has come no further. Moments never go back.
+    pub fn step(&mut self, progress: Progress, said: Timestamp, heard: Timestamp) {
+        let at = self.last.map_or(said, |last| said.max(last.at));
+        let mark = Mark { at, step: progress.step };
+        self.total = progress.total;
+        self.first.get_or_insert(mark);
+        let is_fresh = std::mem::take(&mut self.is_fresh);
+        match self.last.filter(|_| !is_fresh) {
+            Some(last) if last.step == mark.step => return,
+            Some(last) => {
+                self.gaps = self.gaps.saturating_add(1);
+                self.longest = self.longest.max(at.since(last.at));
+            }
+            None => {}
+        }
+        (self.last, self.heard) = (Some(mark), Some(heard));
+    }
+
+    /// Its worker has begun again. As with one that has only just begun, nobody waits for its steps before it reports one.
+    pub fn begin(&mut self) {
+        (self.heard, self.is_fresh) = (None, true);
+    }
+
+    /// It goes on after a rest, which was no gap.
+    pub fn go_on(&mut self, now: Timestamp) {
+        self.heard = self.heard.map(|_| now);
+        self.is_fresh = true;
+    }
+
+    /// It has written a checkpoint, which took this long. What is written before the first step is part of the start.
+    pub fn saved(&mut self, took: Duration) {
+        if self.first.is_some() {
+            self.saving = self.saving.saturating_add(took);
+        }
+    }
+
+    /// It has taken up an earlier checkpoint, which took this long.
+    pub fn restored(&mut self, took: Duration) {
+        self.restoring = self.restoring.saturating_add(took);
+    }
+
+    /// Whether it has said that its last step is done: what it does then has no steps.
+    fn is_done(&self) -> bool {
+        self.last.zip(self.total).is_some_and(|(last, total)| last.step >= total)
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp(second * 1_000_000)
+    }
+
+    fn gait(steps: &[(i64, f64)], total: f64) -> Gait {
+        let mut gait = Gait::default();
+        for (second, step) in steps {
+            gait.step(Progress { step: *step, total: Some(total) }, at(*second), at(*second));
+        }
+        gait
+    }
+
+    #[test]
+    fn the_lowest_rank_that_reports_speaks_and_the_quietest_is_named() {
+        let silent = Gait::default();
+        let leader = gait(&[(10, 1.0), (12, 2.0), (15, 3.0)], 9.0);
+        let stuck = gait(&[(10, 1.0), (14, 2.0), (15, 2.0)], 9.0);
+        let done = gait(&[(1, 9.0)], 9.0);
+        let ranks = [(&silent, false), (&leader, false), (&stuck, false), (&done, false)];
+        let pace = Pace::of(ranks.into_iter()).unwrap();
+        assert_eq!((pace.first, pace.last.step, pace.gaps), (Mark { at: at(10), step: 1.0 }, 3.0, 2));
+        assert_eq!(pace.longest, 4_000_000, "of any rank");
+        assert_eq!(pace.behind, Some(Behind { rank: 2, since: at(14) }), "the same step again is none");
+        let with_end = [(&leader, false), (&stuck, true)];
+        assert_eq!(Pace::of(with_end.into_iter()).unwrap().behind.map(|behind| behind.rank), Some(0));
+        assert_eq!(Pace::of([(&silent, false)].into_iter()), None);
+    }
+
+    #[test]
+    fn how_long_a_rank_has_been_quiet_is_not_by_its_own_clock() {
+        for clock in [-3600, 3600] {
+            let mut gait = Gait::default();
+            for (second, step) in [(5000, 1.0), (5010, 2.0)] {
+                gait.step(Progress { step, total: None }, at(second + clock), at(second));
+            }
+            let pace = Pace::of([(&gait, false)].into_iter()).unwrap();
+            assert_eq!((pace.longest, pace.last.at), (10_000_000, at(5010 + clock)), "{clock}");
+            assert_eq!(pace.behind, Some(Behind { rank: 0, since: at(5010) }), "{clock}");
+        }
+    }
+
+    #[test]
+    fn while_a_worker_was_away_and_while_it_rested_there_was_no_gap() {
+        let steps = [(10, 1.0), (12, 2.0)];
+        let behind = |gait: &Gait| Pace::of([(gait, false)].into_iter()).unwrap().behind;
+        let mut again = gait(&steps, 9.0);
+        again.begin();
+        assert_eq!(behind(&again), None, "it has reported nothing since");
+        let mut rested = gait(&steps, 9.0);
+        rested.go_on(at(5000));
+        assert_eq!(behind(&rested), Some(Behind { rank: 0, since: at(5000) }));
+        for mut gait in [again, rested] {
+            // It begins where it was, and the step after that closes a gap.
+            for (second, step) in [(6000, 2.0), (6003, 3.0)] {
+                gait.step(Progress { step, total: None }, at(second), at(second));
+                assert_eq!(behind(&gait), Some(Behind { rank: 0, since: at(second) }));
+            }
+            assert_eq!((gait.gaps, gait.longest), (2, Duration::from_secs(3)));
+        }
+    }
+
+    #[test]
+    fn what_was_known_before_a_server_took_it_up_stays() {
+        let alone = |gait: Gait| Pace::of([(&gait, false)].into_iter()).unwrap();
+        let before = alone(gait(&[(10, 1.0), (30, 2.0)], 9.0));
+        let read_again = alone(gait(&[(50, 1.0), (50, 2.0), (52, 3.0)], 9.0));
+        let pace = read_again.after(&before);
+        assert_eq!((pace.first, pace.longest, pace.gaps), (before.first, 20_000_000, 2));
+        assert_eq!(pace.last.step, 3.0);
+    }
+}

@@ -1,0 +1,528 @@
+//! Sizing: what the attempts at a task had and used, role by role, and why an attempt gets what it gets. The rules by which
+//! the amounts are chosen are in `cubeloom-sizing`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::clock::Timestamp;
+use crate::ids::{AttemptKey, TaskIx};
+use crate::outcome::{FailureKind, Outcome};
+use crate::pipeline::SizingMode;
+use crate::plan::{Late, PlannedTask, RunPlan};
+use crate::quantity::{Bytes, Cpu};
+use crate::record::AttemptRecord;
+use crate::resources::Resources;
+use crate::state::AttemptState;
+use crate::usage::RoleUsage;
+
+/// So many of the last attempts are kept of each role of a task.
+pub const KEPT: usize = 60;
+
+/// An attempt that ran for less, in microseconds, says nothing of what it needs, unless memory ran out: most programs have
+/// not even loaded their data by then, and hardly a sample was taken.
+pub const SHORTEST: i64 = 1_000_000;
+
+/// The variable of a task by which it says how large its input is, in bytes.
+pub const INPUT: &str = "TASK_INPUT_BYTES";
+
+/// What is sized of a worker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Size {
+    /// Processing power.
+    pub cpu: Cpu,
+    /// The memory limit.
+    pub memory: Bytes,
+}
+
+impl Size {
+    /// What of resources is sized.
+    #[must_use]
+    pub fn of(resources: &Resources) -> Self {
+        Self { cpu: resources.cpu, memory: resources.memory }
+    }
+
+    /// No more of either than `most`.
+    #[must_use]
+    pub fn at_most(self, most: Self) -> Self {
+        Self { cpu: self.cpu.min(most.cpu), memory: self.memory.min(most.memory) }
+    }
+
+    /// At least so much of both.
+    #[must_use]
+    pub fn at_least(self, least: Self) -> Self {
+        Self { cpu: self.cpu.max(least.cpu), memory: self.memory.max(least.memory) }
+    }
+}
+
+/// Why an amount is the user's, whatever was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Keeper {
+    /// `TASK_RESOURCE_...` in the template's env fixes it.
+    Template,
+    /// `NO_RESOURCE_CHECK` is in the template's env.
+    Unchecked,
+    /// The task pins it.
+    Pinned,
+    /// The cores are the worker's own.
+    Exclusive,
+}
+
+/// Which amounts of a role are left alone, and why.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Of the processing power.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu: Option<Keeper>,
+    /// Of the memory.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub memory: Option<Keeper>,
+}
+
+impl Kept {
+    /// Both, for this reason.
+    #[must_use]
+    pub fn both(keeper: Keeper) -> Self {
+        Self { cpu: Some(keeper), memory: Some(keeper) }
+    }
+}
+
+/// Why an amount is what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "snake_case")]
+pub enum Reason {
+    /// Nothing says that it should be another.
+    Asked,
+    /// It is left alone.
+    Kept {
+        /// By whom.
+        by: Keeper,
+    },
+    /// The most that earlier attempts used, and a distance beyond it.
+    Peaks {
+        /// How many attempts.
+        attempts: u32,
+    },
+    /// A line through the size of the input and the memory of earlier attempts.
+    Inputs {
+        /// How many attempts.
+        attempts: u32,
+    },
+    /// So much did not suffice.
+    RanOut {
+        /// How much the attempt had whose memory ran out.
+        had: Bytes,
+    },
+    /// The program was held back by its limit.
+    Throttled {
+        /// In so many of a hundred of the scheduler's periods.
+        percent: u32,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Asked => f.write_str("as asked for"),
+            Self::Kept { by: Keeper::Template } => f.write_str("the template fixes it"),
+            Self::Kept { by: Keeper::Unchecked } => f.write_str("the template wants no sizing"),
+            Self::Kept { by: Keeper::Pinned } => f.write_str("it is pinned"),
+            Self::Kept { by: Keeper::Exclusive } => f.write_str("the cores are its own"),
+            Self::Peaks { attempts: 1 } => f.write_str("the peak of 1 attempt"),
+            Self::Peaks { attempts } => write!(f, "peaks of {attempts} attempts"),
+            Self::Inputs { attempts } => write!(f, "input and memory of {attempts} attempts"),
+            Self::RanOut { had } => write!(f, "{had} did not suffice"),
+            Self::Throttled { percent } => write!(f, "it was held back for {percent} % of its time"),
+        }
+    }
+}
+
+/// What an attempt's workers of one role get, and why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SizedRole {
+    /// The role.
+    pub role: String,
+    /// What was asked for.
+    pub asked: Size,
+    /// What they get.
+    pub gets: Size,
+    /// What the attempt before got, as far as it is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub before: Option<Size>,
+    /// Why they get this memory.
+    pub memory: Reason,
+    /// Why they get this processing power.
+    pub cpu: Reason,
+    /// How sure that is, between 0 and 1.
+    pub confidence: f64,
+    /// The chance that memory runs out, as far as the history tells.
+    pub risk: f64,
+    /// What the largest worker used, once the attempt has ended.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub used: Option<RoleUsage>,
+}
+
+impl SizedRole {
+    /// As asked for, for this reason.
+    #[must_use]
+    pub fn asked(role: &str, asked: Size, memory: Reason, cpu: Reason) -> Self {
+        let role = role.to_owned();
+        Self { role, asked, gets: asked, before: None, memory, cpu, confidence: 1.0, risk: 0.0, used: None }
+    }
+
+    /// Whether it gets something else than the attempt before.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        self.gets != self.before.unwrap_or(self.asked)
+    }
+
+    /// What is said of it, where it gets something else than was asked for: "memory 4Gi instead of 16Gi: peaks of 23
+    /// attempts; cpu 500m instead of 2: peaks of 23 attempts".
+    #[must_use]
+    pub fn sentence(&self) -> Option<String> {
+        self.instead_of(self.asked)
+    }
+
+    /// The same, where it gets something else than the attempt before.
+    #[must_use]
+    pub fn change(&self) -> Option<String> {
+        self.instead_of(self.before.unwrap_or(self.asked))
+    }
+
+    fn instead_of(&self, other: Size) -> Option<String> {
+        let memory = (self.gets.memory != other.memory)
+            .then(|| format!("memory {} instead of {}: {}", self.gets.memory, other.memory, self.memory));
+        let cpu = (self.gets.cpu != other.cpu)
+            .then(|| format!("cpu {} instead of {}: {}", self.gets.cpu, other.cpu, self.cpu));
+        let parts: Vec<String> = memory.into_iter().chain(cpu).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
+/// What sizing has to do with an attempt.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AttemptSizing {
+    /// What it is made of: see [`make`].
+    pub make: String,
+    /// The size of its input in bytes, where the task says it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub input: Option<u64>,
+    /// Of each role what its workers get.
+    pub roles: Vec<SizedRole>,
+}
+
+impl AttemptSizing {
+    /// What the workers of a role get.
+    #[must_use]
+    pub fn of(&self, role: &str) -> Option<&SizedRole> {
+        self.roles.iter().find(|sized| sized.role == role)
+    }
+
+    /// Puts what workers get in the place of what was asked for.
+    pub fn apply(&self, role: &str, resources: &mut Resources) {
+        if let Some(sized) = self.of(role) {
+            (resources.cpu, resources.memory) = (sized.gets.cpu, sized.gets.memory);
+        }
+    }
+
+    /// Whether all get what was asked for.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        self.roles.iter().all(|sized| sized.gets == sized.asked)
+    }
+
+    /// Takes in what an attempt that has ended used.
+    pub fn used(&mut self, usage: &[RoleUsage]) {
+        for sized in &mut self.roles {
+            sized.used = usage.iter().find(|usage| usage.role == sized.role).cloned();
+        }
+    }
+
+    /// The roles that get something else than those of the attempt before.
+    pub fn changes(&self) -> impl Iterator<Item = &SizedRole> {
+        self.roles.iter().filter(|sized| sized.is_changed())
+    }
+
+    /// What is said of the roles that get something else than was asked for.
+    #[must_use]
+    pub fn sentence(&self) -> Option<String> {
+        self.said(SizedRole::sentence)
+    }
+
+    /// What is said of those that get something else than in the attempt before.
+    #[must_use]
+    pub fn change(&self) -> Option<String> {
+        self.said(SizedRole::change)
+    }
+
+    /// What is said of each role; where there are several, with its name.
+    fn said(&self, of_role: impl Fn(&SizedRole) -> Option<String>) -> Option<String> {
+        let said = self.roles.iter().filter_map(|sized| {
+            let sentence = of_role(sized)?;
+            Some(if self.roles.len() > 1 { format!("{}: {sentence}", sized.role) } else { sentence })
+        });
+        let said: Vec<String> = said.collect();
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+}
+
+/// How an attempt that counts ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PastEnd {
+    /// Well.
+    #[serde(rename = "ok")]
+    Succeeded,
+    /// Its memory was not enough; of a job with several roles, at this one.
+    #[serde(rename = "oom")]
+    OutOfMemory,
+}
+
+/// What the largest worker of one role of an earlier attempt had and used. Its names are short as there are many.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Past {
+    /// The attempt.
+    #[serde(rename = "k")]
+    pub attempt: String,
+    /// When it ended.
+    #[serde(rename = "t")]
+    pub ended_at: Timestamp,
+    /// How long it ran, in microseconds.
+    #[serde(rename = "d")]
+    pub micros: u64,
+    /// What it was made of.
+    #[serde(rename = "m")]
+    pub make: String,
+    /// What was asked for: thousandths of a core, and bytes.
+    #[serde(rename = "a")]
+    pub asked: (u64, u64),
+    /// What it had, in the same way.
+    #[serde(rename = "h")]
+    pub had: (u64, u64),
+    /// The most memory, in bytes.
+    #[serde(rename = "p")]
+    pub peak: u64,
+    /// The processing power, in thousandths of a core: on average, and in 19 of 20 seconds at the most.
+    #[serde(rename = "c")]
+    pub cpu: (u64, u64),
+    /// In how many of a thousand of the scheduler's periods it was held back.
+    #[serde(rename = "x", skip_serializing_if = "is_zero", default)]
+    pub throttled: u32,
+    /// The size of its input in bytes.
+    #[serde(rename = "i", skip_serializing_if = "Option::is_none", default)]
+    pub input: Option<u64>,
+    /// How it ended.
+    #[serde(rename = "e")]
+    pub end: PastEnd,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+impl Past {
+    /// What was asked for.
+    #[must_use]
+    pub fn asked(&self) -> Size {
+        Size { cpu: Cpu(self.asked.0), memory: Bytes(self.asked.1) }
+    }
+
+    /// What it had.
+    #[must_use]
+    pub fn had(&self) -> Size {
+        Size { cpu: Cpu(self.had.0), memory: Bytes(self.had.1) }
+    }
+
+    /// What an attempt that has ended says of each of its roles; nothing where it does not count.
+    ///
+    /// Those count that ended well after at least [`SHORTEST`], and those whose memory ran out, of which only the role counts
+    /// whose worker it was.
+    pub fn of(attempt: &AttemptRecord) -> impl Iterator<Item = (&str, Self)> {
+        let told = told(attempt);
+        let sizing = attempt.sizing.as_ref().filter(|_| told.is_some());
+        sizing.into_iter().flat_map(|sizing| &sizing.roles).filter_map(move |sized| {
+            let Told { end, role, ended_at, micros } = told.as_ref()?;
+            let used = match (end, &sized.used) {
+                (PastEnd::OutOfMemory, _) if role.as_ref().is_some_and(|role| *role != sized.role) => {
+                    return None;
+                }
+                // A cluster that does not tell what was used still tells that it was not enough.
+                (PastEnd::OutOfMemory, used) => used.clone().unwrap_or_default(),
+                (PastEnd::Succeeded, used) => used.clone().filter(|used| used.peak_memory.0 > 0)?,
+            };
+            let past = Self {
+                attempt: attempt.key.to_string(),
+                ended_at: *ended_at,
+                micros: *micros,
+                make: attempt.sizing.as_ref()?.make.clone(),
+                asked: (sized.asked.cpu.0, sized.asked.memory.0),
+                had: (sized.gets.cpu.0, sized.gets.memory.0),
+                peak: used.peak_memory.0,
+                cpu: (used.cpu.0, used.cpu_high.0),
+                throttled: used.throttled,
+                input: attempt.sizing.as_ref()?.input,
+                end: *end,
+            };
+            Some((sized.role.as_str(), past))
+        })
+    }
+}
+
+/// How an attempt that counts ended.
+struct Told {
+    end: PastEnd,
+    /// The role whose worker's memory ran out.
+    role: Option<String>,
+    ended_at: Timestamp,
+    micros: u64,
+}
+
+/// How an attempt ended, if it counts.
+fn told(attempt: &AttemptRecord) -> Option<Told> {
+    let AttemptState::Ended { started_at, ended_at, outcome } = &attempt.state else { return None };
+    let ran = started_at.map_or(0, |started| ended_at.0.saturating_sub(started.0)).max(0);
+    let (end, role) = match outcome {
+        Outcome::Succeeded if ran >= SHORTEST => (PastEnd::Succeeded, None),
+        Outcome::Failed(failure) if failure.kind == FailureKind::OutOfMemory => {
+            (PastEnd::OutOfMemory, failure.worker.as_ref().map(|worker| worker.role.clone()))
+        }
+        _ => return None,
+    };
+    Some(Told { end, role, ended_at: *ended_at, micros: ran.unsigned_abs() })
+}
+
+/// What is known of one role of a task, or of a template in its project.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoleHistory {
+    /// The task; none for all tasks of the project that are made from the template.
+    pub task: Option<String>,
+    /// The task template's name, without its version.
+    pub template: String,
+    /// The role.
+    pub role: String,
+    /// The attempts, the newest last.
+    pub past: Vec<Past>,
+}
+
+/// What is known of the tasks of one pipeline, and what its project wants.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SizingHistory {
+    /// What the project wants of tasks that do not say it.
+    pub mode: SizingMode,
+    /// Tasks that get what they ask for until somebody takes that back.
+    pub reverted: BTreeSet<String>,
+    roles: BTreeMap<(Option<String>, String, String), Vec<Past>>,
+}
+
+impl SizingHistory {
+    /// Without anything known yet.
+    #[must_use]
+    pub fn new(mode: SizingMode, reverted: BTreeSet<String>) -> Self {
+        Self { mode, reverted, roles: BTreeMap::new() }
+    }
+
+    /// Whether nothing is known of any task.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.reverted.is_empty() && self.roles.is_empty()
+    }
+
+    /// Adds what is known of a role.
+    pub fn insert(&mut self, history: RoleHistory) {
+        self.roles.insert((history.task, history.template, history.role), history.past);
+    }
+
+    /// The attempts at a task, the newest last.
+    #[must_use]
+    pub fn of_task(&self, task: &str, template: &str, role: &str) -> &[Past] {
+        self.of(Some(task), template, role)
+    }
+
+    /// The attempts at any task of the template in the project.
+    #[must_use]
+    pub fn of_template(&self, template: &str, role: &str) -> &[Past] {
+        self.of(None, template, role)
+    }
+
+    fn of(&self, task: Option<&str>, template: &str, role: &str) -> &[Past] {
+        let key = (task.map(str::to_owned), template.to_owned(), role.to_owned());
+        self.roles.get(&key).map_or(&[], Vec::as_slice)
+    }
+
+    /// Takes in an attempt that has ended: what the store keeps of it in the same pass.
+    pub fn learn(&mut self, attempt: &AttemptRecord) {
+        for (role, past) in Past::of(attempt) {
+            for task in [Some(attempt.key.task.clone()), None] {
+                let key = (task, attempt.account.template.clone(), role.to_owned());
+                let known = self.roles.entry(key).or_default();
+                if known.iter().any(|known| known.attempt == past.attempt) {
+                    continue;
+                }
+                known.push(past.clone());
+                known.drain(..known.len().saturating_sub(KEPT));
+            }
+        }
+    }
+
+    /// What holds for a task: what it says itself, else what its project wants.
+    #[must_use]
+    pub fn mode_of(&self, task: &PlannedTask) -> SizingMode {
+        task.sizing.unwrap_or(self.mode)
+    }
+}
+
+/// What a task's attempts are made of: its template with all of its files, the image, the Python packages and the program.
+/// Attempts that were made of something else say nothing of the next one.
+#[must_use]
+pub fn make(plan: &RunPlan, task: TaskIx) -> String {
+    let planned = plan.task(task);
+    let template = plan.template_of(planned);
+    let image = planned.image.as_ref().map(|image| &image.name).or(template.image.as_ref());
+    let mut digest = Sha256::new();
+    let mut add = |part: &str| {
+        digest.update(part.as_bytes());
+        digest.update([0]);
+    };
+    [&template.name, &template.version, &template.digest].into_iter().for_each(|part| add(part));
+    add(image.map_or("", String::as_str));
+    planned.python.iter().flat_map(|python| &python.requirements).for_each(|part| add(part));
+    add(program(planned, template.command.first().map_or("", String::as_str)).unwrap_or_default());
+    digest.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The program of a template whose command is an argument (`{{ args.command }}`): that argument's first word.
+fn program<'p>(planned: &'p PlannedTask, command: &str) -> Option<&'p str> {
+    let name = command.trim().strip_prefix("{{")?.strip_suffix("}}")?.trim().strip_prefix("args.")?;
+    let Late::Value(value) = planned.arguments.get(name)? else { return None };
+    value.as_str().or_else(|| value.as_array()?.first()?.as_str())
+}
+
+/// A change of what a role of a task gets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SizeChange {
+    /// The attempt that got it first.
+    pub attempt: AttemptKey,
+    /// When.
+    pub at: Timestamp,
+    /// What it gets, what the one before got, and why.
+    pub sized: SizedRole,
+}
+
+/// That a person has taken sizing of a task back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reverted {
+    /// The project.
+    pub project: String,
+    /// The pipeline.
+    pub pipeline: String,
+    /// The task.
+    pub task: String,
+    /// By whom.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+}

@@ -1,0 +1,98 @@
+//! Elastic jobs that run: workers that they get, and workers that they give back.
+//!
+//! Workers that come are written first and started then, so that a server that dies in between starts them later. Of those
+//! that go, nothing is written before they are gone: a server that dies in between decides again.
+
+use std::sync::Arc;
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::job::Job;
+use cubeloom_domain::outcome::{Failure, FailureKind};
+use cubeloom_domain::state::AttemptState;
+
+use super::admit::submission;
+use super::{Action, At, Core};
+
+impl Core {
+    /// The attempt of an instance gets workers: it has so many elastic ones from now on.
+    pub(super) fn grow(&mut self, at: At, workers: u32, now: Timestamp) {
+        if self.resize(at, workers, now).is_ok() {
+            return self.scale(at, workers);
+        }
+        // It has ended meanwhile, or something is used up that no desk counts, such as ports.
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
+        let Some(has) = run.elastic_workers(at) else { return };
+        if let Some(place) = self.places.get_mut(run.place_of(at.task)) {
+            place.not_resized(at, has, now);
+        }
+    }
+
+    /// Workers that were to go are gone.
+    pub(super) fn resized(&mut self, at: At, workers: u32, now: Timestamp) {
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
+        let left = run.plan.task(at.task).elastic_of(workers);
+        if run.elastic_workers(at).is_none_or(|has| has <= left) {
+            return;
+        }
+        if let Err(failure) = self.resize(at, left, now) {
+            return tracing::error!(%failure.message, "workers have gone, and the job cannot be told without them");
+        }
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
+        if let Some(place) = self.places.get_mut(run.place_of(at.task)) {
+            place.resized(at, left, now);
+        }
+    }
+
+    /// What was decided of an attempt before it ran is done now that it does.
+    pub(super) fn scale_as_owed(&mut self, at: At) {
+        let live = self.instance_mut(at).and_then(|instance| instance.live.as_mut());
+        if let Some(workers) = live.and_then(|live| live.owed.take()) {
+            self.scale(at, workers);
+        }
+    }
+
+    /// Writes that an attempt has so many elastic workers.
+    fn resize(&mut self, at: At, workers: u32, now: Timestamp) -> Result<(), Failure> {
+        let gone = || Failure::new(FailureKind::CouldNotStart, "it has ended");
+        let executor = self.executor(at).ok_or_else(gone)?;
+        let run = self.runs[at.slot].as_ref().ok_or_else(gone)?;
+        let live = run.live(at).ok_or_else(gone)?;
+        if matches!(live.record.state, AttemptState::Ended { .. }) {
+            return Err(gone());
+        }
+        let job = run.job_with(&live.record, workers)?;
+        let bindings = executor.scaling().ok_or_else(gone)?.resize(&job)?;
+        let live = self.instance_mut(at).and_then(|instance| instance.live.as_mut()).ok_or_else(gone)?;
+        live.record.resize(&job, bindings, now);
+        live.dirty = true;
+        self.touch(at);
+        Ok(())
+    }
+
+    /// Has the executor give an attempt so many elastic workers; once it runs, where it does not yet.
+    pub(super) fn scale(&mut self, at: At, workers: u32) {
+        let Some(executor) = self.executor(at) else { return };
+        let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
+        match live.record.state {
+            AttemptState::Submitting => live.owed = Some(workers),
+            AttemptState::Running { .. } => {
+                let Some(run) = self.runs[at.slot].as_ref() else { return };
+                let Some(live) = run.live(at) else { return };
+                let job = run.job_with(&live.record, workers);
+                let bound = |job: Job| {
+                    let bindings = live.record.bindings.of_first(job.workers());
+                    submission(job, &bindings)
+                };
+                match job.and_then(bound) {
+                    Ok(submission) => {
+                        self.output.actions.push(Action::Scale(Arc::clone(&executor), submission));
+                    }
+                    Err(failure) => {
+                        tracing::error!(%failure.message, "a job cannot be given other workers");
+                    }
+                }
+            }
+            AttemptState::Stopping { .. } | AttemptState::Ended { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! How much the workers of an attempt get: decided for all of its roles together when its instance begins to wait for a
+//! place, from what is known of earlier attempts by then.
+//!
+//! What is known is kept by pipeline for as long as a run of it is in memory, read anew with each run that is loaded, and
+//! added to as attempts end: what the store keeps of them in the same pass.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use cubeloom_domain::executor::largest;
+use cubeloom_domain::outcome::FailureKind;
+use cubeloom_domain::pipeline::SizingMode;
+use cubeloom_domain::plan::{PlannedRole, PlannedTask};
+use cubeloom_domain::record::AttemptRecord;
+use cubeloom_domain::sizing::{AttemptSizing, Past, PastEnd, Reason, Size, SizedRole, SizingHistory};
+use cubeloom_domain::{Bytes, TaskIx};
+use cubeloom_sizing::{MANY, Question, Taught, keep_possible, recommend_by};
+
+use super::active::{ActiveRun, RanOut};
+use super::{At, Core, Slot};
+
+/// How often in a run an instance whose memory ran out is tried again with more, beside the retries that its task has.
+const GROWN_TRIES: usize = 3;
+/// So many decisions are remembered: inputs may be of as many sizes as there are instances.
+const REMEMBERED: usize = 1024;
+
+/// What is known of the attempts at a pipeline's tasks, and how many of its runs are in memory.
+#[derive(Default)]
+pub struct Histories(HashMap<(String, String), (usize, SizingHistory)>);
+
+impl Histories {
+    /// A run was loaded, with what is known now.
+    pub fn enter(&mut self, run: &ActiveRun, history: SizingHistory) {
+        match self.0.entry(key(run)) {
+            Entry::Occupied(mut known) => {
+                let (runs, known) = known.get_mut();
+                *runs += 1;
+                // Of a run that sizes nothing by itself, only what its project wants was read.
+                if history.is_empty() {
+                    known.mode = history.mode;
+                } else {
+                    *known = history;
+                }
+            }
+            Entry::Vacant(new) => {
+                new.insert((1, history));
+            }
+        }
+    }
+
+    /// A run has left.
+    pub fn leave(&mut self, run: &ActiveRun) {
+        if let Entry::Occupied(mut known) = self.0.entry(key(run)) {
+            known.get_mut().0 -= 1;
+            if known.get().0 == 0 {
+                known.remove();
+            }
+        }
+    }
+
+    fn of(&self, run: &ActiveRun) -> Option<&SizingHistory> {
+        self.0.get(&key(run)).map(|(_, history)| history)
+    }
+}
+
+fn key(run: &ActiveRun) -> (String, String) {
+    (run.record.project.clone(), run.record.pipeline.clone())
+}
+
+/// What was decided for instances of a task holds for others of it, until something else is known. Many may become ready at
+/// once.
+#[derive(Default)]
+pub struct Memo {
+    /// By role.
+    taught: HashMap<(Slot, TaskIx), Vec<Taught>>,
+    sized: HashMap<Decided, Vec<SizedRole>>,
+}
+
+/// For what something was decided.
+#[derive(PartialEq, Eq, Hash)]
+struct Decided {
+    slot: Slot,
+    task: TaskIx,
+    input: Option<u64>,
+    /// Of each role, what did not suffice.
+    ran_out: Vec<Option<Bytes>>,
+    running: usize,
+}
+
+impl Memo {
+    /// Something else may be known now.
+    pub fn forget(&mut self) {
+        self.taught.clear();
+        self.sized.clear();
+    }
+}
+
+impl Core {
+    /// Decides what the workers of the next attempt at an instance get. Noted where that is something else than what is asked
+    /// for, or than the attempt before got: many instances may wait.
+    pub(super) fn size(&mut self, at: At) {
+        let says = |sizing: &AttemptSizing| !sizing.is_asked() || sizing.changes().next().is_some();
+        let sizing = self.by_use(at).filter(says);
+        if let Some(instance) = self.instance_mut(at) {
+            instance.sizing = sizing.map(Box::new);
+        }
+    }
+
+    /// What is stored with an attempt that begins now: what was decided, or that it gets what is asked for.
+    pub(super) fn decided_size(&mut self, at: At) -> Option<Box<AttemptSizing>> {
+        let decided = self.instance_mut(at).and_then(|instance| instance.sizing.take());
+        decided.or_else(|| self.as_asked(at).map(Box::new))
+    }
+
+    /// That the workers of the next attempt at an instance get what is asked for; `None` where nothing is sized, and nothing
+    /// learned.
+    fn as_asked(&self, at: At) -> Option<AttemptSizing> {
+        let run = self.runs[at.slot].as_ref()?;
+        let planned = run.plan.task(at.task);
+        if planned.roles.is_empty() || self.histories.of(run)?.mode_of(planned) == SizingMode::Off {
+            return None;
+        }
+        let roles = planned.roles.iter().map(as_asked).collect();
+        Some(AttemptSizing { make: run.make(at.task).to_owned(), input: run.input(at), roles })
+    }
+
+    /// What the workers of the next attempt at an instance get by what is known; `None` where they get what is asked for.
+    fn by_use(&mut self, at: At) -> Option<AttemptSizing> {
+        let mut memo = std::mem::take(&mut self.memo);
+        let sizing = self.recalled(at, &mut memo);
+        self.memo = memo;
+        sizing
+    }
+
+    fn recalled(&self, at: At, memo: &mut Memo) -> Option<AttemptSizing> {
+        let run = self.runs[at.slot].as_ref()?;
+        let history = self.histories.of(run)?;
+        let planned = run.plan.task(at.task);
+        let is_sized =
+            history.mode_of(planned) == SizingMode::Auto && !history.reverted.contains(&planned.name);
+        if !is_sized || planned.roles.is_empty() {
+            return None;
+        }
+        let template = &run.plan.template_of(planned).name;
+        let ran_out = |role: &PlannedRole| {
+            let past = history.of_task(&planned.name, template, &role.name);
+            last_ran_out(run, at, &role.name, past)
+        };
+        let decided = Decided {
+            slot: at.slot,
+            task: at.task,
+            input: run.input(at),
+            ran_out: planned.roles.iter().map(ran_out).collect(),
+            running: (run.tasks[at.task.index()].active as usize).min(MANY),
+        };
+        let (make, input) = (run.make(at.task).to_owned(), decided.input);
+        if let Some(roles) = memo.sized.get(&decided) {
+            return Some(AttemptSizing { make, input, roles: roles.clone() });
+        }
+        let teach = |role: &PlannedRole| {
+            let past = history.of_task(&planned.name, template, &role.name);
+            Taught::new(&make, past, history.of_template(template, &role.name))
+        };
+        let taught = memo
+            .taught
+            .entry((at.slot, at.task))
+            .or_insert_with(|| planned.roles.iter().map(teach).collect::<Vec<_>>());
+        let each = planned.roles.iter().zip(&*taught).zip(&decided.ran_out);
+        let mut roles: Vec<SizedRole> = each
+            .map(|((role, taught), ran_out)| match role.replicas {
+                0 => as_asked(role),
+                _ => recommend_by(taught, &self.question(run, role, (&decided, *ran_out), history)),
+            })
+            .collect();
+        let place = self.places.get(run.place_of(at.task));
+        keep_possible(
+            &mut roles,
+            planned,
+            place.map_or(&[], |place| place.nodes()),
+            self.bound(run, planned),
+        );
+        if memo.sized.len() >= REMEMBERED {
+            memo.sized.clear();
+        }
+        memo.sized.insert(decided, roles.clone());
+        Some(AttemptSizing { make, input, roles })
+    }
+
+    fn question<'q>(
+        &self,
+        run: &'q ActiveRun,
+        role: &'q PlannedRole,
+        (decided, ran_out): (&Decided, Option<Bytes>),
+        history: &'q SizingHistory,
+    ) -> Question<'q> {
+        let planned = run.plan.task(decided.task);
+        let template = &run.plan.template_of(planned).name;
+        let asked = Size::of(&role.resources);
+        let node_group = planned.placement.node_group.as_deref();
+        let place = self.places.get(run.place_of(decided.task));
+        let largest = place.and_then(|place| largest(place.nodes(), &role.resources, node_group));
+        Question {
+            role: &role.name,
+            asked,
+            kept: role.kept,
+            make: run.make(decided.task),
+            input: decided.input,
+            past: history.of_task(&planned.name, template, &role.name),
+            kin: history.of_template(template, &role.name),
+            most: largest.unwrap_or(asked),
+            beside: role.resources.shm.unwrap_or_default(),
+            ran_out,
+            running: decided.running,
+        }
+    }
+
+    /// What jobs of a run's project can hold together, where a task goes.
+    fn bound(&self, run: &ActiveRun, planned: &PlannedTask) -> Option<Size> {
+        let place = self.places.get(&run.plan.cluster)?;
+        Some(place.desk.most(&run.record.project, planned.placement.node_group.as_deref()))
+    }
+
+    /// Takes in what an attempt that has ended used.
+    pub(super) fn learn(&mut self, at: At, record: &AttemptRecord) {
+        let Some(run) = self.runs[at.slot].as_mut() else { return };
+        let Some((_, history)) = self.histories.0.get_mut(&key(run)) else { return };
+        if history.mode_of(run.plan.task(at.task)) != SizingMode::Auto {
+            return;
+        }
+        history.learn(record);
+        self.memo.forget();
+        let of_role = |(role, past): (&str, Past)| {
+            let template = &record.account.template;
+            let known = history.of_task(&record.key.task, template, role);
+            let count = ran_out(run, at, role, known);
+            RanOut { role: role.to_owned(), n: record.key.n, had: past.had().memory, count }
+        };
+        let new = Past::of(record).filter(|(_, past)| past.end == PastEnd::OutOfMemory).map(of_role);
+        let new: Vec<RanOut> = new.collect();
+        if !new.is_empty()
+            && let Some(instance) = run.instance_mut(at)
+        {
+            instance.note_ran_out(new);
+        }
+    }
+
+    /// Whether memory ran out and the next attempt gets more of it: it is tried again then, which is no retry of the task's.
+    pub(super) fn grows(&mut self, at: At, kind: FailureKind) -> bool {
+        if kind != FailureKind::OutOfMemory {
+            return false;
+        }
+        let Some(next) = self.by_use(at).or_else(|| self.as_asked(at)) else { return false };
+        let Some(run) = self.runs[at.slot].as_ref() else { return false };
+        let Some(history) = self.histories.of(run) else { return false };
+        let planned = run.plan.task(at.task);
+        let template = &run.plan.template_of(planned).name;
+        next.roles.iter().any(|sized| {
+            let past = history.of_task(&planned.name, template, &sized.role);
+            let has_room = ran_out(run, at, &sized.role, past) <= GROWN_TRIES;
+            has_room && last_ran_out(run, at, &sized.role, past).is_some_and(|had| sized.gets.memory > had)
+        })
+    }
+}
+
+/// A role as it is asked for.
+fn as_asked(role: &PlannedRole) -> SizedRole {
+    let why = |kept: Option<_>| kept.map_or(Reason::Asked, |by| Reason::Kept { by });
+    let (memory, cpu) = (why(role.kept.memory), why(role.kept.cpu));
+    SizedRole::asked(&role.name, Size::of(&role.resources), memory, cpu)
+}
+
+/// What the last attempt at an instance had, if its memory ran out. It is noted with the instance, as others may have ended
+/// since, so many that it is not among those that are kept; after a restart it is found there.
+fn last_ran_out(run: &ActiveRun, at: At, role: &str, past: &[Past]) -> Option<Bytes> {
+    let instance = &run.tasks[at.task.index()].instances[at.instance as usize];
+    if instance.attempt == 0 {
+        return None;
+    }
+    if let Some(noted) = instance.ran_out_of(role).filter(|noted| noted.n == instance.attempt) {
+        return Some(noted.had);
+    }
+    let last = format!("{}.{}", instance_of(run, at), instance.attempt);
+    let last = past.iter().rev().find(|past| past.attempt == last && past.end == PastEnd::OutOfMemory)?;
+    Some(last.had().memory)
+}
+
+/// At how many attempts at an instance the memory of a role ran out.
+fn ran_out(run: &ActiveRun, at: At, role: &str, past: &[Past]) -> usize {
+    let instance = &run.tasks[at.task.index()].instances[at.instance as usize];
+    let of_instance = format!("{}.", instance_of(run, at));
+    let kept = past
+        .iter()
+        .filter(|past| past.end == PastEnd::OutOfMemory && past.attempt.starts_with(&of_instance))
+        .count();
+    instance.ran_out_of(role).map_or(kept, |noted| noted.count.max(kept))
+}
+
+/// What the keys of an instance's attempts begin with.
+fn instance_of(run: &ActiveRun, at: At) -> String {
+    format!("{}.{}.{}", run.record.id, run.plan.task(at.task).name, at.instance)
+}

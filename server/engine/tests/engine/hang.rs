@@ -1,0 +1,133 @@
+//! Jobs that hang.
+
+use std::time::Duration;
+
+use cubeloom_domain::hang::{Hang, HangAction, Known};
+use cubeloom_domain::outcome::{FailureKind, Outcome};
+use cubeloom_domain::pace::{Behind, Mark, Pace};
+use cubeloom_domain::pipeline::HangRule;
+use cubeloom_domain::state::{InstanceState, RunState};
+use cubeloom_domain::{AttemptKey, Clock, RunId, Timestamp};
+use cubeloom_testkit::builders::{PipelineBuilder, pipeline, span};
+use cubeloom_testkit::fake::Behaviour;
+
+use crate::fixture::Server;
+use crate::on_both;
+
+/// Nine gaps of a second, the last of which ends now.
+fn pace(now: Timestamp) -> Pace {
+    let mark = |at, step| Mark { at, step };
+    Pace {
+        first: mark(now.minus(Duration::from_secs(9)), 1.0),
+        last: mark(now, 10.0),
+        gaps: 9,
+        longest: 1_000_000,
+        saving: 0,
+        restoring: 0,
+        behind: Some(Behind { rank: 0, since: now }),
+        known: Known::default(),
+    }
+}
+
+fn train(action: HangAction) -> PipelineBuilder {
+    let rule = HangRule { after: Some(span("1m")), action: Some(action), restarts: Some(1) };
+    pipeline("p").task("train", |task| task.with(|task| task.hang = Some(rule)))
+}
+
+async fn hang(server: &Server, run: &RunId) -> Option<Hang> {
+    server.store.attempts(run).await.unwrap().pop()?.hang.map(|hang| *hang)
+}
+
+async fn running(server: &Server, n: u32) -> AttemptKey {
+    let key = server.running(&["train"]).await.remove(0);
+    assert_eq!(key.n, n);
+    key
+}
+
+on_both! {
+    async fn what_hangs_is_started_again_as_often_as_it_may_be_without_a_retry(server: Server) {
+        let mut server = server;
+        server.fake.script("train", vec![Behaviour::Hold; 3]);
+        let run = server.run(&train(HangAction::Restart)).await;
+        for n in 1..=2 {
+            let key = running(&server, n).await;
+            server.fake.pace(&key, pace(server.clock.now()));
+            server.clock.advance(Duration::from_secs(61));
+            server.until(|| async { (server.fake.cancels() == n as usize).then_some(()) }).await;
+        }
+        assert_eq!(server.ended(&run).await, RunState::Failed);
+        let instance = server.instance(&run, "train", 0).await.unwrap();
+        assert_eq!((instance.attempt, instance.tries), (2, 1), "the first was no try");
+        let InstanceState::Failed { failure } = instance.state else { panic!("{:?}", instance.state) };
+        assert_eq!(failure.kind, FailureKind::Hung);
+        let said = "it was stopped as it hung: rank 0 has reported no step for 1m1s; never before were more than 1s between two";
+        assert_eq!(failure.message, said);
+        let attempts = server.store.attempts(&run).await.unwrap();
+        let known: Vec<_> = attempts.iter().map(|one| one.pace.as_ref().unwrap().known).collect();
+        assert_eq!(known, [Known::default(), Known { gaps: 9, longest: 1_000_000, restarts: 1 }]);
+    }
+
+    async fn a_restart_of_the_server_between_attempts_forgets_neither_the_pattern_nor_how_often_it_hung(server: Server) {
+        let mut server = server;
+        server.fake.script("train", vec![Behaviour::Hold; 3]);
+        let run = server.run(&train(HangAction::Restart)).await;
+        for n in 1..=2 {
+            let key = running(&server, n).await;
+            // The second one has reported nothing yet.
+            server.restart().await;
+            let all = pace(server.clock.now());
+            let told = if n == 1 { all } else { Pace { gaps: 1, longest: 1, ..all } };
+            server.clock.advance(Duration::from_secs(61));
+            // Told until the new server has taken it up.
+            server.until(|| async {
+                server.fake.pace(&key, told.clone());
+                (server.fake.cancels() == n as usize).then_some(())
+            }).await;
+        }
+        assert_eq!(server.ended(&run).await, RunState::Failed);
+        let attempts = server.store.attempts(&run).await.unwrap();
+        let known: Vec<_> = attempts.iter().map(|one| one.pace.as_ref().unwrap().known).collect();
+        assert_eq!(known, [Known::default(), Known { gaps: 9, longest: 1_000_000, restarts: 1 }]);
+    }
+
+    async fn what_is_suspended_does_not_hang(server: Server) {
+        let mut server = server;
+        server.fake.script("train", [Behaviour::Hold]);
+        let run = server.run(&train(HangAction::Restart)).await;
+        let key = running(&server, 1).await;
+        server.fake.pace(&key, pace(server.clock.now()));
+        // It is suspended for an hour, and goes on.
+        server.fake.pace(&key, Pace { behind: None, ..pace(server.clock.now()) });
+        server.clock.advance(Duration::from_secs(3600));
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        assert_eq!(hang(&server, &run).await, None);
+        let resumed = server.clock.now();
+        server.fake.pace(&key, pace(resumed));
+        server.clock.advance(Duration::from_secs(59));
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        assert_eq!((hang(&server, &run).await, server.fake.cancels()), (None, 0));
+        server.clock.advance(Duration::from_secs(2));
+        let marked = server.until(|| hang(&server, &run)).await;
+        assert_eq!(marked.since, resumed, "it hung only after it went on");
+    }
+
+    async fn what_is_only_marked_goes_on_and_a_restart_of_the_server_loses_nothing(server: Server) {
+        let mut server = server;
+        server.fake.script("train", [Behaviour::Hold]);
+        let run = server.run(&train(HangAction::Mark)).await;
+        let key = running(&server, 1).await;
+        let began = server.clock.now();
+        server.fake.pace(&key, pace(began));
+        server.clock.advance(Duration::from_secs(61));
+        let marked = server.until(|| hang(&server, &run)).await;
+        assert_eq!((marked.since, marked.rank, marked.over), (began, 0, None));
+        server.restart().await;
+        assert_eq!(hang(&server, &run).await, Some(marked));
+        running(&server, 1).await;
+        server.fake.pace(&key, pace(server.clock.now()));
+        let over = server.until(|| async { hang(&server, &run).await.filter(|hang| !hang.is_present()) }).await;
+        assert_eq!((over.since, over.over), (began, Some(server.clock.now())));
+        server.fake.finish(&key, Outcome::Succeeded);
+        assert_eq!((server.ended(&run).await, server.fake.cancels()), (RunState::Succeeded, 0));
+    }
+}

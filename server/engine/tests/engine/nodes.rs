@@ -1,0 +1,40 @@
+//! Nodes through which attempts fail.
+
+use cubeloom_domain::executor::Executor;
+use cubeloom_domain::nodes::AsideReason;
+use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
+use cubeloom_domain::state::RunState;
+use cubeloom_testkit::builders::pipeline;
+use cubeloom_testkit::fake::Behaviour;
+
+use crate::fixture::Server;
+use crate::on_both;
+
+fn nodes(server: &Server) -> Vec<String> {
+    server.fake.facts().nodes.into_iter().map(|node| node.name).collect()
+}
+
+on_both! {
+    async fn a_node_through_which_attempts_fail_gets_no_more(server: Server) {
+        let mut server = server;
+        server.with_nodes(&["a", "b", "c"]).await;
+        server.fake.script("train", vec![Behaviour::Hold; 3]);
+        let run = server.run(&pipeline("p").task("train", |task| task.attempts(4))).await;
+        for tries in 1..=3 {
+            assert_eq!(nodes(&server), ["a", "b", "c"]);
+            let key = server.running(&["train"]).await.remove(0);
+            assert_eq!(key.n, tries);
+            let failure = Failure::new(FailureKind::Lost, "train-0 is lost with its node");
+            server.fake.finish(&key, Outcome::Failed(Failure { node: Some("b".into()), ..failure }));
+            server.until(|| async { (server.fake.started().len() > tries as usize).then_some(()) }).await;
+        }
+        assert_eq!(server.ended(&run).await, RunState::Succeeded, "the fourth attempt");
+        server.until(|| async { (nodes(&server) == ["a", "c"]).then_some(()) }).await;
+        let aside = server.store.nodes_aside().await.unwrap();
+        assert!(matches!(&aside[0].why, AsideReason::Failures { failures } if failures.len() == 3), "{aside:?}");
+
+        // The next engine tells a cluster that knows nothing of it.
+        server.with_nodes(&["a", "b", "c"]).await;
+        server.until(|| async { (nodes(&server) == ["a", "c"]).then_some(()) }).await;
+    }
+}

@@ -1,0 +1,184 @@
+//! What attempts get: by what earlier ones used, in `auto` alone, and more after memory ran out.
+
+use std::time::Duration;
+
+use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::pipeline::{Backoff, ForEach, Retry, SizingMode};
+use cubeloom_domain::record::AttemptRecord;
+use cubeloom_domain::resources::ResourceRequest;
+use cubeloom_domain::sizing::{Keeper, Reason, Reverted};
+use cubeloom_domain::state::RunState;
+use cubeloom_domain::{Bytes, RunId};
+use cubeloom_testkit::builders::{PipelineBuilder, pipeline, span};
+use cubeloom_testkit::fake::Behaviour;
+use serde_json::json;
+
+use crate::fixture::Server;
+use crate::on_both;
+use crate::sharing::entry;
+
+const MIB: u64 = 1 << 20;
+
+fn doc(mode: SizingMode) -> PipelineBuilder {
+    pipeline("p").task("a", |task| task.resources("1", "2Gi")).with(|pipeline| pipeline.sizing = Some(mode))
+}
+
+fn need(mib: u64) -> Behaviour {
+    Behaviour::Needs(Bytes(mib * MIB))
+}
+
+/// The attempts of a run's only task.
+async fn attempts(server: &Server, run: &RunId) -> Vec<AttemptRecord> {
+    let mut attempts = server.store.attempts(run).await.unwrap();
+    attempts.sort_by_key(|attempt| attempt.key.n);
+    attempts
+}
+
+fn memory(attempt: &AttemptRecord) -> u64 {
+    let sized = &attempt.sizing.as_ref().unwrap().roles[0];
+    assert_eq!(sized.gets.memory, attempt.amount.memory, "what it has is what it is counted with");
+    sized.gets.memory.0
+}
+
+/// Runs a document whose program needs so much, and says what each attempt got, in MiB.
+async fn got(server: &mut Server, doc: &PipelineBuilder, mib: u64) -> Vec<u64> {
+    server.fake.script("a", vec![need(mib); 4]);
+    let (run, state) = server.run_to_end(doc).await;
+    assert_eq!(state, RunState::Succeeded);
+    let attempts = attempts(server, &run).await;
+    server.fake.forget_script("a");
+    attempts.iter().map(|attempt| memory(attempt) / MIB).collect()
+}
+
+/// Six runs of a program that needs 100 MiB.
+async fn know(server: &mut Server, doc: &PipelineBuilder) {
+    for _ in 0..6 {
+        got(server, doc, 100).await;
+    }
+}
+
+on_both! {
+    async fn what_is_known_to_suffice_is_given_and_what_does_not_grows(server: Server) {
+        let mut server = server;
+        let doc = doc(SizingMode::Auto);
+        assert_eq!(got(&mut server, &doc, 100).await, [2048], "nothing is known yet");
+        know(&mut server, &doc).await;
+        let less = got(&mut server, &doc, 100).await;
+        assert!(less.len() == 1 && (100..300).contains(&less[0]), "{less:?}");
+        // It needs more than it gets: what was asked for comes next, and costs no retry.
+        let [small, asked] = got(&mut server, &doc, 1500).await[..] else { panic!() };
+        assert!(small < 300 && asked == 2048, "{small} {asked}");
+        // It needs more than was asked for: half as much again each time, of which the task need not know.
+        let grown = got(&mut server, &doc, 4000).await;
+        let last = grown[grown.len() - 1];
+        assert!(last >= 4000 && grown.windows(2).all(|two| two[1] * 2 >= two[0] * 3), "{grown:?}");
+        // The next run begins with what was needed.
+        let next = got(&mut server, &doc, 4000).await;
+        assert!(next.len() == 1 && next[0] >= 4000 && next[0] <= 8192, "{next:?}");
+        server.assert_clean().await;
+        // All of it is noted, with the attempt that got it first.
+        let changes = server.store.size_changes("default", "p", "a", 100).await.unwrap();
+        assert!(changes.len() >= 4, "{changes:?}");
+        assert!(changes.iter().any(|change| matches!(change.sized.memory, Reason::Peaks { attempts } if attempts >= 6)));
+        assert!(changes.iter().any(|change| matches!(change.sized.memory, Reason::RanOut { .. })));
+        assert!(changes.iter().all(|change| change.sized.change().is_some()));
+    }
+
+    async fn what_an_instance_ran_out_of_is_known_however_many_others_ended_since(server: Server) {
+        const OTHERS: usize = 70;
+        let mut server = server;
+        let hour = Backoff { initial: span("1h"), factor: None, max: None };
+        let many = doc(SizingMode::Auto).with(|pipeline| {
+            let task = &mut pipeline.tasks[0];
+            let items = json!((0..=OTHERS).collect::<Vec<_>>());
+            task.for_each = Some(ForEach { list: Some(items), matrix: None, from: None, parallelism: Some(1) });
+            task.retry = Some(Retry { attempts: 2, backoff: Some(hour), on: None });
+        });
+        server.fake.script("a", [vec![need(20_000); 4], vec![need(100); OTHERS + 1]].concat());
+        let run = server.run(&many).await;
+        // Its four attempts have grown as often as they may: the next is the task's retry, and the others come before.
+        server.until(|| async { (server.fake.executions().len() == OTHERS + 4).then_some(()) }).await;
+        server.until(|| async { server.fake.running().is_empty().then_some(()) }).await;
+        server.clock.advance(Duration::from_secs(3601));
+        assert_eq!(server.ended(&run).await, RunState::Succeeded);
+        let attempts = attempts(&server, &run).await;
+        let first = attempts.iter().filter(|attempt| attempt.key.instance == 0);
+        let got: Vec<u64> = first.map(|attempt| memory(attempt) / MIB).collect();
+        assert_eq!(got, [2048, 3072, 4608, 6912, 8192]);
+    }
+
+    async fn what_is_only_advised_changes_nothing(server: Server) {
+        let mut server = server;
+        let (run, _) = server.run_to_end(&doc(SizingMode::Off)).await;
+        assert_eq!(attempts(&server, &run).await[0].sizing, None, "nothing is learned");
+        know(&mut server, &doc(SizingMode::Advise)).await;
+        assert_eq!(got(&mut server, &doc(SizingMode::Advise), 100).await, [2048]);
+        server.fake.script("a", [need(4000)]);
+        let (run, state) = server.run_to_end(&doc(SizingMode::Advise)).await;
+        assert_eq!(state, RunState::Failed, "memory that ran out is a failure as any other");
+        assert_eq!(attempts(&server, &run).await.len(), 1);
+        // What was used while it was only advised is known when it is done.
+        let less = got(&mut server, &doc(SizingMode::Auto), 100).await;
+        assert_eq!(less, [3072], "the last attempt ran out of what was asked for");
+    }
+
+    async fn nothing_grows_beyond_the_largest_node(server: Server) {
+        let mut server = server;
+        server.fake.script("a", vec![need(20_000); 9]);
+        let (run, state) = server.run_to_end(&doc(SizingMode::Auto)).await;
+        assert_eq!(state, RunState::Failed);
+        let got: Vec<u64> = attempts(&server, &run).await.iter().map(|attempt| memory(attempt) / MIB).collect();
+        assert_eq!(got, [2048, 3072, 4608, 6912]);
+        server.fake.forget_script("a");
+        server.fake.script("a", vec![need(20_000); 9]);
+        let (run, _) = server.run_to_end(&doc(SizingMode::Auto)).await;
+        let got: Vec<u64> = attempts(&server, &run).await.iter().map(|attempt| memory(attempt) / MIB).collect();
+        assert_eq!(got, [8192], "there is no more than the node has");
+    }
+
+    async fn a_pinned_amount_stays_and_a_reverted_task_gets_what_it_asks_for(server: Server) {
+        let mut server = server;
+        let auto = doc(SizingMode::Auto);
+        know(&mut server, &auto).await;
+        let request = ResourceRequest { pinned: Some(true), ..auto.0.tasks[0].resources.clone().unwrap() };
+        let pinned = auto.clone().with(|pipeline| pipeline.tasks[0].resources = Some(request));
+        assert_eq!(got(&mut server, &pinned, 100).await, [2048]);
+        server.fake.script("a", [need(4000)]);
+        let (run, state) = server.run_to_end(&pinned).await;
+        assert_eq!(state, RunState::Failed, "a pinned amount does not grow");
+        let sized = &attempts(&server, &run).await[0].sizing.clone().unwrap().roles[0];
+        assert_eq!(sized.memory, Reason::Kept { by: Keeper::Pinned });
+
+        let reverted = Reverted {
+            project: "default".into(),
+            pipeline: "p".into(),
+            task: "a".into(),
+            by: "tester".into(),
+            at: Default::default(),
+        };
+        server.store.revert_sizing(&reverted, &entry("sizing.revert")).await.unwrap();
+        assert_eq!(got(&mut server, &auto, 100).await, [2048]);
+        server.store.resume_sizing("default", "p", "a", &entry("sizing.resume")).await.unwrap();
+        assert_ne!(got(&mut server, &auto, 100).await, [2048]);
+    }
+
+    async fn an_attempt_has_what_it_was_submitted_with_after_a_restart(server: Server) {
+        let mut server = server;
+        let auto = doc(SizingMode::Auto);
+        know(&mut server, &auto).await;
+        server.fake.script("a", [Behaviour::Hold]);
+        let run = server.run(&auto).await;
+        let key = server.running(&["a"]).await.remove(0);
+        let before = attempts(&server, &run).await.remove(0);
+        assert!(memory(&before) < 300 * MIB);
+        server.restart().await;
+        // The node has 8 GiB: 7 are free beside what the attempt got, and were not beside what was asked for.
+        let other = pipeline("q").task("b", |task| task.resources("1", "7Gi"));
+        assert_eq!(server.run_to_end(&other).await.1, RunState::Succeeded);
+        server.fake.finish(&key, Outcome::Succeeded);
+        assert_eq!(server.ended(&run).await, RunState::Succeeded);
+        let after = attempts(&server, &run).await.remove(0);
+        let gets = |attempt: &AttemptRecord| attempt.sizing.as_ref().unwrap().roles[0].gets;
+        assert_eq!((gets(&after), after.amount), (gets(&before), before.amount));
+    }
+}

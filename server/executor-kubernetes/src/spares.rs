@@ -1,0 +1,104 @@
+//! Spares of a node group: nodes on which nothing runs as long as all others of the group are well, and which take the
+//! place of those that are not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cubeloom_domain::kubernetes::NodeGroupFacts;
+
+/// A node, as far as spares are concerned.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    pub(crate) name: String,
+    /// The groups that it is of, or would be if it were well.
+    pub(crate) groups: Vec<String>,
+    /// Whether jobs may go there: it is neither away nor set aside.
+    pub(crate) is_well: bool,
+}
+
+/// The nodes that are spares now, in the order of their names. `spares` and `used` are those that were spares, or not,
+/// before: who is one stays one, and a node that is well again becomes one before another that has jobs. A group keeps at
+/// least one node for jobs.
+pub(crate) fn spares(
+    groups: &BTreeMap<String, NodeGroupFacts>,
+    members: &[Member],
+    spares: &[String],
+    used: &BTreeSet<&str>,
+) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    for (group, facts) in groups.iter().filter(|(_, facts)| facts.spares > 0) {
+        let of_group = || members.iter().filter(|member| member.groups.contains(group));
+        let away = of_group().filter(|member| !member.is_well).count();
+        let mut well: Vec<&str> =
+            of_group().filter(|member| member.is_well).map(|member| member.name.as_str()).collect();
+        let wanted = (facts.spares as usize).saturating_sub(away).min(well.len().saturating_sub(1));
+        let was_spare = |name: &str| spares.iter().any(|spare| spare == name);
+        // A node of two groups that is a spare of one serves the other as well.
+        well.sort_by_key(|name| {
+            let is_new = !used.contains(name);
+            (std::cmp::Reverse((found.contains(*name), was_spare(name), is_new)), std::cmp::Reverse(*name))
+        });
+        found.extend(well.into_iter().take(wanted).map(str::to_owned));
+    }
+    found.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn groups(spares: u32) -> BTreeMap<String, NodeGroupFacts> {
+        BTreeMap::from([("cards".to_owned(), NodeGroupFacts { spares, ..NodeGroupFacts::default() })])
+    }
+
+    /// The nodes `a` to `e`, of which these are away.
+    fn five(away: &[&str]) -> Vec<Member> {
+        let member = |name: &str| Member {
+            name: name.into(),
+            groups: vec!["cards".into()],
+            is_well: !away.contains(&name),
+        };
+        ["a", "b", "c", "d", "e"].map(member).to_vec()
+    }
+
+    fn now(spares: u32, away: &[&str], before: &[&str]) -> Vec<String> {
+        let before: Vec<String> = before.iter().map(|name| (*name).to_owned()).collect();
+        let used = ["a", "b", "c", "d", "e"].into_iter().filter(|name| !before.iter().any(|one| one == name));
+        let used = if before.is_empty() { BTreeSet::new() } else { used.collect() };
+        super::spares(&groups(spares), &five(away), &before, &used)
+    }
+
+    #[test]
+    fn a_spare_takes_the_place_of_each_node_that_is_away() {
+        assert_eq!(now(2, &[], &[]), ["d", "e"]);
+        assert_eq!(now(2, &["b"], &["d", "e"]).len(), 1, "one of them works");
+        assert!(now(2, &["a", "b"], &["d", "e"]).is_empty());
+        assert!(now(2, &["a", "b", "c"], &["d", "e"]).is_empty(), "there are no more");
+        assert!(now(2, &["e"], &["d", "e"]) == ["d"], "one that is away itself is none");
+        assert!(now(0, &[], &["d", "e"]).is_empty());
+    }
+
+    #[test]
+    fn who_is_a_spare_stays_one_and_who_comes_back_becomes_one() {
+        assert_eq!(now(2, &[], &["a", "b"]), ["a", "b"]);
+        // `b` was away, `d` works in its place: `b` is empty.
+        let used = BTreeSet::from(["a", "c", "d"]);
+        let before = ["e".to_owned()];
+        assert_eq!(spares(&groups(2), &five(&[]), &before, &used), ["b", "e"]);
+    }
+
+    #[test]
+    fn a_group_keeps_a_node_for_jobs() {
+        assert_eq!(now(9, &[], &[]).len(), 4);
+        assert!(now(9, &["a", "b", "c", "d"], &[]).is_empty());
+    }
+
+    #[test]
+    fn a_node_of_two_groups_is_a_spare_of_both() {
+        let mut both = groups(1);
+        both.insert("all".to_owned(), NodeGroupFacts { spares: 2, ..NodeGroupFacts::default() });
+        let mut members = five(&[]);
+        members.iter_mut().for_each(|member| member.groups.push("all".into()));
+        members[4].groups = vec!["all".into()];
+        assert_eq!(spares(&both, &members, &[], &BTreeSet::new()), ["d", "e"]);
+    }
+}

@@ -1,0 +1,189 @@
+//! What this machine and its cards do now.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::executor::NodeFacts;
+use cubeloom_domain::monitoring::{CardLinks, CardReading, Levels, NodeReading, Reading};
+use nvml_wrapper::Nvml;
+use nvml_wrapper::enum_wrappers::device::TemperatureSensor;
+
+use crate::cgroup::waited;
+use crate::facts::meminfo;
+use crate::gpu::Gpus;
+
+/// Measures; what is a rate is one since the measurement before.
+pub(crate) struct Meter {
+    links: Vec<CardLinks>,
+    nvml: OnceLock<Option<Nvml>>,
+    before: Mutex<Before>,
+}
+
+/// What the measurement before has found.
+struct Before {
+    ticks: Option<Ticks>,
+    /// The share of its time that the machine worked, from 0 to 1.
+    share: Option<f64>,
+    /// For how long something had waited for storage, in microseconds, and when that was, in microseconds since the epoch.
+    waited: Option<(u64, i64)>,
+}
+
+/// The kernel's count of the machine's time, over all cores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ticks {
+    busy: u64,
+    all: u64,
+}
+
+/// A share of fewer ticks than these says little, and the one before is taken: a quarter of a second on one core.
+const FEW: u64 = 25;
+
+impl Meter {
+    /// Begins to measure.
+    pub(crate) fn new(gpus: &Gpus) -> Self {
+        let uuid = |index: usize| gpus.facts.get(index).map(|card| card.uuid.clone());
+        let mut links: Vec<CardLinks> = Vec::new();
+        for (a, b) in &gpus.links {
+            let (Some(from), Some(to)) = (uuid(*a), uuid(*b)) else { continue };
+            if !links.iter().any(|pair| pair.from == from && pair.to == to) {
+                links.push(CardLinks { from, to, count: gpus.links(*a, *b) });
+            }
+        }
+        let before = Mutex::new(Before { ticks: ticks(&proc_stat()), share: None, waited: None });
+        Self { links, nvml: OnceLock::new(), before }
+    }
+
+    /// What `node`, which is this machine, does now.
+    pub(crate) fn measure(&self, node: &NodeFacts, at: Timestamp) -> Reading {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as f64;
+        let free = meminfo("MemAvailable:").zip(meminfo("MemTotal:"));
+        let cards = self.cards(node);
+        let busy: Option<f64> =
+            (!cards.is_empty()).then(|| cards.values().filter_map(|card| card.usage).sum());
+        let reading = NodeReading {
+            cpu: Levels {
+                capacity: Some(node.cpu.0 as f64 / 1000.0),
+                requested: None,
+                used: self.share().map(|share| share * cores),
+            },
+            memory: Levels {
+                capacity: Some(node.memory.0 as f64),
+                requested: None,
+                used: free.map(|(free, all)| all.saturating_sub(free) as f64),
+            },
+            io_wait: self.waited(at),
+            gpus: Levels { capacity: Some(node.gpus.len() as f64), requested: None, used: busy },
+            cards,
+            links: self.links.clone(),
+        };
+        Reading { at, nodes: BTreeMap::from([(node.name.clone(), reading)]), ..Reading::default() }
+    }
+
+    /// The share of its time that the machine has worked since the measurement before.
+    fn share(&self) -> Option<f64> {
+        let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = ticks(&proc_stat())?;
+        match before.ticks.replace(now) {
+            Some(then) if now.all < then.all.saturating_add(FEW) => before.ticks = Some(then),
+            Some(then) => {
+                before.share = Some(now.busy.saturating_sub(then.busy) as f64 / (now.all - then.all) as f64);
+            }
+            None => {}
+        }
+        before.share
+    }
+
+    /// The share of time in which something has waited for storage since the measurement before.
+    fn waited(&self, at: Timestamp) -> Option<f64> {
+        let now = waited(&fs::read_to_string("/proc/pressure/io").ok()?)?;
+        let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
+        let (then, since) = before.waited.replace((now, at.0))?;
+        let time = at.0 - since;
+        (time > 0).then(|| (now.saturating_sub(then) as f64 / time as f64).min(1.0))
+    }
+
+    /// The cards of the node. What NVML does not tell of one is absent; one that it does not know any more is away.
+    fn cards(&self, node: &NodeFacts) -> BTreeMap<String, CardReading> {
+        if node.gpus.is_empty() {
+            return BTreeMap::new();
+        }
+        let nvml = self.nvml.get_or_init(|| Nvml::init().ok()).as_ref();
+        let card = |known: &cubeloom_domain::executor::GpuFacts| {
+            let read = nvml.and_then(|nvml| read(nvml, &known.uuid)).unwrap_or_default();
+            let memory_total = Some(known.memory.0 as f64);
+            (known.uuid.clone(), CardReading { model: known.name.clone(), memory_total, ..read })
+        };
+        node.gpus.iter().map(card).collect()
+    }
+}
+
+fn read(nvml: &Nvml, uuid: &str) -> Option<CardReading> {
+    let device = nvml.device_by_uuid(uuid).ok()?;
+    let watts = |milliwatts: u32| f64::from(milliwatts) / 1000.0;
+    Some(CardReading {
+        index: device.index().ok(),
+        present: true,
+        usage: device.utilization_rates().ok().map(|rates| f64::from(rates.gpu) / 100.0),
+        memory_used: device.memory_info().ok().map(|memory| memory.used as f64),
+        temperature: device.temperature(TemperatureSensor::Gpu).ok().map(f64::from),
+        power: device.power_usage().ok().map(watts),
+        power_limit: device.enforced_power_limit().ok().map(watts),
+        ..CardReading::default()
+    })
+}
+
+fn proc_stat() -> String {
+    fs::read_to_string("/proc/stat").unwrap_or_default()
+}
+
+/// The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal; what follows is in the first two.
+fn ticks(stat: &str) -> Option<Ticks> {
+    let counts: Vec<u64> =
+        stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace().map_while(|n| n.parse().ok()).collect();
+    let all: u64 = counts.iter().take(8).sum();
+    let idle = counts.get(3)? + counts.get(4).unwrap_or(&0);
+    Some(Ticks { busy: all.saturating_sub(idle), all })
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::{Bytes, Cpu};
+
+    use super::*;
+
+    #[test]
+    fn idle_time_and_waiting_for_disks_are_no_work() {
+        let stat = "cpu  100 5 45 800 50 0 0 0 90 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n";
+        assert_eq!(ticks(stat), Some(Ticks { busy: 150, all: 1000 }));
+        assert_eq!(ticks("cpu0 1 2 3 4\n"), None);
+        assert_eq!(ticks(""), None);
+    }
+
+    #[test]
+    fn the_machine_itself_is_measured() {
+        let gpus = Gpus::find().unwrap_or_default();
+        let meter = Meter::new(&gpus);
+        let node = NodeFacts {
+            name: "local".into(),
+            cpu: Cpu(2000),
+            memory: Bytes(1 << 30),
+            gpus: gpus.facts.clone(),
+            ..NodeFacts::default()
+        };
+        std::thread::sleep(std::time::Duration::from_millis(400));
+        let reading = meter.measure(&node, Timestamp(7));
+        let local = &reading.nodes["local"];
+        let most = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as f64;
+        assert!(local.cpu.used.is_some_and(|cores| (0.0..=most).contains(&cores)), "{local:?}");
+        assert!(local.memory.used.is_some_and(|bytes| bytes > 0.0), "{local:?}");
+        assert_eq!(
+            (reading.at, local.cpu.capacity, local.cards.len()),
+            (Timestamp(7), Some(2.0), gpus.facts.len())
+        );
+        for card in local.cards.values() {
+            assert!(card.present && card.usage.is_some() && card.power.is_some(), "{card:?}");
+        }
+    }
+}

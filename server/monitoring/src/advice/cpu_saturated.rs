@@ -1,0 +1,73 @@
+//! A card that waits for the CPU: its use is low while the cores that its task asked for are all at work.
+
+use cubeloom_domain::monitoring::CardMeasure;
+
+use super::{Advice, Held, Remedy, Thresholds, mean, percent};
+
+/// What can be done, in the order in which it is worth trying.
+const REMEDIES: &[Remedy] = &[
+    Remedy {
+        what: "Give the card more work a step: a bigger batch",
+        pytorch: Some("DataLoader(batch_size=…)"),
+        tensorflow: Some("dataset.batch(…)"),
+        setting: None,
+    },
+    Remedy {
+        what: "Load with more workers, and ask for as many cores in `resources`",
+        pytorch: Some("DataLoader(num_workers=…)"),
+        tensorflow: Some("dataset.map(…, num_parallel_calls=tf.data.AUTOTUNE)"),
+        setting: Some("resources.cpu"),
+    },
+    Remedy {
+        what: "Load ahead of the step that computes",
+        pytorch: Some("DataLoader(prefetch_factor=4, persistent_workers=True)"),
+        tensorflow: Some("dataset.prefetch(tf.data.AUTOTUNE)"),
+        setting: None,
+    },
+    Remedy {
+        what: "Copy from memory that stays where it is, so that copying and computing go on at once",
+        pytorch: Some("DataLoader(pin_memory=True), tensor.to(\"cuda\", non_blocking=True)"),
+        tensorflow: None,
+        setting: None,
+    },
+    Remedy {
+        what: "Keep the data in shared memory or on a RAM disk (/dev/shm)",
+        pytorch: None,
+        tensorflow: Some("dataset.cache()"),
+        setting: Some("resources.shm"),
+    },
+    Remedy {
+        what: "Decode pictures and sound on the card, with NVIDIA DALI",
+        pytorch: Some("nvidia.dali.plugin.pytorch"),
+        tensorflow: Some("nvidia.dali.plugin.tf"),
+        setting: None,
+    },
+    Remedy {
+        what: "Prepare the data once, in a task of its own before the training",
+        pytorch: None,
+        tensorflow: None,
+        setting: None,
+    },
+];
+
+/// The cores that were at work, where these are all that the task asked for, or nearly.
+pub(super) fn cores(held: Held<'_>, thresholds: &Thresholds) -> Option<f64> {
+    let cores = held.cores.filter(|cores| *cores > 0.0)?;
+    let used = mean(&held.last(CardMeasure::HolderCpu, thresholds.saturated_for, thresholds.known)?);
+    (used >= thresholds.saturated_above * cores).then_some(used)
+}
+
+pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
+    let usage = held.low_use(thresholds)?;
+    let (used, cores) = (cores(held, thresholds)?, held.cores?);
+    let minutes = thresholds.saturated_for / 60.0;
+    Some(Advice {
+        rule: "cpu_saturated",
+        evidence: format!(
+            "in the last {minutes:.0} minutes the card was used {}, while {used:.1} of the {cores:.1} cores that the task \
+             asked for were at work: the card waits for the CPU",
+            percent(usage)
+        ),
+        remedies: REMEDIES,
+    })
+}

@@ -1,0 +1,108 @@
+//! A worker that does something else than the others of its role, which are alike.
+
+use cubeloom_domain::monitoring::CardMeasure;
+
+use super::gang::{Beside, beside, measured};
+use super::{Advice, Peer, Remedy, Thresholds, percent, straggler};
+
+const REMEDIES: &[Remedy] = &[
+    Remedy {
+        what: "See in its log whether it has joined the others, and whether it has data of its own",
+        pytorch: Some("torch.distributed.get_rank(), DistributedSampler(…)"),
+        tensorflow: Some("tf.distribute.get_replica_context().replica_id_in_sync_group"),
+        setting: None,
+    },
+    Remedy {
+        what: "Look at its card and its node: a card that is hot or limited draws less power, and is slower",
+        pytorch: None,
+        tensorflow: None,
+        setting: None,
+    },
+    Remedy {
+        what: "If it is the same node again and again, set the node aside: its card may be hot, or its network slow",
+        pytorch: None,
+        tensorflow: None,
+        setting: None,
+    },
+];
+
+/// A measure that workers are compared by.
+struct By {
+    measure: CardMeasure,
+    /// Whether distances are shares of what the others do; else they are those of use.
+    is_relative: bool,
+    sentence: fn(minutes: f64, one: &Beside<'_>) -> String,
+}
+
+/// The first that tells of one is said.
+const MEASURES: [By; 3] = [
+    By {
+        measure: CardMeasure::Usage,
+        is_relative: false,
+        sentence: |minutes, one| {
+            format!(
+                "in the last {minutes:.0} minutes the card of `{}` was used {}, those of its peers {}, and these are alike",
+                one.worker,
+                percent(one.own),
+                percent(one.middle())
+            )
+        },
+    },
+    By {
+        measure: CardMeasure::Power,
+        is_relative: true,
+        sentence: |minutes, one| {
+            format!(
+                "in the last {minutes:.0} minutes the cards of `{}` drew {:.0} W, those of each of its peers {:.0} W, and \
+                 these are alike",
+                one.worker,
+                one.own,
+                one.middle()
+            )
+        },
+    },
+    By {
+        measure: CardMeasure::HolderCpu,
+        is_relative: true,
+        sentence: |minutes, one| {
+            format!(
+                "in the last {minutes:.0} minutes `{}` had {:.1} cores at work, each of its peers {:.1}, and these are alike",
+                one.worker,
+                one.own,
+                one.middle()
+            )
+        },
+    },
+];
+
+/// Half a core more or less is no matter, however few the others use.
+const LEAST_CORES: f64 = 0.5;
+
+impl By {
+    fn is_far(&self, one: &Beside<'_>, thresholds: &Thresholds) -> bool {
+        let (middle, away) = (one.middle(), (one.own - one.middle()).abs());
+        if !self.is_relative {
+            return away >= thresholds.far_use && one.spread() <= thresholds.alike_use;
+        }
+        let is_much = self.measure != CardMeasure::HolderCpu || away >= LEAST_CORES;
+        is_much && away >= thresholds.far_share * middle && one.spread() <= thresholds.alike_share * middle
+    }
+}
+
+pub(super) fn look(peers: &[Peer<'_>], thresholds: &Thresholds) -> Option<(Advice, String)> {
+    // The one that all wait for is far from them, too: that is said already.
+    if straggler::find(peers, thresholds).is_some() {
+        return None;
+    }
+    let has_cards = peers.iter().any(|peer| peer.held.history.series.contains_key(&CardMeasure::Usage));
+    // What the CPU of a worker does beside its card is its own affair: the first one logs.
+    let told = MEASURES.iter().filter(|by| !has_cards || by.measure != CardMeasure::HolderCpu);
+    let far = told.filter_map(|by| {
+        let number = |held| measured(held, by.measure, thresholds);
+        let compared = beside(peers, thresholds, number);
+        Some((by, compared.into_iter().find(|one| by.is_far(one, thresholds))?))
+    });
+    let (by, one) = far.into_iter().next()?;
+    let evidence = (by.sentence)(thresholds.saturated_for / 60.0, &one);
+    Some((Advice { rule: "far_from_peers", evidence, remedies: REMEDIES }, one.worker.to_owned()))
+}

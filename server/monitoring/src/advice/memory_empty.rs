@@ -1,0 +1,66 @@
+//! A card that has room: most of its memory was never held, and it is not used all the time. Memory that is held says nothing
+//! of use, but what was never held was not needed.
+
+use cubeloom_domain::monitoring::CardMeasure;
+
+use super::{Advice, Held, Remedy, Thresholds, bytes, mean, percent};
+
+const BIGGER: Remedy = Remedy {
+    what: "Give the card more work a step: a bigger batch",
+    pytorch: Some("DataLoader(batch_size=…)"),
+    tensorflow: Some("dataset.batch(…)"),
+    setting: None,
+};
+const REMEDIES: &[Remedy] = &[BIGGER];
+const REMEDIES_SHARED: &[Remedy] = &[
+    BIGGER,
+    Remedy {
+        what: "Share the card: let each of the processes that fit on it ask for its part, as trials of a search or instances \
+               of `for_each` that run at once",
+        pytorch: Some("torch.cuda.set_per_process_memory_fraction(…)"),
+        tensorflow: Some("tf.config.experimental.set_memory_growth(gpu, True)"),
+        setting: Some("resources.gpu.fraction"),
+    },
+];
+
+pub(super) fn look(held: Held<'_>, thresholds: &Thresholds) -> Option<Advice> {
+    let over = thresholds.empty_for;
+    let total = held.card_memory.filter(|bytes| *bytes > 0.0)?;
+    let used = held.settled(CardMeasure::MemoryUsed, over, thresholds)?;
+    let peak = used.iter().copied().fold(0.0, f64::max);
+    let usage = mean(&held.last(CardMeasure::Usage, over, thresholds.known)?);
+    // A card that nobody uses is another rule's.
+    if peak > thresholds.empty_below * total
+        || !(thresholds.idle_below..thresholds.room_below).contains(&usage)
+    {
+        return None;
+    }
+    let fit = fit(held, usage, peak / total, thresholds);
+    let minutes = over / 60.0;
+    let (used, peak, total) = (percent(usage), bytes(peak), bytes(total));
+    let (evidence, remedies) = match fit {
+        2.. => (
+            format!(
+                "in the last {minutes:.0} minutes the card was used {used}, and never more than {peak} of its {total} of memory was held: by its use, its memory and the cores, {fit} processes like this one fit on it"
+            ),
+            REMEDIES_SHARED,
+        ),
+        _ => (
+            format!(
+                "in the last {minutes:.0} minutes the card was used {used}, and never more than {peak} of its {total} of memory was held"
+            ),
+            REMEDIES,
+        ),
+    };
+    Some(Advice { rule: "memory_empty", evidence, remedies })
+}
+
+/// How many processes like this one a card carries: its use, its memory and the cores of the task all have to do.
+fn fit(held: Held<'_>, usage: f64, memory: f64, thresholds: &Thresholds) -> u32 {
+    let times = |share: f64| thresholds.share_up_to / share.max(0.01);
+    let cpu = held.last(CardMeasure::HolderCpu, thresholds.empty_for, thresholds.known);
+    let cores = held.cores.filter(|cores| *cores > 0.0).zip(cpu).map(|(cores, used)| mean(&used) / cores);
+    // Of cores that nobody knows, none can be promised.
+    let by_cores = cores.map_or(1.0, times);
+    times(usage).min(times(memory)).min(by_cores).floor() as u32
+}

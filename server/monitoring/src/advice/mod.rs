@@ -1,0 +1,164 @@
+//! What could be done better with a card or with a gang, from what was measured: one rule a file, each with what it saw and
+//! with the settings to change. Pure, and careful: a rule that lacks a value says nothing.
+//!
+//! Memory that is held is never taken as use: frameworks reserve all of it.
+
+mod cpu_saturated;
+mod far_from_peers;
+mod gang;
+mod held_idle;
+mod io_wait;
+mod memory_empty;
+mod regular_dips;
+mod straggler;
+mod thresholds;
+
+use cubeloom_domain::monitoring::{CardHistory, CardMeasure};
+
+pub use thresholds::Thresholds;
+
+/// The words of all rules.
+pub const RULES: [&str; 7] =
+    ["held_idle", "cpu_saturated", "io_wait", "regular_dips", "memory_empty", "straggler", "far_from_peers"];
+
+/// A card that a task holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Held<'a> {
+    /// Its last hour.
+    pub history: &'a CardHistory,
+    /// For how long the task has had it, in seconds.
+    pub seconds: f64,
+    /// The cores that the pods which hold it have asked for; absent where that is not known.
+    pub cores: Option<f64>,
+    /// The memory that it has, in bytes; absent where that is not known.
+    pub card_memory: Option<f64>,
+}
+
+/// A worker of a task, and what it does with its cards: their mean use, their memory and their power together.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer<'a> {
+    /// Its name.
+    pub worker: &'a str,
+    /// Its role. Workers of a role stand together.
+    pub role: &'a str,
+    /// What it does.
+    pub held: Held<'a>,
+}
+
+/// A piece of advice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// The rule, as a word.
+    pub rule: &'static str,
+    /// What was seen, as a sentence.
+    pub evidence: String,
+    /// What to change, the first first.
+    pub remedies: &'static [Remedy],
+}
+
+/// Something to change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remedy {
+    /// A sentence.
+    pub what: &'static str,
+    /// The setting in PyTorch, where it has one.
+    pub pytorch: Option<&'static str>,
+    /// The setting in TensorFlow, where it has one.
+    pub tensorflow: Option<&'static str>,
+    /// The task's own setting in the pipeline, where it has one.
+    pub setting: Option<&'static str>,
+}
+
+/// All advice about a card.
+#[must_use]
+pub fn advice(held: Held<'_>, thresholds: &Thresholds) -> Vec<Advice> {
+    let rules = [held_idle::look, cpu_saturated::look, io_wait::look, regular_dips::look, memory_empty::look];
+    rules.into_iter().filter_map(|rule| rule(held, thresholds)).collect()
+}
+
+/// All advice about a task, each rule once, with the workers that it speaks of.
+#[must_use]
+pub fn of_task(peers: &[Peer<'_>], thresholds: &Thresholds) -> Vec<(Advice, Vec<String>)> {
+    let gang = [straggler::look, far_from_peers::look].into_iter().filter_map(|rule| rule(peers, thresholds));
+    let mut found: Vec<(Advice, Vec<String>)> = gang.map(|(advice, worker)| (advice, vec![worker])).collect();
+    let late = straggler::find(peers, thresholds);
+    for peer in peers {
+        for advice in advice(peer.held, thresholds) {
+            // That the one that all wait for has no cores left is said already.
+            if advice.rule == "cpu_saturated" && late.as_ref().is_some_and(|late| late.is(peer.worker)) {
+                continue;
+            }
+            let known = found.iter_mut().find(|(known, _)| known.rule == advice.rule);
+            match known {
+                Some((_, workers)) => workers.push(peer.worker.to_owned()),
+                None => found.push((advice, vec![peer.worker.to_owned()])),
+            }
+        }
+    }
+    found
+}
+
+impl Held<'_> {
+    /// Whether the card is idle, as the rule `held_idle` has it.
+    #[must_use]
+    pub fn is_idle(&self, thresholds: &Thresholds) -> bool {
+        held_idle::usage(*self, thresholds).is_some()
+    }
+
+    /// When the card was last busy within its history, in seconds since the epoch: used more than one that is idle ever is.
+    #[must_use]
+    pub fn busy_at(&self, thresholds: &Thresholds) -> Option<f64> {
+        let values = self.history.series.get(&CardMeasure::Usage)?;
+        let place =
+            values.iter().rposition(|value| value.is_some_and(|usage| usage > thresholds.idle_peak))?;
+        Some(self.history.start + place as f64 * self.history.step)
+    }
+
+    /// What is known of a measure in the last so many seconds, once the task has had time to begin: to download, to compile.
+    fn settled(&self, measure: CardMeasure, seconds: f64, thresholds: &Thresholds) -> Option<Vec<f64>> {
+        let has_begun = self.seconds >= thresholds.warm_up + seconds;
+        self.last(measure, seconds, thresholds.known).filter(|_| has_begun)
+    }
+
+    /// What is known of a measure in the last so many seconds; `None` when the task is not there for so long, or when too
+    /// little is known.
+    fn last(&self, measure: CardMeasure, seconds: f64, known: f64) -> Option<Vec<f64>> {
+        Some(self.late(measure, seconds, known)?.iter().copied().flatten().collect())
+    }
+
+    /// The same, with its gaps.
+    fn late(&self, measure: CardMeasure, seconds: f64, known: f64) -> Option<&[Option<f64>]> {
+        let values = self.history.series.get(&measure)?;
+        if self.history.step <= 0.0 || self.seconds < seconds {
+            return None;
+        }
+        let count = (seconds / self.history.step).round() as usize;
+        let late = &values[values.len().checked_sub(count)?..];
+        let found = late.iter().flatten().count();
+        (count > 0 && found as f64 >= known * count as f64).then_some(late)
+    }
+
+    /// The mean use of a card that is used and not much; `None` of another one. One that nobody uses waits for nothing.
+    fn low_use(&self, thresholds: &Thresholds) -> Option<f64> {
+        let usage = mean(&self.settled(CardMeasure::Usage, thresholds.saturated_for, thresholds)?);
+        (thresholds.idle_below..thresholds.low_below).contains(&usage).then_some(usage)
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// `12.0 GiB`, `300.0 MiB`.
+fn bytes(amount: f64) -> String {
+    let (amount, unit) =
+        if amount >= 1e9 { (amount / 2f64.powi(30), "GiB") } else { (amount / 2f64.powi(20), "MiB") };
+    format!("{amount:.1} {unit}")
+}
+
+#[cfg(test)]
+mod tests;

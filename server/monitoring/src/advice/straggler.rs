@@ -1,0 +1,88 @@
+//! A gang that waits for one of its workers: that one works all the time, the cards of the others stand still.
+
+use cubeloom_domain::monitoring::CardMeasure;
+
+use super::gang::{Beside, beside, measured};
+use super::{Advice, Held, Peer, Remedy, Thresholds, percent};
+
+const REMEDIES: &[Remedy] = &[
+    Remedy {
+        what: "Give all workers the same share of the data, also of long examples",
+        pytorch: Some("DistributedSampler(dataset, shuffle=True, drop_last=True)"),
+        tensorflow: Some("dataset.shard(num_shards, index)"),
+        setting: None,
+    },
+    Remedy {
+        what: "Let the first worker do less beside the training: write checkpoints and logs at the end of a step, or elsewhere",
+        pytorch: Some("torch.distributed.checkpoint.async_save(…)"),
+        tensorflow: None,
+        setting: None,
+    },
+    Remedy {
+        what: "If it is the same node again and again, set the node aside: its card may be hot, or its network slow",
+        pytorch: None,
+        tensorflow: None,
+        setting: None,
+    },
+];
+
+/// The worker that the others wait for, and what tells so.
+#[derive(Clone, Debug)]
+pub(super) enum Late<'a> {
+    /// Its card is at work, those of the others are not.
+    ByUse(Beside<'a>),
+    /// Its cores are at work, those of the others are not, and no card is used much.
+    ByCores(Beside<'a>),
+}
+
+impl Late<'_> {
+    /// Whether it is the one of this name, by its cores.
+    pub(super) fn is(&self, worker: &str) -> bool {
+        matches!(self, Self::ByCores(one) if one.worker == worker)
+    }
+}
+
+/// Finds it.
+pub(super) fn find<'a>(peers: &[Peer<'a>], thresholds: &Thresholds) -> Option<Late<'a>> {
+    let is_ahead =
+        |one: &Beside<'a>| one.others.last().is_some_and(|most| one.own - most >= thresholds.far_use);
+    let usage = |held: Held<'a>| measured(held, CardMeasure::Usage, thresholds);
+    let share = |held: Held<'a>| {
+        held.low_use(thresholds)?;
+        let cores = held.cores.filter(|cores| *cores > 0.0)?;
+        Some(measured(held, CardMeasure::HolderCpu, thresholds)? / cores)
+    };
+    let by_use = beside(peers, thresholds, usage)
+        .into_iter()
+        .find(|one| one.middle() < thresholds.low_below && is_ahead(one));
+    by_use.map(Late::ByUse).or_else(|| {
+        let mut by_cores = beside(peers, thresholds, share).into_iter();
+        by_cores.find(|one| one.own >= thresholds.saturated_above && is_ahead(one)).map(Late::ByCores)
+    })
+}
+
+pub(super) fn look(peers: &[Peer<'_>], thresholds: &Thresholds) -> Option<(Advice, String)> {
+    let minutes = thresholds.saturated_for / 60.0;
+    let (worker, evidence) = match find(peers, thresholds)? {
+        Late::ByUse(one) => (
+            one.worker,
+            format!(
+                "in the last {minutes:.0} minutes the card of `{}` was used {}, those of its peers {}: they wait for it",
+                one.worker,
+                percent(one.own),
+                percent(one.middle())
+            ),
+        ),
+        Late::ByCores(one) => (
+            one.worker,
+            format!(
+                "in the last {minutes:.0} minutes `{}` had {} of its cores at work, its peers {}, and none used its card \
+                 much: they wait for it",
+                one.worker,
+                percent(one.own),
+                percent(one.middle())
+            ),
+        ),
+    };
+    Some((Advice { rule: "straggler", evidence, remedies: REMEDIES }, worker.to_owned()))
+}

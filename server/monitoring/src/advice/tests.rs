@@ -1,0 +1,140 @@
+//! Single rules over series that are constant; `tests/scenarios` plays hours of what trainings look like.
+
+use std::collections::BTreeMap;
+
+use super::*;
+
+const STEP: f64 = 30.0;
+const COUNT: usize = 121;
+
+fn history(series: &[(CardMeasure, Vec<Option<f64>>)]) -> CardHistory {
+    CardHistory { start: 0.0, step: STEP, series: BTreeMap::from_iter(series.iter().cloned()) }
+}
+
+fn constant(value: f64) -> Vec<Option<f64>> {
+    vec![Some(value); COUNT]
+}
+
+fn rules(history: &CardHistory, seconds: f64, cores: Option<f64>) -> Vec<&'static str> {
+    advice(Held { history, seconds, cores, card_memory: None }, &Thresholds::default())
+        .iter()
+        .map(|found| found.rule)
+        .collect()
+}
+
+#[test]
+fn a_held_card_that_nobody_uses_is_idle_whatever_its_memory() {
+    let full = history(&[(CardMeasure::Usage, constant(0.004)), (CardMeasure::MemoryUsed, constant(8e10))]);
+    assert_eq!(rules(&full, 7200.0, None), ["held_idle"]);
+    let found = advice(
+        Held { history: &full, seconds: 7200.0, cores: None, card_memory: None },
+        &Thresholds::default(),
+    );
+    assert_eq!(found[0].evidence, "the card is held, and was used 0.4 % of the last 30 minutes");
+    // A task that has begun only now is given time, and so is a card of which little is known.
+    assert_eq!(rules(&full, 600.0, None), [""; 0]);
+    let mut gaps = constant(0.0);
+    gaps.iter_mut().step_by(3).for_each(|value| *value = None);
+    assert_eq!(rules(&history(&[(CardMeasure::Usage, gaps)]), 7200.0, None), [""; 0]);
+    assert_eq!(rules(&CardHistory::default(), 7200.0, None), [""; 0]);
+    // Somebody who evaluates every quarter of an hour uses the card.
+    let mut bursts = constant(0.0);
+    bursts[100] = Some(0.9);
+    assert_eq!(rules(&history(&[(CardMeasure::Usage, bursts)]), 7200.0, None), [""; 0]);
+}
+
+#[test]
+fn when_a_card_was_last_busy_is_told_by_its_peaks() {
+    let busy_at = |usage| {
+        let history = history(&[(CardMeasure::Usage, usage)]);
+        Held { history: &history, seconds: 7200.0, cores: None, card_memory: None }
+            .busy_at(&Thresholds::default())
+    };
+    let mut usage = constant(0.01);
+    assert_eq!(busy_at(usage.clone()), None);
+    (usage[3], usage[40], usage[90]) = (Some(0.9), Some(0.5), Some(0.1));
+    assert_eq!(busy_at(usage), Some(1200.0), "a tenth is nothing");
+}
+
+#[test]
+fn a_card_that_waits_for_the_cpu_is_told_from_one_that_waits_for_something_else() {
+    let of = |usage, cores| {
+        history(&[(CardMeasure::Usage, constant(usage)), (CardMeasure::HolderCpu, constant(cores))])
+    };
+    assert_eq!(rules(&of(0.3, 7.8), 7200.0, Some(8.0)), ["cpu_saturated"]);
+    assert_eq!(rules(&of(0.3, 2.0), 7200.0, Some(8.0)), [""; 0], "the CPU is idle, too");
+    assert_eq!(rules(&of(0.9, 7.8), 7200.0, Some(8.0)), [""; 0], "both are busy");
+    assert_eq!(rules(&of(0.3, 7.8), 7200.0, None), [""; 0], "nobody knows what was asked for");
+    assert_eq!(rules(&of(0.0, 7.8), 7200.0, Some(8.0)), ["held_idle"]);
+    let told = &advice(
+        Held { history: &of(0.3, 7.8), seconds: 7200.0, cores: Some(8.0), card_memory: None },
+        &Thresholds::default(),
+    )[0];
+    assert!(
+        told.evidence.contains("30.0 %") && told.evidence.contains("7.8 of the 8.0 cores"),
+        "{}",
+        told.evidence
+    );
+    assert_eq!(told.remedies[0].pytorch, Some("DataLoader(batch_size=…)"), "first a bigger batch");
+}
+
+fn told(series: &[(CardMeasure, Vec<Option<f64>>)], cores: f64) -> Vec<Advice> {
+    let history = history(series);
+    let held = Held { history: &history, seconds: 7200.0, cores: Some(cores), card_memory: Some(8e10) };
+    advice(held, &Thresholds::default())
+}
+
+#[test]
+fn a_task_is_given_time_to_begin() {
+    let history = history(&[(CardMeasure::Usage, constant(0.3)), (CardMeasure::HolderCpu, constant(7.9))]);
+    assert_eq!(rules(&history, 1700.0, Some(8.0)), [""; 0]);
+    assert_eq!(rules(&history, 1800.0, Some(8.0)), ["cpu_saturated"]);
+}
+
+#[test]
+fn what_waits_for_storage_does_not_wait_for_the_cpu() {
+    let of = |waited, cores| {
+        let series = [
+            (CardMeasure::Usage, constant(0.3)),
+            (CardMeasure::HolderCpu, constant(cores)),
+            (CardMeasure::IoWait, constant(waited)),
+        ];
+        told(&series, 8.0).into_iter().map(|found| (found.rule, found.evidence)).collect::<Vec<_>>()
+    };
+    let found = of(0.6, 2.0);
+    assert_eq!(
+        found,
+        [(
+            "io_wait",
+            "in the last 15 minutes the card was used 30.0 %, while the task or its node waited for storage in 60.0 % of \
+             the time: the card waits for data"
+                .to_owned()
+        )]
+    );
+    assert_eq!(of(0.6, 7.9)[0].0, "cpu_saturated");
+    assert_eq!(of(0.1, 2.0), []);
+}
+
+#[test]
+fn how_many_processes_share_a_card_is_what_use_memory_and_cores_allow() {
+    let of = |usage, memory, used| {
+        let series = [
+            (CardMeasure::Usage, constant(usage)),
+            (CardMeasure::MemoryUsed, constant(memory * 8e10)),
+            (CardMeasure::HolderCpu, constant(used)),
+        ];
+        told(&series, 8.0).into_iter().map(|found| (found.evidence, found.remedies.len())).collect::<Vec<_>>()
+    };
+    let found = of(0.2, 0.1, 1.0);
+    assert_eq!(
+        found[0].0,
+        "in the last 30 minutes the card was used 20.0 %, and never more than 7.5 GiB of its 74.5 GiB of memory was held: \
+         by its use, its memory and the cores, 4 processes like this one fit on it"
+    );
+    assert!(of(0.2, 0.1, 3.0)[0].0.contains(" 2 processes"), "the cores are what is scarce");
+    assert!(of(0.2, 0.24, 1.0)[0].0.contains(" 3 processes"), "the memory is what is scarce");
+    assert_eq!(of(0.5, 0.1, 1.0)[0].1, 1, "there is no room for a second one: only a bigger batch helps");
+    assert_eq!(of(0.2, 0.3, 1.0), [], "a third of its memory is not nearly empty");
+    assert_eq!(of(0.8, 0.1, 1.0), [], "it has no time for more");
+    assert_eq!(of(0.0, 0.1, 1.0).len(), 1, "that it is idle is another rule's");
+}

@@ -1,0 +1,381 @@
+//! Everything that is asked of Prometheus, with the unit of each answer.
+//!
+//! An exporter that is not there leaves its part empty, and `or` takes the next best series of each card: the profiling
+//! counters of dcgm-exporter (`dcp-metrics-included.csv`), its default counters, HAMi's vGPUmonitor. In selectors,
+//! `$cluster` stands for the labels of the cluster, `$card` for these and the card, `$hami` for these and the card as HAMi
+//! names it, `$node` and `$pods` for one node and some pods, `$holders` for these as an exporter names them.
+
+use cubeloom_domain::monitoring::{CardMeasure, CardReading, NodeReading, PodReading};
+use cubeloom_domain::usage::Measure;
+
+use crate::prometheus::quoted;
+
+/// A query of all cards, nodes or pods, and where its answer goes.
+pub(crate) struct Query<T> {
+    pub(crate) text: &'static str,
+    /// The unit of the answer.
+    pub(crate) unit: Unit,
+    pub(crate) put: fn(&mut T, f64),
+}
+
+/// The unit of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// From 0 to 1.
+    Ratio,
+    /// From 0 to 100.
+    Percent,
+    /// Degrees Celsius.
+    Degrees,
+    Watts,
+    Bytes,
+    BytesASecond,
+    /// Cores of a CPU.
+    Cores,
+    /// Cards, or the number of an error.
+    Number,
+}
+
+impl Unit {
+    /// Whether that can be one. DCGM has numbers of its own for what a card cannot tell (`9223372036854775794`), and rates
+    /// are a little above what there is at times.
+    pub(crate) fn has(self, value: f64) -> bool {
+        let most = match self {
+            Self::Ratio => 1.05,
+            Self::Percent => 105.0,
+            Self::Degrees => 300.0,
+            Self::Watts => 1e5,
+            Self::Bytes => 1e14,
+            Self::BytesASecond => 1e13,
+            Self::Cores | Self::Number => 1e6,
+        };
+        (0.0..=most).contains(&value)
+    }
+}
+
+/// The present moment of Prometheus' clock, in seconds since the epoch.
+pub(crate) const CLOCK: &str = "time()";
+
+/// How old the newest measurement of a card is, in seconds.
+pub(crate) const AGE: &str = "time() - max(timestamp(DCGM_FI_DEV_FB_USED{$cluster}))";
+
+/// The cards of the last hour: `UUID`, `gpu` (the number), `modelName`, and the node as `node`, else `Hostname`.
+pub(crate) const KNOWN: &str = r#"group by (UUID, gpu, modelName, Hostname, node) (last_over_time(DCGM_FI_DEV_FB_USED{$cluster}[1h]))
+or on (UUID) label_replace(label_replace(
+  group by (deviceuuid, deviceidx, node, nodeid) (last_over_time(HostGPUMemoryUsage{$cluster}[1h])),
+  "UUID", "$1", "deviceuuid", "(.*)"), "gpu", "$1", "deviceidx", "(.*)")"#;
+
+/// The cards that are told of now, and the pods that hold them.
+pub(crate) const HOLDERS: &str = r#"group by (UUID, pod, exported_pod) (DCGM_FI_DEV_FB_USED{$cluster})
+or label_replace(label_replace(
+  group by (deviceuuid, podname) (vGPU_device_memory_usage_in_bytes{$cluster} or HostGPUMemoryUsage{$cluster}),
+  "UUID", "$1", "deviceuuid", "(.*)"), "exported_pod", "$1", "podname", "(.*)")"#;
+
+const USAGE: &str = r#"max by (UUID) (DCGM_FI_PROF_GR_ENGINE_ACTIVE{$card})
+or max by (UUID) (DCGM_FI_DEV_GPU_UTIL{$card}) / 100
+or max by (UUID) (label_replace(HostCoreUtilization{$hami}, "UUID", "$1", "deviceuuid", "(.*)")) / 100"#;
+const RECENT_USAGE: &str = r#"max by (UUID) (avg_over_time(DCGM_FI_PROF_GR_ENGINE_ACTIVE{$card}[15m]))
+or max by (UUID) (avg_over_time(DCGM_FI_DEV_GPU_UTIL{$card}[15m])) / 100
+or max by (UUID) (label_replace(avg_over_time(HostCoreUtilization{$hami}[15m]), "UUID", "$1", "deviceuuid", "(.*)")) / 100"#;
+const TENSOR: &str = "max by (UUID) (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{$card})";
+const MEMORY_USED: &str = r#"max by (UUID) (DCGM_FI_DEV_FB_USED{$card}) * 1048576
+or max by (UUID) (label_replace(HostGPUMemoryUsage{$hami}, "UUID", "$1", "deviceuuid", "(.*)"))"#;
+const MEMORY_TOTAL: &str = "(max by (UUID) (DCGM_FI_DEV_FB_USED{$card}) + max by (UUID) (DCGM_FI_DEV_FB_FREE{$card})
+  + (max by (UUID) (DCGM_FI_DEV_FB_RESERVED{$card}) or 0 * max by (UUID) (DCGM_FI_DEV_FB_FREE{$card}))) * 1048576";
+const TEMPERATURE: &str = "max by (UUID) (DCGM_FI_DEV_GPU_TEMP{$card})";
+/// The counter of energy is in thousandths of a joule, and begins anew with the driver.
+const POWER: &str = "max by (UUID) (DCGM_FI_DEV_POWER_USAGE{$card})
+or max by (UUID) (rate(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{$card}[5m])) / 1000";
+const POWER_LIMIT: &str = "max by (UUID) (DCGM_FI_DEV_POWER_MGMT_LIMIT{$card})
+or max by (UUID) (DCGM_FI_DEV_ENFORCED_POWER_LIMIT{$card})";
+const NVLINK: &str = "max by (UUID) (DCGM_FI_PROF_NVLINK_TX_BYTES{$card}) + max by (UUID) (DCGM_FI_PROF_NVLINK_RX_BYTES{$card})";
+const XID: &str = "max by (UUID) (DCGM_FI_DEV_XID_ERRORS{$card}) > 0";
+
+/// What is asked of every card. Of one that is cut with MIG, the busiest part counts.
+pub(crate) const CARDS: [Query<CardReading>; 10] = [
+    Query { text: USAGE, unit: Unit::Ratio, put: |card, value| card.usage = Some(value.min(1.0)) },
+    Query {
+        text: RECENT_USAGE,
+        unit: Unit::Ratio,
+        put: |card, value| card.recent_usage = Some(value.min(1.0)),
+    },
+    Query { text: TENSOR, unit: Unit::Ratio, put: |card, value| card.tensor = Some(value.min(1.0)) },
+    Query { text: MEMORY_USED, unit: Unit::Bytes, put: |card, value| card.memory_used = Some(value) },
+    Query { text: MEMORY_TOTAL, unit: Unit::Bytes, put: |card, value| card.memory_total = Some(value) },
+    Query { text: TEMPERATURE, unit: Unit::Degrees, put: |card, value| card.temperature = Some(value) },
+    Query { text: POWER, unit: Unit::Watts, put: |card, value| card.power = Some(value) },
+    Query { text: POWER_LIMIT, unit: Unit::Watts, put: |card, value| card.power_limit = Some(value) },
+    Query { text: NVLINK, unit: Unit::BytesASecond, put: |card, value| card.nvlink = Some(value) },
+    Query { text: XID, unit: Unit::Number, put: |card, value| card.xid = Some(value as u32) },
+];
+
+/// What pods on each node ask for, of those that have not ended.
+macro_rules! requested {
+    ($resource:literal) => {
+        concat!(
+            "sum by (node) (kube_pod_container_resource_requests{resource=\"",
+            $resource,
+            "\",node!=\"\",$cluster} * on (namespace, pod) group_left () ",
+            "max by (namespace, pod) (kube_pod_status_phase{phase=~\"Pending|Running\",$cluster} == 1))"
+        )
+    };
+}
+
+/// What node-exporter measures, under the node's name.
+macro_rules! of_node {
+    ($by:literal, $measure:literal) => {
+        concat!(
+            $by,
+            " by (nodename) (",
+            $measure,
+            " * on (instance) group_left (nodename) node_uname_info{$node})"
+        )
+    };
+}
+
+/// Work by all time: a counter that has just begun is too low in both.
+const NODE_CPU: &str = concat!(
+    of_node!("sum", "rate(node_cpu_seconds_total{mode!~\"idle|iowait\",$cluster}[5m])"),
+    " / ",
+    of_node!("sum", "rate(node_cpu_seconds_total{$cluster}[5m])")
+);
+
+/// What a node tells of something that waits for storage. Where the kernel does not count pressure, it is the time in which a
+/// core did nothing else, of all cores together.
+macro_rules! node_waits {
+    () => {
+        concat!(
+            "max(rate(node_pressure_io_waiting_seconds_total{$cluster}[5m]) ",
+            "* on (instance) group_left () node_uname_info{$node}) ",
+            "or clamp_max(sum(rate(node_cpu_seconds_total{mode=\"iowait\",$cluster}[5m]) ",
+            "* on (instance) group_left () node_uname_info{$node}), 1)"
+        )
+    };
+}
+
+/// Where nobody of ours holds a card, its node alone is asked.
+pub(crate) const NODE_IO_WAIT: &str = node_waits!();
+const IO_WAIT: &str =
+    concat!("max(rate(container_pressure_io_waiting_seconds_total{$pods}[5m])) or ", node_waits!());
+
+/// What is asked of every node: its name is `node`, else `nodename`.
+pub(crate) const NODES: [Query<NodeReading>; 8] = [
+    Query {
+        text: r#"max by (node) (kube_node_status_allocatable{resource="cpu",$cluster})"#,
+        unit: Unit::Cores,
+        put: |node, value| node.cpu.capacity = Some(value),
+    },
+    Query { text: requested!("cpu"), unit: Unit::Cores, put: |node, value| node.cpu.requested = Some(value) },
+    Query {
+        text: of_node!("sum", "rate(node_cpu_seconds_total{mode!~\"idle|iowait\",$cluster}[5m])"),
+        unit: Unit::Cores,
+        put: |node, value| node.cpu.used = Some(value),
+    },
+    Query {
+        text: r#"max by (node) (kube_node_status_allocatable{resource="memory",$cluster})"#,
+        unit: Unit::Bytes,
+        put: |node, value| node.memory.capacity = Some(value),
+    },
+    Query {
+        text: requested!("memory"),
+        unit: Unit::Bytes,
+        put: |node, value| node.memory.requested = Some(value),
+    },
+    Query {
+        text: of_node!(
+            "max",
+            "(node_memory_MemTotal_bytes{$cluster} - node_memory_MemAvailable_bytes{$cluster})"
+        ),
+        unit: Unit::Bytes,
+        put: |node, value| node.memory.used = Some(value),
+    },
+    Query {
+        text: r#"max by (node) (kube_node_status_allocatable{resource="nvidia_com_gpu",$cluster})"#,
+        unit: Unit::Number,
+        put: |node, value| node.gpus.capacity = Some(value),
+    },
+    Query {
+        text: requested!("nvidia_com_gpu"),
+        unit: Unit::Number,
+        put: |node, value| node.gpus.requested = Some(value),
+    },
+];
+
+/// What is asked of the pods of our jobs, whose names begin with `cl-`.
+pub(crate) const PODS: [Query<PodReading>; 2] = [
+    Query {
+        text: r#"sum by (pod) (rate(container_cpu_usage_seconds_total{pod=~"cl-.+",container!="",$cluster}[5m]))"#,
+        unit: Unit::Cores,
+        put: |pod, value| pod.cpu = Some(value),
+    },
+    Query {
+        text: r#"sum by (pod) (container_memory_working_set_bytes{pod=~"cl-.+",container!="",$cluster})"#,
+        unit: Unit::Bytes,
+        put: |pod, value| pod.memory = Some(value),
+    },
+];
+
+/// What is asked of one card over time, and the unit of the answer.
+pub(crate) fn over_time(measure: CardMeasure) -> (&'static str, Unit) {
+    match measure {
+        CardMeasure::Usage => (USAGE, Unit::Ratio),
+        CardMeasure::Tensor => (TENSOR, Unit::Ratio),
+        CardMeasure::MemoryUsed => (MEMORY_USED, Unit::Bytes),
+        CardMeasure::Temperature => (TEMPERATURE, Unit::Degrees),
+        CardMeasure::Power => (POWER, Unit::Watts),
+        CardMeasure::Nvlink => (NVLINK, Unit::BytesASecond),
+        CardMeasure::NodeCpu => (NODE_CPU, Unit::Ratio),
+        CardMeasure::HolderCpu => {
+            ("sum(rate(container_cpu_usage_seconds_total{container!=\"\",$pods}[5m]))", Unit::Cores)
+        }
+        CardMeasure::IoWait => (IO_WAIT, Unit::Ratio),
+    }
+}
+
+/// What cAdvisor counts of each pod, a second.
+macro_rules! of_pods {
+    ($counter:literal) => {
+        concat!("sum by (pod) (rate(", $counter, "{$pods}[5m]))")
+    };
+}
+
+/// What dcgm-exporter tells of the cards of each pod, which is `exported_pod` where Prometheus adds a `pod` of its own.
+macro_rules! of_cards {
+    ($together:literal, $series:literal) => {
+        concat!(
+            $together,
+            " by (exported_pod) (",
+            $series,
+            "{$holders}) or ",
+            $together,
+            " by (pod) (",
+            $series,
+            "{$pods})"
+        )
+    };
+}
+
+const CARDS_USE: &str = concat!(
+    "100 * (",
+    of_cards!("avg", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"),
+    ") or ",
+    of_cards!("avg", "DCGM_FI_DEV_GPU_UTIL")
+);
+
+/// The memory of the cards of each pod, in bytes.
+pub(crate) const CARDS_MEMORY: &str = concat!(
+    "1048576 * ((",
+    of_cards!("sum", "DCGM_FI_DEV_FB_USED"),
+    ") + (",
+    of_cards!("sum", "DCGM_FI_DEV_FB_FREE"),
+    "))"
+);
+
+/// What is asked of some pods over time, in the unit of the measure.
+pub(crate) fn of_workers(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Cpu => r#"sum by (pod) (rate(container_cpu_usage_seconds_total{container!="",$pods}[5m]))"#,
+        Measure::Throttled => {
+            r#"sum by (pod) (rate(container_cpu_cfs_throttled_seconds_total{container!="",$pods}[5m]))"#
+        }
+        Measure::Memory => r#"sum by (pod) (container_memory_working_set_bytes{container!="",$pods})"#,
+        Measure::DiskRead => {
+            r#"sum by (pod) (rate(container_fs_reads_bytes_total{container!="",$pods}[5m]))"#
+        }
+        Measure::DiskWritten => {
+            r#"sum by (pod) (rate(container_fs_writes_bytes_total{container!="",$pods}[5m]))"#
+        }
+        // The network is the pod's, not the container's.
+        Measure::NetworkReceived => of_pods!("container_network_receive_bytes_total"),
+        Measure::NetworkSent => of_pods!("container_network_transmit_bytes_total"),
+        Measure::IoWait => {
+            "100 * max by (pod) (rate(container_pressure_io_waiting_seconds_total{$pods}[5m]))"
+        }
+        Measure::CardUse => CARDS_USE,
+        Measure::CardMemory => concat!("1048576 * (", of_cards!("sum", "DCGM_FI_DEV_FB_USED"), ")"),
+        Measure::CardPower => of_cards!("sum", "DCGM_FI_DEV_POWER_USAGE"),
+    }
+}
+
+/// The kind of number that a measure of workers is.
+pub(crate) fn unit_of(measure: Measure) -> Unit {
+    match measure {
+        Measure::Cpu | Measure::Throttled => Unit::Cores,
+        Measure::Memory | Measure::CardMemory => Unit::Bytes,
+        Measure::DiskRead | Measure::DiskWritten | Measure::NetworkReceived | Measure::NetworkSent => {
+            Unit::BytesASecond
+        }
+        Measure::IoWait | Measure::CardUse => Unit::Percent,
+        Measure::CardPower => Unit::Watts,
+    }
+}
+
+/// What a query is about.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct About<'a> {
+    /// The labels of the cluster, as matchers, each with a comma behind it.
+    pub(crate) cluster: &'a str,
+    /// One card; all of them when absent.
+    pub(crate) card: Option<&'a str>,
+    /// One node; all of them when absent.
+    pub(crate) node: Option<&'a str>,
+    /// Some pods.
+    pub(crate) pods: &'a [String],
+    /// Some cards, where it is not about one.
+    pub(crate) cards: &'a [&'a str],
+}
+
+impl About<'_> {
+    /// The query, ready to be sent.
+    pub(crate) fn fill(&self, text: &str) -> String {
+        let one = |label: &str, value: Option<&str>| {
+            let own = value.map(|value| format!("{label}={},", quoted(value))).unwrap_or_default();
+            format!("{}{own}", self.cluster)
+        };
+        let cards = |label: &str| match self.cards {
+            [] => one(label, self.card),
+            // A UUID holds no signs of an expression.
+            some => format!("{}{label}=~{},", self.cluster, quoted(&some.join("|"))),
+        };
+        // Names of pods hold no signs of an expression but the dot, and a dot fits itself.
+        let pods = format!("{}pod=~{}", self.cluster, quoted(&self.pods.join("|")));
+        let holders = format!("{}exported_pod=~{}", self.cluster, quoted(&self.pods.join("|")));
+        text.replace("$card", &cards("UUID"))
+            .replace("$hami", &cards("deviceuuid"))
+            .replace("$node", &one("nodename", self.node))
+            .replace("$pods", &pods)
+            .replace("$holders", &holders)
+            .replace("$cluster", self.cluster)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_query_is_filled() {
+        let about = About {
+            cluster: "cluster=\"east\",",
+            card: Some("GPU-1"),
+            node: Some("n1"),
+            pods: &["cl-a".into()],
+            cards: &[],
+        };
+        let mut texts = vec![KNOWN, HOLDERS, AGE];
+        texts.extend(CARDS.iter().map(|query| query.text));
+        texts.extend(NODES.iter().map(|query| query.text));
+        texts.extend(PODS.iter().map(|query| query.text));
+        texts.extend([NODE_IO_WAIT, CARDS_MEMORY]);
+        texts.extend(Measure::ALL.map(of_workers));
+        texts.extend(CardMeasure::ALL.map(|measure| over_time(measure).0));
+        let some = About { card: None, cards: &["GPU-1", "GPU-2"], ..about };
+        assert!(some.fill(USAGE).contains("deviceuuid=~\"GPU-1|GPU-2\","));
+        let filled = texts.iter().flat_map(|text| [about.fill(text), some.fill(text)]);
+        for filled in filled {
+            assert!(!filled.replace("\"$1\"", "").contains('$'), "{filled}");
+            let selectors = filled.matches('{').count();
+            assert_eq!(filled.matches("cluster=\"east\"").count(), selectors, "{filled}");
+        }
+    }
+}

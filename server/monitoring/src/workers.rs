@@ -1,0 +1,147 @@
+//! What the workers of a job do over time: read of its pods, and put together to what [`crate::advice`] looks at.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::monitoring::{CardHistory, CardMeasure};
+use cubeloom_domain::usage::{Measure, Point, WorkerLines};
+use futures::{StreamExt, stream};
+
+use crate::answer::Series;
+use crate::look::AT_ONCE;
+use crate::prometheus::{Prometheus, SourceError, Stretch};
+use crate::queries::{About, CARDS_MEMORY, Unit, of_workers, unit_of};
+
+/// So many values of a line are asked for; exporters have none more often than every 15 seconds.
+const POINTS: f64 = 500.0;
+const LEAST_STEP: f64 = 15.0;
+/// The hour that advice looks at, in seconds, and the least between two of its values.
+const HOUR: f64 = 3600.0;
+const HOUR_STEP: f64 = 30.0;
+
+/// What the pods of a job did between two moments: of each pod whose name is `object`, or begins with it and a `-`. What is
+/// behind that stands as the worker's name.
+///
+/// # Errors
+/// Prometheus does not answer, or refuses.
+pub async fn workers(
+    source: &Prometheus,
+    object: &str,
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<Vec<WorkerLines>, SourceError> {
+    let seconds = |moment: Timestamp| moment.0 as f64 / 1e6;
+    let step = ((seconds(to) - seconds(from)) / POINTS).ceil().max(LEAST_STEP);
+    let over = Stretch { start: seconds(from), end: seconds(to).max(seconds(from)), step };
+    let pods = [format!("{object}(-.+)?")];
+    let about = About { cluster: source.matchers(), pods: &pods, ..About::default() };
+    let wanted = Measure::ALL.into_iter().map(Some).chain([None]);
+    let ask = |measure: Option<Measure>| async move {
+        let (text, unit) =
+            measure.map_or((CARDS_MEMORY, Unit::Bytes), |measure| (of_workers(measure), unit_of(measure)));
+        Ok::<_, SourceError>((measure, unit, source.range(&about.fill(text), over).await?))
+    };
+    let answers: Vec<_> = stream::iter(wanted).map(ask).buffered(AT_ONCE).collect().await;
+    Ok(assembled(object, answers.into_iter().collect::<Result<_, _>>()?))
+}
+
+fn assembled(object: &str, answers: Vec<(Option<Measure>, Unit, Vec<Series>)>) -> Vec<WorkerLines> {
+    let mut found: BTreeMap<String, WorkerLines> = BTreeMap::new();
+    for (measure, unit, series) in answers {
+        for one in series {
+            let Some(pod) = one.labels.get("exported_pod").or(one.labels.get("pod")) else { continue };
+            let points: Vec<Point> = one
+                .points
+                .iter()
+                .filter(|(_, value)| unit.has(*value))
+                .map(|(at, value)| [*at, *value])
+                .collect();
+            let Some([_, last]) = points.last().copied() else { continue };
+            let name = pod.strip_prefix(object).unwrap_or(pod).trim_start_matches('-');
+            let worker = found.entry(name.to_owned()).or_default();
+            match measure {
+                Some(measure) => drop(worker.lines.insert(measure, points)),
+                None => worker.card_memory = Some(last),
+            }
+        }
+    }
+    found.into_iter().map(|(name, lines)| WorkerLines { worker: name, ..lines }).collect()
+}
+
+/// The hour before `end`, in seconds since the epoch, of a worker's lines: at each moment the mean of the values since the one
+/// before. Of memory and power, it is those of one of its so many cards.
+#[must_use]
+pub fn hour_of(worker: &WorkerLines, cards: u32, end: f64) -> CardHistory {
+    let step = HOUR_STEP.max(2.0 * widest(worker)).min(HOUR / 4.0);
+    let count = (HOUR / step).floor();
+    let mut history = CardHistory { start: end - count * step, step, ..CardHistory::default() };
+    let each = 1.0 / f64::from(cards.max(1));
+    for (of, measure, factor) in [
+        (Measure::CardUse, CardMeasure::Usage, 0.01),
+        (Measure::CardMemory, CardMeasure::MemoryUsed, each),
+        (Measure::CardPower, CardMeasure::Power, each),
+        (Measure::Cpu, CardMeasure::HolderCpu, 1.0),
+        (Measure::IoWait, CardMeasure::IoWait, 0.01),
+    ] {
+        let mut sums = vec![(0.0, 0_u32); count as usize + 1];
+        for [at, value] in worker.lines.get(&of).into_iter().flatten() {
+            let place = ((at - history.start) / step).ceil();
+            if let Some(slot) = (place >= 0.0).then(|| sums.get_mut(place as usize)).flatten() {
+                *slot = (slot.0 + value * factor, slot.1 + 1);
+            }
+        }
+        let values: Vec<_> =
+            sums.iter().map(|(sum, count)| (*count > 0).then(|| sum / f64::from(*count))).collect();
+        if values.iter().any(Option::is_some) {
+            history.series.insert(measure, values);
+        }
+    }
+    history
+}
+
+/// The distance that most neighbouring points of the worker have, in seconds: of those who run long, fewer are kept.
+fn widest(worker: &WorkerLines) -> f64 {
+    let of = |points: &Vec<Point>| {
+        let mut apart: Vec<f64> = points.windows(2).map(|pair| pair[1][0] - pair[0][0]).collect();
+        apart.sort_by(f64::total_cmp);
+        apart.get(apart.len() / 2).copied().unwrap_or(0.0)
+    };
+    worker.lines.values().map(of).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn worker(step: f64) -> WorkerLines {
+        let points = |value: f64| (0..(7200.0 / step) as u32).map(|n| [f64::from(n) * step, value]).collect();
+        let lines = [(Measure::CardUse, 80.0), (Measure::CardMemory, 4e10), (Measure::Cpu, 3.0)];
+        let lines = lines.into_iter().map(|(measure, value)| (measure, points(value))).collect();
+        WorkerLines { lines, ..WorkerLines::default() }
+    }
+
+    #[test]
+    fn an_hour_has_the_means_of_what_was_measured() {
+        for step in [1.0, 15.0, 64.0] {
+            let hour = hour_of(&worker(step), 2, 7000.0);
+            for (measure, expected) in
+                [(CardMeasure::Usage, 0.8), (CardMeasure::MemoryUsed, 2e10), (CardMeasure::HolderCpu, 3.0)]
+            {
+                let values = &hour.series[&measure];
+                let near =
+                    |value: &Option<f64>| value.is_some_and(|value| (value / expected - 1.0).abs() < 1e-9);
+                assert!(values.iter().all(near), "{step}: {values:?}");
+            }
+            assert!(!hour.series.contains_key(&CardMeasure::Power));
+            let last = hour.start + (hour.series[&CardMeasure::Usage].len() - 1) as f64 * hour.step;
+            assert!((last - 7000.0).abs() < 1e-6, "{last}");
+        }
+    }
+
+    #[test]
+    fn what_was_before_the_worker_is_not_known() {
+        let hour = hour_of(&worker(1.0), 1, 600.0);
+        let known = hour.series[&CardMeasure::Usage].iter().flatten().count();
+        assert_eq!(known, 21, "ten minutes and the first moment");
+    }
+}

@@ -1,0 +1,265 @@
+//! What is read from a real Prometheus, which holds an hour of what exporters would have told.
+
+use std::io::{Read, Write};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::monitoring::{CardMeasure, CardReading, MonitoringSettings, Reading};
+use cubeloom_monitoring::{PATIENCE, Prometheus, SourceError, exporters, history, look, usage};
+use cubeloom_testkit::prometheus::Prometheus as Server;
+use cubeloom_testkit::recording::{Card, Recording};
+
+const HOUR: f64 = 3600.0;
+
+#[expect(clippy::disallowed_methods, reason = "a real Prometheus has the real time")]
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs_f64()
+}
+
+/// A Prometheus over a recording of the last hour, which goes on for ten minutes more while the test runs.
+struct Stage {
+    source: Prometheus,
+    now: f64,
+    folder: tempfile::TempDir,
+    server: Server,
+}
+
+impl Stage {
+    fn of(record: impl FnOnce(&mut Recording)) -> Self {
+        let now = now();
+        let mut recording = Recording::until(now + 600.0, HOUR + 600.0, 30.0);
+        record(&mut recording);
+        let folder = tempfile::tempdir().expect("a folder");
+        let server = Server::over(folder.path(), &recording);
+        let source = source(&server.url(), &[]).expect("its address is one");
+        Self { source, now, folder, server }
+    }
+
+    fn at(&self, seconds: f64) -> Timestamp {
+        Timestamp(((self.now + seconds) * 1e6) as i64)
+    }
+
+    async fn look(&self) -> Reading {
+        look(&self.source, self.at(0.0), PATIENCE).await.expect("Prometheus answers")
+    }
+}
+
+fn source(url: &str, labels: &[(&str, &str)]) -> Option<Prometheus> {
+    let labels = labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let settings =
+        MonitoringSettings { prometheus: Some(url.into()), labels, ..MonitoringSettings::default() };
+    Prometheus::of(&settings, None).expect("an address")
+}
+
+fn card<'a>(node: &'a str, index: u32, pod: Option<&'a str>) -> Card<'a> {
+    Card { node, index, pod, memory: if pod.is_some() { 0.9 } else { 0.0 }, xid: 0 }
+}
+
+fn of<'a>(reading: &'a Reading, node: &str, uuid: &str) -> &'a CardReading {
+    &reading.nodes[node].cards[uuid]
+}
+
+fn about(value: Option<f64>, expected: f64) {
+    assert!(
+        value.is_some_and(|value| (value - expected).abs() <= 0.02 * expected.max(0.01)),
+        "{value:?} is not {expected}"
+    );
+}
+
+#[tokio::test]
+async fn nodes_cards_and_pods_are_read_with_their_units() {
+    let stage = Stage::of(|recording| {
+        recording.node("n1", 4, 16.0, 2, 0.5);
+        recording.pod("cl-train-0123456789-worker-0", "n1", 3.0, 1, 0.9);
+        recording.card(&card("n1", 0, Some("cl-train-0123456789-worker-0")), |_| Some(0.75));
+        recording.card(&Card { xid: 79, ..card("n1", 1, None) }, |_| Some(0.0));
+    });
+    let reading = stage.look().await;
+    assert_eq!(reading.problems, [""; 0]);
+    let node = &reading.nodes["n1"];
+    assert_eq!((node.cpu.capacity, node.cpu.requested), (Some(4.0), Some(3.0)));
+    about(node.cpu.used, 2.0);
+    let gib = |amount: f64| amount * f64::from(1 << 30);
+    assert_eq!((node.memory.capacity, node.memory.used), (Some(gib(16.0)), Some(gib(8.0))));
+    assert_eq!(
+        (node.memory.requested, node.gpus.capacity, node.gpus.requested),
+        (Some(gib(1.0)), Some(2.0), Some(1.0))
+    );
+    about(node.gpus.used, 0.75);
+    let held = of(&reading, "n1", "GPU-n1-0");
+    assert_eq!(held.pods, ["cl-train-0123456789-worker-0"]);
+    assert_eq!((held.present, held.index, held.usage, held.xid), (true, Some(0), Some(0.75), None));
+    assert_eq!((held.memory_used, held.memory_total), (Some(gib(72.0)), Some(gib(80.0))));
+    assert_eq!(
+        (held.temperature, held.power, held.tensor, held.power_limit),
+        (Some(62.0), Some(520.0), None, None)
+    );
+    about(held.recent_usage, 0.75);
+    assert_eq!(of(&reading, "n1", "GPU-n1-1").xid, Some(79));
+    let pod = reading.pods["cl-train-0123456789-worker-0"];
+    about(pod.cpu, 2.7);
+    assert_eq!(pod.memory, Some(gib(0.5)));
+    let found: Vec<bool> =
+        exporters(&stage.source).await.unwrap().iter().map(|(_, count)| *count > 0).collect();
+    assert_eq!(found, [true, false, false, true, true, true]);
+}
+
+#[tokio::test]
+async fn profiling_counters_and_hami_are_read_where_they_are() {
+    let stage = Stage::of(|recording| {
+        recording.card(&card("n1", 0, None), |_| Some(1.0));
+        let labels = [("UUID", "GPU-n1-0")];
+        recording.series("DCGM_FI_PROF_GR_ENGINE_ACTIVE", &labels, |_| Some(0.25));
+        recording.series("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", &labels, |_| Some(0.125));
+        recording.series("DCGM_FI_DEV_POWER_MGMT_LIMIT", &labels, |_| Some(700.0));
+        let hami = [("deviceuuid", "GPU-h"), ("deviceidx", "4"), ("node", "n2")];
+        recording.series("HostGPUMemoryUsage", &hami, |_| Some(1e9));
+        recording.series("HostCoreUtilization", &hami, |_| Some(50.0));
+        let held = [("deviceuuid", "GPU-h"), ("podname", "cl-a-0"), ("podnamespace", "cubeloom-jobs")];
+        recording.series("vGPU_device_memory_usage_in_bytes", &held, |_| Some(1e9));
+    });
+    let reading = stage.look().await;
+    let profiled = of(&reading, "n1", "GPU-n1-0");
+    assert_eq!(
+        (profiled.usage, profiled.tensor, profiled.power_limit),
+        (Some(0.25), Some(0.125), Some(700.0))
+    );
+    let shared = of(&reading, "n2", "GPU-h");
+    assert_eq!((shared.usage, shared.memory_used, shared.index), (Some(0.5), Some(1e9), Some(4)));
+    assert_eq!(shared.pods, ["cl-a-0"]);
+}
+
+#[tokio::test]
+async fn a_prometheus_that_is_away_or_none_says_so() {
+    let source = source("http://127.0.0.1:1", &[]).unwrap();
+    let error = look(&source, Timestamp(0), PATIENCE).await.unwrap_err();
+    assert!(matches!(error, SourceError::Away(_)), "{error}");
+    let stage = Stage::of(|recording| recording.series("up", &[], |_| Some(1.0)));
+    let reading = stage.look().await;
+    assert_eq!((reading.nodes.len(), reading.problems.len()), (0, 0));
+    let elsewhere = self::source(&format!("{}/nowhere", stage.server.url()), &[]).unwrap();
+    let error = look(&elsewhere, stage.at(0.0), PATIENCE).await.unwrap_err();
+    assert!(matches!(error, SourceError::Refused(_)), "{error}");
+    let Stage { server, source, now, folder } = stage;
+    drop(server);
+    let gone = look(&source, Timestamp((now * 1e6) as i64), PATIENCE).await;
+    assert!(matches!(gone, Err(SourceError::Away(_))), "{gone:?}");
+    drop(folder);
+}
+
+#[tokio::test]
+async fn the_use_of_some_cards_is_read_at_once() {
+    let stage = Stage::of(|recording| {
+        for (index, usage) in [(0, 0.0), (1, 0.5), (2, 0.75)] {
+            recording.card(&card("n1", index, None), |_| Some(usage));
+        }
+        let hami = [("deviceuuid", "GPU-h"), ("deviceidx", "4"), ("node", "n2")];
+        recording.series("HostCoreUtilization", &hami, |_| Some(25.0));
+    });
+    let found = usage(&stage.source, &["GPU-n1-0", "GPU-n1-2", "GPU-h", "GPU-none"]).await.unwrap();
+    let late: Vec<_> = found
+        .iter()
+        .map(|(uuid, history)| (uuid.as_str(), history.series[&CardMeasure::Usage][120]))
+        .collect();
+    assert_eq!(late, [("GPU-h", Some(0.25)), ("GPU-n1-0", Some(0.0)), ("GPU-n1-2", Some(0.75))]);
+}
+
+#[tokio::test]
+async fn a_look_ends_however_slow_prometheus_is() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    // It answers everything with nothing, each after a tenth of a second.
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            std::thread::spawn(move || {
+                let _ = stream.read(&mut [0; 4096]);
+                std::thread::sleep(Duration::from_millis(100));
+                let body = r#"{"status":"success","data":{"resultType":"vector","result":[]}}"#;
+                let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length:";
+                let _ = write!(stream, "{head} {}\r\n\r\n{body}", body.len());
+            });
+        }
+    });
+    let source = source(&url, &[]).unwrap();
+    let began = Instant::now();
+    let error = look(&source, Timestamp(0), Duration::from_millis(300)).await.unwrap_err();
+    assert!(matches!(error, SourceError::Slow(_)), "{error}");
+    assert!(began.elapsed() < Duration::from_secs(3));
+    assert!(look(&source, Timestamp(0), PATIENCE).await.is_ok(), "each answer comes in time");
+}
+
+#[tokio::test]
+async fn gaps_and_counters_that_begin_anew_are_no_values() {
+    let reset = HOUR - 120.0;
+    let stage = Stage::of(|recording| {
+        // Away from the 20th to the 40th minute.
+        recording.card(&card("n1", 0, None), |at| (!(1200.0..2400.0).contains(&at)).then_some(0.5));
+        // 300 W all the time, counted in thousandths of a joule; the driver was loaded anew two minutes ago.
+        let labels = [("UUID", "GPU-n2-0"), ("gpu", "0"), ("Hostname", "n2")];
+        recording.series("DCGM_FI_DEV_FB_USED", &labels, |_| Some(1.0));
+        recording.series("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", &labels, |at| {
+            Some(if at < reset { 1e9 + at * 3e5 } else { (at - reset) * 3e5 })
+        });
+    });
+    let reading = stage.look().await;
+    let power = of(&reading, "n2", "GPU-n2-0").power.expect("from the counter of energy");
+    assert!((200.0..=310.0).contains(&power), "{power}");
+    let found = history(&stage.source, "GPU-n1-0", "n1", &[]).await.unwrap();
+    let usage = &found.series[&CardMeasure::Usage];
+    assert_eq!(usage.len(), 121);
+    assert!(usage.first().unwrap().is_some() && usage.last().unwrap().is_some(), "{usage:?}");
+    // A value holds for five minutes in Prometheus; the rest of the gap stays one.
+    let gap = usage.iter().filter(|value| value.is_none()).count();
+    assert!((25..=35).contains(&gap), "{gap}: {usage:?}");
+    assert!(!found.series.contains_key(&CardMeasure::HolderCpu));
+}
+
+#[tokio::test]
+async fn a_card_that_vanished_is_told_of() {
+    let stage = Stage::of(|recording| {
+        recording.card(&card("n1", 0, None), |_| Some(0.5));
+        recording.card(&card("n1", 1, Some("cl-a-0")), |at| (at < 1800.0).then_some(0.5));
+    });
+    let reading = stage.look().await;
+    let gone = of(&reading, "n1", "GPU-n1-1");
+    assert_eq!((gone.present, gone.usage, gone.pods.len()), (false, None, 0));
+    assert!(of(&reading, "n1", "GPU-n1-0").present);
+    assert_eq!(
+        reading.problems,
+        ["cards that were there within the last hour and are not told of any more: 1, on `n1` (1)"]
+    );
+}
+
+#[tokio::test]
+async fn clocks_that_are_apart_are_said_and_values_are_shown() {
+    let stage = Stage::of(|recording| recording.card(&card("n1", 0, None), |_| Some(0.5)));
+    let ahead = look(&stage.source, stage.at(-900.0), PATIENCE).await.unwrap();
+    assert_eq!(of(&ahead, "n1", "GPU-n1-0").usage, Some(0.5));
+    assert!(ahead.problems.iter().any(|problem| problem.contains("15 min ahead")), "{:?}", ahead.problems);
+    // An exporter whose clock is three and a half minutes behind.
+    let late =
+        Stage::of(|recording| recording.card(&card("n1", 0, None), |at| (at < HOUR - 210.0).then_some(0.5)));
+    let reading = late.look().await;
+    assert_eq!(of(&reading, "n1", "GPU-n1-0").usage, Some(0.5));
+    assert!(
+        reading.problems.iter().any(|problem| problem.contains("is 4 min old")),
+        "{:?}",
+        reading.problems
+    );
+}
+
+#[tokio::test]
+async fn one_prometheus_may_hold_several_clusters() {
+    let stage = Stage::of(|recording| {
+        for (cluster, usage) in [("east", 10.0), ("west", 90.0)] {
+            let uuid = format!("GPU-{cluster}");
+            let labels = [("cluster", cluster), ("UUID", uuid.as_str()), ("Hostname", cluster)];
+            recording.series("DCGM_FI_DEV_FB_USED", &labels, |_| Some(1.0));
+            recording.series("DCGM_FI_DEV_GPU_UTIL", &labels, |_| Some(usage));
+        }
+    });
+    let east = source(&stage.server.url(), &[("cluster", "east")]).unwrap();
+    let reading = look(&east, stage.at(0.0), PATIENCE).await.unwrap();
+    assert_eq!(reading.nodes.keys().collect::<Vec<_>>(), ["east"]);
+    assert_eq!(of(&reading, "east", "GPU-east").usage, Some(0.1));
+}

@@ -1,0 +1,56 @@
+//! The rules over scenarios: nothing is advised on healthy ones, and on each bad one what is wrong with it, and no more.
+
+mod player;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use cubeloom_monitoring::advice::RULES;
+use player::Scenario;
+
+/// The scenarios of a folder.
+fn scenarios(folder: &str) -> Vec<(String, Scenario)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios").join(folder);
+    let mut paths: Vec<_> =
+        fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    let read = |path: &std::path::PathBuf| {
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let scenario = Scenario::read(&name, &fs::read_to_string(path).expect("a text"));
+        (name, scenario)
+    };
+    paths.iter().map(read).collect()
+}
+
+#[test]
+fn nothing_is_advised_on_healthy_series() {
+    let all = scenarios("healthy");
+    assert!(all.len() >= 20, "{}", all.len());
+    let fired: Vec<_> = all
+        .iter()
+        .map(|(name, scenario)| (name, scenario.play()))
+        .filter(|(_, found)| !found.is_empty())
+        .collect();
+    assert!(fired.is_empty(), "{fired:#?}");
+    let hours: f64 = all.iter().map(|(_, scenario)| scenario.hours()).sum();
+    assert!(hours >= 60.0, "{hours}");
+}
+
+#[test]
+fn each_rule_speaks_on_its_own_bad_series_and_on_no_other() {
+    let mut spoke = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for (name, scenario) in scenarios("bad") {
+        let found = scenario.play();
+        let rules: Vec<_> = found.keys().cloned().collect();
+        let is_right = rules.iter().eq(scenario.expected.keys())
+            && scenario.expected.iter().all(|(rule, workers)| workers.is_empty() || found[rule] == *workers);
+        if !is_right {
+            wrong.push((name, found));
+        }
+        spoke.extend(rules);
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_eq!(spoke, RULES.iter().map(|rule| (*rule).to_owned()).collect::<BTreeSet<_>>());
+}

@@ -1,0 +1,274 @@
+//! Plays a scenario: hours of a task's life, looked at every two minutes by the rules that the server looks with.
+//!
+//! A scenario is a text: lines `# …` say what it is, others are `name: value`.
+//!
+//! - `expect: RULE` or `expect: RULE of WORKER, WORKER`: what is advised at some moment; nothing else is. The workers are those
+//!   that it ever spoke of.
+//! - `hours: 3`, `cores: 8` (of each worker), `card: 80` (its memory in GiB): these are the defaults.
+//! - `workers: ps 3, worker 4`: roles with their workers; one `worker` where it is left out. `cards: worker`: the role that has
+//!   cards; all have one where it is left out, and none with `none`.
+//! - `use`, `memory` (both of the card, from 0 to 1), `power` (W), `cpu` (cores), `io_wait` (from 0 to 1): how a measure goes, of
+//!   all workers, or of some with `use of worker-2:` and `cpu of ps:`. The last line that tells of a moment holds:
+//!   - `0.9 noise 0.05`: always, with noise of up to so much in both directions,
+//!   - `every 600 s for 30 s at 0.1`, the first time after 600 s,
+//!   - `random every 600 s for 30 s at 0.1`: as often on average, at random,
+//!   - `from 0 s to 480 s at 0`; `at -` stands for a gap.
+//!
+//! Noise and chance come from a generator that begins with the scenario's name: a scenario is the same always.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cubeloom_domain::monitoring::{CardHistory, CardMeasure};
+use cubeloom_monitoring::advice::{Held, Peer, Thresholds, of_task};
+
+/// Seconds between two values, as Prometheus is asked for them.
+const STEP: usize = 30;
+/// Values of the hour that rules see.
+const HOUR: usize = 121;
+/// Values between two looks.
+const LOOK: usize = 4;
+const GIB: f64 = 1_073_741_824.0;
+
+/// A scenario, ready to be played.
+pub struct Scenario {
+    name: String,
+    hours: f64,
+    cores: f64,
+    /// In GiB.
+    card: f64,
+    workers: Vec<Worker>,
+    lines: Vec<Line>,
+    /// What is to be advised, and of whom; of anybody where it is empty.
+    pub expected: BTreeMap<String, BTreeSet<String>>,
+}
+
+struct Worker {
+    name: String,
+    role: String,
+    has_card: bool,
+}
+
+/// How a measure goes.
+struct Line {
+    measure: String,
+    /// A worker or a role; all of them when absent.
+    of: Option<String>,
+    course: Course,
+}
+
+enum Course {
+    Level(f64, f64),
+    Every(Spell),
+    Random(Spell),
+    Between(f64, f64, Option<f64>),
+}
+
+/// Something that comes again.
+struct Spell {
+    every: f64,
+    long: f64,
+    value: Option<f64>,
+}
+
+/// Numbers from 0 to 1 (xorshift), the same for the same name.
+struct Chance(u64);
+
+impl Chance {
+    fn of(name: &str) -> Self {
+        let mixed = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+            (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Self(mixed | 1)
+    }
+
+    fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % 100_000) as f64 / 100_000.0
+    }
+}
+
+impl Scenario {
+    /// Reads a scenario.
+    ///
+    /// # Panics
+    /// When a line is none.
+    pub fn read(name: &str, text: &str) -> Self {
+        let mut read = Self {
+            name: name.to_owned(),
+            hours: 3.0,
+            cores: 8.0,
+            card: 80.0,
+            workers: vec![Worker { name: "worker-0".into(), role: "worker".into(), has_card: true }],
+            lines: Vec::new(),
+            expected: BTreeMap::new(),
+        };
+        for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+            let (key, value) = line.split_once(": ").unwrap_or_else(|| panic!("{name}: {line}"));
+            match key {
+                "hours" => read.hours = number(value),
+                "cores" => read.cores = number(value),
+                "card" => read.card = number(value),
+                "workers" => read.workers = value.split(", ").flat_map(role).collect(),
+                "cards" => read.workers.iter_mut().for_each(|worker| worker.has_card = worker.role == value),
+                "expect" => {
+                    let (rule, workers) = value.split_once(" of ").unwrap_or((value, ""));
+                    let workers = workers.split(", ").filter(|name| !name.is_empty()).map(str::to_owned);
+                    read.expected.insert(rule.to_owned(), workers.collect());
+                }
+                _ => {
+                    let (measure, of) = key.split_once(" of ").map_or((key, None), |(a, b)| (a, Some(b)));
+                    assert!(
+                        ["use", "memory", "power", "cpu", "io_wait"].contains(&measure),
+                        "{name}: {line}"
+                    );
+                    let course = course(value).unwrap_or_else(|| panic!("{name}: {line}"));
+                    let of = of.map(str::to_owned);
+                    read.lines.push(Line { measure: measure.to_owned(), of, course });
+                }
+            }
+        }
+        read
+    }
+
+    /// How long it plays, in hours.
+    pub fn hours(&self) -> f64 {
+        self.hours
+    }
+
+    /// Everything that was advised, with the workers that it spoke of.
+    pub fn play(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let count = (self.hours * 3600.0) as usize / STEP;
+        let all: Vec<_> = self.workers.iter().map(|worker| self.measured(worker, count)).collect();
+        let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for now in (0..count).step_by(LOOK) {
+            let histories: Vec<CardHistory> = all.iter().map(|series| hour(series, now)).collect();
+            let peers: Vec<Peer<'_>> = self
+                .workers
+                .iter()
+                .zip(&histories)
+                .map(|(worker, history)| {
+                    let card_memory = worker.has_card.then_some(self.card * GIB);
+                    let seconds = (now * STEP) as f64;
+                    let held = Held { history, seconds, cores: Some(self.cores), card_memory };
+                    Peer { worker: &worker.name, role: &worker.role, held }
+                })
+                .collect();
+            for (advice, workers) in of_task(&peers, &Thresholds::default()) {
+                found.entry(advice.rule.to_owned()).or_default().extend(workers);
+            }
+        }
+        found
+    }
+
+    /// All values of a worker.
+    fn measured(&self, worker: &Worker, count: usize) -> BTreeMap<CardMeasure, Vec<Option<f64>>> {
+        let of_card = [
+            ("use", CardMeasure::Usage, 1.0),
+            ("memory", CardMeasure::MemoryUsed, self.card * GIB),
+            ("power", CardMeasure::Power, 1.0),
+        ];
+        let of_worker = [("cpu", CardMeasure::HolderCpu, 1.0), ("io_wait", CardMeasure::IoWait, 1.0)];
+        let told = of_card.iter().filter(|_| worker.has_card).chain(&of_worker);
+        told.filter_map(|(name, measure, factor)| {
+            let values = self.course(name, worker, count)?;
+            let scaled = values.into_iter().map(|value| Some(value?.max(0.0) * factor));
+            Some((*measure, scaled.collect()))
+        })
+        .collect()
+    }
+
+    fn course(&self, measure: &str, worker: &Worker, count: usize) -> Option<Vec<Option<f64>>> {
+        let is_of = |line: &&Line| {
+            let of = line.of.as_ref();
+            line.measure == measure && of.is_none_or(|of| *of == worker.name || *of == worker.role)
+        };
+        let mut values = None;
+        for line in self.lines.iter().filter(is_of) {
+            // All workers take turns at the same moments; their noise is their own.
+            let mut chance = Chance::of(&match line.course {
+                Course::Level(..) => format!("{} {measure} {}", self.name, worker.name),
+                _ => format!("{} {measure}", self.name),
+            });
+            let values = values.get_or_insert_with(|| vec![None; count]);
+            line.course.put(values, &mut chance);
+        }
+        values
+    }
+}
+
+impl Course {
+    fn put(&self, values: &mut [Option<f64>], chance: &mut Chance) {
+        let moment = |at: usize| (at * STEP) as f64;
+        match self {
+            Self::Level(level, noise) => {
+                values.iter_mut().for_each(|value| *value = Some(level + noise * (2.0 * chance.next() - 1.0)))
+            }
+            Self::Between(from, to, value) => {
+                for (at, slot) in values.iter_mut().enumerate() {
+                    if (*from..*to).contains(&moment(at)) {
+                        *slot = *value;
+                    }
+                }
+            }
+            Self::Every(spell) => {
+                for (at, slot) in values.iter_mut().enumerate() {
+                    if moment(at) >= spell.every && moment(at) % spell.every < spell.long {
+                        *slot = spell.value;
+                    }
+                }
+            }
+            Self::Random(spell) => {
+                let mut until = 0.0;
+                for (at, slot) in values.iter_mut().enumerate() {
+                    if chance.next() < STEP as f64 / spell.every {
+                        until = moment(at) + spell.long;
+                    }
+                    if moment(at) < until {
+                        *slot = spell.value;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The hour before a moment; there is nothing before the beginning.
+fn hour(series: &BTreeMap<CardMeasure, Vec<Option<f64>>>, now: usize) -> CardHistory {
+    let cut = |values: &Vec<Option<f64>>| {
+        let known = &values[(now + 1).saturating_sub(HOUR)..=now];
+        let before = std::iter::repeat_n(None, HOUR - known.len());
+        before.chain(known.iter().copied()).collect()
+    };
+    let series = series.iter().map(|(measure, values)| (*measure, cut(values))).collect();
+    CardHistory { start: 0.0, step: STEP as f64, series }
+}
+
+fn role(text: &str) -> Vec<Worker> {
+    let (role, count) = text.split_once(' ').unwrap_or((text, "1"));
+    let worker = |index| Worker { name: format!("{role}-{index}"), role: role.to_owned(), has_card: true };
+    (0..number(count) as u32).map(worker).collect()
+}
+
+fn course(text: &str) -> Option<Course> {
+    let words: Vec<&str> = text.split(' ').filter(|word| *word != "s").collect();
+    let value = |word: &str| (word != "-").then(|| number(word));
+    let spell = |every: &str, long: &str, at: &str| Spell {
+        every: number(every),
+        long: number(long),
+        value: value(at),
+    };
+    Some(match words.as_slice() {
+        [level] => Course::Level(number(level), 0.0),
+        [level, "noise", noise] => Course::Level(number(level), number(noise)),
+        ["every", every, "for", long, "at", at] => Course::Every(spell(every, long, at)),
+        ["random", "every", every, "for", long, "at", at] => Course::Random(spell(every, long, at)),
+        ["from", from, "to", to, "at", at] => Course::Between(number(from), number(to), value(at)),
+        _ => return None,
+    })
+}
+
+fn number(text: &str) -> f64 {
+    text.parse().unwrap_or_else(|_| panic!("{text} is no number"))
+}

@@ -1,0 +1,281 @@
+//! What the next attempt at a task should get.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::line::Line;
+use crate::tail::Tail;
+use crate::trace::{Attempt, Status};
+
+/// The rules' numbers. They were chosen on generated traces, before any real one was seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The share of attempts whose memory may turn out too little.
+    pub risk: f64,
+    /// Of how many attempts at a task, the latest, the peaks count.
+    pub window: usize,
+    /// What is added to every bound, as a share of it.
+    pub margin: f64,
+    /// The least that is advised, in bytes.
+    pub floor: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { risk: 0.002, window: 60, margin: 0.1, floor: 64.0 * 1024.0 * 1024.0 }
+    }
+}
+
+/// What an attempt should get.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Advice {
+    /// Memory, in bytes.
+    pub memory: f64,
+    /// Cores.
+    pub cpu: f64,
+    /// What of.
+    pub basis: Basis,
+    /// The chance that memory runs out, as far as the history tells.
+    pub risk: f64,
+}
+
+/// What an advice is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// Too little is known: what was asked for.
+    Request,
+    /// The peaks of this many attempts.
+    Peaks(usize),
+    /// A line through the inputs of this many attempts.
+    Inputs(usize),
+    /// Memory ran out: more than was asked for.
+    OutOfMemory,
+}
+
+/// What is known so far.
+#[derive(Clone, Debug)]
+pub struct Learner {
+    settings: Settings,
+    tasks: HashMap<String, Known>,
+    /// The sum of the tasks' scales, and how many there are.
+    scales: (f64, usize),
+    /// How far distances are stretched, by how much is known of a task: more each time that it was too little.
+    strictness: [Strictness; BUCKETS],
+    /// The mean of what attempts held, in byte-hours, and how many there were.
+    weight: (f64, u64),
+}
+
+/// Of 1, 2, 3, 4 to 6, 7 to 12, 13 to 30 and more attempts.
+const BUCKETS: usize = 7;
+
+fn bucket(count: usize) -> usize {
+    match count {
+        0 | 1 => 0,
+        2 => 1,
+        3 => 2,
+        4..=6 => 3,
+        7..=12 => 4,
+        13..=30 => 5,
+        _ => 6,
+    }
+}
+
+/// Stretches distances until as many attempts run out of memory as may (adaptive conformal inference, Gibbs and Candès 2021).
+#[derive(Clone, Copy, Debug)]
+struct Strictness(f64);
+
+impl Default for Strictness {
+    fn default() -> Self {
+        Self(1.0)
+    }
+}
+
+impl Strictness {
+    const STEP: f64 = 0.5;
+    const LEAST: f64 = 0.5;
+    const MOST: f64 = 8.0;
+
+    fn learn(&mut self, too_little: bool, risk: f64) {
+        let change = if too_little { 1.0 - risk } else { -risk };
+        self.0 = (self.0 + Self::STEP * change).clamp(Self::LEAST, Self::MOST);
+    }
+}
+
+/// What is known of a task.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    seen: VecDeque<Seen>,
+    scale: Option<f64>,
+    /// How many attempts have ended in all.
+    ended: usize,
+    /// What did not suffice lately, in bytes.
+    too_little: Option<f64>,
+    /// How long its attempts take, in hours.
+    hours: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    peak: f64,
+    cpu: f64,
+    input: Option<f64>,
+}
+
+/// The scale that tasks have before any is known.
+const UNKNOWN_SCALE: f64 = 0.15;
+/// For how many tasks that counts.
+const UNKNOWN_WEIGHT: f64 = 4.0;
+/// Of so many attempts that ended while more than twice as many run, nothing is believed: of those that begin together, the
+/// smallest end first.
+const ENOUGH: usize = 10;
+/// It makes no difference whether so many other attempts run or more.
+pub const MANY: usize = 2 * ENOUGH;
+/// How much is added after memory ran out.
+pub(crate) const GROWTH: f64 = 1.5;
+
+impl Learner {
+    /// Knows nothing yet.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            tasks: HashMap::new(),
+            scales: (0.0, 0),
+            strictness: [Strictness::default(); BUCKETS],
+            weight: (0.0, 0),
+        }
+    }
+
+    /// What the next attempt at a task should get, of which so much is asked for, while so many others at it run.
+    #[must_use]
+    pub fn advise(&self, task: &str, memory: f64, cpu: f64, input: Option<f64>, running: usize) -> Advice {
+        let asked = |risk| Advice { memory, cpu, basis: Basis::Request, risk };
+        let Some(known) = self.tasks.get(task) else { return asked(0.0) };
+        if let Some(too_little) = known.too_little.filter(|too_little| *too_little * GROWTH > memory) {
+            let cpu = known.cpu(cpu);
+            return Advice { memory: too_little * GROWTH, cpu, basis: Basis::OutOfMemory, risk: 0.0 };
+        }
+        let are_the_first = known.ended < ENOUGH && running > 2 * known.ended;
+        if known.seen.is_empty() || are_the_first {
+            return asked(0.0);
+        }
+        let risk = self.risk_of(known);
+        let others = self.others();
+        let strictness = self.strictness[bucket(known.seen.len())].0;
+        let margin = self.settings.margin;
+        let plain = known.peaks().map(|tail| {
+            let bound = tail.bound(others, risk, strictness) + margin;
+            (bound, tail.chance_beyond(others, bound), Basis::Peaks(tail.count))
+        });
+        let lined = input.and_then(|input| known.inputs(input)).map(|(at, tail, beyond)| {
+            let distance = tail.bound(others, risk, strictness) + margin + beyond;
+            (at + distance, tail.chance_beyond(others, distance), Basis::Inputs(tail.count))
+        });
+        let best = match (plain, lined) {
+            // What the input tells is taken where it tells clearly more, in both directions.
+            (Some(plain), Some(lined)) if lined.2 != plain.2 => Some(lined),
+            (plain, _) => plain,
+        };
+        let Some((bound, chance, basis)) = best else { return asked(0.0) };
+        let wanted = bound.exp().max(self.settings.floor);
+        if wanted >= memory * 0.97 {
+            return asked(chance);
+        }
+        Advice { memory: wanted, cpu: known.cpu(cpu), basis, risk: chance }
+    }
+
+    /// Takes in an attempt that has ended; `advised` is what was advised when it was submitted.
+    pub fn learn(&mut self, attempt: &Attempt, advised: Option<&Advice>) {
+        let count = self.tasks.get(&attempt.task).map_or(0, |known| known.seen.len());
+        if let Some(advised) =
+            advised.filter(|advised| matches!(advised.basis, Basis::Peaks(_) | Basis::Inputs(_)))
+        {
+            let too_little = advised.memory < attempt.needs();
+            self.strictness[bucket(count)].learn(too_little, self.settings.risk);
+        }
+        let held = attempt.hours() * attempt.peak_memory;
+        self.weight.1 += 1;
+        self.weight.0 += (held - self.weight.0) / self.weight.1 as f64;
+        let window = self.settings.window;
+        let known = self.tasks.entry(attempt.task.clone()).or_default();
+        match attempt.status {
+            Status::OutOfMemory => {
+                let had = attempt.requested_memory.max(attempt.peak_memory);
+                known.too_little = Some(known.too_little.map_or(had, |earlier| earlier.max(had)));
+            }
+            Status::Succeeded | Status::Failed => {}
+        }
+        known.ended += 1;
+        known.hours =
+            if known.seen.is_empty() { attempt.hours() } else { 0.8 * known.hours + 0.2 * attempt.hours() };
+        if attempt.peak_memory > 0.0 {
+            known.seen.push_back(Seen { peak: attempt.needs(), cpu: attempt.cpu_used, input: attempt.input });
+            if known.seen.len() > window {
+                known.seen.pop_front();
+            }
+        }
+        let before = known.scale;
+        if known.seen.len() >= 4 {
+            known.scale = known.peaks().map(|tail| tail.scale.min(1.0));
+        }
+        let after = known.scale;
+        self.scales.0 += after.unwrap_or(0.0) - before.unwrap_or(0.0);
+        self.scales.1 += usize::from(before.is_none() && after.is_some());
+    }
+
+    /// The mean scale of all tasks.
+    fn others(&self) -> f64 {
+        (self.scales.0 + UNKNOWN_SCALE * UNKNOWN_WEIGHT) / (self.scales.1 as f64 + UNKNOWN_WEIGHT)
+    }
+
+    /// Attempts that hold much may take a larger part of the risk: there it saves most.
+    fn risk_of(&self, known: &Known) -> f64 {
+        let peak = known.seen.iter().map(|seen| seen.peak).fold(0.0, f64::max);
+        let weight = known.hours * peak / self.weight.0.max(1.0);
+        self.settings.risk * weight.sqrt().clamp(0.25, 4.0)
+    }
+}
+
+impl Known {
+    /// The tail of the peaks.
+    fn peaks(&self) -> Option<Tail> {
+        let mut logs: Vec<f64> = self.seen.iter().map(|seen| seen.peak.max(1.0).ln()).collect();
+        Tail::of(&mut logs)
+    }
+
+    /// Where the input of an attempt tells more than the peaks alone: the logarithm of what the line says, the tail of the
+    /// distances from it, and what is added as the input is larger than any before.
+    fn inputs(&self, input: f64) -> Option<(f64, Tail, f64)> {
+        let points: Vec<(f64, f64)> =
+            self.seen.iter().filter_map(|seen| Some((seen.input?, seen.peak))).collect();
+        // A line has two numbers of its own.
+        if points.len() < 6 || points.len() * 10 < self.seen.len() * 9 {
+            return None;
+        }
+        let line = Line::through(&points)?;
+        if line.each <= 0.0 {
+            return None;
+        }
+        let least = points.iter().map(|(_, peak)| *peak).fold(f64::INFINITY, f64::min);
+        let at = |input: f64| line.at(input).max(least * 0.5).max(1.0).ln();
+        let mut distances: Vec<f64> =
+            points.iter().map(|(input, peak)| peak.max(1.0).ln() - at(*input)).collect();
+        let spread = deviation(&distances);
+        let logs: Vec<f64> = points.iter().map(|(_, peak)| peak.max(1.0).ln()).collect();
+        if spread > 0.6 * deviation(&logs) {
+            return None;
+        }
+        let beyond = (input / line.largest.max(1.0)).max(1.0).ln() * 0.3;
+        Some((at(input), Tail::of(&mut distances)?, beyond))
+    }
+
+    /// Cores: the most that was used lately and a little more, and no more than is asked for.
+    fn cpu(&self, asked: f64) -> f64 {
+        let most = self.seen.iter().rev().take(20).map(|seen| seen.cpu).fold(0.0, f64::max);
+        if self.seen.len() < 3 { asked } else { (most * 1.1).max(0.1).min(asked) }
+    }
+}
+
+fn deviation(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len().max(1) as f64).sqrt()
+}

@@ -1,0 +1,69 @@
+//! What the workers of a role can get so that the nodes still hold all of them.
+
+use cubeloom_domain::executor::{NodeFacts, able};
+use cubeloom_domain::plan::PlannedTask;
+use cubeloom_domain::resources::Amount;
+use cubeloom_domain::sizing::{Size, SizedRole};
+use cubeloom_domain::{Bytes, Cpu};
+
+use crate::recommend::keep_within;
+
+/// Keeps what the workers of a task's roles get beyond what was asked for within what the nodes can hold, and within what its
+/// project may hold.
+pub fn keep_possible(roles: &mut [SizedRole], task: &PlannedTask, nodes: &[NodeFacts], bound: Option<Size>) {
+    let node_group = task.placement.node_group.as_deref();
+    for (sized, (asked, count)) in roles.iter_mut().zip(task.least()) {
+        let nodes: Vec<Amount> = able(nodes, asked, node_group).map(NodeFacts::amount).collect();
+        keep_placeable(sized, count, asked.whole_gpus(), &nodes);
+    }
+    if let Some(bound) = bound {
+        let counts: Vec<u32> = task.least().map(|(_, count)| count).collect();
+        keep_within(roles, &counts, bound);
+    }
+}
+
+/// Lowers what the workers of a role get beyond what was asked for, until the nodes can hold as many as there must be, with so
+/// many cards each. What was asked for is left to them, whether they can or not; where no node is known, everything is.
+pub fn keep_placeable(role: &mut SizedRole, count: u32, cards: u32, nodes: &[Amount]) {
+    let (asked, gets) = (role.asked, role.gets);
+    let holds = |size: Size| {
+        let workers = nodes.iter().map(|node| workers_on(node, size, cards));
+        workers.fold(0, u64::saturating_add) >= u64::from(count)
+    };
+    if nodes.is_empty() || holds(gets) {
+        return;
+    }
+    // Memory comes first: without it programs end, and without more CPU they only take longer.
+    let least = gets.cpu.min(asked.cpu);
+    let memory =
+        most(asked.memory.0, gets.memory.0, |memory| holds(Size { cpu: least, memory: Bytes(memory) }));
+    let whole = memory >> 20 << 20;
+    let memory = Bytes(if memory > asked.memory.0 { whole.max(asked.memory.0) } else { memory });
+    let cpu = Cpu(most(asked.cpu.0, gets.cpu.0, |cpu| holds(Size { cpu: Cpu(cpu), memory })));
+    role.gets = Size { cpu, memory };
+}
+
+/// How many workers fit on an empty node.
+fn workers_on(node: &Amount, size: Size, cards: u32) -> u64 {
+    let times = |room: u64, each: u64| room.checked_div(each).unwrap_or(u64::MAX);
+    times(node.memory.0, size.memory.0)
+        .min(times(node.cpu.0, size.cpu.0))
+        .min(times(u64::from(node.gpus), u64::from(cards)))
+}
+
+/// The most between `asked` and `gets` that is possible, where less is possible whenever more is; at least `asked`.
+fn most(asked: u64, gets: u64, is_possible: impl Fn(u64) -> bool) -> u64 {
+    if gets <= asked || is_possible(gets) {
+        return gets;
+    }
+    let (mut low, mut high) = (asked, gets);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if is_possible(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}

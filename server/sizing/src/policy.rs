@@ -1,0 +1,187 @@
+//! Policies that a replay compares.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::learner::{Advice, Learner, Settings};
+use crate::line::Line;
+use crate::trace::Attempt;
+
+const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
+
+/// Says what an attempt gets, and learns from those that have ended.
+pub trait Policy {
+    /// Memory in bytes and cores for an attempt. Only what is known when it is submitted may be looked at: the task, what
+    /// is asked for, the input.
+    fn size(&mut self, attempt: &Attempt) -> (f64, f64);
+
+    /// An attempt has ended.
+    fn learn(&mut self, attempt: &Attempt);
+}
+
+/// The names of the built-in policies, ours first.
+pub const BUILT_IN: [&str; 6] = ["cubeloom", "request", "cube-studio", "vpa", "line", "oracle"];
+
+/// A built-in policy by its name.
+#[must_use]
+pub fn built_in(name: &str) -> Option<Box<dyn Policy>> {
+    Some(match name {
+        "cubeloom" => Box::new(Own::default()),
+        "request" => Box::new(Request),
+        "cube-studio" => Box::new(LastTen::default()),
+        "vpa" => Box::new(Percentile::default()),
+        "line" => Box::new(OverInput::default()),
+        "oracle" => Box::new(Oracle),
+        _ => return None,
+    })
+}
+
+/// [`Learner`].
+#[derive(Default)]
+struct Own {
+    learner: Learner,
+    advised: HashMap<(String, u64), Advice>,
+    /// By task: how many attempts have not ended.
+    running: HashMap<String, usize>,
+}
+
+impl Own {
+    fn key(attempt: &Attempt) -> (String, u64) {
+        (attempt.task.clone(), attempt.submitted.to_bits())
+    }
+}
+
+impl Policy for Own {
+    fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
+        let (memory, cpu) = (attempt.requested_memory, attempt.requested_cpu);
+        let running = self.running.entry(attempt.task.clone()).or_default();
+        let advice = self.learner.advise(&attempt.task, memory, cpu, attempt.input, *running);
+        *running += 1;
+        let size = (advice.memory, advice.cpu);
+        self.advised.insert(Self::key(attempt), advice);
+        size
+    }
+
+    fn learn(&mut self, attempt: &Attempt) {
+        let advised = self.advised.remove(&Self::key(attempt));
+        if let Some(running) = self.running.get_mut(&attempt.task) {
+            *running = running.saturating_sub(1);
+        }
+        self.learner.learn(attempt, advised.as_ref());
+    }
+}
+
+/// What the user asks for.
+struct Request;
+
+impl Policy for Request {
+    fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
+        (attempt.requested_memory, attempt.requested_cpu)
+    }
+
+    fn learn(&mut self, _: &Attempt) {}
+}
+
+/// What it will need: nobody can know that.
+struct Oracle;
+
+impl Policy for Oracle {
+    fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
+        (attempt.needs(), attempt.cpu_used)
+    }
+
+    fn learn(&mut self, _: &Attempt) {}
+}
+
+/// The peaks and cores of a task's last attempts.
+#[derive(Default)]
+struct Last {
+    of: HashMap<String, VecDeque<(f64, f64)>>,
+}
+
+impl Last {
+    fn add(&mut self, attempt: &Attempt, most: usize) {
+        let last = self.of.entry(attempt.task.clone()).or_default();
+        last.push_back((attempt.peak_memory, attempt.cpu_used));
+        if last.len() > most {
+            last.pop_front();
+        }
+    }
+
+    fn of(&self, task: &str) -> Option<(Vec<f64>, Vec<f64>)> {
+        let last = self.of.get(task).filter(|last| !last.is_empty())?;
+        Some(last.iter().copied().unzip())
+    }
+}
+
+/// Cube Studio's rule: `ceil(1.4 x the largest of the last ten) + 2`, in GiB and in cores.
+#[derive(Default)]
+struct LastTen(Last);
+
+impl Policy for LastTen {
+    fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
+        let Some((peaks, cores)) = self.0.of(&attempt.task) else {
+            return (attempt.requested_memory, attempt.requested_cpu);
+        };
+        let rule = |values: Vec<f64>, unit: f64| {
+            let most = values.into_iter().fold(0.0, f64::max);
+            ((1.4 * most / unit).ceil() + 2.0) * unit
+        };
+        (rule(peaks, GIB), rule(cores, 1.0))
+    }
+
+    fn learn(&mut self, attempt: &Attempt) {
+        self.0.add(attempt, 10);
+    }
+}
+
+/// The vertical pod autoscaler's: the 90th percentile and 15 %.
+#[derive(Default)]
+struct Percentile(Last);
+
+impl Policy for Percentile {
+    fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
+        let Some((peaks, cores)) = self.0.of(&attempt.task) else {
+            return (attempt.requested_memory, attempt.requested_cpu);
+        };
+        let rule = |mut values: Vec<f64>| {
+            values.sort_by(f64::total_cmp);
+            let at = ((values.len() as f64 * 0.9).ceil() as usize).clamp(1, values.len());
+            values[at - 1] * 1.15
+        };
+        (rule(peaks), rule(cores))
+    }
+
+    fn learn(&mut self, attempt: &Attempt) {
+        self.0.add(attempt, 1000);
+    }
+}
+
+/// A line through input and peak, at most what is asked for.
+#[derive(Default)]
+struct OverInput {
+    points: HashMap<String, Vec<(f64, f64)>>,
+}
+
+impl Policy for OverInput {
+    fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
+        let points = self.points.get(&attempt.task);
+        let line = points.and_then(|points| Line::through(points));
+        let memory = match (line, attempt.input) {
+            (Some(line), Some(input)) => line.at(input).clamp(1.0, attempt.requested_memory),
+            _ => attempt.requested_memory,
+        };
+        (memory, attempt.requested_cpu)
+    }
+
+    fn learn(&mut self, attempt: &Attempt) {
+        if let Some(input) = attempt.input {
+            self.points.entry(attempt.task.clone()).or_default().push((input, attempt.peak_memory));
+        }
+    }
+}
+
+impl Default for Learner {
+    fn default() -> Self {
+        Self::new(Settings::default())
+    }
+}

@@ -1,0 +1,264 @@
+//! What the workers of one role of the next attempt get, from what is kept of earlier ones.
+
+use cubeloom_domain::sizing::{Kept, Past, PastEnd, Reason, Size, SizedRole};
+use cubeloom_domain::{Bytes, Cpu};
+
+use crate::learner::{Advice, Basis, GROWTH, Learner, Settings};
+use crate::trace::{Attempt, Status};
+
+/// The least processing power that is advised, in thousandths of a core.
+const LEAST_CPU: u64 = 100;
+/// Of how many attempts, the latest, the processing power counts.
+const CPU_WINDOW: usize = 20;
+/// Of fewer attempts nothing is said about processing power.
+const CPU_ENOUGH: usize = 3;
+/// A program that is held back in this many of a thousand periods, or in more, could use more.
+const THROTTLED: u32 = 250;
+/// Where a program is held back, it gets at most so many times what was asked for: many use whatever there is.
+const MOST_CPU: u64 = 2;
+/// What the attempt before had is kept where it is no more than this above what is wanted: amounts that change each time help
+/// nobody.
+const CLOSE: f64 = 1.15;
+/// What comes this near to what was asked for is what was asked for.
+const NEAR: f64 = 0.97;
+/// The task itself, beside others of its template. No task has this name.
+const OWN: &str = "";
+
+/// What is known of a role when an attempt is about to be made.
+#[derive(Clone, Debug)]
+pub struct Question<'a> {
+    /// The role.
+    pub role: &'a str,
+    /// What is asked for.
+    pub asked: Size,
+    /// Which of it is left alone.
+    pub kept: Kept,
+    /// What it is made of.
+    pub make: &'a str,
+    /// The size of its input in bytes, where that is known.
+    pub input: Option<u64>,
+    /// Earlier attempts at the task, the newest last.
+    pub past: &'a [Past],
+    /// Earlier attempts at tasks of the same template: how far their peaks lie apart counts where little is known of the task.
+    pub kin: &'a [Past],
+    /// No worker gets more, unless that was asked for: the largest node, or what the project may hold.
+    pub most: Size,
+    /// Memory that is not the program's own, such as that of `/dev/shm`.
+    pub beside: Bytes,
+    /// What did not suffice the attempt before at the same instance.
+    pub ran_out: Option<Bytes>,
+    /// How many other attempts at the task run.
+    pub running: usize,
+}
+
+/// What earlier attempts at a task teach of a role: made once where many attempts are about to be made.
+#[derive(Clone, Debug)]
+pub struct Taught(Learner);
+
+impl Taught {
+    /// What the rule that traces are scored with has learned from these attempts, one after the other.
+    #[must_use]
+    pub fn new(make: &str, past: &[Past], kin: &[Past]) -> Self {
+        let past = || past.iter().filter(|past| past.make == make);
+        let mut learner = Learner::default();
+        for kin in kin.iter().filter(|kin| kin.make == make) {
+            // `<run>.<task>.<instance>.<n>`; what is known of the task itself comes below.
+            let task = kin.attempt.split('.').nth(1).unwrap_or_default();
+            if !past().any(|past| past.attempt == kin.attempt) {
+                learner.learn(&attempt(task, kin), None);
+            }
+        }
+        for past in past() {
+            let advice = advised(&learner, past.asked(), past.input, 0);
+            learner.learn(&attempt(OWN, past), Some(&advice));
+        }
+        Self(learner)
+    }
+}
+
+/// What the workers of a role should get. What is kept is what was asked for; nothing is more than was asked for without
+/// evidence that this does not suffice.
+#[must_use]
+pub fn recommend(question: &Question<'_>) -> SizedRole {
+    recommend_by(&Taught::new(question.make, question.past, question.kin), question)
+}
+
+/// The same by what the attempts of the question have taught.
+#[must_use]
+pub fn recommend_by(taught: &Taught, question: &Question<'_>) -> SizedRole {
+    let past: Vec<&Past> = question.past.iter().filter(|past| past.make == question.make).collect();
+    // What a person asks for anew is no change of ours.
+    let before = past.last().filter(|past| past.asked() == question.asked).map(|past| past.had());
+    let (memory, why, risk) = memory(taught, question, &past);
+    let (cpu, why_cpu) = cpu(question, &past);
+    let known = past.len() as f64;
+    SizedRole {
+        before,
+        gets: Size { cpu, memory },
+        confidence: known / (known + 1.0),
+        risk,
+        ..SizedRole::asked(question.role, question.asked, why, why_cpu)
+    }
+}
+
+/// Keeps what the workers of all roles get beyond what was asked for within what is left of `bound`, each in proportion.
+/// `counts` has how many workers each role has.
+pub fn keep_within(roles: &mut [SizedRole], counts: &[u32], bound: Size) {
+    let sum = |amount: fn(&SizedRole) -> u64| {
+        let each =
+            roles.iter().zip(counts).map(|(role, count)| amount(role).saturating_mul(u64::from(*count)));
+        each.fold(0, u64::saturating_add)
+    };
+    let memory = share(
+        bound.memory.0.saturating_sub(sum(|role| role.asked.memory.0.min(role.gets.memory.0))),
+        sum(|role| role.gets.memory.0.saturating_sub(role.asked.memory.0)),
+    );
+    let cpu = share(
+        bound.cpu.0.saturating_sub(sum(|role| role.asked.cpu.0.min(role.gets.cpu.0))),
+        sum(|role| role.gets.cpu.0.saturating_sub(role.asked.cpu.0)),
+    );
+    for role in roles {
+        let (asked, gets) = (role.asked, &mut role.gets);
+        gets.memory = Bytes(part(asked.memory.0, gets.memory.0, memory));
+        gets.cpu = Cpu(part(asked.cpu.0, gets.cpu.0, cpu));
+    }
+}
+
+/// The share of what is wanted beyond what was asked for that there is room for.
+fn share(room: u64, wanted: u64) -> f64 {
+    if wanted <= room { 1.0 } else { room as f64 / wanted as f64 }
+}
+
+fn part(asked: u64, gets: u64, share: f64) -> u64 {
+    if gets <= asked || share >= 1.0 { gets } else { asked + ((gets - asked) as f64 * share) as u64 }
+}
+
+fn memory(taught: &Taught, question: &Question<'_>, past: &[&Past]) -> (Bytes, Reason, f64) {
+    let asked = question.asked.memory;
+    if let Some(by) = question.kept.memory {
+        return (asked, Reason::Kept { by }, 0.0);
+    }
+    let advice = advise(taught, question, past);
+    let (mut wanted, mut why) = (advice.memory, reason(&advice));
+    if let Some(had) = question.ran_out {
+        let grown = (had.0 as f64 * GROWTH).max(asked.0 as f64);
+        if grown > wanted || why == Reason::Asked {
+            (wanted, why) = (grown.max(wanted), Reason::RanOut { had });
+        }
+    }
+    if why == Reason::Asked {
+        return (asked, why, advice.risk);
+    }
+    let before = past.last().map(|past| past.had().memory.0 as f64);
+    let is_grown = matches!(why, Reason::RanOut { .. });
+    let wanted = match before {
+        // What it had beyond what was asked for, when that did not suffice, is no reason to have it for good.
+        Some(before) if !is_grown && wanted <= before && before <= wanted * CLOSE => {
+            if wanted <= asked.0 as f64 { before.min(asked.0 as f64) } else { before }
+        }
+        _ if wanted <= asked.0 as f64 => round_up(wanted).min(asked.0 as f64),
+        _ => round_up(wanted),
+    };
+    let gets =
+        within(wanted as u64, asked.0, question.most.memory.0, question.beside.0.saturating_add(floor()));
+    let is_near = gets < asked.0 && gets as f64 >= asked.0 as f64 * NEAR;
+    if is_near || gets == asked.0 && !is_grown {
+        (asked, Reason::Asked, advice.risk)
+    } else {
+        (Bytes(gets), why, advice.risk)
+    }
+}
+
+fn floor() -> u64 {
+    Settings::default().floor as u64
+}
+
+/// Less than was asked for, but not less than `least`; or more, but not more than `most`.
+fn within(wanted: u64, asked: u64, most: u64, least: u64) -> u64 {
+    if wanted <= asked { wanted.max(least).min(asked) } else { wanted.min(most).max(asked) }
+}
+
+/// A round amount, at most a thirty-second more.
+fn round_up(bytes: f64) -> f64 {
+    let unit = 2.0_f64.powf((bytes.max(1.0).log2().floor() - 5.0).max(20.0));
+    (bytes / unit).ceil() * unit
+}
+
+fn reason(advice: &Advice) -> Reason {
+    let count = |attempts: usize| u32::try_from(attempts).unwrap_or(u32::MAX);
+    match advice.basis {
+        Basis::Request => Reason::Asked,
+        Basis::Peaks(attempts) => Reason::Peaks { attempts: count(attempts) },
+        Basis::Inputs(attempts) => Reason::Inputs { attempts: count(attempts) },
+        Basis::OutOfMemory => Reason::RanOut { had: Bytes((advice.memory / GROWTH).round() as u64) },
+    }
+}
+
+/// What the rule says of the next attempt.
+fn advise(taught: &Taught, question: &Question<'_>, past: &[&Past]) -> Advice {
+    // That attempts used more than is asked for shows that it does not suffice, also when the one that ran out of memory is
+    // long forgotten.
+    let uses_more =
+        past.iter().any(|past| past.end == PastEnd::Succeeded && past.peak > question.asked.memory.0);
+    let asked = if uses_more { Size { memory: Bytes(u64::MAX), ..question.asked } } else { question.asked };
+    advised(&taught.0, asked, question.input, question.running)
+}
+
+fn advised(learner: &Learner, asked: Size, input: Option<u64>, running: usize) -> Advice {
+    let input = input.map(|input| input as f64);
+    learner.advise(OWN, asked.memory.0 as f64, cores(asked.cpu.0), input, running)
+}
+
+fn cores(millis: u64) -> f64 {
+    millis as f64 / 1000.0
+}
+
+fn attempt(task: &str, past: &Past) -> Attempt {
+    let finished = past.ended_at.0 as f64 / 1e6;
+    Attempt {
+        task: task.to_owned(),
+        submitted: finished - past.micros as f64 / 1e6,
+        finished,
+        requested_cpu: cores(past.had.0),
+        requested_memory: past.had.1 as f64,
+        peak_memory: past.peak as f64,
+        cpu_used: cores(past.cpu.1),
+        input: past.input.map(|input| input as f64),
+        status: match past.end {
+            PastEnd::Succeeded => Status::Succeeded,
+            PastEnd::OutOfMemory => Status::OutOfMemory,
+        },
+    }
+}
+
+fn cpu(question: &Question<'_>, past: &[&Past]) -> (Cpu, Reason) {
+    let asked = question.asked.cpu;
+    if let Some(by) = question.kept.cpu {
+        return (asked, Reason::Kept { by });
+    }
+    let lately: Vec<&&Past> = past.iter().rev().filter(|past| past.cpu.1 > 0).take(CPU_WINDOW).collect();
+    if lately.len() < CPU_ENOUGH {
+        return (asked, Reason::Asked);
+    }
+    let most = lately.iter().map(|past| past.cpu.1).max().unwrap_or(0);
+    let held_back = lately.iter().filter(|past| past.throttled >= THROTTLED).max_by_key(|past| past.had.0);
+    // What was held back needs at least what it had, also where its bursts are not seen in what it used.
+    let wanted = (most + most / 10).max(held_back.map_or(0, |past| past.had.0));
+    // One that had more and was not held back says how much is enough.
+    let told = |had: u64| lately.iter().any(|past| past.throttled < THROTTLED && past.had.0 > had);
+    // Beyond what was asked for there is evidence where an attempt was held back.
+    let bound = held_back.map_or(asked.0, |_| asked.0.saturating_mul(MOST_CPU).min(question.most.cpu.0));
+    let (wanted, why) = match held_back.filter(|past| !told(past.had.0)) {
+        Some(past) => {
+            let grown = past.had.0 + past.had.0 / 2;
+            (grown.max(wanted), Reason::Throttled { percent: past.throttled / 10 })
+        }
+        None => (wanted, Reason::Peaks { attempts: u32::try_from(lately.len()).unwrap_or(u32::MAX) }),
+    };
+    let rounded = wanted.div_ceil(50) * 50;
+    let before = lately.first().map_or(0, |past| past.had.0);
+    let is_close = rounded <= before && before as f64 <= rounded as f64 * CLOSE;
+    let gets = within(if is_close { before } else { rounded }, asked.0, bound, LEAST_CPU);
+    let is_near = gets < asked.0 && gets as f64 >= asked.0 as f64 * NEAR;
+    if gets == asked.0 || is_near { (asked, Reason::Asked) } else { (Cpu(gets), why) }
+}

@@ -1,0 +1,55 @@
+//! How far the next of some values may go beyond those seen.
+//!
+//! Peaks of memory are looked at as logarithms. That the next of `n` is the largest so far has a chance of one in `n + 1`,
+//! whatever they follow; how far it then goes beyond is told by the mean distance of the largest ones, as Hill (1975) has
+//! it, and extrapolated as Weissman (1978) does. Few values tell little, so the mean of other tasks is mixed in.
+
+/// What values of one kind say of the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Tail {
+    /// How many there are.
+    pub(crate) count: usize,
+    /// The largest.
+    pub(crate) largest: f64,
+    /// The mean distance of the largest ones from the next smaller.
+    pub(crate) scale: f64,
+    /// How many distances that is made of.
+    weight: f64,
+}
+
+/// How many distances the scale of the other tasks counts for.
+const PRIOR: f64 = 2.0;
+
+impl Tail {
+    /// Of at least one value.
+    pub(crate) fn of(values: &mut [f64]) -> Option<Self> {
+        values.sort_by(|a, b| b.total_cmp(a));
+        let largest = *values.first()?;
+        let count = values.len();
+        // A quarter of them are the largest; of two values one is.
+        let top = (count / 4).max(1).min(count - 1);
+        let scale = match values.get(top) {
+            Some(below) if top > 0 => values[..top].iter().sum::<f64>() / top as f64 - below,
+            _ => 0.0,
+        };
+        Some(Self { count, largest, scale, weight: top as f64 })
+    }
+
+    /// The scale, with that of other tasks mixed in.
+    fn mixed(&self, others: f64) -> f64 {
+        (self.weight * self.scale + PRIOR * others) / (self.weight + PRIOR)
+    }
+
+    /// What the next one goes beyond with a chance of `risk`, where distances are `strictness` times what they seem.
+    pub(crate) fn bound(&self, others: f64, risk: f64, strictness: f64) -> f64 {
+        let beyond = (1.0 / ((self.count as f64 + 1.0) * risk)).ln().max(0.0);
+        self.largest + strictness * self.mixed(others) * beyond
+    }
+
+    /// The chance that the next one goes beyond a bound.
+    pub(crate) fn chance_beyond(&self, others: f64, bound: f64) -> f64 {
+        let first = 1.0 / (self.count as f64 + 1.0);
+        let distance = (bound - self.largest).max(0.0);
+        first * (-distance / self.mixed(others).max(1e-3)).exp()
+    }
+}

@@ -1,0 +1,260 @@
+//! What the next attempt gets: by what earlier ones used, within what it may get.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
+
+use cubeloom_domain::resources::Amount;
+use cubeloom_domain::sizing::{Keeper, Kept, Past, PastEnd, Reason, Size, SizedRole};
+use cubeloom_domain::{Bytes, Cpu, Timestamp};
+use cubeloom_sizing::{MANY, Question, keep_placeable, keep_within, recommend};
+use proptest::prelude::*;
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+const NODE: Size = Size { cpu: Cpu(16_000), memory: Bytes(64 * GIB) };
+
+fn size(cpu: u64, memory: u64) -> Size {
+    Size { cpu: Cpu(cpu), memory: Bytes(memory) }
+}
+
+/// An attempt that had what it asked for, 2 cores and 16 GiB.
+fn past(n: u64, peak: u64) -> Past {
+    Past {
+        attempt: format!("R.train.0.{n}"),
+        ended_at: Timestamp(i64::try_from(n).unwrap() * 3_600_000_000),
+        micros: 600_000_000,
+        make: "same".into(),
+        asked: (2000, 16 * GIB),
+        had: (2000, 16 * GIB),
+        peak,
+        cpu: (300, 400),
+        throttled: 0,
+        input: None,
+        end: PastEnd::Succeeded,
+    }
+}
+
+fn steady(count: u64) -> Vec<Past> {
+    (0..count).map(|n| past(n, 2 * GIB + n % 3 * MIB)).collect()
+}
+
+fn question(past: &[Past]) -> Question<'_> {
+    Question {
+        role: "worker",
+        asked: size(2000, 16 * GIB),
+        kept: Kept::default(),
+        make: "same",
+        input: None,
+        past,
+        kin: &[],
+        most: NODE,
+        beside: Bytes(0),
+        ran_out: None,
+        running: 0,
+    }
+}
+
+fn memory(question: &Question<'_>) -> (Bytes, Reason) {
+    let sized = recommend(question);
+    (sized.gets.memory, sized.memory)
+}
+
+#[test]
+fn nothing_known_is_as_asked() {
+    let sized = recommend(&question(&[]));
+    assert_eq!((sized.gets, sized.memory, sized.cpu), (sized.asked, Reason::Asked, Reason::Asked));
+    assert!(sized.confidence < 0.01 && sized.sentence().is_none());
+}
+
+#[test]
+fn steady_peaks_need_less() {
+    let past = steady(23);
+    let sized = recommend(&question(&past));
+    assert_eq!(sized.memory, Reason::Peaks { attempts: 23 });
+    assert!((2 * GIB..4 * GIB).contains(&sized.gets.memory.0), "{:?}", sized.gets);
+    assert_eq!((sized.gets.cpu, sized.cpu), (Cpu(450), Reason::Peaks { attempts: 20 }));
+    assert!(sized.risk < 0.01 && sized.confidence > 0.9 && sized.is_changed());
+    let said = sized.sentence().unwrap();
+    assert!(
+        said.ends_with(" instead of 16Gi: peaks of 23 attempts; cpu 450m instead of 2: peaks of 20 attempts"),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_first_to_end_are_not_believed_while_many_others_run() {
+    let past = steady(9);
+    let among = |running: usize, past: &[Past]| memory(&Question { running, ..question(past) }).1;
+    assert_eq!(among(18, &past), Reason::Peaks { attempts: 9 });
+    assert_eq!(among(19, &past), Reason::Asked);
+    assert_eq!(among(1000, &steady(10)), Reason::Peaks { attempts: 10 });
+    for count in 0..12 {
+        let past = steady(count);
+        assert_eq!(among(MANY, &past), among(usize::MAX, &past), "{count}");
+    }
+}
+
+#[test]
+fn attempts_of_something_else_do_not_count() {
+    let past = steady(23);
+    let changed = Question { make: "another", ..question(&past) };
+    assert_eq!(memory(&changed), (Bytes(16 * GIB), Reason::Asked));
+    // How far the peaks of other tasks lie apart is told by their template; never how large they are.
+    let kin = Question { past: &[], kin: &past, ..question(&past) };
+    assert_eq!(memory(&kin), (Bytes(16 * GIB), Reason::Asked));
+}
+
+#[test]
+fn after_too_little_memory_the_next_attempt_gets_half_as_much_again() {
+    let mut past = steady(5);
+    past.push(Past { end: PastEnd::OutOfMemory, ..past[0].clone() });
+    let had = Bytes(16 * GIB);
+    let (gets, why) = memory(&Question { ran_out: Some(had), ..question(&past) });
+    assert_eq!((gets, why), (Bytes(24 * GIB), Reason::RanOut { had }));
+    // Of what was less than asked for, at least that comes next.
+    let had = Bytes(GIB);
+    past.last_mut().unwrap().had.1 = GIB;
+    let (gets, why) = memory(&Question { ran_out: Some(had), ..question(&past) });
+    assert_eq!((gets, why), (Bytes(16 * GIB), Reason::RanOut { had }));
+}
+
+#[test]
+fn what_proved_to_be_needed_is_given_beyond_the_request() {
+    let grown = |n| Past { had: (2000, 24 * GIB), ..past(n, 18 * GIB) };
+    let past: Vec<Past> = (0..10).map(grown).collect();
+    let (gets, why) = memory(&question(&past));
+    assert_eq!(why, Reason::Peaks { attempts: 10 });
+    assert!(gets.0 > 18 * GIB && gets.0 <= 26 * GIB, "{gets}");
+}
+
+#[test]
+fn a_program_that_is_held_back_gets_more_cpu_and_no_more_than_twice() {
+    let held = |n, had| Past { cpu: (had, had), throttled: 600, had: (had, 16 * GIB), ..past(n, GIB) };
+    let cpu = |past: &[Past]| {
+        let sized = recommend(&question(past));
+        (sized.gets.cpu.0, sized.cpu)
+    };
+    let tight: Vec<Past> = (0..4).map(|n| held(n, 2000)).collect();
+    assert_eq!(cpu(&tight), (3000, Reason::Throttled { percent: 60 }));
+    let tighter: Vec<Past> = (0..4).map(|n| held(n, 3900)).collect();
+    assert_eq!(cpu(&tighter).0, 4000);
+    // One that had more and was not held back says how much is needed.
+    let mut told = tight;
+    told.push(Past { cpu: (2100, 2200), had: (3000, 16 * GIB), ..past(9, GIB) });
+    assert_eq!(cpu(&told), (2450, Reason::Peaks { attempts: 5 }));
+    // What was held back gets no less than it had then, however little it seems to use.
+    told[4].cpu = (100, 100);
+    told[..4].iter_mut().for_each(|past| past.cpu = (100, 100));
+    assert_eq!(cpu(&told), (2000, Reason::Asked));
+}
+
+#[test]
+fn amounts_stay_where_little_changes() {
+    let mut past = steady(10);
+    let first = memory(&question(&past)).0;
+    for one in &mut past {
+        one.had.1 = first.0;
+    }
+    past.push(Past { had: (2000, first.0), ..past[1].clone() });
+    assert_eq!(memory(&question(&past)).0, first);
+}
+
+#[test]
+fn a_gang_grows_within_what_the_project_may_hold() {
+    let role = |name: &str, gets: u64| SizedRole {
+        gets: size(2000, gets),
+        ..SizedRole::asked(name, size(2000, 4 * GIB), Reason::RanOut { had: Bytes(4 * GIB) }, Reason::Asked)
+    };
+    let mut roles = [role("launcher", 4 * GIB), role("worker", 8 * GIB)];
+    keep_within(&mut roles, &[1, 3], size(100_000, 22 * GIB));
+    assert_eq!((roles[0].gets.memory, roles[1].gets.memory), (Bytes(4 * GIB), Bytes(6 * GIB)));
+}
+
+#[test]
+fn a_gang_grows_no_further_than_the_nodes_can_hold_all_of_it() {
+    let node = |cpu, memory, gpus| Amount { cpu: Cpu(cpu), memory: Bytes(memory), gpus };
+    let two = [node(16_000, 64 * GIB, 0), node(16_000, 64 * GIB, 0)];
+    let grown = |gets: Size, count: u32, cards: u32, nodes: &[Amount]| {
+        let why = Reason::RanOut { had: Bytes(30 * GIB) };
+        let asked = SizedRole::asked("worker", size(4000, 30 * GIB), why, Reason::Asked);
+        let mut role = SizedRole { gets, ..asked };
+        keep_placeable(&mut role, count, cards, nodes);
+        role.gets
+    };
+    // Of 45 GiB one fits a node, of 32 two.
+    assert_eq!(grown(size(4000, 45 * GIB), 3, 0, &two), size(4000, 32 * GIB));
+    assert_eq!(grown(size(4000, 45 * GIB), 2, 0, &two), size(4000, 45 * GIB));
+    // By CPU, too, which is given up before memory is.
+    assert_eq!(grown(size(9000, 30 * GIB), 3, 0, &two), size(8000, 30 * GIB));
+    assert_eq!(grown(size(9000, 45 * GIB), 2, 0, &two[..1]), size(8000, 32 * GIB));
+    let wide = [node(20_000, 64 * GIB, 0), node(9000, 64 * GIB, 0)];
+    assert_eq!(grown(size(9500, 45 * GIB), 3, 0, &wide), size(9000, 32 * GIB));
+    // Cards count: the first node has only those of one worker.
+    let cards = [node(64_000, 256 * GIB, 2), node(64_000, 64 * GIB, 4)];
+    assert_eq!(grown(size(4000, 45 * GIB), 3, 2, &cards), size(4000, 32 * GIB));
+    // What was asked for stays, whether it can be held or not.
+    assert_eq!(grown(size(4000, 45 * GIB), 5, 0, &two), size(4000, 30 * GIB));
+    assert_eq!(grown(size(1000, GIB), 500, 0, &two), size(1000, GIB));
+    assert_eq!(grown(size(4000, 45 * GIB), 3, 0, &[]), size(4000, 45 * GIB));
+}
+
+fn any_past() -> impl Strategy<Value = Past> {
+    (1..40 * GIB, 1..40 * GIB, 0..9000_u64, 50..9000_u64, 0..1000_u32, any::<bool>(), any::<Option<u32>>())
+        .prop_map(|(peak, had, cpu, had_cpu, throttled, ran_out, input)| Past {
+            had: (had_cpu, had),
+            peak: peak.min(had),
+            cpu: (cpu / 2, cpu),
+            throttled,
+            input: input.map(u64::from),
+            end: if ran_out { PastEnd::OutOfMemory } else { PastEnd::Succeeded },
+            ..past(1, 0)
+        })
+}
+
+/// What attempts used that all used about as much: a share of what is asked for, and how far the peaks lie apart; and the share
+/// of what is asked for that they had.
+fn any_steady() -> impl Strategy<Value = Option<(f64, f64, f64)>> {
+    prop::option::weighted(0.7, (0.3..1.0, 0.0..0.1, 0.95..1.15))
+}
+
+fn steadied(past: Vec<Past>, asked: u64, steady: Option<(f64, f64, f64)>) -> Vec<Past> {
+    let Some((level, apart, had)) = steady else { return past };
+    let of = |share: f64| (asked as f64 * share) as u64;
+    let each = past.into_iter().enumerate().map(|(at, past)| Past {
+        asked: (past.asked.0, asked),
+        had: (past.had.0, of(had)),
+        peak: of(level * (1.0 - apart * (at % 7) as f64 / 7.0)).min(of(had)),
+        end: PastEnd::Succeeded,
+        ..past
+    });
+    each.collect()
+}
+
+proptest! {
+    #[test]
+    fn never_beyond_the_bounds(
+        past in prop::collection::vec(any_past(), 0..70),
+        (cpu, memory) in (10..8000_u64, 8 * MIB..64 * GIB),
+        (most_cpu, most_memory) in (10..20_000_u64, MIB..128 * GIB),
+        beside in 0..GIB,
+        ran_out in prop::option::of(1..64 * GIB),
+        steady in any_steady(),
+    ) {
+        let past = steadied(past, memory, steady);
+        let asked = size(cpu, memory);
+        let most = size(most_cpu, most_memory);
+        let ran_out = ran_out.map(Bytes);
+        let asks = Question { asked, most, beside: Bytes(beside), ran_out, ..question(&past) };
+        let sized = recommend(&asks);
+        prop_assert!(sized.gets.memory.0 <= memory.max(most_memory));
+        prop_assert!(sized.gets.cpu.0 <= cpu.max(most_cpu) && sized.gets.cpu.0 <= cpu * 2);
+        prop_assert!(sized.gets.memory.0 >= memory.min(64 * MIB + beside));
+        prop_assert!(sized.gets.cpu.0 >= cpu.min(100));
+        let has_evidence = ran_out.is_some() || past.iter().any(|past| past.end == PastEnd::OutOfMemory || past.peak > memory);
+        prop_assert!(has_evidence || sized.gets.memory.0 <= memory);
+        prop_assert!(past.iter().any(|past| past.throttled >= 250) || sized.gets.cpu.0 <= cpu);
+        for by in [Keeper::Template, Keeper::Unchecked, Keeper::Pinned] {
+            let kept = recommend(&Question { kept: Kept::both(by), ..asks.clone() });
+            prop_assert_eq!((kept.gets, kept.memory, kept.cpu), (asked, Reason::Kept { by }, Reason::Kept { by }));
+        }
+    }
+}

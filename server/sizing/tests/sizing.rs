@@ -1,0 +1,199 @@
+//! What is advised, and what a replay counts.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use cubeloom_sizing::generate::{self, Kind};
+use cubeloom_sizing::replay::{Score, replay};
+use cubeloom_sizing::{Attempt, BUILT_IN, Basis, Learner, Policy, Settings, Status, built_in, trace};
+use proptest::prelude::*;
+
+const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
+
+/// The n-th attempt at `task`, an hour long, one after the other, of 16 GiB that were asked for.
+fn attempt(n: u32, peak: f64) -> Attempt {
+    Attempt {
+        task: "task".into(),
+        submitted: f64::from(n) * 7200.0,
+        finished: f64::from(n) * 7200.0 + 3600.0,
+        requested_cpu: 4.0,
+        requested_memory: 16.0 * GIB,
+        peak_memory: peak * GIB,
+        cpu_used: 1.0,
+        input: None,
+        status: Status::Succeeded,
+    }
+}
+
+fn learned(attempts: impl IntoIterator<Item = Attempt>) -> Learner {
+    let mut learner = Learner::new(Settings::default());
+    attempts.into_iter().for_each(|attempt| learner.learn(&attempt, None));
+    learner
+}
+
+/// Gives every attempt the same.
+struct Same(f64);
+
+impl Policy for Same {
+    fn size(&mut self, _: &Attempt) -> (f64, f64) {
+        (self.0 * GIB, 2.0)
+    }
+
+    fn learn(&mut self, _: &Attempt) {}
+}
+
+#[test]
+fn what_runs_out_of_memory_costs_half_and_is_tried_again_with_more() {
+    let played = |peak: f64, given: f64| replay(&[attempt(0, peak)], &mut Same(given));
+    let score =
+        |gb_hours, core_hours, out_of_memory| Score { attempts: 1, gb_hours, core_hours, out_of_memory };
+    assert_eq!(played(3.0, 4.0), score(4.0, 2.0, 0));
+    // Twice as much is less than was asked for.
+    assert_eq!(played(6.0, 4.0), score(2.0 + 16.0, 1.0 + 2.0, 1));
+    // What was asked for is too little, too.
+    assert_eq!(played(40.0, 12.0), score(6.0 + 12.0 + 48.0, 1.0 + 1.0 + 2.0, 1));
+}
+
+#[test]
+fn only_what_had_ended_is_known() {
+    struct Counts(Vec<usize>, usize);
+    impl Policy for Counts {
+        fn size(&mut self, attempt: &Attempt) -> (f64, f64) {
+            self.0.push(self.1);
+            (attempt.requested_memory, 1.0)
+        }
+        fn learn(&mut self, _: &Attempt) {
+            self.1 += 1;
+        }
+    }
+    let at = |submitted, finished| Attempt { submitted, finished, ..attempt(0, 1.0) };
+    let mut counts = Counts(Vec::new(), 0);
+    // In any order; the third begins as the first ends.
+    let _ = replay(&[at(10.0, 20.0), at(0.0, 10.0), at(5.0, 30.0), at(40.0, 41.0)], &mut counts);
+    assert_eq!(counts.0, [0, 0, 1, 3]);
+}
+
+#[test]
+fn a_task_that_is_known_gets_little_more_than_it_needs() {
+    let learner = learned((0..30).map(|n| attempt(n, 2.0 + 0.01 * f64::from(n % 3))));
+    let advice = learner.advise("task", 16.0 * GIB, 4.0, None, 0);
+    assert!(advice.memory > 2.03 * GIB && advice.memory < 3.5 * GIB, "{advice:?}");
+    assert!(matches!(advice.basis, Basis::Peaks(30)), "{advice:?}");
+    assert!((advice.cpu - 1.1).abs() < 1e-9 && advice.risk < 0.002, "{advice:?}");
+    let unknown = learner.advise("another", 16.0 * GIB, 4.0, None, 0);
+    assert_eq!((unknown.memory, unknown.cpu, unknown.basis), (16.0 * GIB, 4.0, Basis::Request));
+}
+
+#[test]
+fn more_than_was_asked_for_is_given_only_after_memory_ran_out() {
+    let ran_out = Attempt { status: Status::OutOfMemory, ..attempt(0, 16.0) };
+    let advice = learned([ran_out]).advise("task", 16.0 * GIB, 4.0, None, 0);
+    assert_eq!((advice.memory, advice.basis), (24.0 * GIB, Basis::OutOfMemory));
+    // Where nobody measures, that it ran out is all that is known.
+    let unmeasured = Attempt { status: Status::OutOfMemory, peak_memory: 0.0, ..attempt(0, 16.0) };
+    let advice = learned([unmeasured]).advise("task", 16.0 * GIB, 4.0, None, 0);
+    assert_eq!(advice.basis, Basis::OutOfMemory, "{advice:?}");
+}
+
+/// Of tasks that begin together, the smallest end first.
+#[test]
+fn the_first_of_many_to_end_are_not_believed() {
+    let learner = learned((0..4).map(|n| attempt(n, 1.0)));
+    let advise = |running| learner.advise("task", 16.0 * GIB, 4.0, None, running);
+    assert_eq!((advise(9).memory, advise(9).basis), (16.0 * GIB, Basis::Request));
+    assert!(advise(8).memory < 16.0 * GIB, "no more than twice as many run");
+    let learner = learned((0..10).map(|n| attempt(n, 1.0)));
+    assert!(learner.advise("task", 16.0 * GIB, 4.0, None, 90).memory < 16.0 * GIB, "enough have ended");
+}
+
+#[test]
+fn memory_that_follows_the_input_is_told_by_it() {
+    let of_input = |n: u32| {
+        let input = f64::from(1 + n % 20) * 0.2 * GIB;
+        Attempt { input: Some(input), ..attempt(n, 0.5 + 2.0 * input / GIB) }
+    };
+    let learner = learned((0..40).map(of_input));
+    let advise = |input: f64| learner.advise("task", 16.0 * GIB, 4.0, Some(input * GIB), 0);
+    let (small, large) = (advise(0.2), advise(4.0));
+    assert!(
+        matches!((small.basis, large.basis), (Basis::Inputs(40), Basis::Inputs(40))),
+        "{small:?} {large:?}"
+    );
+    assert!(small.memory > 0.9 * GIB && small.memory < 1.5 * GIB, "{small:?}");
+    assert!(large.memory > 8.5 * GIB && large.memory < 12.0 * GIB, "{large:?}");
+}
+
+#[test]
+fn no_rule_but_the_oracle_is_better_in_both() {
+    let traces: Vec<_> = Kind::ALL
+        .into_iter()
+        .flat_map(|kind| (1..=3).map(move |seed| generate::trace(kind, 6_000, seed)))
+        .collect();
+    let asked: Vec<f64> =
+        traces.iter().map(|trace| replay(trace, built_in("request").unwrap().as_mut()).gb_hours).collect();
+    let of = |name: &str| {
+        let scores: Vec<Score> =
+            traces.iter().map(|trace| replay(trace, built_in(name).unwrap().as_mut())).collect();
+        let logs = scores.iter().zip(&asked).map(|(score, asked)| (score.gb_hours / asked).ln()).sum::<f64>();
+        let rates = scores.iter().map(Score::out_of_memory_rate).sum::<f64>();
+        ((logs / scores.len() as f64).exp(), rates / scores.len() as f64)
+    };
+    let (memory, rate) = of("cubeloom");
+    assert!(memory <= 0.6 && rate <= 0.003, "{memory} of what was asked for, {rate} out of memory");
+    for name in BUILT_IN.into_iter().filter(|name| !["cubeloom", "oracle"].contains(name)) {
+        let other = of(name);
+        assert!(other.0 > memory || other.1 > rate, "{name} is better: {other:?}, and {memory}, {rate}");
+    }
+}
+
+#[test]
+fn a_trace_comes_back_and_what_is_wrong_in_it_is_named() {
+    let made = generate::trace(Kind::Mixed, 200, 7);
+    let mut text = Vec::new();
+    trace::write(&made, &mut text).unwrap();
+    let read = trace::read(text.as_slice()).unwrap();
+    assert_eq!(read.len(), made.len());
+    assert!(read.iter().zip(&made).all(|(a, b)| a.task == b.task && a.status == b.status));
+    assert!(read.iter().zip(&made).all(|(a, b)| (a.peak_memory - b.peak_memory).abs() <= 0.5));
+    let header = trace::COLUMNS.join(",");
+    let said = |line: &str| trace::read(format!("{header}\n{line}\n").as_bytes()).unwrap_err().to_string();
+    for (line, why) in [
+        ("a,0,1,1,1,x,1,,succeeded", "line 2, peak_memory_bytes: `x` is no number"),
+        ("a,0,1,1,0,1,1,,succeeded", "line 2, requested_memory_bytes: `0` is no amount to start from"),
+        ("a,2,1,1,1,1,1,,succeeded", "line 2, finished: `1` is before it was submitted"),
+        ("a,0,1,1,1,1,-1,,succeeded", "line 2, cpu_used: `-1` must be 0 or more"),
+        ("a,0,1,1,1,1,1,,maybe", "line 2, status: `maybe` is no state"),
+        ("a,soon,1,1,1,1,1,,failed", "line 2, submitted: `soon` is neither"),
+    ] {
+        assert!(said(line).contains(why), "{}", said(line));
+    }
+    let moments = format!("{header}\na,2026-01-31T06:00:00Z,2026-01-31T07:00:00Z,1,1,1,1,,oom\n");
+    assert!((trace::read(moments.as_bytes()).unwrap()[0].hours() - 1.0).abs() < 1e-9);
+    let missing = trace::read("task,submitted\n".as_bytes()).unwrap_err().to_string();
+    assert!(
+        missing.starts_with("the column `finished` is missing; a trace has task, submitted,"),
+        "{missing}"
+    );
+}
+
+proptest! {
+    /// Whatever was seen, never more than was asked for where memory never ran out, and always something.
+    #[test]
+    fn advice_stays_within_bounds(
+        peaks in prop::collection::vec((0.0_f64..64.0, prop::option::of(0.0_f64..100.0)), 0..80),
+        asked in 0.1_f64..64.0,
+        input in prop::option::of(0.0_f64..1000.0),
+    ) {
+        let attempts = (0..).zip(peaks).map(|(n, (peak, input))| {
+            Attempt { input: input.map(|input| input * GIB), ..attempt(n, peak) }
+        });
+        let advice = learned(attempts).advise("task", asked * GIB, 4.0, input.map(|input| input * GIB), 0);
+        prop_assert!(advice.memory > 0.0 && advice.memory <= asked * GIB, "{:?}", advice);
+        prop_assert!(advice.cpu > 0.0 && advice.cpu <= 4.0 && (0.0..=1.0).contains(&advice.risk), "{:?}", advice);
+    }
+
+    /// What is read from a file is refused with a sentence, or taken.
+    #[test]
+    fn any_text_is_read_or_refused(text in ".{0,400}") {
+        let _ = trace::read(text.as_bytes());
+    }
+}

@@ -1,0 +1,119 @@
+//! How many runs of a pipeline are active at once, on all servers together.
+
+use cubeloom_domain::RunId;
+use cubeloom_domain::record::{Changes, RunRecord};
+use sqlx::AnyConnection;
+
+use crate::backend::Backend;
+use crate::error::StoreError;
+use crate::lease::Lease;
+use crate::rows::RUNS;
+use crate::upsert::last_of_each;
+use crate::values::{Columns, Values};
+use crate::{Store, listen};
+
+/// A live run of another server, of a pipeline of which this one has runs that are queued.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunElsewhere {
+    /// The run.
+    pub id: RunId,
+    /// Its project.
+    pub project: String,
+    /// Its pipeline.
+    pub pipeline: String,
+    /// Whether it is queued itself.
+    pub is_queued: bool,
+}
+
+impl Store {
+    /// The live runs that others lead, or nobody, of pipelines of which `owner` has runs that are queued.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn runs_elsewhere(&self, owner: &str) -> Result<Vec<RunElsewhere>, StoreError> {
+        let sql = "SELECT r.id, r.project, r.pipeline, r.state FROM runs r WHERE r.live = 1 \
+                   AND (r.lease_owner IS NULL OR r.lease_owner <> $1) AND EXISTS (SELECT 1 FROM runs q \
+                   WHERE q.lease_owner = $1 AND q.state = 'queued' AND q.live = 1 \
+                   AND q.project = r.project AND q.pipeline = r.pipeline)";
+        self.all(sql, Values::texts("run", &[owner])?, |row| {
+            let mut columns = Columns::of("run", row);
+            Ok(RunElsewhere {
+                id: columns.parsed()?,
+                project: columns.text()?.into(),
+                pipeline: columns.text()?.into(),
+                is_queued: columns.text()? == "queued",
+            })
+        })
+        .await
+    }
+}
+
+/// Writes the runs of the changes. One that begins is written only if its pipeline lets it begin now.
+pub(crate) async fn write_runs(
+    backend: Backend,
+    connection: &mut AnyConnection,
+    lease: &Lease,
+    changes: &Changes,
+) -> Result<(), StoreError> {
+    let mut begun: Vec<(&RunRecord, u32)> = Vec::new();
+    let mut others: Vec<&RunRecord> = Vec::new();
+    for run in last_of_each(&changes.runs) {
+        match changes.begun.get(&run.id) {
+            Some(limit) => begun.push((run, *limit)),
+            None => others.push(run),
+        }
+    }
+    RUNS.write_each(backend, connection, &others).await?;
+    // In the same order on every server, else two could wait for each other.
+    begun.sort_unstable_by_key(|(run, _)| (&run.project, &run.pipeline, &run.id));
+    for (run, limit) in begun {
+        hold(backend, connection, run).await?;
+        if ahead(connection, run).await? >= i64::from(limit) {
+            return Err(StoreError::TooManyActive(run.id.clone()));
+        }
+        RUNS.write_each(backend, connection, &[run]).await?;
+    }
+    for run in others.iter().filter(|run| run.state.is_final()) {
+        wake_queued(backend, connection, lease, run).await?;
+    }
+    Ok(())
+}
+
+/// Makes servers that let runs of a pipeline begin take turns: the second of them sees what the first has written. The
+/// pipeline of a run need not be stored, so that there may be no row to hold. SQLite has one writer anyway.
+async fn hold(backend: Backend, connection: &mut AnyConnection, run: &RunRecord) -> Result<(), StoreError> {
+    if backend == Backend::Postgres {
+        let name = format!("{}/{}", run.project, run.pipeline);
+        let sql = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))";
+        sqlx::query(sql).bind(name).execute(connection).await?;
+    }
+    Ok(())
+}
+
+/// How many runs of its pipeline come before a queued one: those that are active, and the older ones that are queued.
+async fn ahead(connection: &mut AnyConnection, run: &RunRecord) -> Result<i64, StoreError> {
+    let values = Values::texts("run", &[&run.project, &run.pipeline, run.id.as_str()])?;
+    let sql = "SELECT COUNT(*) FROM runs WHERE live = 1 AND project = $1 AND pipeline = $2 AND id <> $3 \
+               AND (state <> 'queued' OR id < $3)";
+    let row = sqlx::query_with(sql, values.arguments).fetch_one(connection).await?;
+    Columns::of("run", &row).int()
+}
+
+/// A run has ended: another server that has one of its pipeline queued looks now, not only at its next look.
+async fn wake_queued(
+    backend: Backend,
+    connection: &mut AnyConnection,
+    lease: &Lease,
+    run: &RunRecord,
+) -> Result<(), StoreError> {
+    if backend == Backend::Sqlite {
+        return Ok(());
+    }
+    let values = Values::texts("run", &[&run.project, &run.pipeline, &lease.owner])?;
+    let sql = "SELECT 1 FROM runs WHERE live = 1 AND project = $1 AND pipeline = $2 AND state = 'queued' \
+               AND lease_owner <> $3 LIMIT 1";
+    match sqlx::query_with(sql, values.arguments).fetch_optional(&mut *connection).await? {
+        Some(_) => listen::notify(backend, connection).await,
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,50 @@
+//! Attempts that hang, and what their workers were at.
+
+use cubeloom_domain::hang::Hang;
+use cubeloom_domain::record::AttemptRecord;
+use cubeloom_domain::{InstanceIx, RunId, TaskIx};
+use sqlx::AssertSqlSafe;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::rows::{self, ATTEMPT_COLUMNS, STACKS_COLUMN};
+use crate::values::{Columns, Values};
+
+impl Store {
+    /// The attempts of an instance, the first first, each with what its workers were at if it hung. That may be megabytes:
+    /// no other list has it.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn attempts_with_stacks(
+        &self,
+        run: &RunId,
+        task: TaskIx,
+        instance: InstanceIx,
+    ) -> Result<Vec<AttemptRecord>, StoreError> {
+        let mut values = Values::texts("attempt", &[run.as_str()])?;
+        values.int(task.0)?.int(instance)?;
+        let sql = format!(
+            "SELECT {ATTEMPT_COLUMNS}, {STACKS_COLUMN} FROM attempts \
+             WHERE run_id = $1 AND task = $2 AND instance = $3 ORDER BY n"
+        );
+        self.all(AssertSqlSafe(sql), values, rows::whole_attempt).await
+    }
+
+    /// The hangs of a run's attempts that have not ended, also those that are over, each with the name of its task, in the
+    /// plan's order; without what workers were at.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn hangs(&self, run: &RunId, limit: usize) -> Result<Vec<(String, Hang)>, StoreError> {
+        let mut values = Values::texts("attempt", &[run.as_str()])?;
+        values.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
+        let sql = "SELECT task_name, hang_json FROM attempts WHERE run_id = $1 AND live = 1 \
+                   AND hang_json IS NOT NULL ORDER BY task, instance, n LIMIT $2";
+        self.all(sql, values, |row| {
+            let mut columns = Columns::of("attempt", row);
+            Ok((columns.text()?.into(), columns.json()?))
+        })
+        .await
+    }
+}

@@ -1,0 +1,161 @@
+//! Changes of what workers get: noted, and told, in the transaction in which the attempt is written that gets it first.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::time::Duration;
+
+use cubeloom_domain::alert::Channel;
+use cubeloom_domain::record::AttemptRecord;
+use cubeloom_domain::sizing::{AttemptSizing, Size, SizeChange, SizedRole};
+use cubeloom_domain::state::AttemptState;
+use cubeloom_domain::{RunId, Timestamp};
+use sqlx::AnyConnection;
+use sqlx::any::AnyRow;
+
+use crate::Store;
+use crate::alerts;
+use crate::error::StoreError;
+use crate::query::{collect, execute};
+use crate::usage::Origin;
+use crate::values::{Columns, Values};
+
+/// So many of the last changes of a task are kept.
+const KEPT_CHANGES: u32 = 200;
+/// How far changes of a role lie apart whose amounts follow the size of the input.
+const APART: Duration = Duration::from_secs(60 * 60);
+
+impl Store {
+    /// The last changes of what a task's workers get, the newest first.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be read.
+    pub async fn size_changes(
+        &self,
+        project: &str,
+        pipeline: &str,
+        task: &str,
+        limit: u32,
+    ) -> Result<Vec<SizeChange>, StoreError> {
+        let mut values = Values::texts("change of a size", &[project, pipeline, task])?;
+        values.int(limit)?;
+        let sql = "SELECT attempt, changed_at, sized_json FROM size_changes \
+                   WHERE project = $1 AND pipeline = $2 AND task_name = $3 \
+                   ORDER BY changed_at DESC, attempt, role LIMIT CAST($4 AS BIGINT)";
+        self.all(sql, values, read).await
+    }
+
+    /// Forgets the oldest changes of tasks that have more than are kept.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn delete_old_size_changes(&self) -> Result<u64, StoreError> {
+        self.transact(async |connection| {
+            let mut values = Values::new("change of a size", 1);
+            values.int(KEPT_CHANGES - 1)?;
+            let sql = "DELETE FROM size_changes WHERE changed_at < (SELECT newer.changed_at FROM size_changes newer \
+                       WHERE newer.project = size_changes.project AND newer.pipeline = size_changes.pipeline \
+                       AND newer.task_name = size_changes.task_name \
+                       ORDER BY newer.changed_at DESC LIMIT 1 OFFSET CAST($1 AS BIGINT))";
+            execute(connection, sql, values).await
+        })
+        .await
+    }
+}
+
+fn read(row: &AnyRow) -> Result<SizeChange, StoreError> {
+    let mut columns = Columns::of("change of a size", row);
+    Ok(SizeChange { attempt: columns.parsed()?, at: columns.time()?, sized: columns.json()? })
+}
+
+/// Whether an attempt is about to be submitted and its workers get something else than those of the attempt before.
+pub(crate) fn is_new(attempt: &AttemptRecord) -> bool {
+    let is_changed = |sizing: &AttemptSizing| sizing.changes().next().is_some();
+    attempt.state == AttemptState::Submitting && attempt.sizing.as_deref().is_some_and(is_changed)
+}
+
+/// Notes what is new of attempts, and tells of it: of each decision once, however many attempts it is for.
+pub(crate) async fn note(
+    connection: &mut AnyConnection,
+    attempts: &[&AttemptRecord],
+    origins: &HashMap<RunId, Origin>,
+) -> Result<(), StoreError> {
+    let mut known: HashMap<Key<'_>, Known> = HashMap::new();
+    let mut channels: HashMap<&str, Vec<Channel>> = HashMap::new();
+    for attempt in attempts {
+        let Some(origin) = origins.get(&attempt.key.run) else { continue };
+        let Some(sizing) = attempt.sizing.as_deref() else { continue };
+        let mut is_new = false;
+        for sized in sizing.changes() {
+            let key = [&origin.project, &origin.pipeline, &attempt.key.task, &sized.role].map(String::as_str);
+            let known = match known.entry(key) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unread) => unread.insert(Known::read(connection, &key).await?),
+            };
+            if known.has(sized, attempt.created_at, sizing.input.is_some()) {
+                continue;
+            }
+            known.add(sized, attempt.created_at);
+            is_new |= insert(connection, &key, attempt, sized).await?;
+        }
+        if !is_new {
+            continue;
+        }
+        if !channels.contains_key(origin.project.as_str()) {
+            channels.insert(&origin.project, alerts::listening(connection, Some(&origin.project)).await?);
+        }
+        alerts::resized(connection, &channels[origin.project.as_str()], attempt, origin).await?;
+    }
+    Ok(())
+}
+
+/// Writes a change; `false` where it is written already.
+async fn insert(
+    connection: &mut AnyConnection,
+    [project, pipeline, task, role]: &Key<'_>,
+    attempt: &AttemptRecord,
+    sized: &SizedRole,
+) -> Result<bool, StoreError> {
+    let mut values = Values::texts("change of a size", &[project, pipeline, task])?;
+    values.int(attempt.created_at.0)?.text(&attempt.key.to_string())?.text(role)?.json(sized)?;
+    let sql = "INSERT INTO size_changes (project, pipeline, task_name, changed_at, attempt, role, sized_json) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
+    Ok(execute(connection, sql, values).await? > 0)
+}
+
+/// Project, pipeline, task and role.
+type Key<'a> = [&'a str; 4];
+
+/// The last changes of a role that are noted: those of one moment, as many attempts may be written together.
+#[derive(Default)]
+struct Known {
+    at: Option<Timestamp>,
+    /// What was asked for, and what the workers got.
+    sizes: Vec<(Size, Size)>,
+}
+
+impl Known {
+    async fn read(connection: &mut AnyConnection, key: &Key<'_>) -> Result<Self, StoreError> {
+        let values = Values::texts("change of a size", key)?;
+        let sql = "SELECT attempt, changed_at, sized_json FROM size_changes \
+                   WHERE project = $1 AND pipeline = $2 AND task_name = $3 AND role = $4 AND changed_at = \
+                   (SELECT MAX(changed_at) FROM size_changes \
+                   WHERE project = $1 AND pipeline = $2 AND task_name = $3 AND role = $4)";
+        let mut known = Self::default();
+        for change in collect(connection, sqlx::query_with(sql, values.arguments), read).await? {
+            known.add(&change.sized, change.at);
+        }
+        Ok(known)
+    }
+
+    /// Whether a change says nothing new. Where amounts follow the size of the input they differ each time: of those one is
+    /// noted in a while.
+    fn has(&self, sized: &SizedRole, at: Timestamp, has_input: bool) -> bool {
+        let is_soon = |last: Timestamp| at < last.plus(APART);
+        self.sizes.contains(&(sized.asked, sized.gets)) || has_input && self.at.is_some_and(is_soon)
+    }
+
+    fn add(&mut self, sized: &SizedRole, at: Timestamp) {
+        self.at = self.at.max(Some(at));
+        self.sizes.push((sized.asked, sized.gets));
+    }
+}

@@ -1,0 +1,149 @@
+//! What the last attempts had and used: kept by task and role when their end is written for the first time, so that nobody
+//! reads attempts to know it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use cubeloom_domain::RunId;
+use cubeloom_domain::pipeline::SizingMode;
+use cubeloom_domain::plan::RunPlan;
+use cubeloom_domain::record::AttemptRecord;
+use cubeloom_domain::sizing::{KEPT, Past, RoleHistory, SizingHistory};
+use sqlx::AnyConnection;
+use sqlx::any::AnyRow;
+
+use crate::Store;
+use crate::backend::Backend;
+use crate::error::StoreError;
+use crate::query::collect;
+use crate::upsert::{Row, Upsert};
+use crate::usage::Origin;
+use crate::values::{Columns, Values};
+
+const COLUMNS: &[&str] = &["project", "pipeline", "task_name", "template", "role", "past_json"];
+
+static SIZES: Upsert = Upsert::new("sizes", COLUMNS, 5);
+
+/// Project, pipeline, task, template and role; the pipeline and the task are empty for all of the template.
+type Key = [String; 5];
+
+struct SizesRow {
+    key: Key,
+    past: Vec<Past>,
+}
+
+impl Row for SizesRow {
+    type Key<'a> = &'a Key;
+
+    fn key(&self) -> &Key {
+        &self.key
+    }
+
+    fn bind(&self, values: &mut Values) -> Result<(), StoreError> {
+        for part in &self.key {
+            values.text(part)?;
+        }
+        values.json(&self.past)?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// What is known of how much the tasks of a pipeline use, or of one of them alone, and what their project wants.
+    ///
+    /// # Errors
+    /// When the database refuses, or a row cannot be read.
+    pub async fn sizing(
+        &self,
+        project: &str,
+        pipeline: &str,
+        task: Option<&str>,
+    ) -> Result<SizingHistory, StoreError> {
+        const ALL: &str = "SELECT task_name, template, role, past_json FROM sizes \
+                           WHERE project = $1 AND pipeline IN ($2, '')";
+        const ONE: &str = "SELECT task_name, template, role, past_json FROM sizes \
+                           WHERE project = $1 AND pipeline IN ($2, '') AND task_name IN ($3, '')";
+        let mode = self.sizing_mode(project).await?;
+        let mut history = SizingHistory::new(mode, self.reverted_tasks(project, pipeline).await?);
+        let mut values = Values::texts("sizing", &[project, pipeline])?;
+        if let Some(task) = task {
+            values.text(task)?;
+        }
+        let sql = if task.is_some() { ONE } else { ALL };
+        self.all(sql, values, read).await?.into_iter().for_each(|role| history.insert(role));
+        Ok(history)
+    }
+
+    /// The same for a run that is loaded. Of one that sizes nothing by itself, only what its project wants.
+    pub(crate) async fn sizing_of_run(
+        &self,
+        project: &str,
+        plan: &RunPlan,
+    ) -> Result<SizingHistory, StoreError> {
+        let wanted = SizingHistory::new(self.sizing_mode(project).await?, BTreeSet::new());
+        if plan.tasks.iter().any(|task| wanted.mode_of(task) == SizingMode::Auto) {
+            return self.sizing(project, &plan.pipeline, None).await;
+        }
+        Ok(wanted)
+    }
+
+    async fn sizing_mode(&self, project: &str) -> Result<SizingMode, StoreError> {
+        let read = |row: &AnyRow| Columns::of("project", row).word();
+        let sql = "SELECT sizing FROM projects WHERE name = $1";
+        Ok(self.one(sql, Values::texts("project", &[project])?, read).await?.unwrap_or_default())
+    }
+}
+
+fn read(row: &AnyRow) -> Result<RoleHistory, StoreError> {
+    let mut columns = Columns::of("sizing", row);
+    let task = columns.text()?.to_owned();
+    Ok(RoleHistory {
+        task: Some(task).filter(|task| !task.is_empty()),
+        template: columns.text()?.into(),
+        role: columns.text()?.into(),
+        past: columns.json()?,
+    })
+}
+
+/// Adds what attempts used that have ended and count.
+pub(crate) async fn add(
+    backend: Backend,
+    connection: &mut AnyConnection,
+    attempts: &[&AttemptRecord],
+    origins: &HashMap<RunId, Origin>,
+) -> Result<(), StoreError> {
+    // In order: two servers that write the same rows wait for each other, and never both.
+    let mut new: BTreeMap<Key, Vec<Past>> = BTreeMap::new();
+    for attempt in attempts {
+        let Some(origin) = origins.get(&attempt.key.run) else { continue };
+        for (role, past) in Past::of(attempt) {
+            let key = |pipeline: &str, task: &str| {
+                [&origin.project, pipeline, task, &attempt.account.template, role].map(str::to_owned)
+            };
+            new.entry(key("", "")).or_default().push(past.clone());
+            new.entry(key(&origin.pipeline, &attempt.key.task)).or_default().push(past);
+        }
+    }
+    let mut rows = Vec::with_capacity(new.len());
+    for (key, added) in new {
+        let mut past = if added.len() < KEPT { known(backend, connection, &key).await? } else { Vec::new() };
+        past.extend(added);
+        past.drain(..past.len().saturating_sub(KEPT));
+        rows.push(SizesRow { key, past });
+    }
+    SIZES.write(backend, connection, &rows).await?;
+    Ok(())
+}
+
+/// The attempts that a row has.
+async fn known(backend: Backend, connection: &mut AnyConnection, key: &Key) -> Result<Vec<Past>, StoreError> {
+    let sql = backend.pick(
+        "SELECT past_json FROM sizes WHERE project = $1 AND pipeline = $2 AND task_name = $3 \
+         AND template = $4 AND role = $5",
+        "SELECT past_json FROM sizes WHERE project = $1 AND pipeline = $2 AND task_name = $3 \
+         AND template = $4 AND role = $5 FOR UPDATE",
+    );
+    let values = Values::texts("sizing", &key.each_ref().map(String::as_str))?;
+    let query = sqlx::query_with(sql, values.arguments);
+    let read = |row: &AnyRow| Columns::of("sizing", row).json::<Vec<Past>>();
+    Ok(collect(connection, query, read).await?.pop().unwrap_or_default())
+}

@@ -1,0 +1,116 @@
+//! Attempts that hang: what their workers were at is kept, and read only where it is shown.
+
+use cubeloom_domain::alert::AlertKind;
+use cubeloom_domain::effective::Tried;
+use cubeloom_domain::hang::{Hang, WorkerStack};
+use cubeloom_domain::record::{AttemptRecord, Changes};
+use cubeloom_domain::state::AttemptState;
+use cubeloom_domain::{TaskIx, Timestamp};
+
+use crate::alerts::{channel, stored, told};
+use crate::records::{attempt, changes, ended, hang, run_id};
+use crate::support::{Fixture, lease, leased_run, on_both};
+
+on_both!(
+    what_workers_were_at_is_read_only_where_it_is_shown,
+    hangs_of_what_runs_are_found_without_the_others,
+    time_is_told_from_a_few_columns_and_so_many_attempts,
+    a_hang_is_told_when_it_is_marked_and_not_when_it_is_written_again
+);
+
+fn stacks() -> Vec<WorkerStack> {
+    vec![WorkerStack { worker: "worker-3".into(), text: "process 7: python3\n".into() }]
+}
+
+fn hangs(attempt: AttemptRecord, hang: Hang) -> AttemptRecord {
+    let state = AttemptState::Running { started_at: Timestamp(6) };
+    AttemptRecord { state, hang: Some(Box::new(hang)), ..attempt }
+}
+
+async fn what_workers_were_at_is_read_only_where_it_is_shown(Fixture { store, .. }: Fixture) {
+    leased_run(&store, 1, 1, "a").await;
+    let id = run_id(1);
+    let brief = hangs(attempt(&id, 0, 0, 1), Hang { over: None, ..hang() });
+    let whole = hangs(brief.clone(), Hang { over: None, stacks: stacks(), ..hang() });
+    store.commit(&lease("a"), &changes(vec![whole.clone()])).await.unwrap();
+    let whole = [whole];
+    assert_eq!(store.attempts_with_stacks(&id, TaskIx(0), 0).await.unwrap(), whole);
+    // Who leads the run writes the attempt again, and must not lose them.
+    assert_eq!(store.load(&id).await.unwrap().unwrap().attempts, whole);
+    let brief = [brief];
+    assert_eq!(store.attempts(&id).await.unwrap(), brief);
+    assert_eq!(store.attempts_of(&id, TaskIx(0), 0).await.unwrap(), brief);
+    assert_eq!(store.attempts_of_task(&id, TaskIx(0), 9).await.unwrap(), brief);
+    assert_eq!(store.attempts_page(&id, None, 9).await.unwrap(), brief);
+    assert_eq!(store.live_attempts(&id, 9).await.unwrap(), brief);
+    let held = store.holding().await.unwrap();
+    assert_eq!(held.into_iter().map(|held| held.attempt).collect::<Vec<_>>(), brief);
+    // It is another hang, at which nobody has looked yet.
+    let next = hangs(whole[0].clone(), Hang { over: None, ..hang() });
+    store.commit(&lease("a"), &changes(vec![next.clone()])).await.unwrap();
+    assert_eq!(store.attempts_with_stacks(&id, TaskIx(0), 0).await.unwrap(), [next]);
+}
+
+async fn hangs_of_what_runs_are_found_without_the_others(Fixture { store, .. }: Fixture) {
+    leased_run(&store, 1, 3, "a").await;
+    let id = run_id(1);
+    let present = Hang { over: None, ..hang() };
+    let with_stacks = Hang { stacks: stacks(), ..present.clone() };
+    let attempts = vec![
+        ended(&attempt(&id, 0, 0, 1)),
+        attempt(&id, 0, 1, 1),
+        hangs(attempt(&id, 1, 0, 1), with_stacks),
+        hangs(attempt(&id, 2, 0, 1), hang()),
+    ];
+    store.commit(&lease("a"), &changes(attempts)).await.unwrap();
+    let both = [("task-1".to_owned(), present), ("task-2".to_owned(), hang())];
+    assert_eq!(store.hangs(&id, 9).await.unwrap(), both);
+    assert_eq!(store.hangs(&id, 1).await.unwrap(), both[..1]);
+}
+
+async fn time_is_told_from_a_few_columns_and_so_many_attempts(Fixture { store, .. }: Fixture) {
+    leased_run(&store, 1, 3, "a").await;
+    let id = run_id(1);
+    let tries = |task| (1..=3).map(move |n| (task, n));
+    let attempts: Vec<AttemptRecord> =
+        tries(0).chain(tries(2)).map(|(task, n)| ended(&attempt(&run_id(1), task, 7, n))).collect();
+    let tried: Vec<Tried> = attempts
+        .iter()
+        .map(|one| Tried {
+            task: one.task,
+            instance: 7,
+            state: one.state.clone(),
+            created_at: one.created_at,
+            pace: one.pace.as_deref().cloned(),
+            hang: one.hang.as_deref().cloned(),
+        })
+        .collect();
+    store.commit(&lease("a"), &Changes { attempts, ..Changes::default() }).await.unwrap();
+    assert_eq!(store.tried(&id, None, 9).await.unwrap(), tried);
+    assert_eq!(store.tried(&id, None, 4).await.unwrap(), tried[..4]);
+    assert_eq!(store.tried(&id, Some(TaskIx(2)), 9).await.unwrap(), tried[3..]);
+    assert!(store.tried(&id, Some(TaskIx(1)), 9).await.unwrap().is_empty());
+}
+
+async fn a_hang_is_told_when_it_is_marked_and_not_when_it_is_written_again(Fixture { store, .. }: Fixture) {
+    leased_run(&store, 1, 1, "a").await;
+    let id = run_id(1);
+    let write = async |hang| {
+        let attempt = hangs(attempt(&id, 0, 0, 1), hang);
+        store.commit(&lease("a"), &changes(vec![attempt])).await.unwrap();
+    };
+    let one = stored(&store, channel("one", &[AlertKind::TaskHangs])).await;
+    let present = Hang { over: None, ..hang() };
+    write(present.clone()).await;
+    let found = told(&store, &one).await;
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].alert.since, Some(present.since));
+    // As its pace is written again, by the same server or by one that took it over: whoever listens since hears nothing.
+    let late = stored(&store, channel("late", &[AlertKind::TaskHangs])).await;
+    write(Hang { stacks: stacks(), ..present.clone() }).await;
+    write(Hang { over: Some(Timestamp(20)), ..present.clone() }).await;
+    assert_eq!((told(&store, &one).await.len(), told(&store, &late).await.len()), (1, 0));
+    // It went on, and hangs again.
+    write(Hang { since: Timestamp(30), seen_at: Timestamp(40), ..present }).await;
+    assert_eq!((told(&store, &one).await.len(), told(&store, &late).await.len()), (2, 1));
+}

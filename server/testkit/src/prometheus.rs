@@ -1,0 +1,82 @@
+//! Prometheus for tests: Debian's program on a free port, over what was recorded. It asks nobody.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::recording::Recording;
+
+/// How long it may take to start.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A Prometheus that runs; it ends when this does.
+pub struct Prometheus {
+    child: Child,
+    port: u16,
+}
+
+impl Prometheus {
+    /// Starts one in an empty folder, which is the caller's to remove, over a recording.
+    ///
+    /// # Panics
+    /// When that is impossible; the sentence says what to do.
+    #[must_use]
+    pub fn over(folder: &Path, recording: &Recording) -> Self {
+        let (text, data, config) =
+            (folder.join("recorded"), folder.join("data"), folder.join("prometheus.yml"));
+        fs::write(&text, recording.openmetrics()).expect("the recording is written");
+        fs::write(&config, "scrape_configs: []\n").expect("the configuration is written");
+        let mut take_in = Command::new("promtool");
+        take_in.args(["tsdb", "create-blocks-from", "openmetrics"]).arg(&text).arg(&data);
+        let taken = take_in.output().expect("promtool starts: tools/setup test installs Debian's prometheus");
+        assert!(taken.status.success(), "promtool: {}", String::from_utf8_lossy(&taken.stderr));
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
+        let port = port.expect("a free port").port();
+        let log = fs::File::create(folder.join("log")).expect("the log is made");
+        let child = Command::new("prometheus")
+            .arg(format!("--config.file={}", config.display()))
+            .arg(format!("--storage.tsdb.path={}", data.display()))
+            .args(["--storage.tsdb.retention.time=10y", "--log.level=warn"])
+            .arg(format!("--web.listen-address=127.0.0.1:{port}"))
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect("prometheus starts: tools/setup test installs Debian's");
+        let started = Self { child, port };
+        let since = Instant::now();
+        while !started.is_ready() {
+            let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
+            assert!(since.elapsed() < PATIENCE, "prometheus is not ready: {log}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        started
+    }
+
+    /// Its address.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    fn is_ready(&self) -> bool {
+        let ask = || -> std::io::Result<String> {
+            let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))?;
+            stream.set_read_timeout(Some(Duration::from_secs(2)))?;
+            stream.write_all(b"GET /-/ready HTTP/1.0\r\n\r\n")?;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer)?;
+            Ok(answer)
+        };
+        ask().is_ok_and(|answer| answer.lines().next().is_some_and(|line| line.contains(" 200")))
+    }
+}
+
+impl Drop for Prometheus {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

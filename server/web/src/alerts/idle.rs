@@ -1,0 +1,41 @@
+//! Looks for tasks that hold graphics cards and do not use them, where a channel wants to hear of it.
+//!
+//! It has a task of its own: a Prometheus that is slow holds up no message.
+
+use std::time::Duration;
+
+use cubeloom_domain::alert::AlertKind;
+use cubeloom_store::StoreError;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::monitoring;
+use crate::state::{WeakWeb, Web};
+
+/// How often it is looked; a look that takes longer is not overtaken by the next.
+const PERIOD: Duration = Duration::from_secs(30);
+
+pub(super) async fn run(web: WeakWeb) {
+    let mut period = interval(PERIOD);
+    period.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let Some(mut stopping) = web.upgrade().map(|web| web.stopping()) else { return };
+        tokio::select! {
+            _ = period.tick() => {}
+            _ = stopping.wait_for(|stopping| *stopping) => return,
+        }
+        let Some(held) = web.upgrade() else { return };
+        tokio::select! {
+            raised = raise(&held) => if let Err(error) = raised {
+                tracing::debug!(%error, "idle cards were not looked for; it is tried again");
+            },
+            _ = stopping.wait_for(|stopping| *stopping) => return,
+        }
+    }
+}
+
+async fn raise(web: &Web) -> Result<(), StoreError> {
+    if web.store().is_wanted(AlertKind::GpuIdle).await? {
+        web.store().raise_idle(&monitoring::idle(web).await, web.now()).await?;
+    }
+    Ok(())
+}

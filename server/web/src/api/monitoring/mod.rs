@@ -1,0 +1,21 @@
+//! What clusters' nodes and cards do.
+
+mod card;
+mod cluster;
+pub mod holders;
+mod nodes;
+pub mod view;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Web;
+
+/// The routes.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(cluster::monitoring))
+        .routes(routes!(nodes::nodes))
+        .routes(routes!(card::gpu))
+        .routes(routes!(holders::holders))
+}

@@ -1,0 +1,96 @@
+//! `GET /projects/{project}/pipelines/{pipeline}/tasks/{task}/sizing`
+
+use axum::extract::State;
+use cubeloom_domain::plan::{PlannedRole, RunPlan};
+use cubeloom_domain::sizing::SizedRole;
+use cubeloom_domain::{RunId, TaskIx};
+
+use super::view::{RoleSizingView, SizeChangeView, SizingView};
+use crate::error::{ApiError, ApiResult, ProblemDocument};
+use crate::extract::{Json, Path};
+use crate::plan;
+use crate::sized::recommended;
+use crate::state::Web;
+use crate::time::Time;
+
+/// How many changes are told.
+const CHANGES: u32 = 100;
+
+/// What is known of how much a task of a pipeline uses, and what its workers would get by that, as it stands in the
+/// pipeline's last run; the changes that were made, the newest first. What is advised is within the largest node; a project's
+/// quota may allow less.
+#[utoipa::path(
+    get,
+    path = "/projects/{project}/pipelines/{pipeline}/tasks/{task}/sizing",
+    tag = "sizing",
+    params(
+        ("project" = String, Path),
+        ("pipeline" = String, Path),
+        ("task" = String, Path, description = "The task's name.")
+    ),
+    responses(
+        (status = 200, body = SizingView),
+        (status = 404, body = ProblemDocument, content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn get(
+    State(web): State<Web>,
+    Path((project, pipeline, task)): Path<(String, String, String)>,
+) -> ApiResult<Json<SizingView>> {
+    Ok(Json(shown(&web, &project, &pipeline, &task).await?))
+}
+
+/// What is shown of a task's sizing.
+///
+/// # Errors
+/// When there is no such task, neither in the pipeline's last run nor in its newest version.
+pub(crate) async fn shown(web: &Web, project: &str, pipeline: &str, task: &str) -> ApiResult<SizingView> {
+    let last = last_plan(web, project, pipeline, task).await?;
+    let history = web.store().sizing(project, pipeline, Some(task)).await?;
+    let reverted = web.store().sizing_reverted(project, pipeline, task).await?;
+    let changes = web.store().size_changes(project, pipeline, task, CHANGES).await?;
+    let planned = last.as_ref().map(|(_, plan, ix)| plan.task(*ix));
+    let mode = planned.map_or(history.mode, |planned| history.mode_of(planned));
+    let roles = last.iter().flat_map(|(_, plan, ix)| {
+        let facts = web.clusters().get(&plan.cluster).map(|cluster| cluster.facts());
+        let nodes = facts.map_or_else(Vec::new, |facts| facts.nodes);
+        let advised = recommended(plan, *ix, &history, &nodes, None);
+        let of_role = |(role, sized): (&PlannedRole, &SizedRole)| {
+            let past = history.of_task(task, &plan.template_of(plan.task(*ix)).name, &role.name);
+            RoleSizingView::new(role, sized, past, &advised.make)
+        };
+        plan.task(*ix).roles.iter().zip(&advised.roles).map(of_role).collect::<Vec<_>>()
+    });
+    Ok(SizingView {
+        run: last.as_ref().map(|(run, ..)| run.to_string()),
+        mode: mode.as_str().into(),
+        project_mode: history.mode.as_str().into(),
+        reverted_by: reverted.as_ref().map(|reverted| reverted.by.clone()),
+        reverted_at: reverted.map(|reverted| Time(reverted.at)),
+        roles: roles.collect(),
+        changes: changes.iter().map(SizeChangeView::from).collect(),
+    })
+}
+
+/// The plan of a pipeline's last run, and a task of it; `None` for a task that has not run yet.
+///
+/// # Errors
+/// When there is no such task, neither there nor in the pipeline's newest version.
+pub(super) async fn last_plan(
+    web: &Web,
+    project: &str,
+    pipeline: &str,
+    task: &str,
+) -> ApiResult<Option<(RunId, RunPlan, TaskIx)>> {
+    if let Some(run) = web.store().last_run(project, pipeline).await?
+        && let Some(plan) = web.store().plan(&run).await?
+        && let Some(ix) = plan.find(task)
+    {
+        return Ok(Some((run, plan, ix)));
+    }
+    let missing = || ApiError::not_found("task", task);
+    let newest = web.store().newest(project, pipeline).await?.ok_or_else(missing)?;
+    let document = plan::parse(newest.document).await?.ok().ok_or_else(missing)?;
+    let is_there = document.pipeline.tasks.iter().any(|one| one.name == task);
+    if is_there { Ok(None) } else { Err(missing()) }
+}

@@ -1,0 +1,171 @@
+//! Why something waits, as data.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::quota::Amounts;
+use cubeloom_domain::waiting::{Explanation, Holder, Shortage};
+use cubeloom_domain::{AttemptKey, RunId};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::api::quotas::view::number;
+use crate::runs::describe::word;
+
+/// For whom it is said why something waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reader<'r> {
+    /// The projects that they see; `None` for all.
+    pub(crate) seen: Option<&'r [String]>,
+    /// The run that they look at.
+    pub(crate) run: &'r RunId,
+}
+
+impl Reader<'_> {
+    fn sees(&self, project: &str) -> bool {
+        self.seen.is_none_or(|seen| seen.iter().any(|one| one == project))
+    }
+}
+
+/// Why something waits: the rule, the amounts, and who holds what is missing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct WhyView {
+    /// The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
+    /// `cool_down`, `leaving` or `never_fits`.
+    pub rule: String,
+    /// The machines that it concerns: `CLUSTER` or `CLUSTER/NODE_GROUP`.
+    pub pool: String,
+    /// The project, or the group above it, whose limit or guarantee it is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub queue: Option<String>,
+    /// The named limit that is used up.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub limit: Option<String>,
+    /// Of what there is too little.
+    pub shortages: Vec<ShortageView>,
+    /// Who holds it, of the projects that you see: when these and the others that are counted beside them end, it starts.
+    /// Nobody where that would not help.
+    pub holders: Vec<HolderView>,
+    /// How many jobs of other projects hold it, too.
+    pub hidden_holders: usize,
+    /// How many jobs of the same pool are before it in the queue.
+    pub ahead: u32,
+    /// The job that it must not delay, or must not share its node with; absent where that is of a project that you do not
+    /// see.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub behind: Option<HeadView>,
+}
+
+impl WhyView {
+    /// Whether it waits for more of a resource, or for none in particular.
+    pub(crate) fn is_about(&self, resource: &str) -> bool {
+        self.shortages.is_empty() || self.shortages.iter().any(|short| short.resource == resource)
+    }
+
+    /// What a reader is told of it.
+    pub(crate) fn new(why: &Explanation, reader: Reader<'_>) -> Self {
+        let (seen, hidden): (Vec<_>, Vec<_>) =
+            why.holders.iter().partition(|holder| reader.sees(&holder.project));
+        Self {
+            rule: word(&why.rule),
+            pool: why.pool.to_string(),
+            queue: why.queue.as_ref().map(|queue| queue.name().to_owned()),
+            limit: why.named.clone(),
+            shortages: why.shortages.iter().map(Into::into).collect(),
+            holders: seen.iter().filter_map(|holder| HolderView::new(holder, reader.run)).collect(),
+            hidden_holders: hidden.len(),
+            ahead: why.ahead,
+            behind: why.head.as_ref().filter(|head| reader.sees(&head.project)).and_then(|head| {
+                let key: AttemptKey = head.key.parse().ok()?;
+                Some(HeadView {
+                    project: head.project.clone(),
+                    run: other_run(&key, reader.run),
+                    task: key.task,
+                })
+            }),
+        }
+    }
+}
+
+/// One resource of which there is too little.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ShortageView {
+    /// `cpu` (cores), `memory` (bytes), `gpus`, `gpus/TYPE`, `pods` or `runs`.
+    pub resource: String,
+    /// How much is asked for.
+    pub asked: f64,
+    /// How much it could have now.
+    pub free: f64,
+    /// How much is held.
+    pub held: f64,
+    /// How much there is, or may be held.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub limit: Option<f64>,
+    /// How much is guaranteed to its project.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub guaranteed: Option<f64>,
+    /// How much its project holds beyond what is guaranteed to it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub borrowed: Option<f64>,
+}
+
+impl From<&Shortage> for ShortageView {
+    fn from(short: &Shortage) -> Self {
+        let number = |amount: u64| number(&short.resource, amount);
+        Self {
+            resource: short.resource.to_string(),
+            asked: number(short.asked),
+            free: number(short.free),
+            held: number(short.held),
+            limit: short.limit.map(number),
+            guaranteed: short.guaranteed.map(number),
+            borrowed: short.borrowed.map(number),
+        }
+    }
+}
+
+/// A job that holds what another needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct HolderView {
+    /// Its project.
+    pub project: String,
+    /// Whom it runs for.
+    pub user: String,
+    /// Its run; absent for a task of the run that is looked at.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub run: Option<String>,
+    /// Its task.
+    pub task: String,
+    /// What it holds, by resource: cores, bytes, pieces.
+    pub amounts: BTreeMap<String, f64>,
+}
+
+impl HolderView {
+    /// A holder; `own` is the run that is looked at.
+    fn new(holder: &Holder, own: &RunId) -> Option<Self> {
+        let key: AttemptKey = holder.key.parse().ok()?;
+        let Amounts(amounts) = &holder.amounts;
+        Some(Self {
+            project: holder.project.clone(),
+            user: holder.person.clone(),
+            run: other_run(&key, own),
+            task: key.task,
+            amounts: amounts.iter().map(|(kind, amount)| (kind.to_string(), number(kind, *amount))).collect(),
+        })
+    }
+}
+
+/// A job that another must not delay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct HeadView {
+    /// Its project.
+    pub project: String,
+    /// Its run; absent for a task of the run that is looked at.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub run: Option<String>,
+    /// Its task.
+    pub task: String,
+}
+
+fn other_run(key: &AttemptKey, own: &RunId) -> Option<String> {
+    (key.run != *own).then(|| key.run.to_string())
+}

@@ -1,0 +1,273 @@
+//! What would become of a run in each place that it may go to: when it starts, how long it takes, what it costs. Nothing
+//! moves by itself; a person compares, and chooses.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cubeloom_admission::{Desk, Prospect, Step, Whose, makespan, sentence};
+use cubeloom_domain::accounting::{Cost, Day, Figures, Money, PriceList};
+use cubeloom_domain::history::{History, RunTime};
+use cubeloom_domain::plan::{ForEachItems, PlannedTask, RunPlan};
+use cubeloom_domain::quota::Pool;
+use cubeloom_domain::waiting::StartEstimate;
+use cubeloom_domain::{Code, Problem, TaskIx, Timestamp};
+
+use super::before::{Foreseen, by_task, is_job};
+use crate::api::forecast::places::{ComparedPlaceView, ComparedPlacesView, TakesView};
+use crate::api::forecast::view::Outlook;
+use crate::auth::Caller;
+use crate::error::{ApiResult, ProblemView};
+use crate::plan::{self, Order};
+use crate::runs::wish::explained;
+use crate::state::Web;
+use crate::texts::Lang;
+use crate::time::Time;
+
+/// So many places are compared.
+const COMPARED: usize = 32;
+/// How long queues are played for all of them, and for each at the least.
+const PLAYED: Duration = Duration::from_secs(2);
+const PLAYED_EACH: Duration = Duration::from_millis(100);
+
+/// Compares all places that a run of a document may go to.
+///
+/// # Errors
+/// Mistakes in the document's form, and those that it has wherever it goes; what the server lacks.
+pub(crate) async fn compare(
+    web: &Web,
+    caller: &Caller,
+    lang: Lang,
+    text: String,
+    order: Order,
+) -> ApiResult<ComparedPlacesView> {
+    let (usual, mut pools) = plan::choices(web.planner(), &order.project, text.clone()).await?;
+    pools.sort_by_key(|pool| *pool != usual);
+    let left_out = pools.len().saturating_sub(COMPARED);
+    pools.truncate(COMPARED);
+    let mut comparing = Comparing::new(web, caller, lang, pools.len()).await?;
+    let (mut places, mut refusals) = (Vec::new(), Vec::new());
+    for pool in pools {
+        let order = Order { place: Some(pool.clone()), ..order.clone() };
+        let mut view = comparing.blank(&pool);
+        view.is_usual = pool == usual;
+        match explained(web, caller, plan::foresee(web.planner(), text.clone(), order).await).await {
+            Ok((plan, misfits)) => comparing.fill(&mut view, &plan, &misfits).await?,
+            Err(error) if !error.problems().is_empty() => {
+                view.problems = comparing.told(error.problems());
+                refusals.push(error);
+            }
+            Err(error) => return Err(error),
+        }
+        places.push(view);
+    }
+    // What is wrong in every place is wrong with the document, and told once.
+    let same = refusals.windows(2).all(|two| two[0].problems() == two[1].problems());
+    let everywhere = refusals.len() == places.len() && same;
+    if let Some(error) = refusals.into_iter().next().filter(|_| everywhere) {
+        return Err(error);
+    }
+    let currency = web.settings().currency.clone();
+    Ok(ComparedPlacesView { at: Time(comparing.now), places, left_out, currency, problems: Vec::new() })
+}
+
+/// What places are compared with.
+struct Comparing<'c> {
+    web: &'c Web,
+    caller: &'c Caller,
+    lang: Lang,
+    now: Timestamp,
+    prices: PriceList,
+    /// Of the pipeline, when its name is known.
+    history: Option<History>,
+    /// Copies of the clusters' desks, each asked for once.
+    desks: BTreeMap<String, Option<Arc<Desk>>>,
+    /// How long the queue of one place is played.
+    time: Duration,
+}
+
+impl<'c> Comparing<'c> {
+    async fn new(web: &'c Web, caller: &'c Caller, lang: Lang, places: usize) -> ApiResult<Self> {
+        let prices = web.store().prices().await?.into_iter().collect();
+        let time = PLAYED / u32::try_from(places.max(1)).unwrap_or(u32::MAX);
+        let (now, time) = (web.now(), time.max(PLAYED_EACH));
+        Ok(Self { web, caller, lang, now, prices, history: None, desks: BTreeMap::new(), time })
+    }
+
+    fn blank(&self, pool: &Pool) -> ComparedPlaceView {
+        ComparedPlaceView {
+            place: pool.to_string(),
+            cluster: pool.cluster.clone(),
+            node_group: pool.node_group.clone(),
+            is_usual: false,
+            outlook: Outlook::Never,
+            message: None,
+            problems: Vec::new(),
+            first_start: None,
+            start: None,
+            takes: None,
+            done: None,
+            unknown_tasks: Vec::new(),
+            elsewhere: Vec::new(),
+            cost: None,
+        }
+    }
+
+    fn told(&self, problems: &[Problem]) -> Vec<ProblemView> {
+        problems.iter().map(|one| ProblemView::told(one, self.lang)).collect()
+    }
+
+    async fn desk(&mut self, cluster: &str) -> Option<Arc<Desk>> {
+        if let Some(known) = self.desks.get(cluster) {
+            return known.clone();
+        }
+        let found = super::desk(self.web, cluster).await;
+        self.desks.insert(cluster.to_owned(), found.clone());
+        found
+    }
+
+    /// Says of a place what would become of a run there.
+    async fn fill(
+        &mut self,
+        view: &mut ComparedPlaceView,
+        plan: &RunPlan,
+        misfits: &[Problem],
+    ) -> ApiResult<()> {
+        if self.history.is_none() {
+            self.history = Some(self.web.store().run_times(&plan.context.project, &plan.pipeline).await?);
+        }
+        let desk = self.desk(&plan.cluster).await;
+        let Some(history) = &self.history else { return Ok(()) };
+        let person = &self.caller.user.name;
+        let foreseen = Foreseen { plan, history, person, misfits: by_task(misfits) };
+        let prospects = foreseen.prospects(self.web, desk, self.time).await?;
+        let mut problems = misfits.to_vec();
+        problems.extend(never(&prospects, misfits, foreseen.whose()));
+        view.problems = self.told(&problems);
+        if problems.is_empty() {
+            let firsts = Firsts::of(&foreseen, &prospects, self.now);
+            (view.outlook, view.message) = (firsts.outlook, firsts.message);
+            view.first_start = firsts.first.map(Into::into);
+            view.start = firsts.all.map(Into::into);
+        }
+        let known = Known::of(&foreseen, &self.prices, Day::of(self.now));
+        (view.unknown_tasks, view.elsewhere) = (known.unknown, known.elsewhere);
+        view.cost = known.cost.map(|cost| cost.to_string());
+        view.takes = known.takes;
+        view.done = view.start.zip(view.takes).map(|(start, takes)| takes.after(start));
+        Ok(())
+    }
+}
+
+/// Tasks of which the desk says that they can never start; those of `told` are told already.
+fn never(prospects: &BTreeMap<TaskIx, Prospect>, told: &[Problem], whose: Whose<'_>) -> Vec<Problem> {
+    let told = by_task(told);
+    let found = prospects.iter().filter(|(ix, _)| !told.contains_key(&ix.index()));
+    let problem = |(ix, prospect): (&TaskIx, &Prospect)| match prospect {
+        Prospect::Never(why) => {
+            let path = format!("/tasks/{}/resources", ix.index());
+            Some(Problem::error(Code::NeverFits, path, sentence(why, whose)))
+        }
+        _ => None,
+    };
+    found.filter_map(problem).collect()
+}
+
+/// What becomes of the tasks that need nothing first.
+struct Firsts {
+    outlook: Outlook,
+    /// Why one of them waits.
+    message: Option<String>,
+    /// When the first of them starts, where that is known.
+    first: Option<StartEstimate>,
+    /// When all of them have started.
+    all: Option<StartEstimate>,
+}
+
+impl Firsts {
+    fn of(foreseen: &Foreseen<'_>, prospects: &BTreeMap<TaskIx, Prospect>, now: Timestamp) -> Self {
+        let at_once = StartEstimate { p50: now, p90: now };
+        let mut found = Self { outlook: Outlook::Starts, message: None, first: None, all: Some(at_once) };
+        let firsts = (0u32..).map(TaskIx).zip(&foreseen.plan.tasks).filter(|(_, task)| task.needs.is_empty());
+        for (ix, task) in firsts {
+            let (outlook, start) = match prospects.get(&ix) {
+                Some(Prospect::Waits { why, start }) => {
+                    found.message.get_or_insert_with(|| sentence(why, foreseen.whose()));
+                    (Outlook::Waits, *start)
+                }
+                None if is_job(task) => (Outlook::Unknown, None),
+                _ => (Outlook::Starts, Some(at_once)),
+            };
+            found.outlook = found.outlook.max(outlook);
+            let earlier = |one: StartEstimate| found.first.map_or(one, |other| of_both(one, other, Ord::min));
+            found.first = start.map(earlier).or(found.first);
+            found.all = found.all.zip(start).map(|(one, other)| of_both(one, other, Ord::max));
+        }
+        found
+    }
+}
+
+fn of_both(
+    one: StartEstimate,
+    other: StartEstimate,
+    pick: fn(Timestamp, Timestamp) -> Timestamp,
+) -> StartEstimate {
+    StartEstimate { p50: pick(one.p50, other.p50), p90: pick(one.p90, other.p90) }
+}
+
+/// What is known of how long a run takes and what it costs, in the place that it is planned for.
+struct Known {
+    takes: Option<TakesView>,
+    cost: Option<Money>,
+    unknown: Vec<String>,
+    elsewhere: Vec<String>,
+}
+
+impl Known {
+    fn of(foreseen: &Foreseen<'_>, prices: &PriceList, today: Day) -> Self {
+        let (mut unknown, mut elsewhere, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut cost, mut is_priced) = (Cost::default(), false);
+        for task in &foreseen.plan.tasks {
+            let known = foreseen.run_time(task).filter(|_| is_job(task)).zip(instances(task));
+            let Some((time, count)) = known else {
+                unknown.push(task.name.clone());
+                continue;
+            };
+            let pool = foreseen.pool(task);
+            let template = &foreseen.plan.template_of(task).name;
+            if foreseen.history.only_in(&task.name, template, &pool).is_none() {
+                elsewhere.push(task.name.clone());
+            }
+            let group = pool.node_group.as_deref().unwrap_or_default();
+            if let Some((_, rates)) = prices.since(&pool.cluster, group, today) {
+                is_priced = true;
+                let all = time.median.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
+                cost = cost.plus(rates.cost_of(&Figures::planned(foreseen.plan, task, all)));
+            }
+            steps.push(step(task, time, count));
+        }
+        let takes = unknown.is_empty().then(|| TakesView::from(makespan(&steps, 1)));
+        Self { takes, cost: is_priced.then(|| cost.total()), unknown, elsewhere }
+    }
+}
+
+fn step(task: &PlannedTask, time: RunTime, instances: usize) -> Step {
+    let at_once = task.for_each.as_ref().and_then(|each| each.parallelism);
+    let at_once = at_once.map_or(instances, |most| most as usize);
+    Step {
+        needs: task.needs.iter().map(|need| need.index()).collect(),
+        length: time.into(),
+        instances,
+        at_once,
+    }
+}
+
+/// How many instances a task has; none where earlier tasks decide that.
+fn instances(task: &PlannedTask) -> Option<usize> {
+    match task.for_each.as_ref().map(|each| &each.items) {
+        None => Some(1),
+        Some(ForEachItems::Known(items)) => Some(items.len()),
+        Some(ForEachItems::Search(search)) => Some(search.trials as usize),
+        Some(ForEachItems::Expression(_)) => None,
+    }
+}

@@ -1,0 +1,158 @@
+//! Nodes with their cards, and one card with its last hour.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cubeloom_domain::executor::NodeFacts;
+use cubeloom_domain::monitoring::{CardHistory, CardReading, NodeReading};
+use cubeloom_monitoring::CardState;
+use cubeloom_monitoring::advice::{Held, Thresholds, advice};
+use cubeloom_store::Holding;
+
+use super::holders::Holders;
+use super::{history, look};
+use crate::api::monitoring::view::{
+    AdviceView, CardDetail, CardView, HistoryView, LinksView, MonitoredNodeView, SeriesView,
+};
+use crate::auth::Caller;
+use crate::clusters;
+use crate::error::{ApiError, ApiResult};
+use crate::page::{Page, PageQuery};
+use crate::state::Web;
+use crate::time::Time;
+
+/// A page of the nodes, by name, as far as `caller` may see: names of tasks of other projects are not told.
+///
+/// # Errors
+/// There is no cluster of this name, the cursor is none, or the database does not answer.
+pub(crate) async fn nodes(
+    web: &Web,
+    caller: &Caller,
+    cluster: &str,
+    query: &PageQuery,
+) -> ApiResult<Page<MonitoredNodeView>> {
+    let look = look(web, cluster).await?;
+    let holding = clusters::holding(web, &look.facts).await?;
+    let holders = Holders::of(web, caller, &holding).await?;
+    let groups: BTreeMap<&str, &NodeFacts> =
+        look.facts.nodes.iter().map(|node| (node.name.as_str(), node)).collect();
+    let found: Vec<_> = look.reading.nodes.iter().collect();
+    let page = Page::cut(found, query, |(name, _)| (*name).clone())?;
+    Ok(page.map(|(name, node)| {
+        let groups = groups.get(name.as_str()).map(|node| node.groups.clone()).unwrap_or_default();
+        node_view(name, node, groups, &holders)
+    }))
+}
+
+fn node_view(
+    name: &str,
+    node: &NodeReading,
+    groups: Vec<String>,
+    holders: &Holders<'_>,
+) -> MonitoredNodeView {
+    let states = holders.states(node);
+    let mut cards: Vec<CardView> = node
+        .cards
+        .iter()
+        .zip(states)
+        .map(|((uuid, card), state)| card_view(uuid, card, state, holders))
+        .collect();
+    cards.sort_by_key(|card| card.index);
+    let links = node.links.iter().map(|link| LinksView {
+        from: link.from.clone(),
+        to: link.to.clone(),
+        count: link.count,
+    });
+    MonitoredNodeView {
+        name: name.to_owned(),
+        groups,
+        cpu: node.cpu.into(),
+        memory: node.memory.into(),
+        gpus: node.gpus.into(),
+        cards,
+        links: links.collect(),
+    }
+}
+
+fn card_view(uuid: &str, card: &CardReading, state: CardState, holders: &Holders<'_>) -> CardView {
+    let (shown, others) = holders.shown(uuid, card);
+    CardView {
+        uuid: uuid.to_owned(),
+        index: card.index,
+        model: card.model.clone(),
+        state: state.as_str(),
+        usage: card.usage,
+        recent_usage: card.recent_usage,
+        tensor: card.tensor,
+        memory_used: card.memory_used,
+        memory_total: card.memory_total,
+        temperature: card.temperature,
+        power: card.power,
+        power_limit: card.power_limit,
+        nvlink: card.nvlink,
+        xid: card.xid,
+        holders: shown,
+        others,
+    }
+}
+
+/// One card, with its last hour and what could be done better with it.
+///
+/// # Errors
+/// There is no cluster of this name, no card of this UUID, or the database does not answer.
+pub(crate) async fn card(web: &Web, caller: &Caller, cluster: &str, uuid: &str) -> ApiResult<CardDetail> {
+    let look = look(web, cluster).await?;
+    let holding = clusters::holding(web, &look.facts).await?;
+    let holders = Holders::of(web, caller, &holding).await?;
+    let place = look.reading.nodes.iter().find_map(|(name, node)| {
+        let at = node.cards.keys().position(|known| known == uuid)?;
+        Some((name, holders.states(node)[at], node.cards.get(uuid)?))
+    });
+    let (node, state, reading) = place.ok_or_else(|| ApiError::not_found("card", uuid))?;
+    let mut problems = look.reading.problems.clone();
+    let found = history(web, &look, uuid, node, &reading.pods, &mut problems).await;
+    let (holding, _) = holders.of_card(uuid, reading);
+    let seen = holding.iter().filter(|held| holders.sees(&held.project));
+    let advised = seen.flat_map(|held| {
+        let seconds =
+            held.attempt.state.started_at().map_or(0.0, |since| web.now().since(since).as_secs_f64());
+        let cores = cores(held, reading, &holders);
+        let asked = Held { history: &found, seconds, cores, card_memory: reading.memory_total };
+        advice(asked, &Thresholds::default())
+            .into_iter()
+            .map(|found| AdviceView::of_card(found, &held.attempt.key))
+    });
+    let mut rules = BTreeSet::new();
+    let advice = advised.filter(|found| rules.insert(found.rule)).collect();
+    Ok(CardDetail {
+        card: card_view(uuid, reading, state, &holders),
+        cluster: look.facts.cluster.clone(),
+        node: node.clone(),
+        at: Time(look.reading.at),
+        history: history_view(found),
+        advice,
+        problems,
+    })
+}
+
+/// Whether a cluster may have a card: also while who measures it is away.
+///
+/// # Errors
+/// There is no cluster of this name, or the database does not answer.
+pub(crate) async fn may_have(web: &Web, cluster: &str, uuid: &str) -> ApiResult<bool> {
+    let look = look(web, cluster).await?;
+    let known = look.reading.nodes.values().any(|node| node.cards.contains_key(uuid));
+    Ok(known || !look.reading.problems.is_empty())
+}
+
+/// What the pods that hold a card have asked for, in cores; absent where others hold it, too.
+fn cores(held: &Holding, card: &CardReading, holders: &Holders<'_>) -> Option<f64> {
+    let same = |pod: &String| holders.of_pod(pod).is_some_and(|of| of.attempt.key == held.attempt.key);
+    let each = held.attempt.amount.cpu.0 as f64 / 1000.0 / f64::from(held.attempt.workers.max(1));
+    card.pods.iter().all(same).then_some(each * card.pods.len() as f64)
+}
+
+fn history_view(history: CardHistory) -> HistoryView {
+    let series =
+        history.series.into_iter().map(|(measure, values)| SeriesView { of: measure.as_str(), values });
+    HistoryView { start: history.start, step: history.step, series: series.collect() }
+}

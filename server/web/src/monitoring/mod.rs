@@ -1,0 +1,196 @@
+//! What the nodes and cards of clusters do, and who holds them. It is looked at when somebody asks, once for all who ask within some seconds; of
+//! this machine's cards, which nobody else keeps, the last hour is kept here.
+
+mod cards;
+mod holders;
+mod idle;
+mod people;
+mod sum;
+
+pub(crate) use cards::{card, may_have, nodes};
+pub(crate) use idle::idle;
+pub(crate) use people::holders;
+pub(crate) use sum::overview;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::clusters::LOCAL;
+use cubeloom_domain::executor::{Executor, Facts};
+use cubeloom_domain::monitoring::{CardHistory, Reading};
+use cubeloom_domain::usage::WorkerLines;
+use cubeloom_monitoring::{GOOD_FOR, PATIENCE, Prometheus, Recent};
+
+use crate::clusters::{self, prometheus_of};
+use crate::error::{ApiError, ApiResult};
+use crate::state::Web;
+
+/// What was seen of clusters.
+#[derive(Default)]
+pub(crate) struct Monitor {
+    seen: Mutex<HashMap<String, Slot>>,
+    /// The last hour of this machine.
+    recent: Arc<Mutex<Recent>>,
+}
+
+/// Who looks at a cluster holds this; the others wait for what is found.
+type Slot = Arc<tokio::sync::Mutex<Option<Arc<Look>>>>;
+
+/// A look at a cluster.
+pub(crate) struct Look {
+    /// What it has.
+    facts: Facts,
+    /// What was read.
+    reading: Reading,
+    source: Source,
+    grafana: Option<String>,
+    /// The revision of its settings; 0 for this machine, which has none.
+    revision: u64,
+    /// When it ended: it may have taken longer than a reading is good for, and those who waited share it all the same.
+    ended: Instant,
+}
+
+/// Where a reading is from.
+enum Source {
+    /// This machine itself.
+    Machine,
+    /// A Prometheus.
+    Prometheus(Box<Prometheus>),
+    /// Nobody measures the cluster, or who does cannot be asked.
+    Nobody,
+}
+
+impl Source {
+    fn as_str(&self) -> &'static str {
+        match self {
+            Self::Machine => "machine",
+            Self::Prometheus(_) => "prometheus",
+            Self::Nobody => "none",
+        }
+    }
+}
+
+/// Begins to keep the last hour of this machine's cards, where it has some.
+pub(crate) fn start(web: &Web) {
+    let has_cards =
+        |executor: Arc<dyn Executor>| executor.facts().nodes.iter().any(|node| !node.gpus.is_empty());
+    if !web.clusters().get(LOCAL).is_some_and(has_cards) {
+        return;
+    }
+    let web = web.downgrade();
+    tokio::spawn(async move {
+        let mut ticks = tokio::time::interval(Duration::from_micros(Recent::EVERY.unsigned_abs()));
+        loop {
+            ticks.tick().await;
+            let Some(web) = web.upgrade() else { return };
+            if let Err(error) = look(&web, LOCAL).await {
+                tracing::warn!(error = error.detail(), "this machine was not measured");
+            }
+        }
+    });
+}
+
+/// Looks at a cluster.
+///
+/// # Errors
+/// There is none of this name, or the database does not answer. That nobody measures it is told in the reading.
+async fn look(web: &Web, name: &str) -> ApiResult<Arc<Look>> {
+    let executor = web.clusters().get(name).ok_or_else(|| ApiError::not_found("cluster", name))?;
+    let record = if name == LOCAL { None } else { web.store().cluster(name).await? };
+    let revision = record.as_ref().map_or(0, |record| record.revision);
+    let slot = {
+        let mut seen = web.monitor().seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.retain(|name, _| web.clusters().get(name).is_some());
+        Slot::clone(seen.entry(name.to_owned()).or_default())
+    };
+    let mut place = slot.lock().await;
+    let good = |look: &&Arc<Look>| look.revision == revision && look.ended.elapsed() < GOOD_FOR;
+    if let Some(look) = place.as_ref().filter(good) {
+        return Ok(Arc::clone(look));
+    }
+    let facts = clusters::facts(&executor).await?;
+    let grafana = record.as_ref().and_then(|record| record.settings.monitoring.grafana.clone());
+    let (source, mut reading) = match measure(web, executor).await? {
+        Some(reading) => (Source::Machine, reading),
+        None => match record.map_or(Ok(None), |record| prometheus_of(&web.keys().sealing, &record)) {
+            Ok(None) => (Source::Nobody, unmeasured(web.now(), Vec::new())),
+            Ok(Some(source)) => match cubeloom_monitoring::look(&source, web.now(), PATIENCE).await {
+                Ok(reading) => (Source::Prometheus(Box::new(source)), reading),
+                Err(error) => (Source::Nobody, unmeasured(web.now(), vec![error.to_string()])),
+            },
+            Err(problem) => (Source::Nobody, unmeasured(web.now(), vec![problem])),
+        },
+    };
+    complete(&mut reading, &facts);
+    let look = Arc::new(Look { facts, reading, source, grafana, revision, ended: Instant::now() });
+    *place = Some(Arc::clone(&look));
+    Ok(look)
+}
+
+/// What the pods of an object did between two moments, as the cluster's Prometheus tells; `None` where it has none.
+///
+/// # Errors
+/// Prometheus does not answer, or the database does not.
+pub(crate) async fn workers(
+    web: &Web,
+    cluster: &str,
+    object: &str,
+    from: Timestamp,
+    to: Timestamp,
+) -> ApiResult<Option<Vec<WorkerLines>>> {
+    let Some(record) = web.store().cluster(cluster).await? else { return Ok(None) };
+    let source = prometheus_of(&web.keys().sealing, &record).map_err(ApiError::unavailable)?;
+    let Some(source) = source else { return Ok(None) };
+    let found = cubeloom_monitoring::workers(&source, object, from, to).await;
+    found.map(Some).map_err(|error| ApiError::unavailable(error.to_string()))
+}
+
+fn unmeasured(at: Timestamp, problems: Vec<String>) -> Reading {
+    Reading { at, problems, ..Reading::default() }
+}
+
+/// What the executor itself measures, with the means of the last minutes.
+async fn measure(web: &Web, executor: Arc<dyn Executor>) -> ApiResult<Option<Reading>> {
+    let recent = Arc::clone(&web.monitor().recent);
+    let measured = tokio::task::spawn_blocking(move || {
+        let reading = executor.measure()?;
+        Some(recent.lock().unwrap_or_else(PoisonError::into_inner).take(reading))
+    });
+    measured.await.map_err(ApiError::internal)
+}
+
+/// What the cluster itself tells of its nodes stands where nobody has measured it.
+fn complete(reading: &mut Reading, facts: &Facts) {
+    for node in &facts.nodes {
+        let amount = node.amount();
+        let found = reading.nodes.entry(node.name.clone()).or_default();
+        found.cpu.capacity.get_or_insert(amount.cpu.0 as f64 / 1000.0);
+        found.memory.capacity.get_or_insert(amount.memory.0 as f64);
+        found.gpus.capacity.get_or_insert(f64::from(amount.gpus));
+    }
+}
+
+/// The last hour of a card on `node`, held by `pods`; what is missing is said in `problems`.
+async fn history(
+    web: &Web,
+    look: &Look,
+    card: &str,
+    node: &str,
+    pods: &[String],
+    problems: &mut Vec<String>,
+) -> CardHistory {
+    match &look.source {
+        Source::Machine => {
+            web.monitor().recent.lock().unwrap_or_else(PoisonError::into_inner).history(card, node)
+        }
+        Source::Prometheus(source) => {
+            cubeloom_monitoring::history(source, card, node, pods).await.unwrap_or_else(|error| {
+                problems.push(error.to_string());
+                CardHistory::default()
+            })
+        }
+        Source::Nobody => CardHistory::default(),
+    }
+}

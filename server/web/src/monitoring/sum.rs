@@ -1,0 +1,102 @@
+//! A cluster as a whole: what it has, what was asked for, what is used, and by whom.
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::monitoring::{Levels, NodeReading};
+use cubeloom_domain::resources::Amount;
+use cubeloom_monitoring::CardState;
+use cubeloom_store::Holding;
+
+use super::holders::Holders;
+use super::{Look, look};
+use crate::api::monitoring::view::{LevelsView, MonitoringView, ProjectUseView};
+use crate::auth::Caller;
+use crate::clusters;
+use crate::error::ApiResult;
+use crate::state::Web;
+use crate::time::Time;
+
+/// The cluster, as far as `caller` may see: of projects that they are no member of, only the sum is told.
+///
+/// # Errors
+/// There is none of this name, or the database does not answer.
+pub(crate) async fn overview(web: &Web, caller: &Caller, name: &str) -> ApiResult<MonitoringView> {
+    let look = look(web, name).await?;
+    let holding = clusters::holding(web, &look.facts).await?;
+    let holders = Holders::of(web, caller, &holding).await?;
+    let nodes = &look.reading.nodes;
+    let states = nodes.values().flat_map(|node| holders.states(node));
+    let mut cards: BTreeMap<String, usize> =
+        CardState::ALL.into_iter().map(|state| (state.as_str().to_owned(), 0)).collect();
+    states.for_each(|state| *cards.entry(state.as_str().to_owned()).or_default() += 1);
+    let (projects, others) = by_project(&look, &holding, &holders);
+    let asked = holding.iter().fold(Amount::default(), |sum, held| sum.plus(held.attempt.amount));
+    let level = |of: fn(&NodeReading) -> Levels, asked: f64| {
+        let sum = sum(nodes.values().map(of));
+        // Where nobody tells what runs there, what our own jobs ask for is known all the same.
+        LevelsView::from(Levels { requested: sum.requested.or(Some(asked)), ..sum })
+    };
+    Ok(MonitoringView {
+        cluster: look.facts.cluster.clone(),
+        at: Time(look.reading.at),
+        source: look.source.as_str().to_owned(),
+        grafana: look.grafana.clone(),
+        nodes: nodes.len(),
+        cpu: level(|node| node.cpu, asked.cpu.0 as f64 / 1000.0),
+        memory: level(|node| node.memory, asked.memory.0 as f64),
+        gpus: level(|node| node.gpus, f64::from(asked.gpus)),
+        cards,
+        projects,
+        others,
+        problems: look.reading.problems.clone(),
+    })
+}
+
+/// A sum of what is known; of what nobody knows there is none.
+fn sum(levels: impl Iterator<Item = Levels>) -> Levels {
+    levels.fold(Levels::default(), |sum, one| Levels {
+        capacity: plus(sum.capacity, one.capacity),
+        requested: plus(sum.requested, one.requested),
+        used: plus(sum.used, one.used),
+    })
+}
+
+fn plus(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a + b),
+        (one, other) => one.or(other),
+    }
+}
+
+/// What each project has asked for and uses; all others that hold something together, where there are some.
+fn by_project(
+    look: &Look,
+    holding: &[Holding],
+    holders: &Holders<'_>,
+) -> (Vec<ProjectUseView>, Option<ProjectUseView>) {
+    let mut found: BTreeMap<Option<&str>, ProjectUseView> = BTreeMap::new();
+    let name = |held: &'_ Holding| holders.sees(&held.project);
+    for held in holding {
+        let own = name(held).then_some(held.project.as_str());
+        let view = found.entry(own).or_default();
+        view.attempts += 1;
+        view.add(held.attempt.amount);
+    }
+    for (pod, reading) in &look.reading.pods {
+        let Some(held) = holders.of_pod(pod) else { continue };
+        let Some(view) = found.get_mut(&name(held).then_some(held.project.as_str())) else { continue };
+        view.cpu_used = plus(view.cpu_used, reading.cpu);
+        view.memory_used = plus(view.memory_used, reading.memory);
+    }
+    for (uuid, card) in look.reading.nodes.values().flat_map(|node| &node.cards) {
+        for held in holders.of_card(uuid, card).0 {
+            let Some(view) = found.get_mut(&name(held).then_some(held.project.as_str())) else { continue };
+            view.gpus_used = plus(view.gpus_used, card.usage);
+        }
+    }
+    let others = found.remove(&None);
+    let own = found
+        .into_iter()
+        .filter_map(|(project, view)| Some(ProjectUseView { project: Some(project?.to_owned()), ..view }));
+    (own.collect(), others)
+}

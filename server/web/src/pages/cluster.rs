@@ -1,0 +1,33 @@
+//! `GET /clusters/{cluster}`: what a cluster has, what was asked for and what is used. The script reads it from the API and
+//! keeps it true.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+
+use super::{Frame, html};
+use crate::error::{ApiError, ApiResult};
+use crate::extract::Path;
+use crate::state::Web;
+
+#[derive(Template)]
+#[template(path = "monitoring/cluster.html")]
+struct ClusterPage {
+    frame: Frame,
+    cluster: String,
+}
+
+/// The page.
+pub(crate) async fn page(
+    State(web): State<Web>,
+    frame: Frame,
+    Path(cluster): Path<String>,
+) -> ApiResult<Response> {
+    known(&web, &cluster)?;
+    html(&ClusterPage { frame, cluster })
+}
+
+/// Refuses a cluster that is not there.
+pub(super) fn known(web: &Web, cluster: &str) -> ApiResult<()> {
+    web.clusters().get(cluster).map(|_| ()).ok_or_else(|| ApiError::not_found("cluster", cluster))
+}

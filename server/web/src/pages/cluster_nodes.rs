@@ -1,0 +1,29 @@
+//! `GET /clusters/{cluster}/nodes`: every card of a cluster, coloured by what it does. The script reads it from the API and
+//! keeps it true.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+
+use super::cluster::known;
+use super::{Frame, html};
+use crate::error::ApiResult;
+use crate::extract::Path;
+use crate::state::Web;
+
+#[derive(Template)]
+#[template(path = "monitoring/nodes.html")]
+struct NodesPage {
+    frame: Frame,
+    cluster: String,
+}
+
+/// The page.
+pub(crate) async fn page(
+    State(web): State<Web>,
+    frame: Frame,
+    Path(cluster): Path<String>,
+) -> ApiResult<Response> {
+    known(&web, &cluster)?;
+    html(&NodesPage { frame, cluster })
+}

@@ -1,0 +1,101 @@
+//! What the time of a run, or of a task, went to, as a bar.
+
+use crate::api::tasks::effective::EffectiveView;
+use crate::pages::Frame;
+
+/// A bar of 100 units.
+pub(crate) struct Effective {
+    view: EffectiveView,
+}
+
+/// A part of it.
+pub(crate) struct Part<'v> {
+    /// What it is.
+    pub(crate) part: &'v str,
+    /// Where it begins.
+    pub(crate) from: f64,
+    /// How wide it is.
+    pub(crate) width: f64,
+    /// How long it took, in seconds.
+    pub(crate) seconds: f64,
+}
+
+impl Effective {
+    /// The bar of a view.
+    pub(crate) fn new(view: EffectiveView) -> Self {
+        Self { view }
+    }
+
+    /// `83 %`.
+    pub(crate) fn share(&self) -> String {
+        percent(self.view.share * 100.0)
+    }
+
+    /// The parts, from left to right.
+    pub(crate) fn parts(&self) -> Vec<Part<'_>> {
+        let unit = 100.0 / self.view.seconds.max(f64::MIN_POSITIVE);
+        let mut from = 0.0;
+        let parts = self.view.parts.iter().map(|one| {
+            let part =
+                Part { part: one.part.as_str(), from, width: one.seconds * unit, seconds: one.seconds };
+            from += part.width;
+            part
+        });
+        parts.collect()
+    }
+
+    /// What is to be said of how it is known.
+    pub(crate) fn note(&self, frame: &Frame) -> Option<String> {
+        let (ran, told) = (self.view.attempts, self.view.attempts_with_steps);
+        match told {
+            _ if told == ran => None,
+            0 => Some(frame.t("run.effective-untold").to_owned()),
+            _ => Some(frame.t_with("run.effective-partly", [("told", told), ("ran", ran)])),
+        }
+    }
+}
+
+impl Part<'_> {
+    /// The text that names it.
+    pub(crate) fn key(&self) -> String {
+        format!("run.effective-part-{}", self.part.replace('_', "-"))
+    }
+
+    /// `12 %`.
+    pub(crate) fn percent(&self) -> String {
+        percent(self.width)
+    }
+}
+
+/// A small part is not none, and nearly all is not all.
+fn percent(of_hundred: f64) -> String {
+    match of_hundred {
+        small if small > 0.0 && small < 0.5 => "< 1 %".into(),
+        large if (99.5..100.0).contains(&large) => "> 99 %".into(),
+        other => format!("{other:.0} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::tasks::effective::TimePartView;
+
+    #[test]
+    fn parts_lie_side_by_side_and_small_ones_are_not_none() {
+        let part = |part: &str, seconds| TimePartView { part: part.into(), seconds };
+        let parts = vec![part("useful", 150.0), part("out_of_memory", 49.5), part("waiting", 0.5)];
+        let bar = Effective::new(EffectiveView {
+            share: 0.75,
+            seconds: 200.0,
+            parts,
+            attempts: 2,
+            attempts_with_steps: 2,
+        });
+        let drawn: Vec<_> = bar.parts().iter().map(|part| (part.from, part.width, part.percent())).collect();
+        let expected = [(0.0, 75.0, "75 %"), (75.0, 24.75, "25 %"), (99.75, 0.25, "< 1 %")];
+        assert_eq!(drawn, expected.map(|(from, width, text)| (from, width, text.to_owned())));
+        assert_eq!(bar.parts()[1].key(), "run.effective-part-out-of-memory");
+        assert_eq!((bar.share(), percent(99.9)), ("75 %".to_owned(), "> 99 %".to_owned()));
+    }
+}

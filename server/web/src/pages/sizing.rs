@@ -1,0 +1,68 @@
+//! `GET /projects/{project}/pipelines/{pipeline}/tasks/{task}/sizing`: what a task's attempts had and used, what the next
+//! would get by that, and what was changed.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+
+use super::{Frame, carried, html};
+use crate::api::sizing::shown;
+use crate::api::sizing::view::{RoleSizingView, SizeView, SizingView};
+use crate::error::ApiResult;
+use crate::extract::Path;
+use crate::show;
+use crate::state::Web;
+
+#[derive(Template)]
+#[template(path = "sizing.html")]
+struct SizingPage {
+    frame: Frame,
+    project: String,
+    pipeline: String,
+    task: String,
+    sizing: SizingView,
+    /// What the script draws, as JSON.
+    carried: String,
+}
+
+impl SizingPage {
+    /// An amount, in words.
+    fn size(&self, size: &SizeView) -> String {
+        let values = [("cpu", show::number(size.cpu)), ("memory", show::bytes(size.memory))];
+        self.frame.t_with("sizing.size", values)
+    }
+
+    /// What a mode does.
+    fn mode(&self) -> &str {
+        self.frame.t(match self.sizing.mode.as_str() {
+            "off" => "sizing.mode-off",
+            "auto" => "sizing.mode-auto",
+            _ => "sizing.mode-advise",
+        })
+    }
+
+    /// Whether anything is known of a role.
+    fn is_known(&self, role: &RoleSizingView) -> bool {
+        !role.past.is_empty()
+    }
+
+    /// A share, of a hundred.
+    fn percent(&self, share: &f64) -> String {
+        format!("{} %", show::number((share * 1000.0).round() / 10.0))
+    }
+
+    /// The run of an attempt, `<run>.<task>.<instance>.<n>`.
+    fn run_of<'a>(&self, attempt: &'a str) -> &'a str {
+        attempt.split('.').next().unwrap_or_default()
+    }
+}
+
+pub(crate) async fn show(
+    State(web): State<Web>,
+    frame: Frame,
+    Path((project, pipeline, task)): Path<(String, String, String)>,
+) -> ApiResult<Response> {
+    let sizing = shown(&web, &project, &pipeline, &task).await?;
+    let carried = carried(&serde_json::json!({ "roles": sizing.roles }))?;
+    html(&SizingPage { frame, project, pipeline, task, sizing, carried })
+}

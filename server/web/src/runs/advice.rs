@@ -1,0 +1,72 @@
+//! What could be done better with a task, from what the workers of an attempt did in the last hour of it.
+
+use cubeloom_domain::TaskIx;
+use cubeloom_domain::monitoring::CardHistory;
+use cubeloom_domain::plan::PlannedRole;
+use cubeloom_domain::usage::WorkerLines;
+use cubeloom_monitoring::advice::{Held, Peer, Thresholds, of_task};
+use cubeloom_monitoring::hour_of;
+
+use super::Reader;
+use super::lines::{read, role_of, until};
+use super::usage::attempt_of;
+use crate::api::monitoring::view::AdviceView;
+use crate::api::tasks::advice::TaskAdviceView;
+use crate::error::ApiResult;
+use crate::state::Web;
+
+/// A worker with its last hour.
+struct Worker<'p> {
+    name: String,
+    role: &'p PlannedRole,
+    /// The memory of each of its cards, in bytes.
+    card_memory: Option<f64>,
+    hour: CardHistory,
+}
+
+/// The advice about an attempt at an instance: the last one, unless one is named.
+///
+/// # Errors
+/// There is none of this number, or what it used cannot be read at present.
+pub(crate) async fn advice(
+    reader: &Reader<'_>,
+    web: &Web,
+    task: TaskIx,
+    instance: u32,
+    attempt: Option<u32>,
+) -> ApiResult<TaskAdviceView> {
+    let Some((record, planned)) = attempt_of(reader, web, task, instance, attempt).await? else {
+        return Ok(TaskAdviceView { attempt: 0, live: false, advice: Vec::new() });
+    };
+    let told = read(web, reader, &record, &planned).await?.workers;
+    let until = until(web, &record);
+    let mut workers: Vec<Worker<'_>> =
+        told.into_iter().filter_map(|lines| worker(lines, &planned.roles, until.0 as f64 / 1e6)).collect();
+    // Those of a role are compared with each other: they stand together, the first one first.
+    workers.sort_by_key(|worker| (&worker.role.name, worker.name.len(), worker.name.clone()));
+    workers.dedup_by(|later, kept| later.name == kept.name);
+    let seconds = record.state.started_at().map_or(0.0, |since| until.since(since).as_secs_f64());
+    let peers: Vec<Peer<'_>> = workers
+        .iter()
+        .map(|worker| Peer { worker: &worker.name, role: &worker.role.name, held: held(worker, seconds) })
+        .collect();
+    let found = of_task(&peers, &Thresholds::default());
+    let advice = found.into_iter().map(|one| AdviceView::of_workers(one, &record.key)).collect();
+    Ok(TaskAdviceView { attempt: record.key.n, live: record.state.is_live(), advice })
+}
+
+fn held<'w>(worker: &'w Worker<'_>, seconds: f64) -> Held<'w> {
+    let cores = worker.role.resources.cpu.0 as f64 / 1000.0;
+    Held { history: &worker.hour, seconds, cores: Some(cores), card_memory: worker.card_memory }
+}
+
+fn worker<'p>(lines: WorkerLines, roles: &'p [PlannedRole], until: f64) -> Option<Worker<'p>> {
+    let role = role_of(&lines.worker, roles)?;
+    let cards = role.resources.gpu.as_ref().map_or(1, |gpu| gpu.count.unwrap_or(1)).max(1);
+    Some(Worker {
+        role,
+        card_memory: lines.card_memory.map(|bytes| bytes / f64::from(cards)),
+        hour: hour_of(&lines, cards, until),
+        name: lines.worker,
+    })
+}

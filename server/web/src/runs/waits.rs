@@ -1,0 +1,28 @@
+//! What the reader of a run is told of its instances that wait.
+
+use cubeloom_domain::RunId;
+use cubeloom_domain::record::InstanceRecord;
+
+use super::describe;
+use crate::api::tasks::view::WaitView;
+use crate::api::tasks::why::Reader;
+use crate::forecast::RunStarts;
+
+/// What is known of those of a run that wait, and who asks.
+#[derive(Clone, Copy)]
+pub(crate) struct Waits<'r> {
+    /// What the queue says of them.
+    pub(super) starts: &'r RunStarts,
+    /// The projects that the reader sees; `None` for all.
+    pub(super) seen: Option<&'r [String]>,
+    /// The run.
+    pub(super) run: &'r RunId,
+}
+
+impl Waits<'_> {
+    /// Why an instance of a task waits, when it does.
+    pub(crate) fn of(&self, task: &str, one: &InstanceRecord) -> Option<WaitView> {
+        let reader = Reader { seen: self.seen, run: self.run };
+        describe::wait(&one.state, self.starts.of(task, one.instance), reader)
+    }
+}

@@ -1,0 +1,47 @@
+//! What tasks would get by what their earlier attempts used.
+
+use cubeloom_domain::TaskIx;
+use cubeloom_domain::executor::{NodeFacts, largest};
+use cubeloom_domain::pipeline::SizingMode;
+use cubeloom_domain::plan::{PlannedRole, PlannedTask, RunPlan};
+use cubeloom_domain::sizing::{self, AttemptSizing, Size, SizedRole, SizingHistory};
+use cubeloom_sizing::{Question, keep_possible, recommend};
+
+/// What the workers of a task would get in `auto` on these nodes; `bound` is what its project may hold, as far as it is known.
+pub(crate) fn recommended(
+    plan: &RunPlan,
+    ix: TaskIx,
+    history: &SizingHistory,
+    nodes: &[NodeFacts],
+    bound: Option<Size>,
+) -> AttemptSizing {
+    let planned = plan.task(ix);
+    let template = &plan.template_of(planned).name;
+    let node_group = planned.placement.node_group.as_deref();
+    let make = sizing::make(plan, ix);
+    let of_role = |role: &PlannedRole| {
+        let asked = Size::of(&role.resources);
+        recommend(&Question {
+            role: &role.name,
+            asked,
+            kept: role.kept,
+            make: &make,
+            // What the next attempt reads is known when it is ready.
+            input: None,
+            past: history.of_task(&planned.name, template, &role.name),
+            kin: history.of_template(template, &role.name),
+            most: largest(nodes, &role.resources, node_group).unwrap_or(asked),
+            beside: role.resources.shm.unwrap_or_default(),
+            ran_out: None,
+            running: 0,
+        })
+    };
+    let mut roles: Vec<SizedRole> = planned.roles.iter().map(of_role).collect();
+    keep_possible(&mut roles, planned, nodes, bound);
+    AttemptSizing { make, input: None, roles }
+}
+
+/// Whether a task's attempts get what is recommended.
+pub(crate) fn is_sized(history: &SizingHistory, task: &PlannedTask) -> bool {
+    history.mode_of(task) == SizingMode::Auto && !history.reverted.contains(&task.name)
+}

@@ -1,0 +1,302 @@
+//! What is new in the files that workers report into, while they run.
+
+use std::path::Path;
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::executor::{Metric, Progress};
+use cubeloom_domain::pace::{Gait, Pace};
+
+use crate::logs;
+use crate::outputs::{Line, Took};
+
+/// What is new in the files of a job's workers.
+#[derive(Debug, Default, PartialEq)]
+pub struct News {
+    /// How far the program is: what the lowest rank said last that said anything.
+    pub progress: Option<Progress>,
+    /// The values of the metric that the job watches, of the lowest rank that reports it.
+    pub measured: Vec<Metric>,
+    /// At which pace all ranks have reported steps so far, where that has changed.
+    pub pace: Option<Pace>,
+}
+
+/// How far the files of a job's workers have been read.
+#[derive(Debug, Default)]
+pub struct Tails {
+    watches: Option<String>,
+    ranks: Vec<Tail>,
+    /// The rank whose metrics count: all ranks of a program may report the same.
+    measuring: Option<usize>,
+    pace: Option<Pace>,
+    /// Whether what was there at first has been read.
+    has_caught_up: bool,
+    /// Whether somebody has suspended the job.
+    is_suspended: bool,
+}
+
+/// How far one rank's file has been read, and what it said.
+#[derive(Debug, Default)]
+struct Tail {
+    /// In bytes.
+    offset: u64,
+    gait: Gait,
+    /// Whether the last step did not come to the end of the file.
+    has_more: bool,
+    /// Whether its clock was seen to be wrong: what it says of moments is not believed any more.
+    is_clock_wrong: bool,
+    /// Whether its worker has ended.
+    ended: bool,
+}
+
+/// What is looked at of a file in one step, in bytes.
+const STEP: usize = 256 << 10;
+
+impl Tails {
+    /// Of a job that watches this metric, if any.
+    #[must_use]
+    pub fn new(watches: Option<String>) -> Self {
+        Self { watches, ..Self::default() }
+    }
+
+    /// A worker has ended: nobody waits for more of its steps.
+    pub fn ended(&mut self, rank: usize) {
+        self.tail(rank).ended = true;
+    }
+
+    /// A worker has begun again: until it reports a step, nobody waits for one, and while it was away there was no gap.
+    pub fn began(&mut self, rank: usize) {
+        let tail = self.tail(rank);
+        tail.ended = false;
+        tail.gait.begin();
+    }
+
+    /// Somebody has suspended the job, and nobody waits for steps; or it goes on, as if all had reported one now.
+    pub fn suspend(&mut self, suspend: bool, now: Timestamp) {
+        if std::mem::replace(&mut self.is_suspended, suspend) && !suspend {
+            self.ranks.iter_mut().for_each(|tail| tail.gait.go_on(now));
+        }
+    }
+
+    /// What the files, in the order of ranks, of an attempt that began at this moment have in whole lines that were not read
+    /// before.
+    pub fn read<P: AsRef<Path>>(
+        &mut self,
+        files: impl Iterator<Item = P>,
+        began: Timestamp,
+        now: Timestamp,
+    ) -> News {
+        let mut news = News::default();
+        for (rank, file) in files.enumerate() {
+            let (progress, measured) = self.read_one(rank, file.as_ref(), began, now);
+            news.progress = news.progress.or(progress);
+            if !measured.is_empty() && *self.measuring.get_or_insert(rank) == rank {
+                news.measured = measured;
+            }
+        }
+        // What is read only in part would look as if nothing had come since.
+        if self.ranks.iter().any(|tail| tail.has_more) {
+            return news;
+        }
+        self.has_caught_up = true;
+        let rests = self.is_suspended;
+        let pace = Pace::of(self.ranks.iter().map(|tail| (&tail.gait, rests || tail.ended)));
+        if pace != self.pace {
+            self.pace.clone_from(&pace);
+            news.pace = pace;
+        }
+        news
+    }
+
+    fn tail(&mut self, rank: usize) -> &mut Tail {
+        if self.ranks.len() <= rank {
+            self.ranks.resize_with(rank + 1, Tail::default);
+        }
+        &mut self.ranks[rank]
+    }
+
+    fn read_one(
+        &mut self,
+        rank: usize,
+        path: &Path,
+        began: Timestamp,
+        now: Timestamp,
+    ) -> (Option<Progress>, Vec<Metric>) {
+        let watches = self.watches.clone();
+        // What was there at first may be old: an earlier server has read it.
+        let heard = match logs::changed(path) {
+            Ok(Some(changed)) if !self.has_caught_up => changed.max(began).min(now),
+            _ => now,
+        };
+        let tail = self.tail(rank);
+        let (mut progress, mut measured) = (None, Vec::new());
+        let length = logs::len(path).unwrap_or_default();
+        tail.has_more = false;
+        if length > tail.offset
+            && let Ok(piece) = logs::range(path, tail.offset, STEP)
+        {
+            let whole = piece.bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            tail.offset += whole as u64;
+            tail.has_more = whole > 0 && piece.bytes.len() == STEP && length > tail.offset;
+            for line in piece.bytes[..whole].split(|byte| *byte == b'\n') {
+                match serde_json::from_slice(line) {
+                    Ok(Line::Progress(said)) => {
+                        let at = said.at();
+                        tail.is_clock_wrong |= at.is_some_and(|at| at < began);
+                        let at = at.filter(|_| !tail.is_clock_wrong).map_or(heard, |at| at.min(now));
+                        tail.gait.step(said.progress, at, heard);
+                        progress = Some(said.progress);
+                    }
+                    Ok(Line::Checkpoint(value)) => tail.gait.saved(Took::in_value(&value).duration()),
+                    Ok(Line::Restored(took)) => tail.gait.restored(took.duration()),
+                    Ok(Line::Metric(metric)) if Some(&metric.name) == watches.as_ref() => {
+                        measured.push(metric);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        (progress, measured)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use cubeloom_domain::pace::{Behind, Mark};
+
+    use super::*;
+
+    const BEGAN: Timestamp = Timestamp(800_000_000);
+    const NOW: Timestamp = Timestamp(1_000_000_000);
+
+    #[test]
+    fn what_is_new_is_read_once_and_only_from_whole_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = [folder.path().join("a.jsonl"), folder.path().join("b.jsonl")];
+        let mut tails = Tails::new(Some("loss".into()));
+        let mut read = || {
+            let news = tails.read(paths.iter(), BEGAN, NOW);
+            News { pace: None, ..news }
+        };
+        assert_eq!(read(), News::default());
+        let progress = "{\"progress\":{\"step\":1}}\n{\"progress\":{\"step\":2,\"total\":4}}\n{\"prog";
+        std::fs::write(&paths[0], progress).unwrap();
+        let metrics =
+            "{\"metric\":{\"name\":\"loss\",\"value\":0.5}}\n{\"metric\":{\"name\":\"other\",\"value\":1}}\n";
+        std::fs::write(&paths[1], metrics).unwrap();
+        let loss = |value| Metric { name: "loss".into(), value, step: None };
+        let progress = Some(Progress { step: 2.0, total: Some(4.0) });
+        assert_eq!(read(), News { progress, measured: vec![loss(0.5)], pace: None });
+        assert_eq!(read(), News::default());
+        std::fs::write(
+            &paths[0],
+            format!("{}ress\":{{\"step\":3}}}}\n{metrics}", std::fs::read_to_string(&paths[0]).unwrap()),
+        )
+        .unwrap();
+        std::fs::write(&paths[1], metrics.repeat(2)).unwrap();
+        let progress = Some(Progress { step: 3.0, total: None });
+        assert_eq!(
+            read(),
+            News { progress, measured: vec![loss(0.5)], pace: None },
+            "one rank's values count"
+        );
+    }
+
+    #[test]
+    fn steps_have_the_moments_that_programs_say() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = [folder.path().join("a.jsonl"), folder.path().join("b.jsonl")];
+        let step =
+            |step: u32, at: f64| format!("{{\"progress\":{{\"step\":{step},\"total\":9,\"at\":{at}}}}}\n");
+        let mut text = step(1, 900.0) + &step(2, 910.5) + &step(3, 930.0);
+        text +=
+            "{\"checkpoint\":{\"step\":3,\"path\":\"c\",\"seconds\":2.5}}\n{\"restored\":{\"seconds\":4}}\n";
+        std::fs::write(&paths[0], text).unwrap();
+        // Its clock is ahead, and its last line says no moment.
+        std::fs::write(&paths[1], step(1, 5000.0) + "{\"progress\":{\"step\":2}}\n").unwrap();
+        let mut tails = Tails::new(None);
+        let pace = tails.read(paths.iter(), BEGAN, NOW).pace.unwrap();
+        let mark = |at, step| Mark { at: Timestamp(at), step };
+        assert_eq!((pace.first, pace.last), (mark(900_000_000, 1.0), mark(930_000_000, 3.0)));
+        assert_eq!((pace.gaps, pace.longest), (2, 19_500_000));
+        assert_eq!((pace.saving, pace.restoring), (2_500_000, 4_000_000));
+        let behind = |rank, at| Some(Behind { rank, since: Timestamp(at) });
+        assert_eq!(pace.behind, behind(0, NOW.0), "what it says is no matter for that");
+        assert_eq!(tails.read(paths.iter(), BEGAN, NOW).pace, None, "nothing has changed");
+        tails.ended(0);
+        assert_eq!(tails.read(paths.iter(), BEGAN, NOW).pace.unwrap().behind, behind(1, NOW.0));
+    }
+
+    #[test]
+    fn nobody_waits_for_steps_of_workers_that_are_away_or_suspended() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = [folder.path().join("a.jsonl"), folder.path().join("b.jsonl")];
+        let (mut tails, mut text) = (Tails::new(None), String::new());
+        let later = |seconds| NOW.plus(Duration::from_secs(seconds));
+        let behind = |rank, seconds| Some(Behind { rank, since: later(seconds) });
+        let mut read = |tails: &mut Tails, step: u64, seconds| {
+            text += &format!("{{\"progress\":{{\"step\":{step}}}}}\n");
+            std::fs::write(&paths[usize::from(step.is_multiple_of(2))], &text).unwrap();
+            tails.read(paths.iter(), BEGAN, later(seconds));
+            let pace = tails.pace.as_ref().unwrap();
+            (pace.behind, pace.longest / 1_000_000)
+        };
+        assert_eq!(read(&mut tails, 1, 0).0, behind(0, 0));
+        assert_eq!(read(&mut tails, 2, 10).0, behind(0, 0));
+        tails.ended(0);
+        assert_eq!(read(&mut tails, 4, 20).0, behind(1, 20));
+        tails.began(0);
+        assert_eq!(read(&mut tails, 6, 4000), (behind(1, 4000), 3980), "it has reported nothing yet");
+        assert_eq!(read(&mut tails, 7, 9000).0, behind(1, 4000), "now it has");
+        assert_eq!(read(&mut tails, 8, 9001), (behind(0, 9000), 5001));
+        tails.suspend(true, later(9002));
+        assert_eq!(tails.read(paths.iter(), BEGAN, later(9002)).pace.unwrap().behind, None);
+        tails.suspend(false, later(50_000));
+        tails.suspend(false, later(60_000));
+        let pace = tails.read(paths.iter(), BEGAN, later(60_000)).pace.unwrap();
+        assert_eq!(pace.behind, behind(0, 50_000));
+        assert_eq!(read(&mut tails, 9, 70_000), (behind(1, 50_000), 5001));
+        assert_eq!(read(&mut tails, 10, 70_001), (behind(0, 70_000), 5001), "to be suspended was no gap");
+    }
+
+    #[test]
+    fn a_worker_whose_clock_is_wrong_has_the_moments_of_the_server() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        let mut tails = Tails::new(None);
+        let mut text = String::new();
+        let mut pace = None;
+        // The second moment is none; the later ones could be, and are not believed.
+        for (second, said) in [(0, 810.0), (10, 0.0), (20, 830.0), (50, 9999.0)] {
+            text += &format!("{{\"progress\":{{\"step\":{second},\"at\":{said}}}}}\n");
+            std::fs::write(&path, &text).unwrap();
+            let now = NOW.plus(Duration::from_secs(second));
+            pace = tails.read([&path].into_iter(), BEGAN, now).pace;
+        }
+        let (pace, last) = (pace.unwrap(), NOW.plus(Duration::from_secs(50)));
+        assert_eq!((pace.first.at, pace.last.at), (Timestamp(810_000_000), last));
+        assert_eq!(pace.behind, Some(Behind { rank: 0, since: last }));
+        assert_eq!(pace.longest, 200_000_000, "from what was still believed to the next");
+    }
+
+    #[test]
+    fn what_an_earlier_server_had_read_is_as_old_as_its_file() {
+        let since = |changed: u64| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("a.jsonl");
+            std::fs::write(&path, "{\"progress\":{\"step\":1}}\n").unwrap();
+            let file = std::fs::File::options().write(true).open(&path).unwrap();
+            file.set_modified(UNIX_EPOCH + Duration::from_secs(changed)).unwrap();
+            let mut tails = Tails::new(None);
+            let read_again = tails.read([&path].into_iter(), BEGAN, NOW).pace.unwrap().behind.unwrap();
+            std::fs::write(&path, "{\"progress\":{\"step\":1}}\n{\"progress\":{\"step\":2}}\n").unwrap();
+            file.set_modified(UNIX_EPOCH + Duration::from_secs(changed)).unwrap();
+            let news = tails.read([&path].into_iter(), BEGAN, NOW).pace.unwrap();
+            assert_eq!(news.behind, Some(Behind { rank: 0, since: NOW }), "that is new");
+            read_again.since
+        };
+        assert_eq!(since(900), Timestamp(900_000_000));
+        assert_eq!((since(5), since(5000)), (BEGAN, NOW), "whatever the clock of its disk shows");
+    }
+}

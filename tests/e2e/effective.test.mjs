@@ -1,0 +1,78 @@
+// What time went to, and jobs that hang: on the pages of the run and of the task, in both languages, themes and widths.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import { flawless, look, settled } from "./support/browser.mjs";
+import { THEMES } from "./support/pictures.mjs";
+import { siteFor } from "./support/site.mjs";
+import { ended, stage, start } from "./support/stage.mjs";
+
+/** Eight steps; the first attempt fails as the disk is full, the second does the steps again and hangs. */
+const STEPS = [
+  "for step in 1 2 3 4 5 6 7 8; do sleep 0.1;",
+  `echo '{\\"progress\\": {\\"step\\": '$step', \\"total\\": 9}}' >> $CUBELOOM_OUTPUTS; sleep 1; done;`,
+  "if [ $CUBELOOM_ATTEMPT = 1 ]; then echo OSError: No space left on device >&2; exit 1; fi; sleep 600",
+].join(" ");
+
+const DOCUMENT = `apiVersion: cubeloom/v1
+kind: Pipeline
+name: stuck
+tasks:
+  - name: train
+    template: command
+    resources: {cpu: 100m, memory: 64Mi}
+    retry: {attempts: 2, backoff: {initial: 1s}}
+    hang: {after: 2s}
+    arguments: {command: [sh, -c, "${STEPS}"]}
+`;
+
+// Before the server is stopped: its jobs would go on.
+after(async () => {
+  await site.there.api("POST", `/runs/${site.there.run}/cancel`);
+  await ended(site.there.api, site.there.run);
+});
+
+const site = siteFor(async (server) => {
+  const there = await stage(server);
+  const run = await start(there.api, { document: DOCUMENT });
+  for (let n = 0; n < 600; n += 1) {
+    const { body } = await there.api("GET", `/runs/${run}/tasks/train/instances/0/attempts`);
+    if (body.items?.some((attempt) => attempt.hang?.stacks?.length === 1)) break;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return { ...there, run };
+});
+
+const WORDS = {
+  en: ["steps done again", "failure: storage", "train hangs", "What worker-0 was at"],
+  zh: ["重复的步骤", "失败：存储", "train 疑似挂起", "worker-0 当时的调用栈"],
+};
+
+for (const lang of ["en", "zh"]) {
+  for (const theme of THEMES) {
+    for (const size of ["wide", "narrow"]) {
+      test(`what time went to, and what hangs: ${lang}, ${theme}, ${size}`, async () => {
+        const page = await site.open({ as: "emil", lang, theme, size });
+        const [again, failure, hangs, stacks] = WORDS[lang];
+        await page.goto(`/runs/${site.there.run}`);
+        await page.getByText(hangs).first().waitFor();
+        await page.locator("#run-effective summary").click();
+        await page.locator("#run-effective").getByText(failure).waitFor();
+        await settled(page);
+        assert.deepEqual(await look(page, lang), []);
+        await page.goto(`/runs/${site.there.run}/tasks/train`);
+        await page.locator("#task-effective summary").click();
+        await page.locator("#task-effective").getByText(again).waitFor();
+        assert.ok((await page.locator("#task-effective rect").count()) >= 4, "a part each");
+        await page.getByText(stacks).click();
+        await page.locator(".stacks pre").getByText(/thread \d+ \(sleep\)|thread \d+ \(sh\)/).first().waitFor();
+        await settled(page);
+        assert.deepEqual(await look(page, lang), []);
+        if (process.env["PICTURES"]) await page.screenshot({ path: `${process.env["PICTURES"]}/${lang}-${theme}-${size}.png`, fullPage: true });
+        flawless(page);
+        await page.context().close();
+      });
+    }
+  }
+}

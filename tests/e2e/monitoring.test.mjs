@@ -1,0 +1,136 @@
+// What nodes and cards do: a busy cluster with all that stands out, one that is idle, one whose Prometheus is away.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import { flawless, look, settled } from "./support/browser.mjs";
+import { prometheus, recording } from "./support/prometheus.mjs";
+import { siteFor } from "./support/site.mjs";
+import { stage } from "./support/stage.mjs";
+
+const KUBECONFIG = `apiVersion: v1
+kind: Config
+current-context: a
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: u, user: {token: none}}]
+contexts: [{name: a, context: {cluster: c, user: u}}]
+`;
+
+const training = (at) => 0.85 + 0.1 * Math.sin(at / 200);
+const held = (share) => ({ usage: share, memory: 0.9, pod: "notebook-0" });
+const cards = (count, card) => Array.from({ length: count }, () => card);
+
+const BUSY = [
+  { name: "node-01", busy: 0.9, cards: cards(8, held(training)) },
+  { name: "node-02", busy: 0.2, cards: [...cards(3, held(0)), ...cards(5, {})] },
+  { name: "node-03", busy: 0.4, cards: [held(0.4), { ...held(0), xid: 79 }, { ...held(0.5), until: -900 }, ...cards(5, {})] },
+  { name: "node-04", busy: 0.1, cards: cards(8, {}) },
+  { name: "node-cpu-05", busy: 0.7, cards: [] },
+];
+const IDLE = [{ name: "node-01", busy: 0.02, cards: cards(8, {}) }, { name: "node-02", busy: 0.03, cards: cards(8, {}) }];
+
+const running = [];
+const site = siteFor(async (server) => {
+  const there = await stage(server);
+  for (const [name, nodes] of [["busy", BUSY], ["idle", IDLE]]) {
+    const source = await prometheus(server.folder, recording(nodes));
+    running.push(source);
+    await there.api("POST", "/clusters", { name, access: "kubeconfig", kubeconfig: KUBECONFIG, prometheus: source.url, grafana: "https://grafana.example.org/d/1" });
+  }
+  await there.api("POST", "/clusters", { name: "broken", access: "kubeconfig", kubeconfig: KUBECONFIG, prometheus: "http://127.0.0.1:1" });
+  return there;
+});
+after(async () => {
+  for (const source of running) await source.stop();
+});
+
+/** The colours of the grid's canvas that are there at all. */
+const colours = (page) => page.locator(".card-canvas").evaluate((canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const found = new Set();
+  for (let at = 0; at < data.length; at += 4) if (data[at + 3] === 255) found.add(`${data[at]},${data[at + 1]},${data[at + 2]}`);
+  return found.size;
+});
+
+test("a cluster's page says what it has, what is asked for and what is used", async () => {
+  const page = await site.open({ as: "emil" });
+  await page.goto("/clusters");
+  await page.getByRole("link", { name: "busy", exact: true }).click();
+  await settled(page);
+  await page.getByText("Measured by Prometheus.").waitFor();
+  const gpus = page.getByRole("img", { name: /^Graphics cards: 7\.\d used/ });
+  assert.equal(await gpus.count(), 1, await page.locator("#monitoring").innerText());
+  assert.match(await page.locator(".card-counts").innerText(), /9\s+works\s+3\s+held, does nothing\s+8\s+free\s+10\s+free, node partly held\s+1\s+faulty\s+1\s+vanished/);
+  await page.getByText(/not told of any more: 1, on node-03/).waitFor();
+  assert.equal(await page.getByRole("link", { name: "Grafana" }).getAttribute("href"), "https://grafana.example.org/d/1");
+  assert.deepEqual(await look(page, "en"), []);
+  flawless(page);
+});
+
+test("the grid is gone over with keys, and leads to a card and its hour", async () => {
+  const page = await site.open({ as: "emil" });
+  await page.goto("/clusters/busy");
+  await page.getByRole("link", { name: /held, does nothing/ }).click();
+  await settled(page);
+  assert.equal(await page.getByLabel("Show").inputValue(), "idle");
+  assert.ok((await colours(page)) > 3);
+  const chosen = page.getByRole("region", { name: "The chosen card" });
+  await page.getByRole("group", { name: "Nodes with their cards" }).focus();
+  await page.keyboard.press("ArrowRight");
+  await chosen.getByRole("heading", { name: "node-01 · Card 0" }).waitFor();
+  for (let n = 0; n < 8; n++) await page.keyboard.press("ArrowRight");
+  await chosen.getByRole("heading", { name: "node-02 · Card 0" }).waitFor();
+  assert.match(await chosen.innerText(), /held, does nothing[\s\S]*72 GiB of 80 GiB[\s\S]*1 that you may not see/);
+  await page.keyboard.press("End");
+  await chosen.getByRole("heading", { name: "node-04 · Card 7" }).waitFor();
+  const outstanding = page.getByRole("region", { name: "What stands out" }).getByRole("row");
+  assert.equal(await outstanding.count(), 1 + 5);
+  assert.match(await outstanding.filter({ hasText: "faulty" }).innerText(), /XID error 79/);
+  assert.deepEqual(await look(page, "en"), []);
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "node-01 · Card 0" }).waitFor();
+  await page.getByRole("group", { name: /^Work, in %/ }).waitFor();
+  assert.match(await page.getByRole("group", { name: /^Work, in %/ }).getAttribute("aria-label"), /Use: \d\d/);
+  assert.deepEqual(await look(page, "en"), []);
+  flawless(page);
+});
+
+test("idle clusters, vanished cards and a Prometheus that is away have their pages", async () => {
+  const page = await site.open({ as: "emil", size: "narrow" });
+  await page.goto("/clusters/idle/nodes");
+  await settled(page);
+  await page.getByText("No card is held and idle, faulty or gone.").waitFor();
+  assert.deepEqual(await look(page, "en"), []);
+  await page.goto("/clusters/busy/gpus/GPU-node-03-2");
+  await settled(page);
+  await page.getByText("vanished").first().waitFor();
+  await page.getByRole("group", { name: /^Power, in W/ }).waitFor();
+  assert.deepEqual(await look(page, "en"), []);
+  for (const path of ["", "/nodes"]) {
+    await page.goto(`/clusters/broken${path}`);
+    await settled(page);
+    await page.getByText(/Prometheus does not answer/).waitFor();
+    await page.getByText(path === "" ? "No graphics cards are known here." : "No nodes are known here.").waitFor();
+    assert.deepEqual(await look(page, "en"), []);
+  }
+  flawless(page);
+  await page.goto("/clusters/broken/gpus/GPU-none");
+  await page.getByText(/What is shown is not new/).waitFor();
+});
+
+test("the page stays up when the server is away, says so, and goes on", async () => {
+  const page = await site.open({ as: "emil" });
+  let away = false;
+  await page.route("**/api/v1/clusters/idle/monitoring", (route) => (away ? route.abort() : route.continue()));
+  await page.clock.install();
+  await page.goto("/clusters/idle");
+  await page.getByText("Measured by Prometheus.").waitFor();
+  away = true;
+  await page.clock.runFor(16_000);
+  await page.getByText(/What is shown is not new/).waitFor();
+  await page.getByRole("heading", { name: "By project" }).waitFor();
+  away = false;
+  await page.clock.runFor(16_000);
+  await page.getByText(/What is shown is not new/).waitFor({ state: "detached" });
+});

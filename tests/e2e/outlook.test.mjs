@@ -1,0 +1,67 @@
+// The marks at the editor's nodes: what would become of each task if the pipeline were run now.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import { flawless, look } from "./support/browser.mjs";
+import { node, openEditor } from "./support/editor.mjs";
+import { siteFor } from "./support/site.mjs";
+import { ended, stage, start } from "./support/stage.mjs";
+
+/** One task that holds seven of the machine's eight cores. */
+const HOLDS = (line) => `apiVersion: cubeloom/v1
+kind: Pipeline
+name: holds
+tasks: [{name: hold, template: command, resources: {cpu: 7, memory: 64Mi}, arguments: {command: [sh, -c, "${line}"]}}]
+`;
+
+const MARKED = `apiVersion: cubeloom/v1
+kind: Pipeline
+name: marked
+tasks:
+  - {name: small, template: command, resources: {cpu: 500m, memory: 64Mi}, arguments: {command: ['true']}}
+  - {name: large, template: command, resources: {cpu: 6, memory: 64Mi}, arguments: {command: ['true']}}
+  - {name: huge, template: command, resources: {cpu: 64, memory: 64Mi}, arguments: {command: ['true']}}
+  - {name: last, template: command, needs: [small], resources: {cpu: 500m, memory: 64Mi}, arguments: {command: ['true']}}
+`;
+
+// Before the server is stopped: its jobs would go on.
+after(async () => {
+  await site.there.api("POST", `/runs/${site.there.live}/cancel`);
+  await ended(site.there.api, site.there.live);
+});
+
+const site = siteFor(async (server) => {
+  const there = await stage(server);
+  const { api } = there;
+  for (let n = 0; n < 3; n += 1) await ended(api, await start(api, { document: HOLDS("sleep 0.3") }));
+  const live = await start(api, { document: HOLDS("sleep 300") });
+  await api("POST", "/projects/default/pipelines", { document: MARKED, message: "as it began" });
+  for (let n = 0; n < 300; n += 1) {
+    const { body } = await api("GET", "/clusters/local");
+    if (body.running.some((one) => one.run === live)) break;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return { ...there, live };
+});
+
+const mark = (page, task) => node(page, task).locator(".cv-outlook");
+const why = (page, task) => node(page, task).locator(".cv-outlook-why");
+
+test("each node says whether its task would start, wait or never fit, and why", async () => {
+  const page = await openEditor(site, "emil", "/projects/default/pipelines/marked/edit");
+  await mark(page, "small").getByText("Starts now").waitFor();
+  await mark(page, "large").getByText(/Waits about \d+ minutes?/).waitFor();
+  await mark(page, "huge").getByText("Can never fit").waitFor();
+  assert.equal(await mark(page, "last").count(), 0, "of what comes later nothing is said");
+  // Why is told beside the node while it is selected, and with its name.
+  await node(page, "large").click();
+  await why(page, "large").getByText(/asks for 6 CPU/).waitFor();
+  await why(page, "large").getByText(/Held by hold of default \(ada\)/).waitFor();
+  assert.match(await node(page, "large").getAttribute("aria-label"), /Waits about \d+ minutes?.*asks for 6 CPU/);
+  await node(page, "huge").click();
+  await why(page, "huge").getByText(/64 CPU/).waitFor();
+  assert.deepEqual(await look(page, "en"), []);
+  flawless(page);
+  await page.context().close();
+});

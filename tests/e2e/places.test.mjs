@@ -1,0 +1,142 @@
+// Before a run its places are compared: in the dialog of the page and of the editor, with the mouse, the keyboard and on a
+// phone. The default is marked, and another is taken only when somebody chooses it.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { flawless, look, settled } from "./support/browser.mjs";
+import { openEditor } from "./support/editor.mjs";
+import { eventually } from "./support/eventually.mjs";
+import { siteFor } from "./support/site.mjs";
+import { ended, stage } from "./support/stage.mjs";
+
+const KUBECONFIG = `apiVersion: v1
+kind: Config
+current-context: a
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: u, user: {token: tops3cret}}]
+contexts: [{name: a, context: {cluster: c, user: u}}]
+`;
+
+const GOES = `apiVersion: cubeloom/v1
+kind: Pipeline
+name: goes
+parameters:
+  nap: {type: number, default: 0.3}
+tasks:
+  - {name: work, template: command, resources: {cpu: 1, memory: 64Mi}, arguments: {command: [sleep, "{{ params.nap }}s"]}}
+`;
+
+const HUGE = GOES.replace("name: goes", "name: huge").replace("cpu: 1,", "cpu: 64,");
+
+const PATH = "/projects/default/pipelines/goes";
+
+const site = siteFor(async (server) => {
+  const there = await stage(server);
+  const { api } = there;
+  for (const document of [GOES, HUGE]) await api("POST", "/projects/default/pipelines", { document, message: "as it began" });
+  for (let n = 0; n < 3; n += 1) {
+    const { body } = await api("POST", "/projects/default/runs", { pipeline: "goes" });
+    await ended(api, body.run.id);
+  }
+  await api("POST", "/prices", { cluster: "local", cpu_hour: "3600" });
+  await api("POST", "/clusters", { name: "far", access: "kubeconfig", kubeconfig: KUBECONFIG, node_groups: { cards: { selector: { pool: "cards" } } } });
+  return there;
+});
+
+const place = (page, name) => page.getByRole("dialog").locator(`[data-place="${name}"]`);
+const run = (page) => page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
+
+/** The cluster that the newest run of the pipeline was planned for, and the place that was chosen for it. */
+async function newest() {
+  const { api } = site.there;
+  const { body } = await api("GET", "/projects/default/runs?pipeline=goes&limit=1");
+  const { id } = body.items[0];
+  const audit = await api("GET", "/audit?action=run.start&limit=1");
+  return { id, cluster: (await api("GET", `/runs/${id}/plan`)).body.cluster, chosen: audit.body.items[0].after.place };
+}
+
+test("places are compared, and the default is taken where nobody chooses", async () => {
+  const page = await site.open({ as: "emil" });
+  await page.goto(PATH);
+  await settled(page);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const local = place(page, "local");
+  await local.getByText("Starts now").waitFor();
+  assert.match(await local.innerText(), /Default[\s\S]*Waits[\s\S]*Takes\s*\d[\s\S]*up to[\s\S]*Costs\s*\d+\.\d\d/);
+  assert.equal(await local.getByRole("radio").isChecked(), true);
+  assert.equal(await place(page, "far").getByRole("radio").isChecked(), false);
+  assert.deepEqual(await look(page, "en"), []);
+  await run(page);
+  await page.waitForURL(/\/runs\//);
+  const made = await newest();
+  assert.deepEqual([made.cluster, made.chosen], ["local", undefined]);
+  await ended(site.there.api, made.id);
+  flawless(page);
+  await page.context().close();
+});
+
+test("a place where it cannot run is told with its reason, and cannot be chosen", async () => {
+  const page = await site.open({ as: "emil" });
+  await page.goto(PATH.replace("goes", "huge"));
+  await settled(page);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await place(page, "local").getByText("Cannot run there").waitFor();
+  await place(page, "local").getByText(/^\/tasks\/0\/resources/).waitFor();
+  assert.equal(await place(page, "local").getByRole("radio").isDisabled(), true);
+  assert.equal(await place(page, "far").getByRole("radio").isDisabled(), false);
+  assert.deepEqual(await look(page, "en"), []);
+  flawless(page);
+  await page.context().close();
+});
+
+test("what is compared follows the parameters", async () => {
+  const page = await site.open({ as: "emil" });
+  await page.goto(PATH);
+  await settled(page);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await place(page, "local").getByText("Starts now").waitFor();
+  await page.getByRole("dialog").getByLabel(/nap/).fill("long");
+  await page.getByRole("dialog").getByText("It cannot be compared yet").waitFor();
+  await page.getByRole("dialog").getByLabel(/nap/).fill("0.2");
+  await place(page, "local").getByText("Starts now").waitFor();
+  flawless(page);
+  await page.context().close();
+});
+
+test("another place is chosen with the keyboard, in the editor, for this run alone", async () => {
+  const page = await openEditor(site, "emil", `${PATH}/edit`);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  await place(page, "local").getByText("Starts now").waitFor();
+  await place(page, "local").getByRole("radio").focus();
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await place(page, "far").getByRole("radio").isChecked(), true);
+  // What is compared anew keeps the choice.
+  const compared = page.waitForResponse((answer) => answer.url().endsWith("/forecast/places"));
+  await dialog.getByLabel(/nap/).fill("0.2");
+  await compared;
+  await dialog.locator(".places:not([aria-busy])").waitFor();
+  assert.equal(await place(page, "far").getByRole("radio").isChecked(), true);
+  await run(page);
+  await eventually(async () => assert.equal((await newest()).chosen, "far"));
+  const made = await newest();
+  assert.equal(made.cluster, "far");
+  await site.there.api("POST", `/runs/${made.id}/cancel`);
+  assert.doesNotMatch((await site.there.api("GET", "/projects/default/pipelines/goes")).body.document, /cluster/);
+  flawless(page);
+  await page.context().close();
+});
+
+for (const theme of ["light", "dark"]) {
+  test(`on a phone the places are below each other, ${theme}`, async () => {
+    const page = await site.open({ as: "emil", size: "narrow", theme });
+    await page.goto(PATH);
+    await settled(page);
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await place(page, "local").getByText("Starts now").waitFor();
+    assert.deepEqual(await look(page, "en"), []);
+    flawless(page);
+    await page.context().close();
+  });
+}

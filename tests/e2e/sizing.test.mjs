@@ -1,0 +1,79 @@
+// A task gets less than it asks for: its page shows why, and an editor takes that back.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { look, settled } from "./support/browser.mjs";
+import { siteFor } from "./support/site.mjs";
+import { ended, stage, start } from "./support/stage.mjs";
+
+/** It asks for far more than it needs, and holds that for a while. */
+const HUNGRY = `apiVersion: cubeloom/v1
+kind: Pipeline
+name: hungry
+sizing: auto
+parameters: {mib: {type: string, default: "60"}}
+tasks:
+  - name: eat
+    template: command
+    resources: {cpu: 200m, memory: 1Gi}
+    arguments:
+      command: [python3, -c, "import sys, time; held = b'x' * (int(sys.argv[1]) << 20); time.sleep(1.1)", "{{ params.mib }}"]
+`;
+
+const PAGE = "/projects/default/pipelines/hungry/tasks/eat/sizing";
+
+const site = siteFor(async (server) => {
+  const there = await stage(server);
+  const { api } = there;
+  await api("POST", "/projects/default/pipelines", { document: HUNGRY });
+  const runs = [];
+  for (const mib of [60, 60, 60, 60, 400]) {
+    const run = await start(api, { pipeline: "hungry", parameters: { mib: String(mib) } });
+    await ended(api, run);
+    runs.push(run);
+  }
+  return { ...there, runs };
+});
+
+for (const [lang, theme, size] of [["en", "light", "wide"], ["zh", "dark", "narrow"]]) {
+  test(`the history of a task is drawn in ${lang}, ${theme}, ${size}`, async () => {
+    const page = await site.open({ as: "ada", lang, theme, size });
+    await page.goto(PAGE);
+    await settled(page);
+    assert.equal(await page.locator("[data-plot] canvas").count(), 2);
+    // Asked for, had, used, advised, and where memory ran out; the first row of a legend is the axis.
+    assert.equal(await page.locator("[data-plot=memory] .u-legend .u-series").count(), 6);
+    assert.ok((await page.locator("#size-changes tbody tr").count()) >= 2);
+    await page.locator("#main details summary").press("Enter");
+    assert.equal(await page.locator("#main details tbody tr").count(), 6);
+    assert.deepEqual(await look(page, lang), []);
+    await page.context().close();
+  });
+}
+
+test("a task's page and an attempt lead to it, and an editor takes it back by keyboard", async () => {
+  const page = await site.open({ as: "emil" });
+  await page.goto(`/runs/${site.there.runs[3]}/tasks/eat`);
+  await settled(page);
+  await page.getByText(/^memory .* instead of 1Gi: peaks of 3 attempts/i).waitFor();
+  await page.getByRole("link", { name: "Sizing", exact: true }).press("Enter");
+  await page.waitForURL(`**${PAGE}`);
+  await settled(page);
+  // The values of the last attempt but one stand in the legend.
+  const plot = page.locator("[data-plot=memory]");
+  await plot.focus();
+  for (let at = 0; at < 5; at += 1) await page.keyboard.press("ArrowRight");
+  assert.equal(await plot.locator(".u-legend .u-value").first().innerText(), "5");
+  await page.getByRole("button", { name: "Take sizing back" }).press("Enter");
+  await page.getByRole("dialog").getByRole("button", { name: "Take sizing back" }).press("Enter");
+  await page.getByText("emil did so").waitFor();
+  await settled(page);
+  await page.getByRole("button", { name: "Size it again" }).press("Enter");
+  await page.getByText("The task is sized again").waitFor();
+  await page.context().close();
+  const viewer = await site.open({ as: "vera" });
+  await viewer.goto(PAGE);
+  await settled(viewer);
+  assert.equal(await viewer.getByRole("button", { name: "Take sizing back" }).count(), 0);
+});

@@ -1,0 +1,101 @@
+// What a task's workers use over time, beside what they asked for.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { flawless, look, settled, SIZES } from "./support/browser.mjs";
+import { siteFor } from "./support/site.mjs";
+import { until } from "./support/server.mjs";
+import { ended, start } from "./support/stage.mjs";
+
+/** Writes, and works with memory in hand until it is stopped; beside it a task that is over at once. */
+const BUSY = `apiVersion: cubeloom/v1
+kind: Pipeline
+name: busy
+tasks:
+  - name: work
+    template: command
+    resources: {cpu: 500m, memory: 256Mi}
+    arguments:
+      command:
+        - sh
+        - -c
+        - |
+          x=$(head -c 30000000 /dev/zero | tr '\\0' x)
+          printf %s "$x" >written
+          while :; do :; done
+  - name: brief
+    template: command
+    arguments: {command: ["true"]}
+`;
+
+const site = siteFor(async (server) => {
+  server.user("ada", "--admin");
+  server.user("vera", "--project", "default", "--role", "viewer");
+  const api = server.api(server.token("ada"));
+  await api("POST", "/projects/default/pipelines", { document: BUSY });
+  return { api, run: await start(api, { pipeline: "busy" }) };
+});
+
+const values = async (plot) => (await plot.getAttribute("aria-label")).replace(/^[^.]*\. /, "");
+
+test("what a task uses is drawn while it runs, beside what it asked for", async () => {
+  const { api, run } = site.there;
+  const page = await site.open({ as: "vera" });
+  await page.goto(`/runs/${run}#task/work`);
+  const part = page.locator("#task-usage");
+  await part.waitFor();
+  // With the keyboard alone.
+  await part.locator("summary").focus();
+  await page.keyboard.press("Enter");
+  const memory = part.locator(".plot", { hasText: "Memory (GiB)" });
+  await memory.waitFor();
+  assert.match(await values(memory), /^worker-0: 0\.0[23]\d*; asked for: 0\.25$/);
+  const state = async () => (await api("GET", `/runs/${run}`)).body.state;
+  const points = () => memory.evaluate((box) => box.querySelectorAll(".u-legend .u-series").length);
+  assert.equal(await points(), 3, "the time, the worker, what it asked for");
+  assert.equal(await state(), "running", "it was drawn while it ran");
+  const usage = async () => (await api("GET", `/runs/${run}/tasks/work/usage`)).body;
+  const line = (view, name) => view.workers[0].lines.find((one) => one.name === name);
+  const before = await usage();
+  await until("more to be known", async () => line(await usage(), "memory").points.length > line(before, "memory").points.length + 2);
+  await api("POST", `/runs/${run}/cancel`);
+  await ended(api, run);
+  const after = await usage();
+  assert.ok(before.live && !after.live);
+  assert.ok(line(after, "cpu").peak > 0.1 && line(after, "cpu").peak < 0.9, "it had half a core");
+  assert.ok(line(after, "disk_written").peak > 5e6, "it wrote 30 MB at once");
+  assert.ok(line(after, "throttled").peak > 0, "it wanted more than half a core");
+  // Waiting for storage is told where the kernel counts it for groups of processes.
+  assert.deepEqual(after.missing.filter((what) => what !== "io_wait"), ["network"]);
+  assert.match(await part.locator("[data-usage-note]").innerText(), /^Not told here: network( and waiting for storage)?$/);
+  await page.locator("[data-usage-note]", { hasText: "network" }).waitFor();
+  flawless(page);
+  await page.context().close();
+});
+
+test("a task that was over at once says so", async () => {
+  const { run } = site.there;
+  const page = await site.open({ as: "vera" });
+  await page.goto(`/runs/${run}/tasks/brief`);
+  await page.locator("#task-usage summary").click();
+  await page.locator("[data-usage-note]", { hasText: "less than a second" }).waitFor();
+  assert.equal(await page.locator("#task-usage .plot").count(), 0);
+  flawless(page);
+  await page.context().close();
+});
+
+for (const size of Object.keys(SIZES)) {
+  for (const [theme, lang] of [["light", "en"], ["dark", "zh"]]) {
+    test(`it can be read on a ${size} ${theme} page in ${lang}`, async () => {
+      const { run } = site.there;
+      const page = await site.open({ as: "vera", size, theme, lang });
+      await page.goto(`/runs/${run}/tasks/work`);
+      await page.locator("#task-usage summary").click();
+      await page.locator("#task-usage .plot").nth(2).waitFor();
+      await settled(page);
+      assert.deepEqual(await look(page, lang), []);
+      await page.context().close();
+    });
+  }
+}

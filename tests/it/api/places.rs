@@ -1,0 +1,164 @@
+//! Places compared before a run, and one chosen for it.
+
+use serde_json::{Value, json};
+
+use crate::api::runs::help::{document, start, task, until};
+use crate::api::storage::clusters::AWAY;
+use crate::api::support::{Answer, Client, Server, Who};
+
+const COMPARE: &str = "/projects/default/forecast/places";
+
+fn far(server: &Server) {
+    let far = json!({"name": "far", "access": "kubeconfig", "kubeconfig": AWAY,
+        "node_groups": {"cards": {"selector": {"pool": "cards"}}}});
+    server.as_(Who::Administrator).post("/clusters", &far).expect(201);
+}
+
+fn bind(server: &Server, places: &Value) {
+    server.as_(Who::Administrator).put("/projects/default/places", "*", places).expect(200);
+}
+
+#[track_caller]
+fn compare(client: &Client, text: &str) -> Value {
+    client.post(COMPARE, &json!({"document": text})).expect(200).json()
+}
+
+fn names(found: &Value) -> Vec<&str> {
+    found["places"].as_array().unwrap().iter().map(|place| place["place"].as_str().unwrap()).collect()
+}
+
+#[track_caller]
+fn of<'f>(found: &'f Value, name: &str) -> &'f Value {
+    let mut places = found["places"].as_array().unwrap().iter();
+    places.find(|place| place["place"] == name).unwrap_or_else(|| panic!("no {name} in {found}"))
+}
+
+#[track_caller]
+fn mistake(answer: &Answer) -> (String, String) {
+    let problem = &answer.json()["problems"][0];
+    let text = |name: &str| problem[name].as_str().unwrap().to_owned();
+    (text("path"), text("message"))
+}
+
+#[test]
+fn every_place_of_the_project_is_compared_and_nothing_is_started() {
+    let server = Server::start();
+    far(&server);
+    let viewer = server.as_(Who::Viewer);
+    let text = document("goes", &format!("tasks:\n{}", task("say", "true", "")));
+    let found = compare(&viewer, &text);
+    assert_eq!(names(&found), ["local", "far", "far/cards"], "the default is the first");
+    let local = of(&found, "local");
+    assert_eq!((&local["is_usual"], &local["outlook"]), (&json!(true), &json!("starts")), "{local}");
+    assert_eq!(local["start"]["p50"], found["at"], "it starts at once");
+    assert_eq!((local.get("takes"), &local["unknown_tasks"]), (None, &json!(["say"])), "nothing has run yet");
+    let away = of(&found, "far");
+    assert_eq!(
+        (&away["is_usual"], &away["outlook"], &away["problems"]),
+        (&json!(false), &json!("unknown"), &json!([]))
+    );
+    // What the project is not bound to is no choice.
+    bind(&server, &json!({"allowed": ["far/cards", "local"], "usual": "far/cards"}));
+    let found = compare(&viewer, &text);
+    assert_eq!(
+        (names(&found), &of(&found, "far/cards")["is_usual"]),
+        (vec!["far/cards", "local"], &json!(true))
+    );
+    assert_eq!(viewer.get("/runs").expect(200).json()["items"], json!([]));
+}
+
+#[test]
+fn a_place_where_it_cannot_run_says_why_with_the_field() {
+    let server = Server::start();
+    far(&server);
+    let editor = server.as_(Who::Editor);
+    let line = task("huge", "true", "").replace("cpu: 100m", "cpu: 64");
+    let found = compare(&editor, &document("goes", &format!("tasks:\n{line}")));
+    let local = of(&found, "local");
+    let problem = &local["problems"][0];
+    assert_eq!((&local["outlook"], &problem["code"]), (&json!("never"), &json!("never_fits")), "{local}");
+    assert!(problem["path"].as_str().unwrap().starts_with("/tasks/0/resources"), "{problem}");
+    // A task's own node group is kept, and is nowhere else.
+    let own = task("say", "true", "    placement: {node_group: cards}\n");
+    let found = compare(&editor, &document("goes", &format!("cluster: far\ntasks:\n{own}")));
+    let local = of(&found, "local");
+    assert_eq!(local["problems"][0]["path"], "/tasks/0/placement/node_group", "{local}");
+    // What is wrong everywhere is told once.
+    let wrong = compare(
+        &editor,
+        "apiVersion: cubeloom/v1\nkind: Pipeline\nname: goes\ntasks: [{name: a, template: nothing}]\n",
+    );
+    assert_eq!((&wrong["places"], &wrong["problems"][0]["path"]), (&json!([]), &json!("/tasks/0/template")));
+    editor.post(COMPARE, &json!({})).expect(422).problem("invalid");
+}
+
+#[test]
+fn history_and_prices_say_how_long_it_takes_and_what_it_costs() {
+    let server = Server::start();
+    let (admin, editor) = (server.as_(Who::Administrator), server.as_(Who::Editor));
+    let two = |line: &str| {
+        let tasks = [task("one", line, ""), task("two", line, "    needs: [one]\n")].concat();
+        document("goes", &format!("tasks:\n{tasks}"))
+    };
+    for _ in 0..3 {
+        until(&editor, &start(&editor, &two("sleep 0.4")), "succeeded");
+    }
+    far(&server);
+    let found = compare(&editor, &two("true"));
+    let local = of(&found, "local");
+    let took = local["takes"]["p50_seconds"].as_f64().unwrap();
+    assert!((0.8..60.0).contains(&took), "both, one after the other: {local}");
+    assert!(local["takes"]["p90_seconds"].as_f64().unwrap() >= took, "{local}");
+    assert!(local["done"]["p50"].as_str() > local["start"]["p50"].as_str(), "{local}");
+    assert_eq!((local.get("cost"), &local["elsewhere"]), (None, &json!([])), "nothing has a price");
+    // A core costs 36,000 an hour: 10 a second, and each task has a tenth of one.
+    admin.post("/prices", &json!({"cluster": "local", "cpu_hour": "36000"})).expect(201);
+    let found = compare(&editor, &two("true"));
+    let local = of(&found, "local");
+    let cost: f64 = local["cost"].as_str().unwrap().parse().unwrap();
+    assert!((cost - took).abs() < 0.1 * took, "{cost} {took}");
+    // What a person does takes nobody knows how long: neither does the whole, and the cost is of the others.
+    let more = two("true") + "  - {name: ask, template: approval, arguments: {message: 'Go on?'}}\n";
+    let found = compare(&editor, &more);
+    let local = of(&found, "local");
+    assert_eq!((local.get("takes"), local.get("done")), (None, None), "{local}");
+    assert_eq!((&local["unknown_tasks"], local["cost"].is_string()), (&json!(["ask"]), true), "{local}");
+}
+
+#[test]
+fn a_run_goes_to_the_place_that_is_chosen_for_it_alone() {
+    let server = Server::start();
+    far(&server);
+    let (admin, editor) = (server.as_(Who::Administrator), server.as_(Who::Editor));
+    let text = document("goes", &format!("tasks:\n{}", task("say", "true", "")));
+    let post =
+        |place: &str| editor.post("/projects/default/runs", &json!({"pipeline": "goes", "place": place}));
+    editor.post("/projects/default/pipelines", &json!({"document": text})).expect(201);
+    let refused = [
+        ("near", "/place", "no cluster `near`"),
+        ("local/cards", "/place", "no node group `cards`"),
+        ("/cards", "/place", "names no pool"),
+    ];
+    for (place, path, why) in refused {
+        let found = mistake(&post(place).expect(422));
+        assert!(found.0 == path && found.1.contains(why), "{place}: {found:?}");
+    }
+    let part = json!({"pipeline": "goes", "place": "local", "tasks": {"only": "say"}});
+    assert_eq!(mistake(&editor.post("/projects/default/runs", &part).expect(422)).0, "/place");
+    bind(&server, &json!({"allowed": ["far/cards"]}));
+    let outside = mistake(&post("local").expect(422));
+    assert!(outside.0 == "/place" && outside.1.contains("not bound to `local`"), "{outside:?}");
+    // By itself it would go to the project's place.
+    bind(&server, &json!({"allowed": ["local", "far/cards"], "usual": "far/cards"}));
+    let run = post("local").expect(201).json()["run"]["id"].as_str().unwrap().to_owned();
+    until(&editor, &run, "succeeded");
+    let plan = editor.get(&format!("/runs/{run}/plan")).expect(200).json();
+    assert_eq!(plan["cluster"], "local", "{plan}");
+    let audited = admin.get("/audit?action=run.start&limit=1").expect(200).json();
+    assert_eq!(audited["items"][0]["after"]["place"], "local", "{audited}");
+    // What is done again is done there again.
+    let again = editor.post(&format!("/runs/{run}/again"), &json!({})).expect(201).json();
+    let again = again["run"]["id"].as_str().unwrap();
+    until(&editor, again, "succeeded");
+    assert_eq!(editor.get(&format!("/runs/{again}/plan")).expect(200).json()["cluster"], "local");
+}

@@ -1,0 +1,156 @@
+//! Jobs that hang: marked, looked at, told of, and by policy started again.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::help::{document, of_task, start, until};
+use super::pages::page;
+use crate::api::alerts;
+use crate::api::support::{Client, Server, Who};
+use crate::support::wait_for;
+
+/// A worker of a gang that makes a step every 0.1 seconds. In the first attempt the last rank waits for a lock that it holds itself after
+/// the twelfth, and another for a socket on which nobody writes; the next attempt goes on from a checkpoint.
+const WORKER: &str = r#"
+import os, socket, sys, threading, time
+sys.path.insert(0, sys.argv[1])
+import cubeloom
+def deadlock():
+    lock = threading.Lock()
+    lock.acquire()
+    lock.acquire()
+def deaf():
+    ours, theirs = socket.socketpair()
+    ours.recv(1)
+attempt = int(os.environ["CUBELOOM_ATTEMPT"])
+for step in range(1 if attempt == 1 else 13, 21):
+    time.sleep(0.1)
+    if attempt == 1 and step == 13 and cubeloom.rank == 2:
+        deadlock()
+    if attempt == 1 and step == 13 and cubeloom.rank == 1:
+        deaf()
+    if attempt == 1 and step == 13:
+        time.sleep(600)
+    cubeloom.progress(step, 20)
+    print("step", step, flush=True)
+"#;
+
+/// One that makes long epochs: no gap is a hang, as the pattern has gaps that are as long.
+const HEALTHY: &str = r#"
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import cubeloom
+for step in range(1, 9):
+    time.sleep(2.5 if step % 4 == 0 else 0.1)
+    cubeloom.progress(step, 8)
+time.sleep(4)
+"#;
+
+fn library() -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../task-templates/python/lib").display().to_string()
+}
+
+/// A task of so many workers that run a program of Python.
+fn task(name: &str, program: &str, workers: u32, rest: &str) -> String {
+    let command = json!(["python3", "-c", program, library()]);
+    format!(
+        "  - name: {name}\n    template: indexed\n    resources: {{cpu: 100m, memory: 128Mi}}\n    \
+         arguments: {{command: {command}, workers: {workers}}}\n{rest}"
+    )
+}
+
+fn attempts(client: &Client, run: &str, task: &str) -> Vec<Value> {
+    let all = client.get(&format!("/runs/{run}/tasks/{task}/instances/0/attempts")).expect(200).json();
+    all["items"].as_array().unwrap_or_else(|| panic!("{all}")).clone()
+}
+
+#[test]
+fn a_gang_that_hangs_is_looked_at_and_started_again() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let tasks = [
+        task("train", WORKER, 3, "    hang: {after: 3s, action: restart}\n"),
+        task("epochs", HEALTHY, 1, "    hang: {after: 1s}\n"),
+    ];
+    let run = start(&editor, &document("hangs", &format!("tasks:\n{}", tasks.concat())));
+    until(&editor, &run, "succeeded");
+    let all = attempts(&editor, &run, "train");
+    assert_eq!(all.len(), 2, "{all:?}");
+    assert_eq!(
+        (&all[0]["failure"]["kind"], &all[1]["outcome"]),
+        (&json!("hung"), &json!("succeeded")),
+        "{all:?}"
+    );
+    let hang = &all[0]["hang"];
+    assert!(hang["message"].as_str().unwrap().contains("has reported no step for"), "{hang}");
+    assert!(hang["rank"].as_u64().unwrap() < 3, "{hang}");
+    let stack = |worker: usize| hang["stacks"][worker]["text"].as_str().unwrap_or_else(|| panic!("{hang}"));
+    let at = [0, 1, 2].map(stack);
+    assert!(at[1].contains("in deaf") && at[2].contains("in deadlock"), "{hang}");
+    assert!(at[0].contains("File \"<string>\"") && !at[0].contains("in deaf"), "{hang}");
+
+    assert!(
+        attempts(&editor, &run, "epochs").iter().all(|one| one["hang"].is_null()),
+        "long epochs are none"
+    );
+    let shown = page(&editor, &format!("/runs/{run}/tasks/train"));
+    assert!(shown.contains("in deadlock") && shown.contains("failure: hang"), "{shown}");
+    let effective = &of_task(&editor, &run, "train")["effective"];
+    let parts = effective["parts"].as_array().unwrap();
+    let lost = parts.iter().find(|part| part["part"] == "hang").unwrap_or_else(|| panic!("{effective}"));
+    assert!(lost["seconds"].as_f64().unwrap() >= 2.5, "{effective}");
+}
+
+#[test]
+fn what_hangs_is_marked_and_told_of_once_also_when_the_server_dies() {
+    let server = alerts::server(&[]);
+    let (url, heard) = alerts::receiver(alerts::FINE);
+    let channel =
+        json!({"name": "ops", "kind": "webhook", "address": url, "rules": {"events": ["task_hangs"]}});
+    server.as_(Who::Owner).post("/projects/default/alerts", &channel).expect(201);
+    let editor = server.as_(Who::Editor);
+    let run = start(
+        &editor,
+        &document("marked", &format!("tasks:\n{}", task("train", WORKER, 3, "    hang: {after: 2s}\n"))),
+    );
+    let stored = |editor: &Client| {
+        let all = attempts(editor, &run, "train");
+        let stacks = all.first().and_then(|one| one["hang"]["stacks"].as_array()).map_or(0, Vec::len);
+        (stacks == 3).then(|| all[0]["hang"].clone())
+    };
+    wait_for("steps", || {
+        of_task(&editor, &run, "train")["progress"]["step"].as_f64().is_some_and(|step| step >= 12.0)
+    });
+    server.kill();
+    server.run();
+    let editor = server.as_(Who::Editor);
+    wait_for("the stacks of all workers", || stored(&editor).is_some());
+    let before = stored(&editor).unwrap();
+    assert_eq!(of_task(&editor, &run, "train")["hang"]["rank"], before["rank"]);
+    server.kill();
+    server.run();
+    let editor = server.as_(Who::Editor);
+    let task = of_task(&editor, &run, "train");
+    assert_eq!(
+        (&task["state"], &task["hang"]["since"]),
+        (&json!("running"), &before["since"]),
+        "it is only marked"
+    );
+    assert!(page(&editor, &format!("/runs/{run}")).contains("train hangs"));
+    wait_for("the owner to be told", || !heard.lock().unwrap().is_empty());
+    let told = heard.lock().unwrap().clone();
+    let body: Value = serde_json::from_str(&told[0].1).unwrap();
+    assert_eq!(body["title"], "train of marked in default hangs", "{body}");
+    assert!(body["text"].as_str().unwrap().contains(before["message"].as_str().unwrap()), "{body}");
+    assert!(
+        body["alerts"][0]["url"].as_str().unwrap().ends_with(&format!("/runs/{run}/tasks/train")),
+        "{body}"
+    );
+    let list = server.as_(Who::Owner).get("/projects/default/alert-deliveries").expect(200).json();
+    assert_eq!(list["items"].as_array().unwrap().len(), 1, "{list}");
+    editor.post(&format!("/runs/{run}/cancel"), &json!({})).expect(202);
+    until(&editor, &run, "cancelled");
+    let after = &attempts(&editor, &run, "train")[0]["hang"];
+    assert_eq!((&after["since"], after["stacks"].as_array().map(Vec::len)), (&before["since"], Some(3)));
+}

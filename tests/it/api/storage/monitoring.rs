@@ -1,0 +1,270 @@
+//! What nodes and cards do: of this machine, and of a cluster whose Prometheus holds what exporters told.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use cubeloom_domain::lowered::Bindings;
+use cubeloom_domain::record::{AttemptRecord, Changes};
+use cubeloom_domain::resources::Amount;
+use cubeloom_domain::state::AttemptState;
+use cubeloom_domain::{AttemptKey, Timestamp};
+use cubeloom_store::Lease;
+use cubeloom_testkit::prometheus::Prometheus;
+use cubeloom_testkit::recording::{Card, Recording};
+use serde_json::{Value, json};
+
+use super::clusters::AWAY;
+use crate::api::alerts;
+use crate::api::identity::help::with_store;
+use crate::api::runs::help::{document, start, task, until, until_task};
+use crate::api::support::{Server, Who};
+use crate::support::wait_within;
+
+#[test]
+fn this_machine_is_measured_and_other_projects_are_sums() {
+    let server = Server::start();
+    let (editor, stranger) = (server.as_(Who::Editor), server.as_(Who::Stranger));
+    let run = start(&editor, &document("holds", &format!("tasks:\n{}", task("hold", "sleep 60", ""))));
+    until_task(&editor, &run, "hold", "running");
+    let seen = editor.get("/clusters/local/monitoring").expect(200).json();
+    assert_eq!(
+        (&seen["source"], &seen["nodes"], &seen["problems"]),
+        (&json!("machine"), &json!(1), &json!([]))
+    );
+    assert_eq!((&seen["cpu"]["capacity"], &seen["cpu"]["requested"]), (&json!(8.0), &json!(0.1)));
+    assert!(seen["memory"]["used"].as_f64().unwrap() > 0.0, "{seen}");
+    assert_eq!((&seen["projects"][0]["attempts"], seen.get("others")), (&json!(1), None));
+    let hidden = stranger.get("/clusters/local/monitoring").expect(200).json();
+    assert_eq!((&hidden["projects"], &hidden["others"]["attempts"]), (&json!([]), &json!(1)));
+    assert_eq!(hidden["others"].get("project"), None);
+    let nodes = stranger.get("/clusters/local/nodes").expect(200).json();
+    assert_eq!((&nodes["items"][0]["name"], nodes["items"].as_array().unwrap().len()), (&json!("local"), 1));
+    editor.get("/clusters/local/gpus/GPU-none").expect(404).problem("not-found");
+    editor.get("/clusters/nowhere/nodes").expect(404).problem("not-found");
+    editor.get("page:/clusters/nowhere").expect(404);
+    editor.get("page:/clusters/local/gpus/GPU-none").expect(404);
+    editor.post(&format!("/runs/{run}/cancel"), &json!({}));
+    until(&editor, &run, "cancelled");
+}
+
+/// A recording of twenty minutes: nodes `n00` and on with a card each; of the first, one card is held and idle, one is
+/// faulty, one is free and one has vanished.
+#[expect(clippy::disallowed_methods, reason = "a real Prometheus has the real time")]
+fn recorded(nodes: usize) -> Recording {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
+    let mut recording = Recording::until(now + 600.0, 1800.0, 60.0);
+    let card = |index, pod, xid| Card { node: "n00", index, pod, memory: 0.5, xid };
+    recording.node("n00", 2, 8.0, 4, 0.5);
+    recording.card(&card(0, Some("notebook-0"), 0), |_| Some(0.0));
+    recording.card(&card(1, None, 79), |_| Some(0.0));
+    recording.card(&card(2, None, 0), |_| Some(0.0));
+    recording.card(&card(3, None, 0), |at| (at < 600.0).then_some(0.0));
+    for node in 1..nodes {
+        let name = format!("n{node:02}");
+        recording.card(&Card { node: &name, index: 0, pod: None, memory: 0.0, xid: 0 }, |_| Some(0.0));
+    }
+    recording
+}
+
+/// What answers as a Prometheus that has nothing, each question after so long; and how many looks began with it.
+fn slow(each: Duration) -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let looks = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&looks);
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let counted = Arc::clone(&counted);
+            thread::spawn(move || {
+                let mut request = [0; 8192];
+                let mut read = 0;
+                while !String::from_utf8_lossy(&request[..read]).contains("query=") {
+                    match stream.read(&mut request[read..]) {
+                        Ok(more) if more > 0 => read += more,
+                        _ => return,
+                    }
+                }
+                // A look begins with the time.
+                if String::from_utf8_lossy(&request[..read]).ends_with("query=time%28%29") {
+                    counted.fetch_add(1, Ordering::SeqCst);
+                }
+                thread::sleep(each);
+                let body = r#"{"status":"success","data":{"resultType":"vector","result":[]}}"#;
+                let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length:";
+                let _ = write!(stream, "{head} {}\r\n\r\n{body}", body.len());
+            });
+        }
+    });
+    (url, looks)
+}
+
+#[test]
+fn a_look_that_takes_longer_than_it_is_good_for_is_shared() {
+    let server = Server::start();
+    let (admin, viewer) = (server.as_(Who::Administrator), server.as_(Who::Viewer));
+    let (url, looks) = slow(Duration::from_millis(1300));
+    let far = json!({"name": "far", "access": "kubeconfig", "kubeconfig": AWAY, "prometheus": url});
+    admin.post("/clusters", &far).expect(201);
+    let began = Instant::now();
+    let pages: Vec<_> = (0..4)
+        .map(|_| {
+            let viewer = viewer.clone();
+            thread::spawn(move || viewer.get("/clusters/far/monitoring").expect(200).json())
+        })
+        .collect();
+    for page in pages {
+        assert_eq!(page.join().unwrap()["source"], "prometheus");
+    }
+    assert!(began.elapsed() > Duration::from_secs(10), "the test wants a look that takes longer");
+    assert_eq!(looks.load(Ordering::SeqCst), 1);
+}
+
+/// Puts the attempts of a run elsewhere: other servers lead it, its tasks run on a cluster since two hours ago, each
+/// with a card.
+fn moved(server: &Server, now: Timestamp) {
+    bound(server, now, &Bindings::None);
+}
+
+/// The same, bound to a cluster.
+pub(super) fn bound(server: &Server, now: Timestamp, bindings: &Bindings) {
+    with_store(server, async |store| {
+        let led = store.acquire("other", now, Duration::from_secs(3600), 10).await.unwrap();
+        assert_eq!(led.len(), 1);
+        let attempts = store.holding().await.unwrap().into_iter().map(|held| AttemptRecord {
+            bindings: bindings.clone(),
+            state: AttemptState::Running { started_at: now.minus(Duration::from_secs(7200)) },
+            amount: Amount { gpus: 1, ..held.attempt.amount },
+            ..held.attempt
+        });
+        let changes = Changes { attempts: attempts.collect(), ..Changes::default() };
+        store.commit(&Lease { owner: "other".into() }, &changes).await.unwrap();
+    });
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a real Prometheus has the real time")]
+fn a_task_that_does_not_use_its_card_is_told_of_and_a_busy_one_is_not() {
+    let server = alerts::server(&[]);
+    let owner = server.as_(Who::Owner);
+    let over = tempfile::tempdir().unwrap();
+    let wait = format!("while test -e {}; do sleep 0.1; done", over.path().display());
+    let tasks = ["idle", "busy"].map(|name| task(name, &wait, "")).concat();
+    let run = start(&owner, &document("holds", &format!("tasks:\n{tasks}")));
+    for name in ["idle", "busy"] {
+        until_task(&owner, &run, name, "running");
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
+    let mut recording = Recording::until(now + 600.0, 4200.0, 30.0);
+    for (index, (name, usage)) in (0..).zip([("idle", 0.0), ("busy", 0.9)]) {
+        let key = AttemptKey { run: run.parse().unwrap(), task: name.into(), instance: 0, n: 1 };
+        let pod = format!("{}-worker-0", key.object_name());
+        let card = Card { node: "n00", index, pod: Some(&pod), memory: 0.9, xid: 0 };
+        // Both were busy until three quarters of an hour ago.
+        recording.card(&card, |at| Some(if at < 900.0 { 0.9 } else { usage }));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let prometheus = Prometheus::over(folder.path(), &recording);
+    let far =
+        json!({"name": "far", "access": "kubeconfig", "kubeconfig": AWAY, "prometheus": prometheus.url()});
+    server.as_(Who::Administrator).post("/clusters", &far).expect(201);
+    let (url, heard) = alerts::receiver(alerts::FINE);
+    let channel =
+        json!({"name": "ops", "kind": "webhook", "address": url, "rules": {"events": ["gpu_idle"]}});
+    owner.post("/projects/default/alerts", &channel).expect(201);
+    server.stop();
+    moved(&server, Timestamp((now * 1e6) as i64));
+    server.run();
+    wait_within(Duration::from_secs(90), "the idle card to be told of", || !heard.lock().unwrap().is_empty());
+    let told = heard.lock().unwrap().clone();
+    let body: Value = serde_json::from_str(&told[0].1).unwrap();
+    let alert = &body["alerts"][0];
+    assert_eq!((told.len(), body["alerts"].as_array().unwrap().len()), (1, 1), "{body}");
+    assert_eq!(
+        (&alert["kind"], &alert["task"], &alert["run"]),
+        (&json!("gpu_idle"), &json!("idle"), &json!(run))
+    );
+    assert!(alert["url"].as_str().unwrap().ends_with(&format!("/runs/{run}/tasks/idle")), "{body}");
+    let text = body["text"].as_str().unwrap();
+    assert!(text.contains("of the 1 cards that it holds, 1 were hardly used for 30 minutes"), "{text}");
+    assert!(body["title"].as_str().unwrap().contains("has not used for 45 min"), "{body}");
+    let owner = server.as_(Who::Owner);
+    let list = owner.get("/projects/default/alert-deliveries").expect(200).json();
+    assert_eq!(list["items"].as_array().unwrap().len(), 1, "{list}");
+    // Their processes, which nobody leads any more, end by themselves.
+    over.close().unwrap();
+}
+
+#[test]
+fn a_cluster_is_shown_as_its_prometheus_tells_and_also_without_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let prometheus = Prometheus::over(folder.path(), &recorded(30));
+    let server = Server::start();
+    let (admin, viewer) = (server.as_(Who::Administrator), server.as_(Who::Viewer));
+    let far = json!({
+        "name": "far", "access": "kubeconfig", "kubeconfig": AWAY,
+        "prometheus": prometheus.url(), "grafana": "https://grafana.example.org/d/1",
+    });
+    let made = admin.post("/clusters", &far).expect(201).json();
+    assert_eq!((&made["prometheus"], &made["revision"]), (&json!(prometheus.url()), &json!(1)));
+
+    let seen = viewer.get("/clusters/far/monitoring").expect(200).json();
+    assert_eq!(
+        (&seen["source"], &seen["nodes"], &seen["grafana"]),
+        (&json!("prometheus"), &json!(30), &far["grafana"])
+    );
+    let expected = json!({"away": 1, "busy": 0, "faulty": 1, "fragment": 1, "free": 29, "idle": 1});
+    assert_eq!(seen["cards"], expected);
+    let problems = seen["problems"].as_array().unwrap();
+    assert!(problems.len() == 1 && problems[0].as_str().unwrap().contains("1, on `n00` (1)"), "{problems:?}");
+
+    let first = viewer.get("/clusters/far/nodes?limit=20").expect(200).json();
+    let cursor = first["next_cursor"].as_str().expect("a second page");
+    let second = viewer.get(&format!("/clusters/far/nodes?limit=20&cursor={cursor}")).expect(200).json();
+    let names = |page: &Value| {
+        let items = page["items"].as_array().unwrap();
+        items.iter().map(|node| node["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let all = [names(&first), names(&second)].concat();
+    assert_eq!(all, (0..30).map(|node| format!("n{node:02}")).collect::<Vec<_>>());
+    let cards = first["items"][0]["cards"].as_array().unwrap();
+    let states: Vec<_> = cards.iter().map(|card| card["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["idle", "faulty", "fragment", "away"]);
+    assert_eq!(
+        (&cards[0]["others"], cards[0].get("holders"), &cards[1]["xid"]),
+        (&json!(1), None, &json!(79))
+    );
+
+    let card = viewer.get("/clusters/far/gpus/GPU-n00-0").expect(200).json();
+    assert_eq!(
+        (&card["node"], &card["state"], &card["history"]["step"]),
+        (&json!("n00"), &json!("idle"), &json!(30.0))
+    );
+    let series = card["history"]["series"].as_array().unwrap();
+    let of: Vec<_> = series.iter().map(|one| one["of"].as_str().unwrap()).collect();
+    assert_eq!(of, ["usage", "memory", "temperature", "power", "node_cpu"]);
+    assert_eq!(card["advice"], json!([]), "whoever holds it is nobody's task here");
+    for page in ["", "/nodes", "/gpus/GPU-n00-0"] {
+        assert!(viewer.get(&format!("page:/clusters/far{page}")).expect(200).text().contains("far"));
+    }
+
+    let check = admin.get("/clusters/far/check").expect(200).json();
+    let found = check["exporters"].as_array().unwrap().iter().map(|one| one["found"].as_bool().unwrap());
+    assert_eq!(found.collect::<Vec<_>>(), [true, false, false, true, true, false], "{check}");
+
+    drop(prometheus);
+    // Another revision of its settings is looked at anew.
+    let change = json!({"access": "kubeconfig", "prometheus": far["prometheus"]});
+    admin.put("/clusters/far", "\"1\"", &change).expect(200);
+    let away = viewer.get("/clusters/far/monitoring").expect(200).json();
+    assert_eq!((&away["source"], &away["nodes"]), (&json!("none"), &json!(0)));
+    assert!(away["problems"][0].as_str().unwrap().starts_with("Prometheus does not answer"), "{away}");
+    viewer.get("/clusters/far/nodes").expect(200);
+    viewer.get("/clusters/far/gpus/GPU-n00-0").expect(404);
+    viewer.get("page:/clusters/far/gpus/GPU-n00-0").expect(200);
+    let check = admin.get("/clusters/far/check").expect(200).json();
+    assert!(check["problems"].to_string().contains("Prometheus does not answer"), "{check}");
+}
