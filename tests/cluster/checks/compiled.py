@@ -11,8 +11,9 @@ from pathlib import Path
 import yaml
 from harness.api import Object
 
-#: The task templates, and those that only tests have.
-TEMPLATES = (Path("task-templates"), Path("tests/cluster/templates"))
+TEMPLATES = Path("task-templates")
+#: What only the tests' documents use: some stand in for a real one, under its name.
+TEST_TEMPLATES = Path("tests/cluster/templates")
 SNAPSHOTS = Path("server/compiler/tests/it/kubernetes/snapshots")
 
 
@@ -29,10 +30,10 @@ def words(file: Path, facts: Path) -> dict[str, list[str]]:
 
 def _jobs(file: Path, facts: Path | None) -> Iterator[tuple[str, Object]]:
     with tempfile.TemporaryDirectory() as data:
-        for folder in TEMPLATES:
-            shutil.copytree(folder, Path(data, "templates-of-tests"), dirs_exist_ok=True)
+        for folder in (TEMPLATES, TEST_TEMPLATES) if file.is_relative_to("tests") else (TEMPLATES,):
+            shutil.copytree(folder, Path(data, "templates"), dirs_exist_ok=True)
         command = [os.environ["CUBELOOM_TEST_PROGRAM"], "--data", f"{data}/data"]
-        command += ["--templates", f"{data}/templates-of-tests"]
+        command += ["--templates", f"{data}/templates"]
         command += ["compile", str(file)]
         command += ["--for", "kubernetes", "--output", "json"]
         command += ["--facts", str(facts)] if facts else []
