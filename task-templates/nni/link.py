@@ -46,19 +46,27 @@ def connect(patience=PATIENCE, limit=None, **more):
     deadline = time.monotonic() + patience
     while True:
         try:
-            connection = socket.create_connection((host, PORT), timeout=PATIENCE if limit is None else limit)
+            stream, nonce = reach(host, limit)
             break
         except OSError as error:
             if time.monotonic() > deadline:
                 raise ConnectionError(f"rank 0 at {host}:{PORT} did not answer within {patience} s: {error}") from error
             time.sleep(0.1)
+    send(stream, {"mac": mac(nonce), "name": NAME, **more})
+    return stream
+
+
+def reach(host, limit):
+    """The line to rank 0, and the nonce that it began with."""
+    connection = socket.create_connection((host, PORT), timeout=PATIENCE if limit is None else limit)
     connection.settimeout(limit)
     stream = connection.makefile("rw")
     nonce = receive(stream)
     if nonce is None:
-        raise ConnectionError(f"rank 0 at {host}:{PORT} went away")
-    send(stream, {"mac": mac(nonce), "name": NAME, **more})
-    return stream
+        # The system takes calls for it also when it is about to end: it may come again, and if it has failed, the job's
+        # failure is its own and not this worker's.
+        raise ConnectionError("it went away")
+    return stream, nonce
 
 
 def listen(serve):
