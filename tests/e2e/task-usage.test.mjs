@@ -75,6 +75,23 @@ test("what a task uses is drawn while it runs, beside what it asked for", async 
   await page.context().close();
 });
 
+test("what is opened before the page has started is read when it has", async () => {
+  const { run } = site.there;
+  const page = await site.open({ as: "vera" });
+  let open;
+  const opened = new Promise((resolve) => { open = resolve; });
+  await page.route("**/assets/*.js", async (route) => {
+    await opened;
+    await route.continue();
+  });
+  await page.goto(`/runs/${run}/tasks/work`, { waitUntil: "commit" });
+  await page.locator("#task-usage summary").click();
+  open();
+  await page.locator("#task-usage .plot").first().waitFor();
+  flawless(page);
+  await page.context().close();
+});
+
 test("a task that was over at once says so", async () => {
   const { run } = site.there;
   const page = await site.open({ as: "vera" });

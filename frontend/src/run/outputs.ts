@@ -2,6 +2,7 @@
 
 import { request } from "../api/client";
 import { h } from "../core/dom";
+import { whenOpened } from "../core/opened";
 import { t } from "../core/texts";
 import type { Tab } from "./tab";
 
@@ -17,10 +18,7 @@ interface Preview {
 
 /** Opens the tab. */
 export function open(): Tab {
-  document.addEventListener("toggle", (event) => {
-    const box = event.target;
-    if (box instanceof HTMLDetailsElement && box.open && box.dataset["preview"] !== undefined) void fill(box);
-  }, true);
+  whenOpened("preview", (box) => void fill(box));
   return { refreshed: () => undefined };
 }
 
