@@ -121,7 +121,7 @@ def train(options):
     )
     if cubeloom.rank == 0:
         options.model.parent.mkdir(parents=True, exist_ok=True)
-        booster.save_model(options.model)
+        save(booster, options.model)
         cubeloom.outputs(model=str(options.model), rounds=booster.num_boosted_rounds(), rows=rows)
 
 
@@ -165,13 +165,21 @@ class Report(xgboost.callback.TrainingCallback):
         return False
 
 
-def save_checkpoint(model, done):
-    """Written aside and renamed: a checkpoint that has its name is complete."""
-    path = cubeloom.checkpoint_dir / f"round-{done:06}.ubj"
+def save(model, path):
+    """Written aside and renamed: what has the name is complete, and what had it before stays until then."""
     aside = path.with_name(f"writing-{path.name}")
-    with cubeloom.saving(done, path):
+    try:
         model.save_model(aside)
         aside.rename(path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+
+
+def save_checkpoint(model, done):
+    path = cubeloom.checkpoint_dir / f"round-{done:06}.ubj"
+    with cubeloom.saving(done, path):
+        save(model, path)
 
 
 main()

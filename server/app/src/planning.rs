@@ -1,10 +1,10 @@
 //! From a file to a plan: reads the document, its parameters and its folder.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
-use cubeloom_compiler::{Document, PlanInputs, Planned, parse_pipeline, plan};
+use cubeloom_compiler::{Document, PlanInputs, Planned, missing_files, parse_pipeline, plan};
 use cubeloom_domain::executor::Facts;
 use cubeloom_domain::plan::RunContext;
 use cubeloom_domain::template::TemplateSet;
@@ -63,6 +63,14 @@ pub struct Inputs {
     pub templates: TemplateSet,
     /// What this machine has.
     pub facts: Facts,
+}
+
+/// Arguments of a plan that name files which are not in the pipeline's folder, with their lines.
+pub fn missing(document: &Document, planned: &Planned, folder: &Path) -> Vec<Problem> {
+    let is_plain = |name: &Path| name.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    let mut found = missing_files(&planned.plan, |name| is_plain(Path::new(name)) && folder.join(name).is_file());
+    document.locate(&mut found);
+    found
 }
 
 impl Inputs {

@@ -219,6 +219,7 @@ fn scope<'a>(
         args: None,
         item,
         outputs: Some(outputs),
+        cards: None,
     }
 }
 

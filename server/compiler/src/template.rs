@@ -40,6 +40,11 @@ pub fn version_of(text: &str) -> Option<[u64; 3]> {
     numbers.next().is_none().then_some(version)
 }
 
+/// What the expressions of a template see.
+const EVERYWHERE: [&str; 6] = ["args", "params", "run", "workspace", "code", "task"];
+/// The same in its checks, which are looked at when it is known what each worker gets.
+const IN_CHECKS: [&str; 7] = ["args", "params", "run", "workspace", "code", "task", "cards"];
+
 struct Lint<'a> {
     template: &'a TaskTemplate,
     problems: Vec<Problem>,
@@ -89,8 +94,8 @@ impl Lint<'_> {
                 let message = "write an expression that yields true or false, such as {{ args.batch % args.workers == 0 }}";
                 self.error(Code::WrongType, format!("{path}/holds"), message);
             }
-            self.text(&check.holds, &format!("{path}/holds"));
-            self.text(&check.says, &format!("{path}/says"));
+            self.text_that_sees(&check.holds, &format!("{path}/holds"), &IN_CHECKS);
+            self.text_that_sees(&check.says, &format!("{path}/says"), &IN_CHECKS);
             let names = || arguments::properties(&template.parameters).map(|(name, _)| name.as_str());
             if !names().any(|name| name == check.argument) {
                 let message =
@@ -260,10 +265,14 @@ impl Lint<'_> {
     }
 
     fn text(&mut self, text: &str, path: &str) {
+        self.text_that_sees(text, path, &EVERYWHERE);
+    }
+
+    fn text_that_sees(&mut self, text: &str, path: &str, seen: &[&str]) {
         match expressions(text) {
             Ok(found) => {
                 for expression in found {
-                    if let Err(mistake) = self.names(&expression) {
+                    if let Err(mistake) = self.names(&expression, seen) {
                         self.error(mistake.code, path, mistake.message);
                     }
                 }
@@ -273,11 +282,10 @@ impl Lint<'_> {
     }
 
     /// A template sees its arguments and the run, never other tasks: those come in through arguments.
-    fn names(&self, expression: &Compiled) -> Result<(), Mistake> {
+    fn names(&self, expression: &Compiled, seen: &[&str]) -> Result<(), Mistake> {
         let undefined = |message: String| Err(Mistake::new(Code::UndefinedName, message));
-        let known = ["args", "params", "run", "workspace", "code", "task"];
-        if let Some(root) = expression.roots.iter().find(|root| !known.contains(&root.as_str())) {
-            return undefined(format!("templates cannot use `{root}`; they see: {}", known.join(", ")));
+        if let Some(root) = expression.roots.iter().find(|root| !seen.contains(&root.as_str())) {
+            return undefined(format!("templates cannot use `{root}`; they see: {}", seen.join(", ")));
         }
         validate::run_names(expression)?;
         let names = || arguments::properties(&self.template.parameters).map(|(name, _)| name.as_str());

@@ -5,19 +5,20 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use super::rig::{folder, run};
 use crate::support::{TestApp, instance, outputs};
 use serde_json::{Value, json};
 
 /// A server that gives these answers one after the other, each whole as it goes over the wire, and keeps what was asked.
-struct Script {
-    address: String,
-    asked: Arc<Mutex<Vec<String>>>,
+pub(super) struct Script {
+    pub(super) address: String,
+    asked: Arc<Mutex<Vec<(Instant, String)>>>,
 }
 
 impl Script {
-    fn new(answers: &[&str]) -> Self {
+    pub(super) fn new(answers: &[&str]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address").to_string();
         let (asked, answers) = (Arc::new(Mutex::new(Vec::new())), answers.iter().map(|it| (*it).to_owned()));
@@ -35,15 +36,22 @@ impl Script {
                 }
                 let mut body = vec![0; length];
                 reader.read_exact(&mut body).expect("the body");
-                kept.lock().expect("it").push(request + &String::from_utf8_lossy(&body));
+                let request = request + &String::from_utf8_lossy(&body);
+                kept.lock().expect("it").push((Instant::now(), request));
                 (&stream).write_all(answer.as_bytes()).expect("it listens");
             }
         });
         Self { address, asked }
     }
 
-    fn asked(&self) -> Vec<String> {
-        self.asked.lock().expect("it").clone()
+    pub(super) fn asked(&self) -> Vec<String> {
+        self.asked.lock().expect("it").iter().map(|(_, request)| request.clone()).collect()
+    }
+
+    /// From the first request to the last.
+    pub(super) fn lasted(&self) -> Duration {
+        let asked = self.asked.lock().expect("it");
+        asked.last().expect("one").0 - asked[0].0
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use super::http::Script;
 use super::rig::{app, folder, run, shipped};
 use super::web::Web;
 use crate::support::{TestApp, instance, outputs, states};
@@ -46,6 +47,32 @@ fn a_list_is_fetched_by_all_workers_once() {
         .collect();
     names.sort();
     assert_eq!(names, ["000000-x_y.png", "000001-x_y.png", "000002-c", "failures.jsonl"]);
+}
+
+#[test]
+fn files_are_asked_for_again_and_not_faster_than_allowed() {
+    let fetch = |app: &TestApp, code, script: &Script, names: &[&str], more: &str| {
+        let urls: Vec<String> = names.iter().map(|name| format!("\"http://{}/{name}\"", script.address)).collect();
+        let arguments = format!("{{urls: [{}], to: files, workers: 1, {more}}}", urls.join(", "));
+        let task = format!("  - {{name: fetch, template: download, arguments: {arguments}}}\n");
+        run(app, code, &app.pipeline("again", &task), &[])
+    };
+    let busy = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n";
+    let short = "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nhalf";
+    let whole = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nwhole";
+    let (app, script) = (TestApp::new(), Script::new(&[busy, short, whole]));
+    let done = fetch(&app, 0, &script, &["a.txt"], "retries: 2");
+    assert_eq!(fs::read_to_string(folder(&done).join("files/000000-a.txt")).unwrap(), "whole");
+    assert_eq!((&outputs(&done, "fetch")["fetched"], script.asked().len()), (&1.into(), 3));
+    let script = Script::new(&[busy, busy]);
+    let failed = fetch(&app, 1, &script, &["a.txt"], "retries: 1");
+    assert!(instance(&failed, "fetch")["state"]["failure"].to_string().contains("503"), "{failed}");
+    assert_eq!(script.asked().len(), 2, "once, and once again");
+    // Four files at two a second, however many at a time. Those that wait for their turn sleep on their own: a bit less may
+    // lie between two that arrive.
+    let script = Script::new(&[whole; 4]);
+    fetch(&app, 0, &script, &["a", "b", "c", "d"], "rate: 2, parallel: 4");
+    assert!(script.lasted().as_millis() >= 1000, "{:?}", script.lasted());
 }
 
 #[test]

@@ -29,7 +29,8 @@ pub async fn compile(args: &cli::Compile, config: &Config, output: Output) -> an
             return Ok(Exit::Invalid);
         }
     };
-    let snapshot = Snapshot::take(&snapshot::folder_of(&args.file)?, Limits::CODE)?;
+    let folder = snapshot::folder_of(&args.file)?;
+    let snapshot = Snapshot::take(&folder, Limits::CODE)?;
     let set = known_templates(config).await?;
     let now = cubeloom_domain::Clock::now(&MachineClock::start());
     let inputs = Inputs {
@@ -40,6 +41,10 @@ pub async fn compile(args: &cli::Compile, config: &Config, output: Output) -> an
     };
     let printed = inputs.plan(&document).and_then(|planned| {
         problems::warn(&args.file, &planned.warnings);
+        let missing = planning::missing(&document, &planned, &folder);
+        if !missing.is_empty() {
+            return Err(missing);
+        }
         match &cluster {
             Some(cluster) => cluster.print(&planned.plan, output),
             None => {

@@ -4,10 +4,13 @@ use std::path::Path;
 
 use cubeloom_compiler::check_pipeline;
 use cubeloom_domain::executor::Facts;
+use cubeloom_domain::{Clock, JsonMap};
+use cubeloom_storage::snapshot;
 
+use crate::clock::MachineClock;
 use crate::config::Config;
 use crate::exit::Exit;
-use crate::planning::Source;
+use crate::planning::{self, Inputs, Source};
 use crate::platform::known_templates;
 use crate::problems;
 use crate::show::{self, Output};
@@ -17,7 +20,19 @@ pub async fn validate(file: &Path, config: &Config, output: Output) -> anyhow::R
     let source = Source::read(file)?;
     let set = known_templates(config).await?;
     // What the machine has is a question of the run, not of the document.
-    let (_, found) = check_pipeline(&source.text, &set, &Facts::default());
+    let (document, mut found) = check_pipeline(&source.text, &set, &Facts::default());
+    if let Some(document) = document {
+        let inputs = Inputs {
+            context: planning::context(Clock::now(&MachineClock::start()), None)?,
+            parameters: JsonMap::new(),
+            templates: set,
+            facts: Facts::default(),
+        };
+        // Without a value for each parameter there is no plan, and which files it names is not known.
+        if let Ok(planned) = inputs.plan(&document) {
+            found.extend(planning::missing(&document, &planned, &snapshot::folder_of(file)?));
+        }
+    }
     problems::print(file, &found, output)?;
     if !problems::none_stops(&found) {
         return Ok(Exit::Invalid);

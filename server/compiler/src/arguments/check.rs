@@ -153,11 +153,21 @@ fn string(rules: &Map<String, Value>, text: &str, path: &Path, problems: &mut Ve
     {
         wrong(path, problems, format!("must match the pattern `{pattern}`"));
     }
-    if rules.get("format").and_then(Value::as_str) == Some("date")
-        && text.parse::<jiff::civil::Date>().is_err()
-    {
-        wrong(path, problems, format!("`{text}` is not a date such as 2026-01-31"));
+    match rules.get("format").and_then(Value::as_str) {
+        Some("date") if text.parse::<jiff::civil::Date>().is_err() => {
+            wrong(path, problems, format!("`{text}` is not a date such as 2026-01-31"));
+        }
+        Some("run-path") if leaves_the_run(text) => {
+            wrong(path, problems, format!("`{text}` is not below the run's folder: write a path such as data/a.csv"));
+        }
+        _ => {}
     }
+}
+
+/// Whether a path leads out of the run's folder. One that begins with a folder of the platform (`{{ workspace }}/...`) is
+/// meant so, as long as it stays in that folder.
+fn leaves_the_run(path: &str) -> bool {
+    path.starts_with('/') || path.split('/').any(|part| part == "..")
 }
 
 /// `minX` and `maxX`.

@@ -25,6 +25,8 @@ pub struct Scope<'a> {
     pub item: Option<&'a Value>,
     /// `tasks.<name>.outputs`.
     pub outputs: Option<&'a Outputs>,
+    /// `cards`: how many whole graphics cards each worker asks for; none where it asks for no such.
+    pub cards: Option<u32>,
 }
 
 /// The arguments of a task.
@@ -78,6 +80,7 @@ impl Scope<'_> {
             "workspace" => Some("$(CUBELOOM_WORKSPACE)".into()),
             "code" => Some("$(CUBELOOM_CODE)".into()),
             "tasks" => self.outputs.map(|outputs| tasks(outputs, expression)),
+            "cards" => Some(self.cards.map_or(Engine::from(()), Engine::from)),
             _ => None,
         }
     }

@@ -31,6 +31,20 @@ pub struct Sight<'a> {
     pub unknown_args: &'a [&'a str],
 }
 
+/// The place of a problem with a value that a template makes of its arguments: the argument, where it is made of one.
+pub fn blamed(prefix: &str, value: &Value) -> String {
+    let mut names = BTreeSet::new();
+    strings(value, &mut Path::default(), &mut |text, _| {
+        for expression in expressions(text).unwrap_or_default() {
+            names.extend(expression.members("args").map(str::to_owned));
+        }
+    });
+    match (names.pop_first(), names.is_empty()) {
+        (Some(name), true) => format!("{prefix}/arguments/{name}"),
+        _ => format!("{prefix}/arguments"),
+    }
+}
+
 impl Sight<'_> {
     /// Evaluates what can be evaluated now.
     ///

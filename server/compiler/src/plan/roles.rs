@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use cubeloom_domain::pipeline::{ElasticRange, Task};
 use cubeloom_domain::plan::{Late, PlannedRole};
 use cubeloom_domain::{Code, Problem};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Planner;
 use super::prepared::{Prepared, Role};
-use super::resolve::Sight;
+use super::resolve::{Sight, blamed};
 use crate::nearest::{hint, listing};
 
 /// The roles of a task, and what holds for all of them together.
@@ -110,7 +110,8 @@ impl Planner<'_> {
         if range.is_none() {
             let message =
                 format!("min ({min}) and max ({max}) of the workers: min is at least 1, max not under min");
-            self.problem(Code::InvalidArgument, format!("{prefix}/arguments"), message);
+            let sources = elastic.map(|elastic| json!([elastic.min, elastic.max]));
+            self.problem(Code::InvalidArgument, blamed(prefix, &json!(sources)), message);
         }
         range
     }
@@ -130,10 +131,10 @@ impl Planner<'_> {
         let replicas = count(&value);
         if replicas.is_none() {
             let message = format!(
-                "the role `{}` cannot have {value} workers: must be a whole number",
+                "the role `{}` cannot have {value} workers: must be a whole number up to {MOST_WORKERS}",
                 role.template.name
             );
-            self.problem(Code::InvalidArgument, format!("{prefix}/arguments"), message);
+            self.problem(Code::InvalidArgument, blamed(prefix, &role.template.replicas), message);
         }
         replicas.map(Workers::Ours)
     }
@@ -184,8 +185,11 @@ enum Workers {
     Elsewhere,
 }
 
+/// The most workers that a role may have: whatever is made for each of them fits into memory.
+const MOST_WORKERS: u32 = 100_000;
+
 /// A number of workers.
 fn count(value: &Value) -> Option<u32> {
     let number = value.as_f64().filter(|number| number.fract() == 0.0)?;
-    (0.0..=f64::from(u32::MAX)).contains(&number).then_some(number as u32)
+    (0.0..=f64::from(MOST_WORKERS)).contains(&number).then_some(number as u32)
 }

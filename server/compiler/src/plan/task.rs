@@ -7,11 +7,12 @@ use cubeloom_domain::job::PythonEnvironment;
 use cubeloom_domain::pipeline::{Cache, HangRule, Placement, Retry, RetryOn, Task};
 use cubeloom_domain::plan::{CachePolicy, PlannedImage, PlannedTask, RetryPolicy};
 use cubeloom_domain::{Code, Span, TaskIx};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Planner;
 use super::prepared::Prepared;
-use super::resolve::{Known, Sight};
+use super::resolve::{Known, Sight, blamed};
+use super::roles::Roles;
 use crate::expression::{Args, Mistake, Scope, bare, expressions, has_expression, strings, to_text};
 use crate::frameworks::{Doer, Shape};
 use crate::path::Path;
@@ -71,8 +72,8 @@ impl Planner<'_> {
         let scope = Scope { args: Some(Args::Plain(&arguments.known)), ..sight.scope };
         let inside = Sight { scope, late_args: &arguments.late, unknown_args, ..*sight };
         let env = self.env(prefix, task, prepared, sight, &inside);
-        self.check_arguments(prefix, prepared, &inside);
         let roles = self.roles(prefix, task, prepared, &inside, &env);
+        self.check_arguments(prefix, prepared, &roles, &inside);
         self.check_command(prefix, prepared, &inside);
         self.check_software(prefix, prepared);
         self.check_secrets(prefix, task);
@@ -199,7 +200,7 @@ impl Planner<'_> {
                     "the task template `{}`: the Python requirements must be a list of texts, not {other}",
                     prepared.template.name
                 );
-                self.problem(Code::InvalidArgument, format!("{prefix}/arguments"), message);
+                self.problem(Code::InvalidArgument, blamed(prefix, &python.requirements), message);
                 Vec::new()
             }
         };
@@ -212,7 +213,9 @@ impl Planner<'_> {
     }
 
     /// Whether what the template demands of its arguments together holds. What cannot be known yet is not looked at.
-    fn check_arguments(&mut self, prefix: &str, prepared: &Prepared<'_>, inside: &Sight<'_>) {
+    fn check_arguments(&mut self, prefix: &str, prepared: &Prepared<'_>, roles: &Roles, inside: &Sight<'_>) {
+        let cards = roles.planned.iter().map(|role| role.resources.whole_gpus()).filter(|cards| *cards > 0).max();
+        let inside = Sight { scope: Scope { cards, ..inside.scope }, ..*inside };
         for check in &prepared.template.checks {
             let path = || format!("{prefix}/arguments/{}", check.argument);
             let wrong = match inside.resolve(&Value::String(check.holds.clone())) {
@@ -254,7 +257,12 @@ impl Planner<'_> {
             if let Err(mistake) = crate::job::argv(command, &inside.scope) {
                 let message =
                     format!("the task template `{}`, command: {}", prepared.template.name, mistake.message);
-                self.problem(mistake.code, format!("{prefix}/template"), message);
+                // Words that are wrong are an argument's; an expression that fails is the template's.
+                let path = match mistake.code {
+                    Code::InvalidArgument => blamed(prefix, &json!(command)),
+                    _ => format!("{prefix}/template"),
+                };
+                self.problem(mistake.code, path, message);
             }
         }
     }

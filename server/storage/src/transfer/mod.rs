@@ -20,6 +20,7 @@ mod periods;
 mod plan;
 mod progress;
 mod records;
+mod rename;
 mod reporter;
 mod retry;
 mod stop;

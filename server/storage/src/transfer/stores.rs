@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use hdfs_native::{ClientBuilder, HdfsError};
 use opendal::layers::TimeoutLayer;
 use opendal::{HttpTransporter, OperationContext, Operator, services};
 use opendal_http_transport_reqwest::ReqwestTransport;
@@ -60,6 +59,16 @@ impl Stores {
         self.client(&self.reader, self.silence)
     }
 
+    /// How long a call may be without a word.
+    pub(super) fn silence(&self) -> Duration {
+        self.silence
+    }
+
+    /// The client that sends.
+    pub(super) fn sender(&self) -> Result<&reqwest::Client, TransferError> {
+        self.client(&self.sender, self.silence * SENDING)
+    }
+
     fn client<'a>(
         &self,
         place: &'a OnceLock<reqwest::Client>,
@@ -90,40 +99,7 @@ impl Stores {
         Ok(self.operator(path)?.layer(timeout).layer(super::retry::layer(attempts)))
     }
 
-    /// Gives a file of HDFS the name of another one, in its place and in one step, which only HDFS' own client can do.
-    pub(crate) async fn replace(
-        &self,
-        path: &StorePath,
-        from: &str,
-        attempts: u32,
-    ) -> Result<(), TransferError> {
-        let url = super::location::Location::Store(path.clone()).to_string();
-        let failed = |passing, why: String| TransferError::Failed { url: url.clone(), why, passing };
-        let build = || ClientBuilder::new().with_url(format!("hdfs://{}", path.authority)).build();
-        let client = build().map_err(|error| failed(false, error.to_string()))?;
-        let (from, to) = (format!("/{from}"), format!("/{}", path.path));
-        let mut tried = false;
-        super::retry::retry(attempts, async || {
-            let again = std::mem::replace(&mut tried, true);
-            reach(path).await?;
-            match tokio::time::timeout(self.silence, client.rename(&from, &to, true)).await {
-                Ok(Ok(())) => Ok(()),
-                // It was done before, and only the answer was lost: who calls looks at what is there now.
-                Ok(Err(HdfsError::FileNotFound(_))) if again => Ok(()),
-                Ok(Err(HdfsError::RPCError(kind, why))) if kind.contains("AccessControl") => {
-                    Err(TransferError::Denied {
-                        url: url.clone(),
-                        why: why.lines().next().unwrap_or_default().into(),
-                    })
-                }
-                Ok(Err(error)) => Err(failed(true, error.to_string())),
-                Err(_) => Err(failed(true, format!("no answer after {} s", self.silence.as_secs()))),
-            }
-        })
-        .await
-    }
-
-    fn operator(&self, path: &StorePath) -> Result<Operator, TransferError> {
+    pub(super) fn operator(&self, path: &StorePath) -> Result<Operator, TransferError> {
         let key = (path.kind, path.authority.clone());
         let mut operators = self.operators.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = operators.get(&key) {
@@ -133,7 +109,7 @@ impl Stores {
             let url = super::location::Location::Store(path.clone()).to_string();
             TransferError::store(&url, path.kind.credential_names(), &error)
         })?;
-        let transport = ReqwestTransport::new(self.client(&self.sender, self.silence * SENDING)?.clone());
+        let transport = ReqwestTransport::new(self.sender()?.clone());
         let transport = if self.walled {
             HttpTransporter::new(Walled(transport))
         } else {
@@ -144,7 +120,7 @@ impl Stores {
         Ok(operator)
     }
 
-    fn get(&self, name: &str) -> Option<&str> {
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.env.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
@@ -225,7 +201,7 @@ impl Stores {
 
 /// The HDFS client waits for minutes for a name node that is not there, so one is looked for first.
 /// A name without a port is a name service, whose hosts only the client's own configuration knows.
-async fn reach(path: &StorePath) -> Result<(), TransferError> {
+pub(super) async fn reach(path: &StorePath) -> Result<(), TransferError> {
     if path.kind != StoreKind::Hdfs || !path.authority.contains(':') {
         return Ok(());
     }

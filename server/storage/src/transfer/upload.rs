@@ -147,9 +147,9 @@ impl Upload<'_> {
     fn place(&self) -> String {
         let path = &self.path.path;
         match (self.path.kind, path.rsplit_once('/')) {
-            (StoreKind::Hdfs, Some((folder, name))) => format!("{folder}/.{name}{PART_SUFFIX}"),
-            (StoreKind::Hdfs, None) => format!(".{path}{PART_SUFFIX}"),
-            _ => path.clone(),
+            (StoreKind::S3 | StoreKind::Cos | StoreKind::Oss, _) => path.clone(),
+            (_, Some((folder, name))) => format!("{folder}/.{name}{PART_SUFFIX}"),
+            (_, None) => format!(".{path}{PART_SUFFIX}"),
         }
     }
 

@@ -15,6 +15,7 @@ use futures::future::LocalBoxFuture;
 
 use crate::helpers::{content, copy, names, sha256, spec, write};
 use crate::program;
+use crate::web_server::{Behaviour, WebServer};
 
 const MIB: usize = 1 << 20;
 
@@ -65,12 +66,13 @@ type Scenario = for<'a> fn(&'a mut Hdfs) -> LocalBoxFuture<'a, ()>;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hdfs() {
-    let scenarios: [(&str, Scenario); 9] = [
+    let scenarios: [(&str, Scenario); 10] = [
         ("there and back", |hdfs| there_and_back(hdfs).boxed_local()),
         ("partitions", |hdfs| partitions(hdfs).boxed_local()),
         ("waiting", |hdfs| waiting(hdfs).boxed_local()),
         ("merging", |hdfs| merging(hdfs).boxed_local()),
         ("pushed twice", |hdfs| pushed_twice(hdfs).boxed_local()),
+        ("broken off", |hdfs| broken_off(hdfs).boxed_local()),
         ("somebody else", |hdfs| somebody_else(hdfs).boxed_local()),
         ("no name node", |hdfs| no_name_node(hdfs).boxed_local()),
         ("frozen", |hdfs| frozen(hdfs).boxed_local()),
@@ -298,6 +300,39 @@ async fn pushed_twice(hdfs: &mut Hdfs) {
         // What somebody else has changed there is sent anew.
         put(hdfs, "pushed/a.csv", b"changed").await;
         assert_eq!(copy(&push).await.unwrap().skipped(), 2, "{address}");
+    }
+}
+
+/// A push that fails half-way leaves what was there, and nothing beside it; a small file and one of several blocks.
+async fn broken_off(hdfs: &mut Hdfs) {
+    for (size, name) in [(3 * MIB, "small.bin"), (20 * MIB, "large.bin")] {
+        let bytes = content(size, 9);
+        for address in hdfs.addresses.clone() {
+            put(hdfs, &format!("broken/{name}"), b"old").await;
+            let source = WebServer::start(Behaviour {
+                bytes: bytes.clone(),
+                dies_after: Some(size / 2),
+                ..Behaviour::default()
+            })
+            .await;
+            let target = format!("{address}/broken/{name}");
+            let mut push = hdfs_spec(&source.url("data.bin"), &target);
+            push.attempts = 1;
+            copy(&push).await.unwrap_err();
+            let dir = tempfile::tempdir().unwrap();
+            let all = |to: &str| hdfs_spec(&format!("{address}/broken/"), &format!("{}/", dir.path().join(to).display()));
+            copy(&all("kept")).await.unwrap();
+            assert_eq!(std::fs::read(dir.path().join("kept").join(name)).unwrap(), b"old", "{target}");
+            // The whole of it takes the place of what was there.
+            source.change(|behaviour| behaviour.dies_after = None);
+            copy(&hdfs_spec(&source.url("data.bin"), &target)).await.unwrap();
+            copy(&all("whole")).await.unwrap();
+            assert_eq!(sha256(&std::fs::read(dir.path().join("whole").join(name)).unwrap()), sha256(&bytes), "{target}");
+            for folder in ["kept", "whole"] {
+                let beside: Vec<String> = names(&dir.path().join(folder));
+                assert!(beside.iter().all(|name| name.ends_with(".bin")), "{beside:?}");
+            }
+        }
     }
 }
 

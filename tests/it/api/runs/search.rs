@@ -49,6 +49,30 @@ fn trials_and_the_best_of_them_are_told() {
 }
 
 #[test]
+fn a_trial_may_be_a_gang() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    // The first worker reports when the other one has written: neither is there alone.
+    let line = r#"mkdir -p $CUBELOOM_RUN_DIR/{{ item.x }}; cd $CUBELOOM_RUN_DIR/{{ item.x }}; touch worker-$CUBELOOM_INDEX
+          until test -e worker-0 -a -e worker-1; do sleep 0.1; done
+          test $CUBELOOM_INDEX = 1 || echo '{"metric": {"name": "score", "value": {{ item.x }}, "step": 1}}' >> $CUBELOOM_OUTPUTS"#;
+    let tasks = format!(
+        "tasks:\n  - name: tune\n    template: indexed\n    search: {{over: {{x: [2, 5]}}, maximize: score, method: grid, parallelism: 1}}\n    \
+         arguments:\n      workers: 2\n      command:\n        - sh\n        - -ec\n        - |\n          {line}\n"
+    );
+    let run = start(&editor, &document("gangs", &tasks));
+    until(&editor, &run, "succeeded");
+    let told = search(&editor, &run);
+    assert_eq!((&told["best"]["parameters"]["x"], &told["best"]["value"]), (&json!(5), &json!(5.0)), "{told}");
+    let attempts = editor.get(&format!("/runs/{run}/tasks/tune/instances")).expect(200).text();
+    for worker in ["worker-0", "worker-1"] {
+        let log = editor.get(&format!("/runs/{run}/tasks/tune/logs?instance=1&worker={worker}"));
+        log.expect(200);
+    }
+    assert!(attempts.contains("succeeded"), "{attempts}");
+}
+
+#[test]
 fn a_trial_that_falls_behind_is_stopped_and_says_why() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);

@@ -1,0 +1,171 @@
+//! A file of HDFS takes the place of another one in one step: by the own protocol of HDFS, or by WebHDFS.
+
+use hdfs_native::{ClientBuilder, HdfsError};
+use reqwest::{StatusCode, Url};
+use serde::Deserialize;
+
+use super::error::TransferError;
+use super::location::{Location, StoreKind, StorePath};
+use super::retry::retry;
+use super::stores::{Stores, reach};
+
+impl Stores {
+    /// Gives the file `from`, beside `path`, the name of `path`, which may be there.
+    pub(crate) async fn replace(
+        &self,
+        path: &StorePath,
+        from: &str,
+        attempts: u32,
+    ) -> Result<(), TransferError> {
+        let renaming = Renaming {
+            stores: self,
+            path,
+            url: Location::Store(path.clone()).to_string(),
+            from: from.to_owned(),
+        };
+        match path.kind {
+            StoreKind::Hdfs => renaming.by_rpc(attempts).await,
+            _ => renaming.by_http(attempts).await,
+        }
+    }
+}
+
+/// A file that is to have another name.
+struct Renaming<'a> {
+    stores: &'a Stores,
+    path: &'a StorePath,
+    /// The name that it is to have, for messages.
+    url: String,
+    /// The path that it has, without a slash before it.
+    from: String,
+}
+
+impl Renaming<'_> {
+    fn failed(&self, passing: bool, why: impl Into<String>) -> TransferError {
+        TransferError::Failed { url: self.url.clone(), why: why.into(), passing }
+    }
+
+    fn silent(&self) -> TransferError {
+        self.failed(true, format!("no answer after {} s", self.stores.silence().as_secs()))
+    }
+
+    fn denied(&self, why: &str) -> TransferError {
+        TransferError::Denied { url: self.url.clone(), why: why.lines().next().unwrap_or_default().into() }
+    }
+
+    async fn by_rpc(&self, attempts: u32) -> Result<(), TransferError> {
+        let build = || ClientBuilder::new().with_url(format!("hdfs://{}", self.path.authority)).build();
+        let client = build().map_err(|error| self.failed(false, error.to_string()))?;
+        let (from, to) = (format!("/{}", self.from), format!("/{}", self.path.path));
+        let mut tried = false;
+        retry(attempts, async || {
+            let again = std::mem::replace(&mut tried, true);
+            reach(self.path).await?;
+            match tokio::time::timeout(self.stores.silence(), client.rename(&from, &to, true)).await {
+                Ok(Ok(())) => Ok(()),
+                // It was done before, and only the answer was lost: who calls looks at what is there now.
+                Ok(Err(HdfsError::FileNotFound(_))) if again => Ok(()),
+                Ok(Err(HdfsError::RPCError(kind, why))) if kind.contains("AccessControl") => {
+                    Err(self.denied(&why))
+                }
+                Ok(Err(error)) => Err(self.failed(true, error.to_string())),
+                Err(_) => Err(self.silent()),
+            }
+        })
+        .await
+    }
+
+    async fn by_http(&self, attempts: u32) -> Result<(), TransferError> {
+        let mut tried = false;
+        retry(attempts, async || {
+            let again = std::mem::replace(&mut tried, true);
+            match self.ask().await? {
+                Answer::Done => Ok(()),
+                Answer::NotThere if again => Ok(()),
+                Answer::NotThere => Err(self.failed(true, format!("/{} is not there any more", self.from))),
+                // HttpFS does not know how to overwrite: for a moment neither is there.
+                Answer::Refused => {
+                    let operator = self.stores.operator(self.path)?;
+                    let names = self.path.kind.credential_names();
+                    let deleted = operator.delete(&self.path.path).await;
+                    deleted.map_err(|error| TransferError::store(&self.url, names, &error))?;
+                    match self.ask().await? {
+                        Answer::Refused => Err(self.failed(false, "the server does not rename the file")),
+                        _ => Ok(()),
+                    }
+                }
+            }
+        })
+        .await
+    }
+
+    /// One call of WebHDFS' RENAME: <https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-hdfs/WebHDFS.html>.
+    async fn ask(&self) -> Result<Answer, TransferError> {
+        let scheme = if self.path.kind == StoreKind::SecureWebHdfs { "https" } else { "http" };
+        let base = format!("{scheme}://{}/webhdfs/v1/", self.path.authority);
+        let mut url = Url::parse(&base).map_err(|error| self.failed(false, error.to_string()))?;
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(self.from.split('/'));
+        }
+        url.query_pairs_mut()
+            .append_pair("op", "RENAME")
+            .append_pair("destination", &format!("/{}", self.path.path))
+            .append_pair("renameoptions", "OVERWRITE");
+        if let Some(user) = self.stores.get("HADOOP_USER_NAME") {
+            url.query_pairs_mut().append_pair("user.name", user);
+        }
+        let calling = async {
+            let answer = self.stores.sender()?.put(url).send().await;
+            let answer = answer.map_err(|error| self.failed(true, error.without_url().to_string()))?;
+            let status = answer.status();
+            let body = answer.bytes().await.map_err(|error| self.failed(true, error.without_url().to_string()))?;
+            Ok((status, body))
+        };
+        let (status, body) =
+            tokio::time::timeout(self.stores.silence(), calling).await.map_err(|_| self.silent())??;
+        if status.is_success() {
+            let renamed = serde_json::from_slice(&body).map_or(true, |Renamed { boolean }| boolean);
+            return Ok(if renamed { Answer::Done } else { Answer::Refused });
+        }
+        let Fault { exception, message } = match serde_json::from_slice(&body) {
+            Ok(Faulty { fault }) => fault,
+            Err(_) => Fault { exception: status.to_string(), message: String::new() },
+        };
+        match status {
+            StatusCode::NOT_FOUND => Ok(Answer::NotThere),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if exception.contains("AccessControl") => {
+                Err(self.denied(&message))
+            }
+            // A name node that has just started, or is the standby, says 403, too.
+            _ => Err(self.failed(true, format!("{exception}: {}", message.lines().next().unwrap_or_default()))),
+        }
+    }
+}
+
+/// What a server said to a rename.
+enum Answer {
+    Done,
+    /// What was to be renamed is not there.
+    NotThere,
+    /// Nothing was done.
+    Refused,
+}
+
+/// What is answered where no options are known.
+#[derive(Deserialize)]
+struct Renamed {
+    boolean: bool,
+}
+
+#[derive(Deserialize)]
+struct Faulty {
+    #[serde(rename = "RemoteException")]
+    fault: Fault,
+}
+
+#[derive(Deserialize)]
+struct Fault {
+    exception: String,
+    #[serde(default)]
+    message: String,
+}
