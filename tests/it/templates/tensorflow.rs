@@ -44,6 +44,16 @@ fn tensorflow_workers_live_apart_and_add_up() {
 
 #[test]
 #[ignore = "needs 2 GB of packages: make test-templates"]
+fn a_model_of_keras_2_is_fitted_by_all_workers() {
+    let run = run(&app(), 0, &job("tensorflow-keras"), &[]);
+    let told = outputs(&run, "fit");
+    assert_eq!((&told["keras"], &told["replicas"], &told["fell"]), (&"2".into(), &2.into(), &true.into()));
+    let near = |name: &str, value: f64| (told[name].as_f64().unwrap() - value).abs() < 0.05;
+    assert!(near("slope", 3.0) && near("bias", 0.25), "{told}");
+}
+
+#[test]
+#[ignore = "needs 2 GB of packages: make test-templates"]
 fn tensorflow_fails_when_a_worker_is_killed() {
     killing_rank_1_fails(&app(), "tensorflow", &["-p", "hold=true"], 2, |data| {
         is_there(data, "runs", "busy")
