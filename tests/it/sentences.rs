@@ -36,7 +36,7 @@ const ELSEWHERE: &[&str] = &[
     "server/storage/src/transfer/",
     "server/storage/src/snapshot/",
     "server/admission/src/simulate/",
-    "server/admission/src/desk.rs",
+    "server/admission/src/check.rs",
     "server/executor-local/src/check.rs",
     "server/monitoring/src/queries.rs",
     "server/executor-local/src/cgroup/",

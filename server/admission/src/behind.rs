@@ -41,13 +41,11 @@ impl Passing<'_> {
         }
     }
 
-    /// The head that lets nobody take room any more for whom others would have to go.
-    pub(crate) fn closed_to(&self, job: JobId, known: &Known) -> Option<Ahead> {
-        let closed = self.heads.iter().filter(|head| {
-            head.job != job && self.desk.is_in(known, head.scope) && head.is_closed(self.desk, self.now)
-        });
+    /// The head before a job for which others would have to go: what they give back is the head's first.
+    pub(crate) fn head_before(&self, job: JobId, known: &Known) -> Option<Ahead> {
+        let before = self.heads.iter().filter(|head| head.job != job && self.desk.is_in(known, head.scope));
         let owed = self.entitled(known);
-        self.narrowest(closed.filter_map(|head| self.ahead(head, known, &owed)))
+        self.narrowest(before.filter_map(|head| self.ahead(head, known, &owed)))
     }
 
     /// The head that a job would delay.

@@ -8,6 +8,7 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::quota::QueueRecord;
 
 use crate::amounts::{Ask, KINDS, Kinds, NOTHING, Vector};
+use crate::elsewhere::Elsewhere;
 use crate::job::{Entry, Held, Known, Spec, State, TakenUp};
 use crate::ledger::Ledger;
 use crate::named::{Named, NamedLimit};
@@ -54,9 +55,12 @@ pub struct Desk {
     /// Jobs that wait and have been the first without room, since when.
     pub(crate) firsts: HashMap<JobId, Timestamp>,
     /// By run: jobs that hold something and may have to be kept apart from others of it.
-    pub(crate) apart: BTreeSet<(u64, JobId)>,
+    pub(crate) apart: BTreeSet<(u128, JobId)>,
     /// Whether anybody has a guarantee that is not lent.
     pub(crate) keeps_anything: bool,
+    pub(crate) elsewhere: Elsewhere,
+    /// Whether jobs of other servers start as those of this one do: on a copy, to see what would become of all.
+    pub(crate) leads_all: bool,
 }
 
 impl Desk {
@@ -86,6 +90,8 @@ impl Desk {
             firsts: HashMap::new(),
             apart: BTreeSet::new(),
             keeps_anything: false,
+            elsewhere: Elsewhere::default(),
+            leads_all: false,
         };
         desk.rebuild();
         desk
@@ -239,7 +245,7 @@ impl Desk {
         match &entry.state {
             State::Waiting { since, .. } => {
                 let lane = self.lanes.entry((known.leaf, known.pool)).or_default();
-                lane.entry(Reverse(known.spec.priority)).or_default().insert((*since, entry.seq, job));
+                lane.entry(Reverse(known.spec.priority)).or_default().insert((entry.age(*since), job));
                 true
             }
             State::Held(held) => {
@@ -297,7 +303,7 @@ impl Desk {
         let Some(lane) = self.lanes.get_mut(&place) else { return };
         let priority = Reverse(entry.known.spec.priority);
         if let Some(list) = lane.get_mut(&priority) {
-            list.remove(&(*since, entry.seq, job));
+            list.remove(&(entry.age(*since), job));
             if list.is_empty() {
                 lane.remove(&priority);
             }
@@ -320,7 +326,10 @@ impl Desk {
                 }
                 self.ledger.remove(&self.tree, &entry.known, &entry.known.with(held.workers));
             }
-            State::Waiting { .. } => self.waiting -= 1,
+            State::Waiting { .. } => {
+                self.waiting -= 1;
+                self.elsewhere.left(job, &entry.known);
+            }
         }
         self.claims.retain(|claim| *claim != job);
         self.empty.push(job.0);
@@ -436,57 +445,5 @@ impl Desk {
     #[must_use]
     pub fn spec(&self, job: JobId) -> Option<&Spec> {
         self.entry(job).map(|entry| &entry.known.spec)
-    }
-
-    /// Whether what is guaranteed and not lent is free wherever it is not used. A test's question, too.
-    #[must_use]
-    pub fn keeps_what_is_not_lent(&self) -> bool {
-        (0..self.pools.len() as u32).all(|pool| {
-            let taken = crate::amounts::plus(&self.ledger.in_pool[pool as usize], &self.ledger.kept_in(pool));
-            let capacity = &self.pools[pool as usize].capacity;
-            self.kinds.indices().all(|kind| taken[kind] <= capacity[kind])
-        })
-    }
-
-    /// Looks whether what must always hold does. A test's question: it counts everything anew.
-    ///
-    /// # Errors
-    /// A sentence that says what does not.
-    pub fn check(&self) -> Result<(), String> {
-        let mut counted = Ledger::new(&self.tree, self.named.len());
-        for job in &self.held {
-            let entry = self.entry(*job).ok_or("a job is held that is not there")?;
-            let held = entry.held().ok_or("a job that waits is held")?;
-            let known = &entry.known;
-            if !known.spec.is_foreign && held.workers < known.min() {
-                return Err(format!("{} has fewer workers than it must", known.spec.key));
-            }
-            counted.add(&self.tree, known, &known.with(held.workers));
-        }
-        if counted != self.ledger {
-            return Err("the sums are not those of the jobs".into());
-        }
-        for (pool, room) in self.pools.iter().enumerate() {
-            for kind in self.kinds.indices() {
-                let held = self.ledger.in_pool[pool][kind];
-                if held > room.capacity[kind] {
-                    return Err(format!(
-                        "{held} {} of pool {pool} are held, it has less",
-                        self.kinds.resource(kind)
-                    ));
-                }
-            }
-        }
-        for node in 0..self.tree.len() as u32 {
-            for pool in 0..self.tree.pools() as u32 {
-                let (held, quota) =
-                    (&self.ledger.held[self.tree.at(node, pool)], self.tree.quota(node, pool));
-                if let Some(kind) = self.kinds.indices().find(|kind| held[*kind] > quota.bound[*kind]) {
-                    let queue = self.tree.queues[node as usize].name();
-                    return Err(format!("{queue} holds more {} than it may", self.kinds.resource(kind)));
-                }
-            }
-        }
-        Ok(())
     }
 }

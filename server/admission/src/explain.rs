@@ -12,6 +12,7 @@ use crate::desk::{Desk, JobId};
 use crate::fits::Block;
 use crate::job::{Known, Spec, State};
 use crate::ledger::pools_of;
+use crate::order::Age;
 use crate::pass::Passing;
 
 /// How many holders are named at the most.
@@ -25,6 +26,9 @@ impl Desk {
     pub fn explain(&self, job: JobId, now: Timestamp) -> Option<Explanation> {
         let entry = self.entry(job)?;
         let State::Waiting { .. } = &entry.state else { return None };
+        if entry.known.spec.is_foreign && !self.leads_all {
+            return self.leading_all().explain(job, now);
+        }
         let known = &entry.known;
         let passing = Passing::new(self, now, &[]).run(usize::MAX, Some(job));
         if passing.out.starts.iter().any(|start| start.job == job) {
@@ -89,13 +93,16 @@ impl Desk {
     fn ahead(&self, job: JobId, now: Timestamp) -> u32 {
         let Some(entry) = self.entry(job) else { return 0 };
         let State::Waiting { since, .. } = entry.state else { return 0 };
-        let place = (std::cmp::Reverse(self.class(entry.known.spec.priority, since, now)), since, entry.seq);
+        let place = (std::cmp::Reverse(self.class(entry.known.spec.priority, since, now)), entry.age(since));
         let lanes = self.lanes.iter().filter(|((_, pool), _)| *pool == entry.known.pool);
         let before = lanes.flat_map(|(_, lane)| lane).map(|(priority, jobs)| {
-            let is_before = |(since, seq, _): &&(Timestamp, u64, JobId)| {
-                (std::cmp::Reverse(self.class(priority.0, *since, now)), *since, *seq) < place
+            let is_before = |(age, _): &&(Age, JobId)| {
+                (std::cmp::Reverse(self.class(priority.0, age.0, now)), *age) < place
             };
-            jobs.iter().take_while(is_before).count()
+            let counts = |(_, other): &&(Age, JobId)| {
+                self.entry(*other).is_some_and(|entry| !self.has_lapsed(*other, &entry.known, now))
+            };
+            jobs.iter().take_while(is_before).filter(counts).count()
         });
         u32::try_from(before.sum::<usize>()).unwrap_or(u32::MAX)
     }

@@ -19,7 +19,9 @@ impl Passing<'_> {
         if !self.claimed.is_empty() || self.out.more {
             return;
         }
-        let mut able: Vec<(JobId, u32)> = self.begun.clone();
+        let is_ours = |job: JobId| self.desk.entry(job).is_some_and(|entry| !entry.known.spec.is_foreign);
+        let mut able: Vec<(JobId, u32)> =
+            self.begun.iter().copied().filter(|(job, _)| is_ours(*job)).collect();
         let mut later = None;
         for job in self.desk.held.iter().filter(|job| !self.gone.contains(job)) {
             let Some((job, workers)) = self.may_grow(*job) else { continue };

@@ -2,7 +2,8 @@
 //!
 //! The first job that a pool has no room for, or whose queue is at its bound, is the head there. With the run times that are
 //! known, its *shadow* is the moment at which it can start (EASY back-fill, Lifka 1995): what ends before, or takes only
-//! what is left over at that moment, delays it not. Where lengths are unknown, others may start only in the first seconds.
+//! what is left over at that moment, delays it not. What nobody knows the length of may never end in time: it takes nothing that
+//! the head is short of.
 
 use std::collections::HashSet;
 
@@ -28,21 +29,15 @@ pub(crate) struct Head {
     pub(crate) job: JobId,
     pub(crate) scope: Scope,
     pub(crate) asked: Vector,
-    /// Since when it waits, and since when as the first.
-    since: Timestamp,
+    /// Since when it is the first.
     pub(crate) first: Timestamp,
     /// When it can start, and what is left over then; `None` until somebody wants to know.
     shadow: Option<Option<(Timestamp, Vector)>>,
 }
 
 impl Head {
-    pub(crate) fn new(job: JobId, scope: Scope, asked: Vector, [since, first]: [Timestamp; 2]) -> Self {
-        Self { job, scope, asked, since, first, shadow: None }
-    }
-
-    /// Whether no job that asks for this resource can start, unless its length is known.
-    pub(crate) fn is_closed(&self, desk: &Desk, now: Timestamp) -> bool {
-        now.since(self.since) >= desk.settings.patience
+    pub(crate) fn new(job: JobId, scope: Scope, asked: Vector, first: Timestamp) -> Self {
+        Self { job, scope, asked, first, shadow: None }
     }
 
     /// The resources of which too little is free for the head and such an amount.
@@ -68,17 +63,9 @@ impl Head {
         if now.since(self.first) >= desk.settings.aging {
             return false;
         }
-        let ends = job.at_most().map(|length| now.plus(length));
-        let shadow = match ends {
-            Some(_) => *self.shadow.get_or_insert_with(|| desk.shadow(self.scope, &self.asked, held, now)),
-            None => None,
-        };
-        match (ends, shadow) {
-            (Some(ends), Some((shadow, over))) => {
-                ends <= shadow || (0..KINDS).all(|at| amount[at] <= over[at])
-            }
-            _ => !self.is_closed(desk, now),
-        }
+        let Some(ends) = job.at_most().map(|length| now.plus(length)) else { return false };
+        let shadow = *self.shadow.get_or_insert_with(|| desk.shadow(self.scope, &self.asked, held, now));
+        shadow.is_some_and(|(shadow, over)| ends <= shadow || (0..KINDS).all(|at| amount[at] <= over[at]))
     }
 
     /// A job was let in before it: what outlasts the shadow takes of what is left over.

@@ -7,6 +7,7 @@ use cubeloom_domain::Timestamp;
 
 use crate::amounts::{Ask, NOTHING, Vector, plus, times};
 use crate::desk::JobId;
+use crate::order::Age;
 
 /// What is known of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,8 +20,9 @@ pub struct Spec {
     pub project: String,
     /// Whom it runs for.
     pub person: String,
-    /// Its run: jobs with the same number are of one run.
-    pub run: u64,
+    /// Its run: jobs with the same number are of one run, and of jobs that have waited equally long those of the run with the
+    /// smaller number go first, on every server.
+    pub run: u128,
     /// The node group that it asks for; its quota is looked up there.
     pub node_group: Option<String>,
     /// Larger goes first.
@@ -40,6 +42,8 @@ pub struct Spec {
     pub timeout: Option<Duration>,
     /// Whether it is another server's: it is counted, and nothing is asked of it.
     pub is_foreign: bool,
+    /// The other server, where that is known of a job that waits.
+    pub server: String,
 }
 
 /// Which tasks of a run must not share a node.
@@ -194,12 +198,17 @@ impl Held {
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) known: Arc<Known>,
-    /// Counts the jobs of the desk: the order of those that have waited equally long.
+    /// Counts the jobs of the desk: the order of those of one run that have waited equally long.
     pub(crate) seq: u64,
     pub(crate) state: State,
 }
 
 impl Entry {
+    /// Its place among those of the same priority, when it has waited since then.
+    pub(crate) fn age(&self, since: Timestamp) -> Age {
+        (since, self.known.spec.run, self.seq)
+    }
+
     pub(crate) fn held(&self) -> Option<&Held> {
         match &self.state {
             State::Held(held) => Some(held),

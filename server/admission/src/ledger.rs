@@ -24,7 +24,7 @@ pub(crate) struct Ledger {
     pub(crate) kept: Vec<Vector>,
     persons: HashMap<(u32, u32, u32), Vector>,
     /// By project, pool and run, in all and of each person: how many jobs it has there.
-    runs: HashMap<(u32, u32, u64, Option<u32>), u32>,
+    runs: HashMap<(u32, u32, u128, Option<u32>), u32>,
     /// By named limit: how many jobs hold it.
     pub(crate) named: Vec<u32>,
 }

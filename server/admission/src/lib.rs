@@ -10,8 +10,10 @@
 
 mod amounts;
 mod behind;
+mod check;
 mod claims;
 mod desk;
+mod elsewhere;
 mod explain;
 mod fits;
 mod forecast;
@@ -43,6 +45,6 @@ pub use pass::{Pass, Start, Victim};
 pub use planned::Scaler;
 pub use random::Random;
 pub use requeued::Requeued;
-pub use settings::{PATIENCE, Settings};
+pub use settings::Settings;
 pub use what_if::{Prospect, Tried};
 pub use words::{Whose, sentence, used_up};

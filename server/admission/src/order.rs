@@ -13,11 +13,15 @@ use crate::amounts::{KINDS, PODS, RUNS};
 use crate::desk::{Desk, JobId};
 use crate::ledger::Ledger;
 
+/// Since when a job waits; of those that have waited equally long, its run and its number in it. The first two are the same on
+/// every server.
+pub(crate) type Age = (Timestamp, u128, u64);
+
 /// What waits in a lane, by priority.
-pub(crate) type Lane = BTreeMap<Reverse<i32>, BTreeSet<(Timestamp, u64, JobId)>>;
+pub(crate) type Lane = BTreeMap<Reverse<i32>, BTreeSet<(Age, JobId)>>;
 
 /// The priority with what waiting has added, the share of the queue, the age.
-type Rank = (Reverse<i64>, u64, Timestamp, u64);
+type Rank = (Reverse<i64>, u64, Age);
 
 /// A job at its turn.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +31,7 @@ pub(crate) struct Turn {
 }
 
 /// What waits with one priority, from where the walk is.
-type List<'d> = Peekable<btree_set::Iter<'d, (Timestamp, u64, JobId)>>;
+type List<'d> = Peekable<btree_set::Iter<'d, (Age, JobId)>>;
 
 struct Cursor<'d> {
     /// By priority.
@@ -76,7 +80,7 @@ impl<'d> Walk<'d> {
         }
         let cursor = self.lanes.get_mut(&(node, pool))?;
         let (list, _) = best(cursor, self.now, self.desk)?;
-        let (_, _, job) = cursor.lists[list].1.peek()?;
+        let (_, job) = cursor.lists[list].1.peek()?;
         Some(Turn { job: *job, lane: (node, pool) })
     }
 
@@ -98,7 +102,7 @@ impl<'d> Walk<'d> {
         }
         let mut is_first = true;
         while let Some((list, _)) = best(cursor, self.now, self.desk) {
-            let Some((_, _, job)) = cursor.lists[list].1.peek() else { break };
+            let Some((_, job)) = cursor.lists[list].1.peek() else { break };
             if !is_first && !skips(*job) {
                 break;
             }
@@ -125,7 +129,7 @@ impl<'d> Walk<'d> {
             let parent = desk.tree.parents[node as usize].unwrap_or(desk.tree.len() as u32);
             let above = self.at(parent, pool);
             let share = desk.share(ledger, node, pool, self.now);
-            let rank = first.map(|(class, since, seq)| (class, share.to_bits(), since, seq));
+            let rank = first.map(|(class, age)| (class, share.to_bits(), age));
             if let Some(old) = std::mem::replace(&mut self.ranks[at], rank) {
                 self.below[above].remove(&(old, node));
             }
@@ -133,19 +137,19 @@ impl<'d> Walk<'d> {
                 self.below[above].insert((rank, node));
             }
             // A queue is as urgent as the most urgent job below it.
-            first = self.below[above].first().map(|((class, _, since, seq), _)| (*class, *since, *seq));
+            first = self.below[above].first().map(|((class, _, age), _)| (*class, *age));
         }
     }
 }
 
-type First = (Reverse<i64>, Timestamp, u64);
+type First = (Reverse<i64>, Age);
 
 /// The first job of a lane: the list that it is in, and its rank without the share.
 fn best(cursor: &mut Cursor<'_>, now: Timestamp, desk: &Desk) -> Option<(usize, First)> {
     let lists = cursor.lists.iter_mut().enumerate();
     let firsts = lists.filter_map(|(at, (priority, jobs))| {
-        let (since, seq, _) = jobs.peek()?;
-        Some((at, (Reverse(desk.class(*priority, *since, now)), *since, *seq)))
+        let (age, _) = jobs.peek()?;
+        Some((at, (Reverse(desk.class(*priority, age.0, now)), *age)))
     });
     firsts.min_by_key(|(_, first)| *first)
 }

@@ -99,6 +99,8 @@ pub(crate) struct Passing<'d> {
     capped: HashSet<(u32, u32, u32, usize)>,
     full: HashSet<u32>,
     pub(crate) claimed: Vec<JobId>,
+    /// Jobs of other servers for which there is room now.
+    pub(crate) kept_for: Vec<JobId>,
     /// How many jobs held each named limit before.
     pub(crate) named_before: Vec<u32>,
     /// Those of earlier claims that were decided before the others.
@@ -110,8 +112,9 @@ impl Desk {
     pub fn pass(&mut self, now: Timestamp, most: usize) -> Pass {
         self.remember(now);
         let passing = Passing::new(self, now, &[]).run(most, None);
-        let (pass, claimed) = (passing.out, passing.claimed);
+        let (pass, claimed, kept_for) = (passing.out, passing.claimed, passing.kept_for);
         self.firsts.extend(passing.heads.iter().map(|head| (head.job, head.first)));
+        self.note_kept(&kept_for, pass.more, now);
         for start in &pass.starts {
             self.begin(start.job, start.workers, now);
         }
@@ -124,8 +127,11 @@ impl Desk {
         for grown in &pass.grows {
             self.resized(grown.job, grown.workers, now);
         }
+        // What others went for stays kept until its server has started it.
+        let still: Vec<JobId> = kept_for.into_iter().filter(|job| self.claims.contains(job)).collect();
         self.claims = claimed
             .into_iter()
+            .chain(still)
             .filter(|job| self.entry(*job).is_some_and(|entry| entry.held().is_none()))
             .collect();
         pass
@@ -174,6 +180,7 @@ impl<'d> Passing<'d> {
             capped: HashSet::new(),
             full: HashSet::new(),
             claimed: Vec::new(),
+            kept_for: Vec::new(),
             named_before,
             settled: HashSet::new(),
         }
@@ -248,6 +255,9 @@ impl<'d> Passing<'d> {
         let Some(entry) = self.desk.entry(job) else { return Ok(()) };
         let State::Waiting { cool_until, .. } = &entry.state else { return Ok(()) };
         let known = &entry.known;
+        if self.desk.has_lapsed(job, known, self.now) {
+            return Ok(());
+        }
         if let Some(block) = self.desk.never(known) {
             return Err(block);
         }
@@ -279,7 +289,11 @@ impl<'d> Passing<'d> {
             }
         }
         self.begun.push((job, known.min()));
-        self.out.starts.push(Start { job, workers: known.min() });
+        if self.desk.is_anothers(known) {
+            self.keep_for(job, known);
+        } else {
+            self.out.starts.push(Start { job, workers: known.min() });
+        }
         Ok(())
     }
 
@@ -291,7 +305,7 @@ impl<'d> Passing<'d> {
                 self.forget(known);
                 (None, self.held_back(job, known))
             }
-            Err(block) => (Some(block), self.closed_to(job, known)),
+            Err(block) => (Some(block), self.head_before(job, known)),
         };
         if let Some(ahead) = ahead {
             if ahead.within.is_none() {
@@ -328,7 +342,7 @@ impl<'d> Passing<'d> {
         })
     }
 
-    fn look_again(&mut self, at: Timestamp) {
+    pub(crate) fn look_again(&mut self, at: Timestamp) {
         self.out.again = Some(self.out.again.map_or(at, |known| known.min(at)));
     }
 
@@ -365,10 +379,9 @@ impl<'d> Passing<'d> {
 
     /// Notes that a job waits, and what that means for those behind it.
     fn leave_waiting(&mut self, job: JobId, block: Block) {
-        self.out.waits.push((job, block));
         let Some(entry) = self.desk.entry(job) else { return };
-        let State::Waiting { since, .. } = &entry.state else { return };
         let known = &entry.known;
+        self.out.waits.push((job, self.told(known, block)));
         let scope = match block.rule {
             WaitRule::Capacity | WaitRule::NotLent => Scope::Pool(block.pool),
             WaitRule::Limit | WaitRule::NoBorrowing => match block.node {
@@ -391,7 +404,7 @@ impl<'d> Passing<'d> {
         };
         if !self.heads.iter().any(|head| head.scope == scope) {
             let first = self.desk.firsts.get(&job).copied().unwrap_or(self.now);
-            self.heads.push(Head::new(job, scope, known.least(), [*since, first]));
+            self.heads.push(Head::new(job, scope, known.least(), first));
         }
     }
 }

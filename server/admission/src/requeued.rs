@@ -43,7 +43,8 @@ impl Desk {
         after: &Arc<Vec<QueueRecord>>,
         now: Timestamp,
     ) -> Requeued {
-        let (is, would_be) = (self.clone().settled(before, now), self.clone().settled(after, now));
+        let (is, would_be) =
+            (self.leading_all().settled(before, now), self.leading_all().settled(after, now));
         let more = |one: &BTreeSet<String>, than: &BTreeSet<String>| one.difference(than).cloned().collect();
         Requeued {
             over: more(&would_be.over, &is.over),

@@ -32,7 +32,7 @@ impl Passing<'_> {
         block: Block,
         ahead: Option<&Ahead>,
     ) -> bool {
-        if self.searches == 0 {
+        if self.searches == 0 || self.waits_for_its_own_server(job, known) {
             return false;
         }
         if !matches!(
@@ -330,6 +330,7 @@ impl Passing<'_> {
         if let Some(at) = self.begun.iter().position(|(begun, _)| *begun == job) {
             let (_, workers) = self.begun.remove(at);
             self.out.starts.retain(|start| start.job != job);
+            self.kept_for.retain(|kept| *kept != job);
             self.present.remove(&self.desk.tree, known, &known.with(workers));
             if let Some(promised) = &mut self.promised {
                 promised.remove(&self.desk.tree, known, &known.with(workers));

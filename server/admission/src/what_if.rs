@@ -48,7 +48,7 @@ impl Desk {
         seed: u64,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Vec<Prospect> {
-        let mut desk = self.clone();
+        let mut desk = self.leading_all();
         let jobs: Vec<(JobId, bool)> =
             tried.into_iter().map(|tried| (desk.wait(tried.spec, now, None), tried.is_first)).collect();
         let never: Vec<Option<Box<Explanation>>> =

@@ -110,7 +110,7 @@ impl World {
                     name: self.count.to_string(),
                     project: PROJECTS[*project].into(),
                     person: person.to_string(),
-                    run: self.count / 2 * 10 + *project as u64,
+                    run: u128::from(self.count / 2 * 10 + *project as u64),
                     priority: *priority,
                     fixed: Ask::of(1, 1, 1, *gpus),
                     elastic,

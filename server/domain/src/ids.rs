@@ -23,6 +23,12 @@ impl RunId {
         Self(ulid::Ulid::from_parts(millis, entropy).to_string().to_lowercase())
     }
 
+    /// The id as a number: those of later runs are larger.
+    #[must_use]
+    pub fn number(&self) -> u128 {
+        ulid::Ulid::from_string(&self.0).map(u128::from).unwrap_or_default()
+    }
+
     /// The id as text, 26 lower-case characters of Crockford's base 32.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -229,6 +229,17 @@ impl InstanceState {
         }
     }
 
+    /// Whether it waits for a place on its cluster: not for others of its run, and for nobody's decision.
+    #[must_use]
+    pub fn is_queued(&self) -> bool {
+        match self {
+            Self::Waiting { reason, .. } => {
+                !matches!(reason, Some(WaitReason::Parallelism { .. } | WaitReason::Decision(_)))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether it has ended.
     #[must_use]
     pub fn is_final(&self) -> bool {

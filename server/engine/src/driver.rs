@@ -28,6 +28,7 @@ use crate::apply::{withhold, without};
 use crate::copies::Copies;
 use crate::core::{Action, Answer, Core, Demand, Tally};
 use crate::counted::Counted;
+use crate::elsewhere::Elsewhere;
 use crate::handle::Handle;
 use crate::told;
 
@@ -113,6 +114,7 @@ pub struct Engine {
     wished: Vec<(RunId, i64)>,
     /// Until when changes that are not urgent wait for others.
     store_by: Option<Instant>,
+    elsewhere: Elsewhere,
     desks: Copies,
     counted: Counted,
     /// When the last pass ended.
@@ -140,7 +142,8 @@ impl Engine {
         store.release_all(&config.owner).await.map_err(EngineError::Start)?;
         let (passed, last_pass) = watch::channel(Instant::now());
         let lease = Lease { owner: config.owner.clone() };
-        let settings = config.sharing.clone();
+        // A server that is there renews its leases within this time, and looks far more often.
+        let settings = Settings { elsewhere: config.lease * 2, ..config.sharing.clone() };
         let mut engine = Self {
             config,
             store,
@@ -153,6 +156,7 @@ impl Engine {
             began: Instant::now(),
             wished: Vec::new(),
             store_by: None,
+            elsewhere: Elsewhere::default(),
             desks: Copies::default(),
             counted: Counted::default(),
             passed,
@@ -178,6 +182,7 @@ impl Engine {
             if self.pass(&mut messages, &mut stop).await.is_break() {
                 break;
             }
+            self.elsewhere.tell(&self.store).await;
             look = false;
             tokio::select! {
                 biased;
@@ -191,6 +196,7 @@ impl Engine {
                 _ = wakes.changed() => look = true,
                 () = self.next_timer() => {}
                 () = at(self.store_by) => {}
+                () = at(self.elsewhere.tell_by) => {}
                 () = sleep_until(next_look) => look = true,
             }
         }
@@ -254,7 +260,10 @@ impl Engine {
         if self.core.has_queued_runs() {
             self.core.set_runs_elsewhere(self.store.runs_elsewhere(&owner).await?, now);
         }
+        // What waits is read first: what starts meanwhile is counted twice for a moment, and never not at all.
+        let waiting = self.elsewhere.read(&self.store, &owner, now).await?;
         self.core.set_held_elsewhere(&self.store.held_elsewhere(&owner).await?, now);
+        self.core.set_waiting_elsewhere(&waiting, now);
         if self.core.counts_starts() {
             let minute_ago = Timestamp(now.0 - 60_000_000);
             self.core.set_limited_starts(self.store.limited_starts(minute_ago).await?, now);
@@ -392,6 +401,7 @@ impl Engine {
                 Some(stored) => {
                     told::part(PassPart::Commit, began);
                     told::ends(&stored);
+                    self.elsewhere.note(&stored, self.core.waits_elsewhere());
                     self.publish(stored);
                 }
                 None => return ControlFlow::Break(()),

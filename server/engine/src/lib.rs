@@ -10,6 +10,7 @@ mod core;
 mod counted;
 mod decide;
 mod driver;
+mod elsewhere;
 mod handle;
 mod prepare;
 mod told;

@@ -2,12 +2,12 @@
 
 use cubeloom_domain::RunId;
 use cubeloom_domain::record::{Changes, RunRecord};
-use sqlx::AnyConnection;
+use sqlx::{AnyConnection, AssertSqlSafe};
 
 use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::lease::Lease;
-use crate::rows::RUNS;
+use crate::rows::{self, RUN_COLUMNS, RUNS};
 use crate::upsert::last_of_each;
 use crate::values::{Columns, Values};
 use crate::{Store, listen};
@@ -25,7 +25,43 @@ pub struct RunElsewhere {
     pub is_queued: bool,
 }
 
+/// What comes before a run that is queued, of its pipeline.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ahead {
+    /// How many runs are active.
+    pub active: u64,
+    /// How many older ones are queued.
+    pub queued: u64,
+    /// Some of them: the active ones first, the oldest first.
+    pub runs: Vec<RunRecord>,
+}
+
 impl Store {
+    /// What comes before a run that is queued, with so many of these runs at the most. Runs that have ended are not looked
+    /// at.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn runs_ahead(&self, run: &RunRecord, most: usize) -> Result<Ahead, StoreError> {
+        let of_run = || Values::texts("run", &[&run.project, &run.pipeline, run.id.as_str()]);
+        let sql = format!(
+            "SELECT COUNT(*), COALESCE(SUM(CASE WHEN state = 'queued' THEN 1 ELSE 0 END), 0) FROM runs WHERE {AHEAD}"
+        );
+        let counts = self.one(AssertSqlSafe(sql), of_run()?, |row| {
+            let mut columns = Columns::of("run", row);
+            Ok((columns.int::<u64>()?, columns.int::<u64>()?))
+        });
+        let (all, queued) = counts.await?.unwrap_or_default();
+        let mut values = of_run()?;
+        values.int(i64::try_from(most).unwrap_or(i64::MAX))?;
+        let sql = format!(
+            "SELECT {RUN_COLUMNS} FROM runs WHERE {AHEAD} \
+             ORDER BY CASE WHEN state = 'queued' THEN 1 ELSE 0 END, id LIMIT $4"
+        );
+        let runs = self.all(AssertSqlSafe(sql), values, rows::run).await?;
+        Ok(Ahead { active: all.saturating_sub(queued), queued, runs })
+    }
+
     /// The live runs that others lead, or nobody, of pipelines of which `owner` has runs that are queued.
     ///
     /// # Errors
@@ -90,12 +126,15 @@ async fn hold(backend: Backend, connection: &mut AnyConnection, run: &RunRecord)
     Ok(())
 }
 
+/// Of a project, a pipeline and a queued run of it: which runs come before that one.
+const AHEAD: &str =
+    "live = 1 AND project = $1 AND pipeline = $2 AND id <> $3 AND (state <> 'queued' OR id < $3)";
+
 /// How many runs of its pipeline come before a queued one: those that are active, and the older ones that are queued.
 async fn ahead(connection: &mut AnyConnection, run: &RunRecord) -> Result<i64, StoreError> {
     let values = Values::texts("run", &[&run.project, &run.pipeline, run.id.as_str()])?;
-    let sql = "SELECT COUNT(*) FROM runs WHERE live = 1 AND project = $1 AND pipeline = $2 AND id <> $3 \
-               AND (state <> 'queued' OR id < $3)";
-    let row = sqlx::query_with(sql, values.arguments).fetch_one(connection).await?;
+    let sql = format!("SELECT COUNT(*) FROM runs WHERE {AHEAD}");
+    let row = sqlx::query_with(AssertSqlSafe(sql), values.arguments).fetch_one(connection).await?;
     Columns::of("run", &row).int()
 }
 

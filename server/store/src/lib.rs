@@ -73,7 +73,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
 use tokio::sync::{Mutex, MutexGuard, watch};
 
-pub use active::RunElsewhere;
+pub use active::{Ahead, RunElsewhere};
 pub use alerts::{Batch, IdleCards, QuotaUse, Settled};
 pub use audit::AuditFilter;
 pub use backend::Backend;
@@ -97,7 +97,7 @@ pub use templates::Stored;
 pub use usage::UsageFilter;
 pub use user_filter::{UserFilter, UserOrder};
 pub use versions::{Expected, NewVersion, PipelineVersion, PutPipeline};
-pub use waiting::Waiting;
+pub use waiting::{Waiting, WaitingElsewhere};
 
 use crate::told::Told;
 

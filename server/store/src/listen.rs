@@ -30,6 +30,19 @@ pub(crate) async fn notify(backend: Backend, connection: &mut AnyConnection) -> 
     Ok(())
 }
 
+impl Store {
+    /// Lets the other servers look at the database now, not only at their next look.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn wake_others(&self) -> Result<(), StoreError> {
+        match self.backend() {
+            Backend::Sqlite => Ok(()),
+            backend => notify(backend, self.writer().await?.get()).await,
+        }
+    }
+}
+
 /// Tells the other servers of a version when the transaction commits.
 pub(crate) async fn notify_saved(
     backend: Backend,

@@ -33,15 +33,14 @@ impl Store {
         Ok(Some(plan))
     }
 
-    /// The cluster that a run was planned for.
+    /// A run's plan without its tasks.
     ///
     /// # Errors
     /// When the database refuses, or the plan was written by a program that knows more.
-    pub(crate) async fn planned_cluster(&self, id: &RunId) -> Result<Option<String>, StoreError> {
+    pub async fn plan_head(&self, id: &RunId) -> Result<Option<RunPlan>, StoreError> {
         let sql = "SELECT part_json FROM plans WHERE run_id = $1 AND part = 0";
         let read = |row: &AnyRow| Columns::of("plan", row).json::<RunPlan>();
-        let head = self.one(sql, Values::texts("plan", &[id.as_str()])?, read).await?;
-        Ok(head.map(|plan| plan.cluster))
+        self.one(sql, Values::texts("plan", &[id.as_str()])?, read).await
     }
 
     /// One task of a run's plan, without reading all of it.

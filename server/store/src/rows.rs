@@ -150,6 +150,7 @@ pub(crate) static INSTANCES: Upsert = Upsert::new(
         "report_json",
         "note",
         "cool_until",
+        "queued",
     ],
     3,
 );
@@ -169,6 +170,7 @@ impl Row for InstanceRecord {
         values.text(self.run.as_str())?.int(self.task.0)?.int(self.instance)?.json(&self.state)?;
         values.int(self.attempt)?.int(self.tries)?.int(self.ready_at.0)?.maybe_int(micros(self.ended_at))?;
         values.json(&self.report)?.maybe_text(self.note.as_deref())?.maybe_time(self.cool_until)?;
+        values.flag(self.state.is_queued())?;
         Ok(())
     }
 }

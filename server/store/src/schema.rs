@@ -29,6 +29,7 @@ const MIGRATIONS: &[(i64, &str)] = &[
     (19, include_str!("../../../migrations/0019_prometheus.sql")),
     (20, include_str!("../../../migrations/0020_pace.sql")),
     (21, include_str!("../../../migrations/0021_hangs.sql")),
+    (22, include_str!("../../../migrations/0022_queued.sql")),
 ];
 
 /// Makes two programs that start together take turns; the transaction's end lets go of it.

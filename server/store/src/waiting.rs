@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::record::InstanceRecord;
-use cubeloom_domain::{RunId, TaskIx};
+use cubeloom_domain::{InstanceIx, RunId, TaskIx, Timestamp};
 use sqlx::AssertSqlSafe;
 use sqlx::any::AnyRow;
 
@@ -13,7 +13,7 @@ use crate::conditions::Conditions;
 use crate::error::StoreError;
 use crate::query;
 use crate::rows::{self, INSTANCE_COLUMNS};
-use crate::values::Columns;
+use crate::values::{Columns, Values};
 
 /// An instance that waits for a place, or for its next try.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,68 @@ pub struct Waiting {
     pub instance: InstanceRecord,
 }
 
+/// An instance that waits for a place, of a run that another server leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingElsewhere {
+    /// The server.
+    pub server: String,
+    /// The project of its run.
+    pub project: String,
+    /// The pipeline of its run.
+    pub pipeline: String,
+    /// Whom its run acts for.
+    pub user: String,
+    /// Its run.
+    pub run: RunId,
+    /// Its task.
+    pub task: TaskIx,
+    /// Which of the task's instances it is.
+    pub instance: InstanceIx,
+    /// The number of the attempt that it waits to make.
+    pub n: u32,
+    /// Since when it waits.
+    pub since: Timestamp,
+    /// Until when it borrows nothing.
+    pub cool_until: Option<Timestamp>,
+}
+
 impl Store {
+    /// The instances that wait for a place, of runs that servers other than `owner` lead now: those that wait longest. What
+    /// their runs' parallelism keeps back is not read, however much of it there is.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn waiting_elsewhere(
+        &self,
+        owner: &str,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<WaitingElsewhere>, StoreError> {
+        let mut values = Values::texts("instance", &[owner])?;
+        values.int(now.0)?.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
+        // The join says the order in which SQLite goes: from the few runs of others, not from all that waits.
+        let sql = "SELECT r.lease_owner, r.project, r.pipeline, COALESCE(r.acting_user, r.user_name), i.run_id, i.task, \
+                   i.instance, i.attempt, i.ready_at, i.cool_until FROM runs r CROSS JOIN instances i \
+                   WHERE r.lease_owner IS NOT NULL AND r.lease_owner <> $1 AND r.lease_until >= $2 AND r.state = 'running' \
+                   AND i.run_id = r.id AND i.queued = 1 ORDER BY i.ready_at, i.run_id, i.task, i.instance LIMIT $3";
+        self.all(sql, values, |row| {
+            let mut columns = Columns::of("instance", row);
+            Ok(WaitingElsewhere {
+                server: columns.text()?.into(),
+                project: columns.text()?.into(),
+                pipeline: columns.text()?.into(),
+                user: columns.text()?.into(),
+                run: columns.parsed()?,
+                task: TaskIx(columns.int()?),
+                instance: columns.int()?,
+                n: columns.int::<u32>()?.saturating_add(1),
+                since: columns.time()?,
+                cool_until: columns.maybe_time()?,
+            })
+        })
+        .await
+    }
+
     /// The instances that wait longest, of all projects or of these.
     ///
     /// # Errors
@@ -71,7 +132,7 @@ impl Store {
         }
         for (run, tasks) in tasks {
             let planned = self.planned_tasks(&run, &tasks).await?;
-            let cluster = self.planned_cluster(&run).await?.unwrap_or_default();
+            let cluster = self.plan_head(&run).await?.map(|plan| plan.cluster).unwrap_or_default();
             for one in waiting.iter_mut().filter(|one| one.instance.run == run) {
                 one.planned = planned.get(&one.instance.task).cloned();
                 one.task = one.planned.as_ref().map(|task| task.name.clone()).unwrap_or_default();

@@ -65,6 +65,9 @@ impl<T: Sentences> Sentences for Page<T> {
 impl Sentences for RunView {
     fn each(&mut self, look: &mut dyn FnMut(&mut String)) {
         self.message.each(look);
+        if let Some(wait) = &mut self.wait {
+            look(&mut wait.message);
+        }
     }
 }
 

@@ -6269,90 +6269,6 @@ class PageRegistryView(TypedDict):
     """
 
 
-class Item26(TypedDict):
-    """
-    A run.
-    """
-
-    id: str
-    """
-    Its id.
-    """
-    project: str
-    """
-    The project.
-    """
-    pipeline: str
-    """
-    The pipeline.
-    """
-    version: NotRequired[int | None]
-    """
-    The version of the pipeline; absent when a document was posted.
-    """
-    user: str
-    """
-    The name of who started it.
-    """
-    acting_user: NotRequired[str | None]
-    """
-    The name of who last resumed it or ran a part of it again: what it does since, it does for them.
-    """
-    state: str
-    """
-    `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
-    """
-    created_at: str
-    """
-    When it was asked for.
-    """
-    started_at: NotRequired[str | None]
-    ended_at: NotRequired[str | None]
-    duration_seconds: NotRequired[float | None]
-    """
-    From its beginning to its end; absent before that: count from `started_at`.
-    """
-    queued_seconds: NotRequired[float | None]
-    """
-    How long it waited for other runs of its pipeline; absent while it does.
-    """
-    tasks: TaskCounts
-    """
-    Its tasks.
-    """
-    effective: NotRequired[EffectiveView | None]
-    message: NotRequired[str | None]
-    """
-    What somebody should know about it.
-    """
-    parameters: dict[str, Any]
-    """
-    The parameters that it was started with, without the pipeline's own defaults.
-    """
-    parent: NotRequired[ParentView | None]
-    trigger: str
-    """
-    What started it: `person`, `schedule`, `backfill`, `hook` or `task`.
-    """
-    logical_date: NotRequired[str | None]
-    late_at: NotRequired[str | None]
-
-
-class PageRunView(TypedDict):
-    """
-    One page of a list.
-    """
-
-    items: list[Item26]
-    """
-    The items, in the list's order.
-    """
-    next_cursor: NotRequired[str | None]
-    """
-    Ask for the next page with this as `cursor`; absent on the last page.
-    """
-
-
 class Item27(TypedDict):
     """
     A secret, without its value: that is never shown.
@@ -7167,6 +7083,29 @@ class RoleSizingView(TypedDict):
     """
 
 
+class RunAheadView(TypedDict):
+    """
+    A run that is before another.
+    """
+
+    run: str
+    """
+    The run.
+    """
+    state: str
+    """
+    Its state.
+    """
+    user: str
+    """
+    Whom it runs for.
+    """
+    created_at: str
+    """
+    When it was asked for.
+    """
+
+
 class RunMark(TypedDict):
     """
     A run, as one mark of a line of marks.
@@ -7190,73 +7129,37 @@ class RunMark(TypedDict):
     """
 
 
-class RunView(TypedDict):
+class RunWaitView(TypedDict):
     """
-    A run.
+    Why a run has not begun.
     """
 
-    id: str
+    message: str
     """
-    Its id.
+    The same in a sentence.
     """
-    project: str
+    rule: str
     """
-    The project.
+    The rule that keeps it: `max_active_runs` (as many runs of its pipeline are active as may be, or older ones wait for
+    that), or `starting` (nothing: a server lets it begin as soon as it looks).
     """
-    pipeline: str
+    limit: NotRequired[int | None]
     """
-    The pipeline.
+    How many runs of its pipeline may be active at once; absent where there is no limit.
     """
-    version: NotRequired[int | None]
+    active: int
     """
-    The version of the pipeline; absent when a document was posted.
+    How many are active.
     """
-    user: str
+    ahead: int
     """
-    The name of who started it.
+    How many older ones wait, too: they begin before it.
     """
-    acting_user: NotRequired[str | None]
+    runs: list[RunAheadView]
     """
-    The name of who last resumed it or ran a part of it again: what it does since, it does for them.
+    These runs: the active ones, then those that wait, the oldest first; twenty of them at the most. Whoever sees a run
+    sees the others of its pipeline.
     """
-    state: str
-    """
-    `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
-    """
-    created_at: str
-    """
-    When it was asked for.
-    """
-    started_at: NotRequired[str | None]
-    ended_at: NotRequired[str | None]
-    duration_seconds: NotRequired[float | None]
-    """
-    From its beginning to its end; absent before that: count from `started_at`.
-    """
-    queued_seconds: NotRequired[float | None]
-    """
-    How long it waited for other runs of its pipeline; absent while it does.
-    """
-    tasks: TaskCounts
-    """
-    Its tasks.
-    """
-    effective: NotRequired[EffectiveView | None]
-    message: NotRequired[str | None]
-    """
-    What somebody should know about it.
-    """
-    parameters: dict[str, Any]
-    """
-    The parameters that it was started with, without the pipeline's own defaults.
-    """
-    parent: NotRequired[ParentView | None]
-    trigger: str
-    """
-    What started it: `person`, `schedule`, `backfill`, `hook` or `task`.
-    """
-    logical_date: NotRequired[str | None]
-    late_at: NotRequired[str | None]
 
 
 class SavedPipeline(TypedDict):
@@ -7542,21 +7445,6 @@ class StartView(TypedDict):
     p90: str
     """
     Nine times of ten before this.
-    """
-
-
-class StartedView(TypedDict):
-    """
-    A run that was started.
-    """
-
-    run: RunView
-    """
-    The run.
-    """
-    warnings: list[ProblemView]
-    """
-    What runs, and probably not as meant.
     """
 
 
@@ -8326,18 +8214,6 @@ class InstanceView(TypedDict):
     """
 
 
-class LiveEvent2(TypedDict):
-    """
-    A run is new or has changed.
-    """
-
-    run: RunView
-    """
-    The run as it is now.
-    """
-    kind: Literal['run']
-
-
 class LiveEvent6(SavedPipeline):
     """
     A pipeline has a new version; told on the streams of projects.
@@ -8537,6 +8413,91 @@ class PagePipelineSummaryView(TypedDict):
     """
 
 
+class Item26(TypedDict):
+    """
+    A run.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    project: str
+    """
+    The project.
+    """
+    pipeline: str
+    """
+    The pipeline.
+    """
+    version: NotRequired[int | None]
+    """
+    The version of the pipeline; absent when a document was posted.
+    """
+    user: str
+    """
+    The name of who started it.
+    """
+    acting_user: NotRequired[str | None]
+    """
+    The name of who last resumed it or ran a part of it again: what it does since, it does for them.
+    """
+    state: str
+    """
+    `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
+    """
+    created_at: str
+    """
+    When it was asked for.
+    """
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    duration_seconds: NotRequired[float | None]
+    """
+    From its beginning to its end; absent before that: count from `started_at`.
+    """
+    queued_seconds: NotRequired[float | None]
+    """
+    How long it waited for other runs of its pipeline; absent while it does.
+    """
+    wait: NotRequired[RunWaitView | None]
+    tasks: TaskCounts
+    """
+    Its tasks.
+    """
+    effective: NotRequired[EffectiveView | None]
+    message: NotRequired[str | None]
+    """
+    What somebody should know about it.
+    """
+    parameters: dict[str, Any]
+    """
+    The parameters that it was started with, without the pipeline's own defaults.
+    """
+    parent: NotRequired[ParentView | None]
+    trigger: str
+    """
+    What started it: `person`, `schedule`, `backfill`, `hook` or `task`.
+    """
+    logical_date: NotRequired[str | None]
+    late_at: NotRequired[str | None]
+
+
+class PageRunView(TypedDict):
+    """
+    One page of a list.
+    """
+
+    items: list[Item26]
+    """
+    The items, in the list's order.
+    """
+    next_cursor: NotRequired[str | None]
+    """
+    Ask for the next page with this as `cursor`; absent on the last page.
+    """
+
+
 class Item29(TypedDict):
     """
     A task of a run.
@@ -8702,6 +8663,91 @@ class PreviewView(TypedDict):
     unknown: list[str]
     """
     Clusters whose queue could not be asked now: nothing is told of their jobs.
+    """
+
+
+class RunView(TypedDict):
+    """
+    A run.
+    """
+
+    id: str
+    """
+    Its id.
+    """
+    project: str
+    """
+    The project.
+    """
+    pipeline: str
+    """
+    The pipeline.
+    """
+    version: NotRequired[int | None]
+    """
+    The version of the pipeline; absent when a document was posted.
+    """
+    user: str
+    """
+    The name of who started it.
+    """
+    acting_user: NotRequired[str | None]
+    """
+    The name of who last resumed it or ran a part of it again: what it does since, it does for them.
+    """
+    state: str
+    """
+    `queued`, `running`, `cancelling`, `succeeded`, `failed` or `cancelled`.
+    """
+    created_at: str
+    """
+    When it was asked for.
+    """
+    started_at: NotRequired[str | None]
+    ended_at: NotRequired[str | None]
+    duration_seconds: NotRequired[float | None]
+    """
+    From its beginning to its end; absent before that: count from `started_at`.
+    """
+    queued_seconds: NotRequired[float | None]
+    """
+    How long it waited for other runs of its pipeline; absent while it does.
+    """
+    wait: NotRequired[RunWaitView | None]
+    tasks: TaskCounts
+    """
+    Its tasks.
+    """
+    effective: NotRequired[EffectiveView | None]
+    message: NotRequired[str | None]
+    """
+    What somebody should know about it.
+    """
+    parameters: dict[str, Any]
+    """
+    The parameters that it was started with, without the pipeline's own defaults.
+    """
+    parent: NotRequired[ParentView | None]
+    trigger: str
+    """
+    What started it: `person`, `schedule`, `backfill`, `hook` or `task`.
+    """
+    logical_date: NotRequired[str | None]
+    late_at: NotRequired[str | None]
+
+
+class StartedView(TypedDict):
+    """
+    A run that was started.
+    """
+
+    run: RunView
+    """
+    The run.
+    """
+    warnings: list[ProblemView]
+    """
+    What runs, and probably not as meant.
     """
 
 
@@ -8879,6 +8925,18 @@ class ComparisonView(TypedDict):
     """
     Metrics, by name, task and instance, those of both runs.
     """
+
+
+class LiveEvent2(TypedDict):
+    """
+    A run is new or has changed.
+    """
+
+    run: RunView
+    """
+    The run as it is now.
+    """
+    kind: Literal['run']
 
 
 class LiveEvent3(TypedDict):

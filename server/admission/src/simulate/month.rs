@@ -1,16 +1,18 @@
 //! The month: events in order of time, a pass after those of each moment, and what must hold afterwards.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
+use cubeloom_domain::history::{History, KEPT, Lengths};
+use cubeloom_domain::quota::Pool;
 use cubeloom_domain::waiting::StartEstimate;
 
 use super::Scenario;
 use super::report::{Report, at, queue};
 use super::world::{self, Planned};
 use crate::desk::{Desk, JobId};
-use crate::job::{State, TakenUp};
+use crate::job::{Length, State, TakenUp};
 use crate::pass::Victim;
 use crate::random::Random;
 use crate::settings::Settings;
@@ -67,6 +69,8 @@ pub(super) struct Month<'s> {
     events: BTreeSet<(Timestamp, Event)>,
     now: Timestamp,
     down: u64,
+    /// By project and task: how long its last successful attempts took.
+    lengths: BTreeMap<(String, String), VecDeque<u64>>,
     /// Card-seconds that were held, and that there were.
     used: f64,
     had: f64,
@@ -102,6 +106,7 @@ impl<'s> Month<'s> {
             events,
             now: Timestamp(0),
             down: 0,
+            lengths: BTreeMap::new(),
             used: 0.0,
             had: 0.0,
             owed_since: BTreeMap::new(),
@@ -146,7 +151,10 @@ impl<'s> Month<'s> {
 
     fn happens(&mut self, event: Event) {
         match event {
-            Event::Arrives(job) => self.waits(job, None),
+            Event::Arrives(job) => {
+                self.plan[job].spec.length = self.known_length(job);
+                self.waits(job, None);
+            }
             Event::Ends(job, attempt) if self.fates[job].attempt == attempt => self.ends(job),
             Event::Stopped(job, attempt) if self.fates[job].attempt == attempt => {
                 self.preempted += 1;
@@ -215,9 +223,36 @@ impl<'s> Month<'s> {
         self.owed_since.remove(&job);
     }
 
+    /// What a run that begins now knows of how long a task takes: what its project's last attempts at it took.
+    fn known_length(&self, job: usize) -> Option<Length> {
+        let spec = &self.plan[job].spec;
+        let pool = Pool::of("sim");
+        let micros = self.lengths.get(&(spec.project.clone(), spec.name.clone()))?;
+        let task = Lengths {
+            task: Some(spec.name.clone()),
+            template: String::new(),
+            pool: pool.clone(),
+            micros: micros.iter().copied().collect(),
+        };
+        History::from_iter([task]).of(&spec.name, "", &pool).map(Into::into)
+    }
+
+    /// An attempt has ended well.
+    fn learn(&mut self, job: usize) {
+        let spec = &self.plan[job].spec;
+        let held = self.fates[job].id.and_then(|id| self.desk.entry(id)).and_then(|entry| entry.held());
+        let Some(took) = held.map(|held| self.now.since(held.since)) else { return };
+        let known = self.lengths.entry((spec.project.clone(), spec.name.clone())).or_default();
+        known.push_back(took.as_micros() as u64);
+        known.drain(..known.len().saturating_sub(KEPT));
+    }
+
     /// One attempt of twenty fails.
     fn ends(&mut self, job: usize) {
         let fails = self.random.below(20) == 0;
+        if !fails {
+            self.learn(job);
+        }
         self.leaves(job);
         self.fates[job].failures += u32::from(fails);
         if fails && self.fates[job].failures < TRIES {
@@ -347,8 +382,8 @@ impl<'s> Month<'s> {
     fn firsts(&self) -> Vec<usize> {
         let first = |lane: &crate::order::Lane| {
             let heads = lane.iter().filter_map(|(priority, jobs)| Some((priority.0, *jobs.first()?)));
-            let ranked = heads.map(|(priority, (since, seq, job))| {
-                (std::cmp::Reverse(self.desk.class(priority, since, self.now)), since, seq, job)
+            let ranked = heads.map(|(priority, (age, job))| {
+                (std::cmp::Reverse(self.desk.class(priority, age.0, self.now)), age, job)
             });
             ranked.min().and_then(|(.., job)| self.of.get(&job).copied())
         };

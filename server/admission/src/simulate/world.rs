@@ -27,7 +27,7 @@ const SIZES: [(u64, u64); 7] = [(1, 40), (2, 20), (4, 15), (8, 14), (16, 7), (32
 const TASKS: [(&str, u64, f64); 4] =
     [("evaluate", 10, 0.4), ("tune", 40, 0.7), ("train", 90, 0.6), ("pretrain", 210, 0.5)];
 
-/// A job of the month.
+/// A job of the month. How long it takes is known to the month alone: its spec has what is known of that when it arrives.
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
     pub(super) at: Duration,
@@ -127,14 +127,13 @@ fn job(number: usize, random: &mut Random, gpus: u64) -> (Spec, Duration) {
         name: task.into(),
         project: project.into(),
         person: format!("{project}-{}", random.below(5)),
-        run: number as u64 / 3,
+        run: number as u128 / 3,
         priority: pick(random, &[(0, 80), (1, 15), (5, 5)]),
         fixed: each(if is_elastic { 1 } else { size }),
         elastic,
-        length: Some(length),
         timeout: (random.below(3) == 0).then_some(Duration::from_secs(minutes * 600)),
         ..Spec::default()
     };
     let takes = draw(&length, random);
-    (Spec { ..spec }, takes)
+    (spec, takes)
 }

@@ -83,7 +83,7 @@ fn desk() -> Desk {
             name: "train".into(),
             project: format!("p{}", at % QUEUES),
             person: format!("u{}", random.below(5)),
-            run: at,
+            run: at.into(),
             priority: i32::from(random.below(10) == 0),
             fixed: Ask::of(gpus * 8_000, gpus << 36, 1, gpus),
             timeout: (random.below(2) == 0).then_some(Duration::from_secs(600 + random.below(36_000))),

@@ -7,6 +7,7 @@
 mod active;
 mod admit;
 mod ask;
+mod elsewhere;
 mod ends;
 mod hang;
 mod load;
@@ -37,6 +38,7 @@ use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx, Timestamp};
 use cubeloom_store::{Holding, RunElsewhere};
 
 use self::active::ActiveRun;
+pub use self::elsewhere::Foreign;
 pub use self::observe::Answer;
 pub use self::output::Demand;
 use self::output::Output;
@@ -263,6 +265,19 @@ impl Core {
                 |held: &&Holding| held.attempt.pool.cluster == *cluster || !held.attempt.limits.is_empty();
             place.set_held_elsewhere(cluster, held.iter().filter(counts).collect(), now);
         }
+    }
+
+    /// Takes in what waits of runs of other servers: it stands in the order, and is never started here.
+    pub fn set_waiting_elsewhere(&mut self, waiting: &[Foreign], now: Timestamp) {
+        for (cluster, place) in &mut self.places {
+            let here = waiting.iter().filter(|waits| waits.cluster == *cluster);
+            place.set_waiting_elsewhere(here.collect(), now);
+        }
+    }
+
+    /// Whether jobs of other servers wait for a cluster of this one.
+    pub fn waits_elsewhere(&self) -> bool {
+        self.places.values().any(Place::waits_elsewhere)
     }
 
     /// The desk of a cluster, as it is now: a copy, to be asked what would be.

@@ -1,18 +1,18 @@
 //! A cluster as the engine sees it: its executor, and the desk at which jobs wait and hold what they have.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use cubeloom_admission::{Apart, Ask, Desk, JobId, NamedLimit, Scaler, Settings, Spec, TakenUp};
+use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
 use cubeloom_domain::nodes::{NodeAside, NodeCount};
 use cubeloom_domain::pipeline::Spread;
 use cubeloom_domain::quota::QueueRecord;
-use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_store::Holding;
 
 use super::active::ActiveRun;
+use super::elsewhere::{Elsewhere, Foreign, names_only};
 use super::{At, Slot};
 
 /// A cluster as the engine sees it.
@@ -23,8 +23,8 @@ pub struct Place {
     pub desk: Desk,
     ids: HashMap<At, JobId>,
     ats: HashMap<JobId, At>,
-    /// What attempts of other servers hold, by key, with how many workers.
-    elsewhere: HashMap<AttemptKey, (JobId, u32)>,
+    /// What is known of other servers' jobs.
+    elsewhere: Elsewhere,
     /// This server's jobs on other clusters that hold a limit.
     away: HashMap<At, JobId>,
     /// By limit: the instances that name it and wait.
@@ -53,7 +53,7 @@ impl Place {
             desk: Desk::new(name, settings),
             ids: HashMap::new(),
             ats: HashMap::new(),
-            elsewhere: HashMap::new(),
+            elsewhere: Elsewhere::default(),
             away: HashMap::new(),
             naming: BTreeMap::new(),
             explained: HashMap::new(),
@@ -225,28 +225,17 @@ impl Place {
 
     /// Takes in what attempts of other servers hold now: those here, and those elsewhere that hold limits.
     pub fn set_held_elsewhere(&mut self, cluster: &str, held: Vec<&Holding>, now: Timestamp) {
-        let keys: HashSet<&AttemptKey> = held.iter().map(|held| &held.attempt.key).collect();
-        let gone: Vec<AttemptKey> =
-            self.elsewhere.keys().filter(|key| !keys.contains(key)).cloned().collect();
-        for (id, _) in gone.iter().filter_map(|key| self.elsewhere.remove(key)) {
-            self.desk.remove(id, now);
-            self.changed = true;
-        }
-        for held in held {
-            let attempt = &held.attempt;
-            let before = self.elsewhere.get(&attempt.key);
-            if before.is_some_and(|(_, workers)| *workers == attempt.workers) {
-                continue;
-            }
-            if let Some((before, _)) = before {
-                self.desk.remove(*before, now);
-            }
-            let is_here = attempt.pool.cluster == cluster;
-            let spec = if is_here { foreign(held) } else { names_only(held) };
-            let id = self.desk.hold(spec, 0, attempt.created_at, now);
-            self.elsewhere.insert(attempt.key.clone(), (id, attempt.workers));
-            self.changed = true;
-        }
+        self.changed |= self.elsewhere.set_held(&mut self.desk, cluster, held, now);
+    }
+
+    /// Takes in what waits here of runs that other servers lead.
+    pub fn set_waiting_elsewhere(&mut self, waiting: Vec<&Foreign>, now: Timestamp) {
+        self.changed |= self.elsewhere.set_waiting(&mut self.desk, waiting, self.scaling, now);
+    }
+
+    /// Whether anything of other servers waits here.
+    pub fn waits_elsewhere(&self) -> bool {
+        self.elsewhere.waits()
     }
 
     /// The instance that is this job of the desk.
@@ -265,51 +254,11 @@ impl Place {
             key: format!("{}.{}.{}.{n}", record.id, planned.name, at.instance),
             project: record.project.clone(),
             person: record.acting.as_ref().unwrap_or(&record.user).clone(),
-            run: at.slot as u64,
+            run: record.id.number(),
             apart,
             length: run.lengths.get(at.task.index()).copied().flatten(),
             ..Spec::planned(&run.sized_task(at), self.scaling)
         }
-    }
-}
-
-/// What the desk is told of an attempt on another cluster.
-fn names_only(held: &Holding) -> Spec {
-    Spec {
-        key: held.attempt.key.to_string(),
-        name: held.attempt.key.task.clone(),
-        project: held.project.clone(),
-        person: held.user.clone(),
-        named: held.attempt.limits.clone(),
-        is_foreign: true,
-        ..Spec::default()
-    }
-}
-
-/// What the desk is told of another server's attempt.
-fn foreign(held: &Holding) -> Spec {
-    let attempt = &held.attempt;
-    let mut fixed = Ask { cpu: attempt.amount.cpu.0, memory: attempt.amount.memory.0, ..Ask::default() };
-    fixed.pods = u64::from(attempt.workers);
-    fixed.cards =
-        attempt.cards.iter().map(|(kind, count)| (Some(kind.as_str().into()), u64::from(*count))).collect();
-    let typed: u64 = fixed.cards.iter().map(|(_, count)| count).sum();
-    let untyped = u64::from(attempt.amount.gpus).saturating_sub(typed);
-    fixed.cards.extend((untyped > 0).then_some((None, untyped)));
-    let mut run = DefaultHasher::new();
-    attempt.key.run.hash(&mut run);
-    Spec {
-        key: attempt.key.to_string(),
-        name: attempt.key.task.clone(),
-        project: held.project.clone(),
-        person: held.user.clone(),
-        // No slot of a run in memory is as large.
-        run: run.finish() | 1 << 63,
-        node_group: attempt.pool.node_group.clone(),
-        fixed,
-        named: attempt.limits.clone(),
-        is_foreign: true,
-        ..Spec::default()
     }
 }
 

@@ -59,6 +59,8 @@ pub struct Server {
     pub clock: Arc<TestClock>,
     pub folder: TempDir,
     facts: Facts,
+    /// How often it looks at the database by itself.
+    pub period: Duration,
     engine: Option<Handle>,
     runs: u128,
     _database: Option<postgres::Database>,
@@ -93,6 +95,7 @@ impl Server {
             clock,
             folder,
             facts,
+            period: Duration::from_millis(50),
             engine: None,
             runs: 0,
             _database: database,
@@ -112,6 +115,7 @@ impl Server {
             clock: Arc::clone(&self.clock),
             folder: tempfile::tempdir().expect("a scratch folder"),
             facts: self.facts.clone(),
+            period: self.period,
             engine: None,
             // Its runs have other names.
             runs: 1000,
@@ -150,7 +154,7 @@ impl Server {
         let config = EngineConfig {
             owner: self.owner.into(),
             lease: Duration::from_secs(30),
-            period: Duration::from_millis(50),
+            period: self.period,
             sharing: Sharing { grace: Duration::from_secs(1), ..Sharing::default() },
             nodes: NodeRule::default(),
             code: PathBuf::from("/nowhere"),

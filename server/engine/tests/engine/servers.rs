@@ -4,11 +4,15 @@ use std::time::Duration;
 
 use cubeloom_domain::RunId;
 use cubeloom_domain::outcome::Outcome;
-use cubeloom_domain::state::RunState;
+use cubeloom_domain::plan::RunPlan;
+use cubeloom_domain::state::{InstanceState, RunState};
+use cubeloom_domain::waiting::WaitRule;
 use cubeloom_testkit::builders::pipeline;
 use cubeloom_testkit::fake::Behaviour;
 
 use crate::fixture::{PATIENCE, Server};
+use crate::on_both;
+use crate::sharing::why;
 
 /// Asks for a run of a pipeline of which one may be active, whose task goes on until it is told to end.
 async fn one_at_a_time(server: &mut Server) -> RunId {
@@ -82,4 +86,129 @@ async fn of_runs_that_would_begin_at_once_on_two_servers_no_more_begin_than_may(
     let ended = tokio::time::timeout(PATIENCE, all_have_ended).await;
     ended.expect("they do not all end");
     one.assert_clean().await;
+}
+
+/// A pipeline of one task that takes the whole cluster and goes on until it is told to end.
+fn wide(server: &mut Server, task: &str) -> RunPlan {
+    server.fake.script(task, vec![Behaviour::Hold; 4]);
+    server.plan(&pipeline(task).task(task, |one| one.resources("4", "1Gi")))
+}
+
+async fn until_it_waits(server: &Server, run: &RunId, task: &str) {
+    let waits = |state: &InstanceState| matches!(state, InstanceState::Waiting { reason: Some(_), .. });
+    server.instance_until(run, task, waits).await;
+}
+
+/// So long that every server has looked several times.
+async fn a_while() {
+    tokio::time::sleep(Duration::from_millis(400)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_older_job_of_another_server_goes_first() {
+    let mut one = Server::postgres().await;
+    let mut other = one.beside().await;
+    let first = other.run_here(|server| wide(server, "first")).await;
+    let keys = one.running(&["first"]).await;
+    one.clock.advance(Duration::from_secs(1));
+    let older = one.run_here(|server| wide(server, "older")).await;
+    until_it_waits(&one, &older, "older").await;
+    a_while().await;
+    one.clock.advance(Duration::from_secs(1));
+    let newer = other.run_here(|server| wide(server, "newer")).await;
+    let (message, explained) = why(&other, &newer, "newer").await;
+    assert_eq!(message, "`older` is ahead and waits for room");
+    assert_eq!((explained.rule, explained.ahead), (WaitRule::Behind, 1));
+    assert!(explained.head.is_some_and(|head| head.key.starts_with(older.as_str())));
+    let (_, explained) = why(&one, &older, "older").await;
+    assert_eq!((explained.rule, explained.ahead), (WaitRule::Capacity, 0));
+    // The server that leads the newer one is the first to know that there is room.
+    one.fake.finish(&keys[0], Outcome::Succeeded);
+    assert_eq!(other.ended(&first).await, RunState::Succeeded);
+    for (run, task) in [(older, "older"), (newer, "newer")] {
+        let keys = one.running(&[task]).await;
+        a_while().await;
+        assert_eq!(one.fake.running(), keys);
+        one.fake.finish(&keys[0], Outcome::Succeeded);
+        assert_eq!(one.ended(&run).await, RunState::Succeeded);
+    }
+    one.assert_clean().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_server_that_is_gone_had_waiting_still_goes_first() {
+    let mut one = Server::postgres().await;
+    let mut other = one.beside().await;
+    other.run_here(|server| wide(server, "first")).await;
+    let keys = one.running(&["first"]).await;
+    one.clock.advance(Duration::from_secs(1));
+    let older = one.run_here(|server| wide(server, "older")).await;
+    until_it_waits(&one, &older, "older").await;
+    one.crash().await;
+    one.clock.advance(Duration::from_secs(1));
+    let plan = wide(&mut other, "newer");
+    let newer = other.run_plan(&plan).await;
+    until_it_waits(&other, &newer, "newer").await;
+    one.fake.finish(&keys[0], Outcome::Succeeded);
+    a_while().await;
+    assert!(one.fake.running().is_empty(), "until its lease is over, room is kept for it");
+    one.clock.advance(Duration::from_secs(40));
+    for task in ["older", "newer"] {
+        let keys = one.running(&[task]).await;
+        one.fake.finish(&keys[0], Outcome::Succeeded);
+    }
+    assert_eq!(other.ended(&newer).await, RunState::Succeeded);
+    assert_eq!(other.ended(&older).await, RunState::Succeeded);
+}
+
+on_both! {
+    async fn room_is_kept_for_another_server_for_two_of_its_leases(server: Server) {
+        let mut server = server;
+        let older = wide(&mut server, "older");
+        let first = wide(&mut server, "first");
+        server.run_plan(&first).await;
+        let keys = server.running(&["first"]).await;
+        let older = server.run_plan(&older).await;
+        until_it_waits(&server, &older, "older").await;
+        // It looks as if it were well, and never starts what it leads.
+        server.lose_lease(&older).await;
+        server.clock.advance(Duration::from_secs(11));
+        let newer = wide(&mut server, "newer");
+        let newer = server.run_plan(&newer).await;
+        until_it_waits(&server, &newer, "newer").await;
+        server.fake.finish(&keys[0], Outcome::Succeeded);
+        a_while().await;
+        assert!(server.fake.running().is_empty());
+        server.clock.advance(Duration::from_secs(59));
+        a_while().await;
+        assert!(server.fake.running().is_empty());
+        server.clock.advance(Duration::from_secs(2));
+        let keys = server.running(&["newer"]).await;
+        server.fake.finish(&keys[0], Outcome::Succeeded);
+        assert_eq!(server.ended(&newer).await, RunState::Succeeded);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_is_told_when_there_may_be_room_for_what_waits_there() {
+    let mut one = Server::postgres().await;
+    one.period = Duration::from_secs(3600);
+    one.restart().await;
+    let mut other = one.beside().await;
+    other.run_here(|server| wide(server, "first")).await;
+    let keys = one.running(&["first"]).await;
+    one.clock.advance(Duration::from_secs(1));
+    let older = one.run_here(|server| wide(server, "older")).await;
+    until_it_waits(&one, &older, "older").await;
+    one.clock.advance(Duration::from_secs(1));
+    // Every server looks when there is a new run, and sees what waits.
+    let newer = other.run_here(|server| wide(server, "newer")).await;
+    let (_, explained) = why(&other, &newer, "newer").await;
+    assert_eq!(explained.ahead, 1);
+    one.fake.finish(&keys[0], Outcome::Succeeded);
+    let keys = one.running(&["older"]).await;
+    one.fake.finish(&keys[0], Outcome::Succeeded);
+    let keys = one.running(&["newer"]).await;
+    one.fake.finish(&keys[0], Outcome::Succeeded);
+    assert_eq!(one.ended(&newer).await, RunState::Succeeded);
 }

@@ -14,6 +14,7 @@ on_both!(
     no_more_begin_than_may_whoever_lets_them,
     what_cannot_begin_leaves_nothing_behind,
     the_runs_of_others_are_known_where_one_is_queued,
+    what_comes_before_a_queued_run,
 );
 
 /// A run that waits to begin, led by `owner`.
@@ -89,4 +90,23 @@ async fn the_runs_of_others_are_known_where_one_is_queued(fixture: Fixture) {
     assert!(seen(store.runs_elsewhere("a").await.unwrap()).is_empty(), "none of its own waits");
     store.commit(&lease("a"), &becomes(1, RunState::Succeeded, None)).await.unwrap();
     assert!(seen(store.runs_elsewhere("b").await.unwrap()).is_empty());
+}
+
+async fn what_comes_before_a_queued_run(fixture: Fixture) {
+    let store = &fixture.store;
+    for n in 1..=5 {
+        queued(store, n, "a").await;
+    }
+    let other = RunRecord { pipeline: "rank".into(), ..run(6) };
+    store.create_run(&other, &plan(&other, 1), None).await.unwrap();
+    store.commit(&lease("a"), &becomes(1, RunState::Succeeded, None)).await.unwrap();
+    begin(store, 3, "a", 9).await.unwrap();
+    let ahead = async |n: u64, most| {
+        let found = store.runs_ahead(&run(n), most).await.unwrap();
+        (found.active, found.queued, found.runs.into_iter().map(|run| run.id).collect::<Vec<_>>())
+    };
+    assert_eq!(ahead(5, 9).await, (1, 2, vec![run_id(3), run_id(2), run_id(4)]), "the active ones first");
+    assert_eq!(ahead(5, 2).await, (1, 2, vec![run_id(3), run_id(2)]));
+    assert_eq!(ahead(2, 9).await, (1, 0, vec![run_id(3)]), "whoever is active, also a later one");
+    assert_eq!(store.runs_ahead(&other, 9).await.unwrap(), Default::default());
 }

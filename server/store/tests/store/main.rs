@@ -33,4 +33,5 @@ mod upgrade;
 mod usage;
 mod users;
 mod versions;
+mod waiting;
 mod wishes;

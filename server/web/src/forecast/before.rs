@@ -32,7 +32,7 @@ const PLAYED: Duration = Duration::from_secs(1);
 static TURN: Semaphore = Semaphore::const_new(1);
 
 /// The run number of tasks that are tried: no slot of a run in memory is as large, and those of other servers are larger.
-const RUN: u64 = (1 << 63) - 1;
+const RUN: u128 = u128::MAX;
 
 /// What would become of a run of a document.
 ///

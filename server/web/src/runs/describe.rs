@@ -38,6 +38,7 @@ pub(crate) fn run(run: &RunRecord, tasks: TaskCounts) -> RunView {
         ended_at: maybe(run.ended_at),
         duration_seconds: seconds(run.started_at, run.ended_at),
         queued_seconds: seconds(Some(run.created_at), run.started_at),
+        wait: None,
         tasks,
         effective: None,
         message: run.message.clone(),

@@ -11,6 +11,7 @@ mod lines;
 pub(crate) mod listed;
 mod notes;
 mod plans;
+pub(crate) mod queued;
 pub(crate) mod reader;
 pub(crate) mod remove;
 pub(crate) mod reported;

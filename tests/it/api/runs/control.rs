@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::help::{document, id, of_task, start, task, until, until_task};
+use super::pages::page;
 use crate::api::support::{Client, Server, Who};
 use crate::support::wait_for;
 
@@ -131,4 +132,33 @@ fn several_runs_are_cancelled_and_started_again_with_a_result_each() {
     let posted = start(&editor, &document("posted", &format!("tasks:\n{}", task("a", "true", ""))));
     let refused = editor.post(&format!("/runs/{posted}/again"), &json!({})).expect(409).problem("conflict");
     assert!(refused["detail"].as_str().unwrap().contains("post it again"), "{refused}");
+}
+
+#[test]
+fn a_queued_run_says_which_runs_are_before_it() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    let held = server.path("held");
+    std::fs::write(&held, "").unwrap();
+    let line = format!("while [ -e {} ]; do sleep 0.1; done", held.display());
+    let source = document("one-at-a-time", &format!("max_active_runs: 1\ntasks:\n{}", task("a", &line, "")));
+    let first = start(&editor, &source);
+    until(&editor, &first, "running");
+    let (second, third) = (start(&editor, &source), start(&editor, &source));
+    let wait = |run: &str| editor.get(&format!("/runs/{run}")).expect(200).json()["wait"].clone();
+    wait_for("the third to be queued behind both", || wait(&third)["ahead"] == 1);
+    let why = wait(&third);
+    assert_eq!(
+        (&why["rule"], &why["limit"], &why["active"]),
+        (&json!("max_active_runs"), &json!(1), &json!(1))
+    );
+    let before: Vec<_> =
+        why["runs"].as_array().unwrap().iter().map(|one| [&one["run"], &one["state"]]).collect();
+    assert_eq!(before, [[&json!(first), &json!("running")], [&json!(second), &json!("queued")]]);
+    assert_eq!(wait(&first), Value::Null, "it has begun");
+    let text = page(&editor, &format!("/runs/{third}"));
+    assert!(text.contains("run-wait") && text.contains(&format!("href=\"/runs/{second}\"")), "{text}");
+    std::fs::remove_file(&held).unwrap();
+    until(&editor, &third, "succeeded");
+    assert_eq!(wait(&third), Value::Null);
 }

@@ -6,7 +6,7 @@ use cubeloom_domain::RunId;
 use super::view::RunView;
 use crate::error::{ApiResult, ProblemDocument};
 use crate::extract::{Json, Path};
-use crate::runs::{Reader, effective};
+use crate::runs::{Reader, effective, queued};
 use crate::state::Web;
 use crate::texts::Lang;
 use crate::told::told;
@@ -29,5 +29,6 @@ pub(crate) async fn get(
 ) -> ApiResult<Json<RunView>> {
     let reader = Reader::open(&web, &run).await?;
     let effective = effective::of(&web, &reader, None).await?;
-    Ok(Json(told(lang, RunView { effective, ..reader.run() })))
+    let wait = queued::of(&web, &reader).await?;
+    Ok(Json(told(lang, RunView { effective, wait, ..reader.run() })))
 }

@@ -43,6 +43,9 @@ pub struct RunView {
     /// How long it waited for other runs of its pipeline; absent while it does.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub queued_seconds: Option<f64>,
+    /// Why it has not begun; absent when it has, and in lists.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub wait: Option<RunWaitView>,
     /// Its tasks.
     pub tasks: TaskCounts,
     /// What the time of its tasks went to, all together; absent before an attempt, in lists, and where it has very many
@@ -78,6 +81,39 @@ impl RunView {
             _ => *now > late_at,
         }
     }
+}
+
+/// Why a run has not begun.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RunWaitView {
+    /// The same in a sentence.
+    pub message: String,
+    /// The rule that keeps it: `max_active_runs` (as many runs of its pipeline are active as may be, or older ones wait for
+    /// that), or `starting` (nothing: a server lets it begin as soon as it looks).
+    pub rule: String,
+    /// How many runs of its pipeline may be active at once; absent where there is no limit.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub limit: Option<u32>,
+    /// How many are active.
+    pub active: u64,
+    /// How many older ones wait, too: they begin before it.
+    pub ahead: u64,
+    /// These runs: the active ones, then those that wait, the oldest first; twenty of them at the most. Whoever sees a run
+    /// sees the others of its pipeline.
+    pub runs: Vec<RunAheadView>,
+}
+
+/// A run that is before another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RunAheadView {
+    /// The run.
+    pub run: String,
+    /// Its state.
+    pub state: String,
+    /// Whom it runs for.
+    pub user: String,
+    /// When it was asked for.
+    pub created_at: Time,
 }
 
 /// The attempt, of a task of another run, that a run is.

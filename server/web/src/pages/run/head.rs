@@ -11,7 +11,7 @@ use crate::api::tasks::hang::HangView;
 use crate::api::tasks::view::FailureView;
 use crate::error::ApiResult;
 use crate::pages::runs::short;
-use crate::runs::{Reader, effective};
+use crate::runs::{Reader, effective, queued};
 use crate::state::Web;
 use crate::time::Time;
 
@@ -57,7 +57,7 @@ impl First {
 impl Head {
     /// Reads it.
     pub(crate) async fn read(web: &Web, reader: &Reader<'_>, tab: Tab) -> ApiResult<Self> {
-        let run = reader.run();
+        let run = RunView { wait: queued::of(web, reader).await?, ..reader.run() };
         Ok(Self {
             failure: first_failure(reader).await?,
             hangs: hangs(web, reader).await?,

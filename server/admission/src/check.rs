@@ -1,0 +1,59 @@
+//! What must always hold, for tests.
+
+use crate::amounts::plus;
+use crate::desk::Desk;
+use crate::ledger::Ledger;
+
+impl Desk {
+    /// Whether what is guaranteed and not lent is free wherever it is not used. A test's question, too.
+    #[must_use]
+    pub fn keeps_what_is_not_lent(&self) -> bool {
+        (0..self.pools.len() as u32).all(|pool| {
+            let taken = plus(&self.ledger.in_pool[pool as usize], &self.ledger.kept_in(pool));
+            let capacity = &self.pools[pool as usize].capacity;
+            self.kinds.indices().all(|kind| taken[kind] <= capacity[kind])
+        })
+    }
+
+    /// Looks whether what must always hold does. A test's question: it counts everything anew.
+    ///
+    /// # Errors
+    /// A sentence that says what does not.
+    pub fn check(&self) -> Result<(), String> {
+        let mut counted = Ledger::new(&self.tree, self.named.len());
+        for job in &self.held {
+            let entry = self.entry(*job).ok_or("a job is held that is not there")?;
+            let held = entry.held().ok_or("a job that waits is held")?;
+            let known = &entry.known;
+            if !known.spec.is_foreign && held.workers < known.min() {
+                return Err(format!("{} has fewer workers than it must", known.spec.key));
+            }
+            counted.add(&self.tree, known, &known.with(held.workers));
+        }
+        if counted != self.ledger {
+            return Err("the sums are not those of the jobs".into());
+        }
+        for (pool, room) in self.pools.iter().enumerate() {
+            for kind in self.kinds.indices() {
+                let held = self.ledger.in_pool[pool][kind];
+                if held > room.capacity[kind] {
+                    return Err(format!(
+                        "{held} {} of pool {pool} are held, it has less",
+                        self.kinds.resource(kind)
+                    ));
+                }
+            }
+        }
+        for node in 0..self.tree.len() as u32 {
+            for pool in 0..self.tree.pools() as u32 {
+                let (held, quota) =
+                    (&self.ledger.held[self.tree.at(node, pool)], self.tree.quota(node, pool));
+                if let Some(kind) = self.kinds.indices().find(|kind| held[*kind] > quota.bound[*kind]) {
+                    let queue = self.tree.queues[node as usize].name();
+                    return Err(format!("{queue} holds more {} than it may", self.kinds.resource(kind)));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! What other servers' jobs hold of a cluster, and what of them waits for it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use cubeloom_admission::{Ask, Desk, JobId, Length, Scaler, Spec};
+use cubeloom_domain::plan::PlannedTask;
+use cubeloom_domain::state::AttemptState;
+use cubeloom_domain::{AttemptKey, Timestamp};
+use cubeloom_store::Holding;
+
+/// A job that waits, of a run that another server leads.
+#[derive(Clone, Debug)]
+pub struct Foreign {
+    /// The attempt that it waits to make.
+    pub key: AttemptKey,
+    /// The server.
+    pub server: String,
+    /// The project of its run.
+    pub project: String,
+    /// Whom its run acts for.
+    pub person: String,
+    /// The cluster that it waits for.
+    pub cluster: String,
+    /// Its task, as it was planned: what it gets by what it used before is known to its server alone.
+    pub task: Arc<PlannedTask>,
+    /// How long it takes, as far as its history says.
+    pub length: Option<Length>,
+    /// Since when it waits.
+    pub since: Timestamp,
+    /// Until when it borrows nothing.
+    pub cool_until: Option<Timestamp>,
+}
+
+/// The jobs of other servers that a desk knows, by the keys of their attempts.
+#[derive(Default)]
+pub struct Elsewhere {
+    /// What holds something, with how many workers, and whether it was told to stop.
+    held: HashMap<AttemptKey, (JobId, (u32, bool))>,
+    /// What waits: where, since when, and until when it does not borrow.
+    waiting: HashMap<AttemptKey, (JobId, Waits)>,
+}
+
+/// The server of a job that waits, since when it does, and until when it does not borrow.
+type Waits = (String, Timestamp, Option<Timestamp>);
+
+impl Elsewhere {
+    /// Whether anything waits.
+    pub fn waits(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Takes in all that holds something now. True when that has changed.
+    pub fn set_held(&mut self, desk: &mut Desk, cluster: &str, held: Vec<&Holding>, now: Timestamp) -> bool {
+        let is = |held: &Holding| {
+            (held.attempt.workers, matches!(held.attempt.state, AttemptState::Stopping { .. }))
+        };
+        let known = held.iter().map(|held| (&held.attempt.key, is(held))).collect();
+        let mut changed = drop_others(&mut self.held, desk, &known, now);
+        for held in held {
+            if self.held.contains_key(&held.attempt.key) {
+                continue;
+            }
+            let is_here = held.attempt.pool.cluster == cluster;
+            let spec = if is_here { foreign(held) } else { names_only(held) };
+            let id = desk.hold(spec, 0, held.attempt.created_at, now);
+            if is(held).1 {
+                desk.leave(id, now);
+            }
+            self.held.insert(held.attempt.key.clone(), (id, is(held)));
+            changed = true;
+        }
+        changed
+    }
+
+    /// Takes in all that waits now. True when that has changed.
+    pub fn set_waiting(
+        &mut self,
+        desk: &mut Desk,
+        waiting: Vec<&Foreign>,
+        scaling: Scaler,
+        now: Timestamp,
+    ) -> bool {
+        let is = |waits: &Foreign| (waits.server.clone(), waits.since, waits.cool_until);
+        let known = waiting.iter().map(|waits| (&waits.key, is(waits))).collect();
+        let mut changed = drop_others(&mut self.waiting, desk, &known, now);
+        for waits in waiting {
+            if self.waiting.contains_key(&waits.key) {
+                continue;
+            }
+            let spec = Spec {
+                key: waits.key.to_string(),
+                project: waits.project.clone(),
+                person: waits.person.clone(),
+                run: waits.key.run.number(),
+                length: waits.length,
+                is_foreign: true,
+                server: waits.server.clone(),
+                ..Spec::planned(&waits.task, scaling)
+            };
+            let id = desk.wait(spec, waits.since, waits.cool_until);
+            self.waiting.insert(waits.key.clone(), (id, is(waits)));
+            changed = true;
+        }
+        changed
+    }
+}
+
+/// Takes off a desk what is not known any more as it was. True when there was something.
+fn drop_others<T: PartialEq>(
+    before: &mut HashMap<AttemptKey, (JobId, T)>,
+    desk: &mut Desk,
+    known: &HashMap<&AttemptKey, T>,
+    now: Timestamp,
+) -> bool {
+    let count = before.len();
+    before.retain(|key, (id, was)| {
+        let stays = known.get(key).is_some_and(|is| is == was);
+        if !stays {
+            desk.remove(*id, now);
+        }
+        stays
+    });
+    before.len() < count
+}
+
+/// What the desk is told of an attempt on another cluster.
+pub fn names_only(held: &Holding) -> Spec {
+    Spec {
+        key: held.attempt.key.to_string(),
+        name: held.attempt.key.task.clone(),
+        project: held.project.clone(),
+        person: held.user.clone(),
+        named: held.attempt.limits.clone(),
+        is_foreign: true,
+        ..Spec::default()
+    }
+}
+
+/// What the desk is told of another server's attempt.
+fn foreign(held: &Holding) -> Spec {
+    let attempt = &held.attempt;
+    let mut fixed = Ask { cpu: attempt.amount.cpu.0, memory: attempt.amount.memory.0, ..Ask::default() };
+    fixed.pods = u64::from(attempt.workers);
+    fixed.cards =
+        attempt.cards.iter().map(|(kind, count)| (Some(kind.as_str().into()), u64::from(*count))).collect();
+    let typed: u64 = fixed.cards.iter().map(|(_, count)| count).sum();
+    let untyped = u64::from(attempt.amount.gpus).saturating_sub(typed);
+    fixed.cards.extend((untyped > 0).then_some((None, untyped)));
+    Spec {
+        key: attempt.key.to_string(),
+        name: attempt.key.task.clone(),
+        project: held.project.clone(),
+        person: held.user.clone(),
+        run: attempt.key.run.number(),
+        node_group: attempt.pool.node_group.clone(),
+        fixed,
+        named: attempt.limits.clone(),
+        is_foreign: true,
+        ..Spec::default()
+    }
+}
