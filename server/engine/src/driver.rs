@@ -498,6 +498,7 @@ impl Engine {
             | Event::Paced(_)
             | Event::Measured(_)
             | Event::Resized { .. }
+            | Event::Running { .. }
             | Event::Ended(_)
             | Event::NotFound => return,
         };

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use cubeloom_admission::{Apart, Ask, Desk, JobId, NamedLimit, Scaler, Settings, Spec, TakenUp};
 use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
 use cubeloom_domain::nodes::{NodeAside, NodeCount};
-use cubeloom_domain::pipeline::Spread;
+use cubeloom_domain::pipeline::{ElasticRange, Spread};
+use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::quota::QueueRecord;
 use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_store::Holding;
@@ -202,6 +203,13 @@ impl Place {
         }
     }
 
+    /// How many workers of its elastic role a job that the cluster's own scheduler scales may have, of a task with this range.
+    pub fn may_have(&self, at: At, task: &PlannedTask, range: ElasticRange) -> u32 {
+        let (Some(id), Some(role)) = (self.ids.get(&at), task.roles.last()) else { return range.min };
+        let each = Ask::workers([(&role.resources, 1)].into_iter());
+        range.min + self.desk.may_have(*id, &each, range.max.saturating_sub(range.min))
+    }
+
     /// Takes in the limits that there are.
     pub fn set_limits(&mut self, limits: &[NamedLimit]) {
         self.changed |= self.desk.set_named(limits.to_vec());
@@ -289,12 +297,16 @@ fn names_only(held: &Holding) -> Spec {
 /// What the desk is told of another server's attempt.
 fn foreign(held: &Holding) -> Spec {
     let attempt = &held.attempt;
-    let mut fixed = Ask { cpu: attempt.amount.cpu.0, memory: attempt.amount.memory.0, ..Ask::default() };
-    fixed.pods = u64::from(attempt.workers);
+    let (amount, workers) = attempt.counted_on();
+    let mut fixed = Ask { cpu: amount.cpu.0, memory: amount.memory.0, ..Ask::default() };
+    fixed.pods = u64::from(workers);
+    // Workers beyond those have cards of the same types.
+    let of_those =
+        |count: u32| u64::from(count) * u64::from(amount.gpus) / u64::from(attempt.amount.gpus.max(1));
     fixed.cards =
-        attempt.cards.iter().map(|(kind, count)| (Some(kind.as_str().into()), u64::from(*count))).collect();
+        attempt.cards.iter().map(|(kind, count)| (Some(kind.as_str().into()), of_those(*count))).collect();
     let typed: u64 = fixed.cards.iter().map(|(_, count)| count).sum();
-    let untyped = u64::from(attempt.amount.gpus).saturating_sub(typed);
+    let untyped = u64::from(amount.gpus).saturating_sub(typed);
     fixed.cards.extend((untyped > 0).then_some((None, untyped)));
     let mut run = DefaultHasher::new();
     attempt.key.run.hash(&mut run);
