@@ -5,7 +5,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # Targets follow each other: cargo already uses every core.
 .NOTPARALLEL:
-.PHONY: help run test test-templates crash-test test-images test-cluster on-cluster cluster-up cluster-down bench bench-cluster fuzz screenshots openapi fmt lint clean
+.PHONY: help run test test-templates crash-test test-images test-cluster on-cluster on-bare-cluster cluster-up cluster-down bench bench-cluster fuzz screenshots openapi fmt lint clean
 
 # A fresh rustup has not reached this shell's PATH yet, and Debian's own Rust is too old.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -33,7 +33,8 @@ help: ## List the targets
 
 # The tests on a cluster, by what they need.
 SIMULATED := package(cubeloom-tests) and test(/^cluster::simulated::/)
-ON_NODE := package(cubeloom-tests) and test(/^cluster::/) and not test(/^cluster::(simulated|bench)::/)
+BARE := package(cubeloom-tests) and test(/^cluster::bare::/)
+ON_NODE := package(cubeloom-tests) and test(/^cluster::/) and not test(/^cluster::(simulated|bare|bench)::/)
 skipped = count=$$(tools/with $(NEXTEST) cargo nextest list --locked --workspace --run-ignored only -T oneline -E '$(ON_NODE)' | wc -l) && \
 	echo "skipped: $$count tests of Cubeloom on a real node: $(CUBELOOM_TEST_NO_NODE)"
 
@@ -58,6 +59,12 @@ crash-test: setup-test frontend ## Kill the server at every failpoint and at CRA
 test-cluster: setup-test setup-cluster frontend ## What goes to Kubernetes, against a real one (needs Go; root for a real node)
 	cargo build --quiet --locked --workspace --bins
 	tests/cluster/up --try-node -- $(MAKE) --no-print-directory on-cluster
+	$(MAKE) --no-print-directory on-bare-cluster
+
+# Cubeloom where neither Volcano nor an operator is. Each test takes all cards of the nodes.
+on-bare-cluster:
+	CUBELOOM_TEST_PROGRAM="$(abspath $(or $(CARGO_TARGET_DIR),target)/debug/cubeloom)" tests/cluster/up --bare -- \
+	  tools/with $(NEXTEST) cargo nextest run --locked --workspace --run-ignored only -j 1 -E '$(BARE)'
 
 # What `test-cluster` does on the cluster that it has brought up: the compiler's objects against the operators' kinds, the
 # checks, Cubeloom itself on simulated nodes and on the real one.

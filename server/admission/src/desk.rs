@@ -351,6 +351,10 @@ impl Desk {
         };
         let known = Arc::clone(known);
         let gives = held.keeps < held.workers;
+        if !gives && workers < held.workers {
+            // Its cluster could not give it more after all.
+            held.grows_from = now.plus(self.settings.cool_down);
+        }
         let before = known.with(std::mem::replace(&mut held.workers, workers));
         held.keeps = if gives { held.keeps.min(workers) } else { workers };
         let after = known.with(workers);

@@ -4,7 +4,7 @@ use cubeloom_domain::sizing::Size;
 use cubeloom_domain::waiting::WaitRule;
 use cubeloom_domain::{Bytes, Cpu, Timestamp};
 
-use crate::amounts::{BOUNDLESS, KINDS, PODS, RUNS, Vector, beyond};
+use crate::amounts::{Ask, BOUNDLESS, KINDS, PODS, RUNS, Vector, beyond, plus, times};
 use crate::desk::{Desk, JobId};
 use crate::job::Known;
 use crate::ledger::{Ledger, pools_of};
@@ -171,9 +171,34 @@ impl Desk {
         fits
     }
 
+    /// How many of `most` workers a job that has started might have beyond what it holds, by what there is at all and by what
+    /// its queues and its person may hold beside what they hold now: for a scheduler that knows none of these bounds. Not
+    /// what is free now: others may give it back.
+    #[must_use]
+    pub fn may_have(&self, job: JobId, each: &Ask, most: u32) -> u32 {
+        let Some(entry) = self.entry(job) else { return 0 };
+        let known = &entry.known;
+        let each = self.kinds.vector(each);
+        let least = known.least();
+        let fits = |workers: u32| {
+            let more = times(&each, workers);
+            let all = plus(&least, &more);
+            let is_there =
+                |pool: u32| beyond(&all, &[0; KINDS], &self.pools[pool as usize].capacity).is_none();
+            self.bound_block(&self.ledger, known, &more).is_none() && pools_of(known.pool).all(is_there)
+        };
+        // What fits once fits with fewer: the bound is found by halving.
+        let (mut fit, mut over) = (0, most + 1);
+        while over - fit > 1 {
+            let middle = fit + (over - fit) / 2;
+            if fits(middle) { fit = middle } else { over = middle }
+        }
+        fit
+    }
+
     /// What is held and what is kept free together, of the pools of a job.
     fn kept_beyond(&self, ledger: &Ledger, job: &Known) -> Vec<Vector> {
-        let sum = |pool: u32| crate::amounts::plus(&ledger.in_pool[pool as usize], &ledger.kept_in(pool));
+        let sum = |pool: u32| plus(&ledger.in_pool[pool as usize], &ledger.kept_in(pool));
         pools_of(job.pool).map(sum).collect()
     }
 

@@ -24,9 +24,11 @@ impl Scaler {
     /// On a cluster that has this now.
     #[must_use]
     pub fn of(executor: &dyn Executor, facts: &Facts) -> Self {
-        let has_volcano = facts.kubernetes.as_ref().is_some_and(|facts| facts.volcano.is_some());
+        let kubernetes = facts.kubernetes.as_ref();
         match executor.scaling() {
-            _ if has_volcano => Self::Cluster,
+            _ if kubernetes.is_some_and(|facts| facts.volcano.is_some()) => Self::Cluster,
+            // Kueue lets whole jobs in: one that wants more would be stopped, and wait anew.
+            _ if kubernetes.is_some_and(|facts| facts.kueue.is_some()) => Self::AtStart,
             Some(_) => Self::Always,
             None => Self::AtStart,
         }

@@ -373,6 +373,42 @@ fn what_gives_no_workers_back_starts_with_more_than_its_least_only_while_nobody_
 }
 
 #[test]
+fn what_another_scheduler_may_give_stays_within_every_bound() {
+    let each = Ask::of(1000, 0, 1, 1);
+    let may_have = |quota: Quota, gpus: u64| {
+        let mut case = Case::new(gpus, vec![project("team", None, quota)]);
+        case.wait(Spec { project: "team".into(), ..job("other", 2) });
+        case.wait(Spec { project: "team".into(), ..job("grows", 2) });
+        assert_eq!(case.pass(0), ["other", "grows"]);
+        case.desk.may_have(case.id("grows"), &each, 16)
+    };
+    let most = |resource: Resource, amount: u64| Amounts::from_iter([(resource, amount)]);
+    assert_eq!(may_have(Quota::default(), 100), 16);
+    assert_eq!(may_have(Quota::default(), 8), 6, "others may end, but there are no more cards than eight");
+    let limit = |resource, amount| Quota { limit: most(resource, amount), ..Quota::default() };
+    assert_eq!(may_have(limit(Resource::Gpus, 9), 100), 5, "what the project holds beside it counts");
+    assert_eq!(may_have(limit(Resource::Pods, 5), 100), 3);
+    assert_eq!(may_have(limit(Resource::Gpus, 4), 100), 0);
+    let per_person = Quota { per_person: most(Resource::Gpus, 7), ..Quota::default() };
+    assert_eq!(may_have(per_person, 100), 3);
+    assert_eq!(may_have(limit(Resource::Runs, 2), 100), 16, "no worker is a run");
+}
+
+#[test]
+fn what_could_not_be_given_is_tried_again_only_after_a_cool_down() {
+    let mut case = Case::new(8, Vec::new());
+    case.wait(elastic("grows", 1, 4));
+    assert_eq!(case.pass(0), ["grows"]);
+    assert_eq!(case.workers("grows"), 3);
+    let id = case.id("grows");
+    case.desk.resized(id, 0, at(10));
+    case.pass(11);
+    assert_eq!(case.workers("grows"), 0);
+    case.pass(10 + 301);
+    assert_eq!(case.workers("grows"), 3);
+}
+
+#[test]
 fn a_bound_on_runs_keeps_nobody_from_growing() {
     let limit = Amounts::from_iter([(Resource::Runs, 1)]);
     let mut case = Case::new(8, vec![project("team", None, Quota { limit, ..Quota::default() })]);

@@ -76,9 +76,16 @@ pub enum Event {
     Paced(Box<Pace>),
     /// Its program reported a value of the metric that its job [watches](Job::watches).
     Measured(Metric),
-    /// Workers that it was to give back are gone: it has only so many any more, those with the lowest ranks.
+    /// Workers that it was to give back are gone, or more could not be given to it: it has only so many, those with the lowest
+    /// ranks.
     Resized {
         /// How many, of all roles.
+        workers: u32,
+    },
+    /// So many of its workers run, of all roles: of a job to which the cluster's own scheduler gives workers, and from which it
+    /// takes some.
+    Running {
+        /// How many.
         workers: u32,
     },
     /// It has ended, and nothing of it runs any more.
@@ -426,14 +433,14 @@ pub trait Executor: Send + Sync {
 /// first.
 pub trait Scaling: Send + Sync {
     /// Reserves what a job needs with as many workers as it has now beyond those that it has a reservation for; frees what
-    /// is reserved for more. Those that it keeps are bound as they were.
+    /// is reserved for more. Those that it keeps are bound as they were, by `bound`.
     ///
     /// # Errors
     /// A failure of kind `CouldNotStart` when there is nothing left of something: what was reserved before still is.
-    fn resize(&self, job: &Job) -> Result<Bindings, Failure>;
+    fn resize(&self, job: &Job, bound: &Bindings) -> Result<Bindings, Failure>;
 
-    /// Makes a job that runs have the workers of this submission: starts those that it has not, of those that were lost
-    /// also; tells those beyond to stop (TERM), ends them after `grace`, and reports [`Event::Resized`] when they are gone.
+    /// Makes a job that runs have the workers of this submission: starts those that it has not, in place of those that were
+    /// lost also; tells those beyond to stop (TERM), ends them after `grace`, and reports [`Event::Resized`] when they are gone.
     /// An earlier wish that is not fulfilled yet is replaced. Does nothing when the job has ended.
     fn scale(&self, submission: Submission, grace: Duration) -> BoxFuture<'_, ()>;
 }

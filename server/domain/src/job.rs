@@ -98,6 +98,15 @@ impl Job {
         if self.elastic.is_some() { self.workers().saturating_sub(self.gang) } else { 0 }
     }
 
+    /// The same job with as many workers as it may ever have.
+    #[must_use]
+    pub fn at_most(mut self) -> Self {
+        if let (Some(range), Some(role)) = (self.elastic, self.roles.last_mut()) {
+            role.replicas = range.max;
+        }
+        self
+    }
+
     /// The same job as an attempt gets it.
     #[must_use]
     pub fn sized(mut self, sizing: &AttemptSizing) -> Self {

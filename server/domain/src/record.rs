@@ -186,6 +186,28 @@ impl AttemptRecord {
         self.bindings = bindings;
     }
 
+    /// So many workers of it run, of a job that the cluster's own scheduler scales: `least` of which it was let in with, the
+    /// others it may have to give back at any time. What it had before anybody looked was its least.
+    pub fn runs_with(&mut self, job: &Job, least: u32, now: Timestamp) {
+        if self.earlier.is_empty() {
+            self.workers = least;
+        }
+        if (self.workers, self.amount) != (job.workers(), job.amount()) {
+            self.resize(job, self.bindings.clone(), now);
+        }
+    }
+
+    /// What others count on that it holds, and its workers: of a job that the cluster's own scheduler scales what it was let in
+    /// with, not what it was lent.
+    #[must_use]
+    pub fn counted_on(&self) -> (Amount, u32) {
+        let is_lent = matches!(&self.bindings, Bindings::Kubernetes(bound) if bound.facts.volcano.is_some());
+        match self.earlier.first().filter(|_| is_lent) {
+            Some(first) => (first.amount, first.workers),
+            None => (self.amount, self.workers),
+        }
+    }
+
     /// When it gave workers back last, if it did.
     #[must_use]
     pub fn gave_at(&self) -> Option<Timestamp> {

@@ -508,6 +508,7 @@ impl Engine {
             | Event::Paced(_)
             | Event::Measured(_)
             | Event::Resized { .. }
+            | Event::Running { .. }
             | Event::Ended(_)
             | Event::NotFound => return,
         };

@@ -1,17 +1,18 @@
 //! One attempt on a Kubernetes cluster: submitted or taken up, looked at whenever something of it changes, stopped when it
 //! is to be, and concluded.
 
+mod reading;
+mod scaling;
+
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
-use cubeloom_domain::clusters::Standing;
 use cubeloom_domain::executor::{Ended, Event};
 use cubeloom_domain::job::{DEFAULT_GRACE, Job};
-use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
-use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use cubeloom_workers::tails::Tails;
 use cubeloom_workers::{logs, mask, outputs as reported};
 use tokio::sync::Notify;
@@ -20,9 +21,8 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, interval, sleep, timeout};
 
 use crate::board::{JobName, Seen};
-use crate::cluster::{Cluster, Slot, Stop};
-use crate::folders::{DONE, LOG};
-use crate::follow::Following;
+use crate::cluster::{Cluster, Slot, Stop, Wish};
+use crate::folders::LOG;
 use crate::judge::{self, Blame};
 use crate::objects::{Named, Names};
 use crate::present::Present;
@@ -38,15 +38,13 @@ const SETTLE: Duration = Duration::from_secs(3);
 /// How long an operator may take to see that the worker on whom all depends has failed. KubeRay never does where the head
 /// has gone before it could be asked.
 const LAG: Duration = Duration::from_secs(30);
-/// How long, after the last pod has ended, its log may be without anything more.
-const READ: Duration = Duration::from_secs(30);
 /// How many of a failed worker's last lines are kept.
 const LAST_LINES: usize = 20;
 
 /// A job, and what must not be seen of what its workers write.
 #[derive(Clone)]
 pub struct Known {
-    /// The job.
+    /// The job, with as many workers as it may ever have.
     pub job: Arc<Job>,
     /// Every form of its secrets' values.
     pub masks: Arc<Vec<String>>,
@@ -68,8 +66,10 @@ pub struct Attempt {
     pub known: Known,
     /// Its objects.
     pub names: Arc<Names>,
-    /// Wishes that it stops.
-    pub stops: UnboundedReceiver<Stop>,
+    /// How many workers it has.
+    pub workers: u32,
+    /// What is wanted of it.
+    pub wishes: UnboundedReceiver<Wish>,
 }
 
 /// What is going on with one.
@@ -84,6 +84,7 @@ struct Going {
     obstacle_since: Option<Instant>,
     failed_since: Option<Instant>,
     followed: HashSet<String>,
+    scaling: scaling::Scaling,
     /// Pods that are not to be taken.
     kept: elastic::Marked,
     followers: JoinSet<()>,
@@ -91,6 +92,16 @@ struct Going {
     read: Arc<AtomicU64>,
     tails: Tails,
     present: Present,
+}
+
+impl Going {
+    /// Takes in what is wanted. The first wish to stop it counts, and the last of its size.
+    fn take(&mut self, wish: Wish) {
+        match wish {
+            Wish::Stop(stop) => _ = self.stop.get_or_insert(stop),
+            Wish::Scale(scale) => self.scaling.want(scale),
+        }
+    }
 }
 
 /// What follows from a look.
@@ -117,6 +128,7 @@ impl Attempt {
             obstacle_since: None,
             failed_since: None,
             followed: HashSet::new(),
+            scaling: scaling::Scaling::new(&self.known.job, &self.names, self.workers),
             kept: elastic::Marked::default(),
             followers: JoinSet::new(),
             read: Arc::default(),
@@ -150,7 +162,10 @@ impl Attempt {
         }
         let seen = self.cluster.look(&going.name);
         if !new && seen.live_roots().next().is_none() && seen.live_pods().next().is_none() {
-            if let Ok(stop) = self.stops.try_recv() {
+            while let Ok(wish) = self.wishes.try_recv() {
+                going.take(wish);
+            }
+            if let Some(stop) = going.stop {
                 return Some(self.never_ran(stop::outcome(stop.cause)));
             }
             let key = &self.known.job.key;
@@ -160,6 +175,9 @@ impl Attempt {
         }
         // An earlier server was stopping it: the cause stands on the object.
         going.stop = going.stop.or_else(|| seen.live_roots().find_map(stop::written));
+        if !new {
+            going.scaling.adopt();
+        }
         Some(self.watch(going).await)
     }
 
@@ -182,9 +200,9 @@ impl Attempt {
             loop {
                 tokio::select! {
                     submitted = &mut run => break submitted,
-                    Some(stop) = self.stops.recv() => {
-                        stopped.store(true, Ordering::Relaxed);
-                        going.stop.get_or_insert(stop);
+                    Some(wish) = self.wishes.recv() => {
+                        going.take(wish);
+                        stopped.store(going.stop.is_some(), Ordering::Relaxed);
                     }
                 }
             }
@@ -222,11 +240,11 @@ impl Attempt {
                 Next::Verdict(verdict) => return Box::pin(self.conclude(going, verdict)).await,
                 Next::GiveUp(failure) => return Box::pin(self.give_up(going, failure)).await,
                 Next::Wait if let Some(stop) = going.stop => return Box::pin(self.stop(going, stop)).await,
-                Next::Wait => {}
+                Next::Wait => Box::pin(self.scale(going)).await,
             }
             tokio::select! {
                 () = going.wake.notified() => {}
-                Some(stop) = self.stops.recv() => going.stop = Some(stop),
+                Some(wish) = self.wishes.recv() => going.take(wish),
                 _ = look.tick() => self.tell_progress(going),
             }
         }
@@ -237,7 +255,10 @@ impl Attempt {
         let seen = self.cluster.look(&going.name);
         self.follow_logs(going, &seen);
         elastic::keep_first(&self.cluster, &going.name.0, &self.known.job, &seen, &going.kept);
-        self.look(going, &seen)
+        let seen = going.scaling.kept(seen);
+        let next = self.look(going, &seen);
+        self.tell_running(going, &seen);
+        next
     }
 
     fn look(&self, going: &mut Going, seen: &Seen) -> Next {
@@ -250,7 +271,7 @@ impl Attempt {
         }
         // Looked at first: an indexed Job of which a worker has failed is failed when all have ended, also where that worker
         // can be spared.
-        if judge::first_is_done(seen, &job.success, job.spare()) {
+        if judge::first_is_done(seen, &job.success, going.scaling.spare(job)) {
             return Next::Verdict(Ok(()));
         }
         let count = self.names.roots.len();
@@ -258,6 +279,9 @@ impl Attempt {
         if let Some(verdict) = roots::verdict(seen.live_roots(), count, &job.success) {
             if verdict.is_ok() && without_first {
                 return Next::GiveUp(self.failure(seen));
+            }
+            if verdict.as_ref().is_err_and(|cause| judge::enough_are_done(seen, &job.success, cause)) {
+                return Next::Verdict(Ok(()));
             }
             return Next::Verdict(verdict);
         }
@@ -269,7 +293,7 @@ impl Attempt {
         {
             return Next::GiveUp(self.failure(seen));
         }
-        if lost::is_torn(seen, job.workers(), job.gang) {
+        if lost::is_torn(seen, going.scaling.workers(), job.gang) {
             return Next::GiveUp(self.failure(seen));
         }
         if seen.roots.values().any(|root| root.gone || (root.view.deleted && going.stop.is_none())) {
@@ -346,7 +370,7 @@ impl Attempt {
     async fn blame(&self, going: &mut Going, cause: &Cause) -> (Option<Blame>, Seen) {
         let until = Instant::now() + SETTLE;
         loop {
-            let seen = self.cluster.look(&going.name);
+            let seen = going.scaling.kept(self.cluster.look(&going.name));
             let late = Instant::now() >= until;
             let blame = judge::blame(&seen, cause).filter(|blame| !late || blame.pod.is_lost());
             let leaves = seen.live_pods().any(|pod| pod.deleted.is_some());
@@ -417,27 +441,16 @@ impl Attempt {
                 *last_lines = judge::last_words(&seen, worker, &self.known.masks, LAST_LINES);
             }
         }
-        let (started_at, ended_at) = judge::times(&self.cluster.look(&going.name));
+        let seen = self.cluster.look(&going.name);
+        let (started_at, ended_at) = judge::times(&seen);
+        let usage = self.cluster.meter.summary(&going.name.0, &seen);
         Ended {
             outcome,
             started_at,
             ended_at: ended_at.unwrap_or_else(|| self.cluster.clock.now()),
             report,
-            usage: UsageSummary::default(),
+            usage,
             roles: Vec::new(),
-        }
-    }
-
-    /// Waits until the logs are read, for as long as more of them comes, or the cluster is away.
-    async fn read_logs(&self, going: &mut Going) {
-        let mut before = going.read.load(Ordering::Relaxed);
-        while timeout(READ, async { while going.followers.join_next().await.is_some() {} }).await.is_err() {
-            let now = going.read.load(Ordering::Relaxed);
-            if now == before && self.cluster.standing.now() == Standing::Connected {
-                tracing::warn!(key = %self.known.job.key, "a log cannot be read to its end");
-                return going.followers.abort_all();
-            }
-            before = now;
         }
     }
 
@@ -445,55 +458,6 @@ impl Attempt {
         let ended_at = self.cluster.clock.now();
         let (report, usage, roles) = Default::default();
         Ended { outcome, started_at: None, ended_at, report, usage, roles }
-    }
-
-    /// Follows the logs of pods that have begun.
-    fn follow_logs(&self, going: &mut Going, seen: &Seen) {
-        for pod in seen.pods.values().filter(|pod| judge::has_begun(&pod.view)) {
-            if !going.followed.insert(pod.view.uid.clone()) {
-                continue;
-            }
-            let folder = self.cluster.folders.worker(&self.known.job.key, &pod.view.worker);
-            let following = Following {
-                cluster: Arc::clone(&self.cluster),
-                job: going.name.clone(),
-                pod: Arc::clone(&pod.view),
-                folder,
-                masks: Arc::clone(&self.known.masks),
-                read: Arc::clone(&going.read),
-            };
-            going.followers.spawn(following.run());
-        }
-    }
-
-    /// Says that nothing more comes of the logs.
-    fn mark_logs(&self) {
-        let key = &self.known.job.key;
-        for worker in outputs::workers(&self.known.job) {
-            let folder = self.cluster.folders.worker(key, &worker);
-            if folder.is_dir() {
-                let _ = std::fs::write(folder.join(DONE), "");
-            }
-        }
-    }
-
-    fn tell_progress(&self, going: &mut Going) {
-        let Some(began) = going.started else { return };
-        let job = &self.known.job;
-        let file = |worker: WorkerName| self.cluster.folders.outputs(&job.project, &job.key, &worker);
-        let seen = self.cluster.look(&going.name);
-        let news = going.tails.read(outputs::workers(job).map(file), began, self.cluster.clock.now());
-        // Afterwards: what was there to read is of those that were there before.
-        going.present.follow(&seen, outputs::workers(job), &mut going.tails);
-        for metric in news.measured {
-            self.cluster.report(&job.key, Event::Measured(metric));
-        }
-        if let Some(progress) = news.progress {
-            self.cluster.report(&job.key, Event::Progress(progress));
-        }
-        if let Some(pace) = news.pace {
-            self.cluster.report(&job.key, Event::Paced(Box::new(pace)));
-        }
     }
 }
 

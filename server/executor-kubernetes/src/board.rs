@@ -3,7 +3,7 @@
 //! A change carries no data to the attempt that it concerns: the attempt is woken and looks. So what it sees after a
 //! restart comes the same way as what it sees while all goes well.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cubeloom_domain::Timestamp;
@@ -134,6 +134,18 @@ impl Board {
         let all = self.lock();
         let found = all.iter().find(|((_, job), _)| job == name);
         found.map(|((namespace, _), entry)| (namespace.clone(), entry.seen.clone()))
+    }
+
+    /// The namespaces of the jobs that somebody asks for.
+    pub fn namespaces(&self) -> BTreeSet<String> {
+        let all = self.lock();
+        let asked = all.iter().filter(|(_, entry)| entry.wake.is_some());
+        asked.map(|((namespace, _), _)| namespace.clone()).collect()
+    }
+
+    /// Whether somebody asks for a job.
+    pub fn is_asked(&self, job: &JobName) -> bool {
+        self.lock().get(job).is_some_and(|entry| entry.wake.is_some())
     }
 
     /// Forgets the pods of a job that are gone: they were taken away, and say nothing of how it goes on.

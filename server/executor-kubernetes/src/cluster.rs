@@ -22,6 +22,7 @@ use crate::folders::Folders;
 use crate::pace::Pace;
 use crate::queues::Mirror;
 use crate::standing::Watched;
+use crate::used::Meter;
 use crate::watch::Watches;
 
 /// How many logs are followed at once. Each is a connection; others are read when their pods have ended.
@@ -44,10 +45,28 @@ pub struct Stop {
     pub grace: Duration,
 }
 
+/// A wish that an attempt has so many workers.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale {
+    /// Of all roles.
+    pub workers: u32,
+    /// The time between TERM and KILL of those that go.
+    pub grace: Duration,
+}
+
+/// What is wanted of an attempt.
+#[derive(Clone, Copy, Debug)]
+pub enum Wish {
+    /// That it stops.
+    Stop(Stop),
+    /// That it has another size.
+    Scale(Scale),
+}
+
 /// What is known of an attempt.
 pub enum Slot {
-    /// It goes on; it can be told to stop.
-    Live(UnboundedSender<Stop>),
+    /// It goes on; it can be told to stop, or to have another size.
+    Live(UnboundedSender<Wish>),
     /// It has ended like this.
     Ended(Box<Ended>),
 }
@@ -84,6 +103,8 @@ pub struct Cluster {
     disk: Semaphore,
     /// What live workers have reported.
     pub reports: Reports,
+    /// What pods use.
+    pub meter: Meter,
     /// Cards that nodes have lost.
     troubles: Mutex<HashMap<String, Trouble>>,
     client: OnceCell<Client>,
@@ -109,6 +130,7 @@ impl Cluster {
             readers: Semaphore::new(READ),
             disk: Semaphore::new(ON_DISK),
             reports: Reports::default(),
+            meter: Meter::default(),
             troubles: Mutex::default(),
             client: OnceCell::new(),
             attempts: Mutex::default(),

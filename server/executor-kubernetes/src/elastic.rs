@@ -14,6 +14,7 @@ use serde_json::json;
 use crate::board::Seen;
 use crate::cluster::Cluster;
 use crate::error::Refused;
+use crate::pods::{PodState, PodView};
 
 /// Pods with this annotation are not taken: `volcano.sh/volcano`, `PodPreemptable` of its `pkg/apis/scheduling`.
 const PREEMPTABLE: &str = "volcano.sh/preemptable";
@@ -62,6 +63,21 @@ pub fn keep_first(cluster: &Arc<Cluster>, namespace: &str, job: &Job, seen: &See
         let (namespace, pod, uid) = (namespace.to_owned(), pod.name.clone(), pod.uid.clone());
         tokio::spawn(async move { marked.take(&uid, mark(&cluster, &namespace, &pod).await) });
     }
+}
+
+/// How many workers of an elastic job run that Volcano scales, those among them that it is about to take not; `None` where it
+/// does not scale it, or fewer run than must, as while it is suspended.
+#[must_use]
+pub fn running(cluster: &Cluster, job: &Job, seen: &Seen) -> Option<u32> {
+    job.elastic?;
+    cluster.facts().kubernetes?.volcano?;
+    enough(job, seen)
+}
+
+fn enough(job: &Job, seen: &Seen) -> Option<u32> {
+    let runs = |pod: &&PodView| pod.deleted.is_none() && matches!(pod.state, PodState::Running { .. });
+    let workers: HashSet<_> = seen.live_pods().filter(runs).map(|pod| &pod.worker).collect();
+    u32::try_from(workers.len()).ok().filter(|count| *count >= job.gang)
 }
 
 async fn mark(cluster: &Cluster, namespace: &str, pod: &str) -> Result<(), Refused> {

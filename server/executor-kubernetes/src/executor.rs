@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cubeloom_domain::clusters::{Standing, Survey};
 use cubeloom_domain::executor::{
-    BoxFuture, Ended, Event, Executor, Facts, Notice, Observer, Report, StopCause, Submission,
+    BoxFuture, Ended, Event, Executor, Facts, Notice, Observer, Report, Scaling, StopCause, Submission,
 };
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::KubernetesFacts;
@@ -19,12 +19,12 @@ use cubeloom_domain::{AttemptKey, Clock};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::attempt::{Attempt, Begin, Known, masks};
-use crate::cluster::{Cluster, Slot, Stop};
+use crate::cluster::{Cluster, Scale, Slot, Stop, Wish};
 use crate::config::KubernetesConfig;
 use crate::objects::{Names, Packed};
 use crate::submit::{Given, Parcel};
 use crate::watch::watch_what_was_watched;
-use crate::{aside, facts, janitor, queues, survey, suspend};
+use crate::{aside, facts, janitor, queues, survey, suspend, used};
 
 /// Objects of thousands of jobs would be a hundred megabytes.
 const AT_ONCE: usize = 128;
@@ -58,7 +58,7 @@ impl KubernetesExecutor {
             let failure = Failure::new(FailureKind::CouldNotStart, message);
             return self.cluster.report(&key, self.without_run(Outcome::Failed(failure)));
         };
-        let (sender, stops) = unbounded_channel();
+        let (sender, wishes) = unbounded_channel();
         {
             let mut attempts = self.cluster.attempts();
             match attempts.get(&key) {
@@ -92,14 +92,19 @@ impl KubernetesExecutor {
         };
         let masks = masks(&given.secrets);
         let begin = if new { Begin::Submit(Parcel { objects, given }) } else { Begin::Adopt };
-        self.spawn(Known { job, masks }, names, stops, begin);
+        let most = Arc::new(Job::clone(&job).at_most());
+        // Volcano gives what it has, and takes it.
+        let is_lent = self.cluster.facts().kubernetes.is_some_and(|facts| facts.volcano.is_some());
+        let workers = if is_lent { most.workers() } else { job.workers() };
+        let job = most;
+        self.spawn(Known { job, masks }, workers, names, wishes, begin);
     }
 
-    fn spawn(&self, known: Known, names: Names, stops: UnboundedReceiver<Stop>, begin: Begin) {
+    fn spawn(&self, known: Known, workers: u32, names: Names, wishes: UnboundedReceiver<Wish>, begin: Begin) {
         self.jobs().insert(known.job.key.clone(), known.clone());
         let cluster = Arc::clone(&self.cluster);
         let end = cluster.watches.end.clone();
-        let attempt = Attempt { cluster, known, names: Arc::new(names), stops };
+        let attempt = Attempt { cluster, known, names: Arc::new(names), workers, wishes };
         tokio::spawn(end.run_until_cancelled_owned(attempt.run(begin)));
     }
 
@@ -162,6 +167,7 @@ impl Executor for KubernetesExecutor {
         tokio::spawn(end.clone().run_until_cancelled_owned(janitor::sweep(cluster())));
         tokio::spawn(end.clone().run_until_cancelled_owned(queues::keep(cluster())));
         tokio::spawn(end.clone().run_until_cancelled_owned(aside::keep(cluster())));
+        tokio::spawn(end.clone().run_until_cancelled_owned(used::keep(cluster())));
         watch_what_was_watched(&self.cluster);
     }
 
@@ -205,17 +211,18 @@ impl Executor for KubernetesExecutor {
         Box::pin(async move {
             let mut attempts = self.cluster.attempts();
             match attempts.get(&key) {
-                Some(Slot::Live(sender)) => _ = sender.send(Stop { cause, grace }),
+                Some(Slot::Live(sender)) => _ = sender.send(Wish::Stop(Stop { cause, grace })),
                 Some(Slot::Ended(_)) => {}
                 None => {
                     // An earlier server may have submitted it.
                     if let Some((job, names)) = self.cluster.folders.record(&key) {
-                        let (sender, stops) = unbounded_channel();
-                        let _ = sender.send(Stop { cause, grace });
+                        let (sender, wishes) = unbounded_channel();
+                        let _ = sender.send(Wish::Stop(Stop { cause, grace }));
                         attempts.insert(key.clone(), Slot::Live(sender));
                         drop(attempts);
                         let known = Known { job, masks: Arc::default() };
-                        return self.spawn(known, names, stops, Begin::Adopt);
+                        let workers = known.job.workers();
+                        return self.spawn(known, workers, names, wishes, Begin::Adopt);
                     }
                     // It was not, and will not be.
                     let Event::Ended(ended) = self.without_run(Outcome::Cancelled) else { return };
@@ -236,6 +243,10 @@ impl Executor for KubernetesExecutor {
         // What was never submitted has no folder.
         let _ = self.cluster.folders.mark_released(key);
         self.jobs().remove(key);
+    }
+
+    fn scaling(&self) -> Option<&dyn Scaling> {
+        Some(self)
     }
 
     fn standing(&self) -> Standing {
@@ -269,6 +280,22 @@ impl Executor for KubernetesExecutor {
 
     fn suspend<'a>(&'a self, key: &'a AttemptKey, suspended: bool) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(suspend::suspend(&self.cluster, key, suspended))
+    }
+}
+
+impl Scaling for KubernetesExecutor {
+    /// Its workers are pods like those that it has: nothing is reserved for them.
+    fn resize(&self, _: &Job, bound: &Bindings) -> Result<Bindings, Failure> {
+        Ok(bound.clone())
+    }
+
+    fn scale(&self, submission: Submission, grace: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if let Some(Slot::Live(sender)) = self.cluster.attempts().get(&submission.job.key) {
+                let workers = submission.job.workers();
+                let _ = sender.send(Wish::Scale(Scale { workers, grace }));
+            }
+        })
     }
 }
 

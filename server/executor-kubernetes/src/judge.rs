@@ -152,6 +152,16 @@ pub fn first_has_failed(seen: &Seen, success: &SuccessRule) -> bool {
     pods().next().is_some() && pods().all(ended_badly)
 }
 
+/// Whether a job of which any worker decides has ended well, although its indexed Job says that it has not: of a Job that has
+/// lost only workers that can be spared it says, when all have ended, that some were lost.
+#[must_use]
+pub fn enough_are_done(seen: &Seen, success: &SuccessRule, cause: &Cause) -> bool {
+    let ended_well = |pod: &PodView| matches!(&pod.state, PodState::Ended { end, .. } if is_well(end));
+    *success == SuccessRule::AnyWorker
+        && cause.reason == "FailedIndexes"
+        && seen.pods.values().any(|pod| ended_well(&pod.view))
+}
+
 /// Whether a worker of the role that decides has ended badly: its job cannot succeed any more.
 #[must_use]
 pub fn decider_has_failed(seen: &Seen, success: &SuccessRule) -> bool {
@@ -350,6 +360,20 @@ mod tests {
         assert_eq!(blamed(&seen, "BackoffLimitExceeded").as_deref(), Some("worker-0"));
         Arc::make_mut(&mut seen.pods.get_mut("head-0").unwrap().view).state = end(End::OutOfMemory);
         assert_eq!(blamed(&seen, "AppFailed").as_deref(), Some("head-0"));
+    }
+
+    #[test]
+    fn lost_workers_that_can_be_spared_fail_no_job_of_which_any_decides() {
+        let done = |pods: &[_], success: &SuccessRule, reason: &str| {
+            let cause = Cause { reason: reason.into(), ..Cause::default() };
+            enough_are_done(&seen(pods), success, &cause)
+        };
+        let any = SuccessRule::AnyWorker;
+        let pods = [("worker", 0, Some(0)), ("worker", 1, Some(1))];
+        assert!(done(&pods, &any, "FailedIndexes"));
+        assert!(!done(&pods, &any, "MaxFailedIndexesExceeded"), "too many were lost");
+        assert!(!done(&pods[1..], &any, "FailedIndexes"), "none has ended well");
+        assert!(!done(&pods, &SuccessRule::AllWorkers, "FailedIndexes"));
     }
 
     #[test]

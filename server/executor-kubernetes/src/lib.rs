@@ -29,6 +29,7 @@ mod pods;
 mod present;
 mod quantity;
 mod queues;
+mod resized;
 mod roots;
 mod spares;
 mod stamped;
@@ -37,6 +38,7 @@ mod stop;
 mod submit;
 mod survey;
 mod suspend;
+mod used;
 mod watch;
 
 pub use access::{Access, AccessError, contexts};

@@ -34,7 +34,7 @@ const ON_JOBS: &[&str] = &["create", "get", "list", "watch", "patch", "delete"];
 
 /// What it does in a namespace of jobs, as verbs on resources. `deploy/chart` gives these rights and no others. Secrets are
 /// made and removed, never read.
-const RIGHTS: [(&str, &str, &[&str]); 10] = [
+const RIGHTS: [(&str, &str, &[&str]); 11] = [
     ("batch", "jobs", ON_JOBS),
     ("", "pods", &["list", "watch", "patch", "delete"]),
     ("", "pods/log", &["get"]),
@@ -42,6 +42,8 @@ const RIGHTS: [(&str, &str, &[&str]); 10] = [
     ("", "configmaps", &["create", "patch"]),
     ("", "services", &["create", "patch"]),
     ("", "events", &["list", "watch"]),
+    // What its pods use, where the cluster measures it.
+    ("metrics.k8s.io", "pods", &["list"]),
     // What this page looks at.
     ("", "namespaces", &["get"]),
     ("", "serviceaccounts", &["get"]),

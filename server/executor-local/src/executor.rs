@@ -215,7 +215,7 @@ fn forget(dir: &Path) {
 }
 
 impl Scaling for LocalExecutor {
-    fn resize(&self, job: &Job) -> Result<Bindings, Failure> {
+    fn resize(&self, job: &Job, _: &Bindings) -> Result<Bindings, Failure> {
         let paths = self.machine.layout.of_job(job, &self.machine.config)?;
         Ok(Bindings::Local(LocalBindings { workers: self.machine.leases.resize(job)?, paths }))
     }

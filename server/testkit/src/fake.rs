@@ -157,6 +157,11 @@ impl FakeExecutor {
         self.lock().holds_workers = hold;
     }
 
+    /// So many workers of a job run: the cluster's own scheduler decides that.
+    pub fn run_with(&self, key: &AttemptKey, workers: u32) {
+        self.lock().tell(key, Event::Running { workers });
+    }
+
     /// So many workers of a job are left.
     pub fn leave(&self, key: &AttemptKey, workers: u32) {
         let mut inner = self.lock();
@@ -350,7 +355,7 @@ impl Executor for FakeExecutor {
 }
 
 impl Scaling for FakeExecutor {
-    fn resize(&self, job: &Job) -> Result<Bindings, Failure> {
+    fn resize(&self, job: &Job, _: &Bindings) -> Result<Bindings, Failure> {
         self.bind(job)
     }
 

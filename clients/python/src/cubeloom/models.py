@@ -559,17 +559,17 @@ class FiguresView(TypedDict):
     """
     Cores times hours that were asked for.
     """
-    used_cpu_hours: float
+    used_cpu_hours: NotRequired[float | None]
     """
-    Cores times hours that were used.
+    Cores times hours that were used; absent where nothing was measured.
     """
     memory_gib_hours: float
     """
     GiB of memory times hours that were asked for.
     """
-    used_memory_gib_hours: float
+    used_memory_gib_hours: NotRequired[float | None]
     """
-    GiB of memory at the peak times the hours that the job ran.
+    GiB of memory at the peak times the hours that the job ran; absent where nothing was measured.
     """
     gpu_hours: float
     """

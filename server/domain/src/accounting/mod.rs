@@ -190,6 +190,18 @@ impl Figures {
     pub fn used_memory_hours(&self) -> f64 {
         hours(self.used_memory, 1024.0)
     }
+
+    /// Whether the CPU that was used was measured, of some of it at least: what runs uses some.
+    #[must_use]
+    pub fn cpu_is_measured(&self) -> bool {
+        self.used_cpu > 0 || self.cpu == 0
+    }
+
+    /// Whether the memory that was used was, of some of it at least.
+    #[must_use]
+    pub fn memory_is_measured(&self) -> bool {
+        self.used_memory > 0 || self.memory == 0
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "hours are shown, never added up again")]

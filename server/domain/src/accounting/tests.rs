@@ -6,7 +6,8 @@ use super::*;
 use crate::clock::Timestamp;
 use crate::executor::StopCause;
 use crate::ids::{AttemptKey, RunId, TaskIx};
-use crate::lowered::Bindings;
+use crate::kubernetes::{KubernetesFacts, QueueFacts};
+use crate::lowered::{Bindings, KubernetesBindings};
 use crate::outcome::{Failure, FailureKind, Outcome};
 use crate::quantity::{Bytes, Cpu};
 use crate::quota::Pool;
@@ -46,6 +47,33 @@ fn ended(from: i64, until: i64) -> AttemptRecord {
 
 fn rates(cpu: i64, memory: i64, gpu: i64) -> Rates {
     Rates { cpu: Money(cpu), memory: Money(memory), gpu: Money(gpu) }
+}
+
+#[test]
+fn others_count_on_what_a_job_was_let_in_with_where_the_cluster_lends_more() {
+    let amount = |cpu: u64| Amount { cpu: Cpu(cpu), ..Amount::default() };
+    let first = Stretch { until: Timestamp(HOUR), amount: amount(2000), card_parts: 0, workers: 2 };
+    let more = AttemptRecord { amount: amount(5000), workers: 5, earlier: vec![first], ..ended(0, DAY) };
+    assert_eq!(more.counted_on(), (amount(5000), 5), "it gives single workers back only when it is told to");
+    let volcano = Some(QueueFacts { queue: "q".into(), priority_class: None });
+    let facts = KubernetesFacts { volcano, ..KubernetesFacts::default() };
+    let bindings = Bindings::Kubernetes(Box::new(KubernetesBindings { cluster: "gpu".into(), facts }));
+    let lent = AttemptRecord { bindings, ..more };
+    assert_eq!(lent.counted_on(), (amount(2000), 2));
+    assert_eq!(AttemptRecord { earlier: Vec::new(), ..lent }.counted_on(), (amount(5000), 5));
+}
+
+#[test]
+fn what_ran_and_used_nothing_was_not_measured() {
+    let of = |usage: UsageSummary| {
+        let stay = Stay::of(&AttemptRecord { usage, ..ended(0, HOUR) }, Timestamp(0));
+        let used = stay.between(Timestamp(0), Timestamp(DAY), &Rates::default());
+        (used.cpu_is_measured(), used.memory_is_measured())
+    };
+    assert_eq!(of(UsageSummary::default()), (false, false));
+    assert_eq!(of(attempt(AttemptState::Submitting).usage), (true, true));
+    let none = Figures::default();
+    assert!(none.cpu_is_measured() && none.memory_is_measured(), "nothing ran");
 }
 
 #[test]

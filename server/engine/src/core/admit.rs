@@ -99,14 +99,17 @@ impl Core {
         run.queued -= 1;
         run.tasks[at.task.index()].queued -= 1;
         let Some(place) = self.places.get(run.place_of(at.task)) else { return };
-        let workers =
-            run.plan.task(at.task).elastic.filter(|_| place.scaling != Scaler::Cluster).map(|_| workers);
+        let workers = run.plan.task(at.task).elastic.map(|range| match place.scaling {
+            Scaler::Cluster => place.may_have(at, &run.sized_task(at), range),
+            Scaler::AtStart | Scaler::Always => workers,
+        });
         let bound = run.next_job(at, workers).and_then(|job| {
             let bindings = place.executor.bind(&job)?;
             Ok((submission(job, &bindings)?, bindings))
         });
         let executor = Arc::clone(&place.executor);
-        // What the cluster's own scheduler adds beyond an elastic job's least is room that nobody here counts on.
+        // What the cluster's own scheduler adds beyond an elastic job's least is room that nobody here counts on; it is
+        // written, and counted as used, once it is there.
         let is_scaled = place.scaling == Scaler::Cluster;
         let amount = is_scaled.then(|| least_amount(&run.sized_task(at)));
         let (submission, bindings) = match bound {

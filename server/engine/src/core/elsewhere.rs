@@ -140,12 +140,16 @@ pub fn names_only(held: &Holding) -> Spec {
 /// What the desk is told of another server's attempt.
 fn foreign(held: &Holding) -> Spec {
     let attempt = &held.attempt;
-    let mut fixed = Ask { cpu: attempt.amount.cpu.0, memory: attempt.amount.memory.0, ..Ask::default() };
-    fixed.pods = u64::from(attempt.workers);
+    let (amount, workers) = attempt.counted_on();
+    let mut fixed = Ask { cpu: amount.cpu.0, memory: amount.memory.0, ..Ask::default() };
+    fixed.pods = u64::from(workers);
+    // Workers beyond those have cards of the same types.
+    let of_those =
+        |count: u32| u64::from(count) * u64::from(amount.gpus) / u64::from(attempt.amount.gpus.max(1));
     fixed.cards =
-        attempt.cards.iter().map(|(kind, count)| (Some(kind.as_str().into()), u64::from(*count))).collect();
+        attempt.cards.iter().map(|(kind, count)| (Some(kind.as_str().into()), of_those(*count))).collect();
     let typed: u64 = fixed.cards.iter().map(|(_, count)| count).sum();
-    let untyped = u64::from(attempt.amount.gpus).saturating_sub(typed);
+    let untyped = u64::from(amount.gpus).saturating_sub(typed);
     fixed.cards.extend((untyped > 0).then_some((None, untyped)));
     Spec {
         key: attempt.key.to_string(),

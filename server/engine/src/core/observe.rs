@@ -43,6 +43,7 @@ impl Core {
             Event::Measured(metric) => self.measured(at, observation.key.n, &metric),
             Event::Started { at: started } => self.started(at, started),
             Event::Resized { workers } => self.resized(at, workers, now),
+            Event::Running { workers } => self.runs_with(at, workers, now),
             Event::Ended(ended) => self.ended(&observation.key, at, *ended, now),
             Event::NotFound => self.not_found(&observation.key, at, now),
         }

@@ -7,7 +7,8 @@ use cubeloom_admission::{Apart, Ask, Desk, JobId, NamedLimit, Scaler, Settings, 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
 use cubeloom_domain::nodes::{NodeAside, NodeCount};
-use cubeloom_domain::pipeline::Spread;
+use cubeloom_domain::pipeline::{ElasticRange, Spread};
+use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::quota::QueueRecord;
 use cubeloom_store::Holding;
 
@@ -200,6 +201,13 @@ impl Place {
         if let Some(id) = self.ids.get(&at) {
             self.desk.not_resized(*id, workers, now);
         }
+    }
+
+    /// How many workers of its elastic role a job that the cluster's own scheduler scales may have, of a task with this range.
+    pub fn may_have(&self, at: At, task: &PlannedTask, range: ElasticRange) -> u32 {
+        let (Some(id), Some(role)) = (self.ids.get(&at), task.roles.last()) else { return range.min };
+        let each = Ask::workers([(&role.resources, 1)].into_iter());
+        range.min + self.desk.may_have(*id, &each, range.max.saturating_sub(range.min))
     }
 
     /// Takes in the limits that there are.

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use cubeloom_admission::Scaler;
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::outcome::{Failure, FailureKind};
@@ -43,6 +44,29 @@ impl Core {
         }
     }
 
+    /// So many workers run of a job that the cluster's own scheduler scales: what they hold is counted from now on. Nobody at the
+    /// desk counts on what it has beyond its least.
+    pub(super) fn runs_with(&mut self, at: At, workers: u32, now: Timestamp) {
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
+        let is_scaled =
+            self.places.get(run.place_of(at.task)).is_some_and(|place| place.scaling == Scaler::Cluster);
+        let planned = run.plan.task(at.task);
+        let (Some(range), Some(live)) = (planned.elastic.filter(|_| is_scaled), run.live(at)) else { return };
+        if !matches!(live.record.state, AttemptState::Running { .. }) {
+            return;
+        }
+        let elastic = planned.elastic_of(workers).clamp(range.min, range.max);
+        let job = match run.job_with(&live.record, elastic) {
+            Ok(job) => job,
+            Err(failure) => return tracing::error!(%failure.message, "what a job has cannot be counted"),
+        };
+        let least = job.workers() - elastic + range.min;
+        let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
+        live.record.runs_with(&job, least, now);
+        live.dirty = true;
+        self.touch(at);
+    }
+
     /// What was decided of an attempt before it ran is done now that it does.
     pub(super) fn scale_as_owed(&mut self, at: At) {
         let live = self.instance_mut(at).and_then(|instance| instance.live.as_mut());
@@ -61,7 +85,7 @@ impl Core {
             return Err(gone());
         }
         let job = run.job_with(&live.record, workers)?;
-        let bindings = executor.scaling().ok_or_else(gone)?.resize(&job)?;
+        let bindings = executor.scaling().ok_or_else(gone)?.resize(&job, &live.record.bindings)?;
         let live = self.instance_mut(at).and_then(|instance| instance.live.as_mut()).ok_or_else(gone)?;
         live.record.resize(&job, bindings, now);
         live.dirty = true;

@@ -103,6 +103,34 @@ on_both! {
         sizes(&server, &[("owner", 1), ("stretch", 1), ("whole", 1)]).await;
     }
 
+    async fn what_the_clusters_own_scheduler_lends_is_counted_and_nobody_counts_on_it(server: Server) {
+        let mut server = server;
+        server.with_volcano().await;
+        set_quota(&server, Quota { limit: cores(3), ..Quota::default() }).await;
+        let elastic = stretches(&mut server, "stretch", 1, 4).await;
+        // It is submitted with as many as its project may hold, whatever that scheduler knows of limits.
+        let keys = sizes(&server, &[("stretch", 3)]).await;
+        assert_eq!(stored(&server, &elastic, 3).await.amount.cpu.0, 1000, "what it was let in with");
+        let had = async |server: &Server, before: &[(u32, u64)], now: (u32, u64)| {
+            let record = server.until(|| async {
+                Some(attempt(server, &elastic).await).filter(|attempt| attempt.earlier.len() == before.len())
+            }).await;
+            let earlier: Vec<_> = record.earlier.iter().map(|was| (was.workers, was.amount.cpu.0)).collect();
+            assert_eq!((earlier.as_slice(), (record.workers, record.amount.cpu.0)), (before, now));
+        };
+        server.fake.run_with(&keys[0], 3);
+        had(&server, &[(1, 1000)], (3, 3000)).await;
+        run(&mut server, "guest", "whole", "3").await;
+        server.running(&["stretch", "whole"]).await;
+        server.fake.run_with(&keys[0], 1);
+        had(&server, &[(1, 1000), (3, 3000)], (1, 1000)).await;
+        server.restart().await;
+        server.fake.run_with(&keys[0], 2);
+        had(&server, &[(1, 1000), (3, 3000), (1, 1000)], (2, 2000)).await;
+        server.fake.finish(&keys[0], Outcome::Succeeded);
+        assert_eq!(server.ended(&elastic).await, RunState::Succeeded);
+    }
+
     async fn a_crash_while_workers_go_loses_nothing(server: Server) {
         let mut server = server;
         let elastic = stretches(&mut server, "stretch", 1, 4).await;

@@ -8,6 +8,7 @@ use cubeloom_admission::Desk;
 use cubeloom_compiler::PlanInputs;
 use cubeloom_domain::clusters::Clusters;
 use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
+use cubeloom_domain::kubernetes::{KubernetesFacts, QueueFacts};
 use cubeloom_domain::nodes::NodeRule;
 use cubeloom_domain::plan::{RunContext, RunPlan};
 use cubeloom_domain::record::{InstanceRecord, RunRecord, TakenOver, Wish};
@@ -180,6 +181,15 @@ impl Server {
             names.iter().map(|name| NodeFacts { name: (*name).into(), ..node.clone() }).collect();
         // What happens there is told by the engine's own clock.
         self.fake = FakeExecutor::new(self.facts.clone(), Arc::clone(&self.clock) as Arc<dyn Clock>);
+        self.restart().await;
+    }
+
+    /// Starts the engine again on a cluster whose own scheduler gives elastic jobs their workers.
+    pub async fn with_volcano(&mut self) {
+        let volcano = Some(QueueFacts { queue: "default".into(), priority_class: None });
+        let kubernetes = Some(KubernetesFacts { volcano, ..KubernetesFacts::default() });
+        let facts = Facts { kubernetes, ..self.facts.clone() };
+        self.fake = FakeExecutor::new(facts, Arc::new(SystemClock));
         self.restart().await;
     }
 

@@ -22,10 +22,15 @@ fn with(harness: &impl ScalingHarness, submission: &Submission, workers: u32) ->
     let mut job = Job::clone(&submission.job);
     job.roles.last_mut().expect("a job has a role").replicas = workers;
     if workers > submission.job.workers() {
-        let executor = harness.executor();
-        executor.scaling().expect("it scales").resize(&job).expect("there is room");
+        reserve(harness, &job);
     }
     harness.lowered(job)
+}
+
+fn reserve(harness: &impl ScalingHarness, job: &Job) {
+    let executor = harness.executor();
+    let bound = executor.bind(job).expect("there is room");
+    executor.scaling().expect("it scales").resize(job, &bound).expect("there is room");
 }
 
 /// What workers do that end well when they are told to, and when `$LEDGER.end` is there.
@@ -115,7 +120,7 @@ pub async fn comes_again(harness: &mut impl ScalingHarness) {
             }
         };
         tokio::time::timeout(super::PATIENCE, gone).await.expect("it is told each time");
-        harness.executor().scaling().expect("it scales").resize(&fewer.job).expect("it needs no more");
+        reserve(harness, &fewer.job);
         submission = with(harness, &fewer, 2);
         scale(harness, &submission).await;
         until_executed(harness, &key, 2 + round).await;

@@ -30,10 +30,10 @@ fn indexed_spec(frame: &Frame<'_>, role: &RolePods) -> Value {
     spec.insert("completionMode".into(), "Indexed".into());
     spec.insert("completions".into(), role.replicas.into());
     spec.insert("parallelism".into(), role.replicas.into());
-    if frame.job.elastic.is_some() && role.least < role.replicas {
-        // A worker that can be spared does not end the others.
+    if frame.job.elastic.is_some() {
+        // A worker that can be spared does not end the others. How many can may change, that it is counted so may not.
         spec.insert("backoffLimitPerIndex".into(), 0.into());
-        spec.insert("maxFailedIndexes".into(), (role.replicas - role.least).into());
+        spec.insert("maxFailedIndexes".into(), role.replicas.saturating_sub(role.least).into());
     } else {
         spec.insert("backoffLimit".into(), 0.into());
     }

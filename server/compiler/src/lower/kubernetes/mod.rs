@@ -47,7 +47,10 @@ use way::Way;
 
 /// A job on its way to its objects.
 struct Frame<'a> {
+    /// Where it is scaled by what its objects say, with as many workers as it may ever have: who its pods are stays.
     job: &'a Job,
+    /// How many workers each of its roles has now.
+    replicas: Vec<u32>,
     facts: &'a KubernetesFacts,
     framework: &'static Framework,
     way: Way,
@@ -66,7 +69,10 @@ pub fn lower(job: &Job, facts: &KubernetesFacts) -> Result<KubernetesJob, Vec<Re
         return Err(notes.refusals);
     };
     let way = way::choose(job, framework, facts, &mut notes);
-    let frame = Frame { job, facts, framework, way, name: job.key.object_name() };
+    let replicas = job.roles.iter().map(|role| role.replicas).collect();
+    let whole = scales(way, facts).then(|| job.clone().at_most());
+    let job = whole.as_ref().unwrap_or(job);
+    let frame = Frame { job, replicas, facts, framework, way, name: job.key.object_name() };
     gang::explain(&frame, &mut notes);
     let (roles, files) = pods::of(&frame, &mut notes);
     let mut objects: Vec<_> = meta::config_map(&frame, &files).into_iter().collect();
@@ -84,6 +90,17 @@ pub fn lower(job: &Job, facts: &KubernetesFacts) -> Result<KubernetesJob, Vec<Re
     } else {
         Err(notes.refusals)
     }
+}
+
+/// Whether an elastic job of this form is given single workers, and gives them back, by a change of its objects: nobody else
+/// decides when its pods start.
+fn scales(way: Way, facts: &KubernetesFacts) -> bool {
+    matches!(way, Way::Indexed) && are_ours(facts)
+}
+
+/// Whether elastic jobs get their workers from Cubeloom: Volcano gives them itself, and Kueue lets in whole jobs only.
+fn are_ours(facts: &KubernetesFacts) -> bool {
+    facts.volcano.is_none() && facts.kueue.is_none()
 }
 
 /// Refusals of a task's jobs as problems of its document, each told once.

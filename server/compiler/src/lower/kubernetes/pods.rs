@@ -54,7 +54,8 @@ pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> (Vec<RolePods>, BTreeMap<Stri
     let mut files = BTreeMap::new();
     let mut roles = Vec::with_capacity(job.roles.len());
     let least = least(job);
-    for (role, least) in job.roles.iter().zip(least).filter(|(role, _)| role.replicas > 0) {
+    let counts = least.into_iter().zip(&frame.replicas);
+    for (role, (least, replicas)) in job.roles.iter().zip(counts).filter(|(role, _)| role.replicas > 0) {
         let setting = Setting { frame, crew: &crew, paths: &paths, role, outputs: &outputs };
         let (environment, mut own) = setting.environment(notes);
         // An operator brings its own files.
@@ -62,7 +63,7 @@ pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> (Vec<RolePods>, BTreeMap<Stri
         refuse_shell(frame, role, &environment, notes);
         let template = pod::template(frame, role, &environment, &own, notes);
         files.extend(own);
-        roles.push(RolePods { name: role.name.clone(), replicas: role.replicas, least, template });
+        roles.push(RolePods { name: role.name.clone(), replicas: *replicas, least, template });
     }
     (roles, files)
 }

@@ -33,7 +33,12 @@ const GIVES: &[&str] = &[
 /// Without a master the operator tells ranks to elastic workers only. With one it puts an init container into workers,
 /// which waits for the master and requests less than its limits: these pods are not of the class Guaranteed, and the kubelet
 /// gives them no cores of their own.
-fn unfit(job: &Job, _: &KubernetesFacts) -> Option<&'static str> {
+/// Of an elastic job that is to give workers back, it takes the end of one that was told to go, and says so by its exit code,
+/// for the end of the job.
+fn unfit(job: &Job, facts: &KubernetesFacts) -> Option<&'static str> {
+    if job.elastic.is_some() && super::are_ours(facts) {
+        return Some("it is elastic, and its operator fails it for a worker that it gives back");
+    }
     let master = job.roles.iter().any(|role| role.name == "master");
     let exclusive = |role: &JobRole| role.name != "master" && role.resources.cpu_exclusive;
     if !master && job.elastic.is_none() {

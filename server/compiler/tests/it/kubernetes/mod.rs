@@ -112,6 +112,36 @@ fn pytorch_elastic() {
     ));
 }
 
+/// A Job's template can never be changed, so what its pods are told is the same however many of them there are now.
+#[test]
+fn an_elastic_jobs_pods_are_told_the_same_whatever_its_size() {
+    let task = "template: pytorch, arguments: {elastic: {min: 2, max: 4}}";
+    let operator = "kinds: {pytorchjobs.kubeflow.org/v1: {gang: false}}";
+    let of = |facts: &str, workers: u32| {
+        let (facts, kubernetes) = cluster(&format!("kubernetes: {{{facts}}}"));
+        let mut job = try_job(task, &facts).unwrap();
+        job.roles.last_mut().unwrap().replicas = workers;
+        lower(&job, &kubernetes).unwrap().objects.pop().unwrap()
+    };
+    for facts in ["", operator] {
+        let [two, four] = [2, 4].map(|workers| of(facts, workers));
+        assert_eq!(
+            (&two["kind"], &two["spec"]["completionMode"]),
+            (&"Job".into(), &"Indexed".into()),
+            "{facts}"
+        );
+        assert_eq!(two["spec"]["template"], four["spec"]["template"]);
+        let counts = |job: &serde_json::Value| {
+            let spec = &job["spec"];
+            ["completions", "parallelism", "backoffLimitPerIndex", "maxFailedIndexes"]
+                .map(|name| spec[name].as_u64().unwrap())
+        };
+        assert_eq!((counts(&two), counts(&four)), ([2, 2, 0, 0], [4, 4, 0, 2]));
+    }
+    let kueue = format!("{operator}, kueue: {{queue: q}}");
+    assert_eq!(of(&kueue, 2)["kind"], "PyTorchJob", "Kueue lets in whole jobs, which give nothing back");
+}
+
 #[test]
 fn pytorch_by_volcano() {
     let task = "template: pytorch, arguments: {workers: 3}, env: {ME: \"worker $(RANK)\"}";

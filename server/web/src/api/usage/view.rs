@@ -9,12 +9,14 @@ use utoipa::ToSchema;
 pub struct FiguresView {
     /// Cores times hours that were asked for.
     pub cpu_hours: f64,
-    /// Cores times hours that were used.
-    pub used_cpu_hours: f64,
+    /// Cores times hours that were used; absent where nothing was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used_cpu_hours: Option<f64>,
     /// GiB of memory times hours that were asked for.
     pub memory_gib_hours: f64,
-    /// GiB of memory at the peak times the hours that the job ran.
-    pub used_memory_gib_hours: f64,
+    /// GiB of memory at the peak times the hours that the job ran; absent where nothing was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used_memory_gib_hours: Option<f64>,
     /// Graphics cards times hours.
     pub gpu_hours: f64,
     /// Attempts that ended.
@@ -35,9 +37,9 @@ impl From<&Figures> for FiguresView {
     fn from(figures: &Figures) -> Self {
         Self {
             cpu_hours: figures.cpu_hours(),
-            used_cpu_hours: figures.used_cpu_hours(),
+            used_cpu_hours: figures.cpu_is_measured().then(|| figures.used_cpu_hours()),
             memory_gib_hours: figures.memory_hours(),
-            used_memory_gib_hours: figures.used_memory_hours(),
+            used_memory_gib_hours: figures.memory_is_measured().then(|| figures.used_memory_hours()),
             gpu_hours: figures.gpu_hours(),
             attempts: figures.attempts,
             failed: figures.failed,
@@ -70,9 +72,9 @@ impl FiguresView {
         let hours = |hours: f64| format!("{hours:.6}");
         vec![
             hours(self.cpu_hours),
-            hours(self.used_cpu_hours),
+            self.used_cpu_hours.map(hours).unwrap_or_default(),
             hours(self.memory_gib_hours),
-            hours(self.used_memory_gib_hours),
+            self.used_memory_gib_hours.map(hours).unwrap_or_default(),
             hours(self.gpu_hours),
             self.attempts.to_string(),
             self.failed.to_string(),

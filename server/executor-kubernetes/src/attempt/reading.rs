@@ -1,0 +1,82 @@
+//! What an attempt's workers write: their logs, and how far they say that they are.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use cubeloom_domain::clusters::Standing;
+use cubeloom_domain::executor::Event;
+use cubeloom_domain::outcome::WorkerName;
+use tokio::time::timeout;
+
+use super::{Attempt, Going};
+use crate::board::Seen;
+use crate::folders::DONE;
+use crate::follow::Following;
+use crate::{judge, outputs};
+
+/// How long, after the last pod has ended, its log may be without anything more.
+const READ: Duration = Duration::from_secs(30);
+
+impl Attempt {
+    /// Follows the logs of pods that have begun.
+    pub(super) fn follow_logs(&self, going: &mut Going, seen: &Seen) {
+        for pod in seen.pods.values().filter(|pod| judge::has_begun(&pod.view)) {
+            if !going.followed.insert(pod.view.uid.clone()) {
+                continue;
+            }
+            let folder = self.cluster.folders.worker(&self.known.job.key, &pod.view.worker);
+            let following = Following {
+                cluster: Arc::clone(&self.cluster),
+                job: going.name.clone(),
+                pod: Arc::clone(&pod.view),
+                folder,
+                masks: Arc::clone(&self.known.masks),
+                read: Arc::clone(&going.read),
+            };
+            going.followers.spawn(following.run());
+        }
+    }
+
+    /// Says that nothing more comes of the logs.
+    pub(super) fn mark_logs(&self) {
+        let key = &self.known.job.key;
+        for worker in outputs::workers(&self.known.job) {
+            let folder = self.cluster.folders.worker(key, &worker);
+            if folder.is_dir() {
+                let _ = std::fs::write(folder.join(DONE), "");
+            }
+        }
+    }
+
+    pub(super) fn tell_progress(&self, going: &mut Going) {
+        let Some(began) = going.started else { return };
+        let job = &self.known.job;
+        let file = |worker: WorkerName| self.cluster.folders.outputs(&job.project, &job.key, &worker);
+        let seen = self.cluster.look(&going.name);
+        let news = going.tails.read(outputs::workers(job).map(file), began, self.cluster.clock.now());
+        // Afterwards: what was there to read is of those that were there before.
+        going.present.follow(&seen, outputs::workers(job), &mut going.tails);
+        for metric in news.measured {
+            self.cluster.report(&job.key, Event::Measured(metric));
+        }
+        if let Some(progress) = news.progress {
+            self.cluster.report(&job.key, Event::Progress(progress));
+        }
+        if let Some(pace) = news.pace {
+            self.cluster.report(&job.key, Event::Paced(Box::new(pace)));
+        }
+    }
+    /// Waits until the logs are read, for as long as more of them comes, or the cluster is away.
+    pub(super) async fn read_logs(&self, going: &mut Going) {
+        let mut before = going.read.load(Ordering::Relaxed);
+        while timeout(READ, async { while going.followers.join_next().await.is_some() {} }).await.is_err() {
+            let now = going.read.load(Ordering::Relaxed);
+            if now == before && self.cluster.standing.now() == Standing::Connected {
+                tracing::warn!(key = %self.known.job.key, "a log cannot be read to its end");
+                return going.followers.abort_all();
+            }
+            before = now;
+        }
+    }
+}

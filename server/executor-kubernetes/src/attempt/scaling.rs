@@ -1,0 +1,203 @@
+//! Workers that come to an attempt, and workers that it gives back.
+
+use std::collections::HashSet;
+
+use cubeloom_domain::executor::Event;
+use cubeloom_domain::job::{DEFAULT_GRACE, Job};
+use kube::Api;
+use kube::api::{DynamicObject, Patch, PatchParams};
+use serde_json::Value;
+
+use super::{Attempt, Going};
+use crate::board::Seen;
+use crate::cluster::Scale;
+use crate::error::Refused;
+use crate::objects::Names;
+use crate::pods::PodView;
+use crate::resized::{Elastic, Size, without};
+use crate::{elastic, stop};
+
+/// How many workers an attempt has, is to have, and is about to have no more.
+pub struct Scaling {
+    /// Absent where single workers of it cannot be given, or taken.
+    elastic: Option<Elastic>,
+    /// Of all roles.
+    workers: u32,
+    wish: Option<Scale>,
+    /// Whether what an earlier server has begun is still to be looked at.
+    adopted: bool,
+    giving: Option<Giving>,
+    /// How many indexes the Job was last given.
+    places: Option<u32>,
+    /// How many were last told to run.
+    told: Option<u32>,
+    /// Pods that were given back, by uid.
+    given: HashSet<String>,
+}
+
+/// A Job was made smaller, and some of its pods have still to go.
+struct Giving {
+    scale: Scale,
+    told: HashSet<String>,
+}
+
+impl Scaling {
+    pub(super) fn new(job: &Job, names: &Names, workers: u32) -> Self {
+        Self {
+            elastic: Elastic::of(job, names),
+            workers,
+            wish: None,
+            adopted: false,
+            giving: None,
+            places: None,
+            told: None,
+            given: HashSet::new(),
+        }
+    }
+
+    /// An earlier server may have begun to give it another size than it had written down, or have written down one that it did
+    /// not begin to give.
+    pub(super) fn adopt(&mut self) {
+        self.adopted = true;
+        self.wish.get_or_insert(Scale { workers: self.workers, grace: DEFAULT_GRACE });
+    }
+
+    /// It is to have another size. Of what was wanted before and is not done nothing is told.
+    pub(super) fn want(&mut self, scale: Scale) {
+        (self.wish, self.adopted) = (Some(scale), false);
+    }
+
+    pub(super) fn workers(&self) -> u32 {
+        self.workers
+    }
+
+    /// How many of them may be lost.
+    pub(super) fn spare(&self, job: &Job) -> u32 {
+        if job.elastic.is_some() { self.workers.saturating_sub(job.gang) } else { 0 }
+    }
+
+    /// What is seen, without those that were given back.
+    pub(super) fn kept(&mut self, seen: Seen) -> Seen {
+        self.note(&seen);
+        without(seen, &self.given)
+    }
+
+    /// Notes who is to go: one may have been made just before, and be seen afterwards.
+    fn note(&mut self, seen: &Seen) {
+        let (Some(elastic), Some(places)) = (&self.elastic, self.places) else { return };
+        let goes = |pod: &PodView| pod.worker.role == elastic.role && pod.worker.index >= places;
+        let pods = seen.pods.iter().filter(|(_, pod)| goes(&pod.view));
+        self.given.extend(pods.map(|(uid, _)| uid.clone()));
+    }
+
+    /// Those that are to go and have not.
+    fn leaving<'s>(&'s self, seen: &'s Seen) -> impl Iterator<Item = &'s PodView> {
+        let pods = seen.pods.iter().filter(|(uid, pod)| !pod.gone && self.given.contains(*uid));
+        pods.map(|(_, pod)| &*pod.view)
+    }
+}
+
+impl Attempt {
+    /// Tells how many workers run where the cluster's own scheduler decides that, once as many do as must.
+    pub(super) fn tell_running(&self, going: &mut Going, seen: &Seen) {
+        let running =
+            elastic::running(&self.cluster, &self.known.job, seen).filter(|_| going.started.is_some());
+        if let Some(workers) = running
+            && going.scaling.told.replace(workers) != Some(workers)
+        {
+            self.cluster.report(&self.known.job.key, Event::Running { workers });
+        }
+    }
+
+    /// Does the next step towards the size that it is to have, if there is one.
+    pub(super) async fn scale(&self, going: &mut Going) {
+        if let Some(wish) = going.scaling.wish {
+            match self.change(going, wish).await {
+                Ok(true) => going.scaling.wish = None,
+                // Those that go are waited for; what the cluster refuses for now is tried again.
+                Ok(false) | Err(Refused::ForNow(_) | Refused::Busy(_) | Refused::Credentials(_)) => {}
+                Err(refused) => {
+                    let key = &self.known.job.key;
+                    tracing::warn!(%key, why = refused.message(), "a job cannot be given another size");
+                    going.scaling.wish = None;
+                }
+            }
+        }
+        self.give_back(going).await;
+    }
+
+    /// Has the object say how many workers there are. False when it is to be tried again.
+    async fn change(&self, going: &mut Going, wish: Scale) -> Result<bool, Refused> {
+        let scaling = &mut going.scaling;
+        let Some(elastic) = scaling.elastic.clone() else {
+            self.cannot(scaling.workers, wish);
+            return Ok(true);
+        };
+        let resource = elastic.object.resource();
+        let api: Api<DynamicObject> =
+            Api::namespaced_with(self.cluster.client().await, &going.name.0, &resource);
+        let name = &elastic.object.name;
+        let object = self.cluster.ask("looking at its size", api.get(name)).await?;
+        let object: Value = serde_json::to_value(object).unwrap_or_default();
+        let Some(size) = Size::read(&object) else {
+            self.cannot(scaling.workers, wish);
+            return Ok(true);
+        };
+        if size.is_over {
+            return Ok(true);
+        }
+        let given_up = size.keeps.filter(|keeps| scaling.adopted && *keeps < wish.workers);
+        let wish = Scale { workers: given_up.unwrap_or(wish.workers), ..wish };
+        let places = elastic.places(wish.workers, &size);
+        let grows = places > size.places;
+        if grows {
+            let seen = self.cluster.look(&going.name);
+            scaling.note(&seen);
+            // Who comes has the name of one that goes: how that one ends would count as its end.
+            if scaling.leaving(&seen).next().is_some() {
+                return Ok(false);
+            }
+        }
+        if places != size.places {
+            let patch = elastic.patch(places, (!grows).then_some(wish.workers));
+            let (params, patch) = (PatchParams::default(), Patch::Merge(&patch));
+            match self.cluster.ask("scaling", api.patch(name, &params, &patch)).await {
+                Ok(_) => {}
+                Err(refused @ Refused::ForGood(_)) if grows => {
+                    self.cannot(elastic.workers(&size), wish);
+                    return Err(refused);
+                }
+                Err(refused) => return Err(refused),
+            }
+        }
+        (scaling.workers, scaling.adopted, scaling.places) = (wish.workers, false, Some(places));
+        scaling.giving = (!grows).then(|| Giving { scale: wish, told: HashSet::new() });
+        Ok(true)
+    }
+
+    /// Says that it has only so many workers, where it was to get more.
+    fn cannot(&self, has: u32, wish: Scale) {
+        if has < wish.workers {
+            self.cluster.report(&self.known.job.key, Event::Resized { workers: has });
+        }
+    }
+
+    /// Tells the pods that are to go how long they have, which the cluster does not know, and tells when they are gone.
+    async fn give_back(&self, going: &mut Going) {
+        let seen = self.cluster.look(&going.name);
+        going.scaling.note(&seen);
+        let Some(mut giving) = going.scaling.giving.take() else { return };
+        let leaving: Vec<PodView> = going.scaling.leaving(&seen).cloned().collect();
+        for pod in leaving.iter().filter(|pod| giving.told.insert(pod.uid.clone())) {
+            stop::pod(&self.cluster, &going.name.0, pod, giving.scale.grace).await;
+        }
+        for pod in leaving.iter().filter(|pod| pod.is_lost()) {
+            stop::strike(&self.cluster, &going.name.0, pod).await;
+        }
+        if !leaving.is_empty() {
+            going.scaling.giving = Some(giving);
+        } else if going.scaling.wish.is_none() {
+            self.cluster.report(&self.known.job.key, Event::Resized { workers: giving.scale.workers });
+        }
+    }
+}

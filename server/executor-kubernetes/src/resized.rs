@@ -1,0 +1,178 @@
+//! How many workers an elastic job has that is an indexed Job: what its object says, and what is to be written there for
+//! another number. Kubernetes lets `completions` and `parallelism` be changed together; the highest indexes go first:
+//! <https://kubernetes.io/docs/concepts/workloads/controllers/job/#elastic-indexed-jobs>. Pure.
+
+use std::collections::{BTreeSet, HashSet};
+
+use cubeloom_domain::job::Job;
+use serde_json::{Value, json};
+
+use crate::board::Seen;
+use crate::objects::{Named, Names};
+
+/// The annotation by which a Job says that it was made smaller, and how many workers it was to keep: what was not written down
+/// by a server that has died is known by it.
+pub const KEEPS: &str = "cubeloom/keeps";
+
+/// The elastic role of a job, where its workers come and go by a change of its object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Elastic {
+    /// Its name.
+    pub role: String,
+    /// The object.
+    pub object: Named,
+    /// How many workers the roles before it have.
+    pub others: u32,
+    /// How many of its workers must stay.
+    pub least: u32,
+    /// How many it may have.
+    pub most: u32,
+}
+
+impl Elastic {
+    /// Of a job with these objects, where it has one that is an indexed Job.
+    #[must_use]
+    pub fn of(job: &Job, names: &Names) -> Option<Self> {
+        let (range, role) = (job.elastic?, job.roles.last()?);
+        let object = names.roots.last()?;
+        if (object.api_version.as_str(), object.kind.as_str()) != ("batch/v1", "Job") {
+            return None;
+        }
+        let others = job.workers() - role.replicas;
+        let least = job.gang.saturating_sub(others);
+        Some(Self { role: role.name.clone(), object: object.clone(), others, least, most: range.max })
+    }
+
+    /// Its indexes for so many workers of all roles: one that was lost is not started again, so another takes its place, while
+    /// there is one.
+    #[must_use]
+    pub fn places(&self, workers: u32, size: &Size) -> u32 {
+        let wanted = workers.saturating_sub(self.others);
+        let lost = |below: u32| size.failed.range(..below).count();
+        let enough = |places: &u32| places - u32::try_from(lost(*places)).unwrap_or(*places) >= wanted;
+        (wanted..=self.most).find(enough).unwrap_or(self.most)
+    }
+
+    /// The workers of all roles that a Job with so many indexes can have.
+    #[must_use]
+    pub fn workers(&self, size: &Size) -> u32 {
+        let lost = size.failed.range(..size.places).count();
+        self.others + size.places.saturating_sub(u32::try_from(lost).unwrap_or(size.places))
+    }
+
+    /// What makes the Job have so many indexes; `keeps` when it gives workers back.
+    #[must_use]
+    pub fn patch(&self, places: u32, keeps: Option<u32>) -> Value {
+        json!({
+            "metadata": {"annotations": {KEEPS: keeps.map(|workers| workers.to_string())}},
+            "spec": {
+                "completions": places,
+                "parallelism": places,
+                "maxFailedIndexes": places.saturating_sub(self.least),
+            },
+        })
+    }
+}
+
+/// What the object of an indexed Job says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// How many indexes it has.
+    pub places: u32,
+    /// Those whose workers were lost: they are never started again.
+    pub failed: BTreeSet<u32>,
+    /// How many workers it was to keep when it was last made smaller.
+    pub keeps: Option<u32>,
+    /// Whether it has ended.
+    pub is_over: bool,
+}
+
+impl Size {
+    /// Reads a Job; `None` where it is not an indexed one.
+    #[must_use]
+    pub fn read(object: &Value) -> Option<Self> {
+        if object["spec"]["completionMode"] != "Indexed" {
+            return None;
+        }
+        let conditions = object["status"]["conditions"].as_array().into_iter().flatten();
+        let ends = ["Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"];
+        let is_end = |one: &Value| ends.iter().any(|end| one["type"] == *end) && one["status"] == "True";
+        Some(Self {
+            places: object["spec"]["completions"].as_u64()?.try_into().ok()?,
+            failed: indexes(object["status"]["failedIndexes"].as_str().unwrap_or_default()),
+            keeps: object["metadata"]["annotations"][KEEPS].as_str().and_then(|text| text.parse().ok()),
+            is_over: conditions.into_iter().any(is_end),
+        })
+    }
+}
+
+/// `1,3-5,7`, as a Job's status has it.
+fn indexes(text: &str) -> BTreeSet<u32> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
+    };
+    text.split(',').filter_map(range).flatten().collect()
+}
+
+/// What is known of a job without these pods: how those that were given back end says nothing of it.
+#[must_use]
+pub fn without(mut seen: Seen, given_back: &HashSet<String>) -> Seen {
+    if !given_back.is_empty() {
+        seen.pods.retain(|uid, _| !given_back.contains(uid));
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn elastic() -> Elastic {
+        let object = Named { api_version: "batch/v1".into(), kind: "Job".into(), name: "cl-a-worker".into() };
+        Elastic { role: "worker".into(), object, others: 0, least: 2, most: 6 }
+    }
+
+    fn size(places: u32, failed: &str) -> Size {
+        Size { places, failed: indexes(failed), ..Size::default() }
+    }
+
+    #[test]
+    fn a_lost_worker_is_replaced_by_the_next_while_there_is_one() {
+        let elastic = elastic();
+        assert_eq!(elastic.places(4, &size(2, "")), 4);
+        assert_eq!(elastic.places(4, &size(4, "1")), 5, "index 1 is never started again");
+        assert_eq!(elastic.places(2, &size(4, "1,3")), 3, "of those that stay, one was lost");
+        assert_eq!(elastic.places(6, &size(6, "0-2")), 6, "there is no seventh");
+        assert_eq!((elastic.workers(&size(5, "1,3-4")), elastic.workers(&size(3, "3-4"))), (2, 3));
+    }
+
+    #[test]
+    fn what_stays_is_at_least_what_must_whatever_was_lost() {
+        let elastic = Elastic { others: 1, ..elastic() };
+        for failed in ["", "0", "0,2", "1-3", "5"] {
+            for workers in 3..=7 {
+                let size = size(6, failed);
+                let places = elastic.places(workers, &size);
+                let runs = elastic.workers(&Size { places, ..size.clone() });
+                assert!(runs == workers || places == elastic.most, "{failed}: {workers} of {places}");
+                let spared = elastic.patch(places, None)["spec"]["maxFailedIndexes"].as_u64().unwrap();
+                assert_eq!(spared, u64::from(places - elastic.least));
+            }
+        }
+    }
+
+    #[test]
+    fn a_job_says_how_many_it_has_and_who_was_lost() {
+        let object = json!({
+            "metadata": {"annotations": {KEEPS: "3"}},
+            "spec": {"completionMode": "Indexed", "completions": 4},
+            "status": {"failedIndexes": "1,3", "conditions": [{"type": "Failed", "status": "True"}]},
+        });
+        let size = Size::read(&object).unwrap();
+        assert_eq!((size.places, size.keeps, size.is_over), (4, Some(3), true));
+        assert_eq!(size.failed, BTreeSet::from([1, 3]));
+        assert_eq!(Size::read(&json!({"spec": {"completions": 1}})), None);
+        assert!(indexes("").is_empty() && indexes("x,2-").is_empty());
+    }
+}
