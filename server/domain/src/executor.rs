@@ -76,6 +76,9 @@ pub enum Event {
     Paced(Box<Pace>),
     /// Its program reported a value of the metric that its job [watches](Job::watches).
     Measured(Metric),
+    /// A worker of it has nearly used up its memory. Told now and then for as long as that is so, of a job that
+    /// [grows](Job::grows).
+    NearlyFull(NearlyFull),
     /// Workers that it was to give back are gone: it has only so many any more, those with the lowest ranks.
     Resized {
         /// How many, of all roles.
@@ -85,6 +88,25 @@ pub enum Event {
     Ended(Box<Ended>),
     /// The cluster knows nothing of it.
     NotFound,
+}
+
+/// That a worker has nearly used up its memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NearlyFull {
+    /// Its role.
+    pub role: String,
+    /// Its memory limit, by which it was judged.
+    pub limit: Bytes,
+    /// Anonymous plus shared memory that it uses.
+    pub used: Bytes,
+}
+
+impl NearlyFull {
+    /// Whether a worker that uses so much of its limit has nearly used it up: nine tenths of it.
+    #[must_use]
+    pub fn is_so(used: Bytes, limit: Bytes) -> bool {
+        used.0 > 0 && used.0 >= limit.0 - limit.0 / 10
+    }
 }
 
 /// Something that a cluster told of a job: why a worker waits, what could not be mounted, where one was placed.
@@ -406,6 +428,11 @@ pub trait Executor: Send + Sync {
         None
     }
 
+    /// Gives the workers of jobs that run more memory, where the cluster can.
+    fn growth(&self) -> Option<&dyn Growth> {
+        None
+    }
+
     /// What workers wrote, where the cluster lets it be read.
     fn logs(&self) -> Option<&dyn Logs> {
         None
@@ -436,4 +463,13 @@ pub trait Scaling: Send + Sync {
     /// also; tells those beyond to stop (TERM), ends them after `grace`, and reports [`Event::Resized`] when they are gone.
     /// An earlier wish that is not fulfilled yet is replaced. Does nothing when the job has ended.
     fn scale(&self, submission: Submission, grace: Duration) -> BoxFuture<'_, ()>;
+}
+
+/// Gives the workers of jobs that run more memory than they began with: an optional capability of executors. Of a job that
+/// [grows](Job::grows) they report [`Event::NearlyFull`]; a job that is taken up gets what its submission says.
+pub trait Growth: Send + Sync {
+    /// Makes the workers of a job that runs have the memory of this submission, without starting them again. The same twice is
+    /// the same as once; nothing becomes less; does nothing when the job has ended. What the cluster cannot give the workers go
+    /// on without.
+    fn grow(&self, submission: Submission) -> BoxFuture<'_, ()>;
 }

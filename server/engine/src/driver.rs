@@ -17,6 +17,7 @@ use cubeloom_domain::measure::PassPart;
 use cubeloom_domain::nodes::{NodeAside, NodeRule};
 use cubeloom_domain::record::{Changes, RunRecord};
 use cubeloom_domain::state::RunState;
+use cubeloom_domain::usage::WorkerUsage;
 use cubeloom_domain::{AttemptKey, Clock, RunId, Timestamp};
 use cubeloom_store::{Lease, Store, StoreError};
 use thiserror::Error;
@@ -79,6 +80,8 @@ pub(crate) enum Message {
     Prepared(RunId, Result<(), String>),
     /// What the workers of an attempt that hangs are at.
     LookedAt(AttemptKey, Vec<WorkerStack>),
+    /// What the cards of an attempt that runs did so far.
+    CardsSeen(AttemptKey, Vec<WorkerUsage>),
     Look,
     /// More jobs could start than one pass starts.
     Admit,
@@ -365,6 +368,7 @@ impl Engine {
                 }
                 Message::Answered(answer) => self.core.answer(*answer, now),
                 Message::LookedAt(key, stacks) => self.core.looked_at(&key, stacks, now),
+                Message::CardsSeen(key, workers) => self.core.cards_seen(&key, &workers, now),
                 Message::Prepared(run, result) => self.core.prepared(&run, result, now),
                 Message::Look | Message::Admit => {}
                 Message::Desk(cluster, reply) => asked.push((cluster, reply)),
@@ -497,6 +501,7 @@ impl Engine {
             Event::Started { .. }
             | Event::Paced(_)
             | Event::Measured(_)
+            | Event::NearlyFull(_)
             | Event::Resized { .. }
             | Event::Ended(_)
             | Event::NotFound => return,

@@ -42,6 +42,7 @@ impl Core {
             Event::Paced(pace) => self.paced(at, *pace),
             Event::Measured(metric) => self.measured(at, observation.key.n, &metric),
             Event::Started { at: started } => self.started(at, started),
+            Event::NearlyFull(full) => self.nearly_full(at, &full, now),
             Event::Resized { workers } => self.resized(at, workers, now),
             Event::Ended(ended) => self.ended(&observation.key, at, *ended, now),
             Event::NotFound => self.not_found(&observation.key, at, now),
@@ -55,6 +56,7 @@ impl Core {
         live.dirty = true;
         let record = live.record.clone();
         self.watch_timeout(at, &record);
+        self.watch_cards(at);
         self.scale_as_owed(at);
         // Not worth a write of its own, which would keep a short job's end waiting.
         self.touch_later(at);
@@ -255,6 +257,7 @@ impl Core {
                 Timer::Timeout(at, n) => self.stop_attempt(at, Some(n), StopCause::Timeout),
                 Timer::Undecided(at) => self.undecided(at, now),
                 Timer::Pace(at, n) => self.judge_pace(at, n, now),
+                Timer::Cards(at, n) => self.look_at_cards(at, n),
             }
         }
     }

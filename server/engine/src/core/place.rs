@@ -9,6 +9,7 @@ use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
 use cubeloom_domain::nodes::{NodeAside, NodeCount};
 use cubeloom_domain::pipeline::Spread;
 use cubeloom_domain::quota::QueueRecord;
+use cubeloom_domain::resources::Amount;
 use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_store::Holding;
 
@@ -23,8 +24,8 @@ pub struct Place {
     pub desk: Desk,
     ids: HashMap<At, JobId>,
     ats: HashMap<JobId, At>,
-    /// What attempts of other servers hold, by key, with how many workers.
-    elsewhere: HashMap<AttemptKey, (JobId, u32)>,
+    /// What attempts of other servers hold, by key, with how many workers and how much.
+    elsewhere: HashMap<AttemptKey, (JobId, u32, Amount)>,
     /// This server's jobs on other clusters that hold a limit.
     away: HashMap<At, JobId>,
     /// By limit: the instances that name it and wait.
@@ -202,6 +203,15 @@ impl Place {
         }
     }
 
+    /// An instance's attempt is to hold what its record says now, if there is room for it.
+    pub fn enlarge(&mut self, run: &ActiveRun, at: At, now: Timestamp) -> bool {
+        let Some(id) = self.ids.get(&at).copied() else { return false };
+        let spec = self.spec(run, at, run.tasks[at.task.index()].instances[at.instance as usize].attempt);
+        let has_room = self.desk.enlarge(id, spec, now);
+        self.changed |= has_room;
+        has_room
+    }
+
     /// Takes in the limits that there are.
     pub fn set_limits(&mut self, limits: &[NamedLimit]) {
         self.changed |= self.desk.set_named(limits.to_vec());
@@ -228,23 +238,25 @@ impl Place {
         let keys: HashSet<&AttemptKey> = held.iter().map(|held| &held.attempt.key).collect();
         let gone: Vec<AttemptKey> =
             self.elsewhere.keys().filter(|key| !keys.contains(key)).cloned().collect();
-        for (id, _) in gone.iter().filter_map(|key| self.elsewhere.remove(key)) {
+        for (id, ..) in gone.iter().filter_map(|key| self.elsewhere.remove(key)) {
             self.desk.remove(id, now);
             self.changed = true;
         }
         for held in held {
             let attempt = &held.attempt;
             let before = self.elsewhere.get(&attempt.key);
-            if before.is_some_and(|(_, workers)| *workers == attempt.workers) {
+            if before
+                .is_some_and(|(_, workers, amount)| (*workers, *amount) == (attempt.workers, attempt.amount))
+            {
                 continue;
             }
-            if let Some((before, _)) = before {
+            if let Some((before, ..)) = before {
                 self.desk.remove(*before, now);
             }
             let is_here = attempt.pool.cluster == cluster;
             let spec = if is_here { foreign(held) } else { names_only(held) };
             let id = self.desk.hold(spec, 0, attempt.created_at, now);
-            self.elsewhere.insert(attempt.key.clone(), (id, attempt.workers));
+            self.elsewhere.insert(attempt.key.clone(), (id, attempt.workers, attempt.amount));
             self.changed = true;
         }
     }
