@@ -9,7 +9,8 @@ use tokio::time::timeout;
 
 use crate::cache::{self, Roots};
 use crate::core::Action;
-use crate::driver::{Engine, Message};
+use crate::driver::Engine;
+use crate::message::Message;
 use crate::prepare;
 use crate::told::Told;
 

@@ -11,6 +11,7 @@ mod counted;
 mod decide;
 mod driver;
 mod handle;
+mod message;
 mod prepare;
 mod told;
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use cubeloom_domain::outcome::Outcome;
 use cubeloom_domain::pipeline::SizingMode;
+use cubeloom_domain::quota::{Amounts, Quota, Resource};
 use cubeloom_domain::record::AttemptRecord;
 use cubeloom_domain::resources::ResourceRequest;
 use cubeloom_domain::sizing::Reason;
@@ -14,6 +15,7 @@ use cubeloom_testkit::fake::Behaviour;
 
 use crate::fixture::Server;
 use crate::on_both;
+use crate::sharing::set_quota;
 
 const GIB: u64 = 1 << 30;
 
@@ -119,6 +121,20 @@ on_both! {
         finish(&server, &run, &key).await;
     }
 
+    async fn nothing_grows_beyond_what_its_project_may_hold(server: Server) {
+        let mut server = server;
+        let limit = Amounts::from_iter([(Resource::Memory, 5 * GIB / 2)]);
+        set_quota(&server, Quota { limit, ..Quota::default() }).await;
+        let (run, key) = begin(&mut server, &doc(SizingMode::Auto)).await;
+        fill(&server, &key, 2);
+        let most = Bytes(5 * GIB / 2);
+        server.until(|| async { (server.fake.memory(&key) == most).then_some(()) }).await;
+        server.fake.fill(&key, "worker", most);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert_eq!(server.fake.memory(&key), most);
+        finish(&server, &run, &key).await;
+    }
+
     async fn only_in_auto_and_no_amount_that_is_left_alone(server: Server) {
         let mut server = server;
         let auto = doc(SizingMode::Auto);
@@ -138,6 +154,7 @@ on_both! {
         let (run, key) = begin(&mut server, &small).await;
         let mut memory = Bytes(GIB);
         for _ in 0..3 {
+            server.clock.advance(Duration::from_secs(1));
             server.fake.fill(&key, "worker", memory);
             let more = server.until(|| async { Some(server.fake.memory(&key)).filter(|has| *has > memory) }).await;
             assert!(more.0 >= memory.0 / 2 * 3, "{more} after {memory}");

@@ -132,9 +132,12 @@ on_both! {
         // The next server knows as much.
         server.restart().await;
         running(&server, 1).await;
-        server.fake.set_series(&key, series(100, 20));
-        server.clock.advance(Duration::from_secs(40));
-        let over = server.until(|| async { hang(&server, &run).await.filter(|hang| !hang.is_present()) }).await;
+        server.fake.set_series(&key, series(100, 1000));
+        // It looks some time after it has taken the attempt up.
+        let over = server.until(|| async {
+            server.clock.advance(Duration::from_secs(1));
+            hang(&server, &run).await.filter(|hang| !hang.is_present())
+        }).await;
         assert_eq!(over.since, marked.since);
         server.fake.finish(&key, Outcome::Succeeded);
         assert_eq!(server.ended(&run).await, RunState::Succeeded);
