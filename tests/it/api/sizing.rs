@@ -105,9 +105,9 @@ def hold(mib):
 def wait(name):
     while not os.path.exists(os.environ["CUBELOOM_RUN_DIR"] + "/" + name):
         time.sleep(0.02)
-hold(120)
+hold(123)
 wait("192")
-hold(178)
+hold(185)
 wait("288")
 hold(210)
 "#;

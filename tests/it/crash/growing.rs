@@ -31,7 +31,7 @@ def hold(mib):
         return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE") >> 20
     while own() < mib:
         held.append(bytes([1]) * (1 << 20))
-hold(120)
+hold(123)
 while not os.path.exists(os.environ["CUBELOOM_RUN_DIR"] + "/more"):
     time.sleep(0.02)
 hold(160)

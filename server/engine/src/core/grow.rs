@@ -9,6 +9,8 @@ use cubeloom_admission::Scaler;
 use cubeloom_domain::executor::{NearlyFull, largest};
 use cubeloom_domain::pipeline::SizingMode;
 use cubeloom_domain::plan::PlannedTask;
+use cubeloom_domain::record::AttemptRecord;
+use cubeloom_domain::sizing::Grown;
 use cubeloom_domain::state::AttemptState;
 use cubeloom_domain::{Bytes, Timestamp};
 use cubeloom_sizing::keep_possible;
@@ -17,6 +19,23 @@ use super::active::ActiveRun;
 use super::admit::{least_amount, submission};
 use super::{Action, At, Core};
 use crate::decide::grow;
+
+/// Of an attempt whose memory ran out before its workers were given what was decided: they had what they had before, and nothing
+/// else is learned from it.
+pub(super) fn take_back(record: &mut AttemptRecord) {
+    let AttemptRecord { sizing, earlier, amount, usage, .. } = record;
+    for sized in sizing.iter_mut().flat_map(|sizing| &mut sizing.roles) {
+        if grow::was_given(sized, usage.kernel_peak_memory) {
+            continue;
+        }
+        let (Some(grown), Some(before)) = (sized.grown, sized.before) else { continue };
+        sized.gets = before;
+        sized.grown = (grown.times > 1).then(|| Grown { times: grown.times - 1, ..grown });
+        if let Some(stretch) = earlier.pop_if(|stretch| stretch.until == grown.at) {
+            *amount = stretch.amount;
+        }
+    }
+}
 
 impl Core {
     /// Whether the workers of attempts at a task may get more memory while they run.

@@ -13,7 +13,7 @@ use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx, Timestamp};
 use serde_json::Value;
 
 use super::admit::submission;
-use super::{Action, At, Core, Timer};
+use super::{Action, At, Core, Timer, grow};
 use crate::decide::{retry, stop};
 
 /// How often the pace of an attempt that runs is stored.
@@ -130,6 +130,9 @@ impl Core {
         record.usage = ended.usage;
         if let Some(sizing) = &mut record.sizing {
             sizing.used(&ended.roles);
+        }
+        if matches!(&outcome, Outcome::Failed(failure) if failure.kind == FailureKind::OutOfMemory) {
+            grow::take_back(&mut record);
         }
         if let Ok(state) = record.state.clone().end(ended.ended_at, outcome.clone()) {
             record.state = state;

@@ -20,9 +20,20 @@ pub fn wanted(sized: &SizedRole, kept: Kept, full: &NearlyFull) -> Option<Bytes>
     Some(cubeloom_sizing::grown(sized.gets.memory, sized.asked.memory))
 }
 
+/// Whether workers whose memory ran out had what they were last to get while they ran: one may die between the decision and its
+/// doing, and then it used no more than it had before. `kernel_peak` is the most that the kernel counted of any worker.
+#[must_use]
+pub fn was_given(sized: &SizedRole, kernel_peak: Option<Bytes>) -> bool {
+    let Some((before, used)) = sized.before.filter(|_| sized.grown.is_some()).zip(sized.used.as_ref()) else {
+        return true;
+    };
+    used.peak_memory.max(kernel_peak.unwrap_or_default()) > before.memory
+}
+
 #[cfg(test)]
 mod tests {
     use cubeloom_domain::sizing::{Keeper, Reason, Size};
+    use cubeloom_domain::usage::RoleUsage;
     use cubeloom_domain::{Cpu, Timestamp};
 
     use super::*;
@@ -46,6 +57,20 @@ mod tests {
         let wanted = |asked, gets| wanted(&sized(asked, gets), Kept::default(), &full(gets));
         assert_eq!(wanted(1024, 1024), Some(Bytes(1536 * MIB)));
         assert_eq!(wanted(1024, 256), Some(Bytes(1024 * MIB)));
+    }
+
+    #[test]
+    fn who_dies_before_it_is_given_more_had_what_it_had_before() {
+        let used = |mib: u64| RoleUsage { peak_memory: Bytes(mib * MIB), ..RoleUsage::default() };
+        let grown = sized(512, 512).grown(Bytes(768 * MIB), Timestamp(1));
+        let with = |mib| SizedRole { used: Some(used(mib)), ..grown.clone() };
+        assert!(!was_given(&with(500), None) && !was_given(&with(500), Some(Bytes(512 * MIB))));
+        assert!(was_given(&with(600), None) && was_given(&with(500), Some(Bytes(768 * MIB))));
+        assert!(was_given(&grown, None), "nobody knows what it used");
+        assert!(
+            was_given(&SizedRole { used: Some(used(1)), ..sized(512, 512) }, None),
+            "it was to get no more"
+        );
     }
 
     #[test]

@@ -9,20 +9,23 @@ use super::scaling::ScalingHarness;
 use super::{Program, assert_gone, failure, signed, until_executed};
 
 /// What a worker begins with, what it gets, and what it holds in the end.
-const HAS: Bytes = Bytes(48 << 20);
-const GETS: Bytes = Bytes(128 << 20);
+const HAS: Bytes = Bytes(96 << 20);
+const GETS: Bytes = Bytes(192 << 20);
 
 /// A worker that has nearly used up its memory, and needs more than that when `$LEDGER.more` is there.
 const HUNGRY: &str = r#"exec python3 -c '
 import os, time
 held = []
+def own():
+    pages = open("/proc/self/statm").read().split()
+    return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE") >> 20
 def hold(mib):
-    while len(held) < mib:
+    while own() < mib:
         held.append(bytes([1]) * (1 << 20))
-hold(40)
+hold(92)
 while not os.path.exists(os.environ["LEDGER"] + ".more"):
     time.sleep(0.02)
-hold(80)
+hold(140)
 '"#;
 
 /// The same job with this memory.

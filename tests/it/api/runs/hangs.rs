@@ -25,17 +25,17 @@ def deadlock():
 def deaf():
     ours, theirs = socket.socketpair()
     ours.recv(1)
-def meet():
+def meet(place):
     here = pathlib.Path(os.environ["CUBELOOM_RUN_DIR"])
-    (here / f"rank-{cubeloom.rank}").touch()
-    while len(list(here.glob("rank-*"))) < 3:
+    (here / f"{place}-{cubeloom.rank}").touch()
+    while len(list(here.glob(f"{place}-*"))) < 3:
         time.sleep(0.01)
 first = os.environ["CUBELOOM_ATTEMPT"] == "1"
 for step in range(1 if first else 7, 9):
     if first and step < 6:
         time.sleep(0.1)
-    if first and step == 6:
-        meet()
+    if first and step in (1, 6):
+        meet(step)
     if first and step == 7 and cubeloom.rank == 2:
         deadlock()
     if first and step == 7 and cubeloom.rank == 1:
