@@ -101,14 +101,6 @@ pub struct NearlyFull {
     pub used: Bytes,
 }
 
-impl NearlyFull {
-    /// Whether a worker that uses so much of its limit has nearly used it up: nine tenths of it.
-    #[must_use]
-    pub fn is_so(used: Bytes, limit: Bytes) -> bool {
-        used.0 > 0 && used.0 >= limit.0 - limit.0 / 10
-    }
-}
-
 /// Something that a cluster told of a job: why a worker waits, what could not be mounted, where one was placed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
