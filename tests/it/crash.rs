@@ -11,6 +11,7 @@ mod database;
 mod document;
 mod figures;
 mod giving_back;
+mod growing;
 mod ledger;
 mod moments;
 mod part;
@@ -44,6 +45,7 @@ fn at_every_failpoint() {
     points::kill_while_preparing(&mut site, &mut figures);
     points::kill_while_firing(&mut Site::new(None), &mut figures);
     resizing::kill(&mut Site::new(None), &mut figures);
+    growing::kill(&mut Site::new(None), &mut figures);
     points::find_unreached(&mut figures);
     tell(&figures);
 }
@@ -60,6 +62,13 @@ fn while_a_run_starts_another_one_and_stops_it() {
 fn while_a_job_gives_back() {
     let mut figures = Figures::default();
     giving_back::kill(&mut Site::new(None), &mut figures);
+    tell(&figures);
+}
+
+#[test]
+fn while_a_job_gets_more_memory() {
+    let mut figures = Figures::default();
+    growing::kill(&mut Site::new(None), &mut figures);
     tell(&figures);
 }
 

@@ -66,6 +66,8 @@ const OTHERS: &[&str] = &[
     "does not exist",
     "may not be read or executed",
     "has arguments that are too long",
+    // Stands among the frames of a worker that hangs.
+    "the rest could not be looked at",
     // Put together with `are free` or `are all there is`.
     "asks for {} ",
     "has no name and",

@@ -371,6 +371,28 @@ impl Desk {
         }
     }
 
+    /// A job that holds something is to hold what this says instead, where every rule about amounts allows it; else it holds what
+    /// it held, and the answer is `false`.
+    pub fn enlarge(&mut self, job: JobId, spec: Spec, now: Timestamp) -> bool {
+        self.remember(now);
+        let new = self.know(spec);
+        let Some(Some(Entry { known, state: State::Held(held), .. })) = self.jobs.get(job.0 as usize) else {
+            return false;
+        };
+        let (old, workers) = (Arc::clone(known), held.workers);
+        let mut ledger = std::mem::take(&mut self.ledger);
+        ledger.remove(&self.tree, &old, &old.with(workers));
+        let taken = self.take(&mut ledger, &new, workers).is_ok();
+        if !taken {
+            ledger.add(&self.tree, &old, &old.with(workers));
+        }
+        self.ledger = ledger;
+        if let Some(entry) = self.entry_mut(job).filter(|_| taken) {
+            entry.known = new;
+        }
+        taken
+    }
+
     /// A job gives some of its elastic workers back: it is to have so many, and gets none for a while.
     pub(crate) fn shrink(&mut self, job: JobId, keeps: u32, by: JobId, now: Timestamp) {
         let cool_down = self.settings.cool_down;

@@ -120,6 +120,7 @@ pub fn job(
             .search()
             .filter(|search| search.early_stop.is_some())
             .map(|search| search.of.clone()),
+        grows: false,
         call: planned.calls.then(|| call(&Given { planned, late: &late })),
     })
 }

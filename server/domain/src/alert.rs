@@ -153,8 +153,16 @@ impl Alert {
     /// That the workers of an attempt get something else than those before; `None` where they do not.
     #[must_use]
     pub fn of_size(attempt: &AttemptRecord, project: &str, pipeline: &str) -> Option<Self> {
-        let sentence = attempt.sizing.as_ref()?.change()?;
+        let sizing = attempt.sizing.as_ref()?;
+        let sentence = sizing.change()?;
         let (kind, key) = (AlertKind::SizeChanged, &attempt.key);
+        let grown = sizing.grown();
+        // Each time that it got more while it ran is told.
+        let own = match grown {
+            Some(grown) => format!("{}:{key}:{}", kind.as_str(), grown.times),
+            None => format!("{}:{key}", kind.as_str()),
+        };
+        let at = grown.map_or(attempt.created_at, |grown| grown.at);
         let topic = format!("size:{pipeline}:{}", key.task);
         Some(Self {
             pipeline: Some(pipeline.into()),
@@ -162,7 +170,7 @@ impl Alert {
             user: Some(attempt.account.user.clone()),
             task: Some(key.task.clone()),
             sentence: Some(sentence),
-            ..Self::new(kind, attempt.created_at, project, format!("{}:{key}", kind.as_str()), topic)
+            ..Self::new(kind, at, project, own, topic)
         })
     }
 

@@ -76,6 +76,9 @@ pub enum Event {
     Paced(Box<Pace>),
     /// Its program reported a value of the metric that its job [watches](Job::watches).
     Measured(Metric),
+    /// A worker of it has nearly used up its memory. Told now and then for as long as that is so, of a job that
+    /// [grows](Job::grows).
+    NearlyFull(NearlyFull),
     /// Workers that it was to give back are gone, or more could not be given to it: it has only so many, those with the lowest
     /// ranks.
     Resized {
@@ -92,6 +95,17 @@ pub enum Event {
     Ended(Box<Ended>),
     /// The cluster knows nothing of it.
     NotFound,
+}
+
+/// That a worker has nearly used up its memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NearlyFull {
+    /// Its role.
+    pub role: String,
+    /// Its memory limit, by which it was judged.
+    pub limit: Bytes,
+    /// Anonymous plus shared memory that it uses.
+    pub used: Bytes,
 }
 
 /// Something that a cluster told of a job: why a worker waits, what could not be mounted, where one was placed.
@@ -413,6 +427,11 @@ pub trait Executor: Send + Sync {
         None
     }
 
+    /// Gives the workers of jobs that run more memory, where the cluster can.
+    fn growth(&self) -> Option<&dyn Growth> {
+        None
+    }
+
     /// What workers wrote, where the cluster lets it be read.
     fn logs(&self) -> Option<&dyn Logs> {
         None
@@ -443,4 +462,13 @@ pub trait Scaling: Send + Sync {
     /// lost also; tells those beyond to stop (TERM), ends them after `grace`, and reports [`Event::Resized`] when they are gone.
     /// An earlier wish that is not fulfilled yet is replaced. Does nothing when the job has ended.
     fn scale(&self, submission: Submission, grace: Duration) -> BoxFuture<'_, ()>;
+}
+
+/// Gives the workers of jobs that run more memory than they began with: an optional capability of executors. Of a job that
+/// [grows](Job::grows) they report [`Event::NearlyFull`]; a job that is taken up gets what its submission says.
+pub trait Growth: Send + Sync {
+    /// Makes the workers of a job that runs have the memory of this submission, without starting them again. The same twice is
+    /// the same as once; nothing becomes less; does nothing when the job has ended. What the cluster cannot give the workers go
+    /// on without.
+    fn grow(&self, submission: Submission) -> BoxFuture<'_, ()>;
 }

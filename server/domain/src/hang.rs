@@ -12,7 +12,7 @@ use crate::quantity::Span;
 /// So many gaps between reports must be known, of this attempt and those before it, before anything is said.
 pub const ENOUGH: u32 = 5;
 /// So many times the longest gap that was ever seen is still the pattern.
-const FACTOR: u32 = 3;
+pub(crate) const FACTOR: u32 = 3;
 
 /// What is done about an attempt that hangs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -66,21 +66,27 @@ impl Known {
 }
 
 /// That an attempt hangs, or did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hang {
     /// The rank that has reported no step for the longest time.
     pub rank: u32,
-    /// When it last did.
+    /// How far it was, where that was noted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<f64>,
+    /// When it last did; by its cards, when the last of them fell idle.
     pub since: Timestamp,
     /// When that was seen to be too long.
     pub seen_at: Timestamp,
-    /// The longest gap between two steps until then, in microseconds.
+    /// The longest gap between two steps until then, in microseconds; by its cards, the longest time for which all were idle.
     pub longest: u64,
+    /// Whether it was seen by its cards, which are idle, and not by its steps.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub by_cards: bool,
     /// When it went on by itself.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub over: Option<Timestamp>,
-    /// What its workers were at when it was seen. Of many workers it is megabytes: it is stored by itself, and is no part of the
-    /// document.
+    /// What its workers were at when it was seen. Of many workers it is megabytes: it is stored by itself, read only where it is
+    /// shown, and is no part of the document.
     #[serde(skip)]
     pub stacks: Vec<WorkerStack>,
 }
@@ -100,10 +106,28 @@ impl Hang {
     pub fn sentence(&self) -> String {
         let quiet = whole(self.seen_at.since(self.since));
         let longest = whole(Duration::from_micros(self.longest));
+        if self.by_cards {
+            return format!(
+                "its cards have been idle for {quiet}; never before were they for more than {longest} between two times at work"
+            );
+        }
         format!(
             "rank {} has reported no step for {quiet}; never before were more than {longest} between two",
             self.rank
         )
+    }
+
+    /// Whether an attempt of this pace has gone on. What a server has read when it took the attempt up may be from before the
+    /// hang: of that only a step beyond the one at which it hung counts.
+    #[must_use]
+    pub fn went_on(&self, pace: &Pace) -> bool {
+        match pace.behind {
+            None => true,
+            Some(behind) if behind.read_later => {
+                behind.rank == self.rank && self.step.is_some_and(|step| behind.step > step)
+            }
+            Some(behind) => behind.since > self.since,
+        }
     }
 
     /// Whether it still does.
@@ -135,9 +159,11 @@ pub fn judge(pace: &Pace, policy: &HangPolicy, now: Timestamp) -> Option<Hang> {
     let longest = Known::of(pace, false).longest;
     Some(Hang {
         rank: behind.rank,
+        step: Some(behind.step),
         since: behind.since,
         seen_at: now,
         longest,
+        by_cards: false,
         over: None,
         stacks: Vec::new(),
     })
@@ -161,7 +187,7 @@ mod tests {
             longest: longest * 1_000_000,
             saving: 0,
             restoring: 0,
-            behind: Some(Behind { rank: 2, since: at(since) }),
+            behind: Some(Behind { rank: 2, since: at(since), step: 9.0, read_later: false }),
             known: Known::default(),
         }
     }
@@ -200,5 +226,20 @@ mod tests {
         assert_eq!(due(&known, &after(60)), Some(at(10 + 150)), "three times the longest gap of before");
         let done = Pace { behind: None, ..known };
         assert_eq!(due(&done, &after(60)), None, "no rank has more to do");
+    }
+
+    #[test]
+    fn only_a_step_beyond_the_one_at_which_it_hung_is_going_on_where_reports_are_read_again() {
+        let before = pace(9, 1, 100);
+        let hang = judge(&before, &after(60), at(200)).unwrap();
+        let heard = |rank, since, step, read_later| {
+            let behind = Behind { rank, since: at(since), step, read_later };
+            hang.went_on(&Pace { behind: Some(behind), ..before.clone() })
+        };
+        // Its file was written to since, by another thread or with something else.
+        assert!(!heard(2, 150, 9.0, true) && heard(2, 150, 10.0, true));
+        assert!(!heard(0, 150, 10.0, true), "the one that hung is not known to have gone on");
+        assert!(heard(0, 150, 1.0, false) && !heard(2, 100, 9.0, false));
+        assert!(hang.went_on(&Pace { behind: None, ..before.clone() }), "nothing is left to be done");
     }
 }

@@ -80,6 +80,9 @@ pub struct Job {
     /// The metric whose values are told while it runs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub watches: Option<String>,
+    /// Whether it is told that a worker has nearly used up its memory: its workers may get more while they run.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub grows: bool,
     /// The run that it is, of another pipeline: then it has no workers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub call: Option<Call>,
@@ -111,6 +114,7 @@ impl Job {
     #[must_use]
     pub fn sized(mut self, sizing: &AttemptSizing) -> Self {
         self.roles.iter_mut().for_each(|role| sizing.apply(&role.name, &mut role.resources));
+        self.grows = sizing.grows;
         self
     }
 

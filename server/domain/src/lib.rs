@@ -19,6 +19,7 @@ pub mod graph;
 pub mod hang;
 pub mod history;
 pub mod identity;
+pub mod idle;
 pub mod ids;
 pub mod job;
 pub mod kubernetes;

@@ -105,6 +105,8 @@ pub enum Call {
     Adopt,
     /// To give a job workers, or to take some.
     Scale,
+    /// To give workers that run more memory.
+    Grow,
     /// To stop a job.
     Cancel,
 }
@@ -117,6 +119,7 @@ impl Call {
             Self::Submit => "submit",
             Self::Adopt => "adopt",
             Self::Scale => "scale",
+            Self::Grow => "grow",
             Self::Cancel => "cancel",
         }
     }

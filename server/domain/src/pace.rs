@@ -43,12 +43,19 @@ pub struct Pace {
 }
 
 /// A rank whose last report is the oldest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Behind {
     /// The rank.
     pub rank: u32,
     /// When the server last heard of another step of it. No worker's clock says this: they may be wrong.
     pub since: Timestamp,
+    /// How far it was then.
+    #[serde(default)]
+    pub step: f64,
+    /// Whether the server did not hear of it as it came, but read it when it took the attempt up: it is as old as `since`, or
+    /// older.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub read_later: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -64,7 +71,10 @@ impl Pace {
             ranks.clone().find_map(|(gait, _)| Some((gait, gait.first?, gait.last?)))?;
         let longest = ranks.clone().map(|(gait, _)| gait.longest).max().unwrap_or_default();
         let open = (0u32..).zip(ranks).filter(|(_, (gait, ended))| !ended && !gait.is_done());
-        let behind = open.filter_map(|(rank, (gait, _))| Some(Behind { rank, since: gait.heard? }));
+        let behind = open.filter_map(|(rank, (gait, _))| {
+            let (since, step) = (gait.heard?, gait.last?.step);
+            Some(Behind { rank, since, step, read_later: gait.read_later })
+        });
         Some(Self {
             first,
             last,
@@ -82,8 +92,16 @@ impl Pace {
     #[must_use]
     pub fn after(self, earlier: &Self) -> Self {
         let first = if earlier.first.at < self.first.at { earlier.first } else { self.first };
+        let behind = self.behind.map(|behind| match earlier.behind {
+            // It has come no further since the earlier server heard of it.
+            Some(known) if behind.read_later && known.rank == behind.rank && known.step >= behind.step => {
+                Behind { since: known.since.min(behind.since), ..behind }
+            }
+            _ => behind,
+        });
         Self {
             first,
+            behind,
             gaps: self.gaps.max(earlier.gaps),
             longest: self.longest.max(earlier.longest),
             known: earlier.known,
@@ -100,6 +118,8 @@ pub struct Gait {
     /// Since when it has been quiet: when the server heard of the last one, or when it went on after a rest. `None` before it has
     /// reported one since it began.
     heard: Option<Timestamp>,
+    /// Whether that was read later than it was said.
+    read_later: bool,
     /// Whether the next report closes no gap: it did not run in between.
     is_fresh: bool,
     total: Option<f64>,
@@ -113,6 +133,11 @@ impl Gait {
     /// It said how far it is, at a moment by its own clock, and the server heard of it at one by the server's. One that says the
     /// same again has come no further. Moments never go back.
     pub fn step(&mut self, progress: Progress, said: Timestamp, heard: Timestamp) {
+        self.step_read(progress, said, heard, false);
+    }
+
+    /// The same; `read_later` where the server did not hear of it as it came.
+    pub fn step_read(&mut self, progress: Progress, said: Timestamp, heard: Timestamp, read_later: bool) {
         let at = self.last.map_or(said, |last| said.max(last.at));
         let mark = Mark { at, step: progress.step };
         self.total = progress.total;
@@ -126,7 +151,7 @@ impl Gait {
             }
             None => {}
         }
-        (self.last, self.heard) = (Some(mark), Some(heard));
+        (self.last, self.heard, self.read_later) = (Some(mark), Some(heard), read_later);
     }
 
     /// Its worker has begun again. As with one that has only just begun, nobody waits for its steps before it reports one.
@@ -137,7 +162,7 @@ impl Gait {
     /// It goes on after a rest, which was no gap.
     pub fn go_on(&mut self, now: Timestamp) {
         self.heard = self.heard.map(|_| now);
-        self.is_fresh = true;
+        (self.is_fresh, self.read_later) = (true, false);
     }
 
     /// It has written a checkpoint, which took this long. What is written before the first step is part of the start.
@@ -170,6 +195,10 @@ mod tests {
         Timestamp(second * 1_000_000)
     }
 
+    fn quiet(rank: u32, since: i64, step: f64) -> Behind {
+        Behind { rank, since: at(since), step, read_later: false }
+    }
+
     fn gait(steps: &[(i64, f64)], total: f64) -> Gait {
         let mut gait = Gait::default();
         for (second, step) in steps {
@@ -188,7 +217,7 @@ mod tests {
         let pace = Pace::of(ranks.into_iter()).unwrap();
         assert_eq!((pace.first, pace.last.step, pace.gaps), (Mark { at: at(10), step: 1.0 }, 3.0, 2));
         assert_eq!(pace.longest, 4_000_000, "of any rank");
-        assert_eq!(pace.behind, Some(Behind { rank: 2, since: at(14) }), "the same step again is none");
+        assert_eq!(pace.behind, Some(quiet(2, 14, 2.0)), "the same step again is none");
         let with_end = [(&leader, false), (&stuck, true)];
         assert_eq!(Pace::of(with_end.into_iter()).unwrap().behind.map(|behind| behind.rank), Some(0));
         assert_eq!(Pace::of([(&silent, false)].into_iter()), None);
@@ -203,7 +232,7 @@ mod tests {
             }
             let pace = Pace::of([(&gait, false)].into_iter()).unwrap();
             assert_eq!((pace.longest, pace.last.at), (10_000_000, at(5010 + clock)), "{clock}");
-            assert_eq!(pace.behind, Some(Behind { rank: 0, since: at(5010) }), "{clock}");
+            assert_eq!(pace.behind, Some(quiet(0, 5010, 2.0)), "{clock}");
         }
     }
 
@@ -216,12 +245,12 @@ mod tests {
         assert_eq!(behind(&again), None, "it has reported nothing since");
         let mut rested = gait(&steps, 9.0);
         rested.go_on(at(5000));
-        assert_eq!(behind(&rested), Some(Behind { rank: 0, since: at(5000) }));
+        assert_eq!(behind(&rested), Some(quiet(0, 5000, 2.0)));
         for mut gait in [again, rested] {
             // It begins where it was, and the step after that closes a gap.
             for (second, step) in [(6000, 2.0), (6003, 3.0)] {
                 gait.step(Progress { step, total: None }, at(second), at(second));
-                assert_eq!(behind(&gait), Some(Behind { rank: 0, since: at(second) }));
+                assert_eq!(behind(&gait), Some(quiet(0, second, step)));
             }
             assert_eq!((gait.gaps, gait.longest), (2, Duration::from_secs(3)));
         }
@@ -235,5 +264,24 @@ mod tests {
         let pace = read_again.after(&before);
         assert_eq!((pace.first, pace.longest, pace.gaps), (before.first, 20_000_000, 2));
         assert_eq!(pace.last.step, 3.0);
+    }
+
+    #[test]
+    fn what_is_read_again_is_as_old_as_it_was_known_to_be_unless_the_rank_has_come_further() {
+        let read = |step: f64| {
+            let mut gait = gait(&[(10, 1.0)], 9.0);
+            gait.step_read(Progress { step, total: Some(9.0) }, at(70), at(70), true);
+            Pace::of([(&gait, false)].into_iter()).unwrap()
+        };
+        let before = Pace { behind: Some(quiet(0, 30, 2.0)), ..read(2.0) };
+        let behind = |step: f64| read(step).after(&before).behind.map(|behind| (behind.since, behind.step));
+        assert_eq!(behind(2.0), Some((at(30), 2.0)));
+        assert_eq!(behind(3.0), Some((at(70), 3.0)));
+        let elsewhere = Pace { behind: Some(quiet(1, 30, 2.0)), ..before };
+        assert_eq!(
+            read(2.0).after(&elsewhere).behind.unwrap().since,
+            at(70),
+            "of this one nothing was known"
+        );
     }
 }

@@ -10,7 +10,7 @@ use crate::accounting::Account;
 use crate::approval::Decision;
 use crate::clock::Timestamp;
 use crate::executor::Report;
-use crate::hang::{Hang, Known};
+use crate::hang::{Hang, Known, WorkerStack};
 use crate::history::History;
 use crate::ids::{AttemptKey, InstanceIx, RunId, TaskIx};
 use crate::job::Job;
@@ -307,6 +307,17 @@ pub struct TakenOver {
     pub instances: Vec<InstanceRecord>,
 }
 
+/// What the workers of an attempt were at when it was seen to hang; nothing of a hang at which nobody has looked yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HangStacks {
+    /// The attempt.
+    pub key: AttemptKey,
+    /// The task's position in the plan.
+    pub task: TaskIx,
+    /// Of each worker.
+    pub stacks: Vec<WorkerStack>,
+}
+
 /// Everything that one pass writes, in one transaction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
@@ -322,6 +333,9 @@ pub struct Changes {
     pub instances: Vec<InstanceRecord>,
     /// Attempts to be inserted or written over.
     pub attempts: Vec<AttemptRecord>,
+    /// What workers of attempts that hang were at, in the place of what is stored. An attempt that is written keeps what it has:
+    /// that may be megabytes, and it is written often.
+    pub stacks: Vec<HangStacks>,
     /// Results that later tasks may take.
     pub cache: Vec<CacheEntry>,
     /// Models that attempts made.

@@ -1,6 +1,8 @@
 //! Sizing: what the attempts at a task had and used, role by role, and why an attempt gets what it gets. The rules by which
 //! the amounts are chosen are in `cubeloom-sizing`.
 
+mod past;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -9,21 +11,17 @@ use sha2::{Digest, Sha256};
 
 use crate::clock::Timestamp;
 use crate::ids::{AttemptKey, TaskIx};
-use crate::outcome::{FailureKind, Outcome};
 use crate::pipeline::SizingMode;
 use crate::plan::{Late, PlannedTask, RunPlan};
 use crate::quantity::{Bytes, Cpu};
 use crate::record::AttemptRecord;
 use crate::resources::Resources;
-use crate::state::AttemptState;
 use crate::usage::RoleUsage;
+
+pub use past::{Past, PastEnd, SHORTEST};
 
 /// So many of the last attempts are kept of each role of a task.
 pub const KEPT: usize = 60;
-
-/// An attempt that ran for less, in microseconds, says nothing of what it needs, unless memory ran out: most programs have
-/// not even loaded their data by then, and hardly a sample was taken.
-pub const SHORTEST: i64 = 1_000_000;
 
 /// The variable of a task by which it says how large its input is, in bytes.
 pub const INPUT: &str = "TASK_INPUT_BYTES";
@@ -116,6 +114,11 @@ pub enum Reason {
         /// How much the attempt had whose memory ran out.
         had: Bytes,
     },
+    /// So much was nearly used up while they ran.
+    NearlyFull {
+        /// How much they had.
+        had: Bytes,
+    },
     /// The program was held back by its limit.
     Throttled {
         /// In so many of a hundred of the scheduler's periods.
@@ -135,9 +138,19 @@ impl fmt::Display for Reason {
             Self::Peaks { attempts } => write!(f, "peaks of {attempts} attempts"),
             Self::Inputs { attempts } => write!(f, "input and memory of {attempts} attempts"),
             Self::RanOut { had } => write!(f, "{had} did not suffice"),
+            Self::NearlyFull { had } => write!(f, "{had} were nearly used up while it ran"),
             Self::Throttled { percent } => write!(f, "it was held back for {percent} % of its time"),
         }
     }
+}
+
+/// That workers got more memory while they ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grown {
+    /// When, the last time.
+    pub at: Timestamp,
+    /// How often.
+    pub times: u32,
 }
 
 /// What an attempt's workers of one role get, and why.
@@ -149,7 +162,7 @@ pub struct SizedRole {
     pub asked: Size,
     /// What they get.
     pub gets: Size,
-    /// What the attempt before got, as far as it is known.
+    /// What the attempt before got, as far as it is known; what they themselves had before, where they got more while they ran.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub before: Option<Size>,
     /// Why they get this memory.
@@ -160,6 +173,9 @@ pub struct SizedRole {
     pub confidence: f64,
     /// The chance that memory runs out, as far as the history tells.
     pub risk: f64,
+    /// That they got more while they ran.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub grown: Option<Grown>,
     /// What the largest worker used, once the attempt has ended.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub used: Option<RoleUsage>,
@@ -170,7 +186,22 @@ impl SizedRole {
     #[must_use]
     pub fn asked(role: &str, asked: Size, memory: Reason, cpu: Reason) -> Self {
         let role = role.to_owned();
-        Self { role, asked, gets: asked, before: None, memory, cpu, confidence: 1.0, risk: 0.0, used: None }
+        let (before, grown, used) = (None, None, None);
+        Self { role, asked, gets: asked, before, memory, cpu, confidence: 1.0, risk: 0.0, grown, used }
+    }
+
+    /// The same with more memory, from a moment on at which the workers run.
+    #[must_use]
+    pub fn grown(self, memory: Bytes, at: Timestamp) -> Self {
+        let had = self.gets;
+        let times = self.grown.map_or(0, |grown| grown.times) + 1;
+        Self {
+            before: Some(had),
+            gets: Size { memory, ..had },
+            memory: Reason::NearlyFull { had: had.memory },
+            grown: Some(Grown { at, times }),
+            ..self
+        }
     }
 
     /// Whether it gets something else than the attempt before.
@@ -212,6 +243,9 @@ pub struct AttemptSizing {
     pub input: Option<u64>,
     /// Of each role what its workers get.
     pub roles: Vec<SizedRole>,
+    /// Whether they may get more memory while they run.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub grows: bool,
 }
 
 impl AttemptSizing {
@@ -246,6 +280,24 @@ impl AttemptSizing {
         self.roles.iter().filter(|sized| sized.is_changed())
     }
 
+    /// That workers of a role got more while they ran: when the last did, and how often any did.
+    #[must_use]
+    pub fn grown(&self) -> Option<Grown> {
+        let all = self.roles.iter().filter_map(|sized| sized.grown);
+        all.reduce(|a, b| Grown { at: a.at.max(b.at), times: a.times.saturating_add(b.times) })
+    }
+
+    /// Gives the workers of one role more memory, from a moment on at which they run. What the others have is no change.
+    pub fn grow(&mut self, role: &str, memory: Bytes, at: Timestamp) {
+        for sized in &mut self.roles {
+            if sized.role == role {
+                *sized = sized.clone().grown(memory, at);
+            } else {
+                sized.before = Some(sized.gets);
+            }
+        }
+    }
+
     /// What is said of the roles that get something else than was asked for.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
@@ -267,132 +319,6 @@ impl AttemptSizing {
         let said: Vec<String> = said.collect();
         (!said.is_empty()).then(|| said.join("; "))
     }
-}
-
-/// How an attempt that counts ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PastEnd {
-    /// Well.
-    #[serde(rename = "ok")]
-    Succeeded,
-    /// Its memory was not enough; of a job with several roles, at this one.
-    #[serde(rename = "oom")]
-    OutOfMemory,
-}
-
-/// What the largest worker of one role of an earlier attempt had and used. Its names are short as there are many.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Past {
-    /// The attempt.
-    #[serde(rename = "k")]
-    pub attempt: String,
-    /// When it ended.
-    #[serde(rename = "t")]
-    pub ended_at: Timestamp,
-    /// How long it ran, in microseconds.
-    #[serde(rename = "d")]
-    pub micros: u64,
-    /// What it was made of.
-    #[serde(rename = "m")]
-    pub make: String,
-    /// What was asked for: thousandths of a core, and bytes.
-    #[serde(rename = "a")]
-    pub asked: (u64, u64),
-    /// What it had, in the same way.
-    #[serde(rename = "h")]
-    pub had: (u64, u64),
-    /// The most memory, in bytes.
-    #[serde(rename = "p")]
-    pub peak: u64,
-    /// The processing power, in thousandths of a core: on average, and in 19 of 20 seconds at the most.
-    #[serde(rename = "c")]
-    pub cpu: (u64, u64),
-    /// In how many of a thousand of the scheduler's periods it was held back.
-    #[serde(rename = "x", skip_serializing_if = "is_zero", default)]
-    pub throttled: u32,
-    /// The size of its input in bytes.
-    #[serde(rename = "i", skip_serializing_if = "Option::is_none", default)]
-    pub input: Option<u64>,
-    /// How it ended.
-    #[serde(rename = "e")]
-    pub end: PastEnd,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
-
-impl Past {
-    /// What was asked for.
-    #[must_use]
-    pub fn asked(&self) -> Size {
-        Size { cpu: Cpu(self.asked.0), memory: Bytes(self.asked.1) }
-    }
-
-    /// What it had.
-    #[must_use]
-    pub fn had(&self) -> Size {
-        Size { cpu: Cpu(self.had.0), memory: Bytes(self.had.1) }
-    }
-
-    /// What an attempt that has ended says of each of its roles; nothing where it does not count.
-    ///
-    /// Those count that ended well after at least [`SHORTEST`], and those whose memory ran out, of which only the role counts
-    /// whose worker it was.
-    pub fn of(attempt: &AttemptRecord) -> impl Iterator<Item = (&str, Self)> {
-        let told = told(attempt);
-        let sizing = attempt.sizing.as_ref().filter(|_| told.is_some());
-        sizing.into_iter().flat_map(|sizing| &sizing.roles).filter_map(move |sized| {
-            let Told { end, role, ended_at, micros } = told.as_ref()?;
-            let used = match (end, &sized.used) {
-                (PastEnd::OutOfMemory, _) if role.as_ref().is_some_and(|role| *role != sized.role) => {
-                    return None;
-                }
-                // A cluster that does not tell what was used still tells that it was not enough.
-                (PastEnd::OutOfMemory, used) => used.clone().unwrap_or_default(),
-                (PastEnd::Succeeded, used) => used.clone().filter(|used| used.peak_memory.0 > 0)?,
-            };
-            let past = Self {
-                attempt: attempt.key.to_string(),
-                ended_at: *ended_at,
-                micros: *micros,
-                make: attempt.sizing.as_ref()?.make.clone(),
-                asked: (sized.asked.cpu.0, sized.asked.memory.0),
-                had: (sized.gets.cpu.0, sized.gets.memory.0),
-                peak: used.peak_memory.0,
-                cpu: (used.cpu.0, used.cpu_high.0),
-                throttled: used.throttled,
-                input: attempt.sizing.as_ref()?.input,
-                end: *end,
-            };
-            Some((sized.role.as_str(), past))
-        })
-    }
-}
-
-/// How an attempt that counts ended.
-struct Told {
-    end: PastEnd,
-    /// The role whose worker's memory ran out.
-    role: Option<String>,
-    ended_at: Timestamp,
-    micros: u64,
-}
-
-/// How an attempt ended, if it counts.
-fn told(attempt: &AttemptRecord) -> Option<Told> {
-    let AttemptState::Ended { started_at, ended_at, outcome } = &attempt.state else { return None };
-    let ran = started_at.map_or(0, |started| ended_at.0.saturating_sub(started.0)).max(0);
-    let (end, role) = match outcome {
-        Outcome::Succeeded if ran >= SHORTEST => (PastEnd::Succeeded, None),
-        Outcome::Failed(failure) if failure.kind == FailureKind::OutOfMemory => {
-            (PastEnd::OutOfMemory, failure.worker.as_ref().map(|worker| worker.role.clone()))
-        }
-        _ => return None,
-    };
-    Some(Told { end, role, ended_at: *ended_at, micros: ran.unsigned_abs() })
 }
 
 /// What is known of one role of a task, or of a template in its project.

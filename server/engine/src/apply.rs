@@ -9,11 +9,12 @@ use tokio::time::timeout;
 
 use crate::cache::{self, Roots};
 use crate::core::Action;
-use crate::driver::{Engine, Message};
+use crate::driver::Engine;
+use crate::message::Message;
 use crate::prepare;
 use crate::told::Told;
 
-/// How long it may take to look what workers are at.
+/// How long it may take to look what workers are at. Executors take less, and tell what they have by then.
 const LOOK: Duration = Duration::from_secs(60);
 
 impl Engine {
@@ -45,6 +46,15 @@ impl Engine {
                     }
                 }));
             }
+            Action::Grow(executor, submission) => {
+                failpoint::hit("engine.grow.before");
+                let told = Told::of(&self.clusters, &executor, Call::Grow, &submission.job.key);
+                tokio::spawn(told.around(async move {
+                    if let Some(growth) = executor.growth() {
+                        growth.grow(submission).await;
+                    }
+                }));
+            }
             Action::Cancel(executor, key, cause) => {
                 failpoint::hit("engine.cancel.before");
                 let told = Told::of(&self.clusters, &executor, Call::Cancel, &key);
@@ -55,6 +65,17 @@ impl Engine {
                 tokio::spawn(async move {
                     let stacks = timeout(LOOK, executor.stacks(&key)).await.unwrap_or_default();
                     let _ = sender.send(Message::LookedAt(key, stacks));
+                });
+            }
+            Action::LookAtCards(executor, key) => {
+                let sender = self.sender.clone();
+                tokio::spawn(async move {
+                    let workers = match executor.usage() {
+                        Some(usage) => timeout(LOOK, usage.series(&key)).await,
+                        None => return,
+                    };
+                    let workers = workers.ok().and_then(Result::ok).unwrap_or_default();
+                    let _ = sender.send(Message::CardsSeen(key, workers));
                 });
             }
             Action::Release(executor, key) => executor.release(&key),
@@ -90,8 +111,10 @@ pub(crate) fn withhold(actions: &mut Vec<Action>, run: &RunId) {
             executor.release(&submission.job.key);
             false
         }
-        Action::Adopt(_, submission, _) | Action::Scale(_, submission) => submission.job.key.run != *run,
-        Action::Cancel(_, key, _) | Action::Look(_, key) => key.run != *run,
+        Action::Adopt(_, submission, _) | Action::Scale(_, submission) | Action::Grow(_, submission) => {
+            submission.job.key.run != *run
+        }
+        Action::Cancel(_, key, _) | Action::Look(_, key) | Action::LookAtCards(_, key) => key.run != *run,
         Action::Submit(..)
         | Action::Release(..)
         | Action::LookUp(_)
@@ -108,5 +131,6 @@ pub(crate) fn without(changes: &mut Changes, run: &RunId) {
     changes.unexpanded.retain(|(id, _)| id != run);
     changes.instances.retain(|record| record.run != *run);
     changes.attempts.retain(|record| record.key.run != *run);
+    changes.stacks.retain(|stacks| stacks.key.run != *run);
     changes.cache.retain(|entry| entry.run != *run);
 }

@@ -7,29 +7,29 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cubeloom_admission::{Desk, Settings};
+use cubeloom_admission::Settings;
 use cubeloom_domain::clusters::{Clusters, RUNS};
 use cubeloom_domain::event::RunEvent;
-use cubeloom_domain::executor::{Event, Executor, Observation, Observer};
+use cubeloom_domain::executor::{Event, Executor, Observation};
 use cubeloom_domain::failpoint;
-use cubeloom_domain::hang::WorkerStack;
 use cubeloom_domain::measure::PassPart;
 use cubeloom_domain::nodes::{NodeAside, NodeRule};
 use cubeloom_domain::record::{Changes, RunRecord};
 use cubeloom_domain::state::RunState;
-use cubeloom_domain::{AttemptKey, Clock, RunId, Timestamp};
+use cubeloom_domain::{Clock, RunId, Timestamp};
 use cubeloom_store::{Lease, Store, StoreError};
 use thiserror::Error;
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 use tracing::Instrument;
 
 use crate::apply::{withhold, without};
 use crate::copies::Copies;
-use crate::core::{Action, Answer, Core, Demand, Tally};
+use crate::core::{Action, Core, Demand};
 use crate::counted::Counted;
 use crate::elsewhere::Elsewhere;
 use crate::handle::Handle;
+use crate::message::{Message, Reports};
 use crate::told;
 
 /// How many reports one pass takes at the most; more would delay what the first of them lead to.
@@ -71,31 +71,6 @@ pub enum EngineError {
     /// The store refused what must work at the start.
     #[error("the engine could not start")]
     Start(#[source] StoreError),
-}
-
-/// What reaches the loop.
-pub(crate) enum Message {
-    Observed(Observation),
-    Answered(Box<Answer>),
-    Prepared(RunId, Result<(), String>),
-    /// What the workers of an attempt that hangs are at.
-    LookedAt(AttemptKey, Vec<WorkerStack>),
-    Look,
-    /// More jobs could start than one pass starts.
-    Admit,
-    /// Somebody wants a copy of a cluster's desk.
-    Desk(String, oneshot::Sender<Option<Arc<Desk>>>),
-    /// Somebody wants to know how many of what there are.
-    Tally(oneshot::Sender<Arc<Tally>>),
-}
-
-/// Passes reports on into the engine's channel.
-struct Reports(mpsc::UnboundedSender<Message>);
-
-impl Observer for Reports {
-    fn observed(&self, observation: Observation) {
-        let _ = self.0.send(Message::Observed(observation));
-    }
 }
 
 /// The engine.
@@ -374,6 +349,7 @@ impl Engine {
                 }
                 Message::Answered(answer) => self.core.answer(*answer, now),
                 Message::LookedAt(key, stacks) => self.core.looked_at(&key, stacks, now),
+                Message::CardsSeen(key, workers) => self.core.cards_seen(&key, &workers, now),
                 Message::Prepared(run, result) => self.core.prepared(&run, result, now),
                 Message::Look | Message::Admit => {}
                 Message::Desk(cluster, reply) => asked.push((cluster, reply)),
@@ -507,6 +483,7 @@ impl Engine {
             Event::Started { .. }
             | Event::Paced(_)
             | Event::Measured(_)
+            | Event::NearlyFull(_)
             | Event::Resized { .. }
             | Event::Running { .. }
             | Event::Ended(_)

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::core::Tally;
-use crate::driver::Message;
+use crate::message::Message;
 
 /// A running engine.
 pub struct Handle {

@@ -12,6 +12,7 @@ mod decide;
 mod driver;
 mod elsewhere;
 mod handle;
+mod message;
 mod prepare;
 mod told;
 

@@ -9,7 +9,7 @@ use cubeloom_domain::executor::{Event, Progress};
 use cubeloom_domain::failpoint::hit;
 use cubeloom_domain::lowered::{LocalJob, LocalWorker};
 use cubeloom_domain::outcome::{Failure, WorkerName};
-use cubeloom_domain::{AttemptKey, Timestamp};
+use cubeloom_domain::{AttemptKey, Bytes, Timestamp};
 use cubeloom_workers::ends::End;
 use rustix::process::Signal;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -19,6 +19,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use crate::cgroup::Cgroup;
 use crate::conclude;
 use crate::gang::{Gang, Verdict};
+use crate::grow::{self, Growing};
 use crate::look::{Found, look};
 use crate::machine::Machine;
 use crate::scale::Wanted;
@@ -34,6 +35,8 @@ pub(crate) enum Happened {
     Stop(StopWish),
     /// It is to have other workers.
     Scale(Box<Wanted>),
+    /// Its workers are to have the memory that they have here.
+    Grow(Arc<LocalJob>),
     /// A shim was started.
     Spawned(usize, Spawned),
     /// A shim that somebody else started was found to have a worker.
@@ -59,6 +62,8 @@ pub(crate) struct Worker {
     pub(crate) name: WorkerName,
     pub(crate) folder: PathBuf,
     pub(crate) outputs: PathBuf,
+    /// Its memory limit, as far as it is known.
+    pub(crate) memory: Bytes,
 }
 
 impl Worker {
@@ -67,6 +72,7 @@ impl Worker {
             name: worker.name.clone(),
             folder: (&worker.folder).into(),
             outputs: (&worker.outputs_file).into(),
+            memory: worker.memory,
         }
     }
 }
@@ -97,6 +103,8 @@ pub(crate) struct Attempt {
     unprepared: Option<Failure>,
     pub(crate) tails: Tails,
     progress: Option<Progress>,
+    /// What is done about its workers' memory.
+    pub(crate) growing: Growing,
 }
 
 impl Attempt {
@@ -126,6 +134,7 @@ impl Attempt {
             unprepared: None,
             tails: Tails::default(),
             progress: None,
+            growing: Growing::default(),
             workers,
         }
     }
@@ -186,11 +195,14 @@ impl Attempt {
     pub(crate) async fn run(mut self, mut inbox: UnboundedReceiver<Happened>) {
         let mut ticks = tokio::time::interval_at(Instant::now() + PROGRESS, PROGRESS);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut looks = tokio::time::interval(grow::EVERY);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while self.gang.verdict() != Verdict::Over {
             tokio::select! {
                 biased;
                 Some(happened) = inbox.recv() => self.happened(happened),
                 _ = ticks.tick() => self.look_for_news(),
+                _ = looks.tick(), if self.growing.watches => self.look_at_memory(),
             }
         }
         // What it said last is told before its end is.
@@ -215,6 +227,7 @@ impl Attempt {
         match happened {
             Happened::Stop(wish) => self.stop(wish),
             Happened::Scale(wanted) => self.scale(*wanted),
+            Happened::Grow(job) => self.grow(&job),
             Happened::Spawned(rank, Spawned { child, pidfd }) => self.spawned(rank, child, pidfd),
             Happened::Found(rank, pidfd) => self.found(rank, pidfd),
             Happened::Refused(rank, message) => self.could_not_start(rank, message),
@@ -236,7 +249,7 @@ impl Attempt {
     }
 
     fn watch(&self, rank: usize, watched: Option<Watched>) {
-        let Worker { name, folder, outputs } = self.workers[rank].clone();
+        let Worker { name, folder, outputs, .. } = self.workers[rank].clone();
         let cgroup = self.cgroup(&name);
         let sender = self.sender.clone();
         tokio::spawn(async move {
@@ -261,6 +274,7 @@ impl Attempt {
     /// From now on this shim is told to stop when the attempt is; perhaps it is already.
     fn found(&mut self, rank: usize, pidfd: Arc<OwnedFd>) {
         self.shims[rank] = Some(pidfd);
+        self.give_memory(rank);
         if self.stopped.is_some() || self.gang.is_given_back(rank) {
             self.signal(rank);
         }
@@ -296,6 +310,7 @@ impl Attempt {
         if let Some(began) = self.began.get_mut(rank) {
             began.get_or_insert(at);
         }
+        self.give_memory(rank);
         self.tell_started();
     }
 

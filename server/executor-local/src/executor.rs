@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use cubeloom_domain::AttemptKey;
 use cubeloom_domain::clock::Clock;
 use cubeloom_domain::executor::{
-    BoxFuture, Ended, Event, Executor, Facts, Observer, Report, Scaling, StopCause, Submission,
+    BoxFuture, Ended, Event, Executor, Facts, Growth, Observer, Report, Scaling, StopCause, Submission,
 };
+use cubeloom_domain::failpoint::hit;
 use cubeloom_domain::hang::WorkerStack;
 use cubeloom_domain::job::{Job, SuccessRule};
 use cubeloom_domain::logs::Logs;
@@ -17,6 +17,7 @@ use cubeloom_domain::monitoring::Reading;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
 use cubeloom_domain::terminal::Terminals;
 use cubeloom_domain::usage::{UsageSeries, UsageSummary};
+use cubeloom_domain::{AttemptKey, Bytes};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::attempt::{Attempt, Happened, Worker, millis};
@@ -118,9 +119,14 @@ impl LocalExecutor {
             }
             forget(&attempt.dir);
         }
+        // An earlier server may have been about to give its workers more memory.
+        attempt.growing.has_grown = adopt && submission.job.grows;
         // The wish first: only with it do the exits say what they mean.
         attempt.take_up_stop();
         let missing = attempt.take_up();
+        if attempt.growing.has_grown {
+            hit("local.grow.adopted");
+        }
         if adopt && missing.len() == attempt.workers.len() && !attempt.is_stopped() {
             self.machine.attempts().remove(key);
             return self.machine.report(key, Event::NotFound);
@@ -180,6 +186,7 @@ impl Entry {
         attempt.together = (local.gang as usize).clamp(1, local.workers.len().max(1));
         attempt.required.clone_from(&local.outputs);
         attempt.watch_metric(job.watches.clone());
+        attempt.growing.watches = job.grows && machine.has_groups();
         attempt
     }
 
@@ -197,7 +204,8 @@ impl Entry {
 
 fn worker_of(folder: &Path) -> Worker {
     let name = folder.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
-    Worker { name: worker_name(&name), folder: folder.into(), outputs: folder.join("outputs.jsonl") }
+    let (outputs, memory) = (folder.join("outputs.jsonl"), Bytes(0));
+    Worker { name: worker_name(&name), folder: folder.into(), outputs, memory }
 }
 
 /// The worker whose folder has this name.
@@ -227,6 +235,17 @@ impl Scaling for LocalExecutor {
             let wanted = Box::new(Wanted { job: Arc::new(local.clone()), person, grace_ms: millis(grace) });
             if let Some(Slot::Live(sender)) = self.machine.attempts().get(&submission.job.key) {
                 let _ = sender.send(Happened::Scale(wanted));
+            }
+        })
+    }
+}
+
+impl Growth for LocalExecutor {
+    fn grow(&self, submission: Submission) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let Lowered::Local(local) = &*submission.lowered else { return };
+            if let Some(Slot::Live(sender)) = self.machine.attempts().get(&submission.job.key) {
+                let _ = sender.send(Happened::Grow(Arc::new(local.clone())));
             }
         })
     }
@@ -309,6 +328,11 @@ impl Executor for LocalExecutor {
 
     fn scaling(&self) -> Option<&dyn Scaling> {
         Some(self)
+    }
+
+    /// Where there are no control groups, each shim bounds its worker by what it was told when it began.
+    fn growth(&self) -> Option<&dyn Growth> {
+        if self.machine.has_groups() { Some(self) } else { None }
     }
 
     fn logs(&self) -> Option<&dyn Logs> {

@@ -17,6 +17,7 @@ mod facts;
 mod folders;
 mod gang;
 mod gpu;
+mod grow;
 mod leases;
 mod log_files;
 mod look;

@@ -56,6 +56,11 @@ impl Machine {
         });
     }
 
+    /// Whether workers have control groups.
+    pub(crate) fn has_groups(&self) -> bool {
+        !matches!(self.hierarchy, Hierarchy::None(_))
+    }
+
     /// Tells the engine.
     pub(crate) fn report(&self, key: &AttemptKey, event: Event) {
         match self.observer.get() {

@@ -11,8 +11,10 @@ use std::fs;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
-use std::thread::sleep;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::hang::WorkerStack;
@@ -42,26 +44,87 @@ const KEPT: usize = 32 << 10;
 /// How long a program may take to answer, and how long it must have been silent to have answered.
 const PATIENCE: Duration = Duration::from_secs(2);
 const SILENCE: Duration = Duration::from_millis(200);
+/// How long it may take to look at one worker, and at all: who asks waits for little longer, and has nothing then.
+const LIMITS: Limits = Limits { worker: Duration::from_secs(5), all: Duration::from_secs(45) };
+/// So many workers are looked at together: [`WORKERS`] that take as long as they may are looked at in the time for all.
+const AT_ONCE: usize = 8;
+
+/// What is said of a worker of which not all was told.
+const LATE: &str = "the rest could not be looked at in time\n";
+
+/// How long it may take.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    worker: Duration,
+    all: Duration,
+}
 
 /// Looks at all workers. Blocking, for seconds.
-pub(crate) fn take(machine: &Machine, key: &AttemptKey) -> Vec<WorkerStack> {
+pub(crate) fn take(machine: &Arc<Machine>, key: &AttemptKey) -> Vec<WorkerStack> {
     let dir = machine.layout.attempt(key);
-    let names = workers(&dir).unwrap_or_default();
-    let look = |name: &WorkerName| {
+    let names: Vec<WorkerName> = workers(&dir).unwrap_or_default().into_iter().take(WORKERS).collect();
+    let (machine, key) = (Arc::clone(machine), key.clone());
+    gather(&names, LIMITS, move |name, until, tell| {
         let folder = dir.join(name.to_string());
-        let cgroup = cgroup(machine, key, name);
-        let processes = processes_of(cgroup.as_ref(), &folder.join(OUTPUTS));
-        let texts = processes.into_iter().take(PROCESSES).map(|pid| look_at(pid, &folder));
-        WorkerStack { worker: name.to_string(), text: cut(&texts.collect::<Vec<_>>().join("\n")) }
-    };
-    names.iter().take(WORKERS).map(look).filter(|stack| !stack.text.is_empty()).collect()
+        let cgroup = cgroup(&machine, &key, name);
+        for pid in processes_of(cgroup.as_ref(), &folder.join(OUTPUTS)).into_iter().take(PROCESSES) {
+            if Instant::now() >= until || !tell(look_at(pid, &folder, until)) {
+                return false;
+            }
+        }
+        true
+    })
+}
+
+/// What `look` tells of each worker, piece by piece, until its time is over; it says whether that was all. Each is looked at by a
+/// thread of its own: the kernel may keep who reads of a process waiting for as long as that one changes its memory.
+fn gather<L>(names: &[WorkerName], limits: Limits, look: L) -> Vec<WorkerStack>
+where
+    L: Fn(&WorkerName, Instant, &dyn Fn(String) -> bool) -> bool + Send + Sync + 'static,
+{
+    let (look, end) = (Arc::new(look), Instant::now() + limits.all);
+    let mut found = Vec::new();
+    for some in names.chunks(AT_ONCE) {
+        let until = end.min(Instant::now() + limits.worker);
+        let begin = |name: &WorkerName| {
+            let (sender, told) = channel();
+            let (look, name) = (Arc::clone(&look), name.clone());
+            let work = move || {
+                if look(&name, until, &|piece| sender.send(Some(piece)).is_ok()) {
+                    let _ = sender.send(None);
+                }
+            };
+            let _ = thread::Builder::new().name("stacks".into()).spawn(work);
+            told
+        };
+        let looks: Vec<_> = some.iter().map(begin).collect();
+        for (name, told) in some.iter().zip(looks) {
+            let left = || until.saturating_duration_since(Instant::now());
+            let (mut text, mut is_whole) = (String::new(), false);
+            while let Ok(piece) = told.recv_timeout(left()) {
+                match piece {
+                    Some(piece) => text += &piece,
+                    None => is_whole = true,
+                }
+            }
+            let mut text = cut(&text);
+            if !is_whole {
+                text += LATE;
+            }
+            if !text.is_empty() {
+                found.push(WorkerStack { worker: name.to_string(), text });
+            }
+        }
+    }
+    found
 }
 
 /// One process, with its threads.
-fn look_at(pid: i32, folder: &Path) -> String {
-    let said = answer(pid, folder);
+fn look_at(pid: i32, folder: &Path, until: Instant) -> String {
+    let said = answer(pid, folder, until);
     let said = if said.is_empty() { threads(pid) } else { said };
-    format!("process {pid}: {}\n{said}", name(pid))
+    let end = if said.ends_with('\n') { "" } else { "\n" };
+    format!("process {pid}: {}\n{said}{end}", name(pid))
 }
 
 /// What a process is called: by its program, and by itself where that is not the same. Not its arguments, which may be secrets, and
@@ -120,17 +183,17 @@ fn has_said(pid: Pid, path: &Path) -> io::Result<bool> {
 }
 
 /// What a process writes to the worker's log when it is asked.
-fn answer(pid: i32, folder: &Path) -> String {
+fn answer(pid: i32, folder: &Path, until: Instant) -> String {
     let log = folder.join(STDERR);
     let from = logs::len(&log).unwrap_or_default();
     if !ask(pid, folder) {
         return String::new();
     }
-    let (mut waited, mut silent, mut length) = (Duration::ZERO, Duration::ZERO, from);
+    let (mut silent, mut length) = (Duration::ZERO, from);
     let step = Duration::from_millis(20);
-    while waited < PATIENCE && (length == from || silent < SILENCE) {
+    let until = until.min(Instant::now() + PATIENCE);
+    while Instant::now() < until && (length == from || silent < SILENCE) {
         sleep(step);
-        waited += step;
         let now = logs::len(&log).unwrap_or(length);
         silent = if now == length { silent + step } else { Duration::ZERO };
         length = now;
@@ -176,7 +239,7 @@ fn cut(text: &str) -> String {
     }
     let end = text.floor_char_boundary(KEPT);
     let end = text[..end].rfind('\n').map_or(end, |at| at + 1);
-    format!("{}…", &text[..end])
+    format!("{}…\n", &text[..end])
 }
 
 #[cfg(test)]

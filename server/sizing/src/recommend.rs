@@ -101,6 +101,13 @@ pub fn recommend_by(taught: &Taught, question: &Question<'_>) -> SizedRole {
     }
 }
 
+/// What workers get in the place of memory that they have nearly used up while they run: half as much again, and at least what
+/// was asked for, as after it ran out.
+#[must_use]
+pub fn grown(had: Bytes, asked: Bytes) -> Bytes {
+    Bytes(round_up((had.0 as f64 * GROWTH).max(asked.0 as f64)) as u64)
+}
+
 /// Keeps what the workers of all roles get beyond what was asked for within what is left of `bound`, each in proportion.
 /// `counts` has how many workers each role has.
 pub fn keep_within(roles: &mut [SizedRole], counts: &[u32], bound: Size) {

@@ -11,7 +11,7 @@ use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::rows::{CACHE, EXPANSIONS, INSTANCES};
 use crate::told::Told;
-use crate::{Lease, Store, active, alerts, ends, models, nodes, usage};
+use crate::{Lease, Store, active, alerts, ends, hangs, models, nodes, usage};
 
 impl Store {
     /// Writes the changes in one transaction: all of them, durably, or none.
@@ -56,6 +56,7 @@ async fn write(
     // Before they are written: what is stored says which of them are marked now.
     alerts::hanging(connection, &changes.attempts).await?;
     usage::write_attempts(backend, connection, &changes.attempts).await?;
+    hangs::write_stacks(connection, &changes.stacks).await?;
     nodes::note_failures(connection, &changes.attempts).await?;
     CACHE.write(backend, connection, &changes.cache).await?;
     models::register(backend, connection, &changes.models).await?;
@@ -89,6 +90,7 @@ fn touched(changes: &Changes) -> Vec<&str> {
     runs.extend(changes.unexpanded.iter().map(|(run, _)| run));
     runs.extend(changes.instances.iter().map(|instance| &instance.run));
     runs.extend(changes.attempts.iter().map(|attempt| &attempt.key.run));
+    runs.extend(changes.stacks.iter().map(|stacks| &stacks.key.run));
     runs.extend(changes.cache.iter().map(|entry| &entry.run));
     runs.extend(changes.models.iter().map(|model| &model.origin.attempt.run));
     runs.into_iter().map(RunId::as_str).collect()

@@ -85,6 +85,26 @@ impl Store {
         self.all(AssertSqlSafe(sql), values, rows::attempt).await
     }
 
+    /// The last attempt of each instance of a task, by instance.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn last_attempts(
+        &self,
+        run: &RunId,
+        task: TaskIx,
+        limit: usize,
+    ) -> Result<Vec<AttemptRecord>, StoreError> {
+        let mut values = Self::of_task("attempt", run, task)?;
+        values.int(i64::try_from(limit).unwrap_or(i64::MAX))?;
+        let sql = format!(
+            "SELECT {ATTEMPT_COLUMNS} FROM attempts WHERE run_id = $1 AND task = $2 AND n = (SELECT one.attempt \
+             FROM instances one WHERE one.run_id = attempts.run_id AND one.task = attempts.task \
+             AND one.instance = attempts.instance) ORDER BY instance LIMIT $3"
+        );
+        self.all(AssertSqlSafe(sql), values, rows::attempt).await
+    }
+
     /// What the time of a run, or of one task of it, is told from: its attempts, by task, instance and number, and of each only
     /// what that takes.
     ///

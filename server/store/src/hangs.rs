@@ -1,12 +1,13 @@
 //! Attempts that hang, and what their workers were at.
 
 use cubeloom_domain::hang::Hang;
-use cubeloom_domain::record::AttemptRecord;
+use cubeloom_domain::record::{AttemptRecord, HangStacks};
 use cubeloom_domain::{InstanceIx, RunId, TaskIx};
-use sqlx::AssertSqlSafe;
+use sqlx::{AnyConnection, AssertSqlSafe};
 
 use crate::Store;
 use crate::error::StoreError;
+use crate::query::execute;
 use crate::rows::{self, ATTEMPT_COLUMNS, STACKS_COLUMN};
 use crate::values::{Columns, Values};
 
@@ -47,4 +48,20 @@ impl Store {
         })
         .await
     }
+}
+
+/// Writes what the workers of attempts are at, in the place of what was there.
+pub(crate) async fn write_stacks(
+    connection: &mut AnyConnection,
+    all: &[HangStacks],
+) -> Result<(), StoreError> {
+    for HangStacks { key, task, stacks } in all {
+        let mut values = Values::texts("attempt", &[key.run.as_str()])?;
+        values.int(task.0)?.int(key.instance)?.int(key.n)?;
+        values.maybe_json(Some(stacks).filter(|stacks| !stacks.is_empty()))?;
+        let sql = "UPDATE attempts SET hang_stacks_json = $5 \
+                   WHERE run_id = $1 AND task = $2 AND instance = $3 AND n = $4";
+        execute(connection, sql, values).await?;
+    }
+    Ok(())
 }

@@ -10,7 +10,7 @@ use sqlx::any::AnyRow;
 
 use crate::error::StoreError;
 use crate::query::{collect, of_table};
-use crate::rows::{self, ATTEMPT_COLUMNS, STACKS_COLUMN};
+use crate::rows::{self, ATTEMPT_COLUMNS};
 use crate::{Store, usage};
 
 impl Store {
@@ -26,12 +26,11 @@ impl Store {
         };
         // Whole: what is not loaded would be lost when the attempt is written again.
         let sql = format!(
-            "SELECT {ATTEMPT_COLUMNS}, {STACKS_COLUMN} FROM attempts WHERE run_id = $1 AND live = 1 \
+            "SELECT {ATTEMPT_COLUMNS} FROM attempts WHERE run_id = $1 AND live = 1 \
              ORDER BY task, instance, n"
         );
         let query = sqlx::query(AssertSqlSafe(sql)).bind(id.as_str().to_owned());
-        let mut attempts =
-            collect(&mut *self.inner.pool.acquire().await?, query, rows::whole_attempt).await?;
+        let mut attempts = collect(&mut *self.inner.pool.acquire().await?, query, rows::attempt).await?;
         attempts.iter_mut().for_each(|attempt| usage::complete(attempt, &record, &plan));
         let sizing = self.sizing_of_run(&record.project, &plan).await?;
         let history = self.run_times(&record.project, &record.pipeline).await?;

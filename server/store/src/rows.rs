@@ -225,7 +225,6 @@ const ATTEMPT: &[&str] = &[
     "sizing_json",
     "pace_json",
     "hang_json",
-    "hang_stacks_json",
     "counted",
 ];
 
@@ -265,8 +264,6 @@ impl Row for AttemptRecord {
             .maybe_json(self.sizing.as_ref())?
             .maybe_json(self.pace.as_ref())?
             .maybe_json(self.hang.as_ref())?;
-        let stacks = self.hang.as_ref().map(|hang| &hang.stacks);
-        values.maybe_json(stacks.filter(|stacks| !stacks.is_empty()))?;
         values.flag(!self.state.is_live())?;
         Ok(())
     }

@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cubeloom_domain::executor::{
-    BoxFuture, Ended, Event, Executor, Facts, Metric, Observation, Observer, Report, Scaling, StopCause,
-    Submission,
+    BoxFuture, Ended, Event, Executor, Facts, Growth, Metric, NearlyFull, Observation, Observer, Report,
+    Scaling, StopCause, Submission,
 };
 use cubeloom_domain::job::{Job, JobRole};
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome, WorkerName};
 use cubeloom_domain::pace::Pace;
-use cubeloom_domain::usage::{RoleUsage, UsageSummary};
+use cubeloom_domain::usage::{Quantity, RoleUsage, UsageSeries, UsageSummary, WorkerUsage};
 use cubeloom_domain::{AttemptKey, Bytes, Clock, Cpu, JsonMap, Timestamp};
 
 /// What a job does.
@@ -58,6 +58,10 @@ struct Inner {
     jobs: HashSet<AttemptKey>,
     /// How many workers of each job run.
     workers: HashMap<AttemptKey, u32>,
+    /// The memory of the first role's workers, of each job.
+    memory: HashMap<AttemptKey, Bytes>,
+    /// What the workers of each job used over time.
+    series: HashMap<AttemptKey, Vec<WorkerUsage>>,
     /// Workers that are told to go stay until the test lets them.
     holds_workers: bool,
     executions: HashMap<AttemptKey, u32>,
@@ -144,6 +148,23 @@ impl FakeExecutor {
     /// Says at which pace a job that is held goes.
     pub fn pace(&self, key: &AttemptKey, pace: Pace) {
         self.lock().tell(key, Event::Paced(Box::new(pace)));
+    }
+
+    /// Says that a worker of a role of a job that is held has nearly used up its memory.
+    pub fn fill(&self, key: &AttemptKey, role: &str, limit: Bytes) {
+        let full = NearlyFull { role: role.into(), limit, used: Bytes(limit.0 - limit.0 / 20) };
+        self.lock().tell(key, Event::NearlyFull(full));
+    }
+
+    /// The memory that each worker of a job's first role has, or had last.
+    #[must_use]
+    pub fn memory(&self, key: &AttemptKey) -> Bytes {
+        self.lock().memory.get(key).copied().unwrap_or_default()
+    }
+
+    /// Says what the workers of a job have used over time.
+    pub fn set_series(&self, key: &AttemptKey, series: Vec<WorkerUsage>) {
+        self.lock().series.insert(key.clone(), series);
     }
 
     /// How many workers of a job run, or ran last.
@@ -256,6 +277,7 @@ impl FakeExecutor {
             Behaviour::Needs(memory) => self.end_by_need(&mut inner, job, memory),
             Behaviour::Hold => {
                 inner.workers.insert(key.clone(), job.workers());
+                inner.give_memory(job);
                 inner.jobs.insert(key.clone());
                 inner.tell(key, Event::Started { at: self.clock.now() });
             }
@@ -265,6 +287,12 @@ impl FakeExecutor {
 }
 
 impl Inner {
+    fn give_memory(&mut self, job: &Job) {
+        let memory = job.roles.first().map(|role| role.resources.memory).unwrap_or_default();
+        let has = self.memory.entry(job.key.clone()).or_default();
+        *has = memory.max(*has);
+    }
+
     fn tell(&self, key: &AttemptKey, event: Event) {
         for observer in &self.observers {
             observer.observed(Observation { key: key.clone(), event: event.clone() });
@@ -323,7 +351,8 @@ impl Executor for FakeExecutor {
 
     fn adopt(&self, submission: Submission) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            let inner = self.lock();
+            let mut inner = self.lock();
+            inner.give_memory(&submission.job);
             if !inner.report_known(&submission.job.key, self.clock.as_ref()) {
                 inner.tell(&submission.job.key, Event::NotFound);
             }
@@ -351,6 +380,36 @@ impl Executor for FakeExecutor {
 
     fn scaling(&self) -> Option<&dyn Scaling> {
         Some(self)
+    }
+
+    fn growth(&self) -> Option<&dyn Growth> {
+        Some(self)
+    }
+
+    fn usage(&self) -> Option<&dyn UsageSeries> {
+        Some(self)
+    }
+}
+
+impl UsageSeries for FakeExecutor {
+    fn series<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, std::io::Result<Vec<WorkerUsage>>> {
+        let series = self.lock().series.get(key).cloned().unwrap_or_default();
+        Box::pin(std::future::ready(Ok(series)))
+    }
+
+    fn never_told(&self) -> &'static [Quantity] {
+        &[]
+    }
+}
+
+impl Growth for FakeExecutor {
+    fn grow(&self, submission: Submission) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let mut inner = self.lock();
+            if inner.jobs.contains(&submission.job.key) {
+                inner.give_memory(&submission.job);
+            }
+        })
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn recommended(
     };
     let mut roles: Vec<SizedRole> = planned.roles.iter().map(of_role).collect();
     keep_possible(&mut roles, planned, nodes, bound);
-    AttemptSizing { make, input: None, roles }
+    AttemptSizing { make, input: None, roles, grows: false }
 }
 
 /// Whether a task's attempts get what is recommended.

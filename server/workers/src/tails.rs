@@ -127,6 +127,7 @@ impl Tails {
             Ok(Some(changed)) if !self.has_caught_up => changed.max(began).min(now),
             _ => now,
         };
+        let read_later = !self.has_caught_up;
         let tail = self.tail(rank);
         let (mut progress, mut measured) = (None, Vec::new());
         let length = logs::len(path).unwrap_or_default();
@@ -143,7 +144,7 @@ impl Tails {
                         let at = said.at();
                         tail.is_clock_wrong |= at.is_some_and(|at| at < began);
                         let at = at.filter(|_| !tail.is_clock_wrong).map_or(heard, |at| at.min(now));
-                        tail.gait.step(said.progress, at, heard);
+                        tail.gait.step_read(said.progress, at, heard, read_later);
                         progress = Some(said.progress);
                     }
                     Ok(Line::Checkpoint(value)) => tail.gait.saved(Took::in_value(&value).duration()),
@@ -221,11 +222,11 @@ mod tests {
         assert_eq!((pace.first, pace.last), (mark(900_000_000, 1.0), mark(930_000_000, 3.0)));
         assert_eq!((pace.gaps, pace.longest), (2, 19_500_000));
         assert_eq!((pace.saving, pace.restoring), (2_500_000, 4_000_000));
-        let behind = |rank, at| Some(Behind { rank, since: Timestamp(at) });
-        assert_eq!(pace.behind, behind(0, NOW.0), "what it says is no matter for that");
+        let behind = |rank, at, step| Some(Behind { rank, since: Timestamp(at), step, read_later: true });
+        assert_eq!(pace.behind, behind(0, NOW.0, 3.0), "what it says is no matter for that");
         assert_eq!(tails.read(paths.iter(), BEGAN, NOW).pace, None, "nothing has changed");
         tails.ended(0);
-        assert_eq!(tails.read(paths.iter(), BEGAN, NOW).pace.unwrap().behind, behind(1, NOW.0));
+        assert_eq!(tails.read(paths.iter(), BEGAN, NOW).pace.unwrap().behind, behind(1, NOW.0, 2.0));
     }
 
     #[test]
@@ -234,13 +235,14 @@ mod tests {
         let paths = [folder.path().join("a.jsonl"), folder.path().join("b.jsonl")];
         let (mut tails, mut text) = (Tails::new(None), String::new());
         let later = |seconds| NOW.plus(Duration::from_secs(seconds));
-        let behind = |rank, seconds| Some(Behind { rank, since: later(seconds) });
+        let behind = |rank: u32, seconds| Some((rank, later(seconds)));
+        let shown = |pace: &Pace| pace.behind.map(|behind| (behind.rank, behind.since));
         let mut read = |tails: &mut Tails, step: u64, seconds| {
             text += &format!("{{\"progress\":{{\"step\":{step}}}}}\n");
             std::fs::write(&paths[usize::from(step.is_multiple_of(2))], &text).unwrap();
             tails.read(paths.iter(), BEGAN, later(seconds));
             let pace = tails.pace.as_ref().unwrap();
-            (pace.behind, pace.longest / 1_000_000)
+            (shown(pace), pace.longest / 1_000_000)
         };
         assert_eq!(read(&mut tails, 1, 0).0, behind(0, 0));
         assert_eq!(read(&mut tails, 2, 10).0, behind(0, 0));
@@ -255,7 +257,7 @@ mod tests {
         tails.suspend(false, later(50_000));
         tails.suspend(false, later(60_000));
         let pace = tails.read(paths.iter(), BEGAN, later(60_000)).pace.unwrap();
-        assert_eq!(pace.behind, behind(0, 50_000));
+        assert_eq!(shown(&pace), behind(0, 50_000));
         assert_eq!(read(&mut tails, 9, 70_000), (behind(1, 50_000), 5001));
         assert_eq!(read(&mut tails, 10, 70_001), (behind(0, 70_000), 5001), "to be suspended was no gap");
     }
@@ -276,7 +278,8 @@ mod tests {
         }
         let (pace, last) = (pace.unwrap(), NOW.plus(Duration::from_secs(50)));
         assert_eq!((pace.first.at, pace.last.at), (Timestamp(810_000_000), last));
-        assert_eq!(pace.behind, Some(Behind { rank: 0, since: last }));
+        let behind = Behind { rank: 0, since: last, step: 50.0, read_later: false };
+        assert_eq!(pace.behind, Some(behind));
         assert_eq!(pace.longest, 200_000_000, "from what was still believed to the next");
     }
 
@@ -293,7 +296,9 @@ mod tests {
             std::fs::write(&path, "{\"progress\":{\"step\":1}}\n{\"progress\":{\"step\":2}}\n").unwrap();
             file.set_modified(UNIX_EPOCH + Duration::from_secs(changed)).unwrap();
             let news = tails.read([&path].into_iter(), BEGAN, NOW).pace.unwrap();
-            assert_eq!(news.behind, Some(Behind { rank: 0, since: NOW }), "that is new");
+            let new = Behind { rank: 0, since: NOW, step: 2.0, read_later: false };
+            assert_eq!(news.behind, Some(new), "that is new");
+            assert!(read_again.read_later);
             read_again.since
         };
         assert_eq!(since(900), Timestamp(900_000_000));

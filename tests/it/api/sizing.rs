@@ -1,9 +1,12 @@
 //! Sizing, with real programs: a task that asks for far too much gets less, and grows when it needs more.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::runs::help::{document, id, start, task, until, until_task};
 use super::support::{Client, Server, Who};
+use crate::support::wait_for;
 
 const PIPELINES: &str = "/projects/default/pipelines";
 const SIZING: &str = "/projects/default/pipelines/hungry/tasks/eat/sizing";
@@ -87,6 +90,100 @@ fn a_task_gets_what_it_needs_and_more_when_that_does_not_suffice() {
     assert!(page.contains("Sizing is taken back") && !page.contains("id=\"resume\""), "{page}");
     let resumed = editor.post(&format!("{SIZING}/resume"), &json!({})).expect(200).json();
     assert_eq!(resumed["reverted_by"], Value::Null);
+}
+
+/// A program that holds nearly all of 128 MiB, then nearly all of half as much again, then more.
+const GROWING: &str = r#"
+import os, sys, time
+held = []
+def hold(mib):
+    def own():
+        pages = open("/proc/self/statm").read().split()
+        return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE") >> 20
+    while own() < mib:
+        held.append(bytes([1]) * (1 << 20))
+def wait(name):
+    while not os.path.exists(os.environ["CUBELOOM_RUN_DIR"] + "/" + name):
+        time.sleep(0.02)
+hold(123)
+wait("192")
+hold(185)
+wait("288")
+hold(210)
+"#;
+
+/// The `command` template without sizing.
+const UNCHECKED: &str = r#"{apiVersion: cubeloom/v1, kind: TaskTemplate, name: unchecked, version: 1.0.0, group: basics,
+label: {en: Unchecked, zh: 不检}, help: {en: Is not sized., zh: 不检。}, framework: single,
+parameters: {type: object, additionalProperties: false, required: [program],
+  properties: {program: {type: string, title: Program}}},
+roles: [{name: worker, replicas: 1, resources: {cpu: 100m, memory: 64Mi}}], env: {NO_RESOURCE_CHECK: 'true'},
+command: [python3, -c, "{{ args.program }}"]}"#;
+
+fn growing(template: &str, argument: &Value) -> String {
+    let task = format!(
+        "  - name: eat\n    template: {template}\n    resources: {{cpu: 200m, memory: 128Mi}}\n    arguments: {argument}\n"
+    );
+    document("growing", &format!("sizing: auto\ntasks:\n{task}"))
+}
+
+fn attempts_of(client: &Client, run: &str) -> Vec<Value> {
+    let found = client.get(&format!("/runs/{run}/tasks/eat/instances/0/attempts")).expect(200).json();
+    found["items"].as_array().unwrap().clone()
+}
+
+#[test]
+fn what_nears_its_memory_limit_gets_more_while_it_runs() {
+    let server = Server::start();
+    let editor = server.as_(Who::Editor);
+    editor
+        .post(
+            PIPELINES,
+            &json!({"document": growing("command", &json!({"command": ["python3", "-c", GROWING]}))}),
+        )
+        .expect(201);
+    let started = editor.post("/projects/default/runs", &json!({"pipeline": "growing"})).expect(201).json();
+    let run = id(&started["run"]);
+    for mib in [192, 288] {
+        wait_for("more memory", || {
+            attempts_of(&editor, &run).first().is_some_and(|one| memory(one) == mib * MIB)
+        });
+        // It is given a moment after it is written.
+        std::thread::sleep(Duration::from_secs(1));
+        let folder = server.data().join("workspace/default/runs").join(&run);
+        std::fs::write(folder.join(mib.to_string()), "").unwrap();
+    }
+    until(&editor, &run, "succeeded");
+    let attempts = attempts_of(&editor, &run);
+    assert_eq!((attempts.len(), memory(&attempts[0])), (1, 288 * MIB), "{attempts:#?}");
+    let said = attempts[0]["sizing"].as_str().unwrap();
+    assert_eq!(said, "memory 288Mi instead of 128Mi: 192Mi were nearly used up while it ran");
+    let known = editor.get("/projects/default/pipelines/growing/tasks/eat/sizing").expect(200).json();
+    let changes: Vec<_> = known["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (&one["before"]["memory"], &one["after"]["memory"]))
+        .collect();
+    let [small, middle, large] = [128, 192, 288].map(|mib| json!(mib * MIB));
+    assert_eq!(changes, [(&middle, &large), (&small, &middle)], "{known:#}");
+}
+
+#[test]
+fn a_template_without_sizing_dies_at_its_limit() {
+    let server = Server::start();
+    let (ada, editor) = (server.as_(Who::Administrator), server.as_(Who::Editor));
+    ada.post("/templates", &json!({"document": UNCHECKED})).expect(201);
+    let run = start(&editor, &growing("unchecked", &json!({"program": GROWING})));
+    until_task(&editor, &run, "eat", "running");
+    // Long enough for whoever would give it more.
+    std::thread::sleep(Duration::from_secs(3));
+    let folder = server.data().join("workspace/default/runs").join(&run);
+    std::fs::write(folder.join("192"), "").unwrap();
+    until(&editor, &run, "failed");
+    let attempts = attempts_of(&editor, &run);
+    assert_eq!((attempts.len(), memory(&attempts[0])), (1, 128 * MIB), "{attempts:#?}");
+    assert_eq!(attempts[0]["failure"]["kind"], "out_of_memory");
 }
 
 #[test]

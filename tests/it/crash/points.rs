@@ -13,7 +13,7 @@ use super::figures::Figures;
 use super::moments::Numbers;
 use super::site::Site;
 use super::watch::{Came, Watch};
-use super::{part, resizing, schedule};
+use super::{growing, part, resizing, schedule};
 
 /// The variable that names the point to die at.
 pub const POINT: &str = "CUBELOOM_FAILPOINT";
@@ -80,7 +80,9 @@ pub fn kill(
     let elsewhere = |point: &str| {
         let named =
             [&OF_THE_CLIENT[..], &OF_THE_FIRST_START, &OF_THE_FIRST_TASKS, &part::POINTS, &schedule::POINTS];
-        named.concat().contains(&point) || point.contains(".scale.") && resizing::kills_at(point)
+        named.concat().contains(&point)
+            || point.contains(".scale.") && resizing::kills_at(point)
+            || growing::kills_at(point)
     };
     let ordinary = figures.declared.iter().filter(|point| !elsewhere(point));
     let mut points: VecDeque<Armed> = ordinary

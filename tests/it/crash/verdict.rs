@@ -75,6 +75,11 @@ impl Stored {
         Self { result, attempts }
     }
 
+    /// The memory of the attempts, in bytes.
+    pub fn memory(&self) -> Vec<u64> {
+        self.attempts.iter().map(|attempt| attempt.amount.memory.0).collect()
+    }
+
     /// Where the sums are not what they must come to.
     pub fn wrong_sums(&self, document: &Document) -> Vec<String> {
         let expected = document.sums().iter().flat_map(|(task, sums)| {

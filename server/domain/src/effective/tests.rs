@@ -89,7 +89,16 @@ fn attempts_of_before_it_was_run_again_are_not_counted() {
 
 #[test]
 fn while_it_hangs_the_time_since_the_last_step_is_lost() {
-    let hang = Hang { rank: 0, since: at(100), seen_at: at(160), longest: 1, over: None, stacks: Vec::new() };
+    let hang = Hang {
+        rank: 0,
+        step: None,
+        since: at(100),
+        seen_at: at(160),
+        longest: 1,
+        by_cards: false,
+        over: None,
+        stacks: Vec::new(),
+    };
     let state = AttemptState::Running { started_at: at(0) };
     let mut one = attempt(0, state, Some(pace((10, 1.0), (100, 10.0))));
     one.hang = Some(hang.clone());

@@ -98,12 +98,15 @@ impl Core {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         run.queued -= 1;
         run.tasks[at.task.index()].queued -= 1;
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
         let Some(place) = self.places.get(run.place_of(at.task)) else { return };
         let workers = run.plan.task(at.task).elastic.map(|range| match place.scaling {
             Scaler::Cluster => place.may_have(at, &run.sized_task(at), range),
             Scaler::AtStart | Scaler::Always => workers,
         });
+        let grows = self.may_grow(at);
         let bound = run.next_job(at, workers).and_then(|job| {
+            let job = Job { grows, ..job };
             let bindings = place.executor.bind(&job)?;
             Ok((submission(job, &bindings)?, bindings))
         });
@@ -120,7 +123,10 @@ impl Core {
                 return self.let_in(at.slot, at.task);
             }
         };
-        let sizing = self.decided_size(at);
+        let mut sizing = self.decided_size(at);
+        if let Some(sizing) = &mut sizing {
+            sizing.grows = grows;
+        }
         let Some(run) = self.runs[at.slot].as_ref() else { return };
         let job = &submission.job;
         let planned = run.plan.task(at.task);
@@ -174,6 +180,6 @@ pub(super) fn submission(job: Job, bindings: &Bindings) -> Result<Submission, Fa
 }
 
 /// What a task needs to start at all: every role whole, of the elastic one `min` workers.
-fn least_amount(planned: &PlannedTask) -> Amount {
+pub(super) fn least_amount(planned: &PlannedTask) -> Amount {
     planned.least().fold(Amount::default(), |sum, (each, count)| sum.plus(Amount::of(each, count)))
 }

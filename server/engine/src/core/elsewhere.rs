@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use cubeloom_admission::{Ask, Desk, JobId, Length, Scaler, Spec};
 use cubeloom_domain::plan::PlannedTask;
+use cubeloom_domain::resources::Amount;
 use cubeloom_domain::state::AttemptState;
 use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_store::Holding;
@@ -35,11 +36,14 @@ pub struct Foreign {
 /// The jobs of other servers that a desk knows, by the keys of their attempts.
 #[derive(Default)]
 pub struct Elsewhere {
-    /// What holds something, with how many workers, and whether it was told to stop.
-    held: HashMap<AttemptKey, (JobId, (u32, bool))>,
+    /// What holds something, with how many workers and how much, and whether it was told to stop.
+    held: HashMap<AttemptKey, (JobId, Holds)>,
     /// What waits: where, since when, and until when it does not borrow.
     waiting: HashMap<AttemptKey, (JobId, Waits)>,
 }
+
+/// How many workers an attempt has, how much it holds, and whether it was told to stop.
+type Holds = (u32, Amount, bool);
 
 /// The server of a job that waits, since when it does, and until when it does not borrow.
 type Waits = (String, Timestamp, Option<Timestamp>);
@@ -53,7 +57,8 @@ impl Elsewhere {
     /// Takes in all that holds something now. True when that has changed.
     pub fn set_held(&mut self, desk: &mut Desk, cluster: &str, held: Vec<&Holding>, now: Timestamp) -> bool {
         let is = |held: &Holding| {
-            (held.attempt.workers, matches!(held.attempt.state, AttemptState::Stopping { .. }))
+            let attempt = &held.attempt;
+            (attempt.workers, attempt.amount, matches!(attempt.state, AttemptState::Stopping { .. }))
         };
         let known = held.iter().map(|held| (&held.attempt.key, is(held))).collect();
         let mut changed = drop_others(&mut self.held, desk, &known, now);
@@ -64,7 +69,7 @@ impl Elsewhere {
             let is_here = held.attempt.pool.cluster == cluster;
             let spec = if is_here { foreign(held) } else { names_only(held) };
             let id = desk.hold(spec, 0, held.attempt.created_at, now);
-            if is(held).1 {
+            if is(held).2 {
                 desk.leave(id, now);
             }
             self.held.insert(held.attempt.key.clone(), (id, is(held)));

@@ -1,8 +1,9 @@
 //! Attempts that hang: seen by a timer, marked, looked at, and by policy started again.
 
 use cubeloom_domain::executor::StopCause;
-use cubeloom_domain::hang::{self, HangAction, WorkerStack};
+use cubeloom_domain::hang::{self, Hang, HangAction, WorkerStack};
 use cubeloom_domain::pace::Pace;
+use cubeloom_domain::record::HangStacks;
 use cubeloom_domain::state::AttemptState;
 use cubeloom_domain::{AttemptKey, Timestamp};
 
@@ -22,7 +23,7 @@ impl Core {
         };
         let mut went_on = false;
         if let Some(hang) = live.record.hang.as_mut().filter(|hang| hang.is_present())
-            && pace.behind.is_none_or(|behind| behind.since > hang.since)
+            && hang.went_on(&pace)
         {
             hang.over = Some(now);
             live.looked = false;
@@ -77,20 +78,35 @@ impl Core {
             return;
         }
         live.pace_watched = false;
+        // Its cards may have shown it before.
+        if live.record.hang.as_ref().is_some_and(|hang| hang.is_present()) {
+            return;
+        }
         let runs = matches!(live.record.state, AttemptState::Running { .. });
         let pace = live.record.pace.as_deref().filter(|_| runs);
         let Some(found) = pace.and_then(|pace| hang::judge(pace, &policy, now)) else {
             return self.watch_pace(at);
         };
+        self.hangs_now(at, found);
+    }
+
+    /// An attempt is seen to hang.
+    pub(super) fn hangs_now(&mut self, at: At, found: Hang) {
+        let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
         tracing::warn!(key = %live.record.key, why = found.sentence(), "an attempt hangs");
-        live.record.hang = Some(Box::new(found));
+        let before = live.record.hang.replace(Box::new(found));
         live.dirty = true;
+        if before.is_some() {
+            // What workers were at then is not what they are at now.
+            let key = live.record.key.clone();
+            self.output.stacks.push(HangStacks { key, task: at.task, stacks: Vec::new() });
+        }
         self.touch(at);
         self.look_at_hang(at);
     }
 
     /// Asks what the workers of an attempt that hangs are at.
-    fn look_at_hang(&mut self, at: At) {
+    pub(super) fn look_at_hang(&mut self, at: At) {
         let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
         live.looked = true;
         let key = live.record.key.clone();
@@ -106,10 +122,11 @@ impl Core {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         let policy = run.plan.task(at.task).hang;
         let Some(live) = run.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
-        let Some(hang) = live.record.hang.as_mut().filter(|hang| hang.is_present()) else { return };
+        if !live.record.hang.as_ref().is_some_and(|hang| hang.is_present()) {
+            return;
+        }
         if !stacks.is_empty() {
-            hang.stacks = stacks;
-            live.dirty = true;
+            self.output.stacks.push(HangStacks { key: key.clone(), task: at.task, stacks });
         }
         self.touch(at);
         if policy.action == HangAction::Restart {

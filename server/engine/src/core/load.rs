@@ -101,6 +101,7 @@ impl Core {
         instance.attempt = record.key.n;
         self.watch_timeout(at, &record);
         self.hold(at, record.clone(), false);
+        self.watch_cards(at);
         self.hold_place(at, &record);
         // Of a cluster that is not known now, it stays as it is: nobody can say what became of it.
         let Some(executor) = self.executor(at) else { return };

@@ -9,7 +9,9 @@ mod admit;
 mod ask;
 mod elsewhere;
 mod ends;
+mod grow;
 mod hang;
+mod idle;
 mod load;
 mod named;
 mod observe;
@@ -71,6 +73,8 @@ enum Timer {
     Undecided(At),
     /// The attempt of this number hangs, unless it has reported a step since.
     Pace(At, u32),
+    /// The cards of the attempt of this number are to be looked at.
+    Cards(At, u32),
 }
 
 /// What the driver must do after the changes of a pass are stored.
@@ -81,10 +85,14 @@ pub enum Action {
     Adopt(Arc<dyn Executor>, Submission, Option<StopCause>),
     /// Make a job that runs have these workers.
     Scale(Arc<dyn Executor>, Submission),
+    /// Give the workers of a job that runs the memory that it has now.
+    Grow(Arc<dyn Executor>, Submission),
     /// Stop a job.
     Cancel(Arc<dyn Executor>, AttemptKey, StopCause),
     /// Look what the workers of an attempt that hangs are at.
     Look(Arc<dyn Executor>, AttemptKey),
+    /// Look what the cards of an attempt that runs did so far.
+    LookAtCards(Arc<dyn Executor>, AttemptKey),
     /// Free what was reserved for an attempt.
     Release(Arc<dyn Executor>, AttemptKey),
     /// Look whether an equal earlier result can be reused.
@@ -336,7 +344,11 @@ impl Core {
             place.remove_waiting(slot, self.now);
         }
         self.timers.retain(|(_, timer)| match timer {
-            Timer::Retry(at) | Timer::Timeout(at, _) | Timer::Undecided(at) | Timer::Pace(at, _) => !gone(at),
+            Timer::Retry(at)
+            | Timer::Timeout(at, _)
+            | Timer::Undecided(at)
+            | Timer::Pace(at, _)
+            | Timer::Cards(at, _) => !gone(at),
         });
         self.output.forget(run, slot);
         if let Some(run) = self.runs[slot].take() {

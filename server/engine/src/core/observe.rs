@@ -13,7 +13,7 @@ use cubeloom_domain::{AttemptKey, InstanceIx, RunId, TaskIx, Timestamp};
 use serde_json::Value;
 
 use super::admit::submission;
-use super::{Action, At, Core, Timer};
+use super::{Action, At, Core, Timer, grow};
 use crate::decide::{retry, stop};
 
 /// How often the pace of an attempt that runs is stored.
@@ -42,6 +42,7 @@ impl Core {
             Event::Paced(pace) => self.paced(at, *pace),
             Event::Measured(metric) => self.measured(at, observation.key.n, &metric),
             Event::Started { at: started } => self.started(at, started),
+            Event::NearlyFull(full) => self.nearly_full(at, &full, now),
             Event::Resized { workers } => self.resized(at, workers, now),
             Event::Running { workers } => self.runs_with(at, workers, now),
             Event::Ended(ended) => self.ended(&observation.key, at, *ended, now),
@@ -56,6 +57,7 @@ impl Core {
         live.dirty = true;
         let record = live.record.clone();
         self.watch_timeout(at, &record);
+        self.watch_cards(at);
         self.scale_as_owed(at);
         // Not worth a write of its own, which would keep a short job's end waiting.
         self.touch_later(at);
@@ -129,6 +131,9 @@ impl Core {
         record.usage = ended.usage;
         if let Some(sizing) = &mut record.sizing {
             sizing.used(&ended.roles);
+        }
+        if matches!(&outcome, Outcome::Failed(failure) if failure.kind == FailureKind::OutOfMemory) {
+            grow::take_back(&mut record);
         }
         if let Ok(state) = record.state.clone().end(ended.ended_at, outcome.clone()) {
             record.state = state;
@@ -256,6 +261,7 @@ impl Core {
                 Timer::Timeout(at, n) => self.stop_attempt(at, Some(n), StopCause::Timeout),
                 Timer::Undecided(at) => self.undecided(at, now),
                 Timer::Pace(at, n) => self.judge_pace(at, n, now),
+                Timer::Cards(at, n) => self.look_at_cards(at, n),
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cubeloom_domain::model::NewModelVersion;
-use cubeloom_domain::record::{AttemptRecord, CacheEntry, Changes, ExpansionRecord};
+use cubeloom_domain::record::{AttemptRecord, CacheEntry, Changes, ExpansionRecord, HangStacks};
 use cubeloom_domain::state::RunState;
 use cubeloom_domain::{RunId, TaskIx};
 
@@ -25,6 +25,7 @@ pub enum Demand {
 pub struct Output {
     pub actions: Vec<Action>,
     pub attempts: Vec<AttemptRecord>,
+    pub stacks: Vec<HangStacks>,
     pub cache: Vec<CacheEntry>,
     pub models: Vec<NewModelVersion>,
     pub wishes: Vec<i64>,
@@ -75,6 +76,7 @@ impl Output {
     /// Drops what belongs to a run that is no longer ours.
     pub fn forget(&mut self, run: &RunId, slot: Slot) {
         self.attempts.retain(|attempt| attempt.key.run != *run);
+        self.stacks.retain(|stacks| stacks.key.run != *run);
         self.cache.retain(|entry| entry.run != *run);
         self.models.retain(|model| model.origin.attempt.run != *run);
         self.unexpanded.retain(|(id, _)| id != run);
@@ -109,6 +111,7 @@ pub fn take(core: &mut Core) -> (Changes, Vec<Action>) {
     core.memo.forget();
     let mut changes = Changes {
         attempts: output.attempts,
+        stacks: output.stacks,
         cache: output.cache,
         models: output.models,
         wishes: output.wishes,

@@ -210,6 +210,15 @@ impl Place {
         range.min + self.desk.may_have(*id, &each, range.max.saturating_sub(range.min))
     }
 
+    /// An instance's attempt is to hold what its record says now, if there is room for it.
+    pub fn enlarge(&mut self, run: &ActiveRun, at: At, now: Timestamp) -> bool {
+        let Some(id) = self.ids.get(&at).copied() else { return false };
+        let spec = self.spec(run, at, run.tasks[at.task.index()].instances[at.instance as usize].attempt);
+        let has_room = self.desk.enlarge(id, spec, now);
+        self.changed |= has_room;
+        has_room
+    }
+
     /// Takes in the limits that there are.
     pub fn set_limits(&mut self, limits: &[NamedLimit]) {
         self.changed |= self.desk.set_named(limits.to_vec());

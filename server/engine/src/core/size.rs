@@ -58,7 +58,7 @@ impl Histories {
         }
     }
 
-    fn of(&self, run: &ActiveRun) -> Option<&SizingHistory> {
+    pub fn of(&self, run: &ActiveRun) -> Option<&SizingHistory> {
         self.0.get(&key(run)).map(|(_, history)| history)
     }
 }
@@ -121,7 +121,8 @@ impl Core {
             return None;
         }
         let roles = planned.roles.iter().map(as_asked).collect();
-        Some(AttemptSizing { make: run.make(at.task).to_owned(), input: run.input(at), roles })
+        let (make, input) = (run.make(at.task).to_owned(), run.input(at));
+        Some(AttemptSizing { make, input, roles, grows: false })
     }
 
     /// What the workers of the next attempt at an instance get by what is known; `None` where they get what is asked for.
@@ -136,9 +137,7 @@ impl Core {
         let run = self.runs[at.slot].as_ref()?;
         let history = self.histories.of(run)?;
         let planned = run.plan.task(at.task);
-        let is_sized =
-            history.mode_of(planned) == SizingMode::Auto && !history.reverted.contains(&planned.name);
-        if !is_sized || planned.roles.is_empty() {
+        if !self.is_sized(run, planned) || planned.roles.is_empty() {
             return None;
         }
         let template = &run.plan.template_of(planned).name;
@@ -155,7 +154,7 @@ impl Core {
         };
         let (make, input) = (run.make(at.task).to_owned(), decided.input);
         if let Some(roles) = memo.sized.get(&decided) {
-            return Some(AttemptSizing { make, input, roles: roles.clone() });
+            return Some(AttemptSizing { make, input, roles: roles.clone(), grows: false });
         }
         let teach = |role: &PlannedRole| {
             let past = history.of_task(&planned.name, template, &role.name);
@@ -183,7 +182,7 @@ impl Core {
             memo.sized.clear();
         }
         memo.sized.insert(decided, roles.clone());
-        Some(AttemptSizing { make, input, roles })
+        Some(AttemptSizing { make, input, roles, grows: false })
     }
 
     fn question<'q>(
@@ -215,7 +214,7 @@ impl Core {
     }
 
     /// What jobs of a run's project can hold together, where a task goes.
-    fn bound(&self, run: &ActiveRun, planned: &PlannedTask) -> Option<Size> {
+    pub(super) fn bound(&self, run: &ActiveRun, planned: &PlannedTask) -> Option<Size> {
         let place = self.places.get(&run.plan.cluster)?;
         Some(place.desk.most(&run.record.project, planned.placement.node_group.as_deref()))
     }

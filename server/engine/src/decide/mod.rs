@@ -2,6 +2,7 @@
 
 pub mod asha;
 pub mod finish;
+pub mod grow;
 pub mod retry;
 pub mod stop;
 pub mod trigger;

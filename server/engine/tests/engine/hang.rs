@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use cubeloom_domain::hang::{Hang, HangAction, Known};
-use cubeloom_domain::outcome::{FailureKind, Outcome};
+use cubeloom_domain::outcome::{FailureKind, Outcome, WorkerName};
 use cubeloom_domain::pace::{Behind, Mark, Pace};
 use cubeloom_domain::pipeline::HangRule;
+use cubeloom_domain::resources::GpuRequest;
 use cubeloom_domain::state::{InstanceState, RunState};
-use cubeloom_domain::{AttemptKey, Clock, RunId, Timestamp};
+use cubeloom_domain::usage::{CardsSample, UsageSample, WorkerUsage};
+use cubeloom_domain::{AttemptKey, Bytes, Clock, RunId, Timestamp};
 use cubeloom_testkit::builders::{PipelineBuilder, pipeline, span};
 use cubeloom_testkit::fake::Behaviour;
 
@@ -24,7 +26,7 @@ fn pace(now: Timestamp) -> Pace {
         longest: 1_000_000,
         saving: 0,
         restoring: 0,
-        behind: Some(Behind { rank: 0, since: now }),
+        behind: Some(Behind { rank: 0, since: now, step: 10.0, read_later: false }),
         known: Known::default(),
     }
 }
@@ -88,6 +90,57 @@ on_both! {
         let attempts = server.store.attempts(&run).await.unwrap();
         let known: Vec<_> = attempts.iter().map(|one| one.pace.as_ref().unwrap().known).collect();
         assert_eq!(known, [Known::default(), Known { gaps: 9, longest: 1_000_000, restarts: 1 }]);
+    }
+
+    async fn cards_that_fall_idle_are_a_hang_of_a_program_without_steps_and_going_on_ends_it(server: Server) {
+        let mut server = server;
+        server.fake.script("train", [Behaviour::Hold]);
+        let mut plan = server.plan(&train(HangAction::Mark));
+        plan.tasks[0].roles[0].resources.gpu = Some(GpuRequest { fraction: Some(0.5), ..GpuRequest::default() });
+        let run = server.run_plan(&plan).await;
+        let key = running(&server, 1).await;
+        let began = server.clock.now();
+        // Two minutes of work, and waiting since.
+        let series = |waits: u64, works: u64| {
+            let parts = [(0, 120, 90, 600), (120, 120 + waits, 0, 80), (120 + waits, 120 + waits + works, 90, 600)];
+            let all = parts.into_iter().flat_map(|(from, to, use_percent, watts)| {
+                (from..to).map(move |second| {
+                    let cards = CardsSample { cards: 1, use_percent, memory: Bytes(1), power_mw: watts * 1000 };
+                    let at = began.plus(Duration::from_secs(second));
+                    UsageSample {
+                        at,
+                        cpu_us: 0,
+                        memory: Bytes(1),
+                        throttled_us: None,
+                        disk_read: None,
+                        disk_written: None,
+                        io_wait_us: None,
+                        cards: Some(cards),
+                    }
+                })
+            });
+            vec![WorkerUsage { worker: WorkerName { role: "worker".into(), index: 0 }, samples: all.collect() }]
+        };
+        server.fake.set_series(&key, series(50, 0));
+        server.clock.advance(Duration::from_secs(169));
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        assert_eq!(hang(&server, &run).await, None, "it has waited for less than a minute");
+        server.fake.set_series(&key, series(80, 0));
+        server.clock.advance(Duration::from_secs(30));
+        let marked = server.until(|| hang(&server, &run)).await;
+        assert_eq!((marked.since, marked.by_cards), (began.plus(Duration::from_secs(120)), true));
+        // The next server knows as much.
+        server.restart().await;
+        running(&server, 1).await;
+        server.fake.set_series(&key, series(100, 1000));
+        // It looks some time after it has taken the attempt up.
+        let over = server.until(|| async {
+            server.clock.advance(Duration::from_secs(1));
+            hang(&server, &run).await.filter(|hang| !hang.is_present())
+        }).await;
+        assert_eq!(over.since, marked.since);
+        server.fake.finish(&key, Outcome::Succeeded);
+        assert_eq!(server.ended(&run).await, RunState::Succeeded);
     }
 
     async fn what_is_suspended_does_not_hang(server: Server) {

@@ -7,6 +7,7 @@ mod crash;
 mod elastic;
 mod fixture;
 mod flow;
+mod growth;
 mod hang;
 mod history;
 mod limits;

@@ -1,7 +1,7 @@
 //! What is done with one worker's group: made, entered, read, emptied, removed.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::Cgroup;
@@ -65,6 +65,19 @@ impl Cgroup {
                 fs::write(path.join("pids.max"), limits.pids.to_string())
             }
         }
+    }
+
+    /// Lets it have so much memory, in bytes. What it uses of a smaller limit already, nobody takes from it.
+    ///
+    /// # Errors
+    /// The kernel refused, or it has not been made yet.
+    pub fn set_memory(&self, bytes: u64) -> io::Result<()> {
+        let file = match self {
+            Self::V1 { .. } => "memory.limit_in_bytes",
+            Self::V2 { .. } => "memory.max",
+        };
+        // Not made: it would be a file of another kind.
+        OpenOptions::new().write(true).open(self.main().join(file))?.write_all(bytes.to_string().as_bytes())
     }
 
     /// The files into which a process writes `0` to enter it.

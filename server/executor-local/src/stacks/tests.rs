@@ -24,6 +24,10 @@ import cubeloom
 os.execvp('bash', ['bash', '-c', sys.argv[2], 'bash', sys.argv[1]])
 ";
 
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(60)
+}
+
 /// A worker's folder with a process in it.
 struct Worker {
     folder: tempfile::TempDir,
@@ -70,7 +74,7 @@ impl Worker {
     }
 
     fn look(&self) -> String {
-        look_at(self.pid(), self.folder.path())
+        look_at(self.pid(), self.folder.path(), soon())
     }
 
     /// Whether the process still runs after it had the time to end.
@@ -119,7 +123,7 @@ fn arguments_are_not_told() {
         while fs::read_to_string(format!("/proc/{pid}/comm")).unwrap() != "sleep\n" {
             sleep(Duration::from_millis(5));
         }
-        look_at(pid, worker.folder.path())
+        look_at(pid, worker.folder.path(), soon())
     });
     let begins = [("serve:", 0), ("serve", 1)];
     assert!(begins.iter().all(|(name, at)| both[*at].contains(&format!(": {name} (sleep)\n"))), "{both:?}");
@@ -156,7 +160,7 @@ fn who_has_said_that_it_answers_is_asked_and_so_are_its_children() {
     let mut worker = Worker::start(&["python3", "-c", ANSWERS, "parent", "child"], &["parent", "child"]);
     let text = worker.look();
     assert!(text.contains("in in_the_parent") && !text.contains("in in_the_child"), "{text}");
-    let child = look_at(worker.child(), worker.folder.path());
+    let child = look_at(worker.child(), worker.folder.path(), soon());
     assert!(child.contains("in in_the_child") && !child.contains("in in_the_parent"), "{child}");
     assert!(worker.lives());
 }
@@ -165,6 +169,52 @@ fn who_has_said_that_it_answers_is_asked_and_so_are_its_children() {
 fn long_texts_end_with_a_line() {
     let line = "ä frame\n";
     let text = cut(&line.repeat(KEPT));
-    assert!(text.len() <= KEPT + "…".len() && text.ends_with("frame\n…"), "{}", text.len());
+    assert!(text.len() <= KEPT + "…\n".len() && text.ends_with("frame\n…\n"), "{}", text.len());
     assert_eq!(cut(line), line);
+}
+
+fn names(count: u32) -> Vec<WorkerName> {
+    (0..count).map(|index| WorkerName { role: "worker".into(), index }).collect()
+}
+
+#[test]
+fn what_was_got_of_a_worker_that_takes_too_long_is_kept_and_the_others_are_looked_at() {
+    let limits = Limits { worker: Duration::from_millis(300), all: Duration::from_secs(60) };
+    let began = Instant::now();
+    let found = gather(&names(3), limits, |name, _, tell| {
+        tell(format!("process {}\n", name.index));
+        if name.index == 0 {
+            // The kernel keeps it waiting.
+            sleep(Duration::from_secs(30));
+        }
+        true
+    });
+    let texts: Vec<_> = found.iter().map(|stack| (stack.worker.as_str(), stack.text.as_str())).collect();
+    let late = "process 0\nthe rest could not be looked at in time\n";
+    assert_eq!(texts, [("worker-0", late), ("worker-1", "process 1\n"), ("worker-2", "process 2\n")]);
+    assert!(began.elapsed() < Duration::from_secs(20), "nobody waits for it");
+}
+
+#[test]
+fn all_workers_together_have_a_time_and_of_those_beyond_it_that_is_said() {
+    let limits = Limits { worker: Duration::from_secs(5), all: Duration::from_millis(300) };
+    let began = Instant::now();
+    let found = gather(&names(2 * AT_ONCE as u32), limits, |name, until, tell| {
+        if Instant::now() < until {
+            tell(format!("process {}\n", name.index));
+        }
+        sleep(Duration::from_secs(30));
+        false
+    });
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    let said = |at: usize| found[at].text.as_str();
+    assert_eq!(found.len(), 2 * AT_ONCE);
+    assert_eq!(said(0), "process 0\nthe rest could not be looked at in time\n");
+    assert_eq!(said(AT_ONCE), "the rest could not be looked at in time\n");
+}
+
+#[test]
+fn so_many_workers_as_are_looked_at_have_all_their_time() {
+    let rounds = u32::try_from(WORKERS.div_ceil(AT_ONCE)).unwrap();
+    assert!(LIMITS.worker * rounds <= LIMITS.all, "{LIMITS:?}");
 }

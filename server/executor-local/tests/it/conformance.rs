@@ -23,5 +23,6 @@ cases!(cancel: before, starting, running, ended, stubborn, causes);
 cases!(crash: before, starting, running, ended, away, stopping, cancelled_after);
 cases!(gang: first_cause, killed, orphans, master, elastic);
 cases!(scaling: grows, gives_back, stubborn, comes_again, lost_ones_return, the_least, crash, crash_before_they_come, cancelled);
+cases!(growth: lives, crash_before);
 cases!(faults: unreadable_command, long_arguments, out_of_memory, full_disk);
 cases!(load: thousand_workers, long_logs);

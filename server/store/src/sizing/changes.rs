@@ -67,10 +67,14 @@ fn read(row: &AnyRow) -> Result<SizeChange, StoreError> {
     Ok(SizeChange { attempt: columns.parsed()?, at: columns.time()?, sized: columns.json()? })
 }
 
-/// Whether an attempt is about to be submitted and its workers get something else than those of the attempt before.
+/// Whether an attempt is about to be submitted and its workers get something else than those of the attempt before, or they got
+/// more while they ran.
 pub(crate) fn is_new(attempt: &AttemptRecord) -> bool {
-    let is_changed = |sizing: &AttemptSizing| sizing.changes().next().is_some();
-    attempt.state == AttemptState::Submitting && attempt.sizing.as_deref().is_some_and(is_changed)
+    let is_changed = |sizing: &AttemptSizing| {
+        let begins = attempt.state == AttemptState::Submitting && sizing.changes().next().is_some();
+        begins || sizing.grown().is_some()
+    };
+    attempt.sizing.as_deref().is_some_and(is_changed)
 }
 
 /// Notes what is new of attempts, and tells of it: of each decision once, however many attempts it is for.
@@ -91,11 +95,13 @@ pub(crate) async fn note(
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(unread) => unread.insert(Known::read(connection, &key).await?),
             };
-            if known.has(sized, attempt.created_at, sizing.input.is_some()) {
+            let at = sized.grown.map_or(attempt.created_at, |grown| grown.at);
+            // What an attempt got while it ran is no decision for others, and is noted each time.
+            if sized.grown.is_none() && known.has(sized, at, sizing.input.is_some()) {
                 continue;
             }
-            known.add(sized, attempt.created_at);
-            is_new |= insert(connection, &key, attempt, sized).await?;
+            known.add(sized, at);
+            is_new |= insert(connection, &key, attempt, (sized, at)).await?;
         }
         if !is_new {
             continue;
@@ -113,10 +119,10 @@ async fn insert(
     connection: &mut AnyConnection,
     [project, pipeline, task, role]: &Key<'_>,
     attempt: &AttemptRecord,
-    sized: &SizedRole,
+    (sized, at): (&SizedRole, Timestamp),
 ) -> Result<bool, StoreError> {
     let mut values = Values::texts("change of a size", &[project, pipeline, task])?;
-    values.int(attempt.created_at.0)?.text(&attempt.key.to_string())?.text(role)?.json(sized)?;
+    values.int(at.0)?.text(&attempt.key.to_string())?.text(role)?.json(sized)?;
     let sql = "INSERT INTO size_changes (project, pipeline, task_name, changed_at, attempt, role, sized_json) \
                VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
     Ok(execute(connection, sql, values).await? > 0)

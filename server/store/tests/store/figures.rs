@@ -99,6 +99,12 @@ async fn reports_and_attempts_come_in_pages(fixture: Fixture) {
     let over = Changes { attempts: attempts.iter().map(ended).collect(), ..Changes::default() };
     store.commit(&lease("a"), &over).await.unwrap();
     assert!(store.live_attempts(&id, 4).await.unwrap().is_empty());
+    // Of an instance that was tried again, the last one alone.
+    let tried = [1, 2, 3].map(|n| attempt(&id, 5, 3, n));
+    let third = InstanceRecord { attempt: 3, ..instance(&id, 5, 3) };
+    let more = Changes { instances: vec![third], attempts: tried.to_vec(), ..Changes::default() };
+    store.commit(&lease("a"), &more).await.unwrap();
+    assert_eq!(store.last_attempts(&id, TaskIx(5), 50).await.unwrap(), tried[2..]);
 }
 
 async fn single_things_are_found(fixture: Fixture) {

@@ -144,7 +144,7 @@ fn pace() -> Pace {
         longest: 1,
         saving: 2,
         restoring: 0,
-        behind: Some(Behind { rank: 3, since: Timestamp(8) }),
+        behind: Some(Behind { rank: 3, since: Timestamp(8), step: 9.0, read_later: true }),
         known: Known { gaps: 4, longest: 5, restarts: 1 },
     }
 }
@@ -152,7 +152,16 @@ fn pace() -> Pace {
 /// A hang that is over.
 pub fn hang() -> Hang {
     let (since, seen_at) = (Timestamp(7), Timestamp(8));
-    Hang { rank: 3, since, seen_at, longest: 1, over: Some(Timestamp(8)), stacks: Vec::new() }
+    Hang {
+        rank: 3,
+        step: Some(9.0),
+        since,
+        seen_at,
+        longest: 1,
+        by_cards: false,
+        over: Some(Timestamp(8)),
+        stacks: Vec::new(),
+    }
 }
 
 /// Changes that write these attempts, and an active instance for each.

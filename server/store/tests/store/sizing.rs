@@ -22,6 +22,7 @@ on_both!(
     a_change_is_noted_and_told_once,
     one_decision_for_many_instances_is_one_change,
     amounts_that_follow_the_input_are_noted_now_and_then,
+    what_grows_while_it_runs_is_noted_and_told_each_time,
     a_task_is_reverted_and_resumed,
     a_run_in_auto_knows_what_was_used,
 );
@@ -49,7 +50,7 @@ fn ran(instance: u32, seconds: i64, outcome: Outcome) -> AttemptRecord {
     let (from, until) = (Timestamp(SECOND), Timestamp(SECOND + seconds * SECOND));
     let state = AttemptState::Ended { started_at: Some(from), ended_at: until, outcome };
     let roles = vec![role("master", 40), role("worker", 100 + u64::from(instance))];
-    let sizing = AttemptSizing { make: "m".into(), input: Some(7), roles };
+    let sizing = AttemptSizing { make: "m".into(), input: Some(7), roles, grows: true };
     AttemptRecord { state, sizing: Some(Box::new(sizing)), ..attempt(&run_id(1), 0, instance, 1) }
 }
 
@@ -202,6 +203,31 @@ async fn amounts_that_follow_the_input_are_noted_now_and_then(fixture: Fixture) 
     commit(store, vec![from(53, 3600 * SECOND), from(54, 3600 * SECOND), from(55, 3601 * SECOND)]).await;
     assert_eq!(noted(store).await, [256, 200]);
     assert_eq!(store.alert_deliveries("shop", Some(&told.id), None, 1000).await.unwrap().len(), 2);
+}
+
+async fn what_grows_while_it_runs_is_noted_and_told_each_time(fixture: Fixture) {
+    let store = &fixture.store;
+    leased_run(store, 1, 2, "a").await;
+    let told = stored(store, channel("sizes", &[AlertKind::SizeChanged])).await;
+    let new = begins(0, 1, 512, None, SECOND);
+    commit(store, vec![new.clone()]).await;
+    assert!(noted(store).await.is_empty(), "it gets what it asked for");
+    let mut runs =
+        AttemptRecord { state: AttemptState::Running { started_at: Timestamp(2 * SECOND) }, ..new };
+    for (second, mib) in [(5, 768), (9, 1152)] {
+        let sizing = runs.sizing.as_mut().unwrap();
+        sizing.grow("worker", Bytes(mib * MIB), Timestamp(second * SECOND));
+        // With its pace it is written again and again.
+        for _ in 0..3 {
+            commit(store, vec![runs.clone()]).await;
+        }
+    }
+    assert_eq!(noted(store).await, [1152, 768]);
+    let messages = store.alert_deliveries("shop", Some(&told.id), None, 10).await.unwrap();
+    let said: Vec<_> = messages.iter().filter_map(|message| message.alert.sentence.clone()).collect();
+    assert_eq!(said.len(), 2, "{said:?}");
+    let last = "memory 1152Mi instead of 768Mi: 768Mi were nearly used up while it ran".to_owned();
+    assert!(said.contains(&last), "{said:?}");
 }
 
 async fn a_task_is_reverted_and_resumed(fixture: Fixture) {

@@ -7,6 +7,7 @@ pub mod cancel;
 pub mod crash;
 pub mod faults;
 pub mod gang;
+pub mod growth;
 pub mod load;
 mod program;
 mod recorder;

@@ -28,6 +28,8 @@ pub struct Program {
     pub secrets: Vec<SecretMount>,
     /// The metric that is watched.
     pub watches: Option<String>,
+    /// Whether it is told that memory is nearly used up.
+    pub grows: bool,
 }
 
 impl Program {
@@ -44,6 +46,7 @@ impl Program {
             outputs: Vec::new(),
             secrets: Vec::new(),
             watches: None,
+            grows: false,
         }
     }
 
@@ -132,6 +135,7 @@ impl Program {
             placement: Default::default(),
             outputs: self.outputs.clone(),
             watches: self.watches.clone(),
+            grows: self.grows,
             call: None,
         }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::clusters::{Standing, Survey};
 use cubeloom_domain::executor::{
-    BoxFuture, Executor, Facts, Notice, Observer, Scaling, StopCause, Submission,
+    BoxFuture, Executor, Facts, Growth, Notice, Observer, Scaling, StopCause, Submission,
 };
 use cubeloom_domain::job::Job;
 use cubeloom_domain::logs::Logs;
@@ -152,6 +152,10 @@ impl<E: Executor + 'static> Executor for OnRuntime<E> {
 
     fn scaling(&self) -> Option<&dyn Scaling> {
         self.inner.scaling()
+    }
+
+    fn growth(&self) -> Option<&dyn Growth> {
+        self.inner.growth()
     }
 
     fn logs(&self) -> Option<&dyn Logs> {

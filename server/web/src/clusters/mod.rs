@@ -33,11 +33,11 @@ const TOLD: usize = 200;
 /// # Errors
 /// When the database does not answer.
 pub(crate) async fn all(web: &Web) -> ApiResult<Vec<ClusterView>> {
-    let mut found = Vec::new();
+    let (mut found, all) = (Vec::new(), web.store().holding().await?);
     for (_, executor) in web.clusters().all() {
         let facts = facts(&executor).await?;
-        let holding = holding(web, &facts).await?;
-        found.push(view(&facts, executor.standing(), &holding));
+        let holding = all.iter().filter(|held| is_on(held, &facts));
+        found.push(view(&facts, executor.standing(), holding));
     }
     Ok(found)
 }
@@ -50,7 +50,7 @@ pub(crate) async fn detail(web: &Web, caller: &Caller, name: &str) -> ApiResult<
     let executor = web.clusters().get(name).ok_or_else(|| ApiError::not_found("cluster", name))?;
     let facts = facts(&executor).await?;
     let holding = holding(web, &facts).await?;
-    let cluster = view(&facts, executor.standing(), &holding);
+    let cluster = view(&facts, executor.standing(), holding.iter());
     let projects: BTreeSet<String> =
         visible(web, caller).await?.into_iter().map(|project| project.name).collect();
     let seen = |held: &&Holding| projects.contains(&held.project);
@@ -97,14 +97,15 @@ pub(crate) fn is_on(held: &Holding, facts: &Facts) -> bool {
     }
 }
 
-fn view(facts: &Facts, standing: Standing, holding: &[Holding]) -> ClusterView {
-    let used = holding.iter().fold(Amount::default(), |sum, held| sum.plus(held.attempt.amount));
+fn view<'h>(facts: &Facts, standing: Standing, holding: impl Iterator<Item = &'h Holding>) -> ClusterView {
+    let (attempts, used) =
+        holding.fold((0, Amount::default()), |(count, sum), held| (count + 1, sum.plus(held.attempt.amount)));
     ClusterView {
         name: facts.cluster.clone(),
         kind: facts.kind.clone(),
         capacity: facts.capacity().into(),
         used: used.into(),
-        attempts: holding.len(),
+        attempts,
         nodes: facts.nodes.iter().map(node).collect(),
         node_groups: facts.node_groups.clone(),
         spares: facts.kubernetes.as_ref().map(|facts| facts.spare_nodes.clone()).unwrap_or_default(),

@@ -24,6 +24,9 @@ use crate::state::Web;
 pub(super) const WHOLE: u64 = 2_000;
 /// Tasks with no more instances than this are shown from their records, others from figures.
 const FEW: u64 = 500;
+/// Of more attempts, at the instances of a run that is read whole or of one task, only the last of each instance are read: one
+/// that is tried again and again has any number.
+const ATTEMPTS: usize = 4_000;
 
 /// A run being read.
 pub(crate) struct Reader<'w> {
@@ -126,15 +129,15 @@ impl<'w> Reader<'w> {
     /// The tasks at these positions.
     pub(crate) async fn tasks(&self, range: Range<u32>) -> ApiResult<Vec<TaskView>> {
         if self.all_instances() > WHOLE || range.len() <= 3 {
-            let mut tasks = Vec::with_capacity(range.len());
-            for index in range {
-                tasks.push(self.task(index).await?);
-            }
-            return Ok(tasks);
+            return self.each(range).await;
         }
         let (run, store) = (&self.record.id, self.web.store());
+        let attempts = store.attempts_page(run, None, ATTEMPTS + 1).await?;
+        if attempts.len() > ATTEMPTS {
+            return self.each(range).await;
+        }
         let instances = task::split(store.instances(run).await?, |record| record.task.0);
-        let attempts = task::split(store.attempts(run).await?, |record| record.task.0);
+        let attempts = task::split(attempts, |record| record.task.0);
         let none = (Vec::new(), Vec::new());
         Ok(range
             .map(|index| {
@@ -145,6 +148,14 @@ impl<'w> Reader<'w> {
             .collect())
     }
 
+    async fn each(&self, range: Range<u32>) -> ApiResult<Vec<TaskView>> {
+        let mut tasks = Vec::with_capacity(range.len());
+        for index in range {
+            tasks.push(self.task(index).await?);
+        }
+        Ok(tasks)
+    }
+
     /// The task at a position.
     pub(crate) async fn task(&self, index: u32) -> ApiResult<TaskView> {
         let (run, task, store) = (&self.record.id, TaskIx(index), self.web.store());
@@ -153,7 +164,12 @@ impl<'w> Reader<'w> {
         };
         if states.values().sum::<u64>() <= FEW {
             let instances = store.instances_of(run, task, None, FEW as usize).await?;
-            let attempts = store.attempts_of_task(run, task, usize::MAX).await?;
+            let attempts = store.attempts_of_task(run, task, ATTEMPTS + 1).await?;
+            if attempts.len() > ATTEMPTS {
+                let last = store.last_attempts(run, task, FEW as usize).await?;
+                let figures = store.task_figures(run, task).await?;
+                return Ok(self.shown(index, &instances, &last, figures));
+            }
             return Ok(self.shown(index, &instances, &attempts, task::figures(&instances, &attempts)));
         }
         let figures = store.task_figures(run, task).await?;

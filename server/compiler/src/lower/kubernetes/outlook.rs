@@ -85,6 +85,7 @@ fn sample(framework: &Framework) -> Job {
         timeout: None,
         placement: Default::default(),
         watches: None,
+        grows: false,
         call: None,
         outputs: Vec::new(),
     }

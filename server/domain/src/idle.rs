@@ -1,0 +1,132 @@
+//! Cards that have fallen idle: a sign that a gang hangs, also where its program reports no steps. Pure.
+//!
+//! A card that waits for its program is used for none of its time, and draws little of what it draws at work. Programs have such
+//! times: they load data, write checkpoints, evaluate. So a gang is only said to hang when all of its cards have been idle at once
+//! for longer than they ever were between two times at work.
+
+use std::time::Duration;
+
+use crate::clock::Timestamp;
+use crate::hang::{FACTOR, Hang, HangPolicy};
+use crate::pace::Pace;
+use crate::usage::{CardsSample, WorkerUsage};
+
+/// For less time at work in all nothing is known of a pattern: it may still load its data.
+const WORKED: Duration = Duration::from_secs(60);
+/// A card draws little in the lowest part of what it drew at the least and at the most: one in so many.
+const LOW: u64 = 4;
+/// Samples become rarer as a worker gets older, up to so many times as far apart as those before; one whose last is older than
+/// that is not looked at any more.
+const RARER: i64 = 3;
+/// No sample is as old as this to begin with, in microseconds: one is taken each second.
+const FRESH: i64 = 10_000_000;
+
+/// How the cards of an attempt are, all of them together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Idle {
+    /// Since when all are idle.
+    pub since: Timestamp,
+    /// The longest time for which all were idle between two times at work, in microseconds.
+    pub longest: u64,
+    /// For how long any was at work, in microseconds.
+    pub worked: u64,
+}
+
+/// A worker from one sample to the next.
+struct Step {
+    at: Timestamp,
+    worker: usize,
+    idle: bool,
+}
+
+/// How the cards of all workers are now, from what was sampled of them; `None` where one is at work, or is not told of.
+#[must_use]
+pub fn look(workers: &[WorkerUsage], now: Timestamp) -> Option<Idle> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut count = 0;
+    for worker in workers {
+        let sampled: Vec<(Timestamp, CardsSample)> =
+            worker.samples.iter().filter_map(|sample| Some((sample.at, sample.cards?))).collect();
+        let Some((last, _)) = sampled.last() else { continue };
+        let apart = sampled.windows(2).map(|two| two[1].0.0 - two[0].0.0).max().unwrap_or(0);
+        if now.0 - last.0 > (apart * RARER).max(FRESH) {
+            return None;
+        }
+        let low = low(&sampled);
+        steps.extend(sampled.iter().map(|(at, cards)| Step {
+            at: *at,
+            worker: count,
+            idle: is_idle(cards, low),
+        }));
+        count += 1;
+    }
+    steps.sort_by_key(|step| step.at);
+    let (mut idle, mut idle_count) = (vec![false; count], 0);
+    let (mut since, mut began): (Option<Timestamp>, Option<Timestamp>) = (None, None);
+    let (mut longest, mut worked) = (0, 0);
+    for step in steps {
+        let was = std::mem::replace(&mut idle[step.worker], step.idle);
+        idle_count = idle_count + usize::from(step.idle) - usize::from(was);
+        match (since, idle_count == count) {
+            (None, true) => {
+                since = Some(step.at);
+                worked += began.take().map_or(0, |began| micros(began, step.at));
+            }
+            (Some(from), false) => {
+                since = None;
+                // Before it first worked it was about to begin.
+                if worked > 0 {
+                    longest = longest.max(micros(from, step.at));
+                }
+                began = Some(step.at);
+            }
+            (None, false) => {
+                began.get_or_insert(step.at);
+            }
+            (Some(_), true) => {}
+        }
+    }
+    since.map(|since| Idle { since, longest, worked })
+}
+
+/// What cards that draw little draw at the most.
+fn low(sampled: &[(Timestamp, CardsSample)]) -> u64 {
+    let power = || sampled.iter().map(|(_, cards)| cards.power_mw);
+    let (least, most) = (power().min().unwrap_or(0), power().max().unwrap_or(0));
+    least + (most - least) / LOW
+}
+
+/// Whether cards wait. Where they do not tell what they draw, by their use alone.
+fn is_idle(cards: &CardsSample, low: u64) -> bool {
+    cards.use_percent == 0 && cards.power_mw <= low
+}
+
+fn micros(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.since(from).as_micros()).unwrap_or(u64::MAX)
+}
+
+/// How an attempt hangs whose cards are like this, if it does: a program that reports steps has reported none since either, and has
+/// more to do.
+#[must_use]
+pub fn judge(idle: &Idle, pace: Option<&Pace>, policy: &HangPolicy, now: Timestamp) -> Option<Hang> {
+    let is_at_work = pace.is_some_and(|pace| pace.last.at > idle.since || pace.behind.is_none());
+    let pattern = Duration::from_micros(idle.longest).saturating_mul(FACTOR);
+    let due = idle.since.plus(policy.after.0.max(pattern));
+    if is_at_work || Duration::from_micros(idle.worked) < WORKED || due > now {
+        return None;
+    }
+    let behind = pace.and_then(|pace| pace.behind);
+    Some(Hang {
+        rank: behind.map_or(0, |behind| behind.rank),
+        step: behind.map(|behind| behind.step),
+        since: idle.since,
+        seen_at: now,
+        longest: idle.longest,
+        by_cards: true,
+        over: None,
+        stacks: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

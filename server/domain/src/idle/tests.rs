@@ -1,0 +1,129 @@
+use crate::outcome::WorkerName;
+use crate::pace::{Behind, Mark};
+use crate::quantity::{Bytes, Span};
+use crate::usage::UsageSample;
+
+use super::*;
+
+/// Use in percent and power in watts of a card, and for how many seconds, as such series look: a card without a program; one
+/// whose program loads data; training; a checkpoint; and one whose program waits for another that is gone.
+const NOTHING: (u32, u64) = (0, 70);
+const LOADS: (u32, u64) = (0, 118);
+const TRAINS: (u32, u64) = (97, 612);
+const SAVES: (u32, u64) = (0, 131);
+const WAITS: (u32, u64) = (0, 124);
+/// Collective calls of a library that polls keep a card in use, though it draws little.
+const POLLS: (u32, u64) = (100, 154);
+
+fn at(second: i64) -> Timestamp {
+    Timestamp(second * 1_000_000)
+}
+
+/// A worker's series, a sample a second.
+fn worker(index: u32, parts: &[((u32, u64), i64)]) -> WorkerUsage {
+    let mut samples = Vec::new();
+    for ((use_percent, watts), seconds) in parts {
+        for _ in 0..*seconds {
+            let cards = CardsSample {
+                cards: 1,
+                use_percent: *use_percent,
+                memory: Bytes(1 << 34),
+                power_mw: watts * 1000,
+            };
+            samples.push(UsageSample {
+                at: at(samples.len() as i64),
+                cpu_us: 0,
+                memory: Bytes(1 << 30),
+                throttled_us: None,
+                disk_read: None,
+                disk_written: None,
+                io_wait_us: None,
+                cards: Some(cards),
+            });
+        }
+    }
+    WorkerUsage { worker: WorkerName { role: "worker".into(), index }, samples }
+}
+
+/// Four minutes of loading and training with three checkpoints of 20 seconds, then `last` for so long.
+fn trained(index: u32, last: (u32, u64), seconds: i64) -> WorkerUsage {
+    let mut parts = vec![(NOTHING, 5), (LOADS, 95)];
+    for _ in 0..3 {
+        parts.extend([(TRAINS, 100), (SAVES, 20)]);
+    }
+    parts.extend([(TRAINS, 40), (last, seconds)]);
+    worker(index, &parts)
+}
+
+/// When `trained` comes to its last part.
+const LAST: i64 = 500;
+
+fn policy(seconds: u64) -> HangPolicy {
+    HangPolicy { after: Span(Duration::from_secs(seconds)), ..HangPolicy::default() }
+}
+
+fn found(workers: &[WorkerUsage], pace: Option<&Pace>, after: u64, now: i64) -> Option<Hang> {
+    judge(&look(workers, at(now))?, pace, &policy(after), at(now))
+}
+
+#[test]
+fn a_gang_whose_cards_have_all_fallen_idle_for_longer_than_ever_hangs() {
+    let gang = [trained(0, WAITS, 400), trained(1, WAITS, 400)];
+    let idle = look(&gang, at(LAST + 399)).unwrap();
+    assert_eq!((idle.since, idle.longest, idle.worked), (at(LAST), 20_000_000, 340_000_000));
+    assert_eq!(found(&gang, None, 300, LAST + 299), None);
+    let hang = found(&gang, None, 300, LAST + 300).unwrap();
+    assert_eq!((hang.since, hang.by_cards), (at(LAST), true));
+    let said =
+        "its cards have been idle for 5m; never before were they for more than 20s between two times at work";
+    assert_eq!(hang.sentence(), said);
+    // Its pattern has gaps of 20 seconds: three of them are no hang, however soon it is to be one.
+    assert_eq!(found(&gang, None, 1, LAST + 59), None);
+    assert!(found(&gang, None, 1, LAST + 60).is_some());
+}
+
+#[test]
+fn a_card_at_work_anywhere_is_no_hang_nor_is_one_that_polls() {
+    assert_eq!(look(&[trained(0, WAITS, 400), trained(1, TRAINS, 400)], at(LAST + 399)), None);
+    assert_eq!(look(&[trained(0, WAITS, 400), trained(1, POLLS, 400)], at(LAST + 399)), None);
+    // Nobody uses it, and it draws much: it is told of with a delay.
+    assert_eq!(look(&[trained(0, (0, 580), 400)], at(LAST + 399)), None);
+}
+
+#[test]
+fn what_has_not_worked_yet_and_what_is_not_told_of_any_more_says_nothing() {
+    let loading = [worker(0, &[(NOTHING, 5), (LOADS, 900)])];
+    assert_eq!(found(&loading, None, 300, 904), None);
+    let short = [worker(0, &[(NOTHING, 5), (TRAINS, 50), (WAITS, 900)])];
+    assert_eq!(found(&short, None, 300, 954), None);
+    let silent = [trained(0, WAITS, 400)];
+    assert_eq!(look(&silent, at(LAST + 399 + 11)), None);
+    assert_eq!(look(&[], at(5)), None);
+    let without = WorkerUsage { samples: Vec::new(), ..worker(0, &[]) };
+    assert_eq!(look(&[without], at(5)), None);
+}
+
+#[test]
+fn where_power_is_not_told_use_alone_counts() {
+    let gang = [worker(0, &[((90, 0), 100), ((0, 0), 10), ((90, 0), 100), ((0, 0), 400)])];
+    assert_eq!(look(&gang, at(609)).map(|idle| idle.since), Some(at(210)));
+}
+
+#[test]
+fn a_program_that_still_reports_steps_or_is_done_with_them_does_not_hang() {
+    let gang = [trained(0, WAITS, 400)];
+    let pace = |last: i64, behind: bool| Pace {
+        first: Mark { at: at(100), step: 1.0 },
+        last: Mark { at: at(last), step: 9.0 },
+        gaps: 2,
+        longest: 1,
+        saving: 0,
+        restoring: 0,
+        behind: behind.then_some(Behind { rank: 3, since: at(last), step: 9.0, read_later: false }),
+        known: Default::default(),
+    };
+    assert_eq!(found(&gang, Some(&pace(LAST + 100, true)), 300, LAST + 399), None);
+    assert_eq!(found(&gang, Some(&pace(LAST - 1, false)), 300, LAST + 399), None);
+    let hang = found(&gang, Some(&pace(LAST - 1, true)), 300, LAST + 399).unwrap();
+    assert_eq!((hang.rank, hang.step), (3, Some(9.0)));
+}

@@ -1,0 +1,76 @@
+//! Attempts whose cards fall idle: looked at now and then while they run. What cards did is kept by the cluster, so that a server
+//! that takes an attempt up knows as much of it as the one before.
+
+use std::time::Duration;
+
+use cubeloom_domain::idle;
+use cubeloom_domain::state::AttemptState;
+use cubeloom_domain::usage::WorkerUsage;
+use cubeloom_domain::{AttemptKey, Timestamp};
+
+use super::{Action, At, Core, Timer};
+
+/// How often the cards of an attempt are looked at, at the most and at the least.
+const OFTEN: Duration = Duration::from_secs(10);
+const SELDOM: Duration = Duration::from_secs(300);
+
+impl Core {
+    /// Looks at the cards of a running attempt before it could first be said to hang, if it has some and somebody keeps what
+    /// they do.
+    pub(super) fn watch_cards(&mut self, at: At) {
+        let Some(run) = self.runs[at.slot].as_ref() else { return };
+        let planned = run.plan.task(at.task);
+        let Some(live) = run.live(at) else { return };
+        let has_cards = planned.roles.iter().any(|role| role.resources.gpu.is_some());
+        let runs = matches!(live.record.state, AttemptState::Running { .. });
+        if !has_cards || !runs || self.executor(at).is_none_or(|executor| executor.usage().is_none()) {
+            return;
+        }
+        let every = (planned.hang.after.0 / 4).clamp(OFTEN, SELDOM);
+        self.timers.insert((self.now.plus(every), Timer::Cards(at, live.record.key.n)));
+    }
+
+    /// The moment has come to look.
+    pub(super) fn look_at_cards(&mut self, at: At, n: u32) {
+        let Some(live) = self.runs[at.slot].as_ref().and_then(|run| run.live(at)) else { return };
+        if live.record.key.n != n || !matches!(live.record.state, AttemptState::Running { .. }) {
+            return;
+        }
+        let key = live.record.key.clone();
+        if let Some(executor) = self.executor(at) {
+            self.output.actions.push(Action::LookAtCards(executor, key));
+        }
+    }
+
+    /// What the cards of an attempt did so far: it hangs by them, goes on, or is looked at again.
+    pub fn cards_seen(&mut self, key: &AttemptKey, workers: &[WorkerUsage], now: Timestamp) {
+        self.now = now;
+        let Some(at) = self.live.get(key).copied() else { return };
+        let Some(run) = self.runs[at.slot].as_mut() else { return };
+        let policy = run.plan.task(at.task).hang;
+        let Some(live) = run.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
+        let seen = idle::look(workers, now);
+        let hangs = live.record.hang.as_ref().is_some_and(|hang| hang.is_present());
+        match (live.record.hang.as_deref_mut().filter(|hang| hang.is_present() && hang.by_cards), &seen) {
+            (Some(hang), seen) if seen.is_none_or(|idle| idle.since > hang.since) => {
+                hang.over = Some(now);
+                live.looked = false;
+                live.dirty = true;
+                self.touch(at);
+            }
+            (Some(_), _) => {
+                // The server that saw it may have died before it knew what the workers were at, or before it acted.
+                if !live.looked {
+                    self.look_at_hang(at);
+                }
+            }
+            (None, Some(idle)) if !hangs => {
+                if let Some(found) = idle::judge(idle, live.record.pace.as_deref(), &policy, now) {
+                    self.hangs_now(at, found);
+                }
+            }
+            (None, _) => {}
+        }
+        self.watch_cards(at);
+    }
+}

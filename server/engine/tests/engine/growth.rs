@@ -1,0 +1,170 @@
+//! Jobs that run and have nearly used up their memory.
+
+use std::time::Duration;
+
+use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::pipeline::SizingMode;
+use cubeloom_domain::quota::{Amounts, Quota, Resource};
+use cubeloom_domain::record::AttemptRecord;
+use cubeloom_domain::resources::ResourceRequest;
+use cubeloom_domain::sizing::Reason;
+use cubeloom_domain::state::RunState;
+use cubeloom_domain::{AttemptKey, Bytes, RunId};
+use cubeloom_testkit::builders::{PipelineBuilder, pipeline};
+use cubeloom_testkit::fake::Behaviour;
+
+use crate::fixture::Server;
+use crate::on_both;
+use crate::sharing::set_quota;
+
+const GIB: u64 = 1 << 30;
+
+fn doc(mode: SizingMode) -> PipelineBuilder {
+    pipeline("p").task("a", |task| task.resources("1", "2Gi")).with(|pipeline| pipeline.sizing = Some(mode))
+}
+
+/// A run of the document whose task runs.
+async fn begin(server: &mut Server, doc: &PipelineBuilder) -> (RunId, AttemptKey) {
+    server.fake.script("a", [Behaviour::Hold]);
+    let run = server.run(doc).await;
+    let key = server.running(&["a"]).await.remove(0);
+    // It is written as running a moment later, and only what runs is given more.
+    server.until(|| async { (attempt(server, &run).await.state.as_str() == "running").then_some(()) }).await;
+    (run, key)
+}
+
+async fn attempt(server: &Server, run: &RunId) -> AttemptRecord {
+    server.store.attempts(run).await.unwrap().remove(0)
+}
+
+/// Says that all of so many GiB is nearly used.
+fn fill(server: &Server, key: &AttemptKey, gib: u64) {
+    server.fake.fill(key, "worker", Bytes(gib * GIB));
+}
+
+/// Waits until each worker of a job has so many GiB.
+async fn has(server: &Server, key: &AttemptKey, gib: u64) {
+    server.until(|| async { (server.fake.memory(key) == Bytes(gib * GIB)).then_some(()) }).await;
+}
+
+/// Says it again, and looks whether all stays as it is.
+async fn stays(server: &Server, key: &AttemptKey, gib: u64) {
+    for _ in 0..3 {
+        fill(server, key, gib);
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(server.fake.memory(key), Bytes(gib * GIB));
+}
+
+async fn finish(server: &Server, run: &RunId, key: &AttemptKey) {
+    server.fake.finish(key, Outcome::Succeeded);
+    assert_eq!(server.ended(run).await, RunState::Succeeded);
+}
+
+on_both! {
+    async fn what_is_nearly_full_gets_more_once_is_counted_and_noted_and_has_it_after_a_restart(server: Server) {
+        let mut server = server;
+        let (run, key) = begin(&mut server, &doc(SizingMode::Auto)).await;
+        assert_eq!(server.fake.memory(&key), Bytes(2 * GIB));
+        fill(&server, &key, 2);
+        has(&server, &key, 3).await;
+        // What is told of before is late.
+        fill(&server, &key, 2);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert_eq!(server.fake.memory(&key), Bytes(3 * GIB));
+        let grown = attempt(&server, &run).await;
+        assert_eq!((grown.amount.memory, grown.earlier.len()), (Bytes(3 * GIB), 1));
+        assert_eq!(grown.earlier[0].amount.memory, Bytes(2 * GIB), "until then it had less");
+        let sized = &grown.sizing.as_ref().unwrap().roles[0];
+        assert_eq!((sized.gets.memory, sized.asked.memory), (Bytes(3 * GIB), Bytes(2 * GIB)));
+        let changes = server.store.size_changes("default", "p", "a", 9).await.unwrap();
+        assert_eq!(changes.len(), 1, "{changes:?}");
+        assert_eq!(changes[0].sized.memory, Reason::NearlyFull { had: Bytes(2 * GIB) });
+        let said = "memory 3Gi instead of 2Gi: 2Gi were nearly used up while it ran";
+        assert_eq!(changes[0].sized.change().as_deref(), Some(said));
+
+        server.restart().await;
+        server.running(&["a"]).await;
+        // The node has 8 GiB, of which 5 are free.
+        let waits = pipeline("q").task("b", |task| task.resources("1", "5632Mi"));
+        let waiting = server.run(&waits).await;
+        server.until(|| async {
+            let states = server.states(&waiting).await;
+            states.iter().any(|state| state.contains("waiting")).then_some(())
+        }).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert!(server.fake.executions().keys().all(|key| key.task != "b"));
+        finish(&server, &run, &key).await;
+        assert_eq!(server.ended(&waiting).await, RunState::Succeeded);
+        assert_eq!(attempt(&server, &run).await.amount.memory, Bytes(3 * GIB));
+        server.assert_clean().await;
+    }
+
+    async fn nothing_grows_beyond_what_is_free_and_what_is_free_later_is_given(server: Server) {
+        let mut server = server;
+        server.fake.script("b", [Behaviour::Hold]);
+        let other = pipeline("q").task("b", |task| task.resources("1", "5632Mi"));
+        let other = server.run(&other).await;
+        let held = server.running(&["b"]).await.remove(0);
+        server.fake.script("a", [Behaviour::Hold]);
+        let run = server.run(&doc(SizingMode::Auto)).await;
+        let both = server.running(&["a", "b"]).await;
+        let key = both.into_iter().find(|key| key.task == "a").unwrap();
+        stays(&server, &key, 2).await;
+        let before = attempt(&server, &run).await;
+        assert_eq!((before.amount.memory, before.earlier.len()), (Bytes(2 * GIB), 0));
+        finish(&server, &other, &held).await;
+        server.until(|| async {
+            fill(&server, &key, 2);
+            (server.fake.memory(&key) == Bytes(3 * GIB)).then_some(())
+        }).await;
+        finish(&server, &run, &key).await;
+    }
+
+    async fn nothing_grows_beyond_what_its_project_may_hold(server: Server) {
+        let mut server = server;
+        let limit = Amounts::from_iter([(Resource::Memory, 5 * GIB / 2)]);
+        set_quota(&server, Quota { limit, ..Quota::default() }).await;
+        let (run, key) = begin(&mut server, &doc(SizingMode::Auto)).await;
+        fill(&server, &key, 2);
+        let most = Bytes(5 * GIB / 2);
+        server.until(|| async { (server.fake.memory(&key) == most).then_some(()) }).await;
+        server.fake.fill(&key, "worker", most);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert_eq!(server.fake.memory(&key), most);
+        finish(&server, &run, &key).await;
+    }
+
+    async fn only_in_auto_and_no_amount_that_is_left_alone(server: Server) {
+        let mut server = server;
+        let auto = doc(SizingMode::Auto);
+        let request = ResourceRequest { pinned: Some(true), ..auto.0.tasks[0].resources.clone().unwrap() };
+        let pinned = auto.with(|pipeline| pipeline.tasks[0].resources = Some(request));
+        for doc in [doc(SizingMode::Advise), doc(SizingMode::Off), pinned] {
+            let (run, key) = begin(&mut server, &doc).await;
+            stays(&server, &key, 2).await;
+            finish(&server, &run, &key).await;
+        }
+    }
+
+    async fn what_goes_on_growing_is_given_more_three_times(server: Server) {
+        let mut server = server;
+        let small = pipeline("p").task("a", |task| task.resources("1", "1Gi"));
+        let small = small.with(|pipeline| pipeline.sizing = Some(SizingMode::Auto));
+        let (run, key) = begin(&mut server, &small).await;
+        let mut memory = Bytes(GIB);
+        for _ in 0..3 {
+            server.clock.advance(Duration::from_secs(1));
+            server.fake.fill(&key, "worker", memory);
+            let more = server.until(|| async { Some(server.fake.memory(&key)).filter(|has| *has > memory) }).await;
+            assert!(more.0 >= memory.0 / 2 * 3, "{more} after {memory}");
+            memory = more;
+        }
+        server.fake.fill(&key, "worker", memory);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert_eq!(server.fake.memory(&key), memory);
+        let notes = server.store.size_changes("default", "p", "a", 9).await.unwrap();
+        assert_eq!((notes.len(), attempt(&server, &run).await.earlier.len()), (3, 3));
+        finish(&server, &run, &key).await;
+    }
+}

@@ -1,0 +1,119 @@
+//! Workers that have nearly used up their memory: that is told, and those that get more get it where they run, by the limit of
+//! their control group.
+//!
+//! What they get is stored with the attempt before it is given, so a job that is taken up has it in its submission: it is given
+//! again then.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cubeloom_domain::Bytes;
+use cubeloom_domain::executor::{Event, NearlyFull};
+use cubeloom_domain::failpoint::hit;
+use cubeloom_domain::lowered::LocalJob;
+use tokio::time::Instant;
+
+use crate::attempt::Attempt;
+
+/// How often the memory of workers is looked at.
+pub(crate) const EVERY: Duration = Duration::from_millis(250);
+/// How long nothing is told again of a role that is as full as it was: there may be room by then.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// What is done about the memory of an attempt's workers.
+#[derive(Default)]
+pub(crate) struct Growing {
+    /// Whether it is told that they have nearly used it up.
+    pub(crate) watches: bool,
+    /// Whether their limits may be others than those that they began with.
+    pub(crate) has_grown: bool,
+    /// By role: of which limit it was told last, and when.
+    told: HashMap<String, (Bytes, Instant)>,
+}
+
+impl Attempt {
+    /// Gives its workers the memory that they have in this job.
+    pub(crate) fn grow(&mut self, job: &Arc<LocalJob>) {
+        if self.is_stopped() {
+            return;
+        }
+        hit("local.grow.before");
+        for (rank, of_job) in job.workers.iter().enumerate().take(self.workers.len()) {
+            let worker = &mut self.workers[rank];
+            worker.memory = worker.memory.max(of_job.memory);
+        }
+        // Those that come, or begin again, begin with it.
+        if let Some(wanted) = &mut self.wanted {
+            let mut job = LocalJob::clone(job);
+            job.workers.truncate(wanted.job.workers.len());
+            if job.workers.len() == wanted.job.workers.len() {
+                wanted.job = Arc::new(job);
+            }
+        }
+        self.growing.has_grown = true;
+        self.gang.live().collect::<Vec<_>>().into_iter().for_each(|rank| self.give_memory(rank));
+        hit("local.grow.after");
+    }
+
+    /// Gives a worker that runs the memory that it is to have. One whose group is not made yet has it given when its program runs.
+    pub(crate) fn give_memory(&self, rank: usize) {
+        let Some(worker) = self.workers.get(rank).filter(|_| self.growing.has_grown) else { return };
+        let Some(cgroup) = self.cgroup(&worker.name).filter(|_| worker.memory.0 > 0) else { return };
+        match cgroup.set_memory(worker.memory.0) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                tracing::warn!(key = %self.key, worker = %worker.name, %error, "a worker cannot be given more memory");
+            }
+            _ => {}
+        }
+    }
+
+    /// Tells of each role whose fullest worker has nearly used up its memory.
+    pub(crate) fn look_at_memory(&mut self) {
+        if self.is_stopped() {
+            return;
+        }
+        let now = Instant::now();
+        let mut full: Vec<NearlyFull> = Vec::new();
+        for rank in self.gang.live().filter(|rank| self.began[*rank].is_some()) {
+            let (name, limit) = (&self.workers[rank].name, self.workers[rank].memory);
+            let Some(used) = self.cgroup(name).and_then(|cgroup| cgroup.memory()).map(Bytes) else {
+                continue;
+            };
+            if !is_nearly_full(used, limit) {
+                continue;
+            }
+            match full.iter_mut().find(|known| known.role == name.role) {
+                Some(known) => known.used = known.used.max(used),
+                None => full.push(NearlyFull { role: name.role.clone(), limit, used }),
+            }
+        }
+        for full in full {
+            let told = self.growing.told.get(&full.role);
+            if told.is_some_and(|(limit, at)| *limit == full.limit && now.duration_since(*at) < AGAIN) {
+                continue;
+            }
+            self.growing.told.insert(full.role.clone(), (full.limit, now));
+            self.machine.report(&self.key, Event::NearlyFull(full));
+        }
+    }
+}
+
+/// Whether a worker that uses so much of its limit has nearly used it up: 19 of 20 parts. What was chosen from earlier attempts is a
+/// tenth more than the most that they used, so that usual use is below it.
+fn is_nearly_full(used: Bytes, limit: Bytes) -> bool {
+    used.0 > 0 && used.0 >= limit.0 - limit.0 / 20
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_chosen_from_earlier_peaks_is_not_nearly_used_by_another_such_peak() {
+        let peak = 1000 << 20;
+        assert!(!is_nearly_full(Bytes(peak), Bytes(peak + peak / 10)));
+        assert!(is_nearly_full(Bytes(peak + peak / 20), Bytes(peak + peak / 10)));
+        assert!(!is_nearly_full(Bytes(0), Bytes(0)), "without a limit");
+    }
+}

@@ -1,0 +1,100 @@
+//! Workers that get more memory while they run; for executors that can give it.
+
+use cubeloom_domain::executor::{Event, Submission};
+use cubeloom_domain::job::Job;
+use cubeloom_domain::outcome::{FailureKind, Outcome};
+use cubeloom_domain::{AttemptKey, Bytes};
+
+use super::scaling::ScalingHarness;
+use super::{Program, assert_gone, failure, signed, until_executed};
+
+/// What a worker begins with, what it gets, and what it holds in the end.
+const HAS: Bytes = Bytes(96 << 20);
+const GETS: Bytes = Bytes(192 << 20);
+
+/// A worker that has nearly used up its memory, and needs more than that when `$LEDGER.more` is there.
+const HUNGRY: &str = r#"exec python3 -c '
+import os, time
+held = []
+def own():
+    pages = open("/proc/self/statm").read().split()
+    return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE") >> 20
+def hold(mib):
+    while own() < mib:
+        held.append(bytes([1]) * (1 << 20))
+hold(92)
+while not os.path.exists(os.environ["LEDGER"] + ".more"):
+    time.sleep(0.02)
+hold(140)
+'"#;
+
+/// The same job with this memory.
+fn with(harness: &impl ScalingHarness, submission: &Submission, memory: Bytes) -> Submission {
+    let mut job = Job::clone(&submission.job);
+    job.roles.iter_mut().for_each(|role| role.resources.memory = memory);
+    harness.lowered(job)
+}
+
+/// Submits one, and waits until it is told that its memory is nearly used up. `None` where nothing can be given.
+async fn begin(harness: &impl ScalingHarness) -> Option<(AttemptKey, Submission)> {
+    if harness.executor().growth().is_none() {
+        eprintln!("skipped: no memory can be given to what runs");
+        return None;
+    }
+    let program = Program::shell(&signed(HUNGRY)).with(|program| {
+        (program.memory, program.grows) = (HAS, true);
+    });
+    let submission = harness.submission(&program);
+    let key = submission.job.key.clone();
+    harness.executor().submit(submission.clone()).await;
+    until_executed(harness, &key, 1).await;
+    let full = |event: &Event| match event {
+        Event::NearlyFull(full) => Some(full.clone()),
+        _ => None,
+    };
+    let told = harness.recorder().first(&key, "that its memory is nearly used up", full).await;
+    assert_eq!((told.role.as_str(), told.limit), ("worker", HAS));
+    assert!(told.used <= HAS && told.used.0 >= HAS.0 / 10 * 9, "{told:?}");
+    Some((key, submission))
+}
+
+async fn grow(harness: &impl ScalingHarness, submission: &Submission) {
+    let executor = harness.executor();
+    executor.growth().expect("it grows").grow(submission.clone()).await;
+}
+
+fn need_more(harness: &impl ScalingHarness) {
+    let path = harness.ledger().with_extension("more");
+    std::fs::write(path, "").expect("the ledger's folder can be written to");
+}
+
+/// What gets more lives on, and dies without it. The same twice is the same as once, and nothing becomes less.
+pub async fn lives(harness: &mut impl ScalingHarness) {
+    let Some((key, submission)) = begin(harness).await else { return };
+    let more = with(harness, &submission, GETS);
+    for submission in [&more, &more, &submission] {
+        grow(harness, submission).await;
+    }
+    // What was given is there before anything else that is asked for after it.
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    need_more(harness);
+    assert_eq!(harness.recorder().ended(&key).await.outcome, Outcome::Succeeded);
+    assert_gone(harness, &key);
+    // It needs as much from the beginning.
+    let program = Program::shell(&signed(HUNGRY)).with(|program| program.memory = HAS);
+    let (_, ended) = super::run(harness, &program).await;
+    assert_eq!(failure(&ended).kind, FailureKind::OutOfMemory);
+}
+
+/// The server is killed between the decision and its doing: the next one takes the job up with what was decided.
+pub async fn crash_before(harness: &mut impl ScalingHarness) {
+    let Some((key, submission)) = begin(harness).await else { return };
+    let more = with(harness, &submission, GETS);
+    harness.crash();
+    harness.executor().bind(&more.job).expect("room");
+    harness.executor().adopt(more).await;
+    harness.recorder().started(&key).await;
+    need_more(harness);
+    assert_eq!(harness.recorder().ended(&key).await.outcome, Outcome::Succeeded);
+    assert_gone(harness, &key);
+}
