@@ -67,8 +67,10 @@ pub struct Inputs {
 
 /// Arguments of a plan that name files which are not in the pipeline's folder, with their lines.
 pub fn missing(document: &Document, planned: &Planned, folder: &Path) -> Vec<Problem> {
-    let is_plain = |name: &Path| name.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    let mut found = missing_files(&planned.plan, |name| is_plain(Path::new(name)) && folder.join(name).is_file());
+    let is_plain =
+        |name: &Path| name.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    let mut found =
+        missing_files(&planned.plan, |name| is_plain(Path::new(name)) && folder.join(name).is_file());
     document.locate(&mut found);
     found
 }

@@ -52,7 +52,8 @@ fn a_list_is_fetched_by_all_workers_once() {
 #[test]
 fn files_are_asked_for_again_and_not_faster_than_allowed() {
     let fetch = |app: &TestApp, code, script: &Script, names: &[&str], more: &str| {
-        let urls: Vec<String> = names.iter().map(|name| format!("\"http://{}/{name}\"", script.address)).collect();
+        let urls: Vec<String> =
+            names.iter().map(|name| format!("\"http://{}/{name}\"", script.address)).collect();
         let arguments = format!("{{urls: [{}], to: files, workers: 1, {more}}}", urls.join(", "));
         let task = format!("  - {{name: fetch, template: download, arguments: {arguments}}}\n");
         run(app, code, &app.pipeline("again", &task), &[])

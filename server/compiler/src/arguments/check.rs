@@ -158,7 +158,11 @@ fn string(rules: &Map<String, Value>, text: &str, path: &Path, problems: &mut Ve
             wrong(path, problems, format!("`{text}` is not a date such as 2026-01-31"));
         }
         Some("run-path") if leaves_the_run(text) => {
-            wrong(path, problems, format!("`{text}` is not below the run's folder: write a path such as data/a.csv"));
+            wrong(
+                path,
+                problems,
+                format!("`{text}` is not below the run's folder: write a path such as data/a.csv"),
+            );
         }
         _ => {}
     }

@@ -214,7 +214,8 @@ impl Planner<'_> {
 
     /// Whether what the template demands of its arguments together holds. What cannot be known yet is not looked at.
     fn check_arguments(&mut self, prefix: &str, prepared: &Prepared<'_>, roles: &Roles, inside: &Sight<'_>) {
-        let cards = roles.planned.iter().map(|role| role.resources.whole_gpus()).filter(|cards| *cards > 0).max();
+        let cards =
+            roles.planned.iter().map(|role| role.resources.whole_gpus()).filter(|cards| *cards > 0).max();
         let inside = Sight { scope: Scope { cards, ..inside.scope }, ..*inside };
         for check in &prepared.template.checks {
             let path = || format!("{prefix}/arguments/{}", check.argument);

@@ -98,7 +98,8 @@ fn mistakes(schema: &Value, right: &Map<String, Value>) -> Vec<Wrong> {
 
 /// The example of a template.
 fn example(name: &str) -> Value {
-    plain(&fs::read_to_string(repository().join(format!("task-templates/{name}/example.yaml"))).unwrap()).unwrap()
+    plain(&fs::read_to_string(repository().join(format!("task-templates/{name}/example.yaml"))).unwrap())
+        .unwrap()
 }
 
 fn errors(document: &Value, templates: &TemplateSet) -> Vec<Problem> {
@@ -183,13 +184,15 @@ fn the_pages_of_templates_show_tasks_that_are_right() {
             };
             // A part of a task, or a file that one reads, is shown as well.
             if document[0]["template"].is_string() {
-                document = json!({"apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "p", "tasks": document});
+                document =
+                    json!({"apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "p", "tasks": document});
             } else if !document["tasks"].is_array() {
                 continue;
             }
             // What the page does not show is elsewhere in the pipeline.
             let elsewhere = |problem: &Problem| {
-                problem.message.starts_with("there is no task `") || problem.message.contains("has no parameter")
+                problem.message.starts_with("there is no task `")
+                    || problem.message.contains("has no parameter")
             };
             let found = errors(&document, &templates).into_iter().filter(|problem| !elsewhere(problem));
             wrong.extend(found.map(|problem| format!("{name}: {problem}")));

@@ -118,7 +118,8 @@ impl Renaming<'_> {
             let answer = self.stores.sender()?.put(url).send().await;
             let answer = answer.map_err(|error| self.failed(true, error.without_url().to_string()))?;
             let status = answer.status();
-            let body = answer.bytes().await.map_err(|error| self.failed(true, error.without_url().to_string()))?;
+            let body =
+                answer.bytes().await.map_err(|error| self.failed(true, error.without_url().to_string()))?;
             Ok((status, body))
         };
         let (status, body) =
@@ -137,7 +138,9 @@ impl Renaming<'_> {
                 Err(self.denied(&message))
             }
             // A name node that has just started, or is the standby, says 403, too.
-            _ => Err(self.failed(true, format!("{exception}: {}", message.lines().next().unwrap_or_default()))),
+            _ => {
+                Err(self.failed(true, format!("{exception}: {}", message.lines().next().unwrap_or_default())))
+            }
         }
     }
 }

@@ -320,14 +320,20 @@ async fn broken_off(hdfs: &mut Hdfs) {
             push.attempts = 1;
             copy(&push).await.unwrap_err();
             let dir = tempfile::tempdir().unwrap();
-            let all = |to: &str| hdfs_spec(&format!("{address}/broken/"), &format!("{}/", dir.path().join(to).display()));
+            let all = |to: &str| {
+                hdfs_spec(&format!("{address}/broken/"), &format!("{}/", dir.path().join(to).display()))
+            };
             copy(&all("kept")).await.unwrap();
             assert_eq!(std::fs::read(dir.path().join("kept").join(name)).unwrap(), b"old", "{target}");
             // The whole of it takes the place of what was there.
             source.change(|behaviour| behaviour.dies_after = None);
             copy(&hdfs_spec(&source.url("data.bin"), &target)).await.unwrap();
             copy(&all("whole")).await.unwrap();
-            assert_eq!(sha256(&std::fs::read(dir.path().join("whole").join(name)).unwrap()), sha256(&bytes), "{target}");
+            assert_eq!(
+                sha256(&std::fs::read(dir.path().join("whole").join(name)).unwrap()),
+                sha256(&bytes),
+                "{target}"
+            );
             for folder in ["kept", "whole"] {
                 let beside: Vec<String> = names(&dir.path().join(folder));
                 assert!(beside.iter().all(|name| name.ends_with(".bin")), "{beside:?}");

@@ -125,8 +125,9 @@ mod tests {
             let mut installed = InstalledTemplate { template, digest: String::new(), folder };
             let found = beside(&installed);
             assert!(found.readme.is_some() && found.example.is_some(), "{}", installed.folder);
-            let BeforeAfter { before, after } =
-                found.before_after.unwrap_or_else(|| panic!("{}: no program before and after", installed.folder));
+            let BeforeAfter { before, after } = found
+                .before_after
+                .unwrap_or_else(|| panic!("{}: no program before and after", installed.folder));
             let is_program = |side: &str| {
                 let mut lines = side.lines().map(str::trim).filter(|line| !line.is_empty());
                 lines.any(|line| !line.starts_with('#')) && !side.contains("template:")

@@ -63,7 +63,11 @@ fn a_trial_may_be_a_gang() {
     let run = start(&editor, &document("gangs", &tasks));
     until(&editor, &run, "succeeded");
     let told = search(&editor, &run);
-    assert_eq!((&told["best"]["parameters"]["x"], &told["best"]["value"]), (&json!(5), &json!(5.0)), "{told}");
+    assert_eq!(
+        (&told["best"]["parameters"]["x"], &told["best"]["value"]),
+        (&json!(5), &json!(5.0)),
+        "{told}"
+    );
     let attempts = editor.get(&format!("/runs/{run}/tasks/tune/instances")).expect(200).text();
     for worker in ["worker-0", "worker-1"] {
         let log = editor.get(&format!("/runs/{run}/tasks/tune/logs?instance=1&worker={worker}"));
