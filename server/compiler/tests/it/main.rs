@@ -24,6 +24,7 @@ mod schemas;
 mod search;
 mod shared;
 mod sizing;
+mod slurm;
 mod speed;
 mod support;
 mod templates;

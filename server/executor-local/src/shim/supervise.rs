@@ -132,6 +132,10 @@ impl<'a> Supervisor<'a> {
         if !self.stopping() && self.streams.hung_up() {
             self.begin_stop(main);
         }
+        if self.order.alone && !self.stopping() && self.order.is_to_stop() {
+            self.by_itself |= tree::is_ending(main);
+            self.begin_stop(main);
+        }
         self.watch.tick();
         if self.sampler.next() <= present {
             let over = self.sampler.sample();
