@@ -1,9 +1,9 @@
 //! A project's person on the cluster: pipelines compiled and submitted as the account that their jobs run as.
 
 use std::fs;
-use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -36,14 +36,14 @@ impl Person {
         let workspace = Path::new(&told("CUBELOOM_TEST_SLURM_WORKSPACE")).join(test);
         fs::create_dir(&workspace).unwrap();
         let person = Self { workspace };
-        person.give(&person.workspace);
+        person.give_all();
         person
     }
 
-    fn give(&self, path: &Path) {
-        let id = Command::new("id").args(["-u", &told("CUBELOOM_TEST_SLURM_MEMBER")]).output().unwrap();
-        let uid = String::from_utf8(id.stdout).unwrap().trim().parse().unwrap();
-        chown(path, Some(uid), Some(uid)).unwrap();
+    /// Gives everything in the workspace to the person.
+    fn give_all(&self) {
+        let member = told("CUBELOOM_TEST_SLURM_MEMBER");
+        finish(Command::new("chown").args(["-R", &format!("{member}:{member}")]).arg(&self.workspace));
     }
 
     /// Writes a file of the person's.
@@ -51,19 +51,27 @@ impl Person {
         let path = self.workspace.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
-        self.give(path.parent().unwrap());
-        self.give(&path);
+        self.give_all();
         path
     }
 
-    /// A command as the person.
-    pub fn command(&self, program: impl AsRef<Path>) -> Command {
+    /// A command of Slurm's as the person.
+    pub fn command(&self, program: &str) -> Command {
         let member = told("CUBELOOM_TEST_SLURM_MEMBER");
         let mut command = Command::new("setpriv");
-        command.args(["--reuid", &member, "--regid", &member, "--init-groups", "--"]).arg(program.as_ref());
+        command.args(["--reuid", &member, "--regid", &member, "--init-groups", "--", program]);
         command.env_clear().env("PATH", "/usr/bin:/bin").env("SLURM_CONF", told("SLURM_CONF"));
-        command.env("HOME", &self.workspace).env("CUBELOOM_SERVER_TEMPLATES", TEMPLATES).current_dir("/");
+        command.env("HOME", &self.workspace).current_dir("/");
         command
+    }
+
+    /// `cubeloom compile` for the tests' cluster, as whoever runs the tests: the person may not be able to enter the checkout.
+    pub fn compiling(&self, pipeline: &Path) -> Command {
+        let mut compile = Command::new(program::cubeloom());
+        compile.arg("compile").arg(pipeline).args(["--for", "slurm", "--output", "json", "--facts"]);
+        compile.arg(self.facts()).env_clear().env("PATH", "/usr/bin:/bin").env("HOME", &self.workspace);
+        compile.env("CUBELOOM_SERVER_TEMPLATES", TEMPLATES).current_dir("/");
+        compile
     }
 
     /// Writes down what the tests' cluster has.
@@ -72,7 +80,7 @@ impl Person {
             "slurm:\n  account: vision\n  qos: high\n  partition: all\n  cards: {{types: [a100, h100]}}\n  \
              workspace: {0}\n  templates: {0}/templates\n  program: {1}\n",
             self.workspace.display(),
-            program::cubeloom().display()
+            shared_program().display()
         );
         self.write("facts.yaml", &facts)
     }
@@ -92,12 +100,8 @@ impl Person {
     pub fn compile(&self, tasks: &str) -> Vec<PathBuf> {
         let text = format!("apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n{tasks}");
         let pipeline = self.write("pipeline/pipeline.yaml", &text);
-        let mut compile = self.command(program::cubeloom());
-        compile
-            .arg("compile")
-            .arg(pipeline)
-            .args(["--for", "slurm", "--write", "--output", "json", "--facts"]);
-        let done = finish(compile.arg(self.facts()));
+        let done = finish(self.compiling(&pipeline).arg("--write"));
+        self.give_all();
         let written: Value = serde_json::from_slice(&done.stdout).unwrap();
         written["scripts"].as_array().unwrap().iter().map(|path| path.as_str().unwrap().into()).collect()
     }
@@ -166,4 +170,19 @@ fn finish(command: &mut Command) -> Output {
     let done = command.output().unwrap();
     assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
     done
+}
+
+/// The program under test where every account can run it.
+fn shared_program() -> PathBuf {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    let copy = || {
+        let path = Path::new(&told("CUBELOOM_TEST_SLURM_WORKSPACE")).with_file_name("cubeloom");
+        if !path.exists() {
+            let own = path.with_extension(std::process::id().to_string());
+            fs::copy(program::cubeloom(), &own).unwrap();
+            fs::rename(own, &path).unwrap();
+        }
+        path
+    };
+    PROGRAM.get_or_init(copy).clone()
 }

@@ -6,7 +6,6 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::harness::Person;
-use crate::support::program;
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples");
 const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../server/compiler/tests/it/slurm/snapshots");
@@ -36,20 +35,13 @@ fn slurm_takes_every_golden_script() {
 #[ignore = "needs a Slurm: make test-slurm"]
 fn slurm_takes_the_scripts_of_the_examples() {
     let person = Person::new("examples");
-    let facts = person.facts();
     let (mut taken, mut compiled) = (0, 0);
     for entry in fs::read_dir(EXAMPLES).unwrap() {
         let pipeline = entry.unwrap().path().join("pipeline.yaml");
         if !pipeline.is_file() {
             continue;
         }
-        let mut compile = person.command(program::cubeloom());
-        compile
-            .arg("compile")
-            .arg(&pipeline)
-            .args(["--for", "slurm", "--output", "json", "--facts"])
-            .arg(&facts);
-        let done = compile.output().unwrap();
+        let done = person.compiling(&pipeline).output().unwrap();
         let said = String::from_utf8_lossy(&done.stderr).into_owned();
         assert!(done.status.success(), "{}: {said}", pipeline.display());
         compiled += 1;

@@ -57,6 +57,20 @@ fn an_output_that_is_missing_fails_the_job() {
     assert!(job.log().contains('n') && !job.log().contains("succeeded"), "{}", job.log());
 }
 
+/// By the kernel where Slurm keeps limits by cgroups, else by the shim.
+#[test]
+#[ignore = "needs a Slurm: make test-slurm"]
+fn a_worker_that_uses_more_memory_than_it_has_is_out_of_memory() {
+    let person = Person::new("memory");
+    let job = person.submit(
+        "  - name: hungry\n    template: command\n    arguments:\n      \
+         command: [sh, -c, 'x=$(head -c 300000000 /dev/zero | tr \"\\0\" x); sleep 10']\n    resources: {memory: 64Mi}\n",
+    );
+    assert_eq!(person.wait(&job), "FAILED", "{}", job.log());
+    assert_eq!(job.exit("worker-0")["end"]["how"], "out_of_memory", "{}", job.log());
+    assert!(job.log().contains("used more memory than it had"), "{}", job.log());
+}
+
 fn secret_job(person: &Person, secrets: Option<&str>) -> (Submitted, String) {
     let task = "  - name: tell\n    template: command\n    arguments: {command: [sh, -c, 'echo \"it is $S3_KEY\"; \
                 echo \"{\\\"output\\\": {\\\"n\\\": \\\"$S3_KEY\\\"}}\" >>\"$CUBELOOM_OUTPUTS\"']}\n    secrets: [s3-key]\n";

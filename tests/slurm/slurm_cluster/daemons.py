@@ -1,5 +1,6 @@
 """The parts of a Slurm, in the order of their start: munge, MariaDB, slurmdbd, slurmctld, a slurmd for each node."""
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -14,6 +15,7 @@ from . import written
 from .people import People
 
 PROGRAMS = ("munged", "mariadbd", "mariadb-install-db", "slurmdbd", "slurmctld", "slurmd", "sacctmgr", "sbatch")
+CGROUPS = Path("/sys/fs/cgroup")
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -47,7 +49,10 @@ def start(parts: Parts, people: People) -> dict[str, str]:
     """Starts all of it; what a command on it must be told."""
     state = parts.state
     ports = free_ports(7)
-    settings = written.Settings(state, socket.gethostname(), *ports[:3], tuple(ports[3:]))
+    # Slurm 22.05 takes version 2 from systemd only.
+    cgroups = all(os.access(CGROUPS / name, os.W_OK) for name in ("freezer", "memory"))
+    settings = written.Settings(state, socket.gethostname(), *ports[:3], tuple(ports[3:]), cgroups)
+    parts.afterwards(remove_cgroups)
     munge(parts, settings)
     mariadb(parts, settings)
     database(parts, settings)
@@ -71,6 +76,15 @@ def start(parts: Parts, people: People) -> dict[str, str]:
         "CUBELOOM_TEST_SLURM_STRANGER": people.stranger,
         "CUBELOOM_TEST_SLURM_WORKSPACE": str(workspace),
     }
+
+
+def remove_cgroups() -> None:
+    """Removes the empty cgroups that slurmd leaves; those of another cluster that runs are not empty."""
+    for name in written.NODES:
+        for top in CGROUPS.glob(f"*/slurm_{name}"):
+            for folder, _, _ in os.walk(top, topdown=False):
+                with contextlib.suppress(OSError):
+                    os.rmdir(folder)
 
 
 def munge(parts: Parts, settings: written.Settings) -> None:
@@ -136,7 +150,7 @@ def configuration(settings: written.Settings) -> Path:
     for card in range(written.CARDS):
         os.mknod(folder / f"card{card}", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
     (folder / "gres.conf").write_text(written.gres(settings))
-    (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
+    (folder / "cgroup.conf").write_text(written.cgroup())
     conf = folder / "slurm.conf"
     conf.write_text(written.slurm(settings))
     return conf

@@ -21,6 +21,7 @@ class Settings:
     accounting: int
     database_port: int
     nodes: tuple[int, ...]
+    cgroups: bool
     password: str = field(default_factory=lambda: secrets.token_hex(16))
 
     @property
@@ -53,6 +54,7 @@ def slurm(settings: Settings) -> str:
         f"RealMemory=64000 Feature=cpu,ssd{',ib' if at < 2 else ''} Gres=gpu:a100:2,gpu:h100:2,shard:16,rdma:4"
         for at, (name, port) in enumerate(zip(NODES, settings.nodes, strict=True))
     )
+    process, task = ("proctrack/cgroup", "task/cgroup") if settings.cgroups else ("proctrack/linuxproc", "task/none")
     return f"""ClusterName={CLUSTER}
 SlurmctldHost={settings.host}(127.0.0.1)
 SlurmctldPort={settings.controller}
@@ -65,8 +67,8 @@ AuthInfo=socket={settings.socket}
 SlurmdSpoolDir={settings.state}/%n
 SlurmdPidFile={settings.state}/%n/pid
 SlurmdParameters=config_overrides
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+ProctrackType={process}
+TaskPlugin={task}
 MpiDefault=none
 ReturnToService=2
 SelectType=select/cons_tres
@@ -86,6 +88,11 @@ KillWait=10
 PartitionName=all Nodes=n[1-4] Default=YES MaxTime=INFINITE State=UP
 PartitionName=cards Nodes=n[1-2] MaxTime=INFINITE State=UP
 """
+
+
+def cgroup() -> str:
+    """Limits that the kernel keeps, as on a cluster that many share."""
+    return "CgroupPlugin=cgroup/v1\nConstrainRAMSpace=yes\nConstrainSwapSpace=yes\nAllowedSwapSpace=0\n"
 
 
 def gres(settings: Settings) -> str:

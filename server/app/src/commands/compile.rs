@@ -17,7 +17,7 @@ use crate::platform::known_templates;
 use crate::problems;
 use crate::show::{self, Output};
 
-/// For what is compiled.
+/// What is compiled for.
 enum For {
     Local,
     Kubernetes(kubernetes::Cluster),

@@ -128,6 +128,15 @@ fn a_worker_is_told_what_only_its_node_knows() {
     assert!(!attempt.path().join("second-0/work").exists() && !attempt.path().join("stop").exists());
 }
 
+/// Else the kernel would end the shim when memory runs out, and nobody would know how the worker ended.
+#[test]
+fn the_kernel_ends_a_program_before_its_shim() {
+    let attempt = Attempt::new(&["cat /proc/self/oom_score_adj /proc/$PPID/oom_score_adj"]);
+    let own = fs::read_to_string("/proc/self/oom_score_adj").unwrap();
+    assert_eq!(attempt.run(), [0]);
+    assert_eq!(attempt.read("first-0/stdout"), format!("500\n{own}"));
+}
+
 #[test]
 fn all_that_end_well_succeed() {
     let attempt = Attempt::new(&["true", "true", "true"]);
@@ -185,6 +194,26 @@ fn a_worker_without_a_record_is_lost() {
     attempt.start(0, 0).wait().unwrap();
     let (code, said) = attempt.verdict();
     assert!(code == Some(1) && said.contains("first-1 is lost"), "{said}");
+}
+
+/// Slurm tells every process of a step to stop, the program perhaps before the shim that watches over it.
+#[test]
+fn a_program_that_is_told_to_stop_before_its_shim_was_stopped() {
+    for program in ["echo $$; exec sleep 60", "trap 'exit 0' TERM; echo $$; while :; do sleep 0.01; done"] {
+        let attempt = Attempt::new(&[program]);
+        attempt.write();
+        let mut shim = attempt.start(0, 0);
+        let mut told = String::new();
+        while !told.ends_with('\n') {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            told = attempt.read("first-0/stdout");
+        }
+        let both = format!("kill -TERM {}; kill -TERM {}", told.trim(), shim.id());
+        assert!(Command::new("sh").args(["-c", &both]).status().unwrap().success());
+        assert!(shim.wait().unwrap().success());
+        let exit = attempt.read("first-0/exit.json");
+        assert!(exit.contains("\"stopped\":true"), "{program}: {exit}");
+    }
 }
 
 #[test]
