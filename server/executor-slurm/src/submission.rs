@@ -1,9 +1,9 @@
 //! What lies ready before a job's script is submitted: the attempt's folder with the script and the processes, the
 //! template's copy, and the pipeline's code.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use cubeloom_domain::slurm::{SlurmJob, files};
@@ -22,7 +22,8 @@ pub fn write(job: &SlurmJob, template: Option<&Path>) -> Result<PathBuf, SlurmEr
     {
         provide_template(from, Path::new(to)).map_err(SlurmError::Copy)?;
     }
-    fs::create_dir_all(folder).map_err(SlurmError::file(folder))?;
+    // Others on the shared file system have no business in it.
+    DirBuilder::new().recursive(true).mode(0o750).create(folder).map_err(SlurmError::file(folder))?;
     let processes = folder.join(files::JOB);
     let text = serde_json::to_vec_pretty(&job.job).map_err(|error| SlurmError::form(&processes, error))?;
     new(&processes, &text, 0o640)?;

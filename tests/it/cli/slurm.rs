@@ -56,6 +56,7 @@ fn what_a_script_needs_is_written_once() {
     assert!(done.err.contains("secrets.json, mode 0600: key"), "{}", done.err);
     assert_eq!(fs::metadata(script).unwrap().permissions().mode() & 0o777, 0o750);
     let folder = std::path::Path::new(script).parent().unwrap();
+    assert_eq!(fs::metadata(folder).unwrap().permissions().mode() & 0o777, 0o750);
     let job: serde_json::Value = serde_json::from_slice(&fs::read(folder.join("job.json")).unwrap()).unwrap();
     let env = &job["workers"][0]["env"];
     for (name, file) in [("CUBELOOM_TEMPLATE_DIR", "template.yaml"), ("CUBELOOM_CODE", "pipeline.yaml")] {

@@ -85,15 +85,16 @@ impl<'a> Supervisor<'a> {
     pub(super) fn wait(&mut self, main: Pid) -> End {
         loop {
             if let Some(end) = self.reap(main) {
-                self.hear_late(main, &end);
+                self.hear_late(&end);
                 return self.judge(end);
             }
             let pause = self.pause();
             let pause = if self.streams.pass_on(pause) { Duration::ZERO } else { pause };
             match next_signal(pause) {
                 Some(libc::SIGTERM) => {
-                    // A peer may notice that a worker dies before the worker is dead.
-                    self.by_itself |= !self.stopping() && tree::is_ending(main);
+                    // A peer may notice that a worker dies before the worker is dead. Who is alone is told together with the
+                    // worker, which may be ending because of it.
+                    self.by_itself |= !self.order.alone && !self.stopping() && tree::is_ending(main);
                     self.begin_stop(main);
                 }
                 _ => self.tick(main),
@@ -117,7 +118,7 @@ impl<'a> Supervisor<'a> {
 
     /// A batch system tells every process of a job to stop, the worker perhaps before its shim: a worker that has ended may
     /// have been stopped all the same.
-    fn hear_late(&mut self, main: Pid, end: &End) {
+    fn hear_late(&mut self, end: &End) {
         if !self.order.alone || self.stopping() {
             return;
         }
@@ -125,7 +126,8 @@ impl<'a> Supervisor<'a> {
         let until = Instant::now() + if by_term { LATE_FOR_TERM } else { LATE };
         while let Some(signal) = next_signal(until.saturating_duration_since(Instant::now())) {
             if signal == libc::SIGTERM {
-                self.begin_stop(main);
+                // There is nobody left to be told.
+                self.kill_at = Some(Instant::now());
                 return;
             }
         }
