@@ -5,7 +5,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # Targets follow each other: cargo already uses every core.
 .NOTPARALLEL:
-.PHONY: help run test test-templates crash-test test-images test-cluster on-cluster on-bare-cluster cluster-up cluster-down bench bench-cluster fuzz screenshots openapi fmt lint clean
+.PHONY: help run test test-templates crash-test test-images test-cluster on-cluster on-bare-cluster test-slurm on-slurm cluster-up cluster-down bench bench-cluster fuzz screenshots openapi fmt lint clean
 
 # A fresh rustup has not reached this shell's PATH yet, and Debian's own Rust is too old.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -76,6 +76,13 @@ on-cluster:
 	tests/cluster/check
 	$(nextest) --workspace --run-ignored only -j 4 -E '$(SIMULATED)'
 	$(if $(CUBELOOM_TEST_WORKSPACE),$(nextest) --workspace --run-ignored only -j 4 -E '$(ON_NODE)',@$(skipped))
+
+test-slurm: setup-test setup-slurm frontend ## What goes to Slurm, on a real one of four nodes (root)
+	cargo build --quiet --locked --workspace --bins
+	tests/slurm/up -- $(MAKE) --no-print-directory on-slurm
+
+on-slurm:
+	$(nextest) --workspace --run-ignored only -j 2 -E 'package(cubeloom-tests) and test(/^slurm::/)'
 
 cluster-up: setup-cluster ## Start a real Kubernetes on this machine, until Ctrl-C (NODE=1: with a real node, as root)
 	@tests/cluster/up --state "$(CLUSTER)" $(if $(NODE),--node)

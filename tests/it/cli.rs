@@ -14,3 +14,4 @@ mod logs;
 mod processes;
 mod rules;
 mod secrets;
+mod slurm;

@@ -8,6 +8,7 @@ mod crash;
 mod e2e;
 mod guide;
 mod sentences;
+mod slurm;
 mod support;
 mod templates;
 mod texts;

@@ -33,6 +33,9 @@ const SOURCES: &[&str] = &[
 /// log; and one with what others say, to be found in their words.
 const ELSEWHERE: &[&str] = &[
     "server/domain/src/effective/cause.rs",
+    "server/domain/src/slurm.rs",
+    "server/compiler/src/lower/slurm/",
+    "server/executor-local/src/alone.rs",
     "server/storage/src/transfer/",
     "server/storage/src/snapshot/",
     "server/admission/src/simulate/",

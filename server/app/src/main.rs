@@ -49,6 +49,9 @@ fn main() -> ExitCode {
         return ExitCode::from(u8::try_from(cubeloom_executor_local::shim_main(args)).unwrap_or(u8::MAX));
     }
     failpoint::install();
+    if let Some(code) = of_slurm() {
+        return code;
+    }
     let cli = Cli::parse();
     // A transfer is a worker's program, with a runtime and exit codes of its own.
     if let Command::Transfer(args) = &cli.command {
@@ -62,6 +65,15 @@ fn main() -> ExitCode {
         exit::of_error(&error)
     });
     exit.into()
+}
+
+/// What a job's script starts on a Slurm cluster: a worker, which becomes a shim.
+fn of_slurm() -> Option<ExitCode> {
+    let mut args = std::env::args_os().skip(1);
+    let word = args.next()?;
+    let variable = |name: &str| std::env::var(name).ok();
+    let code = cubeloom_executor_slurm::enter(word.to_str()?, args, variable)?;
+    Some(ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX)))
 }
 
 fn dispatch(cli: Cli, level: Level) -> anyhow::Result<Exit> {

@@ -8,10 +8,12 @@ use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
 use cubeloom_domain::lowered::LocalJob;
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::plan::{Late, RunPlan};
+use cubeloom_domain::slurm::{SlurmFacts, SlurmJob};
 use cubeloom_domain::{Problem, TaskIx};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::lower::Refusal;
 use crate::{Outputs, expand, job, lower};
 
 /// What one task would submit, each job as the kind of cluster takes it.
@@ -61,16 +63,30 @@ pub fn on_kubernetes(
     plan: &RunPlan,
     facts: &KubernetesFacts,
 ) -> Result<Vec<TaskPreview<KubernetesJob>>, Vec<Problem>> {
+    on_cluster(plan, |job| lower::kubernetes::lower(job, facts))
+}
+
+/// Every task of a plan, on a Slurm cluster.
+///
+/// # Errors
+/// What the cluster cannot give, with its place in the document.
+pub fn on_slurm(plan: &RunPlan, facts: &SlurmFacts) -> Result<Vec<TaskPreview<SlurmJob>>, Vec<Problem>> {
+    on_cluster(plan, |job| lower::slurm::lower(job, facts))
+}
+
+fn on_cluster<J>(
+    plan: &RunPlan,
+    lower: impl Fn(&Job) -> Result<J, Vec<Refusal>>,
+) -> Result<Vec<TaskPreview<J>>, Vec<Problem>> {
     let (mut tasks, mut problems) = (Vec::with_capacity(plan.tasks.len()), Vec::new());
     for ix in (0u32..).map(TaskIx).take(plan.tasks.len()) {
-        let made = lowered(plan, ix, usize::MAX, |job| lower::kubernetes::lower(job, facts));
-        let TaskPreview { task, needs, jobs } = made;
+        let TaskPreview { task, needs, jobs } = lowered(plan, ix, usize::MAX, &lower);
         let jobs = match jobs {
             Jobs::Later(sentence) => Jobs::Later(sentence),
             Jobs::Known(jobs) => match jobs.into_iter().collect() {
                 Ok(jobs) => Jobs::Known(jobs),
                 Err(refusals) => {
-                    problems.extend(lower::kubernetes::problems(ix, refusals));
+                    problems.extend(lower::problems(ix, refusals));
                     continue;
                 }
             },
@@ -86,7 +102,7 @@ pub(crate) fn refused(plan: &RunPlan, facts: &KubernetesFacts) -> Vec<Problem> {
     tasks
         .flat_map(|ix| {
             match first_job(plan, ix).ok().flatten().map(|job| lower::kubernetes::lower(&job, facts)) {
-                Some(Err(refusals)) => lower::kubernetes::problems(ix, refusals),
+                Some(Err(refusals)) => lower::problems(ix, refusals),
                 _ => Vec::new(),
             }
         })

@@ -42,6 +42,7 @@ pub mod resources;
 pub mod schedule;
 pub mod search;
 pub mod sizing;
+pub mod slurm;
 pub mod state;
 pub mod template;
 pub mod terminal;

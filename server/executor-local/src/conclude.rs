@@ -74,7 +74,7 @@ fn roles(attempt: &Attempt) -> Vec<RoleUsage> {
 }
 
 /// The end of standard error, or of standard output when there is nothing in the former.
-fn last_lines(folder: &Path) -> Vec<String> {
+pub(crate) fn last_lines(folder: &Path) -> Vec<String> {
     let tail = |name| logs::tail(&folder.join(name), LAST_LINES).unwrap_or_default();
     let lines = tail(STDERR);
     if lines.is_empty() { tail(STDOUT) } else { lines }

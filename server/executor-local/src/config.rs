@@ -9,6 +9,11 @@ use cubeloom_domain::job::DEFAULT_GRACE;
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::vault::Vault;
 
+/// Processes and threads of one worker, at most, where nothing else is configured.
+pub(crate) const PIDS: u64 = 16_384;
+/// Open files of one worker, at most, where nothing else is configured.
+pub(crate) const NOFILE: u64 = 65_536;
+
 /// The settings of [`crate::LocalExecutor`].
 #[derive(Clone, Debug)]
 pub struct LocalConfig {
@@ -66,8 +71,8 @@ impl LocalConfig {
             secrets: BTreeMap::new(),
             volumes: BTreeMap::new(),
             path: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".into(),
-            pids: 16_384,
-            nofile: 65_536,
+            pids: PIDS,
+            nofile: NOFILE,
             shim_env: BTreeMap::new(),
             apt: Vec::new(),
             adoption: true,

@@ -4,6 +4,7 @@
 //! argument is [`SHIM_ARG`]. Between them lie only files: the worker's folder says whether it has run, runs, or
 //! has ended, so that a server that was killed takes up its work by looking.
 
+pub mod alone;
 mod attempt;
 mod cgroup;
 mod check;

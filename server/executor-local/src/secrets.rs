@@ -42,6 +42,16 @@ impl Values {
         Ok(Self(values))
     }
 
+    /// Those that somebody else has looked up.
+    pub(crate) fn given(values: BTreeMap<String, String>) -> Self {
+        Self(values)
+    }
+
+    /// The first of these that is not there.
+    pub(crate) fn missing<'m>(&self, mounts: &'m [SecretMount]) -> Option<&'m str> {
+        mounts.iter().map(|mount| mount.name.as_str()).find(|name| !self.0.contains_key(*name))
+    }
+
     /// Gives a worker its secrets; the variables that hold some.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! Starting one worker: its folder, its order, its shim.
 
+use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -68,7 +69,7 @@ impl Launch<'_> {
         cgroup: Option<crate::cgroup::Cgroup>,
     ) -> Result<Spawned, String> {
         hit("local.submit.folders");
-        self.folders(worker).map_err(|error| {
+        folders(worker, self.user).map_err(|error| {
             format!("the folder {} of {} cannot be made: {}", worker.folder, worker.name, reason(&error))
         })?;
         let provided = self.secrets.provide(&worker.secrets, Path::new(&worker.folder), self.user)?;
@@ -77,42 +78,6 @@ impl Launch<'_> {
         self.spares.order(self.config, self.notes, &text).map_err(|error| {
             format!("its shim {} cannot be started: {}", self.config.bin.display(), reason(&error))
         })
-    }
-
-    /// The worker's own folder is the server's, so that no worker can forge its record; what it may write lies
-    /// below.
-    fn folders(&self, worker: &LocalWorker) -> io::Result<()> {
-        let folder = Path::new(&worker.folder);
-        make_all(folder, ENTERED)?;
-        if self.user.is_some() {
-            std::os::unix::fs::chown(folder, None, self.user)?;
-        }
-        let named = ["HOME", "TMPDIR"].iter().filter_map(|name| worker.env.get(*name)).chain([&worker.cwd]);
-        for path in named.map(Path::new).filter(|path| path.starts_with(folder) && *path != folder) {
-            make_owned(path, self.user)?;
-        }
-        let outputs = Path::new(&worker.outputs_file);
-        if outputs.starts_with(folder) {
-            OpenOptions::new().create(true).append(true).mode(0o640).open(outputs)?;
-            give(outputs, self.user)?;
-        }
-        worker.files.iter().try_for_each(|(name, content)| self.file(folder, name, content))
-    }
-
-    fn file(&self, folder: &Path, name: &str, content: &str) -> io::Result<()> {
-        let path = Path::new(name);
-        if !path.components().all(|part| matches!(part, Component::Normal(_))) {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                format!("`{name}` leads out of the folder"),
-            ));
-        }
-        let path = folder.join(path);
-        if let Some(parent) = path.parent().filter(|parent| *parent != folder) {
-            make_owned(parent, self.user)?;
-        }
-        fs::write(&path, content)?;
-        give(&path, self.user)
     }
 
     fn order(
@@ -124,11 +89,7 @@ impl Launch<'_> {
         let mut env = worker.env.clone();
         env.entry("PATH".into()).or_insert_with(|| self.config.path.clone());
         self.toolchain.apply(&mut env);
-        env.insert(TOKEN_VARIABLE.into(), self.token.into());
-        if worker.secrets.iter().any(|secret| secret.file.is_some()) {
-            env.insert(SECRETS_VARIABLE.into(), format!("{}/{}", worker.folder, secrets::FOLDER));
-        }
-        env.extend(provided);
+        tell(&mut env, worker, self.token, provided);
         ShimSpec {
             attempt: self.key.clone(),
             rank: worker.rank,
@@ -151,8 +112,56 @@ impl Launch<'_> {
             cgroup,
             grace_ms: millis(if self.terminal.is_some() { SHELL_GRACE } else { self.config.grace }),
             terminal: self.terminal.clone(),
+            alone: false,
         }
     }
+}
+
+/// The worker's own folder is the server's, so that no worker can forge its record; what it may write lies
+/// below.
+pub(crate) fn folders(worker: &LocalWorker, user: Option<u32>) -> io::Result<()> {
+    let folder = Path::new(&worker.folder);
+    make_all(folder, ENTERED)?;
+    if user.is_some() {
+        std::os::unix::fs::chown(folder, None, user)?;
+    }
+    let named = ["HOME", "TMPDIR"].iter().filter_map(|name| worker.env.get(*name)).chain([&worker.cwd]);
+    for path in named.map(Path::new).filter(|path| path.starts_with(folder) && *path != folder) {
+        make_owned(path, user)?;
+    }
+    let outputs = Path::new(&worker.outputs_file);
+    if outputs.starts_with(folder) {
+        OpenOptions::new().create(true).append(true).mode(0o640).open(outputs)?;
+        give(outputs, user)?;
+    }
+    worker.files.iter().try_for_each(|(name, content)| file(folder, name, content, user))
+}
+
+fn file(folder: &Path, name: &str, content: &str, user: Option<u32>) -> io::Result<()> {
+    let path = Path::new(name);
+    if !path.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` leads out of the folder")));
+    }
+    let path = folder.join(path);
+    if let Some(parent) = path.parent().filter(|parent| *parent != folder) {
+        make_owned(parent, user)?;
+    }
+    fs::write(&path, content)?;
+    give(&path, user)
+}
+
+/// Adds what no description of a worker holds: the attempt's token, and the secrets that were provided.
+pub(crate) fn tell(
+    env: &mut BTreeMap<String, String>,
+    worker: &LocalWorker,
+    token: &str,
+    provided: Vec<(String, String)>,
+) {
+    env.insert(TOKEN_VARIABLE.into(), token.into());
+    if worker.secrets.iter().any(|secret| secret.file.is_some()) {
+        env.insert(SECRETS_VARIABLE.into(), format!("{}/{}", worker.folder, secrets::FOLDER));
+    }
+    env.extend(provided);
 }
 
 /// Makes the attempt's own folder.

@@ -71,6 +71,9 @@ pub struct ShimSpec {
     /// The terminal that it runs in, where it is a person's shell.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub terminal: Option<TerminalSpec>,
+    /// Whether no server of ours watches over it: then nobody reads its notes, and nobody but the stop file wakes it.
+    #[serde(default)]
+    pub alone: bool,
 }
 
 /// The terminal of a shell. It ends when nobody holds its other end any more: the server that has it is gone.

@@ -1,6 +1,7 @@
-//! `cubeloom compile FILE --for local|kubernetes`: what the tasks submit, as data.
+//! `cubeloom compile FILE --for local|kubernetes|slurm`: what the tasks submit, as data.
 
 mod kubernetes;
+mod slurm;
 
 use cubeloom_compiler::preview;
 use cubeloom_domain::executor::Facts;
@@ -15,12 +16,18 @@ use crate::planning::{self, Inputs, Source};
 use crate::platform::known_templates;
 use crate::problems;
 use crate::show::{self, Output};
-use kubernetes::Cluster;
+
+/// What is compiled for.
+enum For {
+    Local,
+    Kubernetes(kubernetes::Cluster),
+    Slurm(slurm::Cluster),
+}
 
 /// Prints each task's jobs as they are submitted. What only submission knows is a placeholder: `<address of
 /// worker-0>`, `<run folder>`; so is what an earlier task will report: `<output rows of pull>`.
 pub async fn compile(args: &cli::Compile, config: &Config, output: Output) -> anyhow::Result<Exit> {
-    let cluster = cluster(args)?;
+    let target = target(args)?;
     let source = Source::read(&args.file)?;
     let document = match source.parse() {
         Ok(document) => document,
@@ -34,10 +41,10 @@ pub async fn compile(args: &cli::Compile, config: &Config, output: Output) -> an
     let set = known_templates(config).await?;
     let now = cubeloom_domain::Clock::now(&MachineClock::start());
     let inputs = Inputs {
-        context: planning::context(now, Some(snapshot.digest))?,
+        context: planning::context(now, Some(snapshot.digest.clone()))?,
         parameters: planning::parameters(&args.parameters)?,
         templates: set,
-        facts: cluster.as_ref().map_or_else(Facts::default, |cluster| cluster.facts.clone()),
+        facts: target.facts(),
     };
     let printed = inputs.plan(&document).and_then(|planned| {
         problems::warn(&args.file, &planned.warnings);
@@ -45,9 +52,10 @@ pub async fn compile(args: &cli::Compile, config: &Config, output: Output) -> an
         if !missing.is_empty() {
             return Err(missing);
         }
-        match &cluster {
-            Some(cluster) => cluster.print(&planned.plan, output),
-            None => {
+        match &target {
+            For::Kubernetes(cluster) => cluster.print(&planned.plan, output),
+            For::Slurm(cluster) => cluster.print(&planned.plan, &snapshot, output),
+            For::Local => {
                 Ok(show::json(&json!({"run": planned.plan.context, "tasks": preview::all(&planned.plan)})))
             }
         }
@@ -61,13 +69,28 @@ pub async fn compile(args: &cli::Compile, config: &Config, output: Output) -> an
     }
 }
 
-/// The Kubernetes cluster to compile for; `None` for this machine.
-fn cluster(args: &cli::Compile) -> anyhow::Result<Option<Cluster>> {
-    match (args.target, &args.facts) {
-        (Target::Kubernetes, facts) => Cluster::read(facts.as_deref()).map(Some),
-        (Target::Local, None) => Ok(None),
-        (Target::Local, Some(_)) => {
-            Err(Invalid::error("--facts describes a Kubernetes cluster: add --for kubernetes"))
+fn target(args: &cli::Compile) -> anyhow::Result<For> {
+    let facts = args.facts.as_deref();
+    match args.target {
+        Target::Slurm => slurm::Cluster::read(facts, args.write).map(For::Slurm),
+        _ if args.write => {
+            Err(Invalid::error("--write makes scripts ready for a Slurm cluster: add --for slurm"))
+        }
+        Target::Kubernetes => kubernetes::Cluster::read(facts).map(For::Kubernetes),
+        Target::Local if facts.is_none() => Ok(For::Local),
+        Target::Local => Err(Invalid::error(
+            "--facts describes a Kubernetes or a Slurm cluster: add --for kubernetes or --for slurm",
+        )),
+    }
+}
+
+impl For {
+    /// What the cluster has, as planning sees it.
+    fn facts(&self) -> Facts {
+        match self {
+            Self::Local => Facts::default(),
+            Self::Kubernetes(cluster) => cluster.facts.clone(),
+            Self::Slurm(cluster) => cluster.facts.clone(),
         }
     }
 }

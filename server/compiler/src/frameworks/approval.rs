@@ -9,6 +9,7 @@ pub const FRAMEWORK: Framework = Framework {
     name: "approval",
     roles: &[],
     elastic_role: None,
+    by_address: false,
     success: |_| SuccessRule::AllWorkers,
     identity: |_, _| Identity::default(),
     operator: None,

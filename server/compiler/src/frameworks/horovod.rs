@@ -9,6 +9,7 @@ pub const FRAMEWORK: Framework = Framework {
     name: "horovod",
     roles: mpi::ROLES,
     elastic_role: None,
+    by_address: true,
     success: |_| SuccessRule::Role("launcher".into()),
     identity,
     operator: Some(&kubernetes::mpi::OPERATOR),

@@ -11,6 +11,7 @@ pub const FRAMEWORK: Framework = Framework {
     name: "indexed",
     roles: &[RoleRule { name: "worker", min: 1, max: u32::MAX }],
     elastic_role: Some("worker"),
+    by_address: false,
     success,
     identity,
     operator: None,

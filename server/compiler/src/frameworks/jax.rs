@@ -9,6 +9,7 @@ pub const FRAMEWORK: Framework = Framework {
     name: "jax",
     roles: &[RoleRule { name: "worker", min: 1, max: u32::MAX }],
     elastic_role: None,
+    by_address: false,
     success: |_| SuccessRule::AllWorkers,
     identity,
     operator: Some(&kubernetes::jax::OPERATOR),

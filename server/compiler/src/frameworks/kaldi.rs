@@ -9,6 +9,7 @@ pub const FRAMEWORK: Framework = Framework {
     name: "kaldi",
     roles: &[RoleRule { name: "master", min: 1, max: 1 }, RoleRule { name: "worker", min: 1, max: u32::MAX }],
     elastic_role: None,
+    by_address: false,
     success: |_| SuccessRule::Role("master".into()),
     identity,
     operator: None,

@@ -36,6 +36,8 @@ pub struct Framework {
     pub roles: &'static [RoleRule],
     /// The role that can grow and shrink while the job runs.
     pub elastic_role: Option<&'static str>,
+    /// Whether its workers are told apart by their addresses alone, so that no two may be where they share one.
+    pub by_address: bool,
     /// When a job has succeeded.
     pub success: fn(&Shape) -> SuccessRule,
     /// What a worker is told.

@@ -14,6 +14,7 @@ pub const FRAMEWORK: Framework = Framework {
     name: "mpi",
     roles: ROLES,
     elastic_role: None,
+    by_address: true,
     success: |_| SuccessRule::Role("launcher".into()),
     identity,
     operator: Some(&kubernetes::mpi::OPERATOR),

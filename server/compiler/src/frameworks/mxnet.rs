@@ -14,6 +14,7 @@ pub const FRAMEWORK: Framework = Framework {
         RoleRule { name: "worker", min: 1, max: u32::MAX },
     ],
     elastic_role: None,
+    by_address: false,
     success: |_| SuccessRule::Role("worker".into()),
     identity,
     operator: None,

@@ -10,6 +10,7 @@ pub const FRAMEWORK: Framework = Framework {
     name: "nni",
     roles: &[RoleRule { name: "manager", min: 1, max: 1 }, RoleRule { name: "trial", min: 1, max: u32::MAX }],
     elastic_role: None,
+    by_address: false,
     success: |_| SuccessRule::Role("manager".into()),
     identity,
     operator: Some(&kubernetes::frameworkcontroller::OPERATOR),

@@ -15,6 +15,7 @@ pub const FRAMEWORK: Framework = Framework {
         RoleRule { name: "worker", min: 0, max: u32::MAX },
     ],
     elastic_role: None,
+    by_address: false,
     success,
     identity,
     operator: Some(&kubernetes::paddle::OPERATOR),

@@ -8,6 +8,7 @@ pub const FRAMEWORK: Framework = Framework {
     name: "single",
     roles: &[RoleRule { name: "worker", min: 1, max: 1 }],
     elastic_role: None,
+    by_address: false,
     success: |_| SuccessRule::AllWorkers,
     identity: |_, _| Identity::default(),
     operator: None,

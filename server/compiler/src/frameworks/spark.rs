@@ -18,6 +18,7 @@ pub const FRAMEWORK: Framework = Framework {
         RoleRule { name: "executor", min: 0, max: u32::MAX },
     ],
     elastic_role: None,
+    by_address: false,
     success: |_| SuccessRule::Role("driver".into()),
     identity,
     operator: Some(&kubernetes::spark::OPERATOR),

@@ -21,6 +21,7 @@ pub const FRAMEWORK: Framework = Framework {
         RoleRule { name: "evaluator", min: 0, max: 1 },
     ],
     elastic_role: None,
+    by_address: false,
     success,
     identity,
     operator: Some(&kubernetes::tensorflow::OPERATOR),

@@ -1,8 +1,10 @@
-//! Lowering for this machine: each worker becomes one process with all of its variables.
+//! Lowering for this machine, and for the nodes of a Slurm cluster: each worker becomes one process with all of its
+//! variables.
 
 use cubeloom_domain::job::{Job, JobRole};
 use cubeloom_domain::lowered::{LocalBindings, LocalJob, LocalPaths, WorkerBinding};
 use cubeloom_domain::outcome::WorkerName;
+use cubeloom_domain::slurm::tokens;
 
 use super::worker::Worker;
 use crate::frameworks::{self, Crew, Identity, Member};
@@ -11,6 +13,8 @@ use crate::frameworks::{self, Crew, Identity, Member};
 pub struct Places {
     paths: LocalPaths,
     workers: Vec<Place>,
+    /// Whether all workers are on one machine, each with a loopback address.
+    one_machine: bool,
 }
 
 struct Place {
@@ -28,7 +32,11 @@ impl Places {
             port: worker.port.to_string(),
             gpus: worker.gpus.join(","),
         };
-        Self { paths: bindings.paths.clone(), workers: bindings.workers.iter().map(place).collect() }
+        Self {
+            paths: bindings.paths.clone(),
+            workers: bindings.workers.iter().map(place).collect(),
+            one_machine: true,
+        }
     }
 
     /// Placeholders that say what will stand there.
@@ -50,7 +58,17 @@ impl Places {
             port: format!("<port of {name}>"),
             gpus: if role.resources.gpu.is_some() { format!("<gpus of {name}>") } else { String::new() },
         });
-        Self { paths, workers: workers.collect() }
+        Self { paths, workers: workers.collect(), one_machine: true }
+    }
+
+    /// Tokens that the nodes of a Slurm cluster fill in.
+    pub fn tokens(job: &Job, paths: LocalPaths) -> Self {
+        let workers = (0u32..).zip(names(job)).map(|(rank, (_, role))| Place {
+            address: tokens::address(rank),
+            port: tokens::port(rank),
+            gpus: if role.resources.gpu.is_some() { tokens::CARDS.into() } else { String::new() },
+        });
+        Self { paths, workers: workers.collect(), one_machine: false }
     }
 }
 
@@ -65,8 +83,13 @@ fn names(job: &Job) -> impl Iterator<Item = (WorkerName, &JobRole)> {
 pub fn lower(job: &Job, places: &Places) -> LocalJob {
     let members = members(job, places);
     let id = job.key.object_name();
-    let crew =
-        Crew { id: &id, members: &members, roles: &job.roles, elastic: job.elastic, one_machine: true };
+    let crew = Crew {
+        id: &id,
+        members: &members,
+        roles: &job.roles,
+        elastic: job.elastic,
+        one_machine: places.one_machine,
+    };
     let framework = frameworks::find(&job.framework);
     let paths = &places.paths;
     let workers = names(job).zip(&members).zip(&places.workers).map(|(((name, role), member), place)| {

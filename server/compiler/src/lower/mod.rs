@@ -4,12 +4,17 @@ mod common;
 mod compatibility;
 pub mod kubernetes;
 mod local;
+mod notes;
+pub mod slurm;
 mod substitute;
 mod worker;
 
 use cubeloom_domain::job::Job;
 use cubeloom_domain::lowered::{Bindings, LocalJob, Lowered};
 use cubeloom_domain::outcome::{Failure, FailureKind};
+
+pub use notes::Refusal;
+pub(crate) use notes::problems;
 
 /// What the cluster takes; its kind follows from the bindings.
 ///
@@ -26,7 +31,7 @@ pub fn lower(job: &Job, bindings: &Bindings) -> Result<Lowered, Failure> {
     })
 }
 
-fn refused(refusals: Vec<kubernetes::Refusal>) -> Failure {
+fn refused(refusals: Vec<Refusal>) -> Failure {
     let sentences: Vec<String> = refusals.into_iter().map(|refusal| refusal.message).collect();
     Failure::new(FailureKind::CouldNotStart, sentences.join("; "))
 }

@@ -25,6 +25,7 @@ mod schemas;
 mod search;
 mod shared;
 mod sizing;
+mod slurm;
 mod speed;
 mod support;
 mod templates;

@@ -212,7 +212,7 @@ fn quota_us(limits: &Limits) -> u64 {
 }
 
 /// The number behind `key` in lines of `key number`.
-fn value_of(text: &str, key: &str) -> Option<u64> {
+pub(super) fn value_of(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
 }
 

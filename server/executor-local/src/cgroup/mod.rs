@@ -6,6 +6,7 @@
 
 mod detect;
 mod group;
+mod own;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use detect::{Hierarchy, detect};
 pub(crate) use group::waited;
+pub(crate) use own::Own;
 
 /// The folder below each hierarchy's root that all of our groups lie in.
 const PARENT: &str = "cubeloom";

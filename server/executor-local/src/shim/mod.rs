@@ -18,7 +18,7 @@ mod watch;
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::sync::OnceLock;
 
 use cubeloom_domain::Timestamp;
@@ -29,7 +29,7 @@ use rustix::fs::FlockOperation;
 use crate::spec::{self, ExitRecord, Note, ShimSpec, Started};
 pub(crate) use now::now;
 use program::{Program, StartError};
-use record::RecordFile;
+pub(crate) use record::RecordFile;
 use streams::Streams;
 use supervise::Supervisor;
 pub(crate) use tree::start_ticks;
@@ -48,17 +48,27 @@ pub fn server_pid() -> Option<u32> {
 /// Runs one worker to its end. Called first thing in `main` when the first argument is [`SHIM_ARG`]; the order
 /// comes over standard input. Returns the exit code.
 pub fn shim_main(_args: impl Iterator<Item = OsString>) -> i32 {
+    enter();
+    let Some(order) = read_order() else { return spec::CODE_NO_ORDER };
+    let _ = SERVER.set(order.server_pid);
+    obey(&order)
+}
+
+/// What a process does that becomes a shim.
+pub(crate) fn enter() {
     let _ = rustix::process::setsid();
     rustix::process::umask(rustix::fs::Mode::WGRP | rustix::fs::Mode::WOTH);
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     supervise::block_signals();
-    let Some(order) = read_order() else { return spec::CODE_NO_ORDER };
-    let _ = SERVER.set(order.server_pid);
-    match run(&order) {
+}
+
+/// Runs the worker of an order to its end. Returns the exit code.
+pub(crate) fn obey(order: &ShimSpec) -> i32 {
+    match run(order) {
         Ok(()) => spec::CODE_DONE,
         Err(Refusal::LostRace) => spec::CODE_LOST_RACE,
         Err(Refusal::Files(error)) => {
-            note(&order, None, Some(files_sentence(&order, &error)));
+            note(order, None, Some(files_sentence(order, &error)));
             spec::CODE_NO_FILES
         }
     }
@@ -184,6 +194,10 @@ fn write_started(order: &ShimSpec) -> Result<RecordFile, Refusal> {
 
 /// Tells the server, if it still lives, over the pipe that all of its shims share.
 fn note(order: &ShimSpec, started_at: Option<Timestamp>, error: Option<String>) {
+    if order.alone {
+        let _ = error.map(|error| writeln!(io::stderr(), "{error}"));
+        return;
+    }
     let note = Note { attempt: order.attempt.clone(), rank: order.rank, started_at, error };
     if let Ok(mut line) = serde_json::to_vec(&note) {
         line.push(b'\n');

@@ -1,19 +1,22 @@
 //! Starting one program: fork, confine, exec; and the sentence for what went wrong.
 
-use std::ffi::CString;
-use std::fs::{File, OpenOptions};
+use std::ffi::{CStr, CString};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, Resource, Rlimit};
 
 use crate::spec::ShimSpec;
 
-/// A process that may be ended rather by the kernel than the server when memory runs out.
+/// A process that may be ended rather by the kernel than the server, or than its shim, when memory runs out.
 const OOM_SCORE: &[u8] = b"500";
+/// Where a process says so of itself.
+const OOM_FILE: &CStr = c"/proc/self/oom_score_adj";
 
 /// Address space beyond what the memory limit explains, in bytes.
 const ROOM: u64 = 1 << 30;
@@ -28,7 +31,6 @@ pub(super) struct Program<'a> {
     candidates: Vec<CString>,
     cwd: CString,
     doors: Vec<File>,
-    oom_score: Option<File>,
 }
 
 /// What the child was doing when it failed; sent to the parent as a number.
@@ -72,7 +74,6 @@ impl<'a> Program<'a> {
             cwd: CString::new(order.cwd.as_os_str().as_bytes())
                 .map_err(|_| StartError::ZeroByte(order.cwd.display().to_string()))?,
             doors: doors.map_err(|error| StartError::System("enter its control group", error))?,
-            oom_score: OpenOptions::new().write(true).open("/proc/thread-self/oom_score_adj").ok(),
             name,
         })
     }
@@ -142,8 +143,9 @@ impl<'a> Program<'a> {
         for door in &self.doors {
             rustix::io::write(door, b"0").map_err(at(Stage::Confine))?;
         }
-        if let Some(file) = &self.oom_score {
-            let _ = rustix::io::write(file, OOM_SCORE);
+        // Opened here: a file that the parent had opened would be the parent's own score.
+        if let Ok(score) = rustix::fs::open(OOM_FILE, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()) {
+            let _ = rustix::io::write(&score, OOM_SCORE);
         }
         self.set_limits();
         rustix::stdio::dup2_stdin(&stdio[0]).map_err(at(Stage::Confine))?;

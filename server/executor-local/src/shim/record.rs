@@ -18,7 +18,7 @@ const ROOM: usize = 1536;
 const LONGEST_MESSAGE: usize = 600;
 
 /// The record's file.
-pub(super) struct RecordFile {
+pub(crate) struct RecordFile {
     folder: PathBuf,
     file: File,
 }
@@ -28,7 +28,7 @@ impl RecordFile {
     ///
     /// # Errors
     /// It was started before, the disk is full, or the folder is gone.
-    pub(super) fn create(folder: &Path, started: &Started) -> io::Result<Self> {
+    pub(crate) fn create(folder: &Path, started: &Started) -> io::Result<Self> {
         let path = folder.join(STARTED);
         let text = padded(serde_json::to_vec(started)?);
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
@@ -43,7 +43,7 @@ impl RecordFile {
     }
 
     /// Writes down how it ended. Tries on while the disk refuses: the server waits for nothing else.
-    pub(super) fn write(&self, record: &ExitRecord) {
+    pub(crate) fn write(&self, record: &ExitRecord) {
         let text = padded(text_of(record));
         while let Err(error) = self.try_write(&text) {
             if error.kind() == io::ErrorKind::NotFound {

@@ -15,10 +15,15 @@ use super::usage::Sampler;
 use super::watch::Watch;
 use cubeloom_workers::ends::End;
 
+use crate::cgroup::Own;
 use crate::spec::{ExitRecord, ShimSpec};
 
 /// How often killing is repeated while something survives it.
 const AGAIN: Duration = Duration::from_millis(100);
+/// How much later than its worker a shim may be told to stop, by who tells every process of a job: where the worker ended by
+/// TERM, and where it ended otherwise.
+const LATE_FOR_TERM: Duration = Duration::from_secs(1);
+const LATE: Duration = Duration::from_millis(50);
 
 /// Watches over one worker.
 pub(super) struct Supervisor<'a> {
@@ -32,13 +37,16 @@ pub(super) struct Supervisor<'a> {
     by_itself: bool,
     /// The kernel, or the limit without control groups, found too much memory used.
     out_of_memory: bool,
+    /// The cgroup of a batch system, where one started this process.
+    own: Option<Own>,
 }
 
 impl<'a> Supervisor<'a> {
     pub(super) fn new(order: &'a ShimSpec, streams: Streams) -> Self {
         let sampler = Sampler::new(order);
         let watch = Watch::new(order);
-        Self { order, streams, sampler, watch, kill_at: None, by_itself: false, out_of_memory: false }
+        let own = order.alone.then(Own::find);
+        Self { order, streams, sampler, watch, kill_at: None, by_itself: false, out_of_memory: false, own }
     }
 
     /// Starts a program of the worker's.
@@ -77,14 +85,16 @@ impl<'a> Supervisor<'a> {
     pub(super) fn wait(&mut self, main: Pid) -> End {
         loop {
             if let Some(end) = self.reap(main) {
+                self.hear_late(&end);
                 return self.judge(end);
             }
             let pause = self.pause();
             let pause = if self.streams.pass_on(pause) { Duration::ZERO } else { pause };
             match next_signal(pause) {
                 Some(libc::SIGTERM) => {
-                    // A peer may notice that a worker dies before the worker is dead.
-                    self.by_itself |= !self.stopping() && tree::is_ending(main);
+                    // A peer may notice that a worker dies before the worker is dead. Who is alone is told together with the
+                    // worker, which may be ending because of it.
+                    self.by_itself |= !self.order.alone && !self.stopping() && tree::is_ending(main);
                     self.begin_stop(main);
                 }
                 _ => self.tick(main),
@@ -106,10 +116,30 @@ impl<'a> Supervisor<'a> {
         end
     }
 
+    /// A batch system tells every process of a job to stop, the worker perhaps before its shim: a worker that has ended may
+    /// have been stopped all the same.
+    fn hear_late(&mut self, end: &End) {
+        if !self.order.alone || self.stopping() {
+            return;
+        }
+        let by_term = *end == End::Signal { signal: libc::SIGTERM };
+        let until = Instant::now() + if by_term { LATE_FOR_TERM } else { LATE };
+        while let Some(signal) = next_signal(until.saturating_duration_since(Instant::now())) {
+            if signal == libc::SIGTERM {
+                // There is nobody left to be told.
+                self.kill_at = Some(Instant::now());
+                return;
+            }
+        }
+    }
+
     /// A program that failed after memory ran out failed because of that.
     fn judge(&mut self, end: End) -> End {
         let failed = end != End::Exit { code: 0 };
-        let kills = || self.order.cgroup.as_ref().is_some_and(|cgroup| cgroup.oom_kills() > 0);
+        let kills = || {
+            self.order.cgroup.as_ref().is_some_and(|cgroup| cgroup.oom_kills() > 0)
+                || self.own.as_ref().is_some_and(Own::ran_out)
+        };
         if failed && !self.was_stopped() && (self.out_of_memory || kills()) { End::OutOfMemory } else { end }
     }
 
@@ -130,6 +160,10 @@ impl<'a> Supervisor<'a> {
             self.kill_at = Some(present + AGAIN);
         }
         if !self.stopping() && self.streams.hung_up() {
+            self.begin_stop(main);
+        }
+        if self.order.alone && !self.stopping() && self.order.is_to_stop() {
+            self.by_itself |= tree::is_ending(main);
             self.begin_stop(main);
         }
         self.watch.tick();

@@ -12,7 +12,6 @@ mod gang;
 pub mod jax;
 mod meta;
 pub mod mpi;
-mod notes;
 mod operator;
 mod outlook;
 pub mod paddle;
@@ -34,15 +33,13 @@ pub mod xgboost;
 
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
-use cubeloom_domain::{Problem, TaskIx};
 
 pub use facts::{FULL_CLUSTER, read_facts};
-pub use notes::Refusal;
 pub use operator::Operator;
 pub use outlook::{Outlook, outlook};
 
+use super::notes::{self, Notes, Refusal};
 use crate::frameworks::{self, Framework};
-use notes::Notes;
 use way::Way;
 
 /// A job on its way to its objects.
@@ -101,12 +98,4 @@ fn scales(way: Way, facts: &KubernetesFacts) -> bool {
 /// Whether elastic jobs get their workers from Cubeloom: Volcano gives them itself, and Kueue lets in whole jobs only.
 fn are_ours(facts: &KubernetesFacts) -> bool {
     facts.volcano.is_none() && facts.kueue.is_none()
-}
-
-/// Refusals of a task's jobs as problems of its document, each told once.
-pub(crate) fn problems(task: TaskIx, refusals: Vec<Refusal>) -> Vec<Problem> {
-    let place = |refusal: Refusal| {
-        Problem::error(refusal.code, format!("/tasks/{}/{}", task.0, refusal.place), refusal.message)
-    };
-    refusals.into_iter().map(place).collect()
 }

@@ -1,6 +1,6 @@
 //! What lowering says beside the objects: what was decided, and what the cluster cannot give.
 
-use cubeloom_domain::Code;
+use cubeloom_domain::{Code, Problem, TaskIx};
 
 /// Something of a task that this cluster cannot give.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,4 +36,12 @@ impl Notes {
             self.refusals.push(refusal);
         }
     }
+}
+
+/// Refusals of a task's jobs as problems of its document, each told once.
+pub fn problems(task: TaskIx, refusals: Vec<Refusal>) -> Vec<Problem> {
+    let place = |refusal: Refusal| {
+        Problem::error(refusal.code, format!("/tasks/{}/{}", task.0, refusal.place), refusal.message)
+    };
+    refusals.into_iter().map(place).collect()
 }

@@ -1,0 +1,150 @@
+//! `cubeloom compile FILE --for slurm`: the scripts for `sbatch`, or, with `--write`, all that lies ready to submit.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cubeloom_compiler::lower::slurm::{FULL_CLUSTER, read_facts};
+use cubeloom_compiler::preview::{self, Jobs, TaskPreview};
+use cubeloom_domain::Problem;
+use cubeloom_domain::executor::Facts;
+use cubeloom_domain::kubernetes::code_folder;
+use cubeloom_domain::plan::RunPlan;
+use cubeloom_domain::slurm::{SlurmFacts, SlurmJob, files};
+use cubeloom_executor_slurm::submission;
+use cubeloom_storage::snapshot::Snapshot;
+use serde_json::json;
+
+use crate::exit::Invalid;
+use crate::show::{self, Output};
+
+/// A cluster to compile for.
+pub struct Cluster {
+    /// What it has, as planning sees it.
+    pub facts: Facts,
+    slurm: SlurmFacts,
+    /// A sentence that says where the facts are from.
+    origin: String,
+    /// Whether what a script needs is written where the facts say.
+    write: bool,
+}
+
+/// What is ready to submit, and what is not.
+#[derive(Default)]
+struct Written {
+    scripts: Vec<PathBuf>,
+    remarks: Vec<String>,
+}
+
+impl Cluster {
+    /// From a file, else the cluster that has everything.
+    pub fn read(file: Option<&Path>, write: bool) -> anyhow::Result<Self> {
+        let (text, name, origin) = match file {
+            None if write => {
+                return Err(Invalid::error("--write needs --facts, which say where to: see docs/slurm.md"));
+            }
+            None => {
+                let origin =
+                    "no --facts were given: assumed is a cluster with types of cards, shards and features";
+                (FULL_CLUSTER.to_owned(), "the facts of a full cluster".to_owned(), origin.to_owned())
+            }
+            Some(path) => {
+                let name = path.display().to_string();
+                let text = fs::read_to_string(path)
+                    .map_err(|error| Invalid::error(format!("the facts {name} cannot be read: {error}")))?;
+                let origin = format!("the cluster is the one that {name} describes");
+                (text, name, origin)
+            }
+        };
+        let (facts, slurm) =
+            read_facts(&text).map_err(|why| Invalid::error(format!("{name}: {why}; see docs/slurm.md")))?;
+        Ok(Self { facts, slurm, origin, write })
+    }
+
+    /// Prints the scripts of a plan's tasks, or writes down what they need and prints where they are.
+    ///
+    /// # Errors
+    /// What the cluster cannot give.
+    pub fn print(
+        &self,
+        plan: &RunPlan,
+        code: &Snapshot,
+        output: Output,
+    ) -> Result<anyhow::Result<()>, Vec<Problem>> {
+        let tasks = preview::on_slurm(plan, &self.slurm)?;
+        Ok(if self.write {
+            self.write(plan, &tasks, code).and_then(|written| written.print(output))
+        } else {
+            self.show(plan, &tasks, output)
+        })
+    }
+
+    fn show(&self, plan: &RunPlan, tasks: &[TaskPreview<SlurmJob>], output: Output) -> anyhow::Result<()> {
+        if output == Output::Json {
+            return show::json(&json!({"run": plan.context, "cluster": self.origin, "tasks": tasks}));
+        }
+        let mut text =
+            format!("# The pipeline {} as run {}; {}.\n", plan.pipeline, plan.context.id, self.origin);
+        for preview in tasks {
+            match &preview.jobs {
+                Jobs::Later(sentence) => text.push_str(&format!("\n# {}: {sentence}\n", preview.task)),
+                Jobs::Known(jobs) => jobs.iter().for_each(|job| {
+                    text.push_str(&format!("\n# {}/{}\n{}", job.folder, files::SCRIPT, job.script));
+                }),
+            }
+        }
+        show::line(text.trim_end());
+        Ok(())
+    }
+
+    /// Only what needs nothing of earlier tasks: the others' programs would be told placeholders.
+    fn write(
+        &self,
+        plan: &RunPlan,
+        tasks: &[TaskPreview<SlurmJob>],
+        code: &Snapshot,
+    ) -> anyhow::Result<Written> {
+        let mut written = Written::default();
+        let workspace = self.slurm.of_project(&plan.context.project).workspace;
+        if let Some(above) = Path::new(&workspace).join(code_folder(&code.digest)).parent() {
+            fs::create_dir_all(above)?;
+            code.keep(above)?;
+        }
+        for (task, preview) in plan.tasks.iter().zip(tasks) {
+            let jobs = match &preview.jobs {
+                Jobs::Known(jobs) if task.reads.is_empty() => jobs,
+                _ => {
+                    let remark = "not written, as it depends on what others report or decide";
+                    written.remarks.push(format!("{}: {remark}", preview.task));
+                    continue;
+                }
+            };
+            let folder = Path::new(&plan.template_of(task).folder);
+            for job in jobs {
+                written.scripts.push(submission::write(job, Some(folder))?);
+                written.remarks.extend(secrets_of(job));
+            }
+        }
+        Ok(written)
+    }
+}
+
+/// What somebody must still do for a job that names secrets.
+fn secrets_of(job: &SlurmJob) -> Option<String> {
+    let mounts = &job.job.workers.first()?.secrets;
+    let names: Vec<&str> = mounts.iter().map(|mount| mount.name.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        let file = files::SECRETS;
+        format!("{}: write its secrets to {}/{file}, mode 0600: {}", job.key, job.folder, names.join(", "))
+    })
+}
+
+impl Written {
+    fn print(&self, output: Output) -> anyhow::Result<()> {
+        if output == Output::Json {
+            return show::json(&json!({"scripts": self.scripts, "remarks": self.remarks}));
+        }
+        self.remarks.iter().for_each(show::note);
+        self.scripts.iter().for_each(|script| show::line(format!("sbatch {}", script.display())));
+        Ok(())
+    }
+}

@@ -1,0 +1,151 @@
+//! What each worker is given: whole CPUs, memory by CPU, cards by worker; what Slurm counts by node takes a node for itself.
+
+use cubeloom_domain::resources::{GpuRequest, Resources};
+use cubeloom_domain::slurm::SlurmCards;
+
+use super::{Frame, placement};
+use crate::lower::notes::Notes;
+use crate::nearest::listing;
+
+/// What one worker of a component gets.
+pub struct Amounts {
+    cpus: u64,
+    /// In MiB; `None` for all that the nodes have.
+    memory_per_cpu: Option<u64>,
+    /// `h100:2`, and how many these are.
+    cards: Option<(String, u32)>,
+    /// Generic resources that Slurm hands out by node: `shard:4`.
+    by_node: Vec<String>,
+    /// Whether it has whole cores of its own.
+    exclusive: bool,
+}
+
+/// From a request; what cannot be given is refused.
+pub fn of(frame: &Frame<'_>, wanted: &Resources, notes: &mut Notes) -> Amounts {
+    let cpus = wanted.cpu.0.div_ceil(1000).max(1);
+    if cpus * 1000 != wanted.cpu.0 {
+        let rounded = if cpus == 1 { "1 CPU".to_owned() } else { format!("{cpus} CPUs") };
+        notes.decide(format!("`cpu: {}` becomes {rounded}: Slurm hands out whole ones", wanted.cpu));
+    }
+    if wanted.shm.is_some_and(|shm| shm.0 > 0) {
+        notes.decide("`shm` asks for nothing: workers see the node's own /dev/shm");
+    }
+    let mut by_node = Vec::new();
+    let cards = wanted.gpu.as_ref().and_then(|gpu| match cards(frame, gpu) {
+        Ok(Given::Cards(cards)) => cards,
+        Ok(Given::Shards(shards)) => {
+            by_node.push(format!("shard:{shards}"));
+            None
+        }
+        Err(message) => {
+            notes.refuse("resources/gpu", message);
+            None
+        }
+    });
+    if let Some(devices) = wanted.rdma.filter(|devices| *devices > 0) {
+        match &frame.facts.rdma {
+            Some(name) => by_node.push(format!("{name}:{devices}")),
+            None => notes.refuse("resources/rdma", "this cluster has no RDMA devices; leave `rdma` out"),
+        }
+    }
+    let memory_per_cpu =
+        (!placement::whole_nodes(frame)).then(|| wanted.memory.0.div_ceil(cpus).div_ceil(1 << 20).max(1));
+    Amounts { cpus, memory_per_cpu, cards, by_node, exclusive: wanted.cpu_exclusive }
+}
+
+impl Amounts {
+    /// What Slurm hands out by node, not by worker.
+    pub fn by_node(&self) -> String {
+        self.by_node.join(",")
+    }
+
+    /// Lines of options for the job, and the options that its step is given again. `alone`: each worker has a node for itself.
+    pub fn written(self, workers: u32, alone: bool) -> (Vec<String>, Vec<String>) {
+        let tasks = vec![format!("--ntasks={workers}"), format!("--cpus-per-task={}", self.cpus)];
+        let memory = match self.memory_per_cpu {
+            Some(mebibytes) => format!("--mem-per-cpu={mebibytes}M"),
+            None => "--mem=0".to_owned(),
+        };
+        let mut both: Vec<String> = vec![memory];
+        both.extend(self.cards.iter().map(|(cards, _)| format!("--gpus-per-task={cards}")));
+        if !self.by_node.is_empty() {
+            both.push(format!("--gres={}", self.by_node()));
+        }
+        if alone {
+            both.push(format!("--nodes={workers} --ntasks-per-node=1"));
+        }
+        let mut asked = vec![tasks.join(" ")];
+        asked.extend(both.iter().cloned());
+        let mut layout = tasks;
+        layout.extend(both);
+        // Said once more without the type: of a typed request Slurm 22.05 binds no cards to a step's tasks.
+        layout.extend(self.cards.map(|(_, count)| format!("--gpu-bind=per_task:{count}")));
+        if self.exclusive {
+            asked.push("--threads-per-core=1".into());
+            layout.push("--cpu-bind=cores".into());
+        }
+        (asked, layout)
+    }
+}
+
+/// How cards are given.
+enum Given {
+    /// Whole ones, or none: `2`, `h100:2`, and how many these are.
+    Cards(Option<(String, u32)>),
+    /// So many shards of one.
+    Shards(u64),
+}
+
+fn cards(frame: &Frame<'_>, gpu: &GpuRequest) -> Result<Given, String> {
+    if gpu.count == Some(0) {
+        return Ok(Given::Cards(None));
+    }
+    let Some(facts) = &frame.facts.cards else {
+        return Err("this cluster has no graphics cards; leave `gpu` out".into());
+    };
+    match (gpu.count, gpu.fraction) {
+        (Some(count), _) => {
+            let kind = gpu.kind.as_deref().map(|kind| named(facts, kind)).transpose()?;
+            let cards = kind.map_or(count.to_string(), |kind| format!("{kind}:{count}"));
+            Ok(Given::Cards(Some((cards, count))))
+        }
+        (None, Some(fraction)) => shards(facts, gpu, fraction),
+        (None, None) => {
+            Err("Slurm shares no cards by their memory: ask for a `fraction`, or for a `count`".into())
+        }
+    }
+}
+
+/// A part of a card, rounded up.
+fn shards(facts: &SlurmCards, gpu: &GpuRequest, fraction: f64) -> Result<Given, String> {
+    let Some(shards) = facts.shards else {
+        return Err(
+            "this cluster hands out whole graphics cards only (it has no shards): ask for a `count`".into()
+        );
+    };
+    if gpu.kind.is_some() {
+        return Err("Slurm's shards have no types: leave `type` out, or ask for a `count`".into());
+    }
+    Ok(Given::Shards((fraction * f64::from(shards)).ceil().clamp(1.0, f64::from(shards)) as u64))
+}
+
+/// The one type that a request means.
+fn named<'f>(facts: &'f SlurmCards, wanted: &str) -> Result<&'f str, String> {
+    let lower = wanted.to_lowercase();
+    let alike = |kind: &&str| kind.to_lowercase().contains(&lower);
+    let types = || facts.types.iter().map(String::as_str);
+    if let Some(exact) = types().find(|kind| kind.to_lowercase() == lower) {
+        return Ok(exact);
+    }
+    let found: Vec<&str> = types().filter(alike).collect();
+    match found[..] {
+        [one] => Ok(one),
+        [] if facts.types.is_empty() => Err(format!(
+            "no node has graphics cards of the type `{wanted}`; the cluster's facts name no types, leave `type` out"
+        )),
+        [] => {
+            Err(format!("no node has graphics cards of the type `{wanted}`; there are: {}", listing(types())))
+        }
+        _ => Err(format!("`{wanted}` is several types, and Slurm takes one: {}", listing(found))),
+    }
+}

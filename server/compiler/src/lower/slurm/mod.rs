@@ -1,0 +1,97 @@
+//! Lowering for Slurm: a job becomes one readable script for `sbatch`, and beside it the processes as on one machine, with
+//! tokens for what only the nodes know.
+//!
+//! `component` groups workers that get the same, `amounts` and `placement` say what Slurm is asked for, `script` writes it
+//! down. docs/slurm.md says what becomes what, and why.
+
+mod amounts;
+mod component;
+mod facts;
+mod paths;
+mod placement;
+mod script;
+
+use std::collections::BTreeMap;
+
+use cubeloom_domain::job::Job;
+use cubeloom_domain::slurm::{SlurmFacts, SlurmJob, tokens};
+
+pub use facts::{FULL_CLUSTER, read_facts};
+
+use super::local::{self, Places};
+use super::notes::{Notes, Refusal};
+use crate::frameworks::{self, Framework};
+
+/// Variables by which the programs of templates learn on which port they meet.
+const LINK_VARIABLES: [&str; 2] = ["CUBELOOM_LINK_PORT", "CUBELOOM_MPI_PORT"];
+
+/// A job on its way to its script.
+struct Frame<'a> {
+    job: &'a Job,
+    facts: &'a SlurmFacts,
+    framework: &'static Framework,
+}
+
+/// The script of a job.
+///
+/// # Errors
+/// What this cluster cannot give, all of it.
+pub fn lower(job: &Job, facts: &SlurmFacts) -> Result<SlurmJob, Vec<Refusal>> {
+    let mut notes = Notes::default();
+    let Some(framework) = frameworks::find(&job.framework) else {
+        notes.refuse("template", format!("this version does not know the framework `{}`", job.framework));
+        return Err(notes.refusals);
+    };
+    let facts = &facts.of_project(&job.project);
+    let frame = Frame { job, facts, framework };
+    explain(&frame, &mut notes);
+    let components = component::all(&frame, &mut notes);
+    let paths = paths::of(&frame, &mut notes);
+    if !notes.refusals.is_empty() {
+        return Err(notes.refusals);
+    }
+    let folder = paths.attempt_dir.clone();
+    let told = Job { env: variables(&frame), ..job.clone() };
+    Ok(SlurmJob {
+        key: job.key.clone(),
+        script: script::write(&frame, &components, &folder, &notes.decisions),
+        decisions: notes.decisions,
+        job: local::lower(&told, &Places::tokens(&told, paths)),
+        folder,
+    })
+}
+
+/// What a worker finds there that its task may set otherwise, and what the task sets.
+fn variables(frame: &Frame<'_>) -> BTreeMap<String, String> {
+    let link = LINK_VARIABLES.map(|name| (name.to_owned(), tokens::LINK.to_owned()));
+    let mut env: BTreeMap<String, String> = link.into();
+    env.extend(frame.facts.env.clone());
+    env.extend(placement::group(frame).map(|group| group.env.clone()).unwrap_or_default());
+    env.extend(frame.job.env.clone());
+    env
+}
+
+/// Says what is otherwise than on other clusters, whatever its workers get.
+fn explain(frame: &Frame<'_>, notes: &mut Notes) {
+    let job = frame.job;
+    if let Some(image) = &job.image {
+        notes.decide(format!("it runs without its image `{image}`: what it needs must be on the nodes"));
+    }
+    if let Some(python) = job.python.as_ref().filter(|python| !python.requirements.is_empty()) {
+        notes.decide(format!(
+            "`{}` of the nodes must have its packages: {}",
+            python.interpreter,
+            python.requirements.join(", ")
+        ));
+    }
+    if job.spare() > 0 {
+        notes.decide(format!(
+            "it starts with all of its {} workers and may lose {} of them; Slurm adds none while it runs",
+            job.workers(),
+            job.spare()
+        ));
+    }
+    if job.timeout.is_none() {
+        notes.decide("it has no timeout: the partition's own limit holds");
+    }
+}

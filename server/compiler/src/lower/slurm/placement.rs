@@ -1,0 +1,98 @@
+//! Where workers go: partitions and features, tasks of one run apart, workers of one task together or apart.
+
+use cubeloom_domain::pipeline::{Spread, SpreadBy, WorkerPlacement};
+use cubeloom_domain::resources::Resources;
+use cubeloom_domain::slurm::SlurmNodeGroup;
+
+use super::Frame;
+use crate::lower::notes::Notes;
+use crate::nearest::listing;
+
+/// The node group that the job names, where the facts describe it.
+pub fn group<'f>(frame: &'f Frame<'_>) -> Option<&'f SlurmNodeGroup> {
+    frame.facts.node_groups.get(frame.job.placement.node_group.as_ref()?)
+}
+
+/// Whether the job has its nodes to itself: no task of its run is there, nor any other.
+pub fn whole_nodes(frame: &Frame<'_>) -> bool {
+    frame.job.placement.spread == Some(Spread::Required)
+}
+
+/// Lines of options for a component of so many workers. `alone`: each has a node for itself.
+pub fn asked(
+    frame: &Frame<'_>,
+    workers: u32,
+    each: &Resources,
+    alone: bool,
+    notes: &mut Notes,
+) -> Vec<String> {
+    let mut asked = Vec::new();
+    let partition =
+        group(frame).and_then(|group| group.partition.as_ref()).or(frame.facts.partition.as_ref());
+    asked.extend(partition.map(|partition| format!("--partition={partition}")));
+    let features = features(frame, notes);
+    if !features.is_empty() {
+        asked.push(format!("--constraint={}", features.join("&")));
+    }
+    apart(frame, &mut asked, notes);
+    if workers > 1 && !alone {
+        // Workers with cards talk much and are packed; others share what each node has, and are spread.
+        let usual = if each.gpu.is_some() { WorkerPlacement::Pack } else { WorkerPlacement::Spread };
+        asked.push(match frame.job.placement.workers.unwrap_or(usual) {
+            WorkerPlacement::Pack => format!("--nodes=1-{workers} --use-min-nodes"),
+            WorkerPlacement::Spread => "--spread-job".into(),
+        });
+    }
+    asked
+}
+
+/// The features that nodes must have, each once.
+fn features(frame: &Frame<'_>, notes: &mut Notes) -> Vec<String> {
+    let placement = &frame.job.placement;
+    if let Some(name) = placement.node_group.as_ref().filter(|_| group(frame).is_none()) {
+        let groups = &frame.facts.node_groups;
+        let has = match groups.is_empty() {
+            true => "it has none, leave `node_group` out".to_owned(),
+            false => format!("it has: {}", listing(groups.keys().map(String::as_str))),
+        };
+        notes.refuse("placement/node_group", format!("this cluster has no node group `{name}`; {has}"));
+    }
+    let mut features = group(frame).map(|group| group.features.clone()).unwrap_or_default();
+    for (key, value) in &placement.selector {
+        let wanted = format!("{key}={value}");
+        match frame.facts.features.get(&wanted) {
+            Some(feature) => features.push(feature.clone()),
+            None => {
+                let known = listing(frame.facts.features.keys().map(String::as_str));
+                let has =
+                    if known.is_empty() { "it names none".into() } else { format!("it names: {known}") };
+                notes.refuse(
+                    format!("placement/selector/{key}"),
+                    format!("the cluster's facts name no feature for `{wanted}`; {has}"),
+                );
+            }
+        }
+    }
+    if !placement.tolerations.is_empty() {
+        notes.decide("`tolerations` mean nothing here: partitions say who may use which nodes");
+    }
+    features.sort();
+    features.dedup();
+    features
+}
+
+/// Tasks of one run apart. Slurm knows nothing of runs: only a node that nobody else is on is surely free of them.
+fn apart(frame: &Frame<'_>, asked: &mut Vec<String>, notes: &mut Notes) {
+    let placement = &frame.job.placement;
+    if !whole_nodes(frame) {
+        return;
+    }
+    if placement.spread_by == Some(SpreadBy::Zone) {
+        notes.refuse("placement/spread_by", "Slurm knows no zones: spread by `host`, or not at all");
+        return;
+    }
+    asked.push("--exclusive".into());
+    notes.decide(
+        "it has its nodes, with all of their memory, to itself: so no other task of its run is on them",
+    );
+}

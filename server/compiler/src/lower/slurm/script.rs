@@ -1,0 +1,146 @@
+//! The script: what Slurm is asked for, then where the workers are, then the workers.
+//!
+//! Nothing of a document becomes a word of the shell: what stands here are names that were checked (`SlurmFacts::mistakes`,
+//! labels, ids) and numbers. The programs and their arguments are in the file beside it.
+
+use std::time::Duration;
+
+use cubeloom_domain::slurm::{FIRST_PORT, LINK_PORT, PORTS, RANGES, files};
+
+use super::Frame;
+use super::component::Component;
+
+/// Writes the script of a job.
+pub fn write(frame: &Frame<'_>, components: &[Component], folder: &str, decisions: &[String]) -> String {
+    let mut lines = vec!["#!/bin/bash".to_owned()];
+    let of_job = of_job(frame, folder);
+    for (at, component) in components.iter().enumerate() {
+        lines.extend((at > 0).then(|| "#SBATCH hetjob".to_owned()));
+        lines.extend(of_job.iter().chain(&component.asked).map(|options| format!("#SBATCH {options}")));
+    }
+    lines.push(String::new());
+    lines.extend(comments(frame, components, decisions));
+    lines.extend(beginning(frame, folder));
+    lines.extend(places(components));
+    lines.extend(workers(components));
+    lines.join("\n") + "\n"
+}
+
+/// What every component asks for alike. Slurm takes little over from one to the next.
+fn of_job(frame: &Frame<'_>, folder: &str) -> Vec<String> {
+    let (job, facts) = (frame.job, frame.facts);
+    let mut options = vec![
+        format!("--job-name={}", job.key.object_name()),
+        format!("--comment={}", job.key),
+        format!("--output={folder}/{}", files::LOG),
+        // A job that Slurm began again would find the attempt's folder used; Cubeloom tries again under the next number.
+        "--no-requeue".into(),
+    ];
+    options.extend(facts.account.as_ref().map(|account| format!("--account={account}")));
+    options.extend(facts.qos.as_ref().map(|qos| format!("--qos={qos}")));
+    options.extend(job.timeout.map(|timeout| format!("--time={}", limit(timeout.0))));
+    options
+}
+
+/// `days-hours:minutes:seconds`, rounded up to the minutes in which Slurm counts.
+fn limit(timeout: Duration) -> String {
+    let minutes = u64::try_from(timeout.as_millis().div_ceil(60_000)).unwrap_or(u64::MAX).max(1);
+    let (days, hours) = (minutes / 1440, minutes / 60 % 24);
+    format!("{days}-{hours:02}:{:02}:00", minutes % 60)
+}
+
+fn comments(frame: &Frame<'_>, components: &[Component], decisions: &[String]) -> Vec<String> {
+    let key = &frame.job.key;
+    let roles: Vec<&str> = components.iter().map(|component| component.roles.as_str()).collect();
+    let (pipeline, framework) = (&frame.job.pipeline, &frame.job.framework);
+    let mut lines =
+        vec![format!("# {} of the pipeline {pipeline}: {} ({framework}).", key.task, roles.join(" + "))];
+    // A comment ends with its line.
+    lines.extend(decisions.iter().map(|decision| format!("# - {}", decision.replace(['\n', '\r'], " "))));
+    lines.push(format!(
+        "# The programs, with arguments and variables, are in {} beside this script.",
+        files::JOB
+    ));
+    lines
+}
+
+fn beginning(frame: &Frame<'_>, folder: &str) -> Vec<String> {
+    let (token, secrets) = (files::TOKEN, files::SECRETS);
+    [
+        "set -euo pipefail",
+        "umask 027",
+        &format!("attempt={folder}"),
+        &format!("cubeloom={}", frame.facts.program),
+        "cd \"$attempt\"",
+        "",
+        "# By the token the workers know each other; it goes with the job, as the secrets do.",
+        &format!("trap 'rm -f {token} {secrets}' EXIT"),
+        &format!("(umask 077 && od -An -N32 -tx1 /dev/urandom | tr -d ' \\n' >{token})"),
+        "",
+    ]
+    .map(ToOwned::to_owned)
+    .into()
+}
+
+/// Finds out where the workers are. A step that is laid out alike finds the workers' own places.
+fn places(components: &[Component]) -> Vec<String> {
+    let places = files::PLACES;
+    let mut lines: Vec<String> = [
+        "# Where the workers are, a line each: rank, node, address, port. Ids of jobs follow each other, so that jobs which run",
+        "# at the same time have ports of their own; the last of a job's is the one on which its programs meet.",
+        "step() { srun --input=none --mpi=none --wait=0 \"$@\"; }",
+        "where='echo \"$((FIRST + SLURM_PROCID)) $SLURMD_NODENAME\"'",
+        "{",
+    ]
+    .map(ToOwned::to_owned)
+    .into();
+    lines.extend(layouts(components).map(|(component, layout)| {
+        format!("  FIRST={} step {layout} /bin/sh -c \"$where\"", component.first_rank)
+    }));
+    lines.push("} | sort -n >nodes".into());
+    lines.push(format!("awk -v base=$(({FIRST_PORT} + SLURM_JOB_ID % {RANGES} * {PORTS})) '"));
+    lines.push(format!("  FILENAME == \"nodes\" {{ print $1, $2, at[$2], base + $1 % {LINK_PORT}; next }}"));
+    lines.push(
+        "  { for (i = 2; i <= NF; i++) if (sub(/^NodeAddr=/, \"\", $i)) at[substr($1, 10)] = $i }".into(),
+    );
+    lines.push(format!("' <(scontrol -o show node) nodes >{places}"));
+    lines.push(String::new());
+    lines
+}
+
+fn workers(components: &[Component]) -> Vec<String> {
+    let mut lines =
+        vec!["# The workers. A step that ends without having written down how stops the others.".to_owned()];
+    lines.extend(layouts(components).map(|(component, layout)| {
+        let first = component.first_rank;
+        format!(
+            "step {layout} --kill-on-bad-exit=1 \"$cubeloom\" __slurm-worker \"$attempt\" {first} || touch stop &"
+        )
+    }));
+    lines.extend(["wait", "", "\"$cubeloom\" __slurm-verdict \"$attempt\""].map(ToOwned::to_owned));
+    lines
+}
+
+/// The components with the options of their steps.
+fn layouts(components: &[Component]) -> impl Iterator<Item = (&Component, String)> {
+    let several = components.len() > 1;
+    components.iter().enumerate().map(move |(at, component)| {
+        let group = several.then(|| format!("--het-group={at}"));
+        let options: Vec<&str> = group.iter().chain(&component.layout).map(String::as_str).collect();
+        (component, options.join(" "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_rounded_up_to_minutes() {
+        for (seconds, expected) in
+            [(1, "0-00:01:00"), (61, "0-00:02:00"), (3_600, "0-01:00:00"), (90_060, "1-01:01:00")]
+        {
+            assert_eq!(limit(Duration::from_secs(seconds)), expected);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Lowering for Slurm: what each kind of job becomes, byte for byte, and what is refused.
+
+mod contract;
+
+use cubeloom_compiler::lower::Refusal;
+use cubeloom_compiler::lower::slurm::{FULL_CLUSTER, lower, read_facts};
+use cubeloom_compiler::{Outputs, job};
+use cubeloom_domain::executor::Facts;
+use cubeloom_domain::job::Job;
+use cubeloom_domain::slurm::{SlurmFacts, SlurmJob};
+use cubeloom_domain::{JsonMap, TaskIx};
+
+use crate::support::{fixtures, try_plan};
+
+/// A cluster with nothing but nodes.
+const BARE: &str = "slurm: {workspace: /shared/vision, templates: /shared/templates, program: /opt/cubeloom}";
+
+fn job_of(task: &str, facts: &Facts) -> Job {
+    let text = format!(
+        "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\nenv: {{TEAM: vision}}\ntasks:\n  - {{name: train, {task}}}\n"
+    );
+    let planned = try_plan(&text, JsonMap::new(), &fixtures(), facts).unwrap();
+    job(&planned.plan, TaskIx(0), 0, None, 1, None, &Outputs::new()).unwrap()
+}
+
+fn on(cluster: &str, task: &str) -> Result<SlurmJob, Vec<Refusal>> {
+    let (facts, slurm): (Facts, SlurmFacts) = read_facts(cluster).unwrap();
+    lower(&job_of(task, &facts), &slurm)
+}
+
+fn script(cluster: &str, task: &str) -> String {
+    on(cluster, task).unwrap().script
+}
+
+fn refusals(cluster: &str, task: &str) -> Vec<(String, String)> {
+    let refused = on(cluster, task).unwrap_err();
+    refused.into_iter().map(|refusal| (refusal.place, refusal.message)).collect()
+}
+
+#[test]
+fn single() {
+    let task = "template: echo, arguments: {words: [a, $(CUBELOOM_RANK)]}, timeout: 90s, resources: {cpu: 1500m}, \
+         placement: {selector: {disk: ssd}, tolerations: [{key: gpu}]}, secrets: [s3-key]";
+    insta::assert_snapshot!(script(FULL_CLUSTER, task));
+}
+
+#[test]
+fn single_on_a_bare_cluster() {
+    let made = on(BARE, "template: echo, arguments: {words: [a]}").unwrap();
+    insta::assert_snapshot!(made.script);
+}
+
+#[test]
+fn pytorch() {
+    let task = "template: pytorch, arguments: {workers: 3}, env: {ME: \"worker $(RANK) of $(MASTER_ADDR)\"}";
+    let made = on(FULL_CLUSTER, task).unwrap();
+    insta::assert_snapshot!(made.script);
+    insta::assert_yaml_snapshot!("pytorch_processes", made.job);
+}
+
+#[test]
+fn pytorch_on_a_bare_cluster() {
+    insta::assert_snapshot!(script(BARE, "template: pytorch, arguments: {workers: 3}"));
+}
+
+#[test]
+fn mpi_whose_roles_differ() {
+    let made = on(FULL_CLUSTER, "template: mpi, resources: {cpu_exclusive: false}, role_resources: {worker: {cpu: \"3\", cpu_exclusive: true}}").unwrap();
+    insta::assert_snapshot!(made.script);
+    let hosts = &made.job.workers[0].files["hostfile"];
+    assert_eq!(hosts, "@cubeloom-address-1@ slots=3\n@cubeloom-address-2@ slots=3\n");
+    assert!(
+        !made.job.workers[0].env.contains_key("OMPI_MCA_btl_tcp_if_include"),
+        "they are not on one machine"
+    );
+}
+
+#[test]
+fn cards_of_a_type() {
+    let task = "template: pytorch, arguments: {workers: 2}, resources: {cpu: \"2\", gpu: {count: 2, type: H100}}, \
+         placement: {node_group: cards, selector: {network: infiniband}}";
+    let made = on(FULL_CLUSTER, task).unwrap();
+    insta::assert_snapshot!(made.script);
+    let env = &made.job.workers[0].env;
+    assert_eq!(env["CUDA_VISIBLE_DEVICES"], "@cubeloom-cards@");
+    assert_eq!(env["NCCL_SOCKET_IFNAME"], "ib0", "the node group's own variable");
+}
+
+#[test]
+fn shards_and_devices_that_slurm_counts_by_node() {
+    let task = "template: crowd, arguments: {workers: 2}, resources: {gpu: {fraction: 0.3}, rdma: 1}";
+    insta::assert_snapshot!(script(FULL_CLUSTER, task));
+}
+
+#[test]
+fn elastic() {
+    let task = "template: pytorch, arguments: {elastic: {min: 2, max: 4}}";
+    insta::assert_snapshot!(script(FULL_CLUSTER, task));
+}
+
+#[test]
+fn nodes_of_its_own() {
+    let task = "template: crowd, arguments: {workers: 2}, placement: {spread: required, workers: pack}";
+    insta::assert_snapshot!(script(FULL_CLUSTER, task));
+}
+
+/// What a task sets goes over what the cluster gives, and a port of the job's is given to programs that meet.
+#[test]
+fn a_tasks_own_variables_go_over_the_clusters() {
+    let facts =
+        format!("{}, env: {{PATH: /venv/bin:/usr/bin, TEAM: cluster}}}}", BARE.strip_suffix('}').unwrap());
+    let env = |task: &str| on(&facts, task).unwrap().job.workers[0].env.clone();
+    let made = env("template: echo, arguments: {words: [a]}");
+    assert_eq!((made["PATH"].as_str(), made["TEAM"].as_str()), ("/venv/bin:/usr/bin", "vision"));
+    assert_eq!(made["CUBELOOM_LINK_PORT"], "@cubeloom-link-port@");
+    let own = env("template: echo, arguments: {words: [a]}, env: {PATH: /own}");
+    assert_eq!(own["PATH"], "/own");
+}
+
+#[test]
+fn what_a_cluster_cannot_give_is_refused_with_its_place() {
+    let echo = "template: echo, arguments: {words: [a]}";
+    for (cluster, wish, place, word) in [
+        (BARE, "resources: {gpu: {count: 1}}", "resources/gpu", "no graphics cards"),
+        (BARE, "resources: {rdma: 1}", "resources/rdma", "no RDMA"),
+        (BARE, "placement: {selector: {disk: ssd}}", "placement/selector/disk", "it names none"),
+        (BARE, "volumes: [data]", "volumes", "where the volume `data` is"),
+        (FULL_CLUSTER, "placement: {node_group: big}", "placement/node_group", "it has: cards"),
+        (FULL_CLUSTER, "placement: {selector: {disk: hdd}}", "placement/selector/disk", "disk=ssd"),
+        (FULL_CLUSTER, "placement: {spread: required, spread_by: zone}", "placement/spread_by", "zones"),
+        (FULL_CLUSTER, "resources: {gpu: {count: 1, type: V100}}", "resources/gpu", "there are: a100, h100"),
+        (FULL_CLUSTER, "resources: {gpu: {count: 1, type: \"100\"}}", "resources/gpu", "several types"),
+        (FULL_CLUSTER, "resources: {gpu: {memory: 8Gi}}", "resources/gpu", "by their memory"),
+        (FULL_CLUSTER, "resources: {gpu: {fraction: 0.5, type: a100}}", "resources/gpu", "have no types"),
+    ] {
+        let refused = refusals(cluster, &format!("{echo}, {wish}"));
+        assert!(
+            matches!(&refused[..], [(at, message)] if at == place && message.contains(word)),
+            "{wish}: {refused:?}"
+        );
+    }
+    let whole = FULL_CLUSTER.replace(", shards: 4", "");
+    let refused = refusals(&whole, &format!("{echo}, resources: {{gpu: {{fraction: 0.5}}}}"));
+    assert!(refused[0].1.contains("whole graphics cards only"), "{refused:?}");
+}
+
+#[test]
+fn facts_that_are_wrong_are_named() {
+    for (text, word) in [
+        ("slurm: {partitions: all}", "partitions"),
+        ("{}", "slurm"),
+        ("slurm: {workspace: /w, templates: /t, program: \"/p q\"}", "slurm.program"),
+    ] {
+        let why = read_facts(text).unwrap_err();
+        assert!(why.contains(word), "{text}: {why}");
+    }
+}

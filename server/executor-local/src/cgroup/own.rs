@@ -1,0 +1,81 @@
+//! The cgroup that somebody else, such as Slurm, has put this process into: whether the kernel ended something in it because
+//! memory ran out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::group::value_of;
+
+/// Where cgroups are mounted.
+const ROOT: &str = "/sys/fs/cgroup";
+
+/// This process's own cgroup.
+pub struct Own {
+    /// Where the kernel counts, if it does.
+    count: Option<PathBuf>,
+    /// What it had counted before.
+    before: u64,
+}
+
+impl Own {
+    /// Finds it, and notes what was counted so far.
+    pub fn find() -> Self {
+        let told = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let count = files(&told).into_iter().find(|path| path.exists());
+        let before = counted(count.as_deref());
+        Self { count, before }
+    }
+
+    /// Whether the kernel has ended a process since then because memory ran out.
+    pub fn ran_out(&self) -> bool {
+        counted(self.count.as_deref()) > self.before
+    }
+}
+
+fn counted(file: Option<&Path>) -> u64 {
+    let text = file.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
+    value_of(&text, "oom_kill").unwrap_or(0)
+}
+
+/// Where the kernel may count, by what `/proc/self/cgroup` says: the memory controller's own cgroup, or, of version 2, the
+/// nearest above that has one.
+fn files(told: &str) -> Vec<PathBuf> {
+    let lines = || {
+        told.lines().filter_map(|line| {
+            let (_, rest) = line.split_once(':')?;
+            let (controllers, path) = rest.split_once(':')?;
+            Some((controllers, path.trim_start_matches('/')))
+        })
+    };
+    let first = lines().filter(|(controllers, _)| controllers.split(',').any(|name| name == "memory"));
+    let first = first.map(|(_, path)| Path::new(ROOT).join("memory").join(path).join("memory.oom_control"));
+    let second = lines().filter(|(controllers, _)| controllers.is_empty());
+    let second = second.flat_map(|(_, path)| {
+        let above = Path::new(path).ancestors().map(|path| Path::new(ROOT).join(path).join("memory.events"));
+        above.collect::<Vec<_>>()
+    });
+    first.chain(second).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_count_is_looked_for_in_both_versions() {
+        let shown = |told| files(told).iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+        assert_eq!(
+            shown("4:memory:/slurm/uid_1/task_0\n1:cpu,cpuacct:/\n"),
+            ["/sys/fs/cgroup/memory/slurm/uid_1/task_0/memory.oom_control"]
+        );
+        assert_eq!(
+            shown("0::/system.slice/job_1\n"),
+            [
+                "/sys/fs/cgroup/system.slice/job_1/memory.events",
+                "/sys/fs/cgroup/system.slice/memory.events",
+                "/sys/fs/cgroup/memory.events"
+            ]
+        );
+        assert!(shown("nonsense\n").is_empty());
+    }
+}

@@ -1,0 +1,42 @@
+//! Filling in what only the nodes know: every token in the texts of a job's processes.
+
+use cubeloom_domain::lowered::LocalJob;
+use cubeloom_domain::slurm::tokens;
+use serde_json::Value;
+
+use crate::places::Places;
+
+/// The job with its tokens filled in, as one worker sees it: `cards` are those that Slurm gave to it.
+///
+/// # Errors
+/// A sentence's end: what would stand there does not fit.
+pub(crate) fn fill(job: &LocalJob, places: &Places, cards: &str) -> Result<LocalJob, String> {
+    if places.len() != job.workers.len() {
+        return Err(format!("it has {} workers, and places for {}", job.workers.len(), places.len()));
+    }
+    let mut words = vec![(tokens::CARDS.to_owned(), cards.to_owned())];
+    words.extend(places.link_port().map(|port| (tokens::LINK.to_owned(), port.to_string())));
+    for (rank, place) in (0u32..).map_while(|rank| Some((rank, places.of(rank)?))) {
+        words.push((tokens::address(rank), place.address.clone()));
+        words.push((tokens::port(rank), place.port.to_string()));
+    }
+    let mut value = serde_json::to_value(job).map_err(|error| error.to_string())?;
+    replace(&mut value, &words);
+    serde_json::from_value(value).map_err(|error| error.to_string())
+}
+
+/// Replaces in texts, not in names.
+fn replace(value: &mut Value, words: &[(String, String)]) {
+    match value {
+        Value::String(text) if text.contains("@cubeloom-") => {
+            for (token, word) in words {
+                if text.contains(token) {
+                    *text = text.replace(token, word);
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, words)),
+        Value::Object(items) => items.values_mut().for_each(|item| replace(item, words)),
+        _ => {}
+    }
+}

@@ -1,0 +1,38 @@
+//! What lies ready before a job's script is submitted: the attempt's folder with the script and the processes, the
+//! template's copy, and the pipeline's code.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use cubeloom_domain::slurm::{SlurmJob, files};
+use cubeloom_executor_local::alone::provide_template;
+
+use crate::SlurmError;
+
+/// Writes a job down. `template` is its template's folder, `None` where it needs none. Returns the script's path.
+///
+/// # Errors
+/// A file is there already, so that the attempt was submitted before, or cannot be written.
+pub fn write(job: &SlurmJob, template: Option<&Path>) -> Result<PathBuf, SlurmError> {
+    let folder = Path::new(&job.folder);
+    if let Some(from) = template
+        && let Some(to) = job.job.workers.first().and_then(|worker| worker.env.get("CUBELOOM_TEMPLATE_DIR"))
+    {
+        provide_template(from, Path::new(to)).map_err(SlurmError::Copy)?;
+    }
+    // Others on the shared file system have no business in it.
+    DirBuilder::new().recursive(true).mode(0o750).create(folder).map_err(SlurmError::file(folder))?;
+    let processes = folder.join(files::JOB);
+    let text = serde_json::to_vec_pretty(&job.job).map_err(|error| SlurmError::form(&processes, error))?;
+    new(&processes, &text, 0o640)?;
+    let script = folder.join(files::SCRIPT);
+    new(&script, job.script.as_bytes(), 0o750)?;
+    Ok(script)
+}
+
+fn new(path: &Path, content: &[u8], mode: u32) -> Result<(), SlurmError> {
+    let made = OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
+    made.and_then(|mut file| file.write_all(content)).map_err(SlurmError::file(path))
+}

@@ -1,0 +1,70 @@
+//! One worker on a node: it finds out who it is, fills in what is open, and becomes the worker's shim.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use cubeloom_domain::job::DEFAULT_GRACE;
+use cubeloom_domain::lowered::LocalJob;
+use cubeloom_domain::slurm::files;
+use cubeloom_executor_local::alone::Alone;
+
+use crate::SlurmError;
+use crate::fill::fill;
+use crate::places::Places;
+
+/// By this Slurm says which task of its step a process is.
+const TASK: &str = "SLURM_PROCID";
+/// By this it says which cards the task has.
+const CARDS: &str = "CUDA_VISIBLE_DEVICES";
+
+/// `FOLDER FIRST_RANK`: runs the worker to its end. Returns the exit code.
+pub(crate) fn run(arguments: &[&str], variable: impl Fn(&str) -> Option<String>) -> Result<i32, SlurmError> {
+    let &[folder, first] = arguments else {
+        return Err(SlurmError::Call(
+            "a worker is started with its attempt's folder and its step's first rank".into(),
+        ));
+    };
+    let number = |text: &str| text.parse::<u32>().ok();
+    let task = variable(TASK).as_deref().and_then(number);
+    let Some((first, task)) = number(first).zip(task) else {
+        return Err(SlurmError::Call(format!("the rank is no number: {first} and {TASK}, which srun sets")));
+    };
+    let folder = Path::new(folder);
+    let path = folder.join(files::JOB);
+    let job = read_job(folder)?;
+    let cards = variable(CARDS).unwrap_or_default();
+    let job = fill(&job, &Places::read(folder)?, &cards).map_err(|why| SlurmError::form(&path, why))?;
+    let rank = first.saturating_add(task);
+    let Some(worker) = job.workers.get(rank as usize) else {
+        return Err(SlurmError::Call(format!("the job has no worker of rank {rank}")));
+    };
+    let token = folder.join(files::TOKEN);
+    let alone = Alone {
+        job: &job,
+        worker,
+        folder,
+        token: &fs::read_to_string(&token).map_err(SlurmError::file(&token))?,
+        secrets: secrets(folder)?,
+        grace: DEFAULT_GRACE,
+    };
+    Ok(alone.run())
+}
+
+/// The processes of an attempt.
+pub(crate) fn read_job(folder: &Path) -> Result<LocalJob, SlurmError> {
+    let path = folder.join(files::JOB);
+    let text = fs::read(&path).map_err(SlurmError::file(&path))?;
+    serde_json::from_slice(&text).map_err(|error| SlurmError::form(&path, error))
+}
+
+/// The secrets' values, where the job was given some.
+fn secrets(folder: &Path) -> Result<BTreeMap<String, String>, SlurmError> {
+    let path = folder.join(files::SECRETS);
+    match fs::read(&path) {
+        Ok(text) => serde_json::from_slice(&text).map_err(|error| SlurmError::form(&path, error)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+        Err(error) => Err(SlurmError::file(&path)(error)),
+    }
+}

@@ -1,0 +1,9 @@
+//! Jobs on a real Slurm of four nodes: `make test-slurm` brings one up and says where it is. Without one there is nothing to
+//! run, so these tests are ignored.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
+
+mod gangs;
+mod harness;
+mod scripts;
+mod single;

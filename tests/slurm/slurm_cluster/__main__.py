@@ -1,0 +1,102 @@
+"""Brings a Slurm up, runs a command on it, and takes everything away again, whatever ends it."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from harness.ending import Ended, Ending
+from harness.parts import PartFailed, Parts
+
+from . import daemons
+from .people import People
+
+LACKING = 77  # the exit code by which test programs say that they cannot run here
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="tests/slurm/up", description=__doc__)
+    parser.add_argument("--state", type=Path, help="the folder of the cluster's files (must not be there yet)")
+    parser.add_argument("command", nargs="*", help="what to run, with SLURM_CONF set; without it, until Ctrl-C")
+    return parser.parse_args()
+
+
+def make_folder(wanted: Path | None) -> Path:
+    """The state's folder. Parts run as different users, which pass through it."""
+    if wanted is None:
+        wanted = Path(tempfile.mkdtemp(prefix="cubeloom-slurm-"))
+    elif wanted.exists():
+        sys.exit(f"{wanted} is there already: delete it, or name another")
+    else:
+        wanted.mkdir(parents=True)
+    wanted.chmod(0o711)
+    return wanted.resolve()
+
+
+def run(parts: Parts, command: list[str], told: dict[str, str]) -> int:
+    """Runs the command, or waits for a signal; a part that ends by itself ends both."""
+    child = subprocess.Popen(command, env={**os.environ, **told}) if command else None
+    try:
+        while child is None or child.poll() is None:
+            parts.check()
+            parts.ending.pause(0.2)
+        return child.returncode
+    finally:
+        if child and child.poll() is None:
+            child.terminate()
+            child.wait()
+
+
+def bring_up(ending: Ending, wanted: argparse.Namespace) -> int:
+    """The whole life of a cluster; the exit code is the command's."""
+    state = make_folder(wanted.state)
+    parts, keep_logs = Parts(state, ending), True
+    people = People()
+    parts.afterwards(people.remove)
+    try:
+        people.add()
+        told = daemons.start(parts, people)
+        for name, value in told.items():
+            print(f"{name}={value}", flush=True)
+        code = run(parts, wanted.command, told)
+        keep_logs = False
+        return code
+    except Ended:
+        keep_logs = False
+        raise
+    finally:
+        daemons.end_jobs(state)
+        parts.stop()
+        remove(state, keep_logs)
+
+
+def remove(state: Path, keep_logs: bool) -> None:
+    """Deletes the state; after a failure all but the logs, which its message names."""
+    for entry in state.iterdir():
+        if entry.name == "logs" and keep_logs:
+            continue
+        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    if not keep_logs:
+        state.rmdir()
+
+
+def main() -> int:
+    wanted = arguments()
+    lacking = daemons.lacking()
+    if lacking:
+        print(f"slurm: {lacking}", file=sys.stderr)
+        return LACKING
+    try:
+        return bring_up(Ending(), wanted)
+    except PartFailed as failure:
+        print(f"slurm: {failure}", file=sys.stderr)
+        return 1
+    except Ended as end:
+        # A person who only wanted the cluster ends it that way.
+        return 128 + end.number if wanted.command else 0
+
+
+sys.exit(main())

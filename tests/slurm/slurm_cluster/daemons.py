@@ -1,0 +1,198 @@
+"""The parts of a Slurm, in the order of their start: munge, MariaDB, slurmdbd, slurmctld, a slurmd for each node."""
+
+import contextlib
+import os
+import secrets
+import shutil
+import socket
+import stat
+import subprocess
+from pathlib import Path
+
+from harness.parts import Parts, free_ports, listens
+
+from . import written
+from .people import People
+
+PROGRAMS = ("munged", "mariadbd", "mariadb-install-db", "slurmdbd", "slurmctld", "slurmd", "sacctmgr", "sbatch")
+CGROUPS = Path("/sys/fs/cgroup")
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def lacking() -> str:
+    """Why no Slurm can be started here, as a sentence; empty where one can."""
+    if os.geteuid() != 0:
+        return "a Slurm of several users needs root"
+    missing = [name for name in PROGRAMS if not shutil.which(name, path=PATH)]
+    if missing:
+        return f"not installed: {', '.join(missing)}; run tools/setup slurm"
+    if not any(Path("/usr/lib").glob("*/slurm-wlm/accounting_storage_mysql.so")):
+        return "slurmdbd cannot speak to MariaDB: install slurm-wlm-mysql-plugin"
+    return ""
+
+
+def as_user(user: str, *command: str) -> list[str]:
+    """The command as another user. The signal is set again: a change of identity clears it."""
+    who = ["setpriv", "--reuid", user, "--regid", user, "--init-groups", "--pdeathsig", "KILL", "--"]
+    return [*who, *command]
+
+
+def own(folder: Path, user: str, mode: int = 0o755) -> Path:
+    """A folder of a user's."""
+    folder.mkdir()
+    shutil.chown(folder, user, user)
+    folder.chmod(mode)
+    return folder
+
+
+def start(parts: Parts, people: People) -> dict[str, str]:
+    """Starts all of it; what a command on it must be told."""
+    state = parts.state
+    ports = free_ports(7)
+    # Slurm 22.05 takes version 2 from systemd only.
+    cgroups = all(os.access(CGROUPS / name, os.W_OK) for name in ("freezer", "memory"))
+    settings = written.Settings(state, socket.gethostname(), *ports[:3], tuple(ports[3:]), cgroups)
+    parts.afterwards(remove_cgroups)
+    munge(parts, settings)
+    mariadb(parts, settings)
+    database(parts, settings)
+    conf = configuration(settings)
+    own(state / "ctld", "slurm")
+    environment = {"SLURM_CONF": str(conf), "PATH": PATH}
+    accounts(conf, people)
+    controller = parts.start("slurmctld", as_user("slurm", "slurmctld", "-D"), environment)
+    parts.wait(controller, "slurmctld", lambda: listens(settings.controller))
+    for name, port in zip(written.NODES, settings.nodes, strict=True):
+        (state / name).mkdir()
+        part = parts.start(f"slurmd-{name}", ["slurmd", "-D", "-N", name], environment)
+        parts.wait(part, f"the node {name}", lambda port=port: listens(port))
+    parts.wait(controller, "idle nodes", lambda: states(conf) == ["idle"] * len(written.NODES))
+    shared = state / "shared"
+    shared.mkdir()
+    workspace = own(shared / written.PROJECT, people.member)
+    return {
+        "SLURM_CONF": str(conf),
+        "CUBELOOM_TEST_SLURM_MEMBER": people.member,
+        "CUBELOOM_TEST_SLURM_STRANGER": people.stranger,
+        "CUBELOOM_TEST_SLURM_WORKSPACE": str(workspace),
+    }
+
+
+def remove_cgroups() -> None:
+    """Removes the empty cgroups that slurmd leaves; those of another cluster that runs are not empty."""
+    for name in written.NODES:
+        for top in CGROUPS.glob(f"*/slurm_{name}"):
+            for folder, _, _ in os.walk(top, topdown=False):
+                with contextlib.suppress(OSError):
+                    os.rmdir(folder)
+
+
+def munge(parts: Parts, settings: written.Settings) -> None:
+    """By munge the parts, and whoever submits, know each other."""
+    folder = own(settings.state / "munge", "munge")
+    key = folder / "key"
+    key.write_bytes(secrets.token_bytes(128))
+    shutil.chown(key, "munge", "munge")
+    key.chmod(0o400)
+    files = [f"--{name}-file={folder / name}" for name in ("key", "pid", "seed", "log")]
+    command = ["munged", "--foreground", "--force", f"--socket={settings.socket}", *files]
+    part = parts.start("munged", as_user("munge", *command), {"PATH": PATH})
+    parts.wait(part, "munge's socket", lambda: settings.socket.is_socket())
+
+
+def mariadb(parts: Parts, settings: written.Settings) -> None:
+    """The database of accounting: on one port of this machine, nothing of it outside of the folder."""
+    folder = own(settings.state / "mariadb", "mysql")
+    data = folder / "data"
+    install = ["mariadb-install-db", "--no-defaults", "--user=mysql", f"--datadir={data}"]
+    install.append("--auth-root-authentication-method=normal")
+    with (parts.logs / "mariadb-install.log").open("wb") as log:
+        subprocess.run(install, stdout=log, stderr=log, check=True, cwd=folder)
+    command = [
+        "mariadbd",
+        "--no-defaults",
+        f"--datadir={data}",
+        f"--socket={folder / 'socket'}",
+        f"--pid-file={folder / 'pid'}",
+        "--bind-address=127.0.0.1",
+        f"--port={settings.database_port}",
+        "--skip-name-resolve",
+        "--innodb-lock-wait-timeout=900",
+    ]
+    part = parts.start("mariadbd", as_user("mysql", *command), {"PATH": PATH})
+    parts.wait(part, "MariaDB", lambda: (folder / "socket").is_socket())
+    words = (
+        f"CREATE DATABASE slurm; CREATE USER slurm@127.0.0.1 IDENTIFIED BY '{settings.password}'; "
+        "GRANT ALL ON slurm.* TO slurm@127.0.0.1;"
+    )
+    client = ["mariadb", "--no-defaults", f"--socket={folder / 'socket'}", "--user=root", "-e", words]
+    subprocess.run(client, check=True)
+
+
+def database(parts: Parts, settings: written.Settings) -> None:
+    """slurmdbd: associations, qualities of service, and what jobs used."""
+    folder = settings.state / "dbd"
+    folder.mkdir()
+    conf = folder / "slurmdbd.conf"
+    conf.write_text(written.slurmdbd(settings))
+    conf.chmod(0o600)
+    for path in (folder, conf):
+        shutil.chown(path, "slurm", "slurm")
+    environment = {"SLURM_CONF": str(conf), "PATH": PATH}
+    part = parts.start("slurmdbd", as_user("slurm", "slurmdbd", "-D"), environment)
+    parts.wait(part, "slurmdbd", lambda: listens(settings.accounting))
+
+
+def configuration(settings: written.Settings) -> Path:
+    """The files of the cluster; cards are devices that do nothing."""
+    folder = settings.state / "etc"
+    folder.mkdir()
+    for card in range(written.CARDS):
+        os.mknod(folder / f"card{card}", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    (folder / "gres.conf").write_text(written.gres(settings))
+    (folder / "cgroup.conf").write_text(written.cgroup())
+    conf = folder / "slurm.conf"
+    conf.write_text(written.slurm(settings))
+    return conf
+
+
+def accounts(conf: Path, people: People) -> None:
+    """The project's account with its quality of service, and the member in it."""
+    for words in (
+        f"add cluster {written.CLUSTER}",
+        f"add qos {written.QOS}",
+        f"add account {written.PROJECT} Description=project Organization=cubeloom",
+        f"add user {people.member} Account={written.PROJECT} QOS=normal,{written.QOS}",
+    ):
+        told = {"SLURM_CONF": str(conf), "PATH": PATH}
+        done = subprocess.run(["sacctmgr", "-i", *words.split()], env=told, capture_output=True, text=True, check=False)
+        if done.returncode and "Already existing" not in done.stdout:
+            raise SystemExit(f"slurm: sacctmgr {words}: {done.stdout}{done.stderr}")
+
+
+def states(conf: Path) -> list[str]:
+    """What the nodes are."""
+    told = {"SLURM_CONF": str(conf), "PATH": PATH}
+    command = ["sinfo", "-h", "-N", "-p", "all", "-o", "%T"]
+    done = subprocess.run(command, env=told, capture_output=True, text=True, check=False)
+    return done.stdout.split()
+
+
+def end_jobs(state: Path) -> None:
+    """Ends what still runs: a worker outlives the slurmd that started it."""
+    conf = state / "etc" / "slurm.conf"
+    if not conf.exists():
+        return
+    told = {"SLURM_CONF": str(conf), "PATH": PATH}
+    listed = ["squeue", "-h", "-o", "%A"]
+    try:
+        jobs = subprocess.run(listed, env=told, capture_output=True, text=True, timeout=10, check=False).stdout.split()
+        for signal in (["--full", "--signal=KILL"], []):
+            if jobs:
+                subprocess.run(["scancel", *signal, *jobs], env=told, timeout=10, check=False)
+        for _ in range(50):
+            if not subprocess.run(listed, env=told, capture_output=True, timeout=10, check=False).stdout.strip():
+                return
+            subprocess.run(["sleep", "0.2"], check=False)
+    except subprocess.TimeoutExpired:
+        pass
