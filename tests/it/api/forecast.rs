@@ -58,9 +58,14 @@ fn a_full_cluster_names_those_who_hold_it_to_those_who_see_them() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
     let run = holding(&editor, "7");
-    let tried = [cores("large", "4", "true", ""), cores("small", "500m", "true", "")].concat();
+    let [small, large] = [cores("small", "500m", "true", ""), cores("large", "4", "true", "")];
+    let tried = [small.as_str(), &large].concat();
     let found = forecast(&editor, &tried);
     assert_eq!(of(&found, "small")["outlook"], "starts");
+    // Behind the large one it would take what that is short of, and nobody knows for how long.
+    let found_behind = forecast(&editor, &[large, small].concat());
+    let small = of(&found_behind, "small");
+    assert_eq!((&small["outlook"], &small["rule"]), (&json!("waits"), &json!("behind")), "{small}");
     let large = of(&found, "large");
     assert_eq!((&large["outlook"], &large["rule"]), (&json!("waits"), &json!("capacity")), "{large}");
     assert_eq!(

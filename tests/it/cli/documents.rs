@@ -145,6 +145,11 @@ fn first_block(page: &str) -> String {
 fn the_pipelines_of_the_documentation_are_valid() {
     let app = TestApp::new();
     let page = app.write("page.yaml", &first_block("docs/pipeline-document.md"));
+    for command in ["validate", "compile"] {
+        let said = app.expect(2, &[command, page.to_str().unwrap()]).out;
+        assert!(said.contains("/arguments/script: the pipeline's folder has no file `count.py`"), "{said}");
+    }
+    app.write("count.py", "");
     app.expect(0, &["validate", page.to_str().unwrap()]);
     let readme = app.write("readme/first.yaml", &first_block("README.md"));
     let done = app.expect(0, &["run", readme.to_str().unwrap(), "--watch"]);

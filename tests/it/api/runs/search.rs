@@ -68,12 +68,6 @@ fn a_trial_may_be_a_gang() {
         (&json!(5), &json!(5.0)),
         "{told}"
     );
-    let attempts = editor.get(&format!("/runs/{run}/tasks/tune/instances")).expect(200).text();
-    for worker in ["worker-0", "worker-1"] {
-        let log = editor.get(&format!("/runs/{run}/tasks/tune/logs?instance=1&worker={worker}"));
-        log.expect(200);
-    }
-    assert!(attempts.contains("succeeded"), "{attempts}");
 }
 
 #[test]
