@@ -74,7 +74,7 @@ impl Engine {
                         Some(usage) => timeout(LOOK, usage.series(&key)).await,
                         None => return,
                     };
-                    let workers = workers.ok().and_then(Result::ok).unwrap_or_default();
+                    let workers = workers.ok().and_then(Result::ok);
                     let _ = sender.send(Message::CardsSeen(key, workers));
                 });
             }

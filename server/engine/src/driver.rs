@@ -349,7 +349,7 @@ impl Engine {
                 }
                 Message::Answered(answer) => self.core.answer(*answer, now),
                 Message::LookedAt(key, stacks) => self.core.looked_at(&key, stacks, now),
-                Message::CardsSeen(key, workers) => self.core.cards_seen(&key, &workers, now),
+                Message::CardsSeen(key, workers) => self.core.cards_seen(&key, workers.as_deref(), now),
                 Message::Prepared(run, result) => self.core.prepared(&run, result, now),
                 Message::Look | Message::Admit => {}
                 Message::Desk(cluster, reply) => asked.push((cluster, reply)),

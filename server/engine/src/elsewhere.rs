@@ -109,7 +109,7 @@ impl Planned {
     async fn read(store: &Store, row: &WaitingElsewhere) -> Result<Self, StoreError> {
         let head = readable(store.plan_head(&row.run).await)?.flatten();
         let history = match &head {
-            Some(_) => store.run_times(&row.project, &row.pipeline).await?,
+            Some(_) => readable(store.run_times(&row.project, &row.pipeline).await)?.unwrap_or_default(),
             None => History::default(),
         };
         Ok(Self { head, history, tasks: BTreeMap::new() })

@@ -19,7 +19,7 @@ pub(crate) enum Message {
     /// What the workers of an attempt that hangs are at.
     LookedAt(AttemptKey, Vec<WorkerStack>),
     /// What the cards of an attempt that runs did so far.
-    CardsSeen(AttemptKey, Vec<WorkerUsage>),
+    CardsSeen(AttemptKey, Option<Vec<WorkerUsage>>),
     Look,
     /// More jobs could start than one pass starts.
     Admit,

@@ -24,7 +24,7 @@ impl Store {
         let Some(plan) = self.plan(id).await? else {
             return Err(StoreError::Unreadable { what: "plan", reason: format!("run {id} has none") });
         };
-        // Whole: what is not loaded would be lost when the attempt is written again.
+        // Whole: what is not loaded would be lost when the attempt is written again. Only stacks are written by themselves.
         let sql = format!(
             "SELECT {ATTEMPT_COLUMNS} FROM attempts WHERE run_id = $1 AND live = 1 \
              ORDER BY task, instance, n"

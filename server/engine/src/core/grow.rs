@@ -20,12 +20,16 @@ use super::admit::{least_amount, submission};
 use super::{Action, At, Core};
 use crate::decide::grow;
 
-/// Of an attempt whose memory ran out before its workers were given what was decided: they had what they had before, and nothing
-/// else is learned from it.
-pub(super) fn take_back(record: &mut AttemptRecord) {
+/// Of an attempt whose memory ran out before the workers of a role were given what was decided: they had what they had before,
+/// and nothing else is learned from it. `role` is that of the worker whose memory ran out; the others did what they did with
+/// what they had.
+pub(super) fn take_back(record: &mut AttemptRecord, role: &str) {
     let AttemptRecord { sizing, earlier, amount, usage, .. } = record;
-    for sized in sizing.iter_mut().flat_map(|sizing| &mut sizing.roles) {
-        if grow::was_given(sized, usage.kernel_peak_memory) {
+    let Some(sizing) = sizing.as_mut() else { return };
+    // The kernel's peak is of all workers: of a role alone it is known where there is no other.
+    let peak = usage.kernel_peak_memory.filter(|_| sizing.roles.len() == 1);
+    for sized in sizing.roles.iter_mut().filter(|sized| sized.role == role) {
+        if grow::was_given(sized, peak) {
             continue;
         }
         let (Some(grown), Some(before)) = (sized.grown, sized.before) else { continue };

@@ -50,7 +50,7 @@ impl Core {
 
     /// Looks again when the attempt would hang by what is known now. Until the timer has come, nothing else is set: steps move
     /// that moment, and many may come.
-    fn watch_pace(&mut self, at: At) {
+    pub(super) fn watch_pace(&mut self, at: At) {
         let Some(due) = self.hang_due(at) else { return };
         let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
         if live.record.hang.as_ref().is_some_and(|hang| hang.is_present())

@@ -23,7 +23,8 @@ impl Core {
         let Some(live) = run.live(at) else { return };
         let has_cards = planned.roles.iter().any(|role| role.resources.gpu.is_some());
         let runs = matches!(live.record.state, AttemptState::Running { .. });
-        if !has_cards || !runs || self.executor(at).is_none_or(|executor| executor.usage().is_none()) {
+        // A cluster that is not known at the moment may be known again by then.
+        if !has_cards || !runs || self.executor(at).is_some_and(|executor| executor.usage().is_none()) {
             return;
         }
         let every = (planned.hang.after.0 / 4).clamp(OFTEN, SELDOM);
@@ -37,15 +38,18 @@ impl Core {
             return;
         }
         let key = live.record.key.clone();
-        if let Some(executor) = self.executor(at) {
-            self.output.actions.push(Action::LookAtCards(executor, key));
+        match self.executor(at) {
+            Some(executor) => self.output.actions.push(Action::LookAtCards(executor, key)),
+            None => self.watch_cards(at),
         }
     }
 
-    /// What the cards of an attempt did so far: it hangs by them, goes on, or is looked at again.
-    pub fn cards_seen(&mut self, key: &AttemptKey, workers: &[WorkerUsage], now: Timestamp) {
+    /// What the cards of an attempt did so far: it hangs by them, goes on, or is looked at again. `None` where that could not be
+    /// read: then nothing is known, and nothing has changed.
+    pub fn cards_seen(&mut self, key: &AttemptKey, workers: Option<&[WorkerUsage]>, now: Timestamp) {
         self.now = now;
         let Some(at) = self.live.get(key).copied() else { return };
+        let Some(workers) = workers else { return self.watch_cards(at) };
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         let policy = run.plan.task(at.task).hang;
         let Some(live) = run.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
@@ -57,6 +61,7 @@ impl Core {
                 live.looked = false;
                 live.dirty = true;
                 self.touch(at);
+                self.watch_pace(at);
             }
             (Some(_), _) => {
                 // The server that saw it may have died before it knew what the workers were at, or before it acted.

@@ -132,8 +132,10 @@ impl Core {
         if let Some(sizing) = &mut record.sizing {
             sizing.used(&ended.roles);
         }
-        if matches!(&outcome, Outcome::Failed(failure) if failure.kind == FailureKind::OutOfMemory) {
-            grow::take_back(&mut record);
+        if let Outcome::Failed(Failure { kind: FailureKind::OutOfMemory, worker: Some(worker), .. }) =
+            &outcome
+        {
+            grow::take_back(&mut record, &worker.role);
         }
         if let Ok(state) = record.state.clone().end(ended.ended_at, outcome.clone()) {
             record.state = state;

@@ -259,6 +259,13 @@ impl Core {
         let Some(place) = self.places.get_mut(run.place_of(at.task)) else { return false };
         let cool_until = run.tasks[at.task.index()].instances[at.instance as usize].cool_until;
         place.wait(run, at, cool_until);
+        // The other servers are to know that it waits for a place now.
+        if let Some(instance) = self.instance_mut(at)
+            && let InstanceState::Waiting { reason, .. } = &mut instance.state
+            && reason.take_if(|reason| matches!(reason, WaitReason::Parallelism { .. })).is_some()
+        {
+            self.touch(at);
+        }
         true
     }
 

@@ -76,19 +76,23 @@ impl Renaming<'_> {
     }
 
     async fn by_http(&self, attempts: u32) -> Result<(), TransferError> {
-        let mut tried = false;
+        let mut asked = false;
         retry(attempts, async || {
-            let again = std::mem::replace(&mut tried, true);
+            // What was asked before may have been done, and only the answer lost.
+            let again = std::mem::replace(&mut asked, true);
             match self.ask().await? {
                 Answer::Done => Ok(()),
-                Answer::NotThere if again => Ok(()),
-                Answer::NotThere => Err(self.failed(true, format!("/{} is not there any more", self.from))),
-                // HttpFS does not know how to overwrite: for a moment neither is there.
+                Answer::NotThere => self.gone(again),
+                // HttpFS does not know how to overwrite, and says the same when there is nothing to rename.
                 Answer::Refused => {
                     let operator = self.stores.operator(self.path)?;
                     let names = self.path.kind.credential_names();
-                    let deleted = operator.delete(&self.path.path).await;
-                    deleted.map_err(|error| TransferError::store(&self.url, names, &error))?;
+                    let fault = |error| TransferError::store(&self.url, names, &error);
+                    if !operator.exists(&self.from).await.map_err(fault)? {
+                        return self.gone(again);
+                    }
+                    // For a moment neither is there under its name.
+                    operator.delete(&self.path.path).await.map_err(fault)?;
                     match self.ask().await? {
                         Answer::Refused => Err(self.failed(false, "the server does not rename the file")),
                         _ => Ok(()),
@@ -97,6 +101,12 @@ impl Renaming<'_> {
             }
         })
         .await
+    }
+
+    /// The file does not have its old name any more: it has the new one where that was asked for before; who calls looks at what
+    /// is there.
+    fn gone(&self, again: bool) -> Result<(), TransferError> {
+        if again { Ok(()) } else { Err(self.failed(true, format!("/{} is not there any more", self.from))) }
     }
 
     /// One call of WebHDFS' RENAME: <https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-hdfs/WebHDFS.html>.

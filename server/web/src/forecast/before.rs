@@ -31,7 +31,7 @@ const PLAYED: Duration = Duration::from_secs(1);
 /// One queue is played at a time: editors ask for this after each change.
 static TURN: Semaphore = Semaphore::const_new(1);
 
-/// The run number of tasks that are tried: no slot of a run in memory is as large, and those of other servers are larger.
+/// The run number of tasks that are tried: no run's id is as large, so that they come after all that were there before.
 const RUN: u128 = u128::MAX;
 
 /// What would become of a run of a document.
