@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use cubeloom_domain::executor::Event;
 use cubeloom_domain::job::{DEFAULT_GRACE, Job};
+use cubeloom_domain::kubernetes::KubernetesFacts;
 use kube::Api;
 use kube::api::{DynamicObject, Patch, PatchParams};
 use serde_json::Value;
@@ -14,7 +15,7 @@ use crate::cluster::Scale;
 use crate::error::Refused;
 use crate::objects::Names;
 use crate::pods::PodView;
-use crate::resized::{Elastic, Size, without};
+use crate::resized::{Elastic, Size, unsaid, without};
 use crate::{elastic, stop};
 
 /// How many workers an attempt has, is to have, and is about to have no more.
@@ -39,12 +40,14 @@ pub struct Scaling {
 struct Giving {
     scale: Scale,
     told: HashSet<String>,
+    /// Whether the Job says so, which it is to do only until they are gone.
+    is_said: bool,
 }
 
 impl Scaling {
-    pub(super) fn new(job: &Job, names: &Names, workers: u32) -> Self {
+    pub(super) fn new(job: &Job, names: &Names, workers: u32, facts: &KubernetesFacts) -> Self {
         Self {
-            elastic: Elastic::of(job, names),
+            elastic: Elastic::of(job, names, facts),
             workers,
             wish: None,
             adopted: false,
@@ -88,6 +91,12 @@ impl Scaling {
         let goes = |pod: &PodView| pod.worker.role == elastic.role && pod.worker.index >= places;
         let pods = seen.pods.iter().filter(|(_, pod)| goes(&pod.view));
         self.given.extend(pods.map(|(uid, _)| uid.clone()));
+    }
+
+    /// The Job is about to be given more indexes. Whether or not an answer comes, their pods may: who comes is not to go.
+    /// What it had before is returned.
+    fn expect(&mut self, places: u32) -> Option<u32> {
+        self.places.replace(places)
     }
 
     /// Those that are to go and have not.
@@ -159,11 +168,13 @@ impl Attempt {
             }
         }
         if places != size.places {
+            let before = if grows { scaling.expect(places) } else { scaling.places };
             let patch = elastic.patch(places, (!grows).then_some(wish.workers));
             let (params, patch) = (PatchParams::default(), Patch::Merge(&patch));
             match self.cluster.ask("scaling", api.patch(name, &params, &patch)).await {
                 Ok(_) => {}
                 Err(refused @ Refused::ForGood(_)) if grows => {
+                    scaling.places = before;
                     self.cannot(elastic.workers(&size), wish);
                     return Err(refused);
                 }
@@ -171,7 +182,8 @@ impl Attempt {
             }
         }
         (scaling.workers, scaling.adopted, scaling.places) = (wish.workers, false, Some(places));
-        scaling.giving = (!grows).then(|| Giving { scale: wish, told: HashSet::new() });
+        let is_said = places < size.places || size.keeps.is_some();
+        scaling.giving = (!grows).then(|| Giving { scale: wish, told: HashSet::new(), is_said });
         Ok(true)
     }
 
@@ -197,7 +209,64 @@ impl Attempt {
         if !leaving.is_empty() {
             going.scaling.giving = Some(giving);
         } else if going.scaling.wish.is_none() {
+            if giving.is_said && !self.unsay(going).await {
+                going.scaling.giving = Some(giving);
+                return;
+            }
             self.cluster.report(&self.known.job.key, Event::Resized { workers: giving.scale.workers });
         }
+    }
+    /// Has the object say no more that it is being made smaller. False when it is to be tried again.
+    async fn unsay(&self, going: &Going) -> bool {
+        let Some(Elastic { object, .. }) = &going.scaling.elastic else { return true };
+        let api: Api<DynamicObject> =
+            Api::namespaced_with(self.cluster.client().await, &going.name.0, &object.resource());
+        let patch = unsaid();
+        let (params, patch) = (PatchParams::default(), Patch::Merge(&patch));
+        let answer = self.cluster.ask("scaling", api.patch(&object.name, &params, &patch)).await;
+        !matches!(answer, Err(Refused::ForNow(_) | Refused::Busy(_) | Refused::Credentials(_)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::kubernetes::KubernetesFacts;
+    use cubeloom_domain::outcome::WorkerName;
+
+    use super::*;
+    use crate::board::PodSeen;
+    use crate::objects::Named;
+    use crate::pods::PodState;
+    use crate::testing::elastic_job;
+
+    fn seen(workers: u32) -> Seen {
+        let pod = |index: u32| PodView {
+            name: format!("worker-{index}"),
+            uid: format!("worker-{index}"),
+            job: "cl-a".into(),
+            worker: WorkerName { role: "worker".into(), index },
+            containers: Vec::new(),
+            deleted: None,
+            node: None,
+            has_cards: false,
+            disruption: None,
+            last_words: None,
+            state: PodState::Waiting { note: None, obstacle: None },
+        };
+        let pods =
+            (0..workers).map(pod).map(|view| (view.uid.clone(), PodSeen { view: view.into(), gone: false }));
+        Seen { pods: pods.collect(), ..Seen::default() }
+    }
+
+    #[test]
+    fn who_comes_before_the_answer_does_is_not_given_back() {
+        let object = Named { api_version: "batch/v1".into(), kind: "Job".into(), name: "cl-a".into() };
+        let names = Names { namespace: "a".into(), roots: vec![object] };
+        let mut scaling = Scaling::new(&elastic_job(), &names, 3, &KubernetesFacts::default());
+        scaling.places = Some(3);
+        assert_eq!(scaling.expect(5), Some(3));
+        assert_eq!(scaling.kept(seen(5)).pods.len(), 5, "all five are kept");
+        assert_eq!(scaling.leaving(&seen(6)).count(), 0);
+        assert_eq!(scaling.kept(seen(6)).pods.len(), 5, "a sixth is not to be");
     }
 }
