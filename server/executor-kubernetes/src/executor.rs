@@ -315,39 +315,17 @@ impl Drop for KubernetesExecutor {
 
 #[cfg(test)]
 mod tests {
-    use cubeloom_domain::Timestamp;
     use serde_json::json;
 
     use super::*;
     use crate::access::Access;
     use crate::objects::Named;
-    use crate::testing::elastic_job;
-
-    struct Still;
-
-    impl Clock for Still {
-        fn now(&self) -> Timestamp {
-            Timestamp(0)
-        }
-    }
+    use crate::testing::{Still, config, elastic_job};
 
     #[test]
     fn what_an_earlier_version_has_submitted_keeps_its_names() {
         let folder = tempfile::tempdir().unwrap();
-        let path = || folder.path().to_owned();
-        let config = KubernetesConfig {
-            name: "a".into(),
-            access: Access::InCluster,
-            facts: KubernetesFacts::default(),
-            data: path(),
-            workspace: path(),
-            code: path(),
-            owners: Default::default(),
-            vault: None,
-            keep: Duration::ZERO,
-            keeps: None,
-            patience: Duration::ZERO,
-        };
+        let config = config(folder.path(), Access::InCluster);
         let executor = KubernetesExecutor::new(config, Arc::new(Still));
         let job = elastic_job();
         let object = json!({

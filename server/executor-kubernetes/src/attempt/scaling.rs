@@ -230,14 +230,28 @@ impl Attempt {
 
 #[cfg(test)]
 mod tests {
-    use cubeloom_domain::kubernetes::KubernetesFacts;
-    use cubeloom_domain::outcome::WorkerName;
+    use std::sync::Arc;
+    use std::time::Duration;
 
+    use cubeloom_domain::executor::Facts;
+    use cubeloom_domain::outcome::WorkerName;
+    use cubeloom_workers::tails::Tails;
+    use serde_json::json;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+    use tokio::sync::mpsc::unbounded_channel;
+    use tokio::task::JoinSet;
+    use tokio::time::timeout;
+
+    use super::super::Known;
     use super::*;
+    use crate::access::Access;
     use crate::board::PodSeen;
+    use crate::cluster::Cluster;
     use crate::objects::Named;
     use crate::pods::PodState;
-    use crate::testing::elastic_job;
+    use crate::present::Present;
+    use crate::testing::{Still, config, elastic_job};
 
     fn seen(workers: u32) -> Seen {
         let pod = |index: u32| PodView {
@@ -268,5 +282,69 @@ mod tests {
         assert_eq!(scaling.kept(seen(5)).pods.len(), 5, "all five are kept");
         assert_eq!(scaling.leaving(&seen(6)).count(), 0);
         assert_eq!(scaling.kept(seen(6)).pods.len(), 5, "a sixth is not to be");
+    }
+    /// An API server that answers one request with an object; what it was asked.
+    async fn answer_one(listener: TcpListener) -> String {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut asked = String::new();
+        let mut part = [0; 4096];
+        while !asked.contains("annotations") {
+            let count = stream.read(&mut part).await.unwrap();
+            assert!(count > 0, "{asked}");
+            asked.push_str(&String::from_utf8_lossy(&part[..count]));
+        }
+        let object = r#"{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"cl-a"}}"#;
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            object.len()
+        );
+        stream.write_all((head + object).as_bytes()).await.unwrap();
+        asked
+    }
+
+    #[tokio::test]
+    async fn a_job_that_is_smaller_says_no_more_that_it_is_being_made_so() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = format!("http://{}", listener.local_addr().unwrap());
+        let text = json!({
+            "clusters": [{"name": "a", "cluster": {"server": server}}],
+            "users": [{"name": "a", "user": {"token": "t"}}],
+            "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}],
+            "current-context": "a",
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let access = Access::Kubeconfig { text: text.to_string(), context: None };
+        let cluster =
+            Arc::new(Cluster::new(config(folder.path(), access), Facts::default(), Arc::new(Still)));
+        let object = Named { api_version: "batch/v1".into(), kind: "Job".into(), name: "cl-a".into() };
+        let names = Arc::new(Names { namespace: "a".into(), roots: vec![object] });
+        let job = Arc::new(elastic_job());
+        let mut scaling = Scaling::new(&job, &names, 3, &KubernetesFacts::default());
+        let scale = Scale { workers: 3, grace: DEFAULT_GRACE };
+        scaling.giving = Some(Giving { scale, told: HashSet::new(), is_said: true });
+        let mut going = Going {
+            wake: Arc::default(),
+            name: ("a".into(), "cl-a".into()),
+            stop: None,
+            started: None,
+            note: None,
+            suspended: false,
+            obstacle_since: None,
+            failed_since: None,
+            followed: HashSet::new(),
+            scaling,
+            kept: elastic::Marked::default(),
+            followers: JoinSet::new(),
+            read: Arc::default(),
+            tails: Tails::new(None),
+            present: Present::default(),
+        };
+        let known = Known { job, masks: Arc::default() };
+        let attempt = Attempt { cluster, known, names, workers: 3, wishes: unbounded_channel().1 };
+        let both = async { tokio::join!(answer_one(listener), attempt.give_back(&mut going)) };
+        let (asked, ()) = timeout(Duration::from_secs(10), both).await.expect("it is said no more");
+        assert!(asked.starts_with("PATCH /apis/batch/v1/namespaces/a/jobs/cl-a"), "{asked}");
+        assert!(asked.contains(r#""cubeloom/keeps":null"#), "{asked}");
+        assert!(going.scaling.giving.is_none());
     }
 }
