@@ -118,6 +118,7 @@ impl Attempt {
         let name = (self.names.namespace.clone(), self.known.job.key.object_name());
         let wake = Arc::new(Notify::new());
         self.cluster.board.listen(&name, Arc::clone(&wake));
+        let facts = self.cluster.facts().kubernetes.unwrap_or_else(|| self.cluster.config.facts.clone());
         let mut going = Going {
             wake,
             name,
@@ -128,7 +129,7 @@ impl Attempt {
             obstacle_since: None,
             failed_since: None,
             followed: HashSet::new(),
-            scaling: scaling::Scaling::new(&self.known.job, &self.names, self.workers),
+            scaling: scaling::Scaling::new(&self.known.job, &self.names, self.workers, &facts),
             kept: elastic::Marked::default(),
             followers: JoinSet::new(),
             read: Arc::default(),
@@ -293,7 +294,8 @@ impl Attempt {
         {
             return Next::GiveUp(self.failure(seen));
         }
-        if lost::is_torn(seen, going.scaling.workers(), job.gang) {
+        let workers = (!elastic::is_lent(&self.cluster, job)).then(|| going.scaling.workers());
+        if lost::is_torn(seen, workers, job.gang) {
             return Next::GiveUp(self.failure(seen));
         }
         if seen.roots.values().any(|root| root.gone || (root.view.deleted && going.stop.is_none())) {

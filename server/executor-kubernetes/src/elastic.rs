@@ -53,8 +53,8 @@ impl Marked {
 
 /// Marks the pods of an elastic job's first worker that are not in `marked` yet.
 pub fn keep_first(cluster: &Arc<Cluster>, namespace: &str, job: &Job, seen: &Seen, marked: &Marked) {
-    let (Some(_), Some(role)) = (job.elastic, job.roles.last()) else { return };
-    if cluster.facts().kubernetes.is_none_or(|facts| facts.volcano.is_none()) {
+    let Some(role) = job.roles.last() else { return };
+    if !is_lent(cluster, job) {
         return;
     }
     let first = seen.live_pods().filter(|pod| pod.worker.index == 0 && pod.worker.role == role.name);
@@ -65,13 +65,17 @@ pub fn keep_first(cluster: &Arc<Cluster>, namespace: &str, job: &Job, seen: &See
     }
 }
 
+/// Whether Volcano gives a job its workers above the least, and takes them.
+#[must_use]
+pub fn is_lent(cluster: &Cluster, job: &Job) -> bool {
+    job.elastic.is_some() && cluster.facts().kubernetes.is_some_and(|facts| facts.volcano.is_some())
+}
+
 /// How many workers of an elastic job run that Volcano scales, those among them that it is about to take not; `None` where it
 /// does not scale it, or fewer run than must, as while it is suspended.
 #[must_use]
 pub fn running(cluster: &Cluster, job: &Job, seen: &Seen) -> Option<u32> {
-    job.elastic?;
-    cluster.facts().kubernetes?.volcano?;
-    enough(job, seen)
+    is_lent(cluster, job).then(|| enough(job, seen)).flatten()
 }
 
 fn enough(job: &Job, seen: &Seen) -> Option<u32> {

@@ -9,7 +9,7 @@ use cubeloom_domain::executor::{
     BoxFuture, Ended, Event, Executor, Facts, Notice, Observer, Report, Scaling, StopCause, Submission,
 };
 use cubeloom_domain::job::Job;
-use cubeloom_domain::kubernetes::KubernetesFacts;
+use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
 use cubeloom_domain::logs::Logs;
 use cubeloom_domain::lowered::{Bindings, KubernetesBindings, Lowered};
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
@@ -71,7 +71,7 @@ impl KubernetesExecutor {
                 None => _ = attempts.insert(key.clone(), Slot::Live(sender)),
             }
         }
-        let names = Names::of(objects);
+        let names = self.names(&key, objects, new);
         let objects: Vec<Packed> = objects.objects.iter().filter(|_| new).map(Packed::of).collect();
         drop(lowered);
         let given = match self.given(&job, new).await {
@@ -98,6 +98,13 @@ impl KubernetesExecutor {
         let workers = if is_lent { most.workers() } else { job.workers() };
         let job = most;
         self.spawn(Known { job, masks }, workers, names, wishes, begin);
+    }
+
+    /// Those of a job's objects. What an earlier server has submitted is not what this one makes of the same plan: its version
+    /// may have been another.
+    fn names(&self, key: &AttemptKey, objects: &KubernetesJob, new: bool) -> Names {
+        let submitted = if new { None } else { self.cluster.folders.record(key) };
+        submitted.map_or_else(|| Names::of(objects), |(_, names)| names)
     }
 
     fn spawn(&self, known: Known, workers: u32, names: Names, wishes: UnboundedReceiver<Wish>, begin: Begin) {
@@ -303,5 +310,35 @@ impl Drop for KubernetesExecutor {
     /// Nobody hears of the cluster any more.
     fn drop(&mut self) {
         self.cluster.watches.end.cancel();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::access::Access;
+    use crate::objects::Named;
+    use crate::testing::{Still, config, elastic_job};
+
+    #[test]
+    fn what_an_earlier_version_has_submitted_keeps_its_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = config(folder.path(), Access::InCluster);
+        let executor = KubernetesExecutor::new(config, Arc::new(Still));
+        let job = elastic_job();
+        let object = json!({
+            "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "cl-a", "namespace": "a"},
+        });
+        let objects = KubernetesJob { key: job.key.clone(), decisions: Vec::new(), objects: vec![object] };
+        let now = Names::of(&objects);
+        assert_eq!(executor.names(&job.key, &objects, false), now, "nothing else is known");
+        let root =
+            Named { api_version: "kubeflow.org/v1".into(), kind: "PyTorchJob".into(), name: "cl-a".into() };
+        let before = Names { namespace: "a".into(), roots: vec![root] };
+        executor.cluster.folders.write_record(&job, &before).unwrap();
+        assert_eq!(executor.names(&job.key, &objects, false), before);
+        assert_eq!(executor.names(&job.key, &objects, true), now, "a new one is what it is lowered to");
     }
 }

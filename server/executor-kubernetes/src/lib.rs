@@ -38,6 +38,8 @@ mod stop;
 mod submit;
 mod survey;
 mod suspend;
+#[cfg(test)]
+mod testing;
 mod used;
 mod watch;
 

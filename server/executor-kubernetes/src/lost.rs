@@ -35,9 +35,10 @@ impl PodView {
 }
 
 /// Whether nodes that do not answer have taken so many of a job's workers that too few are left, and nobody will make
-/// them anew: a pod that is to be gone holds its name.
+/// them anew: a pod that is to be gone holds its name. Without `workers` the cluster's own scheduler decides how many there
+/// are: those that are seen are all that are left.
 #[must_use]
-pub fn is_torn(seen: &Seen, workers: u32, gang: u32) -> bool {
+pub fn is_torn(seen: &Seen, workers: Option<u32>, gang: u32) -> bool {
     let others: BTreeSet<&WorkerName> = seen
         .pods
         .values()
@@ -46,7 +47,8 @@ pub fn is_torn(seen: &Seen, workers: u32, gang: u32) -> bool {
         .collect();
     let lost: BTreeSet<&WorkerName> =
         seen.lost_pods().map(|pod| &pod.worker).filter(|worker| !others.contains(worker)).collect();
-    !lost.is_empty() && (workers as usize).saturating_sub(lost.len()) < gang as usize
+    let left = workers.map_or(others.len(), |workers| (workers as usize).saturating_sub(lost.len()));
+    !lost.is_empty() && left < gang as usize
 }
 
 #[cfg(test)]
@@ -100,11 +102,13 @@ mod tests {
             view.deleted = Some(BY);
             view.lose(BY.plus(2 * CONFIRM));
         };
-        assert!(!is_torn(&seen, 3, 3));
+        assert!(!is_torn(&seen, Some(3), 3) && !is_torn(&seen, None, 3));
         lose(&mut seen, "worker-1");
-        assert!(is_torn(&seen, 3, 3));
-        assert!(!is_torn(&seen, 3, 2), "an elastic job goes on with two");
+        assert!(is_torn(&seen, Some(3), 3));
+        assert!(!is_torn(&seen, Some(3), 2) && !is_torn(&seen, None, 2), "an elastic job goes on with two");
         lose(&mut seen, "worker-2");
-        assert!(is_torn(&seen, 3, 2));
+        assert!(is_torn(&seen, Some(3), 2));
+        assert!(!is_torn(&seen, Some(8), 2), "five run that are not seen yet");
+        assert!(is_torn(&seen, None, 2), "Volcano has given it three, whatever it may have");
     }
 }

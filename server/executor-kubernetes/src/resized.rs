@@ -5,6 +5,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use cubeloom_domain::job::Job;
+use cubeloom_domain::kubernetes::KubernetesFacts;
 use serde_json::{Value, json};
 
 use crate::board::Seen;
@@ -30,9 +31,13 @@ pub struct Elastic {
 }
 
 impl Elastic {
-    /// Of a job with these objects, where it has one that is an indexed Job.
+    /// Of a job with these objects, where it has one that is an indexed Job. `None` where Volcano or Kueue decides when pods
+    /// start: Volcano gives workers itself, and Kueue stops a Job whose numbers are changed.
     #[must_use]
-    pub fn of(job: &Job, names: &Names) -> Option<Self> {
+    pub fn of(job: &Job, names: &Names, facts: &KubernetesFacts) -> Option<Self> {
+        if facts.volcano.is_some() || facts.kueue.is_some() {
+            return None;
+        }
         let (range, role) = (job.elastic?, job.roles.last()?);
         let object = names.roots.last()?;
         if (object.api_version.as_str(), object.kind.as_str()) != ("batch/v1", "Job") {
@@ -72,6 +77,13 @@ impl Elastic {
             },
         })
     }
+}
+
+/// What makes a Job say no more that it is being made smaller: it is over, and a later server must not take it for what the one
+/// before it had begun.
+#[must_use]
+pub fn unsaid() -> Value {
+    json!({"metadata": {"annotations": {KEEPS: null}}})
 }
 
 /// What the object of an indexed Job says.
@@ -126,6 +138,8 @@ pub fn without(mut seen: Seen, given_back: &HashSet<String>) -> Seen {
 
 #[cfg(test)]
 mod tests {
+    use cubeloom_domain::kubernetes::QueueFacts;
+
     use super::*;
 
     fn elastic() -> Elastic {
@@ -135,6 +149,27 @@ mod tests {
 
     fn size(places: u32, failed: &str) -> Size {
         Size { places, failed: indexes(failed), ..Size::default() }
+    }
+
+    #[test]
+    fn single_workers_come_and_go_only_where_nobody_else_decides_when_pods_start() {
+        let job = crate::testing::elastic_job();
+        let names = Names { namespace: "a".into(), roots: vec![elastic().object] };
+        let ours = KubernetesFacts::default();
+        assert_eq!(Elastic::of(&job, &names, &ours), Some(elastic()));
+        let kueue = KubernetesFacts { kueue: Some(QueueFacts::default()), ..ours.clone() };
+        let volcano = KubernetesFacts { volcano: Some(QueueFacts::default()), ..ours };
+        for facts in [kueue, volcano] {
+            assert_eq!(Elastic::of(&job, &names, &facts), None, "its Job is left as it was submitted");
+        }
+    }
+
+    #[test]
+    fn what_is_over_is_said_no_more() {
+        let patch = unsaid();
+        let annotations = patch["metadata"]["annotations"].as_object().unwrap();
+        assert_eq!(annotations.get(KEEPS), Some(&Value::Null), "a merge takes it away");
+        assert_eq!(patch.get("spec"), None);
     }
 
     #[test]

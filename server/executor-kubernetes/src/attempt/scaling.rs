@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use cubeloom_domain::executor::Event;
 use cubeloom_domain::job::{DEFAULT_GRACE, Job};
+use cubeloom_domain::kubernetes::KubernetesFacts;
 use kube::Api;
 use kube::api::{DynamicObject, Patch, PatchParams};
 use serde_json::Value;
@@ -14,7 +15,7 @@ use crate::cluster::Scale;
 use crate::error::Refused;
 use crate::objects::Names;
 use crate::pods::PodView;
-use crate::resized::{Elastic, Size, without};
+use crate::resized::{Elastic, Size, unsaid, without};
 use crate::{elastic, stop};
 
 /// How many workers an attempt has, is to have, and is about to have no more.
@@ -39,12 +40,14 @@ pub struct Scaling {
 struct Giving {
     scale: Scale,
     told: HashSet<String>,
+    /// Whether the Job says so, which it is to do only until they are gone.
+    is_said: bool,
 }
 
 impl Scaling {
-    pub(super) fn new(job: &Job, names: &Names, workers: u32) -> Self {
+    pub(super) fn new(job: &Job, names: &Names, workers: u32, facts: &KubernetesFacts) -> Self {
         Self {
-            elastic: Elastic::of(job, names),
+            elastic: Elastic::of(job, names, facts),
             workers,
             wish: None,
             adopted: false,
@@ -88,6 +91,12 @@ impl Scaling {
         let goes = |pod: &PodView| pod.worker.role == elastic.role && pod.worker.index >= places;
         let pods = seen.pods.iter().filter(|(_, pod)| goes(&pod.view));
         self.given.extend(pods.map(|(uid, _)| uid.clone()));
+    }
+
+    /// The Job is about to be given more indexes. Whether or not an answer comes, their pods may: who comes is not to go.
+    /// What it had before is returned.
+    fn expect(&mut self, places: u32) -> Option<u32> {
+        self.places.replace(places)
     }
 
     /// Those that are to go and have not.
@@ -159,11 +168,13 @@ impl Attempt {
             }
         }
         if places != size.places {
+            let before = if grows { scaling.expect(places) } else { scaling.places };
             let patch = elastic.patch(places, (!grows).then_some(wish.workers));
             let (params, patch) = (PatchParams::default(), Patch::Merge(&patch));
             match self.cluster.ask("scaling", api.patch(name, &params, &patch)).await {
                 Ok(_) => {}
                 Err(refused @ Refused::ForGood(_)) if grows => {
+                    scaling.places = before;
                     self.cannot(elastic.workers(&size), wish);
                     return Err(refused);
                 }
@@ -171,7 +182,8 @@ impl Attempt {
             }
         }
         (scaling.workers, scaling.adopted, scaling.places) = (wish.workers, false, Some(places));
-        scaling.giving = (!grows).then(|| Giving { scale: wish, told: HashSet::new() });
+        let is_said = places < size.places || size.keeps.is_some();
+        scaling.giving = (!grows).then(|| Giving { scale: wish, told: HashSet::new(), is_said });
         Ok(true)
     }
 
@@ -197,7 +209,142 @@ impl Attempt {
         if !leaving.is_empty() {
             going.scaling.giving = Some(giving);
         } else if going.scaling.wish.is_none() {
+            if giving.is_said && !self.unsay(going).await {
+                going.scaling.giving = Some(giving);
+                return;
+            }
             self.cluster.report(&self.known.job.key, Event::Resized { workers: giving.scale.workers });
         }
+    }
+    /// Has the object say no more that it is being made smaller. False when it is to be tried again.
+    async fn unsay(&self, going: &Going) -> bool {
+        let Some(Elastic { object, .. }) = &going.scaling.elastic else { return true };
+        let api: Api<DynamicObject> =
+            Api::namespaced_with(self.cluster.client().await, &going.name.0, &object.resource());
+        let patch = unsaid();
+        let (params, patch) = (PatchParams::default(), Patch::Merge(&patch));
+        let answer = self.cluster.ask("scaling", api.patch(&object.name, &params, &patch)).await;
+        !matches!(answer, Err(Refused::ForNow(_) | Refused::Busy(_) | Refused::Credentials(_)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use cubeloom_domain::executor::Facts;
+    use cubeloom_domain::outcome::WorkerName;
+    use cubeloom_workers::tails::Tails;
+    use serde_json::json;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+    use tokio::sync::mpsc::unbounded_channel;
+    use tokio::task::JoinSet;
+    use tokio::time::timeout;
+
+    use super::super::Known;
+    use super::*;
+    use crate::access::Access;
+    use crate::board::PodSeen;
+    use crate::cluster::Cluster;
+    use crate::objects::Named;
+    use crate::pods::PodState;
+    use crate::present::Present;
+    use crate::testing::{Still, config, elastic_job};
+
+    fn seen(workers: u32) -> Seen {
+        let pod = |index: u32| PodView {
+            name: format!("worker-{index}"),
+            uid: format!("worker-{index}"),
+            job: "cl-a".into(),
+            worker: WorkerName { role: "worker".into(), index },
+            containers: Vec::new(),
+            deleted: None,
+            node: None,
+            has_cards: false,
+            disruption: None,
+            last_words: None,
+            state: PodState::Waiting { note: None, obstacle: None },
+        };
+        let pods =
+            (0..workers).map(pod).map(|view| (view.uid.clone(), PodSeen { view: view.into(), gone: false }));
+        Seen { pods: pods.collect(), ..Seen::default() }
+    }
+
+    #[test]
+    fn who_comes_before_the_answer_does_is_not_given_back() {
+        let object = Named { api_version: "batch/v1".into(), kind: "Job".into(), name: "cl-a".into() };
+        let names = Names { namespace: "a".into(), roots: vec![object] };
+        let mut scaling = Scaling::new(&elastic_job(), &names, 3, &KubernetesFacts::default());
+        scaling.places = Some(3);
+        assert_eq!(scaling.expect(5), Some(3));
+        assert_eq!(scaling.kept(seen(5)).pods.len(), 5, "all five are kept");
+        assert_eq!(scaling.leaving(&seen(6)).count(), 0);
+        assert_eq!(scaling.kept(seen(6)).pods.len(), 5, "a sixth is not to be");
+    }
+    /// An API server that answers one request with an object; what it was asked.
+    async fn answer_one(listener: TcpListener) -> String {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut asked = String::new();
+        let mut part = [0; 4096];
+        while !asked.contains("annotations") {
+            let count = stream.read(&mut part).await.unwrap();
+            assert!(count > 0, "{asked}");
+            asked.push_str(&String::from_utf8_lossy(&part[..count]));
+        }
+        let object = r#"{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"cl-a"}}"#;
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            object.len()
+        );
+        stream.write_all((head + object).as_bytes()).await.unwrap();
+        asked
+    }
+
+    #[tokio::test]
+    async fn a_job_that_is_smaller_says_no_more_that_it_is_being_made_so() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = format!("http://{}", listener.local_addr().unwrap());
+        let text = json!({
+            "clusters": [{"name": "a", "cluster": {"server": server}}],
+            "users": [{"name": "a", "user": {"token": "t"}}],
+            "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}],
+            "current-context": "a",
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let access = Access::Kubeconfig { text: text.to_string(), context: None };
+        let cluster =
+            Arc::new(Cluster::new(config(folder.path(), access), Facts::default(), Arc::new(Still)));
+        let object = Named { api_version: "batch/v1".into(), kind: "Job".into(), name: "cl-a".into() };
+        let names = Arc::new(Names { namespace: "a".into(), roots: vec![object] });
+        let job = Arc::new(elastic_job());
+        let mut scaling = Scaling::new(&job, &names, 3, &KubernetesFacts::default());
+        let scale = Scale { workers: 3, grace: DEFAULT_GRACE };
+        scaling.giving = Some(Giving { scale, told: HashSet::new(), is_said: true });
+        let mut going = Going {
+            wake: Arc::default(),
+            name: ("a".into(), "cl-a".into()),
+            stop: None,
+            started: None,
+            note: None,
+            suspended: false,
+            obstacle_since: None,
+            failed_since: None,
+            followed: HashSet::new(),
+            scaling,
+            kept: elastic::Marked::default(),
+            followers: JoinSet::new(),
+            read: Arc::default(),
+            tails: Tails::new(None),
+            present: Present::default(),
+        };
+        let known = Known { job, masks: Arc::default() };
+        let attempt = Attempt { cluster, known, names, workers: 3, wishes: unbounded_channel().1 };
+        let both = async { tokio::join!(answer_one(listener), attempt.give_back(&mut going)) };
+        let (asked, ()) = timeout(Duration::from_secs(10), both).await.expect("it is said no more");
+        assert!(asked.starts_with("PATCH /apis/batch/v1/namespaces/a/jobs/cl-a"), "{asked}");
+        assert!(asked.contains(r#""cubeloom/keeps":null"#), "{asked}");
+        assert!(going.scaling.giving.is_none());
     }
 }
