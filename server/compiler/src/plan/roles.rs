@@ -131,8 +131,9 @@ impl Planner<'_> {
         let replicas = count(&value);
         if replicas.is_none() {
             let message = format!(
-                "the role `{}` cannot have {value} workers: must be a whole number up to {MOST_WORKERS}",
-                role.template.name
+                "the role `{}` cannot have {value} workers: must be a whole number up to {most}",
+                role.template.name,
+                most = MOST_WORKERS
             );
             self.problem(Code::InvalidArgument, blamed(prefix, &role.template.replicas), message);
         }
