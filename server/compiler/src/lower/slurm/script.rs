@@ -76,7 +76,9 @@ fn beginning(frame: &Frame<'_>, folder: &str) -> Vec<String> {
         "cd \"$attempt\"",
         "",
         "# An attempt is executed at most once: what ran, or still runs, keeps its files.",
-        &format!("mkdir {submitted} || {{ echo 'this attempt was submitted before: nothing runs' >&2; exit 1; }}"),
+        &format!(
+            "mkdir {submitted} || {{ echo 'this attempt was submitted before: nothing runs' >&2; exit 1; }}"
+        ),
         "",
         "# By the token the workers know each other; it goes with the job, as the secrets do.",
         &format!("trap 'rm -f {token} {secrets}' EXIT"),
