@@ -13,6 +13,8 @@ pub mod files {
     pub const SCRIPT: &str = "job.sh";
     /// The processes, with tokens for what only the nodes know: [`super::SlurmJob::job`].
     pub const JOB: &str = "job.json";
+    /// A folder that the script makes first: the attempt was begun, and nothing begins it again.
+    pub const SUBMITTED: &str = "submitted";
     /// What Slurm and the script say.
     pub const LOG: &str = "slurm.log";
     /// Where the workers are, a line each in rank order: rank, node, address, port.
@@ -23,7 +25,8 @@ pub mod files {
     pub const SECRETS: &str = "secrets.json";
 }
 
-/// How many ports a job has: the workers' own, by rank, and as the last one that of the job.
+/// How many ports a job has: the workers' own, by rank or, of more workers, by their number on the node, and as the last one
+/// that of the job.
 pub const PORTS: u32 = 64;
 /// The port, of a job's, on which the programs of templates meet: no worker's own.
 pub const LINK_PORT: u32 = PORTS - 1;

@@ -25,7 +25,8 @@ use crate::secrets::Values;
 use crate::shim::{self, RecordFile, now};
 use crate::spawn::{folders, remove_scratch, tell};
 use crate::spec::{
-    CODE_DONE, CODE_NO_FILES, ExitRecord, Limits, ShimSpec, Started, StopWhy, StopWish, stop_file,
+    CODE_DONE, CODE_LOST_RACE, CODE_NO_FILES, EXIT, ExitRecord, Limits, STARTED, ShimSpec, Started, StopWhy,
+    StopWish, stop_file,
 };
 
 /// One worker of a job.
@@ -50,6 +51,11 @@ impl Alone<'_> {
     #[must_use]
     pub fn run(self) -> i32 {
         shim::enter();
+        if [EXIT, STARTED].iter().any(|name| Path::new(&self.worker.folder).join(name).exists()) {
+            // It ran before, or runs: to prepare it again would change files that are in use, and the secrets that are gone
+            // by now would be called missing where it is written down how it ended.
+            return CODE_LOST_RACE;
+        }
         let code = match self.order() {
             Ok(order) => shim::obey(&order),
             Err(sentence) => self.could_not_start(sentence),

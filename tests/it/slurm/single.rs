@@ -45,6 +45,30 @@ fn an_attempt_is_executed_at_most_once() {
     person.wait(&again);
     assert_eq!(job.exit("worker-0"), exit);
     assert_eq!(job.read("worker-0/stdout").lines().count(), 1, "it spoke once");
+    assert!(
+        job.log().contains("the job succeeded") && job.log().contains("submitted before"),
+        "{}",
+        job.log()
+    );
+}
+
+/// The second neither stops the first nor takes its files away.
+#[test]
+#[ignore = "needs a Slurm: make test-slurm"]
+fn an_attempt_that_runs_is_not_disturbed_by_its_script() {
+    let person = Person::new("twice");
+    let job = person.submit(
+        "  - name: wait\n    template: command\n    arguments:\n      \
+         command: [sh, -c, 'echo up; while [ ! -e ../../go ]; do sleep 0.1; done; echo done']\n",
+    );
+    job.wait_for("worker-0/stdout");
+    let token = job.read("token");
+    let again = person.sbatch(&job.folder.join("job.sh"));
+    assert_eq!(person.wait(&again), "FAILED", "{}", job.log());
+    assert!(!job.folder.join("stop").exists() && job.read("token") == token, "{}", job.log());
+    fs::write(job.folder.join("go"), "").unwrap();
+    assert_eq!(person.wait(&job), "COMPLETED", "{}", job.log());
+    assert_eq!(job.read("worker-0/stdout"), "up\ndone\n");
 }
 
 #[test]
@@ -97,6 +121,9 @@ fn secrets_are_given_masked_and_removed() {
     let said = job.read("worker-0/stdout");
     assert!(said.starts_with("it is ") && said.trim() != "it is", "it was given: {said}");
     assert!(!job.folder.join("secrets.json").exists());
+    let exit = job.exit("worker-0");
+    assert_eq!(person.wait(&person.sbatch(&job.folder.join("job.sh"))), "FAILED");
+    assert_eq!(job.exit("worker-0"), exit, "the secrets are gone, and nobody calls them missing");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! memory ran out.
 
 use std::fs;
+use std::iter::once;
 use std::path::{Path, PathBuf};
 
 use super::group::value_of;
@@ -38,7 +39,8 @@ fn counted(file: Option<&Path>) -> u64 {
 }
 
 /// Where the kernel may count, by what `/proc/self/cgroup` says: the memory controller's own cgroup, or, of version 2, the
-/// nearest above that has one.
+/// nearest above that has one. Above a job there are others' processes, and `memory.events` counts those below as well: only
+/// the job's own cgroups are looked at, and of each what happened in it alone.
 fn files(told: &str) -> Vec<PathBuf> {
     let lines = || {
         told.lines().filter_map(|line| {
@@ -51,10 +53,19 @@ fn files(told: &str) -> Vec<PathBuf> {
     let first = first.map(|(_, path)| Path::new(ROOT).join("memory").join(path).join("memory.oom_control"));
     let second = lines().filter(|(controllers, _)| controllers.is_empty());
     let second = second.flat_map(|(_, path)| {
-        let above = Path::new(path).ancestors().map(|path| Path::new(ROOT).join(path).join("memory.events"));
-        above.collect::<Vec<_>>()
+        let path = Path::new(path);
+        let above = path.ancestors().skip(1).take_while(|path| of_job(path));
+        let files =
+            once(path).chain(above).map(|path| Path::new(ROOT).join(path).join("memory.events.local"));
+        files.collect::<Vec<_>>()
     });
     first.chain(second).collect()
+}
+
+/// Whether a cgroup is a job's, or within one: `job_7/step_0/user`.
+fn of_job(path: &Path) -> bool {
+    let job = |name: &str| name.starts_with("job_") || name.starts_with("step_");
+    path.components().any(|part| part.as_os_str().to_str().is_some_and(job))
 }
 
 #[cfg(test)]
@@ -69,12 +80,17 @@ mod tests {
             ["/sys/fs/cgroup/memory/slurm/uid_1/task_0/memory.oom_control"]
         );
         assert_eq!(
-            shown("0::/system.slice/job_1\n"),
+            shown("0::/system.slice/job_1/step_0/user\n"),
             [
-                "/sys/fs/cgroup/system.slice/job_1/memory.events",
-                "/sys/fs/cgroup/system.slice/memory.events",
-                "/sys/fs/cgroup/memory.events"
-            ]
+                "/sys/fs/cgroup/system.slice/job_1/step_0/user/memory.events.local",
+                "/sys/fs/cgroup/system.slice/job_1/step_0/memory.events.local",
+                "/sys/fs/cgroup/system.slice/job_1/memory.events.local"
+            ],
+            "what others do above the job is not its own"
+        );
+        assert_eq!(
+            shown("0::/system.slice/slurmd.service\n"),
+            ["/sys/fs/cgroup/system.slice/slurmd.service/memory.events.local"]
         );
         assert!(shown("nonsense\n").is_empty());
     }

@@ -187,6 +187,38 @@ fn a_worker_runs_at_most_once() {
     assert_eq!(attempt.read("first-0/stdout"), "once\n");
 }
 
+/// Its secrets are gone by then, which must not be said of a worker that had them.
+#[test]
+fn how_a_worker_ended_stays_written_down() {
+    let mut attempt = Attempt::new(&["echo $KEY"]);
+    attempt.job.workers[0].secrets =
+        vec![SecretMount { name: "key".into(), env: Some("KEY".into()), file: None }];
+    let secrets = attempt.path().join("secrets.json");
+    fs::write(&secrets, r#"{"key": "swordfish-7"}"#).unwrap();
+    assert_eq!(attempt.run(), [0]);
+    let exit = attempt.read("first-0/exit.json");
+    fs::remove_file(secrets).unwrap();
+    assert_ne!(attempt.run(), [0]);
+    assert_eq!(attempt.read("first-0/exit.json"), exit);
+    assert_eq!(attempt.verdict().0, Some(0));
+}
+
+/// A worker that runs keeps the files that were made for it.
+#[test]
+fn a_worker_that_runs_is_not_prepared_again() {
+    let attempt = Attempt::new(&["echo up; until [ -e ../../go ]; do sleep 0.01; done; cat ../peers"]);
+    attempt.write();
+    let mut first = attempt.start(0, 0);
+    while attempt.read("first-0/stdout").is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    fs::write(attempt.path().join("first-0/peers"), "its own\n").unwrap();
+    assert!(!attempt.start(0, 0).wait().unwrap().success());
+    fs::write(attempt.path().join("go"), "").unwrap();
+    assert!(first.wait().unwrap().success());
+    assert_eq!(attempt.read("first-0/stdout"), "up\nits own\n");
+}
+
 #[test]
 fn a_worker_without_a_record_is_lost() {
     let attempt = Attempt::new(&["true", "true"]);

@@ -14,7 +14,7 @@ mod script;
 use std::collections::BTreeMap;
 
 use cubeloom_domain::job::Job;
-use cubeloom_domain::slurm::{SlurmFacts, SlurmJob, tokens};
+use cubeloom_domain::slurm::{LINK_PORT, SlurmFacts, SlurmJob, tokens};
 
 pub use facts::{FULL_CLUSTER, read_facts};
 
@@ -89,6 +89,12 @@ fn explain(frame: &Frame<'_>, notes: &mut Notes) {
             "it starts with all of its {} workers and may lose {} of them; Slurm adds none while it runs",
             job.workers(),
             job.spare()
+        ));
+    }
+    if job.workers() > LINK_PORT {
+        notes.decide(format!(
+            "at most {LINK_PORT} of its {} workers can be on one node, each with a port of its own",
+            job.workers()
         ));
     }
     if job.timeout.is_none() {

@@ -21,7 +21,7 @@ pub fn write(frame: &Frame<'_>, components: &[Component], folder: &str, decision
     lines.push(String::new());
     lines.extend(comments(frame, components, decisions));
     lines.extend(beginning(frame, folder));
-    lines.extend(places(components));
+    lines.extend(places(components, frame.job.workers()));
     lines.extend(workers(components));
     lines.join("\n") + "\n"
 }
@@ -35,6 +35,8 @@ fn of_job(frame: &Frame<'_>, folder: &str) -> Vec<String> {
         format!("--output={folder}/{}", files::LOG),
         // A job that Slurm began again would find the attempt's folder used; Cubeloom tries again under the next number.
         "--no-requeue".into(),
+        // A script that is submitted again says so below what the first wrote, not in its place.
+        "--open-mode=append".into(),
     ];
     options.extend(facts.account.as_ref().map(|account| format!("--account={account}")));
     options.extend(facts.qos.as_ref().map(|qos| format!("--qos={qos}")));
@@ -65,13 +67,18 @@ fn comments(frame: &Frame<'_>, components: &[Component], decisions: &[String]) -
 }
 
 fn beginning(frame: &Frame<'_>, folder: &str) -> Vec<String> {
-    let (token, secrets) = (files::TOKEN, files::SECRETS);
+    let (token, secrets, submitted) = (files::TOKEN, files::SECRETS, files::SUBMITTED);
     [
         "set -euo pipefail",
         "umask 027",
         &format!("attempt={folder}"),
         &format!("cubeloom={}", frame.facts.program),
         "cd \"$attempt\"",
+        "",
+        "# An attempt is executed at most once: what ran, or still runs, keeps its files.",
+        &format!(
+            "mkdir {submitted} || {{ echo 'this attempt was submitted before: nothing runs' >&2; exit 1; }}"
+        ),
         "",
         "# By the token the workers know each other; it goes with the job, as the secrets do.",
         &format!("trap 'rm -f {token} {secrets}' EXIT"),
@@ -83,7 +90,7 @@ fn beginning(frame: &Frame<'_>, folder: &str) -> Vec<String> {
 }
 
 /// Finds out where the workers are. A step that is laid out alike finds the workers' own places.
-fn places(components: &[Component]) -> Vec<String> {
+fn places(components: &[Component], workers: u32) -> Vec<String> {
     let places = files::PLACES;
     let mut lines: Vec<String> = [
         "# Where the workers are, a line each: rank, node, address, port. Ids of jobs follow each other, so that jobs which run",
@@ -99,13 +106,28 @@ fn places(components: &[Component]) -> Vec<String> {
     }));
     lines.push("} | sort -n >nodes".into());
     lines.push(format!("awk -v base=$(({FIRST_PORT} + SLURM_JOB_ID % {RANGES} * {PORTS})) '"));
-    lines.push(format!("  FILENAME == \"nodes\" {{ print $1, $2, at[$2], base + $1 % {LINK_PORT}; next }}"));
+    if workers <= LINK_PORT {
+        lines.push("  FILENAME == \"nodes\" { print $1, $2, at[$2], base + $1; next }".into());
+    } else {
+        lines.extend(by_node());
+    }
     lines.push(
         "  { for (i = 2; i <= NF; i++) if (sub(/^NodeAddr=/, \"\", $i)) at[substr($1, 10)] = $i }".into(),
     );
     lines.push(format!("' <(scontrol -o show node) nodes >{places}"));
     lines.push(String::new());
     lines
+}
+
+/// More workers than ports: they are numbered on each node, as two of one node could not have the same port.
+fn by_node() -> [String; 3] {
+    [
+        format!("  FILENAME == \"nodes\" && on[$2] == {LINK_PORT} {{"),
+        format!(
+            "    print \"more than {LINK_PORT} workers are on \" $2 \": there are no more ports\" >\"/dev/stderr\"; exit 1 }}"
+        ),
+        "  FILENAME == \"nodes\" { print $1, $2, at[$2], base + on[$2]++; next }".into(),
+    ]
 }
 
 fn workers(components: &[Component]) -> Vec<String> {

@@ -104,6 +104,38 @@ fn nodes_of_its_own() {
     insta::assert_snapshot!(script(FULL_CLUSTER, task));
 }
 
+/// By rank as long as that gives each a port of its own.
+#[test]
+fn workers_of_one_node_have_ports_of_their_own() {
+    let job =
+        |workers: u32| on(BARE, &format!("template: crowd, arguments: {{workers: {workers}}}")).unwrap();
+    let places = |workers: u32| {
+        let script = job(workers).script;
+        let from = script.find("\nawk ").unwrap() + 1;
+        let awk = &script[from..from + script[from..].find("\n' <(").unwrap() + 2];
+        let nodes = (0..workers).map(|rank| format!("{rank} n{}\n", rank % 2)).collect::<String>();
+        let shell = format!("{awk} <(echo NodeName=n0 NodeAddr=a; echo NodeName=n1 NodeAddr=b) nodes");
+        let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ports-of-{workers}"));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("nodes"), nodes).unwrap();
+        let mut bash = std::process::Command::new("bash");
+        let done =
+            bash.args(["-c", &shell]).env("SLURM_JOB_ID", "350").current_dir(&folder).output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        (done.status.success(), String::from_utf8(done.stdout).unwrap(), said)
+    };
+    let (_, few, _) = places(63);
+    assert!(few.starts_with("0 n0 a 10000\n1 n1 b 10001\n") && few.ends_with("\n62 n0 a 10062\n"), "{few}");
+    assert!(!job(63).decisions.iter().any(|said| said.contains("port")));
+    let (well, many, said) = places(126);
+    assert!(well && many.starts_with("0 n0 a 10000\n1 n1 b 10000\n2 n0 a 10001\n"), "{many}{said}");
+    let ports = many.lines().map(|line| line.split_once(' ').unwrap().1);
+    assert_eq!(ports.collect::<std::collections::BTreeSet<_>>().len(), 126, "{many}");
+    assert!(job(126).decisions.iter().any(|said| said.contains("at most 63 of its 126 workers")));
+    let (well, _, said) = places(127);
+    assert!(!well && said.contains("more than 63 workers are on n0"), "{said}");
+}
+
 /// What a task sets goes over what the cluster gives, and a port of the job's is given to programs that meet.
 #[test]
 fn a_tasks_own_variables_go_over_the_clusters() {
