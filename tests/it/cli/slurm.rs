@@ -69,6 +69,22 @@ fn what_a_script_needs_is_written_once() {
     assert!(scripts.len() == 1 && scripts[0] != script, "{again}");
 }
 
+/// Submitted together they would run at once.
+#[test]
+fn what_comes_after_others_is_printed_with_their_ids_left_open() {
+    let app = TestApp::new();
+    let pipeline = app.pipeline(
+        "order",
+        "  - {name: one, template: command, arguments: {command: [echo]}}\n  \
+         - {name: two, template: command, needs: [one], arguments: {command: [echo]}}\n",
+    );
+    let done = app.expect(0, &["compile", &pipeline, "--for", "slurm", "--facts", &facts(&app), "--write"]);
+    let lines: Vec<&str> = done.out.lines().collect();
+    assert!(lines[0].starts_with("sbatch /"), "{lines:?}");
+    assert!(lines[1].starts_with("sbatch --dependency=afterok:ID-OF-one /"), "{lines:?}");
+    assert!(done.err.contains("two: submitted as it is, it does not wait"), "{}", done.err);
+}
+
 #[test]
 fn facts_and_calls_that_are_wrong_are_told() {
     let app = TestApp::new();

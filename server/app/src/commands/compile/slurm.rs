@@ -8,7 +8,8 @@ use cubeloom_compiler::preview::{self, Jobs, TaskPreview};
 use cubeloom_domain::Problem;
 use cubeloom_domain::executor::Facts;
 use cubeloom_domain::kubernetes::code_folder;
-use cubeloom_domain::plan::RunPlan;
+use cubeloom_domain::pipeline::TriggerRule;
+use cubeloom_domain::plan::{PlannedTask, RunPlan};
 use cubeloom_domain::slurm::{SlurmFacts, SlurmJob, files};
 use cubeloom_executor_slurm::submission;
 use cubeloom_storage::snapshot::Snapshot;
@@ -28,10 +29,16 @@ pub struct Cluster {
     write: bool,
 }
 
+/// A script, and how its job is to wait for others: an option of `sbatch` with their ids left open.
+struct Ready {
+    script: PathBuf,
+    after: Option<String>,
+}
+
 /// What is ready to submit, and what is not.
 #[derive(Default)]
 struct Written {
-    scripts: Vec<PathBuf>,
+    scripts: Vec<Ready>,
     remarks: Vec<String>,
 }
 
@@ -119,13 +126,34 @@ impl Cluster {
                 }
             };
             let folder = Path::new(&plan.template_of(task).folder);
+            let after = after(plan, task);
+            written.remarks.extend(after.as_ref().map(|after| {
+                format!(
+                    "{}: submitted as it is, it does not wait: fill in the jobs' ids in {after}",
+                    preview.task
+                )
+            }));
             for job in jobs {
-                written.scripts.push(submission::write(job, Some(folder))?);
+                let script = submission::write(job, Some(folder))?;
+                written.scripts.push(Ready { script, after: after.clone() });
                 written.remarks.extend(secrets_of(job));
             }
         }
         Ok(written)
     }
+}
+
+/// How a task's jobs wait for those of the tasks before it, where there are some. Slurm takes no ids but numbers: a line that
+/// is not filled in is refused.
+fn after(plan: &RunPlan, task: &PlannedTask) -> Option<String> {
+    let kind = match task.trigger {
+        TriggerRule::AllFailed => "afternotok",
+        TriggerRule::AllSuccess | TriggerRule::NoneFailed | TriggerRule::NoneFailedMinOneSuccess => "afterok",
+        TriggerRule::AllDone | TriggerRule::OneFailed | TriggerRule::OneSuccess => "afterany",
+    };
+    let ids: Vec<String> =
+        task.needs.iter().map(|need| format!("ID-OF-{}", plan.tasks[need.index()].name)).collect();
+    (!ids.is_empty()).then(|| format!("--dependency={kind}:{}", ids.join(":")))
 }
 
 /// What somebody must still do for a job that names secrets.
@@ -141,10 +169,14 @@ fn secrets_of(job: &SlurmJob) -> Option<String> {
 impl Written {
     fn print(&self, output: Output) -> anyhow::Result<()> {
         if output == Output::Json {
-            return show::json(&json!({"scripts": self.scripts, "remarks": self.remarks}));
+            let scripts: Vec<&Path> = self.scripts.iter().map(|ready| ready.script.as_path()).collect();
+            return show::json(&json!({"scripts": scripts, "remarks": self.remarks}));
         }
         self.remarks.iter().for_each(show::note);
-        self.scripts.iter().for_each(|script| show::line(format!("sbatch {}", script.display())));
+        for Ready { script, after } in &self.scripts {
+            let after = after.as_ref().map(|after| format!("{after} ")).unwrap_or_default();
+            show::line(format!("sbatch {after}{}", script.display()));
+        }
         Ok(())
     }
 }
