@@ -42,7 +42,7 @@ async fn what_workers_were_at_is_read_only_where_it_is_shown(Fixture { store, ..
     let whole = [whole];
     assert_eq!(store.attempts_with_stacks(&id, TaskIx(0), 0).await.unwrap(), whole);
     // Who leads the run writes the attempt again, without them, and does not lose them.
-    assert_eq!(store.load(&id).await.unwrap().unwrap().attempts, [brief.clone()]);
+    assert_eq!(store.load(&id).await.unwrap().unwrap().attempts, std::slice::from_ref(&brief));
     store.commit(&lease("a"), &changes(vec![brief.clone()])).await.unwrap();
     assert_eq!(store.attempts_with_stacks(&id, TaskIx(0), 0).await.unwrap(), whole);
     let brief = [brief];
