@@ -48,10 +48,8 @@ pub async fn compile(args: &cli::Compile, config: &Config, output: Output) -> an
     };
     let printed = inputs.plan(&document).and_then(|planned| {
         problems::warn(&args.file, &planned.warnings);
-        let missing = planning::missing(&document, &planned, &folder);
-        if !missing.is_empty() {
-            return Err(missing);
-        }
+        // What would be submitted can be shown all the same.
+        problems::warn(&args.file, &planning::missing(&document, &planned, &folder));
         match &target {
             For::Kubernetes(cluster) => cluster.print(&planned.plan, output),
             For::Slurm(cluster) => cluster.print(&planned.plan, &snapshot, output),
