@@ -5,6 +5,7 @@ mod slurm;
 
 use cubeloom_compiler::preview;
 use cubeloom_domain::executor::Facts;
+use cubeloom_domain::{Problem, Severity};
 use cubeloom_storage::snapshot::{self, Limits, Snapshot};
 use serde_json::json;
 
@@ -49,7 +50,9 @@ pub async fn compile(args: &cli::Compile, config: &Config, output: Output) -> an
     let printed = inputs.plan(&document).and_then(|planned| {
         problems::warn(&args.file, &planned.warnings);
         // What would be submitted can be shown all the same.
-        problems::warn(&args.file, &planning::missing(&document, &planned, &folder));
+        let missing = planning::missing(&document, &planned, &folder);
+        let as_warning = |problem| Problem { severity: Severity::Warning, ..problem };
+        problems::warn(&args.file, &missing.into_iter().map(as_warning).collect::<Vec<_>>());
         match &target {
             For::Kubernetes(cluster) => cluster.print(&planned.plan, output),
             For::Slurm(cluster) => cluster.print(&planned.plan, &snapshot, output),
