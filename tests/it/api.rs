@@ -21,7 +21,7 @@ mod python;
 mod quota_changes;
 mod quotas;
 mod rights;
-mod runs;
+pub mod runs;
 mod schedules;
 mod schemathesis;
 mod server;

@@ -31,6 +31,8 @@ pub mod labels {
     pub const ROLE: &str = "cubeloom/role";
     /// A pod's index within its role, where no controller notes it.
     pub const INDEX: &str = "cubeloom/index";
+    /// A terminal's id: its objects and its pod belong to no attempt.
+    pub const TERMINAL: &str = "cubeloom/terminal";
     /// An annotation, not a label, as it may be long: the attempt's whole key.
     pub const KEY: &str = "cubeloom/key";
     /// The namespace of the jobs of whoever made a queue: it tells servers apart that share a cluster.

@@ -190,9 +190,11 @@ impl Attempt {
         let stopped = AtomicBool::new(false);
         let submitting = Submitting {
             cluster: &self.cluster,
-            known: &self.known,
             namespace: &self.names.namespace,
+            job: &self.known.job,
+            name: &self.known.job.key.object_name(),
             parcel: &parcel,
+            say: &|note| self.cluster.report(&self.known.job.key, Event::Preparing(note)),
             is_stopped: &|| stopped.load(Ordering::Relaxed),
         };
         let submitted = {

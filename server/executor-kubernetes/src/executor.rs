@@ -14,6 +14,7 @@ use cubeloom_domain::logs::Logs;
 use cubeloom_domain::lowered::{Bindings, KubernetesBindings, Lowered};
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use cubeloom_domain::quota::QueueRecord;
+use cubeloom_domain::terminal::Terminals;
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{AttemptKey, Clock};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -116,7 +117,7 @@ impl KubernetesExecutor {
     }
 
     /// The values of the secrets that a job names, and the account that its image is pulled with.
-    async fn given(&self, job: &Job, new: bool) -> Result<Given, String> {
+    pub(crate) async fn given(&self, job: &Job, new: bool) -> Result<Given, String> {
         let secrets = self.secrets(job).await?;
         let login = match (&job.registry, &self.cluster.config.vault) {
             (Some(host), Some(vault)) if new => {
@@ -275,6 +276,10 @@ impl Executor for KubernetesExecutor {
     }
 
     fn logs(&self) -> Option<&dyn Logs> {
+        Some(self)
+    }
+
+    fn terminals(&self) -> Option<&dyn Terminals> {
         Some(self)
     }
 

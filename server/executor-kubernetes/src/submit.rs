@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use cubeloom_domain::belongings::DOCKER_HUB;
-use cubeloom_domain::executor::Event;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::{TOKEN_KEY, labels, pull_secret};
 use cubeloom_domain::vault::Login;
@@ -13,7 +12,6 @@ use kube::Resource;
 use kube::api::{Api, DynamicObject, PartialObjectMeta, Patch, PatchParams, PostParams, Request};
 use serde_json::{Value, json};
 
-use crate::attempt::Known;
 use crate::cluster::Cluster;
 use crate::error::{Refused, pause};
 use crate::objects::{Named, Packed};
@@ -57,9 +55,13 @@ pub struct Submitting<'a> {
     /// The namespace there.
     pub namespace: &'a str,
     /// What.
-    pub known: &'a Known,
+    pub job: &'a Job,
+    /// What its Secret is called.
+    pub name: &'a str,
     /// Its objects.
     pub parcel: &'a Parcel,
+    /// Hears why the cluster does not take it yet.
+    pub say: &'a (dyn Fn(String) + Sync),
     /// Whether it is wanted no more.
     pub is_stopped: &'a (dyn Fn() -> bool + Sync),
 }
@@ -125,7 +127,7 @@ impl Submitting<'_> {
             };
             tries += 1;
             let note = format!("the cluster did not take it, and is asked again: {refused}");
-            self.cluster.report(&self.known.job.key, Event::Preparing(note));
+            (self.say)(note);
             tokio::time::sleep(pause(tries)).await;
         }
     }
@@ -200,25 +202,23 @@ impl Submitting<'_> {
 
     /// What the job's workers may know and nobody else.
     fn secret(&self) -> Result<Option<Packed>, Option<String>> {
-        let job: &Job = &self.known.job;
-        if !has_secret(job) {
+        if !has_secret(self.job) {
             return Ok(None);
         }
         let mut data = self.parcel.given.secrets.clone();
         data.insert(TOKEN_KEY.into(), token().map_err(|error| Some(error.to_string()))?);
-        Ok(Some(self.secret_of("Opaque", &job.key.object_name(), &json!(data))))
+        Ok(Some(self.secret_of("Opaque", self.name, &json!(data))))
     }
 
     /// What its image is pulled with.
     fn pull_secret(&self) -> Option<Packed> {
-        let job: &Job = &self.known.job;
-        let (host, login) = (job.registry.as_deref()?, self.parcel.given.login.as_ref()?);
+        let (host, login) = (self.job.registry.as_deref()?, self.parcel.given.login.as_ref()?);
         // What Docker Hub is called in such a file: https://kubernetes.io/docs/concepts/containers/images/#config-json
         let host = if host == DOCKER_HUB { "https://index.docker.io/v1/" } else { host };
         let account = json!({"username": login.user, "password": login.password});
         let file = json!({"auths": {host: account}}).to_string();
         let data = json!({".dockerconfigjson": file});
-        Some(self.secret_of("kubernetes.io/dockerconfigjson", &pull_secret(&job.key.object_name()), &data))
+        Some(self.secret_of("kubernetes.io/dockerconfigjson", &pull_secret(self.name), &data))
     }
 
     fn secret_of(&self, kind: &str, name: &str, data: &Value) -> Packed {
@@ -231,7 +231,7 @@ impl Submitting<'_> {
                 "name": name,
                 "namespace": self.namespace,
                 "labels": labels,
-                "annotations": {labels::KEY: self.known.job.key.to_string()},
+                "annotations": {labels::KEY: self.job.key.to_string()},
             },
             "type": kind,
             "stringData": data,

@@ -34,10 +34,12 @@ const ON_JOBS: &[&str] = &["create", "get", "list", "watch", "patch", "delete"];
 
 /// What it does in a namespace of jobs, as verbs on resources. `deploy/chart` gives these rights and no others. Secrets are
 /// made and removed, never read.
-const RIGHTS: [(&str, &str, &[&str]); 11] = [
+const RIGHTS: [(&str, &str, &[&str]); 12] = [
     ("batch", "jobs", ON_JOBS),
     ("", "pods", &["list", "watch", "patch", "delete"]),
     ("", "pods/log", &["get"]),
+    // Terminals: clusters before 1.35 ask for the first, those since for both.
+    ("", "pods/attach", &["get", "create"]),
     ("", "secrets", &["create", "patch", "delete"]),
     ("", "configmaps", &["create", "patch"]),
     ("", "services", &["create", "patch"]),

@@ -1,5 +1,5 @@
 //! What executors have in common about workers: how one ended, in words; its logs, with the moments at which lines came;
-//! what it reported; how its secrets are kept out of all of it; and the shell of a terminal in its place.
+//! what it reported; how its secrets are kept out of all of it; and a terminal in its place.
 
 pub mod ends;
 pub mod log_times;
@@ -7,5 +7,6 @@ pub mod logs;
 pub mod mask;
 pub mod outputs;
 pub mod reports;
+pub mod screen;
 pub mod shell;
 pub mod tails;

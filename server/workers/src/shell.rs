@@ -5,22 +5,61 @@ use std::fmt::Write;
 /// What shows the command in the greeting ends here, in characters; `type again` shows all of it.
 const SHOWN: usize = 400;
 
+/// Becomes an interactive shell, bash where there is one, which reads the file `$0` first.
+const CHOOSE: &str =
+    "command -v bash >/dev/null && exec bash --noprofile --rcfile \"$0\" -i; ENV=\"$0\" exec sh -i";
+
+/// Waits for a line, so that nothing is shown before somebody is there to see it, and writes the file `$0`: `$1`, and beside it
+/// the command, as it is shown (`$2`) and as it is run, each of the words that follow in quotes. The first `$3` of them are the
+/// setup's.
+const WRITE: &str = r#"stty -echo 2>/dev/null; read -r _; stty echo 2>/dev/null
+printf '%s' "$1" >"$0"; printf '%s\n' "$2" >"$0.shown"; setup=$3; shift 3
+{ count=0
+  for word; do
+    [ "$count" -gt 0 ] && [ "$count" = "$setup" ] && printf '&& '
+    printf '%s\n' "$word" | sed "s/'/'\\\\''/g; 1s/^/'/; \$s/\$/' \\\\/"
+    count=$((count + 1))
+  done
+  echo
+} >"$0.again"
+"#;
+
 /// The words that start an interactive shell, bash where there is one, which reads `file` first.
 #[must_use]
 pub fn words(file: &str) -> Vec<String> {
-    let choose = "command -v bash >/dev/null && exec bash --noprofile --rcfile \"$0\" -i; \
-                  ENV=\"$0\" exec sh -i";
-    ["/bin/sh", "-c", choose, file].map(Into::into).into()
+    ["/bin/sh", "-c", CHOOSE, file].map(Into::into).into()
+}
+
+/// The same where the worker's words are known only where it starts, as those of a container with variables in them: the shell
+/// begins, and greets, when a line is typed, and writes the file itself.
+#[must_use]
+pub fn late_words(file: &str, greeting: &str, setup: &[String], argv: &[String]) -> Vec<String> {
+    let again = quoted(&format!("{file}.again"));
+    let greet = format!("printf '%s\\n' {}; cat {}", quoted(greeting), quoted(&format!("{file}.shown")));
+    let text = reading(&format!("(. {again})"), &greet);
+    let start = ["/bin/sh", "-c", &format!("{WRITE}{CHOOSE}"), file].map(ToOwned::to_owned);
+    let told = [text, shown(&steps(setup, argv)), setup.len().to_string()];
+    start.into_iter().chain(told).chain(setup.iter().chain(argv).cloned()).collect()
 }
 
 /// What the shell reads first: the greeting, and the word `again`, which runs what the worker ran. Portable: it is read by
 /// whichever shell there is.
 #[must_use]
 pub fn first(greeting: &str, setup: &[String], argv: &[String]) -> String {
-    let steps: Vec<String> = [setup, argv].into_iter().filter(|words| !words.is_empty()).map(line).collect();
+    let steps = steps(setup, argv);
+    let greet = format!("printf '%s\\n' {} {}", quoted(greeting), quoted(&shown(&steps)));
+    reading(&steps.join(" && \\\n  "), &greet)
+}
+
+/// The setup and the program, as a shell runs them.
+fn steps(setup: &[String], argv: &[String]) -> Vec<String> {
+    [setup, argv].into_iter().filter(|words| !words.is_empty()).map(line).collect()
+}
+
+fn reading(again: &str, greet: &str) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "again() {{");
-    let _ = writeln!(text, "  {}", steps.join(" && \\\n  "));
+    let _ = writeln!(text, "  {again}");
     let _ = writeln!(text, "  set -- $?");
     let _ = writeln!(text, "  printf '[exit code %s]\\n' \"$1\"");
     let _ = writeln!(text, "  return \"$1\"");
@@ -28,7 +67,7 @@ pub fn first(greeting: &str, setup: &[String], argv: &[String]) -> String {
     let _ = writeln!(text, "PS1='$ '");
     // bash alone has the folder's name in its prompt; asked for by itself, as the others know neither.
     let _ = writeln!(text, "if [ -n \"$BASH_VERSION\" ]; then PS1='\\W\\$ '; fi");
-    let _ = writeln!(text, "printf '%s\\n' {} {}", quoted(greeting), quoted(&shown(&steps)));
+    let _ = writeln!(text, "{greet}");
     text
 }
 
@@ -95,6 +134,35 @@ mod tests {
             assert!(said(shell, &first, "export made=0; again").ends_with("made\n[exit code 3]\n"));
             assert!(said(shell, &first, "export made=7; again").ends_with("made\n[exit code 7]\n"));
         }
+    }
+
+    /// What a shell that is started by `words` prints when it is told `typed`, after the line that it waits for.
+    fn started(words: &[String], typed: &str) -> String {
+        let mut child = Command::new(&words[0])
+            .args(&words[1..])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(format!("\n{typed}\nexit\n").as_bytes()).unwrap();
+        String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+    }
+
+    #[test]
+    fn words_that_are_known_late_are_run_as_exactly() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("it's").to_string_lossy().into_owned();
+        let nasty = "it's \"$HOME\" `x` \\ * \n\n new\n";
+        let words =
+            late_words(&file, "Hello, it's me", &[], &words_of(&["printf", "<%s>", nasty, "", "a b"]));
+        let said = started(&words, "again; echo =$?");
+        assert!(said.starts_with("Hello, it's me\nagain: printf"), "{said}");
+        assert!(said.contains(&format!("<{nasty}><><a b>[exit code 0]\n=0\n")), "{said}");
+        let setup = words_of(&["sh", "-c", "echo made; exit $made"]);
+        let words = late_words(&file, "", &setup, &words_of(&["sh", "-c", "exit 3"]));
+        assert!(started(&words, "export made=0; again").contains("made\n[exit code 3]\n"));
+        assert!(started(&words, "export made=7; again").contains("made\n[exit code 7]\n"));
     }
 
     #[test]

@@ -18,4 +18,4 @@ mod parts;
 mod search;
 mod start;
 mod sub_runs;
-mod terminals;
+pub mod terminals;

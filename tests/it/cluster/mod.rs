@@ -16,4 +16,5 @@ mod registry;
 mod simulated;
 mod suspend;
 mod tally;
+mod terminal;
 mod weather;

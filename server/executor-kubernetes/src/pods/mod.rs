@@ -140,6 +140,13 @@ impl PodView {
     }
 }
 
+/// What a pod does, whoever it belongs to.
+#[must_use]
+pub fn state_of(pod: &Pod) -> PodState {
+    let main = pod.spec.as_ref().and_then(|spec| spec.containers.first()).map_or("", |main| &main.name);
+    state(main, pod.status.as_ref(), pod.metadata.creation_timestamp.as_ref())
+}
+
 fn asks_for_cards(container: &Container) -> bool {
     let limits = container.resources.iter().flat_map(|resources| resources.limits.iter().flatten());
     limits.into_iter().any(|(name, _)| is_card(name))

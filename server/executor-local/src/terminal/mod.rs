@@ -8,13 +8,12 @@ mod sweep;
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use cubeloom_domain::executor::BoxFuture;
 use cubeloom_domain::outcome::Failure;
 use cubeloom_domain::terminal::{Terminal, TerminalOrder, TerminalSize, Terminals};
-use cubeloom_workers::mask::Masker;
+use cubeloom_workers::screen::Screen;
 use rustix::process::Signal;
 use tokio::sync::watch as latch;
 
@@ -24,14 +23,11 @@ pub(crate) use sweep::sweep;
 
 /// The folder, below the data folder, that scratch folders lie in.
 pub(crate) const FOLDER: &str = "terminals";
-/// How long what may be the beginning of a secret is held back: what a program writes at once comes sooner than that.
-const HELD: Duration = Duration::from_millis(30);
 
 /// A terminal on this machine.
 struct LocalTerminal {
     pty: Pty,
-    /// Keeps its secrets off the screen.
-    masker: Mutex<Masker>,
+    screen: Screen,
     /// Its shim.
     shim: Arc<OwnedFd>,
     /// Becomes true when nothing of it is left.
@@ -49,33 +45,6 @@ impl Terminals for LocalExecutor {
 }
 
 impl LocalTerminal {
-    fn masked(&self, work: impl FnOnce(&mut Masker) -> Vec<u8>) -> Vec<u8> {
-        work(&mut self.masker.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn holds_back(&self) -> bool {
-        self.masker.lock().unwrap_or_else(PoisonError::into_inner).held() > 0
-    }
-
-    async fn shown(&self) -> io::Result<Vec<u8>> {
-        loop {
-            let read = match self.holds_back() {
-                false => self.pty.read().await?,
-                true => match tokio::time::timeout(HELD, self.pty.read()).await {
-                    Ok(read) => read?,
-                    Err(_) => return Ok(self.masked(Masker::finish)),
-                },
-            };
-            if read.is_empty() {
-                return Ok(self.masked(Masker::finish));
-            }
-            let text = self.masked(|masker| masker.push(&read));
-            if !text.is_empty() {
-                return Ok(text);
-            }
-        }
-    }
-
     fn hang_up(&self) {
         let _ = rustix::process::pidfd_send_signal(&self.shim, Signal::TERM);
     }
@@ -83,7 +52,7 @@ impl LocalTerminal {
 
 impl Terminal for LocalTerminal {
     fn read(&self) -> BoxFuture<'_, io::Result<Vec<u8>>> {
-        Box::pin(self.shown())
+        Box::pin(self.screen.next(|| self.pty.read()))
     }
 
     fn write<'a>(&'a self, typed: &'a [u8]) -> BoxFuture<'a, io::Result<()>> {

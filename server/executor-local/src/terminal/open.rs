@@ -1,12 +1,12 @@
 //! Opening a terminal: the worker's own order, with a shell in its program's place and other folders.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use cubeloom_domain::lowered::{Bindings, LocalBindings, LocalJob, LocalPaths, LocalWorker, Lowered};
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::terminal::TerminalOrder;
-use cubeloom_workers::mask::Masker;
+use cubeloom_workers::screen::Screen;
 use cubeloom_workers::shell;
 use tokio::sync::watch as latch;
 
@@ -51,7 +51,7 @@ pub(super) async fn open(machine: Arc<Machine>, order: TerminalOrder) -> Result<
         scratch,
         lent,
     };
-    let masker = Mutex::new(Masker::new(&secrets.masks(&worker.secrets)));
+    let screen = Screen::new(&secrets.masks(&worker.secrets));
     let launched = tokio::task::spawn_blocking(move || {
         let spawned = shell.launch(&local, &worker, user, &toolchain, &secrets, device);
         spawned.map(|spawned| (shell, spawned))
@@ -61,7 +61,7 @@ pub(super) async fn open(machine: Arc<Machine>, order: TerminalOrder) -> Result<
     let (told, gone) = latch::channel(false);
     let shim = Arc::new(spawned.pidfd);
     tokio::spawn(shell.wait(Arc::clone(&shim), spawned.child, told));
-    Ok(LocalTerminal { pty, masker, shim, gone })
+    Ok(LocalTerminal { pty, screen, shim, gone })
 }
 
 fn could_not(message: impl Into<String>) -> Failure {

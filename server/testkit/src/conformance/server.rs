@@ -13,6 +13,7 @@ use cubeloom_domain::job::Job;
 use cubeloom_domain::logs::Logs;
 use cubeloom_domain::lowered::Bindings;
 use cubeloom_domain::outcome::Failure;
+use cubeloom_domain::terminal::{Terminal, TerminalOrder, Terminals};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::Recorder;
@@ -160,6 +161,16 @@ impl<E: Executor + 'static> Executor for OnRuntime<E> {
 
     fn logs(&self) -> Option<&dyn Logs> {
         self.inner.logs()
+    }
+
+    fn terminals(&self) -> Option<&dyn Terminals> {
+        self.inner.terminals().map(|_| self as &dyn Terminals)
+    }
+}
+
+impl<E: Executor + 'static> Terminals for OnRuntime<E> {
+    fn open(&self, order: TerminalOrder) -> BoxFuture<'_, Result<Arc<dyn Terminal>, Failure>> {
+        self.run(async move |inner| inner.terminals().expect("there are some").open(order).await)
     }
 }
 

@@ -102,7 +102,7 @@ fn executor(web: &Web, cluster: &str) -> ApiResult<Arc<dyn Executor>> {
         .ok_or_else(|| ApiError::unavailable(format!("the cluster `{cluster}` is not known here")))?;
     if executor.terminals().is_none() {
         return Err(ApiError::conflict(format!(
-            "terminals cannot be opened on the cluster `{cluster}`: only tasks on the server's own machine have them"
+            "terminals cannot be opened on the cluster `{cluster}`: it cannot put anybody in a worker's place"
         )));
     }
     Ok(executor)

@@ -1,6 +1,6 @@
 //! Terminals where tasks have failed: what one finds there, who may, and how they end.
 
-mod shell;
+pub mod shell;
 
 use std::fs;
 use std::time::{Duration, Instant};
