@@ -6,7 +6,6 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::executor::BoxFuture;
 use crate::job::Job;
@@ -29,8 +28,6 @@ pub struct TerminalOrder {
     pub size: TerminalSize,
     /// What it says first, a line.
     pub greeting: String,
-    /// How long it lasts. Whoever orders it ends it then; a cluster may, should nobody be left to do so.
-    pub longest: Duration,
     /// How the job is lowered.
     pub lower: Arc<Lower>,
 }

@@ -22,14 +22,13 @@ use crate::support::TestApp;
 /// How long something may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn order(job: Job, rank: u32, longest: Duration) -> TerminalOrder {
+fn order(job: Job, rank: u32) -> TerminalOrder {
     TerminalOrder {
         id: format!("{:x}", random()),
         job: Arc::new(job),
         rank,
         size: TerminalSize { columns: 91, rows: 33 },
         greeting: "Hello.".into(),
-        longest,
         lower: Arc::new(lower),
     }
 }
@@ -86,7 +85,7 @@ async fn a_shell_in_a_pod_stands_for_its_worker_and_leaves_nothing() {
     let text = "echo made by $CUBELOOM_RANK of $CUBELOOM_WORLD_SIZE, \"$1\"; exit 3";
     let mut job = node.job(&Program::shell(text).workers(2));
     job.roles[0].argv.extend(["sh".into(), "it's $(CUBELOOM_INDEX)".into()]);
-    let order = order(job, 1, Duration::from_secs(600));
+    let order = order(job, 1);
     let id = order.id.clone();
     let terminal = node.executor().terminals().unwrap().open(order).await.unwrap();
     let said = told_by(&*terminal, "echo $CUBELOOM_RANK $TERM $(tty) $(stty size)\r", "33 91").await;
@@ -107,17 +106,27 @@ async fn a_shell_in_a_pod_stands_for_its_worker_and_leaves_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_shell_in_a_pod_ends_with_the_server() {
     let (mut node, kubectl) = (on_node().await, Kubectl::new().await);
-    let order = order(node.job(&Program::shell("exit 3")), 0, Duration::from_secs(600));
+    let order = order(node.job(&Program::shell("exit 3")), 0);
     let id = order.id.clone();
     let terminal = node.executor().terminals().unwrap().open(order).await.unwrap();
     told_by(&*terminal, "(setsid sleep 1000 &); echo $((6 * 7))\r", "42").await;
+    let jobs = api(&kubectl, "batch/v1", "Job");
+    let lives = async || {
+        let job = jobs.get(&format!("cl-terminal-{id}")).await.unwrap();
+        job.data["spec"]["activeDeadlineSeconds"].as_u64().unwrap()
+    };
+    let (began, first) = (Instant::now(), lives().await);
+    while lives().await == first {
+        assert!(began.elapsed() < PATIENCE, "nobody holds it");
+        sleep(Duration::from_millis(300)).await;
+    }
     std::mem::forget(terminal);
     let node = tokio::task::spawn_blocking(move || {
         node.crash();
         node
     });
     let _node = node.await.unwrap();
-    // Its shell ends with the connection, its pod with its shell; a minute later the cluster removes them.
+    // Nobody holds it any more.
     nothing_left(&kubectl, &id).await;
 }
 
@@ -127,14 +136,14 @@ async fn a_terminal_that_cannot_start_says_why_and_leaves_nothing() {
     let (node, kubectl) = (on_node().await, Kubectl::new().await);
     let mut job = node.job(&Program::shell("exit 3"));
     job.image = Some("Not An Image".into());
-    let wanted = order(job, 0, Duration::from_secs(600));
+    let wanted = order(job, 0);
     let id = wanted.id.clone();
     let refused = node.executor().terminals().unwrap().open(wanted).await.err().unwrap();
     assert!(refused.message.contains("no image's name"), "{}", refused.message);
     nothing_left(&kubectl, &id).await;
     let mut job = node.job(&Program::shell("exit 3"));
     job.secrets.push(SecretMount { name: "pw".into(), env: Some("PW".into()), file: None });
-    let refused = node.executor().terminals().unwrap().open(order(job, 0, PATIENCE)).await.err().unwrap();
+    let refused = node.executor().terminals().unwrap().open(order(job, 0)).await.err().unwrap();
     assert!(refused.message.contains("no secret `pw` any more"), "{}", refused.message);
 }
 

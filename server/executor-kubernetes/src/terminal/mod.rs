@@ -1,5 +1,8 @@
-//! Terminals on a cluster: a pod like the worker's, with a shell in its program's place, to which the server is attached. It is
-//! the pod of a Job of its own, which the cluster itself ends and removes, should this server not be there to do so.
+//! Terminals on a cluster: a pod like the worker's, with a shell in its program's place, to which the server is attached.
+//!
+//! A shell with a terminal does not notice that nobody is attached any more. So its pod is that of a Job of its own, which has a
+//! minute to live; the server that holds the terminal gives it another one again and again. When that server is gone, the
+//! cluster itself ends and removes the Job.
 
 mod objects;
 
@@ -18,10 +21,14 @@ use futures::SinkExt;
 use futures::channel::mpsc::Sender;
 use k8s_openapi::api::batch::v1::Job as BatchJob;
 use k8s_openapi::api::core::v1::Pod;
-use kube::api::{Api, AttachParams, AttachedProcess, DeleteParams, ListParams, TerminalSize as Size};
+use kube::api::{
+    Api, AttachParams, AttachedProcess, DeleteParams, ListParams, Patch, PatchParams, TerminalSize as Size,
+};
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, SimplexStream, WriteHalf};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::attempt::masks;
 use crate::cluster::Cluster;
@@ -36,6 +43,10 @@ use objects::Objects;
 const PATIENCE: Duration = Duration::from_secs(50);
 /// How often its pod is looked at until then, and until it is gone.
 const LOOK: Duration = Duration::from_millis(300);
+/// How long a pod lives without a word of the server that holds it.
+const HELD: Duration = Duration::from_secs(60);
+/// How often there is one.
+const HOLD: Duration = Duration::from_secs(15);
 /// How long its end is waited for.
 const GONE: Duration = Duration::from_secs(20);
 /// How much is read at a time, in bytes.
@@ -56,7 +67,8 @@ fn could_not(message: String) -> Failure {
 
 impl KubernetesExecutor {
     async fn open_terminal(&self, order: TerminalOrder) -> Result<PodTerminal, String> {
-        let until = Instant::now() + PATIENCE;
+        let began = Instant::now();
+        let until = began + PATIENCE;
         let (worker, job) = objects::with_shell(&order).ok_or("the attempt has no such worker")?;
         let mut bindings = self.bind(&job).map_err(|failure| failure.message)?;
         if let Bindings::Kubernetes(bound) = &mut bindings {
@@ -74,11 +86,12 @@ impl KubernetesExecutor {
         let parcel = Parcel { objects: all.iter().map(Packed::of).collect(), given };
         let opened = async {
             place.submit(&job, &parcel, until).await?;
+            let held = AbortOnDropHandle::new(tokio::spawn(place.clone().hold(began)));
             let pod = place.running(&order.id, &worker, until).await?;
-            place.attach(&pod, order.size).await
+            Ok((place.attach(&pod, order.size).await?, held))
         };
         match opened.await {
-            Ok(streams) => Ok(PodTerminal { screen, streams, place }),
+            Ok((streams, held)) => Ok(PodTerminal { screen, streams, place, _held: held }),
             Err(message) => {
                 place.remove().await;
                 Err(message)
@@ -123,6 +136,22 @@ impl Place {
                 Err(hold().take().unwrap_or_else(|| "the cluster did not take it in time".into()))
             }
             Submitted::Refused(message) => Err(message),
+        }
+    }
+
+    /// Lets its Job, made at `began` or later, live on, for as long as this runs.
+    async fn hold(self, began: Instant) {
+        let jobs: Api<BatchJob> = Api::namespaced(self.cluster.client().await, &self.namespace);
+        loop {
+            sleep(HOLD).await;
+            let lives = (began.elapsed() + HELD).as_secs();
+            let patch = Patch::Merge(json!({"spec": {"activeDeadlineSeconds": lives}}));
+            let params = PatchParams::default();
+            let held =
+                self.cluster.ask("holding a terminal", jobs.patch_metadata(&self.name, &params, &patch));
+            if let Err(refused) = held.await {
+                tracing::debug!(name = self.name, why = refused.message(), "a terminal was not held");
+            }
         }
     }
 
@@ -246,6 +275,7 @@ struct PodTerminal {
     screen: Screen,
     streams: Streams,
     place: Place,
+    _held: AbortOnDropHandle<()>,
 }
 
 impl Terminal for PodTerminal {

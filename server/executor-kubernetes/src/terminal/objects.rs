@@ -8,16 +8,14 @@ use cubeloom_domain::terminal::TerminalOrder;
 use cubeloom_workers::shell;
 use serde_json::{Value, json};
 
+use super::HELD;
+
 /// What the shell reads first; the pod's working directory, which ends with it.
 const FIRST: &str = "/cubeloom/work/.shell";
 /// Where workers report. Nobody reads what is done in a terminal.
 const OUTPUTS: &str = "/cubeloom/outputs";
 /// Where the pods of indexed Jobs have their index.
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
-/// How long the pod may be there beyond its terminal's time: whoever ordered it ends it first.
-const MARGIN: u64 = 60;
-/// How long the cluster keeps what has ended, in seconds, where nobody is left to remove it.
-const KEPT: u64 = 60;
 
 /// The objects of a terminal, and what must be known of them.
 pub struct Objects {
@@ -68,13 +66,12 @@ pub fn of(lowered: KubernetesJob, order: &TerminalOrder, worker: &WorkerName) ->
     own(&mut template["metadata"], &order.id);
     template["metadata"]["annotations"][INDEX] = worker.index.to_string().into();
     pod(&mut template["spec"], (&job, &name));
-    let lasts = order.longest.as_secs() + MARGIN;
     root["metadata"]["name"] = name.as_str().into();
     own(&mut root["metadata"], &order.id);
     root["spec"] = json!({
         "backoffLimit": 0,
-        "activeDeadlineSeconds": lasts,
-        "ttlSecondsAfterFinished": KEPT,
+        "activeDeadlineSeconds": HELD.as_secs(),
+        "ttlSecondsAfterFinished": 0,
         "template": template,
     });
     let mut all: Vec<Value> = lowered.objects.into_iter().filter(|one| one["kind"] == "ConfigMap").collect();
@@ -127,7 +124,6 @@ fn pod(spec: &mut Value, (job, name): (&str, &str)) {
     }
     container["tty"] = true.into();
     container["stdin"] = true.into();
-    // The shell ends with the connection, also when the server that holds it is killed.
     container["stdinOnce"] = true.into();
 }
 
@@ -145,7 +141,6 @@ fn rename(object: &mut Value, at: &str, (from, to): (&str, &str)) {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-    use std::time::Duration;
 
     use cubeloom_domain::terminal::TerminalSize;
 
@@ -159,7 +154,6 @@ mod tests {
             rank,
             size: TerminalSize { columns: 80, rows: 24 },
             greeting: "Hello.".into(),
-            longest: Duration::from_secs(600),
             lower: Arc::new(|_, _| unreachable!()),
         }
     }
@@ -213,7 +207,7 @@ mod tests {
             (&files["kind"], &files["metadata"]["name"]),
             (&json!("ConfigMap"), &json!("cl-terminal-7"))
         );
-        assert_eq!(root["spec"]["activeDeadlineSeconds"], 660);
+        assert_eq!(root["spec"]["activeDeadlineSeconds"], 60);
         let template = &root["spec"]["template"];
         assert_eq!(template["metadata"]["annotations"], json!({INDEX: "2"}));
         let container = &template["spec"]["containers"][0];

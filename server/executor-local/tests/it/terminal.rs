@@ -27,7 +27,6 @@ fn order(harness: &Local, id: &str, job: Job, rank: u32) -> TerminalOrder {
         rank,
         size: TerminalSize { columns: 80, rows: 24 },
         greeting: "Hello.".into(),
-        longest: Duration::from_secs(60),
         lower: Arc::new(move |job: &Job, bindings: &Bindings| {
             let Bindings::Local(bindings) = bindings else { panic!("other bindings") };
             Ok(Lowered::Local(lower(job, bindings, &ledger)))

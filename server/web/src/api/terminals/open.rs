@@ -98,12 +98,11 @@ async fn begin(
 ) -> ApiResult<TerminalView> {
     let (id, key) = (web.new_id(), place.job.key.clone());
     let seat = web.terminals().seat(&id, &caller.user.id)?;
-    let longest = web.terminals().settings().limit;
     let greeting = [
         ("worker", place.worker.to_string()),
         ("task", key.task.clone()),
         ("n", key.n.to_string()),
-        ("minutes", longest.as_secs().div_ceil(60).to_string()),
+        ("minutes", (web.terminals().settings().limit.as_secs().div_ceil(60)).to_string()),
     ];
     let order = TerminalOrder {
         id: id.clone(),
@@ -111,7 +110,6 @@ async fn begin(
         rank: place.rank,
         size,
         greeting: text_with(lang, "terminals.greeting", &greeting),
-        longest,
         lower: Arc::new(lower::lower),
     };
     let none = || ApiError::conflict("terminals cannot be opened on this cluster");
