@@ -82,7 +82,7 @@ test-slurm: setup-test setup-slurm frontend ## What goes to Slurm, on a real one
 	tests/slurm/up -- $(MAKE) --no-print-directory on-slurm
 
 on-slurm:
-	$(nextest) --workspace --run-ignored only -j 2 -E 'package(cubeloom-tests) and test(/^slurm::/)'
+	$(nextest) --workspace --run-ignored only -j 6 -E 'package(cubeloom-tests) and test(/^slurm::/)'
 
 cluster-up: setup-cluster ## Start a real Kubernetes on this machine, until Ctrl-C (NODE=1: with a real node, as root)
 	@tests/cluster/up --state "$(CLUSTER)" $(if $(NODE),--node)

@@ -16,7 +16,9 @@ export function fields(present: Readonly<Partial<Settings>>, kubeconfigHelp: str
     field("access", t("clusters.access"), select([
       ["kubeconfig", t("clusters.with-kubeconfig")],
       ["in_cluster", t("clusters.in-cluster")],
+      ["slurm", t("clusters.with-slurm")],
     ], present.access)),
+    field("slurm", t("clusters.slurm"), slurm(present.slurm), t("clusters.slurm-help")),
     field("kubeconfig", t("clusters.kubeconfig"), kubeconfig, kubeconfigHelp),
     field("context", t("clusters.context"), input(present.context ?? ""), t("clusters.context-help")),
     field("namespace", t("clusters.namespace"), required(input(present.namespace ?? "cubeloom-jobs")), t("clusters.namespace-help")),
@@ -27,6 +29,21 @@ export function fields(present: Readonly<Partial<Settings>>, kubeconfigHelp: str
     groups(present.node_groups ?? {}),
     h("details", { class: "form-more" }, h("summary", {}, t("clusters.more")), ...more(present)),
   ];
+}
+
+/** What is said of a Slurm cluster, as JSON. */
+function slurm(present: unknown): HTMLElement {
+  return h("textarea", { class: "input mono", rows: "4", spellcheck: "false" }, present == null ? "" : JSON.stringify(present, null, 2));
+}
+
+/** What was written so; a text that is no JSON is sent as it is, and refused with its field. */
+function toldSlurm(text: string): Record<string, unknown> | null {
+  if (text === "") return null;
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return text as unknown as Record<string, unknown>;
+  }
 }
 
 /** What stays as it is on most clusters. */
@@ -148,13 +165,18 @@ interface Taint {
   effect?: string | null;
 }
 
+function toldAccess(word: string): Settings["access"] {
+  return word === "in_cluster" || word === "slurm" ? word : "kubeconfig";
+}
+
 /** What the fields say. */
 export function told(data: FormData): Settings {
   const list = (name: string) => parts(said(data, name));
   const maybe = (name: string) => said(data, name) || null;
   const count = (name: string) => Number(said(data, name));
   return {
-    access: said(data, "access") === "in_cluster" ? "in_cluster" : "kubeconfig",
+    access: toldAccess(said(data, "access")),
+    slurm: said(data, "access") === "slurm" ? toldSlurm(said(data, "slurm")) : null,
     context: maybe("context"),
     namespace: said(data, "namespace"),
     workspace_claim: said(data, "workspace_claim"),

@@ -82,7 +82,7 @@ async function look(name: string): Promise<void> {
     h("td", {}, framework.object, h("p", { class: "muted small sentence" }, ...prose(framework.why)))));
   const table = (title: string, rows: HTMLElement[]) => rows.length > 0
     && h("section", { class: "section" }, h("h3", {}, title), h("div", { class: "table-box" }, h("table", { class: "table" }, h("tbody", {}, ...rows))));
-  const version = data.version ? h("p", { class: "muted" }, `Kubernetes ${data.version}`) : null;
+  const version = data.version ? h("p", { class: "muted" }, /^slurm/.test(data.version) ? data.version : `Kubernetes ${data.version}`) : null;
   const body = h("div", {}, version, told, table(t("clusters.parts"), data.error === undefined ? parts : []), table(t("clusters.frameworks"), frameworks), table(t("clusters.exporters"), data.exporters.map(part)));
   openDialog({ title: t("clusters.checked", { name }), body: [body], large: true });
 }

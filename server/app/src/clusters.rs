@@ -11,9 +11,13 @@ use cubeloom_domain::executor::Executor;
 use cubeloom_domain::identity::Keeps;
 use cubeloom_domain::vault::Vault;
 use cubeloom_executor_kubernetes::{Access, AccessError, KubernetesConfig, KubernetesExecutor, Owners};
+use cubeloom_executor_slurm::{SlurmConfig, SlurmExecutor};
 use cubeloom_store::{Store, StoreError};
 use cubeloom_web::clusters::open_kubeconfig;
 use cubeloom_web::secrets::Keyring;
+
+/// How often a Slurm cluster is asked about all jobs together.
+const SLURM_EVERY: Duration = Duration::from_secs(1);
 
 /// What executors of added clusters are made with.
 pub struct Maker {
@@ -49,6 +53,7 @@ impl Maker {
             (AccessKind::Kubeconfig, text) => {
                 Access::Kubeconfig { text: text.unwrap_or_default(), context: settings.context.clone() }
             }
+            (AccessKind::Slurm, _) => return self.slurm(name, settings),
         };
         access.check().map_err(fault)?;
         let local = Arc::clone(&self.local);
@@ -66,6 +71,23 @@ impl Maker {
             patience: Duration::from_secs(settings.patience),
         };
         Ok(KubernetesExecutor::new(config, Arc::clone(&self.clock)))
+    }
+
+    fn slurm(&self, name: &str, settings: &ClusterSettings) -> Result<Arc<dyn Executor>, ClusterFault> {
+        let said = settings.slurm.clone().ok_or_else(|| ClusterFault {
+            field: "/slurm",
+            message: "say what the cluster has, and how its commands are called: see docs/slurm.md".into(),
+        })?;
+        let config = SlurmConfig {
+            name: name.to_owned(),
+            facts: said.facts,
+            way: said.way,
+            data: self.data.clone(),
+            code: self.code.clone(),
+            vault: Some(Arc::clone(&self.vault)),
+            every: SLURM_EVERY,
+        };
+        Ok(SlurmExecutor::new(config, Arc::clone(&self.clock)))
     }
 }
 

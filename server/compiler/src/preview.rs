@@ -3,6 +3,7 @@
 //! What only submission knows is a placeholder (`<address of worker-0>`, `<run folder>`); so is what an earlier task
 //! will report: `<output rows of pull>`.
 
+use cubeloom_domain::executor::Facts;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
 use cubeloom_domain::lowered::LocalJob;
@@ -96,15 +97,23 @@ fn on_cluster<J>(
     if problems.is_empty() { Ok(tasks) } else { Err(problems) }
 }
 
-/// What a Kubernetes cluster cannot give to a plan's tasks, as far as it is known before they are ready.
-pub(crate) fn refused(plan: &RunPlan, facts: &KubernetesFacts) -> Vec<Problem> {
+/// What a cluster cannot give to a plan's tasks, as far as it is known before they are ready.
+pub(crate) fn refused(plan: &RunPlan, facts: &Facts) -> Vec<Problem> {
+    if let Some(facts) = &facts.kubernetes {
+        return refused_by(plan, |job| lower::kubernetes::lower(job, facts).err());
+    }
+    match &facts.slurm {
+        Some(facts) => refused_by(plan, |job| lower::slurm::lower(job, facts).err()),
+        None => Vec::new(),
+    }
+}
+
+fn refused_by(plan: &RunPlan, refuse: impl Fn(&Job) -> Option<Vec<Refusal>>) -> Vec<Problem> {
     let tasks = (0u32..).map(TaskIx).take(plan.tasks.len());
     tasks
-        .flat_map(|ix| {
-            match first_job(plan, ix).ok().flatten().map(|job| lower::kubernetes::lower(&job, facts)) {
-                Some(Err(refusals)) => lower::problems(ix, refusals),
-                _ => Vec::new(),
-            }
+        .flat_map(|ix| match first_job(plan, ix).ok().flatten().and_then(|job| refuse(&job)) {
+            Some(refusals) => lower::problems(ix, refusals),
+            None => Vec::new(),
         })
         .collect()
 }

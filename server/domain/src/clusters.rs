@@ -10,6 +10,7 @@ use crate::clock::Timestamp;
 use crate::executor::Executor;
 use crate::kubernetes::KubernetesFacts;
 use crate::monitoring::MonitoringSettings;
+use crate::slurm::SlurmSettings;
 
 /// The name of the server's own machine as a cluster.
 pub const LOCAL: &str = "local";
@@ -182,7 +183,7 @@ pub struct ClusterRecord {
     pub revision: u64,
 }
 
-/// What an administrator says of a Kubernetes cluster.
+/// What an administrator says of a cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterSettings {
@@ -191,8 +192,11 @@ pub struct ClusterSettings {
     /// The kubeconfig's context; its current one when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub context: Option<String>,
-    /// What cannot be found out. `{project}` in it stands for a project's name.
+    /// What cannot be found out of a Kubernetes cluster. `{project}` in it stands for a project's name.
     pub facts: KubernetesFacts,
+    /// What is said of a Slurm cluster, which is reached by its commands.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub slurm: Option<SlurmSettings>,
     /// How long the objects of a job that has ended are kept, in seconds.
     pub keep: u64,
     /// How long a pod may wait for what does not come by itself (an image, a volume, a Secret), in seconds.
@@ -210,6 +214,8 @@ pub enum AccessKind {
     InCluster,
     /// With a kubeconfig.
     Kubeconfig,
+    /// With Slurm's commands on the server's machine.
+    Slurm,
 }
 
 /// Why a cluster cannot be used as it was described.

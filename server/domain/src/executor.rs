@@ -30,6 +30,7 @@ use crate::quantity::{Bytes, Cpu};
 use crate::quota::QueueRecord;
 use crate::resources::{Amount, Resources};
 use crate::sizing::Size;
+use crate::slurm::SlurmFacts;
 use crate::terminal::Terminals;
 use crate::usage::{RoleUsage, UsageSeries, UsageSummary};
 
@@ -246,6 +247,9 @@ pub struct Facts {
     /// What lowering must know of a Kubernetes cluster.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kubernetes: Option<KubernetesFacts>,
+    /// What lowering must know of a Slurm cluster.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub slurm: Option<SlurmFacts>,
 }
 
 impl Facts {

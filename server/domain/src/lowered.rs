@@ -9,6 +9,7 @@ use crate::job::{PythonEnvironment, SecretMount, SuccessRule};
 use crate::kubernetes::{KubernetesFacts, KubernetesJob};
 use crate::outcome::WorkerName;
 use crate::quantity::{Bytes, Cpu};
+use crate::slurm::{SlurmFacts, SlurmJob};
 
 /// What is known only at submission. Stored with the attempt before it is submitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,6 +19,8 @@ pub enum Bindings {
     Local(LocalBindings),
     /// For a Kubernetes cluster.
     Kubernetes(Box<KubernetesBindings>),
+    /// For a Slurm cluster.
+    Slurm(Box<SlurmBindings>),
     /// For a run of another pipeline: the id that it gets.
     Run {
         /// The id.
@@ -28,6 +31,16 @@ pub enum Bindings {
 }
 
 impl Bindings {
+    /// The name of the cluster that a job was bound to, where that is another than this machine.
+    #[must_use]
+    pub fn cluster(&self) -> Option<&str> {
+        match self {
+            Self::Kubernetes(bound) => Some(&bound.cluster),
+            Self::Slurm(bound) => Some(&bound.cluster),
+            Self::Local(_) | Self::Run { .. } | Self::None => None,
+        }
+    }
+
     /// Those of a job that has only the first workers, so many.
     #[must_use]
     pub fn of_first(&self, workers: u32) -> Self {
@@ -47,6 +60,8 @@ pub enum Lowered {
     Local(LocalJob),
     /// Objects of a Kubernetes cluster.
     Kubernetes(KubernetesJob),
+    /// The script of a Slurm cluster, and its processes.
+    Slurm(Box<SlurmJob>),
     /// Nothing: the executor reads the job itself.
     None,
 }
@@ -58,6 +73,15 @@ pub struct KubernetesBindings {
     pub cluster: String,
     /// What was known of it, for the job's project, when the attempt was made: from it alone follow the objects.
     pub facts: KubernetesFacts,
+}
+
+/// The Slurm cluster that a job goes to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SlurmBindings {
+    /// Its name.
+    pub cluster: String,
+    /// What was known of it, for the job's project, when the attempt was made: from it alone follows the script.
+    pub facts: SlurmFacts,
 }
 
 /// Addresses, ports, devices and folders on this machine.

@@ -1,6 +1,6 @@
 //! What a Slurm cluster has, what a project has there, and what a job becomes on it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,7 @@ pub struct SlurmFacts {
     /// The project's workspace, the same folder on every node and where jobs are submitted. `{project}` in it stands for the
     /// project's name.
     pub workspace: String,
-    /// The folder of the templates' copies, as readable everywhere.
+    /// The folder of the templates' copies, as readable everywhere. `{project}` in it stands for the project's name.
     pub templates: String,
     /// The `cubeloom` program on every node.
     pub program: String,
@@ -87,6 +87,82 @@ pub struct SlurmCards {
     pub shards: Option<u32>,
 }
 
+/// What an administrator says of a Slurm cluster.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SlurmSettings {
+    /// What is there. `{project}` in it stands for a project's name.
+    pub facts: SlurmFacts,
+    /// How its commands are called.
+    #[serde(default)]
+    pub way: SlurmWay,
+}
+
+impl SlurmSettings {
+    /// What is wrong with it, a sentence each that begins with the field.
+    #[must_use]
+    pub fn mistakes(&self) -> Vec<String> {
+        let facts = self.facts.mistakes().into_iter().map(|mistake| format!("facts.{mistake}"));
+        facts.chain(self.way.mistakes().into_iter().map(|mistake| format!("way.{mistake}"))).collect()
+    }
+}
+
+/// How a cluster's commands are called on the server's machine, and as whom.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SlurmWay {
+    /// The words before a command by which it runs as another account, `{account}` in them: `[sudo, -n, -u, "{account}", --]`.
+    /// Empty where all jobs run as the server's own account.
+    #[serde(rename = "become")]
+    pub become_account: Vec<String>,
+    /// The account of the cluster that each person's jobs run as, by the person's name here. Who has none runs nothing there.
+    pub accounts: BTreeMap<String, String>,
+    /// The configuration file (`SLURM_CONF`); Slurm's usual one where it is absent.
+    pub conf: Option<String>,
+    /// Where commands are looked for.
+    pub path: String,
+}
+
+impl Default for SlurmWay {
+    fn default() -> Self {
+        Self {
+            become_account: Vec::new(),
+            accounts: BTreeMap::new(),
+            conf: None,
+            path: "/usr/local/bin:/usr/bin:/bin".into(),
+        }
+    }
+}
+
+impl SlurmWay {
+    /// What is wrong with it, a sentence each that begins with the field.
+    #[must_use]
+    pub fn mistakes(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let leads = self.become_account.iter().any(|word| word.contains("{account}"));
+        if !leads && !self.become_account.is_empty() {
+            found.push("become: name the account in it, as `{account}`".into());
+        }
+        if self.become_account.is_empty() && self.accounts.values().collect::<BTreeSet<_>>().len() > 1 {
+            found.push("become: it is needed where people have accounts of their own".into());
+        }
+        for (person, account) in &self.accounts {
+            if !is_word(account) || account == "root" {
+                found.push(format!(
+                    "accounts.{person}: write an account's name, letters, digits and `._-+`, and not `root`"
+                ));
+            }
+        }
+        if let Some(conf) = self.conf.as_ref().filter(|conf| !is_path(conf)) {
+            found.push(format!("conf: `{conf}` is no absolute path of letters, digits and `/._-+`"));
+        }
+        if !self.path.split(':').all(is_path) {
+            found.push("path: write absolute folders with `:` between them".into());
+        }
+        found
+    }
+}
+
 impl SlurmFacts {
     /// The same for one project.
     #[must_use]
@@ -95,6 +171,7 @@ impl SlurmFacts {
         Self {
             account: self.account.as_deref().map(named),
             workspace: named(&self.workspace),
+            templates: named(&self.templates),
             ..self.clone()
         }
     }
@@ -240,7 +317,35 @@ mod tests {
 
     #[test]
     fn a_project_has_its_own_account_and_workspace() {
-        let facts = SlurmFacts { account: Some("cube-{project}".into()), ..facts() }.of_project("shop");
+        let of_all = SlurmFacts {
+            account: Some("cube-{project}".into()),
+            templates: "/shared/{project}/.templates".into(),
+            ..facts()
+        };
+        let facts = of_all.of_project("shop");
         assert_eq!((facts.account.as_deref(), facts.workspace.as_str()), (Some("cube-shop"), "/shared/shop"));
+        assert_eq!(facts.templates, "/shared/shop/.templates");
+    }
+
+    #[test]
+    fn accounts_are_led_to_by_words_that_name_them() {
+        assert_eq!(SlurmWay::default().mistakes(), Vec::<String>::new());
+        let accounts = |names: &[(&str, &str)]| {
+            names.iter().map(|(person, account)| ((*person).to_owned(), (*account).to_owned())).collect()
+        };
+        let fields = |way: SlurmWay| -> Vec<String> {
+            way.mistakes().iter().map(|text| text.split(": ").next().unwrap().to_owned()).collect()
+        };
+        let two = SlurmWay { accounts: accounts(&[("ann", "a"), ("bob", "b")]), ..SlurmWay::default() };
+        assert_eq!(fields(two.clone()), ["become"]);
+        let led = ["sudo", "-n", "-u", "{account}", "--"].map(ToOwned::to_owned).to_vec();
+        assert_eq!(fields(SlurmWay { become_account: led, ..two }), Vec::<String>::new());
+        let wrong = SlurmWay {
+            become_account: vec!["sudo".into()],
+            accounts: accounts(&[("ann", "-x"), ("bob", "root")]),
+            conf: Some("slurm.conf".into()),
+            path: "bin".into(),
+        };
+        assert_eq!(fields(wrong), ["become", "accounts.ann", "accounts.bob", "conf", "path"]);
     }
 }

@@ -125,7 +125,8 @@ impl Alone<'_> {
     }
 
     fn stop_others(&self) -> io::Result<()> {
-        if gang(self.job, self.folder).verdict() != Verdict::StopRest || stop_file(self.folder).exists() {
+        if gang(self.job, self.folder, None).verdict() != Verdict::StopRest || stop_file(self.folder).exists()
+        {
             return Ok(());
         }
         let grace_ms = u64::try_from(self.grace.as_millis()).unwrap_or(u64::MAX);
@@ -143,7 +144,7 @@ impl Alone<'_> {
 /// How an attempt ended whose workers have all ended: one without a record is lost.
 #[must_use]
 pub fn outcome(job: &LocalJob, folder: &Path) -> Outcome {
-    let mut gang = gang(job, folder);
+    let mut gang = gang(job, folder, None);
     let silent: Vec<usize> = gang.live().collect();
     for rank in silent {
         gang.exited(rank, ExitRecord::without_run(End::Lost, false, now()));
@@ -159,12 +160,12 @@ pub fn outcome(job: &LocalJob, folder: &Path) -> Outcome {
     }
 }
 
-/// What the workers have written down so far.
-fn gang(job: &LocalJob, folder: &Path) -> Gang {
+/// What the workers have written down so far. A wish that lies in the folder goes before one that is only known.
+pub(crate) fn gang(job: &LocalJob, folder: &Path, wish: Option<StopWish>) -> Gang {
     let names = job.workers.iter().map(|worker| worker.name.clone()).collect();
     let elastic = (job.gang as usize) < job.workers.len();
     let mut gang = Gang::new(names, job.success.clone(), job.gang, elastic);
-    if let Some(wish) = crate::spec::wish_in(folder) {
+    if let Some(wish) = crate::spec::wish_in(folder).or(wish) {
         gang.stop(wish.why);
     }
     for (rank, worker) in job.workers.iter().enumerate() {

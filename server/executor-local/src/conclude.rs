@@ -61,16 +61,23 @@ fn usage(attempt: &Attempt) -> UsageSummary {
 fn roles(attempt: &Attempt) -> Vec<RoleUsage> {
     let of_worker = |(rank, worker): (usize, &Worker)| {
         let earlier = if attempt.gang.is_elastic() { earlier::exits(&worker.folder) } else { Vec::new() };
-        let of_exit = |exit: &ExitRecord| {
-            let started = exit.started_at?;
-            let micros = exit.ended_at.0.saturating_sub(started.0).max(0).unsigned_abs();
-            Some(RoleUsage::of_worker(&worker.name.role, &exit.usage, micros))
-        };
-        let all: Vec<RoleUsage> =
-            attempt.gang.exit(rank).into_iter().chain(&earlier).filter_map(of_exit).collect();
+        let all: Vec<RoleUsage> = attempt
+            .gang
+            .exit(rank)
+            .into_iter()
+            .chain(&earlier)
+            .filter_map(|exit| role_usage(&worker.name.role, exit))
+            .collect();
         all
     };
     RoleUsage::by_role(attempt.workers.iter().enumerate().flat_map(of_worker))
+}
+
+/// What a worker of a role used, where it ran.
+pub(crate) fn role_usage(role: &str, exit: &ExitRecord) -> Option<RoleUsage> {
+    let started = exit.started_at?;
+    let micros = exit.ended_at.0.saturating_sub(started.0).max(0).unsigned_abs();
+    Some(RoleUsage::of_worker(role, &exit.usage, micros))
 }
 
 /// The end of standard error, or of standard output when there is nothing in the former.

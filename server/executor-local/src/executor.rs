@@ -36,7 +36,7 @@ use crate::paths::Layout;
 use crate::python::Pythons;
 use crate::scale::Wanted;
 use crate::spares::Spares;
-use crate::spec::{StopWhy, StopWish};
+use crate::spec::StopWish;
 use crate::token::Tokens;
 use crate::{cgroup, stacks, templates, terminal};
 use cubeloom_workers::reports::Reports;
@@ -251,15 +251,6 @@ impl Growth for LocalExecutor {
     }
 }
 
-fn why(cause: StopCause) -> StopWhy {
-    match cause {
-        StopCause::Cancelled | StopCause::Outdone => StopWhy::Cancelled,
-        StopCause::Timeout => StopWhy::Timeout,
-        StopCause::Preempted => StopWhy::Preempted,
-        StopCause::Hung => StopWhy::Hung,
-    }
-}
-
 impl Executor for LocalExecutor {
     fn facts(&self) -> Facts {
         self.facts.clone()
@@ -307,7 +298,7 @@ impl Executor for LocalExecutor {
     }
 
     fn cancel(&self, key: &AttemptKey, cause: StopCause, grace: Duration) -> BoxFuture<'_, ()> {
-        let (key, wish) = (key.clone(), StopWish { why: why(cause), grace_ms: millis(grace) });
+        let (key, wish) = (key.clone(), StopWish::new(cause, grace));
         Box::pin(async move { self.stop(&key, wish) })
     }
 

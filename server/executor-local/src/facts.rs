@@ -40,6 +40,7 @@ pub(crate) fn facts(config: &LocalConfig, gpus: &Gpus) -> Facts {
         limits: None,
         installed_apt: Some(installed_apt()),
         kubernetes: None,
+        slurm: None,
     }
 }
 

@@ -4,6 +4,7 @@
 //! argument is [`SHIM_ARG`]. Between them lie only files: the worker's folder says whether it has run, runs, or
 //! has ended, so that a server that was killed takes up its work by looking.
 
+pub mod afar;
 pub mod alone;
 mod attempt;
 mod cgroup;
@@ -47,6 +48,7 @@ pub use config::{LocalConfig, SecretSource};
 pub use error::LocalError;
 pub use executor::LocalExecutor;
 pub use shim::{SHIM_ARG, server_pid, shim_main};
+pub use spec::{StopWhy, StopWish};
 
 /// The failpoints of this crate, the shim's among them: what the crash test has to reach.
 pub const FAILPOINTS: &[&str] = &[

@@ -9,6 +9,7 @@ use cubeloom_domain::executor::{BoxFuture, Report};
 use cubeloom_domain::logs::{Log, LogName, LogPiece, LogStream, Logs};
 use cubeloom_domain::outcome::WorkerName;
 
+use crate::afar;
 use crate::executor::{LocalExecutor, worker_name};
 use crate::look::exit_record;
 use crate::spec::{EXIT, STDERR, STDOUT};
@@ -37,12 +38,7 @@ impl Logs for LocalExecutor {
 
     fn reported<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Arc<Report>>>> {
         let (dir, machine) = (self.machine.layout.attempt(key), Arc::clone(&self.machine));
-        Box::pin(blocking(move || {
-            let workers = workers(&dir)?;
-            let read =
-                |worker: &WorkerName| machine.reports.read(&dir.join(worker.to_string()).join(OUTPUTS));
-            workers.iter().map(read).collect()
-        }))
+        Box::pin(blocking(move || afar::reported(&dir, &machine.reports)))
     }
 }
 
@@ -53,7 +49,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
 }
 
 /// A worker's folder. Its name comes from outside: it must be one folder's, and no way to another.
-fn folder(dir: &Path, worker: &WorkerName) -> io::Result<PathBuf> {
+pub(crate) fn folder(dir: &Path, worker: &WorkerName) -> io::Result<PathBuf> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if worker.role.is_empty() || !worker.role.chars().all(plain) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "that is no worker's name"));
@@ -88,7 +84,7 @@ pub(crate) fn workers(dir: &Path) -> io::Result<Vec<WorkerName>> {
     Ok(workers)
 }
 
-fn list(dir: &Path) -> io::Result<Vec<Log>> {
+pub(crate) fn list(dir: &Path) -> io::Result<Vec<Log>> {
     let workers = workers(dir)?;
     let mut logs = Vec::with_capacity(workers.len() * 2);
     for worker in workers {
@@ -100,7 +96,7 @@ fn list(dir: &Path) -> io::Result<Vec<Log>> {
     Ok(logs)
 }
 
-fn read(folder: &Path, stream: LogStream, offset: u64, limit: usize) -> io::Result<LogPiece> {
+pub(crate) fn read(folder: &Path, stream: LogStream, offset: u64, limit: usize) -> io::Result<LogPiece> {
     // Looked at first: what is written after the last look is read by the next one.
     let over = folder.join(EXIT).exists();
     let path = folder.join(file_name(stream));

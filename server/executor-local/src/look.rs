@@ -82,7 +82,7 @@ pub(crate) fn exit_record(folder: &Path) -> Option<ExitRecord> {
     serde_json::from_slice(&fs::read(folder.join(EXIT)).ok()?).ok()
 }
 
-fn started(folder: &Path) -> Option<Started> {
+pub(crate) fn started(folder: &Path) -> Option<Started> {
     serde_json::from_slice(&fs::read(folder.join(STARTED)).ok()?).ok()
 }
 

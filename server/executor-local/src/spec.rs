@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use cubeloom_domain::executor::StopCause;
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_workers::ends::End;
@@ -133,6 +134,20 @@ pub struct StopWish {
     pub why: StopWhy,
     /// The time between TERM and KILL.
     pub grace_ms: u64,
+}
+
+impl StopWish {
+    /// What is wanted from outside.
+    #[must_use]
+    pub fn new(cause: StopCause, grace: Duration) -> Self {
+        let why = match cause {
+            StopCause::Cancelled | StopCause::Outdone => StopWhy::Cancelled,
+            StopCause::Timeout => StopWhy::Timeout,
+            StopCause::Preempted => StopWhy::Preempted,
+            StopCause::Hung => StopWhy::Hung,
+        };
+        Self { why, grace_ms: u64::try_from(grace.as_millis()).unwrap_or(u64::MAX) }
+    }
 }
 
 /// Why workers are stopped.

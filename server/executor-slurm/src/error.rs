@@ -34,6 +34,12 @@ pub enum SlurmError {
 }
 
 impl SlurmError {
+    /// With its cause, in one sentence.
+    pub(crate) fn sentence(&self) -> String {
+        let cause = std::error::Error::source(self).map(|cause| format!(": {cause}")).unwrap_or_default();
+        format!("{self}{cause}")
+    }
+
     /// For `map_err`.
     pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::File { path: path.into(), source }

@@ -1,23 +1,49 @@
-//! Jobs on a Slurm cluster, as far as they run by themselves: what lies ready in an attempt's folder before its script is
-//! submitted ([`submission`]), and what the script starts on the nodes ([`enter`]).
+//! Jobs on a Slurm cluster: what lies ready in an attempt's folder before its script is submitted ([`submission`]), what the
+//! script starts on the nodes ([`enter`]), and the adapter of a server ([`SlurmExecutor`]).
 //!
-//! A worker's folder is written by the same shim as on this machine, so that whoever reads one can read the other.
+//! A worker's folder is written by the same shim as on this machine, so that whoever reads one can read the other. The server
+//! only reads there; what is to be written is written as the person's account, by the same program.
 
+mod account;
+mod attempt;
+mod board;
+mod cluster;
+mod commands;
+mod config;
 mod error;
+mod executor;
 mod fill;
+mod folders;
+mod judge;
+mod logs;
+mod nodes;
+mod parcel;
 mod places;
+mod seen;
 pub mod submission;
+mod submit;
 mod verdict;
+mod watch;
 mod worker;
 
 use std::ffi::OsString;
 
+pub use config::SlurmConfig;
 pub use error::SlurmError;
+pub use executor::SlurmExecutor;
+pub use nodes::KIND;
 
 /// The word on the command line by which the program becomes one worker: `__slurm-worker FOLDER FIRST_RANK`.
 pub const WORKER_ARG: &str = "__slurm-worker";
 /// The word by which it says how an attempt ended: `__slurm-verdict FOLDER`.
 pub const VERDICT_ARG: &str = "__slurm-verdict";
+
+/// The word by which it makes, as a person's account, all that a job's script needs: `__slurm-write`, the job on standard input.
+pub const WRITE_ARG: &str = "__slurm-write";
+/// The word by which it leaves a wish to stop as that account: `__slurm-stop FOLDER`, the wish on standard input.
+pub const STOP_ARG: &str = "__slurm-stop";
+/// The word by which it removes what only a job that runs may have: `__slurm-clean FOLDER`.
+pub const CLEAN_ARG: &str = "__slurm-clean";
 
 /// The exit code of what could not begin.
 const CODE_REFUSED: i32 = 70;
@@ -34,11 +60,13 @@ pub fn enter(
     let done = match word {
         WORKER_ARG => worker::run(&arguments, variable),
         VERDICT_ARG => verdict::run(&arguments),
+        WRITE_ARG => account::write(&arguments),
+        STOP_ARG => account::stop(&arguments),
+        CLEAN_ARG => account::clean(&arguments),
         _ => return None,
     };
     Some(done.unwrap_or_else(|error| {
-        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
-        say(&format!("{error}{cause}"));
+        say(&error.sentence());
         CODE_REFUSED
     }))
 }

@@ -84,7 +84,19 @@ pub(crate) async fn check(web: &Web, name: &str, project: &str) -> ApiResult<Clu
     let record = web.store().cluster(name).await?;
     let source = record.map_or(Ok(None), |record| prometheus_of(&web.keys().sealing, &record));
     let (survey, (exporters, unmeasured)) = tokio::join!(survey, exporters(source));
-    let facts = executor.facts().kubernetes.unwrap_or_default();
+    let facts = executor.facts();
+    if facts.slurm.is_some() {
+        let problems = of_slurm(&survey).into_iter().chain(unmeasured).collect();
+        return Ok(ClusterCheck {
+            parts: Vec::new(),
+            problems,
+            exporters,
+            frameworks: Vec::new(),
+            version: survey.version,
+            error: survey.error,
+        });
+    }
+    let facts = facts.kubernetes.unwrap_or_default();
     let frameworks = if survey.error.is_none() { outlook(&facts) } else { Vec::new() };
     let mut problems = problems(&survey, facts.volcano.is_some(), &frameworks);
     problems.extend(unmeasured);
@@ -96,6 +108,21 @@ pub(crate) async fn check(web: &Web, name: &str, project: &str) -> ApiResult<Clu
         version: survey.version,
         error: survey.error,
     })
+}
+
+/// What is wrong with a Slurm cluster.
+fn of_slurm(survey: &Survey) -> Vec<String> {
+    if let Some(error) = &survey.error {
+        return vec![format!("the cluster does not answer: {error}")];
+    }
+    let missing = survey.findings.iter().filter(|finding| !finding.found);
+    let sentence = |finding: &Finding| {
+        let why = finding.detail.as_deref().unwrap_or_default();
+        format!(
+            "accounting does not answer, so that how a job ended is not known once Slurm lists it no more: {why}"
+        )
+    };
+    missing.map(sentence).collect()
 }
 
 /// What measures a cluster, and what is wrong with that.

@@ -9,7 +9,7 @@ mod causes;
 mod conformance;
 mod harness;
 mod kubectl;
-mod product;
+pub mod product;
 mod proxy;
 mod ray;
 mod registry;

@@ -88,7 +88,7 @@ pub fn ended(client: &Client, run: &str) -> Value {
 }
 
 /// Runs the example; the outputs of its tasks.
-fn outputs(client: &Client, document: &str, code: &str) -> Value {
+pub fn outputs(client: &Client, document: &str, code: &str) -> Value {
     let wanted = json!({"document": document, "code": code});
     let started = client.post("/projects/default/runs", &wanted).expect(201).json();
     let run = started["run"]["id"].as_str().unwrap().to_owned();
@@ -101,7 +101,7 @@ fn outputs(client: &Client, document: &str, code: &str) -> Value {
 }
 
 /// What the models reached, by task.
-fn reached(outputs: &Value) -> Vec<(String, Value)> {
+pub fn reached(outputs: &Value) -> Vec<(String, Value)> {
     let items = outputs["items"].as_array().unwrap().iter();
     let numbers = |one: &Value| {
         let all = one["outputs"].as_object().cloned().unwrap_or_default();

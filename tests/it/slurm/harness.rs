@@ -173,7 +173,7 @@ fn finish(command: &mut Command) -> Output {
 }
 
 /// The program under test where every account can run it.
-fn shared_program() -> PathBuf {
+pub fn shared_program() -> PathBuf {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let copy = || {
         let path = Path::new(&told("CUBELOOM_TEST_SLURM_WORKSPACE")).with_file_name("cubeloom");

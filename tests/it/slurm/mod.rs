@@ -3,7 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 
+mod conformance;
+mod executor;
 mod gangs;
 mod harness;
+mod product;
 mod scripts;
+mod server;
 mod single;

@@ -3570,16 +3570,20 @@ class CheckedView(TypedDict):
 
 class ClusterBody(TypedDict):
     """
-    What is said of a Kubernetes cluster. `{project}` in `namespace` and `workspace_path` stands for a project's name.
+    What is said of a cluster: of a Slurm cluster `slurm` alone, else the rest. `{project}` in `namespace` and `workspace_path` stands for a project's name.
     """
 
     description: NotRequired[str]
     """
     What it is for.
     """
-    access: Literal['in_cluster', 'kubeconfig']
+    access: Literal['in_cluster', 'kubeconfig', 'slurm']
     """
     How it is reached.
+    """
+    slurm: NotRequired[dict[str, Any] | None]
+    """
+    What a Slurm cluster has (`facts`), and how its commands are called (`way`): docs/slurm.md.
     """
     context: NotRequired[str | None]
     """

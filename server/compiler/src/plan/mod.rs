@@ -73,8 +73,8 @@ pub fn plan(document: &Document, inputs: &PlanInputs<'_>) -> Result<Planned, Vec
     let plan = planner.run();
     problems.extend(planner.problems);
     let is_error = |problem: &Problem| problem.severity == Severity::Error;
-    if let Some(facts) = inputs.facts.kubernetes.as_ref().filter(|_| !problems.iter().any(is_error)) {
-        problems.extend(crate::preview::refused(&plan, facts));
+    if !problems.iter().any(is_error) {
+        problems.extend(crate::preview::refused(&plan, inputs.facts));
     }
     document.locate(&mut problems);
     problems.sort_by_key(|problem| (problem.line, problem.column));

@@ -31,7 +31,7 @@ impl RecordFile {
     pub(crate) fn create(folder: &Path, started: &Started) -> io::Result<Self> {
         let path = folder.join(STARTED);
         let text = padded(serde_json::to_vec(started)?);
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o640).open(&path)?;
         match file.write_all(&text) {
             Ok(()) => Ok(Self { folder: folder.into(), file }),
             Err(error) => {

@@ -83,7 +83,9 @@ fn lowered(
     let bindings = Bindings::Local(LocalBindings { workers: lent.bindings(), paths });
     match (order.lower)(job, &bindings)? {
         Lowered::Local(local) => Ok(local),
-        Lowered::Kubernetes(_) | Lowered::None => Err(could_not("it was not compiled for this machine")),
+        Lowered::Kubernetes(_) | Lowered::Slurm(_) | Lowered::None => {
+            Err(could_not("it was not compiled for this machine"))
+        }
     }
 }
 

@@ -94,6 +94,9 @@ pub(crate) fn check(
     let named = kubeconfig.as_deref().is_some_and(|text| !text.trim().is_empty());
     let made = match (record.settings.access, named) {
         (AccessKind::Kubeconfig, false) => Err(("/kubeconfig", "paste a kubeconfig".to_owned())),
+        (AccessKind::Slurm, true) => {
+            Err(("/kubeconfig", "a Slurm cluster has none: leave the kubeconfig out".to_owned()))
+        }
         (AccessKind::InCluster, true) => {
             let message = "the server's own service account is used: leave the kubeconfig out";
             Err(("/kubeconfig", message.to_owned()))

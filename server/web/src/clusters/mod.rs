@@ -91,7 +91,9 @@ pub(crate) fn is_on(held: &Holding, facts: &Facts) -> bool {
     match &held.attempt.bindings {
         // What was bound for this machine's processes runs on this machine.
         Bindings::Local(_) => facts.kind == "local",
-        Bindings::Kubernetes(bound) => bound.cluster == facts.cluster,
+        Bindings::Kubernetes(_) | Bindings::Slurm(_) => {
+            held.attempt.bindings.cluster() == Some(facts.cluster.as_str())
+        }
         Bindings::Run { .. } => false,
         Bindings::None => facts.kind != "local",
     }

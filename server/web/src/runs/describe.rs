@@ -219,7 +219,7 @@ pub(crate) fn attempt(record: &AttemptRecord, task: &PlannedTask) -> AttemptView
     let started = record.state.started_at();
     let run = match &record.bindings {
         Bindings::Run { run } => Some(run.to_string()),
-        Bindings::Local(_) | Bindings::Kubernetes(_) | Bindings::None => None,
+        Bindings::Local(_) | Bindings::Kubernetes(_) | Bindings::Slurm(_) | Bindings::None => None,
     };
     AttemptView {
         key: record.key.to_string(),
@@ -264,7 +264,7 @@ fn workers(record: &AttemptRecord, task: &PlannedTask) -> Vec<WorkerView> {
     });
     let bound = match &record.bindings {
         Bindings::Local(local) => local.workers.as_slice(),
-        Bindings::Kubernetes(_) | Bindings::Run { .. } | Bindings::None => &[],
+        Bindings::Kubernetes(_) | Bindings::Slurm(_) | Bindings::Run { .. } | Bindings::None => &[],
     };
     let live = record.state.is_live();
     (0u32..)
@@ -313,8 +313,7 @@ pub(crate) fn attempt_now(web: &Web, record: &AttemptRecord, task: &PlannedTask)
 
 /// The cluster that an attempt was submitted to, where that is another than this machine.
 fn bound_to(web: &Web, record: &AttemptRecord) -> Option<Arc<dyn Executor>> {
-    let Bindings::Kubernetes(bound) = &record.bindings else { return None };
-    web.clusters().get(&bound.cluster)
+    web.clusters().get(record.bindings.cluster()?)
 }
 
 /// What the cluster told of an attempt, the latest at the end. This machine tells nothing but what the attempt says.

@@ -45,10 +45,7 @@ pub(super) async fn read(
     record: &AttemptRecord,
     planned: &PlannedTask,
 ) -> ApiResult<Told> {
-    let cluster = match &record.bindings {
-        Bindings::Kubernetes(bound) => &bound.cluster,
-        _ => &reader.plan.cluster,
-    };
+    let cluster = record.bindings.cluster().unwrap_or(&reader.plan.cluster);
     let executor = web.clusters().get(cluster);
     let Some(usage) = executor.as_ref().and_then(|executor| executor.usage()) else {
         return measured(web, cluster, record, planned).await;

@@ -51,6 +51,7 @@ pub fn read_facts(text: &str) -> Result<(Facts, KubernetesFacts), String> {
         limits: None,
         installed_apt: None,
         kubernetes: Some(file.kubernetes.clone()),
+        slurm: None,
     };
     Ok((facts, file.kubernetes))
 }

@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use cubeloom_domain::lowered::Bindings;
 
 use super::settings::audited;
 use crate::audit;
@@ -31,9 +30,7 @@ pub(crate) async fn delete(
 ) -> ApiResult<StatusCode> {
     let record = web.store().cluster(&name).await?.ok_or_else(|| ApiError::not_found("cluster", &name))?;
     let held = web.store().holding().await?;
-    let there = held.iter().filter(
-        |held| matches!(&held.attempt.bindings, Bindings::Kubernetes(bound) if bound.cluster == name),
-    );
+    let there = held.iter().filter(|held| held.attempt.bindings.cluster() == Some(name.as_str()));
     let count = there.count();
     if count > 0 {
         let message = format!("{count} attempts go on there: wait for their end, or cancel their runs");

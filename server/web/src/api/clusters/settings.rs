@@ -1,4 +1,4 @@
-//! What an administrator says of a Kubernetes cluster, as the API takes and shows it.
+//! What an administrator says of a cluster, as the API takes and shows it.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +6,7 @@ use cubeloom_domain::clusters::{AccessKind, ClusterRecord, ClusterSettings};
 use cubeloom_domain::kubernetes::{CardFacts, KubernetesFacts, NodeGroupFacts, OperatorFacts, QueueFacts};
 use cubeloom_domain::monitoring::MonitoringSettings;
 use cubeloom_domain::pipeline::Toleration;
+use cubeloom_domain::slurm::SlurmSettings;
 use cubeloom_monitoring::Prometheus;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -82,9 +83,11 @@ pub enum AccessWord {
     InCluster,
     /// With a kubeconfig.
     Kubeconfig,
+    /// It is a Slurm cluster, with Slurm's commands on the server's machine.
+    Slurm,
 }
 
-/// What is said of a Kubernetes cluster. `{project}` in `namespace` and `workspace_path` stands for a project's name.
+/// What is said of a cluster: of a Slurm cluster `slurm` alone, else the rest. `{project}` in `namespace` and `workspace_path` stands for a project's name.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ClusterBody {
     /// What it is for.
@@ -92,6 +95,10 @@ pub struct ClusterBody {
     pub description: String,
     /// How it is reached.
     pub access: AccessWord,
+    /// What a Slurm cluster has (`facts`), and how its commands are called (`way`): docs/slurm.md.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schema(value_type = Option<Object>)]
+    pub slurm: Option<SlurmSettings>,
     /// The kubeconfig's context; its current one when absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub context: Option<String>,
@@ -201,7 +208,8 @@ fn patience() -> u64 {
 
 impl ClusterBody {
     fn of(record: &ClusterRecord) -> Self {
-        let ClusterSettings { access, context, facts, keep, patience, monitoring } = record.settings.clone();
+        let ClusterSettings { access, context, facts, slurm, keep, patience, monitoring } =
+            record.settings.clone();
         let group = |group: NodeGroupFacts| NodeGroupBody {
             selector: group.selector,
             tolerations: group.tolerations,
@@ -215,7 +223,9 @@ impl ClusterBody {
             access: match access {
                 AccessKind::InCluster => AccessWord::InCluster,
                 AccessKind::Kubeconfig => AccessWord::Kubeconfig,
+                AccessKind::Slurm => AccessWord::Slurm,
             },
+            slurm,
             context,
             namespace: facts.namespace,
             service_account: facts.service_account,
@@ -254,7 +264,9 @@ impl ClusterBody {
             access: match self.access {
                 AccessWord::InCluster => AccessKind::InCluster,
                 AccessWord::Kubeconfig => AccessKind::Kubeconfig,
+                AccessWord::Slurm => AccessKind::Slurm,
             },
+            slurm: self.slurm.clone(),
             context: text(self.context.as_ref()),
             facts: KubernetesFacts {
                 namespace: self.namespace.clone(),
@@ -337,7 +349,24 @@ impl ClusterBody {
         if self.patience_seconds > 24 * 3600 {
             found.wrong("/patience_seconds", "a pod waits for a day at most");
         }
+        self.check_slurm(found);
         self.check_monitoring(found);
+    }
+
+    fn check_slurm(&self, found: &mut Found) {
+        match (self.access, &self.slurm) {
+            (AccessWord::Slurm, Some(slurm)) => {
+                for mistake in slurm.mistakes() {
+                    let (field, sentence) = mistake.split_once(": ").unwrap_or(("", &mistake));
+                    found.wrong(&format!("/slurm/{}", field.replacen('.', "/", 2)), sentence);
+                }
+            }
+            (_, Some(_)) => {
+                found.wrong("/slurm", "only a cluster that is reached by `slurm` has it: leave it out")
+            }
+            // That it is missing, whoever makes the cluster says.
+            (_, None) => {}
+        }
     }
 
     fn check_monitoring(&self, found: &mut Found) {

@@ -72,6 +72,7 @@ fn submitted(material: &Material, attempt: &AttemptRecord) -> ObjectsView {
     let (object, message) = match built {
         Ok(Lowered::Local(local)) => (Some(json!(local)), None),
         Ok(Lowered::Kubernetes(made)) => (Some(json!(made)), None),
+        Ok(Lowered::Slurm(made)) => (Some(json!(made)), None),
         Ok(Lowered::None) => (None, None),
         Err(failure) => (None, Some(failure.message)),
     };

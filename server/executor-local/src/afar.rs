@@ -1,0 +1,126 @@
+//! What workers that run elsewhere write into an attempt's folder on a file system that this machine sees, too: they are
+//! watched by their files alone, and their logs are read as those of this machine's are.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::executor::{Ended, Report};
+use cubeloom_domain::logs::{Log, LogName, LogPiece};
+use cubeloom_domain::lowered::LocalJob;
+use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::usage::{RoleUsage, UsageSummary, WorkerUsage};
+use cubeloom_workers::ends::End;
+use cubeloom_workers::outputs;
+use cubeloom_workers::reports::Reports;
+
+use crate::alone::gang;
+use crate::attempt::write_wish;
+use crate::conclude::{last_lines, role_usage};
+use crate::log_files::{self, OUTPUTS, workers};
+use crate::look::{exit_record, started};
+use crate::spec::{ExitRecord, StopWhy, StopWish, wish_in};
+use crate::usage_files::samples;
+
+/// One worker, by its files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Since when its program runs, or ran.
+    pub began: Option<Timestamp>,
+    /// Whether it is written down how it ended.
+    pub ended: bool,
+}
+
+/// The workers of a job, in rank order.
+#[must_use]
+pub fn look(job: &LocalJob) -> Vec<Seen> {
+    let of_worker = |folder: &Path| match exit_record(folder) {
+        Some(exit) => Seen { began: exit.started_at, ended: true },
+        None => Seen { began: started(folder).map(|started| started.at), ended: false },
+    };
+    job.workers.iter().map(|worker| of_worker(Path::new(&worker.folder))).collect()
+}
+
+/// How an attempt ended of which nothing runs any more. Workers without a record never ran where a stop was wanted, be it one
+/// that lies in the folder or `wish`; else they are lost.
+#[must_use]
+pub fn conclude(job: &LocalJob, folder: &Path, wish: Option<StopWish>, now: Timestamp) -> Ended {
+    let mut gang = gang(job, folder, wish);
+    let wanted = wish_in(folder).or(wish).is_some_and(|wish| wish.why != StopWhy::Decided);
+    let silent: Vec<usize> = gang.live().collect();
+    for rank in silent {
+        let end = if wanted { End::NeverRan } else { End::Lost };
+        let began = started(Path::new(&job.workers[rank].folder)).map(|started| started.at);
+        gang.exited(rank, ExitRecord { started_at: began, ..ExitRecord::without_run(end, wanted, now) });
+    }
+    let files = job.workers.iter().map(|worker| (worker.name.to_string(), Path::new(&worker.outputs_file)));
+    let report = outputs::collect(files);
+    let mut outcome = gang.outcome(|rank| last_lines(Path::new(&job.workers[rank].folder)));
+    if outcome == Outcome::Succeeded
+        && let Some(missing) = outputs::missing(&job.outputs, &report)
+    {
+        outcome = Outcome::Failed(missing);
+    }
+    let of_worker = |rank: usize| role_usage(&job.workers[rank].name.role, gang.exit(rank)?);
+    Ended {
+        outcome,
+        started_at: gang.exits().filter_map(|exit| exit.started_at).min(),
+        ended_at: gang.exits().map(|exit| exit.ended_at).max().unwrap_or(now),
+        report,
+        usage: gang.exits().map(|exit| exit.usage).fold(UsageSummary::default(), UsageSummary::join),
+        roles: RoleUsage::by_role((0..job.workers.len()).filter_map(of_worker)),
+    }
+}
+
+/// Leaves a wish to stop in an attempt's folder, at which its workers look. The first reason stays, the grace may only get
+/// shorter.
+///
+/// # Errors
+/// It cannot be written.
+pub fn stop(folder: &Path, wish: StopWish) -> io::Result<()> {
+    let shorter = wish_in(folder).map_or(wish.grace_ms, |earlier| earlier.grace_ms.min(wish.grace_ms));
+    write_wish(folder, &StopWish { grace_ms: shorter, ..wish })
+}
+
+/// The wish to stop that lies in a folder.
+#[must_use]
+pub fn wish(folder: &Path) -> Option<StopWish> {
+    wish_in(folder)
+}
+
+/// The logs of an attempt's workers that have begun.
+///
+/// # Errors
+/// They cannot be read.
+pub fn logs(folder: &Path) -> io::Result<Vec<Log>> {
+    log_files::list(folder)
+}
+
+/// At most `limit` bytes of a log, from `offset`.
+///
+/// # Errors
+/// It cannot be read, or the name is none of a worker's.
+pub fn read_log(folder: &Path, name: &LogName, offset: u64, limit: usize) -> io::Result<LogPiece> {
+    log_files::read(&log_files::folder(folder, &name.worker)?, name.stream, offset, limit)
+}
+
+/// What the workers of an attempt have reported so far, by rank.
+///
+/// # Errors
+/// It cannot be read.
+pub fn reported(folder: &Path, reports: &Reports) -> io::Result<Vec<Arc<Report>>> {
+    workers(folder)?
+        .iter()
+        .map(|worker| reports.read(&folder.join(worker.to_string()).join(OUTPUTS)))
+        .collect()
+}
+
+/// What the workers of an attempt used over time.
+///
+/// # Errors
+/// It cannot be read.
+pub fn usage(folder: &Path) -> io::Result<Vec<WorkerUsage>> {
+    let read = |worker| Ok(WorkerUsage { samples: samples(folder, &worker)?, worker });
+    workers(folder)?.into_iter().map(read).collect()
+}

@@ -1,0 +1,140 @@
+//! What all attempts on one cluster share.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+
+use cubeloom_domain::clusters::Standing;
+use cubeloom_domain::executor::{Ended, Event, Facts, Observation, Observer};
+use cubeloom_domain::{AttemptKey, Clock};
+use cubeloom_executor_local::StopWish;
+use cubeloom_workers::reports::Reports;
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::board::Board;
+use crate::commands::Commands;
+use crate::config::SlurmConfig;
+use crate::folders::Folders;
+
+/// How many calls as people's accounts go on at once: each is a process or two.
+const CALLS: usize = 8;
+
+/// What is known of an attempt.
+pub enum Slot {
+    /// It goes on; it can be told to stop.
+    Live(UnboundedSender<StopWish>),
+    /// It has ended like this.
+    Ended(Box<Ended>),
+}
+
+/// What all attempts on one cluster share.
+pub struct Cluster {
+    /// What was configured.
+    pub config: SlurmConfig,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Slurm's commands.
+    pub commands: Commands,
+    /// What Slurm said last.
+    pub board: Board,
+    /// Where files lie.
+    pub folders: Folders,
+    /// What workers report while they run.
+    pub reports: Reports,
+    /// Who is told.
+    pub observer: OnceLock<Arc<dyn Observer>>,
+    /// Calls as people's accounts.
+    pub calls: Semaphore,
+    attempts: Mutex<HashMap<AttemptKey, Slot>>,
+    standing: Mutex<Standing>,
+    /// Why attempts are not submitted yet.
+    waiting: Mutex<HashMap<AttemptKey, String>>,
+    facts: RwLock<Facts>,
+}
+
+impl Cluster {
+    /// Nothing is asked of it yet.
+    pub fn new(config: SlurmConfig, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            commands: Commands::new(config.way.clone()),
+            folders: Folders::new(&config.data),
+            facts: RwLock::new(crate::nodes::read("", &config.name, &config.facts)),
+            board: Board::new(),
+            reports: Reports::default(),
+            observer: OnceLock::new(),
+            calls: Semaphore::new(CALLS),
+            attempts: Mutex::default(),
+            waiting: Mutex::default(),
+            standing: Mutex::new(Standing::Unknown),
+            clock,
+            config,
+        }
+    }
+
+    pub fn attempts(&self) -> MutexGuard<'_, HashMap<AttemptKey, Slot>> {
+        self.attempts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells what happened to an attempt.
+    pub fn report(&self, key: &AttemptKey, event: Event) {
+        if let Some(observer) = self.observer.get() {
+            observer.observed(Observation { key: key.clone(), event });
+        }
+    }
+
+    /// Notes an attempt's end, and tells it.
+    pub fn ended(&self, key: &AttemptKey, ended: Ended) {
+        let ended = Box::new(ended);
+        self.attempts().insert(key.clone(), Slot::Ended(ended.clone()));
+        self.board.forget(key);
+        self.waits_for(key, None);
+        self.report(key, Event::Ended(ended));
+    }
+
+    /// An attempt is not submitted yet; why, or no more.
+    pub fn waits_for(&self, key: &AttemptKey, why: Option<String>) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        match why {
+            Some(why) => _ = waiting.insert(key.clone(), why),
+            None => _ = waiting.remove(key),
+        }
+    }
+
+    /// Why an attempt is not submitted yet.
+    pub fn waits(&self, key: &AttemptKey) -> Option<String> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    /// What the cluster has.
+    pub fn facts(&self) -> Facts {
+        self.facts.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// It has this now.
+    pub fn has(&self, facts: Facts) {
+        *self.facts.write().unwrap_or_else(PoisonError::into_inner) = facts;
+    }
+
+    /// How it is.
+    pub fn standing(&self) -> Standing {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// It has answered, or has not: why.
+    pub fn stands(&self, trouble: Option<String>) {
+        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = &self.config.name;
+        *standing = match (&*standing, trouble) {
+            (Standing::Connected, None) => return,
+            (_, None) => {
+                tracing::info!(cluster = name, "the cluster answers");
+                Standing::Connected
+            }
+            (Standing::Away { since, .. }, Some(why)) => Standing::Away { since: *since, why },
+            (_, Some(why)) => {
+                tracing::warn!(cluster = name, why, "the cluster does not answer");
+                Standing::Away { since: self.clock.now(), why }
+            }
+        };
+    }
+}

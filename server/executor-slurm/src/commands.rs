@@ -1,0 +1,232 @@
+//! Slurm's commands: the only place that knows how they are called and what they print, so that versions differ here alone.
+//!
+//! Arguments are words, never a shell's text; every call has a limit in time. Formats are asked for field by field (`-o`,
+//! `-O`, `scontrol -o`), which have stayed the same since Slurm 20; what is not known in an answer is passed over.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use cubeloom_domain::slurm::SlurmWay;
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+
+/// How long a call may take. `sbatch` waits by itself while the controller takes no more jobs.
+const LIMIT: Duration = Duration::from_secs(40);
+
+/// Parts of what commands say when the cluster does not answer, or not now. Nothing is known then of what was asked for: a job
+/// may have been taken nevertheless.
+const AWAY: [&str; 16] = [
+    "Unable to contact slurm controller",
+    "Unable to contact slurm",
+    "Unable to connect to database",
+    "Connection refused",
+    "Connection timed out",
+    "Socket timed out",
+    "Zero Bytes were transmitted",
+    "Transport endpoint is not connected",
+    "Unexpected message received",
+    "Protocol authentication error",
+    "Munge",
+    "munge",
+    "temporarily unable to accept job",
+    "Resource temporarily unavailable",
+    "SubmitJob",
+    "in standby mode",
+];
+
+/// Why a call brought nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The cluster does not answer now; a sentence.
+    Away(String),
+    /// It does not want to; in its words.
+    Refused(String),
+}
+
+/// Slurm's commands on this machine.
+#[derive(Clone, Debug)]
+pub struct Commands {
+    way: SlurmWay,
+}
+
+impl Commands {
+    /// Called this way.
+    pub fn new(way: SlurmWay) -> Self {
+        Self { way }
+    }
+
+    /// All jobs that the controller knows, also those that ended lately: a line each, as [`crate::seen::listed`] reads it.
+    pub async fn squeue(&self) -> Result<String, Trouble> {
+        self.own(&["squeue", "--all", "--noheader", "--states=all", "--format=%i|%T|%r|%N|%j|%k"]).await
+    }
+
+    /// What accounting knows of jobs with these names: a line each, as [`crate::seen::accounted`] reads it.
+    pub async fn sacct(&self, names: &str) -> Result<String, Trouble> {
+        let names = format!("--name={names}");
+        let fields = "--format=JobID,State,NodeList,JobName,Comment";
+        let since = "--starttime=now-30days";
+        self.own(&[
+            "sacct",
+            "--allusers",
+            "--noheader",
+            "--parsable2",
+            "--allocations",
+            since,
+            fields,
+            &names,
+        ])
+        .await
+    }
+
+    /// The nodes, a line each, as [`crate::nodes::read`] reads it.
+    pub async fn nodes(&self) -> Result<String, Trouble> {
+        self.own(&["scontrol", "--oneliner", "--all", "show", "nodes"]).await
+    }
+
+    /// The version, as `slurm 22.05.8`.
+    pub async fn version(&self) -> Result<String, Trouble> {
+        self.own(&["sinfo", "--version"]).await.map(|said| said.trim().to_owned())
+    }
+
+    /// Submits a script as an account. The id of its job.
+    pub async fn sbatch(&self, account: &str, script: &str) -> Result<String, Trouble> {
+        let said = self.as_account(account, &["sbatch", "--parsable", script], Vec::new()).await?;
+        // The id, and of a federation the cluster.
+        Ok(said.trim().split(';').next().unwrap_or_default().to_owned())
+    }
+
+    /// Ends jobs as the account whose they are: TERM, then KILL after Slurm's own `KillWait`; or KILL at once.
+    pub async fn scancel(&self, account: &str, ids: &[String], kill: bool) -> Result<(), Trouble> {
+        let mut words = vec!["scancel"];
+        if kill {
+            words.extend(["--full", "--signal=KILL"]);
+        }
+        words.extend(ids.iter().map(String::as_str));
+        self.as_account(account, &words, Vec::new()).await.map(|_| ())
+    }
+
+    /// Has this program do something as an account; `input` is what it reads.
+    pub async fn program(
+        &self,
+        account: &str,
+        program: &str,
+        words: &[&str],
+        input: Vec<u8>,
+    ) -> Result<(), Trouble> {
+        let all: Vec<&str> = std::iter::once(program).chain(words.iter().copied()).collect();
+        self.as_account(account, &all, input).await.map(|_| ())
+    }
+
+    async fn own(&self, words: &[&str]) -> Result<String, Trouble> {
+        self.call(words.iter().map(|word| (*word).to_owned()).collect(), Vec::new()).await
+    }
+
+    /// What leads to another account (sudo) takes variables away: they are given behind it.
+    async fn as_account(&self, account: &str, words: &[&str], input: Vec<u8>) -> Result<String, Trouble> {
+        let mut all: Vec<String> =
+            self.way.become_account.iter().map(|word| word.replace("{account}", account)).collect();
+        all.push("/usr/bin/env".into());
+        all.extend(self.variables().map(|(name, value)| format!("{name}={value}")));
+        all.extend(words.iter().map(|word| (*word).to_owned()));
+        self.call(all, input).await
+    }
+
+    fn variables(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let conf = self.way.conf.clone().map(|conf| ("SLURM_CONF", conf));
+        // What Slurm prints is read here, whatever language the machine speaks.
+        [("PATH", self.way.path.clone()), ("LC_ALL", "C".to_owned())].into_iter().chain(conf)
+    }
+
+    async fn call(&self, words: Vec<String>, input: Vec<u8>) -> Result<String, Trouble> {
+        let Some((program, arguments)) = words.split_first() else {
+            return Err(Trouble::Refused("there is no command".into()));
+        };
+        let what = words.iter().find(|word| is_named(word)).unwrap_or(program).clone();
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().envs(self.variables()).current_dir("/");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        let talk = async {
+            let mut child = command.spawn()?;
+            let stdin = child.stdin.take();
+            // Read and written at once: who reads little must not wait for who writes much.
+            let give = async {
+                if let Some(mut stdin) = stdin {
+                    // One that ends without reading says why by itself.
+                    let _ = stdin.write_all(&input).await;
+                }
+            };
+            let (done, ()) = tokio::join!(child.wait_with_output(), give);
+            done
+        };
+        match tokio::time::timeout(LIMIT, talk).await {
+            Err(_) => Err(Trouble::Away(format!("{what} did not end within {} seconds", LIMIT.as_secs()))),
+            Ok(Err(error)) => Err(Trouble::Refused(format!("{program} cannot be started: {error}"))),
+            Ok(Ok(done)) if done.status.success() => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
+            Ok(Ok(done)) => Err(trouble(&what, &String::from_utf8_lossy(&done.stderr))),
+        }
+    }
+}
+
+/// Whether a word is the command itself, not what leads to it.
+fn is_named(word: &str) -> bool {
+    ["squeue", "sacct", "scontrol", "sinfo", "sbatch", "scancel"].contains(&word)
+        || word.starts_with("__slurm-")
+}
+
+/// What a command said when it failed.
+fn trouble(what: &str, said: &str) -> Trouble {
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let sentence = match lines[..] {
+        [] => format!("{what} failed without a word"),
+        _ => format!("{what}: {}", lines.join("; ")),
+    };
+    if AWAY.iter().any(|part| said.contains(part)) {
+        Trouble::Away(sentence)
+    } else {
+        Trouble::Refused(sentence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands(become_account: &[&str]) -> Commands {
+        Commands::new(SlurmWay {
+            become_account: become_account.iter().map(|word| (*word).to_owned()).collect(),
+            conf: Some("/etc/x.conf".into()),
+            path: "/usr/bin:/bin".into(),
+            ..SlurmWay::default()
+        })
+    }
+
+    #[tokio::test]
+    async fn another_account_gets_the_variables_behind_what_leads_to_it() {
+        let commands = commands(&["/usr/bin/env", "-i", "WHO={account}"]);
+        let said = commands.as_account("ann", &["env"], Vec::new()).await.unwrap();
+        let mut lines: Vec<&str> = said.lines().collect();
+        lines.sort_unstable();
+        assert_eq!(lines, ["LC_ALL=C", "PATH=/usr/bin:/bin", "SLURM_CONF=/etc/x.conf", "WHO=ann"]);
+    }
+
+    #[tokio::test]
+    async fn no_word_is_a_shells_and_much_can_be_read() {
+        let commands = commands(&[]);
+        let said = commands.as_account("a", &["echo", "$(id); *"], Vec::new()).await.unwrap();
+        assert_eq!(said, "$(id); *\n");
+        let input = vec![b'x'; 1 << 20];
+        assert_eq!(commands.as_account("a", &["cat"], input).await.unwrap().len(), 1 << 20);
+        let refused = commands.as_account("a", &["ls", "/no/such"], Vec::new()).await.unwrap_err();
+        assert!(matches!(&refused, Trouble::Refused(said) if said.contains("/no/such")), "{refused:?}");
+    }
+
+    #[test]
+    fn an_absent_controller_is_told_from_a_refusal() {
+        let away = "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)";
+        assert!(matches!(trouble("sbatch", away), Trouble::Away(said) if said.contains("connect failure")));
+        let account = "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified";
+        assert!(matches!(trouble("sbatch", account), Trouble::Refused(_)));
+        let full = "sbatch: error: AssocMaxSubmitJobLimit\nsbatch: error: Batch job submission failed: Job violates accounting/QOS policy";
+        assert!(matches!(trouble("sbatch", full), Trouble::Away(_)), "others end, and there is room again");
+    }
+}

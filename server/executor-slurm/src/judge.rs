@@ -1,0 +1,103 @@
+//! What Slurm's own word adds to what the workers have written down. Pure.
+
+use cubeloom_domain::executor::Ended;
+use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
+
+use crate::seen::{Fate, SeenJob, State};
+
+/// How an attempt's jobs ended, once all have: the more telling end of several, of which all but one found the attempt begun.
+/// Those whose processes are being ended count as ended where all workers have said how they ended.
+pub fn fate(jobs: &[SeenJob], all_said: bool) -> Option<Fate> {
+    let of = |job: &SeenJob| match job.state {
+        State::Completing if all_said => Some(Fate::Unknown),
+        state => state.fate(),
+    };
+    let fates: Option<Vec<Fate>> = jobs.iter().map(of).collect();
+    fates?.into_iter().map(State::Over).reduce(State::join)?.fate()
+}
+
+/// Says what Slurm knows where the workers' records leave open why the job ended. `log` are the last lines of the script.
+pub fn explain(ended: &mut Ended, fate: Fate, jobs: &[SeenJob], log: Vec<String>) {
+    let Outcome::Failed(failure) = &ended.outcome else { return };
+    if failure.kind != FailureKind::Lost {
+        return;
+    }
+    let nodes =
+        jobs.iter().map(|job| job.nodes.as_str()).find(|nodes| !nodes.is_empty()).unwrap_or("its nodes");
+    let known = match fate {
+        Fate::NodeFailed => Failure::new(FailureKind::Lost, format!("Slurm lost a node of it, of {nodes}")),
+        Fate::BootFailed => {
+            Failure::new(FailureKind::CouldNotStart, format!("Slurm could not boot a node of it, of {nodes}"))
+        }
+        Fate::TimedOut => Failure::new(FailureKind::Timeout, "Slurm ended it at its limit of time"),
+        Fate::OutOfMemory => {
+            Failure::new(FailureKind::OutOfMemory, "Slurm ended it as it used more memory than it had")
+        }
+        Fate::Preempted => Failure::new(FailureKind::Preempted, "Slurm needed its place for another job"),
+        Fate::Cancelled => Failure::new(FailureKind::Lost, "somebody cancelled it on the cluster"),
+        Fate::Failed if ended.started_at.is_none() => {
+            let message = "its script ended before a worker had begun";
+            Failure { last_lines: log, ..Failure::new(FailureKind::CouldNotStart, message) }
+        }
+        Fate::Completed | Fate::Failed | Fate::Unknown => return,
+    };
+    ended.outcome = Outcome::Failed(known);
+}
+
+#[cfg(test)]
+mod tests {
+    use cubeloom_domain::Timestamp;
+    use cubeloom_domain::executor::Report;
+    use cubeloom_domain::usage::UsageSummary;
+
+    use super::*;
+    use crate::seen::listed;
+
+    fn lost(kind: FailureKind) -> Ended {
+        Ended {
+            outcome: Outcome::Failed(Failure::new(kind, "worker-0 is lost")),
+            started_at: None,
+            ended_at: Timestamp(1),
+            report: Report::default(),
+            usage: UsageSummary::default(),
+            roles: Vec::new(),
+        }
+    }
+
+    fn jobs(states: &[&str]) -> Vec<SeenJob> {
+        let lines = states.iter().enumerate().map(|(id, state)| format!("{id}|{state}|None|n2|cl-t|k\n"));
+        listed(&lines.collect::<String>()).remove("k").unwrap()
+    }
+
+    #[test]
+    fn slurms_word_counts_where_no_worker_said_why() {
+        for (state, kind) in [
+            ("NODE_FAIL", FailureKind::Lost),
+            ("BOOT_FAIL", FailureKind::CouldNotStart),
+            ("TIMEOUT", FailureKind::Timeout),
+            ("OUT_OF_MEMORY", FailureKind::OutOfMemory),
+            ("PREEMPTED", FailureKind::Preempted),
+            ("CANCELLED", FailureKind::Lost),
+            ("FAILED", FailureKind::CouldNotStart),
+        ] {
+            let jobs = jobs(&[state]);
+            let mut ended = lost(FailureKind::Lost);
+            explain(&mut ended, fate(&jobs, false).unwrap(), &jobs, vec!["no such program".into()]);
+            let Outcome::Failed(failure) = &ended.outcome else { panic!("{state}") };
+            assert_eq!(failure.kind, kind, "{state}");
+            assert_ne!(failure.message, "worker-0 is lost", "{state}");
+            let mut ended = lost(FailureKind::Exit);
+            explain(&mut ended, fate(&jobs, false).unwrap(), &jobs, Vec::new());
+            assert_eq!(ended, lost(FailureKind::Exit), "a worker's own record goes first");
+        }
+    }
+
+    #[test]
+    fn all_jobs_of_an_attempt_must_have_ended() {
+        assert_eq!(fate(&jobs(&["FAILED", "RUNNING"]), true), None);
+        assert_eq!(fate(&jobs(&["COMPLETING"]), false), None);
+        assert_eq!(fate(&jobs(&["COMPLETING"]), true), Some(Fate::Unknown));
+        assert_eq!(fate(&jobs(&["FAILED", "TIMEOUT"]), false), Some(Fate::TimedOut));
+        assert_eq!(fate(&[], true), None);
+    }
+}

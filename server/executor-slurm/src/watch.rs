@@ -1,0 +1,71 @@
+//! Asks Slurm, once for all attempts: what the jobs do, what accounting knows of those that are listed no more, and what the
+//! nodes have. However many attempts there are, that is less than two requests a second.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, MissedTickBehavior};
+
+use crate::cluster::Cluster;
+use crate::commands::Trouble;
+use crate::nodes;
+use crate::seen::{accounted, listed};
+
+/// How often the nodes are looked at; and the jobs, where there are none.
+const SELDOM: Duration = Duration::from_secs(30);
+/// How many names accounting is asked about in one call: a line of words has an end.
+const NAMES: usize = 1000;
+
+/// Until the server ends.
+pub async fn keep(cluster: Arc<Cluster>) {
+    let every = cluster.config.every;
+    let mut ticks = tokio::time::interval(every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (mut jobs_at, mut nodes_at, mut asked_at) = (None, None, None);
+    let due = |at: Option<Instant>, after: Duration| at.is_none_or(|at| at.elapsed() >= after);
+    loop {
+        ticks.tick().await;
+        if !cluster.attempts().is_empty() || due(jobs_at, SELDOM) {
+            jobs_at = Some(Instant::now());
+            jobs(&cluster).await;
+        }
+        let asked = cluster.board.asked();
+        if !asked.is_empty() && due(asked_at, every * 2) {
+            asked_at = Some(Instant::now());
+            account(&cluster, asked).await;
+        }
+        // They are asked for again soon while the cluster is away.
+        let is_away = cluster.facts().nodes.is_empty();
+        if due(nodes_at, if is_away { every * 5 } else { SELDOM }) {
+            nodes_at = Some(Instant::now());
+            if let Ok(text) = cluster.commands.nodes().await {
+                cluster.has(nodes::read(&text, &cluster.config.name, &cluster.config.facts));
+            }
+        }
+    }
+}
+
+async fn jobs(cluster: &Cluster) {
+    let number = cluster.board.begin();
+    match cluster.commands.squeue().await {
+        Ok(text) => {
+            cluster.stands(None);
+            cluster.board.listed(number, listed(&text));
+        }
+        Err(Trouble::Away(why) | Trouble::Refused(why)) => cluster.stands(Some(why)),
+    }
+}
+
+async fn account(cluster: &Cluster, asked: HashMap<String, String>) {
+    let some: HashMap<String, String> = asked.into_iter().take(NAMES).collect();
+    let names: Vec<&str> = some.keys().map(String::as_str).collect();
+    match cluster.commands.sacct(&names.join(",")).await {
+        Ok(text) => cluster.board.accounted(&some, accounted(&text, &some)),
+        // A cluster without accounting knows nothing more.
+        Err(Trouble::Refused(_)) => cluster.board.accounted(&some, HashMap::new()),
+        Err(Trouble::Away(why)) => {
+            tracing::warn!(cluster = cluster.config.name, why, "accounting does not answer");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! A server's executor for the tests' Slurm, on a runtime of its own, so that it can be ended like a server. Jobs run as the
+//! member of the project, whom the server becomes to write and to submit.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cubeloom_compiler::lower::lower;
+use cubeloom_domain::clock::Clock;
+use cubeloom_domain::executor::{Executor, Submission};
+use cubeloom_domain::job::Job;
+use cubeloom_domain::slurm::{SlurmCards, SlurmFacts, SlurmNodeGroup, SlurmWay};
+use cubeloom_domain::{AttemptKey, RunId};
+use cubeloom_executor_slurm::{SlurmConfig, SlurmExecutor};
+use cubeloom_testkit::clock::SystemClock;
+use cubeloom_testkit::conformance::{Harness, Program, Recorder, Server, processes_with, random};
+
+use super::harness::{shared_program, told};
+
+/// An executor whose jobs run on the tests' Slurm.
+pub struct OnSlurm {
+    _folder: tempfile::TempDir,
+    workspace: PathBuf,
+    config: SlurmConfig,
+    server: Server<SlurmExecutor>,
+}
+
+fn start(config: &SlurmConfig) -> Server<SlurmExecutor> {
+    Server::start(|| SlurmExecutor::new(config.clone(), Arc::new(SystemClock)))
+}
+
+/// How the tests' cluster is reached: as the member, and as the stranger where a person is called so.
+pub fn way() -> SlurmWay {
+    let member = told("CUBELOOM_TEST_SLURM_MEMBER");
+    let stranger = told("CUBELOOM_TEST_SLURM_STRANGER");
+    let words = ["setpriv", "--reuid", "{account}", "--regid", "{account}", "--init-groups", "--"];
+    SlurmWay {
+        become_account: words.map(ToOwned::to_owned).into(),
+        accounts: [("tester".to_owned(), member), ("stranger".to_owned(), stranger)].into(),
+        conf: Some(told("SLURM_CONF")),
+        ..SlurmWay::default()
+    }
+}
+
+/// What the tests' cluster has, with this workspace.
+pub fn facts(workspace: &Path) -> SlurmFacts {
+    let workspace = workspace.to_str().unwrap();
+    let cards = SlurmNodeGroup { partition: Some("cards".into()), ..SlurmNodeGroup::default() };
+    SlurmFacts {
+        account: Some("vision".into()),
+        qos: Some("high".into()),
+        partition: Some("all".into()),
+        node_groups: [("cards".to_owned(), cards)].into(),
+        cards: Some(SlurmCards { types: vec!["a100".into(), "h100".into()], shards: None }),
+        workspace: workspace.into(),
+        templates: format!("{workspace}/.templates"),
+        program: shared_program().to_str().unwrap().into(),
+        env: [("PATH".to_owned(), "/usr/bin:/bin".to_owned())].into(),
+        ..SlurmFacts::default()
+    }
+}
+
+/// A new workspace that belongs to the member.
+pub fn workspace() -> PathBuf {
+    let workspace = Path::new(&told("CUBELOOM_TEST_SLURM_WORKSPACE")).join(format!("w{:x}", random()));
+    fs::create_dir(&workspace).unwrap();
+    let member = told("CUBELOOM_TEST_SLURM_MEMBER");
+    let mut chown = Command::new("chown");
+    assert!(chown.arg(format!("{member}:{member}")).arg(&workspace).status().unwrap().success());
+    workspace
+}
+
+impl OnSlurm {
+    /// On a workspace of its own.
+    pub fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// With other settings.
+    pub fn with(change: impl FnOnce(&mut SlurmConfig)) -> Self {
+        let workspace = workspace();
+        let ledger = workspace.join("ledger");
+        fs::write(&ledger, "").unwrap();
+        fs::set_permissions(&ledger, fs::Permissions::from_mode(0o666)).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = SlurmConfig {
+            name: "slurm".into(),
+            facts: facts(&workspace),
+            way: way(),
+            data: folder.path().join("data"),
+            code: folder.path().join("code"),
+            vault: None,
+            every: Duration::from_millis(500),
+        };
+        change(&mut config);
+        let server = start(&config);
+        Self { _folder: folder, workspace, config, server }
+    }
+
+    /// The folder of an attempt.
+    pub fn attempt(&self, key: &AttemptKey) -> PathBuf {
+        self.workspace.join(cubeloom_domain::kubernetes::attempt_folder(key))
+    }
+
+    /// The executor itself.
+    pub fn inner(&self) -> &SlurmExecutor {
+        self.server.inner()
+    }
+
+    /// The job of a program under a new key.
+    pub fn job(&self, program: &Program) -> Job {
+        let run = RunId::new(SystemClock.now(), random().into());
+        let mut job = program.job(AttemptKey { run, task: "case".into(), instance: 0, n: 1 });
+        job.env.insert("LEDGER".into(), self.ledger().to_str().unwrap().into());
+        job
+    }
+
+    /// A job as it would be submitted.
+    pub fn submission_of(&self, job: Job) -> Submission {
+        let bindings = self.server.inner().bind(&job).unwrap();
+        let lowered = lower(&job, &bindings).unwrap();
+        Submission { job: Arc::new(job), lowered: Arc::new(lowered) }
+    }
+}
+
+impl Harness for OnSlurm {
+    fn executor(&self) -> Arc<dyn Executor> {
+        self.server.executor()
+    }
+
+    fn recorder(&self) -> Arc<Recorder> {
+        self.server.recorder()
+    }
+
+    fn crash(&mut self) {
+        self.server.end();
+        self.server = start(&self.config);
+    }
+
+    fn submission(&self, program: &Program) -> Submission {
+        self.submission_of(self.job(program))
+    }
+
+    fn ledger(&self) -> PathBuf {
+        self.workspace.join("ledger")
+    }
+
+    fn output_len(&self, key: &AttemptKey, worker: &str) -> u64 {
+        fs::metadata(self.attempt(key).join(worker).join("stdout")).map_or(0, |found| found.size())
+    }
+
+    /// With control groups of version 1, by which Slurm limits memory here, the kernel ends one process of a worker, not all:
+    /// `single.rs` holds that it is told.
+    fn bounds_memory(&self) -> Result<(), &'static str> {
+        let second = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
+        second.then_some(()).ok_or("the nodes have control groups of version 1")
+    }
+
+    fn alive(&self, key: &AttemptKey) -> usize {
+        processes_with(&format!("CUBELOOM_RUN={}", key.run))
+    }
+
+    fn on_full_disk(&self) -> Result<Box<dyn Harness>, &'static str> {
+        Err("the nodes' disk is this machine's")
+    }
+}

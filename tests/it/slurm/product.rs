@@ -1,0 +1,117 @@
+//! The whole product on a real Slurm: a cluster is added by API, checked, and runs what this machine runs.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::executor::{facts, way, workspace};
+use super::harness::told;
+use crate::api::support::{Client, Server, Who};
+use crate::cluster::product::{ended, until};
+use crate::support::TestApp;
+
+/// Two tasks: workers that report, and one that is told what they reported.
+const PIPELINE: &str = r#"
+apiVersion: cubeloom/v1
+kind: Pipeline
+name: two
+tasks:
+  - name: crowd
+    template: indexed
+    arguments:
+      workers: 2
+      requirements: []
+      command: [sh, -c, 'sleep SECONDS; echo "{\"output\": {\"workers\": $CUBELOOM_WORLD_SIZE}}" >>$CUBELOOM_OUTPUTS; echo ran >>"$CUBELOOM_RUN_DIR/ran"']
+    resources: {cpu: 500m, memory: 64Mi}
+    outputs: [workers]
+  - name: told
+    template: indexed
+    needs: [crowd]
+    arguments:
+      workers: 1
+      requirements: []
+      command: [sh, -c, 'echo "{\"output\": {\"twice\": $((2 * ${1#n}))}}" >>$CUBELOOM_OUTPUTS', sh, "n{{ tasks.crowd.outputs.workers }}"]
+    resources: {cpu: 500m, memory: 64Mi}
+    outputs: [twice]
+"#;
+
+fn body() -> Value {
+    let mut way = way();
+    way.accounts = [("ada".to_owned(), told("CUBELOOM_TEST_SLURM_MEMBER"))].into();
+    json!({"name": "hall", "access": "slurm", "slurm": {"facts": facts(&workspace()), "way": way}})
+}
+
+fn with_cluster(body: &Value) -> (Server, Client) {
+    let server = Server::start_in(TestApp::new());
+    let admin = server.as_(Who::Administrator);
+    admin.post("/clusters", body).expect(201);
+    until("the cluster's nodes are known", || {
+        let seen = admin.get("/clusters/hall").expect(200).json();
+        seen["standing"]["state"] == "connected" && seen["nodes"].as_array().unwrap().len() == 4
+    });
+    (server, admin)
+}
+
+fn start(client: &Client, document: &str) -> String {
+    let started = client.post("/projects/default/runs", &json!({"document": document})).expect(201).json();
+    started["run"]["id"].as_str().unwrap().to_owned()
+}
+
+/// What a run's tasks reported, once it has succeeded.
+fn reported(client: &Client, run: &str) -> Vec<Value> {
+    let seen = ended(client, run);
+    let tasks = client.get(&format!("/runs/{run}/tasks")).expect(200).json();
+    assert_eq!(seen["state"], "succeeded", "{tasks:#}");
+    let outputs = client.get(&format!("/runs/{run}/outputs")).expect(200).json();
+    outputs["items"].as_array().unwrap().iter().map(|one| one["outputs"].clone()).collect()
+}
+
+#[ignore = "needs a Slurm: make test-slurm"]
+#[test]
+fn a_pipeline_reports_on_slurm_what_it_does_on_this_machine() {
+    let (_server, admin) = with_cluster(&body());
+    let check = admin.get("/clusters/hall/check").expect(200).json();
+    assert!(check["version"].as_str().unwrap().starts_with("slurm"), "{check:#}");
+    assert_eq!(admin.get("/clusters/hall").expect(200).json()["kind"], "slurm");
+    let document = PIPELINE.replace("SECONDS", "0");
+    let here = reported(&admin, &start(&admin, &document));
+    let there = reported(&admin, &start(&admin, &format!("{document}cluster: hall\n")));
+    assert_eq!(here, [json!({"workers": 2}), json!({"twice": 4})]);
+    assert_eq!(here, there);
+}
+
+/// The server is killed while a job runs: the next one takes it up, and nothing runs twice.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[test]
+fn a_server_that_is_killed_takes_its_jobs_up_again() {
+    let body = body();
+    let (server, admin) = with_cluster(&body);
+    let document = format!("{}cluster: hall\n", PIPELINE.replace("SECONDS", "4"));
+    let run = start(&admin, &document);
+    until("the workers run", || {
+        let tasks = admin.get(&format!("/runs/{run}/tasks")).expect(200).json();
+        tasks["items"][0]["state"] == "running"
+    });
+    server.kill();
+    server.run();
+    let admin = server.as_(Who::Administrator);
+    assert_eq!(reported(&admin, &run), [json!({"workers": 2}), json!({"twice": 4})]);
+    let workspace = body["slurm"]["facts"]["workspace"].as_str().unwrap();
+    let ran = fs::read_to_string(format!("{workspace}/runs/{run}/ran")).unwrap();
+    assert_eq!(ran.lines().count(), 2);
+}
+
+#[ignore = "needs a Slurm: make test-slurm"]
+#[test]
+fn what_is_wrong_with_a_cluster_is_named_with_its_field() {
+    let server = Server::start_in(TestApp::new());
+    let admin = server.as_(Who::Administrator);
+    let mut wrong = body();
+    wrong["slurm"]["facts"]["qos"] = json!("-x");
+    wrong["slurm"]["way"]["become"] = json!(["sudo"]);
+    let refused = admin.post("/clusters", &wrong).expect(422).json();
+    let text = refused.to_string();
+    assert!(text.contains("/slurm/facts/qos") && text.contains("/slurm/way/become"), "{refused:#}");
+    let missing = admin.post("/clusters", &json!({"name": "hall", "access": "slurm"})).expect(422).json();
+    assert!(missing.to_string().contains("\"/slurm\""), "{missing:#}");
+}

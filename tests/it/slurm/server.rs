@@ -1,0 +1,226 @@
+//! What a server does on Slurm beyond what every executor does: as whom jobs run, and what happens when Slurm does not answer.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cubeloom_domain::clusters::Standing;
+use cubeloom_domain::executor::{Event, Executor, StopCause};
+use cubeloom_domain::outcome::{FailureKind, Outcome};
+use cubeloom_testkit::conformance::{
+    Harness, PATIENCE, Program, assert_gone, executions, failure, run, signed, until_executed,
+};
+
+use super::executor::OnSlurm;
+use super::harness::told;
+
+async fn until(what: &str, holds: impl Fn() -> bool) {
+    let began = std::time::Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "not in time: {what}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn jobs_run_as_their_persons_accounts_and_without_one_not_at_all() {
+    let slurm = OnSlurm::new();
+    let (key, ended) = run(&slurm, &Program::shell("id -un; printenv LEDGER >/dev/null")).await;
+    assert_eq!(ended.outcome, Outcome::Succeeded);
+    let folder = slurm.attempt(&key);
+    let member = told("CUBELOOM_TEST_SLURM_MEMBER");
+    assert_eq!(fs::read_to_string(folder.join("worker-0/stdout")).unwrap(), format!("{member}\n"));
+    let owner = |name: &str| fs::metadata(folder.join(name)).unwrap().uid();
+    assert!(owner("job.json") == owner("worker-0/exit.json") && owner("job.json") != 0);
+
+    let mut job = slurm.job(&Program::shell(&signed("")));
+    job.user = "nobody-here".into();
+    let refused = slurm.inner().bind(&job).unwrap_err();
+    assert_eq!(refused.kind, FailureKind::CouldNotStart);
+    assert!(refused.message.contains("`nobody-here` has no account"), "{}", refused.message);
+
+    // Its account may not write in the member's workspace, nor use the project's account of Slurm.
+    job.user = "stranger".into();
+    let submission = slurm.submission_of(job);
+    let key = submission.job.key.clone();
+    slurm.executor().submit(submission).await;
+    let ended = slurm.recorder().ended(&key).await;
+    assert_eq!(failure(&ended).kind, FailureKind::CouldNotStart);
+    assert!(failure(&ended).message.contains("Permission denied"), "{}", failure(&ended).message);
+    assert_eq!(executions(&slurm, &key), 0);
+}
+
+/// A configuration of Slurm that a test can break and mend, for its own server alone.
+struct Conf(PathBuf);
+
+impl Conf {
+    fn new(name: &str) -> Self {
+        let path = PathBuf::from(told("SLURM_CONF")).with_file_name(format!("{name}.conf"));
+        let conf = Self(path);
+        conf.write(|text| text);
+        conf
+    }
+
+    fn write(&self, change: impl Fn(String) -> String) {
+        let text = fs::read_to_string(told("SLURM_CONF")).unwrap();
+        let aside = self.0.with_extension("part");
+        fs::write(&aside, change(text)).unwrap();
+        fs::rename(aside, &self.0).unwrap();
+    }
+
+    /// Replaces a line by another.
+    fn break_line(&self, begins: &str, by: &str) {
+        self.write(|text| {
+            let line = |line: &str| if line.starts_with(begins) { by.to_owned() } else { line.to_owned() };
+            text.lines().map(line).collect::<Vec<_>>().join("\n") + "\n"
+        });
+    }
+
+    fn mend(&self) {
+        self.write(|text| text);
+    }
+}
+
+/// Slurm goes away while a job runs, which ends meanwhile; another is submitted meanwhile. Nothing is lost, nothing doubled.
+async fn away(name: &str, begins: &str, by: &str) {
+    let conf = Conf::new(name);
+    let slurm = OnSlurm::with(|config| config.way.conf = Some(conf.0.to_str().unwrap().into()));
+    let running = slurm.submission(&Program::shell(&signed("sleep 1")).workers(2));
+    let key = running.job.key.clone();
+    slurm.executor().submit(running).await;
+    until_executed(&slurm, &key, 2).await;
+    conf.break_line(begins, by);
+    until("it is away", || matches!(slurm.executor().standing(), Standing::Away { .. })).await;
+    let later = slurm.submission(&Program::shell(&signed("")));
+    let later_key = later.job.key.clone();
+    slurm.executor().submit(later).await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    for key in [&key, &later_key] {
+        assert_eq!(slurm.recorder().ends(key), 0, "{:?}", slurm.recorder().events(key));
+    }
+    conf.mend();
+    assert_eq!(slurm.recorder().ended(&key).await.outcome, Outcome::Succeeded);
+    assert_eq!(slurm.recorder().ended(&later_key).await.outcome, Outcome::Succeeded);
+    assert_eq!(slurm.executor().standing(), Standing::Connected);
+    assert_eq!((executions(&slurm, &key), executions(&slurm, &later_key)), (2, 1));
+}
+
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_controller_that_is_away_loses_nothing() {
+    away("no-controller", "SlurmctldPort=", "SlurmctldPort=1").await;
+}
+
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn munge_that_is_away_loses_nothing() {
+    away("no-munge", "AuthInfo=", "AuthInfo=socket=/nonexistent/munge").await;
+}
+
+/// `sbatch` before Slurm's own, in a folder that accounts can enter.
+fn with_sbatch(text: &str) -> OnSlurm {
+    OnSlurm::with(|config| {
+        let folder = PathBuf::from(&config.facts.workspace).join("bin");
+        fs::create_dir(&folder).unwrap();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+        let sbatch = folder.join("sbatch");
+        fs::write(&sbatch, format!("#!/bin/sh\n{}", text.replace("HERE", folder.to_str().unwrap()))).unwrap();
+        fs::set_permissions(&sbatch, fs::Permissions::from_mode(0o755)).unwrap();
+        config.way.path = format!("{}:/usr/bin:/bin", folder.display());
+    })
+}
+
+/// Slurm takes a job, but its answer does not come: it is found, and not submitted again.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_submission_without_an_answer_is_looked_for_first() {
+    let slurm = with_sbatch(
+        "echo called >>HERE/calls\n/usr/bin/sbatch \"$@\" >/dev/null\n\
+         echo 'sbatch: error: Socket timed out on send/recv operation' >&2\nexit 1\n",
+    );
+    let submission = slurm.submission(&Program::shell(&signed("sleep 1")));
+    let key = submission.job.key.clone();
+    slurm.executor().submit(submission).await;
+    assert_eq!(slurm.recorder().ended(&key).await.outcome, Outcome::Succeeded);
+    assert_eq!(executions(&slurm, &key), 1);
+    let calls = fs::read_to_string(slurm.ledger().with_file_name("bin").join("calls")).unwrap();
+    assert_eq!(calls.lines().count(), 1, "one that was taken is not submitted again");
+}
+
+/// The queue takes no more jobs: it is waited, and said why.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_queue_is_waited_for() {
+    let slurm = with_sbatch(
+        "if [ ! -e HERE/room ]; then\n\
+         echo 'sbatch: error: AssocMaxSubmitJobLimit' >&2\n\
+         echo 'sbatch: error: Batch job submission failed: Job violates accounting/QOS policy' >&2\n\
+         exit 1\nfi\nexec /usr/bin/sbatch \"$@\"\n",
+    );
+    let submission = slurm.submission(&Program::shell(&signed("")));
+    let key = submission.job.key.clone();
+    slurm.executor().submit(submission).await;
+    let began = std::time::Instant::now();
+    loop {
+        let notices = slurm.executor().notices(&key).await;
+        if notices.iter().any(|one| one.message.contains("AssocMaxSubmitJobLimit")) {
+            break;
+        }
+        assert!(began.elapsed() < PATIENCE, "nobody says why it waits");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    fs::write(slurm.ledger().with_file_name("bin").join("room"), "").unwrap();
+    assert_eq!(slurm.recorder().ended(&key).await.outcome, Outcome::Succeeded);
+    assert_eq!(executions(&slurm, &key), 1);
+}
+
+/// More than the cluster has free: it waits, with Slurm's own word, and is cancelled without a trace.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_waits_says_why_and_can_be_cancelled() {
+    let slurm = OnSlurm::new();
+    let mut job = slurm.job(&Program::shell(&signed("")));
+    // More than all nodes have together would be refused; held, it waits for a moment that does not come.
+    job.timeout = Some(cubeloom_domain::Span(Duration::from_secs(60)));
+    let mut submission = slurm.submission_of(job);
+    let cubeloom_domain::lowered::Lowered::Slurm(lowered) = &*submission.lowered else { panic!() };
+    let mut held = lowered.clone();
+    held.script = held.script.replacen("#!/bin/bash\n", "#!/bin/bash\n#SBATCH --begin=now+1hour\n", 1);
+    submission.lowered = std::sync::Arc::new(cubeloom_domain::lowered::Lowered::Slurm(held));
+    let key = submission.job.key.clone();
+    slurm.executor().submit(submission).await;
+    let began = std::time::Instant::now();
+    loop {
+        let notices = slurm.executor().notices(&key).await;
+        if notices.iter().any(|one| one.reason == "BeginTime") {
+            break;
+        }
+        assert!(began.elapsed() < PATIENCE, "{notices:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    slurm.executor().cancel(&key, StopCause::Cancelled, Duration::from_secs(5)).await;
+    let ended = slurm.recorder().ended(&key).await;
+    assert_eq!((ended.outcome, ended.started_at), (Outcome::Cancelled, None));
+    assert!(!slurm.recorder().events(&key).iter().any(|event| matches!(event, Event::Started { .. })));
+    assert_eq!(executions(&slurm, &key), 0);
+    assert_gone(&slurm, &key);
+}
+
+/// The nodes with their cards and groups, as the page of clusters shows them.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn it_has_the_nodes_that_slurm_has() {
+    let slurm = OnSlurm::new();
+    until("its nodes are known", || slurm.inner().facts().nodes.len() == 4).await;
+    let facts = slurm.inner().facts();
+    assert_eq!(
+        (facts.kind.as_str(), facts.node_groups.as_slice()),
+        ("slurm", ["cards".to_owned()].as_slice())
+    );
+    let first = &facts.nodes[0];
+    assert_eq!((first.name.as_str(), first.cpu.0, first.memory.0), ("n1", 16_000, 64_000 << 20));
+    assert_eq!((first.gpus.len(), first.groups.join(" ")), (4, "cards".to_owned()));
+    assert!(facts.nodes[3].groups.is_empty());
+}
