@@ -3,6 +3,7 @@
 import cubeloom
 import numpy as np
 import tensorflow as tf
+import tf_keras
 
 strategy = tf.distribute.MultiWorkerMirroredStrategy()
 x = np.linspace(-1, 1, 256, dtype="float32").reshape(-1, 1)
@@ -14,7 +15,8 @@ history = model.fit(x, y, batch_size=64, epochs=20, verbose=0)
 slope, bias = (float(np.ravel(values)[0]) for values in model.get_weights())
 if cubeloom.rank == 0:
     cubeloom.outputs(
-        keras=tf.keras.__version__.split(".")[0],
+        # What TensorFlow's own Keras is here: that of version 2, which says its version elsewhere.
+        keras=tf_keras.__version__.split(".")[0] if tf.keras.Model is tf_keras.Model else "another",
         replicas=strategy.num_replicas_in_sync,
         slope=slope,
         bias=bias,
