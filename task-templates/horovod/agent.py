@@ -36,7 +36,7 @@ def listen(host):
         return socket.create_server((host, link.PORT), backlog=8)
     except OSError as error:
         reason = f"cannot listen at {host}:{link.PORT}: {error.strerror}"
-        sys.exit(f"{reason}; set CUBELOOM_MPI_PORT in the task's env to a port that is free on every machine")
+        sys.exit(f"{reason}; set MPI_PORT in the task's env to a port that is free on every machine")
 
 
 def wait_for_command(server):

@@ -18,7 +18,8 @@ import threading
 import time
 
 #: Where rank 0 listens, on its own address.
-PORT = int(os.environ.get("CUBELOOM_LINK_PORT", "9997"))
+# What the task says, else what the cluster has kept free for the job.
+PORT = int(os.environ.get("LINK_PORT") or os.environ.get("CUBELOOM_LINK_PORT") or "9997")
 #: How long rank 0 may take to come up, in seconds: on a cluster its image is pulled first.
 PATIENCE = 600
 #: Where rank 0 is: the addresses of the first role that the job has.
@@ -90,7 +91,7 @@ def listen(serve):
         server = Server((host if host[:1].isdigit() else "", PORT), Caller)
     except OSError as error:
         reason = f"cannot listen at {host}:{PORT}: {error.strerror}"
-        sys.exit(f"{reason}; set CUBELOOM_LINK_PORT in the task's env to a port that is free on every machine")
+        sys.exit(f"{reason}; set LINK_PORT in the task's env to a port that is free on every machine")
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
 

@@ -15,7 +15,8 @@ import os
 import sys
 
 #: Where a worker listens, on its own address. Kubeflow's MPIJob uses the same number.
-PORT = int(os.environ.get("CUBELOOM_MPI_PORT", "9999"))
+# What the task says, else what the cluster has kept free for the job.
+PORT = int(os.environ.get("MPI_PORT") or os.environ.get("CUBELOOM_MPI_PORT") or "9999")
 #: Longest line taken from the other side, in bytes; Open MPI's commands are about 1 KiB, longer with many hosts.
 LIMIT = 1 << 20
 
