@@ -245,12 +245,7 @@ const BEGIN: u64 = 50_000;
 
 /// Leads the jobs of two servers to their ends, but for those of one that does not see the cluster; when the last has ended,
 /// or what never starts.
-fn lead(
-    sides: &mut [Side; 2],
-    plans: &[Plan],
-    begin: u64,
-    blind: Option<usize>,
-) -> Result<u64, Vec<usize>> {
+fn lead(sides: &mut [Side; 2], plans: &[Plan], begin: u64, blind: Option<usize>) -> Result<u64, Vec<usize>> {
     for side in &mut *sides {
         for (number, plan) in plans.iter().enumerate() {
             let spec = side.spec(number, plan);
