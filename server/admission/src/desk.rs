@@ -328,7 +328,7 @@ impl Desk {
             }
             State::Waiting { .. } => {
                 self.waiting -= 1;
-                self.elsewhere.left(job, &entry.known);
+                self.elsewhere.left(job, &entry.known, self.settings.elsewhere, now);
             }
         }
         self.claims.retain(|claim| *claim != job);

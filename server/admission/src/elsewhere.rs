@@ -5,8 +5,14 @@
 //! others, and one may be cut off from the cluster or remember another past use. So nobody waits for another server for ever:
 //! a job that fits, and does not start for [`Settings::elsewhere`](crate::Settings::elsewhere), keeps no room any more; nor do
 //! the jobs of a server of which one has fitted for as long while none of them went, until one does.
+//!
+//! That one goes then is no sign that the servers agree again: two that order two projects differently both wait out the time,
+//! and then both start. Were room kept again at once, they would pay that time for each start. So after it has passed in vain a
+//! server is not waited for again for [`TRUST_AGAIN`] times as long: at the most one part in so many is lost. Until then both
+//! take what is free as they find it.
 
 use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::waiting::WaitRule;
@@ -18,6 +24,9 @@ use crate::job::{Known, State};
 use crate::ledger::pools_of;
 use crate::pass::Passing;
 
+/// A server for whose jobs room was kept in vain keeps none for so many times as long.
+const TRUST_AGAIN: u32 = 10;
+
 /// For how long room has been kept for others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Elsewhere {
@@ -25,15 +34,24 @@ pub(crate) struct Elsewhere {
     jobs: HashMap<JobId, Timestamp>,
     /// By server: since when there has been room for one of its jobs and none of them has left.
     servers: HashMap<String, Timestamp>,
+    /// By server for which room was kept in vain: until when it is not waited for again.
+    distrusted: HashMap<String, Timestamp>,
 }
 
 impl Elsewhere {
-    /// A job waits no longer: it has started, or its server has thought better of it.
-    pub(crate) fn left(&mut self, job: JobId, known: &Known) {
-        if known.spec.is_foreign {
-            self.jobs.remove(&job);
-            self.servers.remove(&known.spec.server);
+    /// A job waits no longer: it has started, or its server has thought better of it. `lease` is for how long room is kept.
+    pub(crate) fn left(&mut self, job: JobId, known: &Known, lease: Duration, now: Timestamp) {
+        if !known.spec.is_foreign {
+            return;
         }
+        let server = &known.spec.server;
+        let kept_since = [self.jobs.remove(&job), self.servers.remove(server)];
+        let in_vain = kept_since.into_iter().flatten().filter(|since| now.since(*since) >= lease).max();
+        if let Some(since) = in_vain {
+            let until = since.plus(lease.saturating_mul(1 + TRUST_AGAIN));
+            self.distrusted.insert(server.clone(), until);
+        }
+        self.distrusted.retain(|_, until| *until > now);
     }
 }
 
@@ -56,7 +74,8 @@ impl Desk {
         let is_over = |since: Option<&Timestamp>| since.is_some_and(|since| self.is_long_ago(*since, now));
         self.is_anothers(known)
             && (is_over(self.elsewhere.jobs.get(&job))
-                || is_over(self.elsewhere.servers.get(&known.spec.server)))
+                || is_over(self.elsewhere.servers.get(&known.spec.server))
+                || self.elsewhere.distrusted.get(&known.spec.server).is_some_and(|until| *until > now))
     }
 
     fn is_long_ago(&self, since: Timestamp, now: Timestamp) -> bool {

@@ -40,17 +40,23 @@ struct Step {
 }
 
 /// How the cards of all workers are now, from what was sampled of them; `None` where one is at work, or is not told of.
+///
+/// `has` is how many workers the attempt has. What was sampled of those that it has given back is kept, too: of more workers than it
+/// has, those count no more of which nothing is told any longer. Their names do not tell them from others: on some clusters any
+/// worker may go.
 #[must_use]
-pub fn look(workers: &[WorkerUsage], now: Timestamp) -> Option<Idle> {
+pub fn look(workers: &[WorkerUsage], has: u32, now: Timestamp) -> Option<Idle> {
     let mut steps: Vec<Step> = Vec::new();
     let mut count = 0;
+    let mut gone = workers.len().saturating_sub(has as usize);
     for worker in workers {
         let sampled: Vec<(Timestamp, CardsSample)> =
             worker.samples.iter().filter_map(|sample| Some((sample.at, sample.cards?))).collect();
         let Some((last, _)) = sampled.last() else { continue };
         let apart = sampled.windows(2).map(|two| two[1].0.0 - two[0].0.0).max().unwrap_or(0);
         if now.0 - last.0 > (apart * RARER).max(FRESH) {
-            return None;
+            gone = gone.checked_sub(1)?;
+            continue;
         }
         let low = low(&sampled);
         steps.extend(sampled.iter().map(|(at, cards)| Step {

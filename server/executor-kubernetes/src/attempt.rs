@@ -274,7 +274,8 @@ impl Attempt {
         }
         // Looked at first: an indexed Job of which a worker has failed is failed when all have ended, also where that worker
         // can be spared.
-        if judge::first_is_done(seen, &job.success, going.scaling.spare(job)) {
+        let is_lent = elastic::is_lent(&self.cluster, job);
+        if judge::first_is_done(seen, &job.success, going.scaling.spare(job, is_lent.then_some(seen))) {
             return Next::Verdict(Ok(()));
         }
         let count = self.names.roots.len();
@@ -296,7 +297,7 @@ impl Attempt {
         {
             return Next::GiveUp(self.failure(seen));
         }
-        let workers = (!elastic::is_lent(&self.cluster, job)).then(|| going.scaling.workers());
+        let workers = (!is_lent).then(|| going.scaling.workers());
         if lost::is_torn(seen, workers, job.gang) {
             return Next::GiveUp(self.failure(seen));
         }

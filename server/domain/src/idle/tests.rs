@@ -63,13 +63,13 @@ fn policy(seconds: u64) -> HangPolicy {
 }
 
 fn found(workers: &[WorkerUsage], pace: Option<&Pace>, after: u64, now: i64) -> Option<Hang> {
-    judge(&look(workers, at(now))?, pace, &policy(after), at(now))
+    judge(&look(workers, workers.len() as u32, at(now))?, pace, &policy(after), at(now))
 }
 
 #[test]
 fn a_gang_whose_cards_have_all_fallen_idle_for_longer_than_ever_hangs() {
     let gang = [trained(0, WAITS, 400), trained(1, WAITS, 400)];
-    let idle = look(&gang, at(LAST + 399)).unwrap();
+    let idle = look(&gang, 2, at(LAST + 399)).unwrap();
     assert_eq!((idle.since, idle.longest, idle.worked), (at(LAST), 20_000_000, 340_000_000));
     assert_eq!(found(&gang, None, 300, LAST + 299), None);
     let hang = found(&gang, None, 300, LAST + 300).unwrap();
@@ -84,10 +84,10 @@ fn a_gang_whose_cards_have_all_fallen_idle_for_longer_than_ever_hangs() {
 
 #[test]
 fn a_card_at_work_anywhere_is_no_hang_nor_is_one_that_polls() {
-    assert_eq!(look(&[trained(0, WAITS, 400), trained(1, TRAINS, 400)], at(LAST + 399)), None);
-    assert_eq!(look(&[trained(0, WAITS, 400), trained(1, POLLS, 400)], at(LAST + 399)), None);
+    assert_eq!(look(&[trained(0, WAITS, 400), trained(1, TRAINS, 400)], 2, at(LAST + 399)), None);
+    assert_eq!(look(&[trained(0, WAITS, 400), trained(1, POLLS, 400)], 2, at(LAST + 399)), None);
     // Nobody uses it, and it draws much: it is told of with a delay.
-    assert_eq!(look(&[trained(0, (0, 580), 400)], at(LAST + 399)), None);
+    assert_eq!(look(&[trained(0, (0, 580), 400)], 1, at(LAST + 399)), None);
 }
 
 #[test]
@@ -97,16 +97,29 @@ fn what_has_not_worked_yet_and_what_is_not_told_of_any_more_says_nothing() {
     let short = [worker(0, &[(NOTHING, 5), (TRAINS, 50), (WAITS, 900)])];
     assert_eq!(found(&short, None, 300, 954), None);
     let silent = [trained(0, WAITS, 400)];
-    assert_eq!(look(&silent, at(LAST + 399 + 11)), None);
-    assert_eq!(look(&[], at(5)), None);
+    assert_eq!(look(&silent, 1, at(LAST + 399 + 11)), None);
+    assert_eq!(look(&[], 0, at(5)), None);
     let without = WorkerUsage { samples: Vec::new(), ..worker(0, &[]) };
-    assert_eq!(look(&[without], at(5)), None);
+    assert_eq!(look(&[without], 1, at(5)), None);
+}
+
+#[test]
+fn workers_that_were_given_back_do_not_count_and_those_that_fell_silent_do() {
+    // The second one went in the midst of its work.
+    let gang = [trained(0, WAITS, 400), worker(1, &[(LOADS, 100), (TRAINS, 200)])];
+    let idle = look(&gang, 1, at(LAST + 399)).unwrap();
+    assert_eq!((idle.since, idle.worked), (at(LAST), 340_000_000));
+    assert_eq!(look(&gang, 2, at(LAST + 399)), None, "it is silent, and may be at work");
+    // One that stays is silent as well.
+    let gang = [gang[1].clone(), trained(2, TRAINS, 1), trained(3, WAITS, 400)];
+    assert_eq!(look(&gang, 2, at(LAST + 399)), None);
+    assert!(look(&gang, 1, at(LAST + 399)).is_some());
 }
 
 #[test]
 fn where_power_is_not_told_use_alone_counts() {
     let gang = [worker(0, &[((90, 0), 100), ((0, 0), 10), ((90, 0), 100), ((0, 0), 400)])];
-    assert_eq!(look(&gang, at(609)).map(|idle| idle.since), Some(at(210)));
+    assert_eq!(look(&gang, 1, at(609)).map(|idle| idle.since), Some(at(210)));
 }
 
 #[test]

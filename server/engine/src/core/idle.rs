@@ -53,7 +53,7 @@ impl Core {
         let Some(run) = self.runs[at.slot].as_mut() else { return };
         let policy = run.plan.task(at.task).hang;
         let Some(live) = run.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
-        let seen = idle::look(workers, now);
+        let seen = idle::look(workers, live.record.workers, now);
         let hangs = live.record.hang.as_ref().is_some_and(|hang| hang.is_present());
         match (live.record.hang.as_deref_mut().filter(|hang| hang.is_present() && hang.by_cards), &seen) {
             (Some(hang), seen) if seen.is_none_or(|idle| idle.since > hang.since) => {

@@ -119,7 +119,11 @@ on_both! {
                     }
                 })
             });
-            vec![WorkerUsage { worker: WorkerName { role: "worker".into(), index: 0 }, samples: all.collect() }]
+            let samples: Vec<UsageSample> = all.collect();
+            // Another was given back while it worked.
+            let given_back = samples[..90].to_vec();
+            let usage = |index, samples| WorkerUsage { worker: WorkerName { role: "worker".into(), index }, samples };
+            vec![usage(0, samples), usage(1, given_back)]
         };
         server.fake.set_series(&key, series(50, 0));
         server.clock.advance(Duration::from_secs(169));

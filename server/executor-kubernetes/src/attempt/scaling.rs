@@ -10,11 +10,11 @@ use kube::api::{DynamicObject, Patch, PatchParams};
 use serde_json::Value;
 
 use super::{Attempt, Going};
-use crate::board::Seen;
+use crate::board::{PodSeen, Seen};
 use crate::cluster::Scale;
 use crate::error::Refused;
 use crate::objects::Names;
-use crate::pods::PodView;
+use crate::pods::{PodState, PodView};
 use crate::resized::{Elastic, Size, unsaid, without};
 use crate::{elastic, stop};
 
@@ -74,9 +74,13 @@ impl Scaling {
         self.workers
     }
 
-    /// How many of them may be lost.
-    pub(super) fn spare(&self, job: &Job) -> u32 {
-        if job.elastic.is_some() { self.workers.saturating_sub(job.gang) } else { 0 }
+    /// How many of them may be lost. Of a job whose workers the cluster lends, not all that it may have ever ran: `lent` is what
+    /// is seen of such a one, of which those count that began.
+    pub(super) fn spare(&self, job: &Job, lent: Option<&Seen>) -> u32 {
+        let began = |pod: &&PodSeen| !matches!(pod.view.state, PodState::Waiting { .. });
+        let count = |seen: &Seen| u32::try_from(seen.pods.values().filter(began).count()).unwrap_or(u32::MAX);
+        let has = lent.map_or(self.workers, count);
+        if job.elastic.is_some() { has.saturating_sub(job.gang) } else { 0 }
     }
 
     /// What is seen, without those that were given back.
@@ -233,8 +237,11 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
+    use cubeloom_domain::Timestamp;
     use cubeloom_domain::executor::Facts;
+    use cubeloom_domain::job::SuccessRule;
     use cubeloom_domain::outcome::WorkerName;
+    use cubeloom_workers::ends::End;
     use cubeloom_workers::tails::Tails;
     use serde_json::json;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -246,10 +253,9 @@ mod tests {
     use super::super::Known;
     use super::*;
     use crate::access::Access;
-    use crate::board::PodSeen;
     use crate::cluster::Cluster;
+    use crate::judge;
     use crate::objects::Named;
-    use crate::pods::PodState;
     use crate::present::Present;
     use crate::testing::{Still, config, elastic_job};
 
@@ -283,6 +289,36 @@ mod tests {
         assert_eq!(scaling.leaving(&seen(6)).count(), 0);
         assert_eq!(scaling.kept(seen(6)).pods.len(), 5, "a sixth is not to be");
     }
+
+    #[test]
+    fn no_more_of_what_is_lent_can_be_spared_than_ran_beside_those_that_must() {
+        let object = Named {
+            api_version: "batch.volcano.sh/v1alpha1".into(),
+            kind: "Job".into(),
+            name: "cl-a".into(),
+        };
+        let names = Names { namespace: "a".into(), roots: vec![object] };
+        let job = elastic_job();
+        // Six may come. Three did, of whom two failed; the first, which decides, is done.
+        let scaling = Scaling::new(&job, &names, 6, &KubernetesFacts::default());
+        let mut seen = seen(6);
+        let ended = |end| PodState::Ended { end, started_at: None, ended_at: Timestamp(1) };
+        let mut set = |index: u32, state| {
+            let pod = seen.pods.get_mut(&format!("worker-{index}")).unwrap();
+            Arc::make_mut(&mut pod.view).state = state;
+        };
+        set(0, ended(End::Exit { code: 0 }));
+        set(1, ended(End::Exit { code: 1 }));
+        set(2, ended(End::Exit { code: 1 }));
+        let first = SuccessRule::First("worker".into());
+        assert!(!judge::first_is_done(&seen, &first, scaling.spare(&job, Some(&seen))));
+        // A fourth runs: two have not failed, as many as must be there.
+        let fourth = seen.pods.get_mut("worker-3").unwrap();
+        Arc::make_mut(&mut fourth.view).state = PodState::Running { since: Timestamp(0) };
+        assert!(judge::first_is_done(&seen, &first, scaling.spare(&job, Some(&seen))));
+        assert_eq!(scaling.spare(&job, None), 4, "of what is not lent all came");
+    }
+
     /// An API server that answers one request with an object; what it was asked.
     async fn answer_one(listener: TcpListener) -> String {
         let (mut stream, _) = listener.accept().await.unwrap();
