@@ -76,7 +76,9 @@ impl KubernetesExecutor {
         }
         let lowered = match (order.lower)(&job, &bindings).map_err(|failure| failure.message)? {
             Lowered::Kubernetes(lowered) => lowered,
-            Lowered::Local(_) | Lowered::None => return Err("it was not compiled for Kubernetes".into()),
+            Lowered::Local(_) | Lowered::Slurm(_) | Lowered::None => {
+                return Err("it was not compiled for Kubernetes".into());
+            }
         };
         let Objects { name, namespace, all } =
             objects::of(lowered, &order, &worker).ok_or("the attempt has no such worker")?;
