@@ -82,6 +82,7 @@ const OTHERS: &[&str] = &[
     // What a terminal's shell is told.
     "command -v bash",
     "  printf '[exit code",
+    "printf '%s\\n' {}; cat",
     // Expressions and commands that an import writes.
     "{{{{ [",
     "echo 'import",

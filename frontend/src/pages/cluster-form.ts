@@ -12,13 +12,15 @@ type Group = components["schemas"]["NodeGroupBody"];
 /** The fields; `present` is said of the cluster now. */
 export function fields(present: Readonly<Partial<Settings>>, kubeconfigHelp: string): HTMLElement[] {
   const kubeconfig = h("textarea", { class: "input mono", rows: "4", spellcheck: "false" });
+  // Where the server does not take them yet, they are not offered.
+  const withSlurm = present.access === "slurm" || document.querySelector("[data-slurm]") !== null;
   return [
     field("access", t("clusters.access"), select([
       ["kubeconfig", t("clusters.with-kubeconfig")],
       ["in_cluster", t("clusters.in-cluster")],
-      ["slurm", t("clusters.with-slurm")],
+      ...(withSlurm ? [["slurm", t("clusters.with-slurm")] as [string, string]] : []),
     ], present.access)),
-    field("slurm", t("clusters.slurm"), slurm(present.slurm), t("clusters.slurm-help")),
+    ...(withSlurm ? [field("slurm", t("clusters.slurm"), slurm(present.slurm), t("clusters.slurm-help"))] : []),
     field("kubeconfig", t("clusters.kubeconfig"), kubeconfig, kubeconfigHelp),
     field("context", t("clusters.context"), input(present.context ?? ""), t("clusters.context-help")),
     field("namespace", t("clusters.namespace"), required(input(present.namespace ?? "cubeloom-jobs")), t("clusters.namespace-help")),

@@ -16,11 +16,17 @@ pub fn fate(jobs: &[SeenJob], all_said: bool) -> Option<Fate> {
     fates?.into_iter().map(State::Over).reduce(State::join)?.fate()
 }
 
-/// Says what Slurm knows where the workers' records leave open why the job ended. `log` are the last lines of the script.
+/// Says what Slurm knows where the workers' records leave open why the job ended. `log` are the last lines of the script. A
+/// program that Slurm stops may well end in order: it has not done its work for all that.
 pub fn explain(ended: &mut Ended, fate: Fate, jobs: &[SeenJob], log: Vec<String>) {
-    let Outcome::Failed(failure) = &ended.outcome else { return };
-    if failure.kind != FailureKind::Lost {
-        return;
+    let stopped = matches!(
+        fate,
+        Fate::NodeFailed | Fate::TimedOut | Fate::OutOfMemory | Fate::Preempted | Fate::Cancelled
+    );
+    match &ended.outcome {
+        Outcome::Failed(failure) if failure.kind == FailureKind::Lost => {}
+        Outcome::Succeeded if stopped => {}
+        _ => return,
     }
     let nodes =
         jobs.iter().map(|job| job.nodes.as_str()).find(|nodes| !nodes.is_empty()).unwrap_or("its nodes");
@@ -67,6 +73,25 @@ mod tests {
     fn jobs(states: &[&str]) -> Vec<SeenJob> {
         let lines = states.iter().enumerate().map(|(id, state)| format!("{id}|{state}|None|n2|cl-t|k\n"));
         listed(&lines.collect::<String>()).remove("k").unwrap()
+    }
+
+    #[test]
+    fn a_program_that_slurm_stops_has_not_succeeded_though_it_ends_in_order() {
+        for (state, kind) in [
+            ("TIMEOUT", Some(FailureKind::Timeout)),
+            ("PREEMPTED", Some(FailureKind::Preempted)),
+            ("CANCELLED", Some(FailureKind::Lost)),
+            ("COMPLETED", None),
+        ] {
+            let jobs = jobs(&[state]);
+            let mut ended = Ended { outcome: Outcome::Succeeded, ..lost(FailureKind::Lost) };
+            explain(&mut ended, fate(&jobs, true).unwrap(), &jobs, Vec::new());
+            let told = match ended.outcome {
+                Outcome::Failed(failure) => Some(failure.kind),
+                _ => None,
+            };
+            assert_eq!(told, kind, "{state}");
+        }
     }
 
     #[test]

@@ -8,11 +8,11 @@ from pathlib import Path
 from harness.api import Api
 
 from . import acceptance, chart, crews, deadlock, endings, exclusive, gangs, identity
-from . import installed, interrupted, kueue, placement, programs, project, rights
+from . import installed, interrupted, kueue, placement, programs, project, rights, spark
 
 SIMULATED = (acceptance, identity, exclusive, endings, kueue, deadlock, gangs, placement, chart, rights)
 # These need a real node.
-REAL = (programs, crews, installed, interrupted)
+REAL = (programs, crews, spark, installed, interrupted)
 
 
 def results(api: Api) -> Iterator[tuple[str, str]]:

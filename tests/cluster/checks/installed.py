@@ -1,17 +1,14 @@
 """The chart on a real node: its server starts as confined as it is described, signs somebody in, and runs a job."""
 
-import contextlib
 import os
 import shutil
-import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 from harness.api import Api, Object
 from harness.project import ACCOUNT
 
-from . import helm, pods
+from . import gateway, helm, pods
 from .product import LINK, Product
 
 # The image of the tests, by one of its names: it has the program and the templates where the server's own has them.
@@ -36,7 +33,7 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
     namespace = os.environ["CUBELOOM_TEST_NAMESPACE"]
     shared = Path(os.environ["CUBELOOM_TEST_WORKSPACE"])
     before = set(shared.iterdir())
-    with _forwarded(api) as port:
+    with gateway.forwarded(api) as port:
         things = _install(api, namespace, port)
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "cubeloom-0", "namespace": namespace}}
         ready = pods.wait(lambda: _is_ready(api.get(pod)))
@@ -57,7 +54,7 @@ def _install(api: Api, namespace: str, port: int) -> list[Object]:
     words = [*IMAGE, "workspace.create=false", "workspace.claim=workspace", f"uid={UID}"]
     made = helm.objects(namespace, helm.VALUES / "sqlite.yaml", "--set", ",".join(words))
     (server,) = (thing for thing in made if thing["kind"] == "StatefulSet")
-    _lead_to_the_api_server(server["spec"]["template"]["spec"], port)
+    gateway.lead(server["spec"]["template"]["spec"], port)
     things = [*_data(namespace), *(thing for thing in made if thing["metadata"]["name"] != ACCOUNT)]
     for thing in things:
         api.apply(thing)
@@ -79,16 +76,6 @@ def _data(namespace: str) -> list[Object]:
     }
     wanted = {**form, "volumeName": volume["metadata"]["name"], "resources": {"requests": {"storage": "10Gi"}}}
     return [volume, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": claim, "spec": wanted}]
-
-
-def _lead_to_the_api_server(spec: Object, port: int) -> None:
-    """What the Service `kubernetes` does in a cluster with a kube-proxy."""
-    name = "kubernetes.default.svc"
-    spec["hostAliases"] = [{"ip": os.environ["CUBELOOM_TEST_GATEWAY"], "hostnames": [name]}]
-    spec["containers"][0]["env"] += [
-        {"name": "KUBERNETES_SERVICE_HOST", "value": name},
-        {"name": "KUBERNETES_SERVICE_PORT", "value": str(port)},
-    ]
 
 
 def _used(api: Api, pod: Object, namespace: str) -> Iterator[tuple[str, str]]:
@@ -114,29 +101,3 @@ def _used(api: Api, pod: Object, namespace: str) -> Iterator[tuple[str, str]]:
 def _is_ready(pod: Object | None) -> bool:
     conditions = (pod or {}).get("status", {}).get("conditions") or []
     return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
-
-
-@contextlib.contextmanager
-def _forwarded(api: Api) -> Iterator[int]:
-    """A port of the pods' gateway that leads to the API server, which listens on the loopback address only."""
-    host, _, port = api.url.removeprefix("https://").partition(":")
-    with socket.create_server((os.environ["CUBELOOM_TEST_GATEWAY"], 0)) as server:
-
-        def serve() -> None:
-            with contextlib.suppress(OSError):  # it is closed at the end
-                while True:
-                    near, _ = server.accept()
-                    far = socket.create_connection((host, int(port)))
-                    for ends in ((near, far), (far, near)):
-                        threading.Thread(target=_pump, args=ends, daemon=True).start()
-
-        threading.Thread(target=serve, daemon=True).start()
-        yield server.getsockname()[1]
-
-
-def _pump(source: socket.socket, target: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        while data := source.recv(1 << 16):
-            target.sendall(data)
-    with contextlib.suppress(OSError):
-        target.shutdown(socket.SHUT_WR)

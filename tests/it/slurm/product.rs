@@ -41,8 +41,15 @@ fn body() -> Value {
     json!({"name": "hall", "access": "slurm", "slurm": {"facts": facts(&workspace()), "way": way}})
 }
 
+/// A server that takes clusters of Slurm.
+fn server() -> Server {
+    let mut app = TestApp::new();
+    app.set("CUBELOOM_SERVER_SLURM_PREVIEW", "true");
+    Server::start_in(app)
+}
+
 fn with_cluster(body: &Value) -> (Server, Client) {
-    let server = Server::start_in(TestApp::new());
+    let server = server();
     let admin = server.as_(Who::Administrator);
     admin.post("/clusters", body).expect(201);
     until("the cluster's nodes are known", || {
@@ -104,7 +111,7 @@ fn a_server_that_is_killed_takes_its_jobs_up_again() {
 #[ignore = "needs a Slurm: make test-slurm"]
 #[test]
 fn what_is_wrong_with_a_cluster_is_named_with_its_field() {
-    let server = Server::start_in(TestApp::new());
+    let server = server();
     let admin = server.as_(Who::Administrator);
     let mut wrong = body();
     wrong["slurm"]["facts"]["qos"] = json!("-x");

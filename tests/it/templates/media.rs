@@ -103,7 +103,7 @@ fn what_cannot_be_fetched_is_told_and_may_be_tolerated() {
 }
 
 #[test]
-#[ignore = "needs Debian's ffmpeg, 250 MB: make test-templates"]
+#[ignore = "needs Debian's ffmpeg, 500 MB: make test-templates"]
 fn the_example_of_video() {
     let app = app();
     let run = run(&app, 0, &shipped("task-templates/video/example.yaml"), &[]);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_domain::executor::{BoxFuture, Executor};
-use cubeloom_domain::kubernetes::labels;
+use cubeloom_domain::kubernetes::{labels, pull_secret};
 use cubeloom_domain::lowered::{Bindings, Lowered};
 use cubeloom_domain::outcome::{Failure, FailureKind, WorkerName};
 use cubeloom_domain::terminal::{Terminal, TerminalOrder, TerminalSize, Terminals};
@@ -20,7 +20,7 @@ use cubeloom_workers::screen::Screen;
 use futures::SinkExt;
 use futures::channel::mpsc::Sender;
 use k8s_openapi::api::batch::v1::Job as BatchJob;
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::api::{
     Api, AttachParams, AttachedProcess, DeleteParams, ListParams, Patch, PatchParams, TerminalSize as Size,
 };
@@ -95,7 +95,8 @@ impl KubernetesExecutor {
         match opened.await {
             Ok((streams, held)) => Ok(PodTerminal { screen, streams, place, _held: held }),
             Err(message) => {
-                place.remove().await;
+                // It may take longer than whoever asked waits for the reason.
+                tokio::spawn(async move { place.remove().await });
                 Err(message)
             }
         }
@@ -222,6 +223,17 @@ impl Place {
     /// Removes its objects; done when its pod is gone, or the cluster does not answer.
     async fn remove(&self) {
         let jobs: Api<BatchJob> = Api::namespaced(self.cluster.client().await, &self.namespace);
+        // Those of a Job that was never made belong to nobody.
+        let secrets: Api<Secret> = Api::namespaced(self.cluster.client().await, &self.namespace);
+        let params = DeleteParams::default();
+        for name in [self.name.clone(), pull_secret(&self.name)] {
+            let removed = secrets.delete(&name, &params);
+            if let Err(refused) = self.cluster.ask("removing a terminal", removed).await
+                && refused != Refused::NotFound
+            {
+                tracing::warn!(name, why = refused.message(), "a terminal's Secret was not removed");
+            }
+        }
         let params = DeleteParams::foreground();
         let removed = self.cluster.ask("removing a terminal", jobs.delete(&self.name, &params)).await;
         let mut left = match removed {

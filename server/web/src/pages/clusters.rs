@@ -16,6 +16,8 @@ use crate::state::Web;
 struct ClustersPage {
     frame: Frame,
     clusters: Vec<ClusterDetail>,
+    /// Whether clusters of Slurm may be added.
+    slurm: bool,
 }
 
 /// The page.
@@ -24,7 +26,8 @@ pub(crate) async fn page(State(web): State<Web>, frame: Frame, caller: Caller) -
     for (name, _) in web.clusters().all() {
         found.push(clusters::detail(&web, &caller, &name).await?);
     }
-    html(&ClustersPage { frame, clusters: found })
+    let slurm = web.settings().slurm_preview;
+    html(&ClustersPage { frame, clusters: found, slurm })
 }
 
 /// One kind of resource: how much of it is held.

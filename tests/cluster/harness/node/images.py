@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from . import debian, oci
+from . import debian, oci, spark
 
 ROOT = Path(__file__).resolve().parents[4]
 #: What an image of any template has; openmpi-bin is for `mpi`.
@@ -32,8 +32,9 @@ def write(folder: Path, program: Path) -> Path:
         _add_program(layer, program, folder / "cubeloom")
         for template in _templates():
             layer.add(template, f"opt/cubeloom/task-templates/{template.name}", filter=_of_root)
+        entrypoint = spark.add(layer)
     archive = folder / "images.tar"
-    oci.write(archive, [_base(folder), oci.Layer.of(top)], [PAUSE, HELPER, *_names()])
+    oci.write(archive, [_base(folder), oci.Layer.of(top)], [PAUSE, HELPER, *_names()], entrypoint=entrypoint)
     top.unlink()
     return archive
 

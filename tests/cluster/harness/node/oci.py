@@ -25,12 +25,13 @@ class Layer:
             return cls(file, f"sha256:{hashlib.file_digest(content, 'sha256').hexdigest()}")
 
 
-def write(archive: Path, layers: list[Layer], names: list[str], present: int = 0) -> None:
+def write(archive: Path, layers: list[Layer], names: list[str], present: int = 0, entrypoint: str | None = None) -> None:
     """Writes an archive. The contents of the first `present` layers are left out: they are where it is imported."""
+    started: dict[str, object] = {"Env": [f"PATH={PATH}"], "Cmd": ["sleep", "infinity"]}
     config = {
         "architecture": ARCHITECTURES.get(platform.machine(), platform.machine()),
         "os": "linux",
-        "config": {"Env": [f"PATH={PATH}"], "Cmd": ["sleep", "infinity"]},
+        "config": started | ({"Entrypoint": [entrypoint]} if entrypoint else {}),
         "rootfs": {"type": "layers", "diff_ids": [layer.digest for layer in layers]},
     }
     with tarfile.open(archive, "w") as tar:

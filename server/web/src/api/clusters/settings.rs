@@ -305,8 +305,14 @@ impl ClusterBody {
         }
     }
 
-    /// The mistakes in it.
-    pub(super) fn check(&self, found: &mut Found) {
+    /// The mistakes in it. `slurm` is whether clusters of Slurm may be added.
+    pub(super) fn check(&self, slurm: bool, found: &mut Found) {
+        if self.access == AccessWord::Slurm && !slurm {
+            found.wrong(
+                "/access",
+                "clusters of Slurm are not finished: `slurm_preview` in `[server]` of the settings lets them be added",
+            );
+        }
         found.text("/description", &self.description, 2000);
         found.name("/namespace", &self.namespace.replace("{project}", "p"), 63);
         for (path, name) in

@@ -1,0 +1,52 @@
+"""How pods of the real node reach the API server: no kube-proxy is there to lead them to it."""
+
+import contextlib
+import os
+import socket
+import threading
+from collections.abc import Iterator
+
+from harness.api import Api, Object
+
+# The API server's certificate has this name.
+NAME = "kubernetes.default.svc"
+
+
+def alias(spec: Object) -> None:
+    """Has a pod know its name."""
+    spec["hostAliases"] = [{"ip": os.environ["CUBELOOM_TEST_GATEWAY"], "hostnames": [NAME]}]
+
+
+def lead(spec: Object, port: int) -> None:
+    """What the Service `kubernetes` does in a cluster with a kube-proxy."""
+    alias(spec)
+    spec["containers"][0]["env"] += [
+        {"name": "KUBERNETES_SERVICE_HOST", "value": NAME},
+        {"name": "KUBERNETES_SERVICE_PORT", "value": str(port)},
+    ]
+
+
+@contextlib.contextmanager
+def forwarded(api: Api, port: int = 0) -> Iterator[int]:
+    """A port of the pods' gateway that leads to the API server, which listens on the loopback address only."""
+    host, _, its = api.url.removeprefix("https://").partition(":")
+    with socket.create_server((os.environ["CUBELOOM_TEST_GATEWAY"], port)) as server:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):  # it is closed at the end
+                while True:
+                    near, _ = server.accept()
+                    far = socket.create_connection((host, int(its)))
+                    for ends in ((near, far), (far, near)):
+                        threading.Thread(target=_pump, args=ends, daemon=True).start()
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield server.getsockname()[1]
+
+
+def _pump(source: socket.socket, target: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := source.recv(1 << 16):
+            target.sendall(data)
+    with contextlib.suppress(OSError):
+        target.shutdown(socket.SHUT_WR)
