@@ -2,6 +2,7 @@
 
 import operator
 import os
+import socket
 import sys
 
 import cubeloom
@@ -14,8 +15,8 @@ counts = lines.flatMap(str.split).map(lambda word: (word, 1)).reduceByKey(operat
 words, different = counts.values().sum(), counts.count()
 
 
-# Every executor has a folder of its own.
-places = set(counts.mapPartitions(lambda _: [os.getcwd()]).collect())
+# Every executor has a folder of its own on its machine, or a machine.
+places = set(counts.mapPartitions(lambda _: [(socket.gethostname(), os.getcwd())]).collect())
 spark.createDataFrame(counts, ["word", "count"]).write.mode("overwrite").parquet(str(cubeloom.run_dir / "counts"))
 cubeloom.outputs(words=words, different=different, executors=len(places))
 spark.stop()

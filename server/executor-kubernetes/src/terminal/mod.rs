@@ -220,20 +220,22 @@ impl Place {
         Ok(streams)
     }
 
-    /// Removes its objects; done when its pod is gone, or the cluster does not answer.
-    async fn remove(&self) {
-        let jobs: Api<BatchJob> = Api::namespaced(self.cluster.client().await, &self.namespace);
-        // Those of a Job that was never made belong to nobody.
+    /// Removes its Secrets: those of a Job that was never made belong to nobody.
+    async fn remove_secrets(&self) {
         let secrets: Api<Secret> = Api::namespaced(self.cluster.client().await, &self.namespace);
         let params = DeleteParams::default();
         for name in [self.name.clone(), pull_secret(&self.name)] {
-            let removed = secrets.delete(&name, &params);
-            if let Err(refused) = self.cluster.ask("removing a terminal", removed).await
-                && refused != Refused::NotFound
-            {
+            let removed = self.cluster.ask("removing a terminal", secrets.delete(&name, &params)).await;
+            if let Some(refused) = removed.err().filter(|refused| *refused != Refused::NotFound) {
                 tracing::warn!(name, why = refused.message(), "a terminal's Secret was not removed");
             }
         }
+    }
+
+    /// Removes its objects; done when its pod is gone, or the cluster does not answer.
+    async fn remove(&self) {
+        let jobs: Api<BatchJob> = Api::namespaced(self.cluster.client().await, &self.namespace);
+        self.remove_secrets().await;
         let params = DeleteParams::foreground();
         let removed = self.cluster.ask("removing a terminal", jobs.delete(&self.name, &params)).await;
         let mut left = match removed {
