@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use cubeloom_compiler::parse_template;
 use cubeloom_web::said::is_known;
 use regex::Regex;
 
@@ -113,6 +114,27 @@ fn every_sentence_of_the_server_has_its_chinese() {
         }
     }
     assert!(seen > 300, "the sentences are found: {seen}");
+    assert!(missing.is_empty(), "put these into texts/sentences:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn what_templates_say_of_outputs_and_wrong_arguments_has_its_chinese() {
+    let place = Regex::new(r"\{\{.*?\}\}").unwrap();
+    let (mut missing, mut seen) = (Vec::new(), 0);
+    for path in files(&Path::new(ROOT).join("task-templates"), &["yaml"]) {
+        if !path.ends_with("template.yaml") {
+            continue;
+        }
+        let template = parse_template(&fs::read_to_string(&path).unwrap()).unwrap();
+        let outputs = template.outputs.iter().filter_map(|output| output.description.as_deref());
+        for sentence in outputs.chain(template.checks.iter().map(|check| check.says.as_str())) {
+            seen += 1;
+            if !is_known(&place.replace_all(sentence, "‹1›")) {
+                missing.push(format!("{}: {sentence}", template.name));
+            }
+        }
+    }
+    assert!(seen > 100, "the sentences are found: {seen}");
     assert!(missing.is_empty(), "put these into texts/sentences:\n{}", missing.join("\n"));
 }
 
