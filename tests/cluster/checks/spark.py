@@ -54,7 +54,6 @@ def _counted(job: Job) -> str:
     reported = job.run / ".attempts" / "count" / "0" / "1"
     lines = [line for file in reported.rglob("outputs.jsonl") for line in file.read_text().splitlines()]
     told = [json.loads(line) for line in lines]
-    places = [value for line in told if (value := line.get("executors") or line.get("outputs", {}).get("executors"))]
-    if places != [2]:
+    if [line.get("output", {}).get("executors") for line in told] != [2]:
         return f"it told {told}"
     return "" if list((job.run / "counts").glob("*.parquet")) else "there is no table"
