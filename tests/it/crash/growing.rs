@@ -50,7 +50,7 @@ pub fn kill(site: &mut Site, figures: &mut Figures) {
     site.stop();
     for point in POINTS {
         site.start_ready(&[(POINT, point)]);
-        let run = run(site, &token);
+        let run = run(site, &token, &point.replace('.', "-"));
         until_death(site, point);
         site.start(&[(POINT, ADOPTED)]);
         until_death(site, ADOPTED);
@@ -73,14 +73,16 @@ pub fn kill(site: &mut Site, figures: &mut Figures) {
     figures.reached.extend(reached(site));
 }
 
-fn run(site: &Site, token: &str) -> RunId {
+/// Each time another pipeline: what one attempt has used would decide what the next one of the same pipeline begins with, if it
+/// ran for a second.
+fn run(site: &Site, token: &str, pipeline: &str) -> RunId {
     let client = Client::new(site.url(), Some(token.to_owned()));
     let task = json!({
         "name": "eat", "template": "command", "arguments": {"command": ["python3", "-c", HUNGRY]},
         "resources": {"cpu": "100m", "memory": "128Mi"},
     });
     let document = json!({
-        "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "hungry", "sizing": "auto", "tasks": [task],
+        "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": pipeline, "sizing": "auto", "tasks": [task],
     });
     let made = client.post("/projects/default/runs", &json!({"document": document.to_string()}));
     made.expect(201).json()["run"]["id"].as_str().expect("a run").parse().expect("its id")
