@@ -5,7 +5,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # Targets follow each other: cargo already uses every core.
 .NOTPARALLEL:
-.PHONY: help run test test-templates crash-test test-images test-cluster on-cluster on-bare-cluster test-slurm on-slurm cluster-up cluster-down bench bench-cluster fuzz screenshots openapi fmt lint clean
+.PHONY: help run test test-templates crash-test test-images test-cluster on-cluster on-bare-cluster test-frameworkcontroller on-frameworkcontroller test-slurm on-slurm cluster-up cluster-down bench bench-cluster fuzz screenshots openapi fmt lint clean
 
 # A fresh rustup has not reached this shell's PATH yet, and Debian's own Rust is too old.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -34,7 +34,7 @@ help: ## List the targets
 # The tests on a cluster, by what they need.
 SIMULATED := package(cubeloom-tests) and test(/^cluster::simulated::/)
 BARE := package(cubeloom-tests) and test(/^cluster::bare::/)
-ON_NODE := package(cubeloom-tests) and test(/^cluster::/) and not test(/^cluster::(simulated|bare|bench)::/)
+ON_NODE := package(cubeloom-tests) and test(/^cluster::/) and not test(/^cluster::(simulated|bare|bench|frameworkcontroller)::/)
 skipped = count=$$(tools/with $(NEXTEST) cargo nextest list --locked --workspace --run-ignored only -T oneline -E '$(ON_NODE)' | wc -l) && \
 	echo "skipped: $$count tests of Cubeloom on a real node: $(CUBELOOM_TEST_NO_NODE)"
 
@@ -65,6 +65,16 @@ test-cluster: setup-test setup-cluster frontend ## What goes to Kubernetes, agai
 on-bare-cluster:
 	CUBELOOM_TEST_PROGRAM="$(abspath $(or $(CARGO_TARGET_DIR),target)/debug/cubeloom)" tests/cluster/up --bare -- \
 	  tools/with $(NEXTEST) cargo nextest run --locked --workspace --run-ignored only -j 1 -E '$(BARE)'
+
+# frameworkcontroller's module cannot be had through the Go proxy: `go build ./cmd/frameworkcontroller` in a clone of it.
+test-frameworkcontroller: setup-test setup-cluster frontend ## NNI by frameworkcontroller on a real node (root; FRAMEWORKCONTROLLER=its program)
+	@test -x "$$FRAMEWORKCONTROLLER" || { echo "FRAMEWORKCONTROLLER must name frameworkcontroller's program" >&2; exit 2; }
+	cargo build --quiet --locked --workspace --bins
+	NNI_PACKAGES="$$(echo "$$(tools/venv tests/cluster/real/nni.txt)"/lib/python3*/site-packages)" \
+	  tests/cluster/up --bare --node -- $(MAKE) --no-print-directory on-frameworkcontroller
+
+on-frameworkcontroller:
+	$(nextest) --workspace --run-ignored only -j 1 -E 'package(cubeloom-tests) and test(/^cluster::frameworkcontroller::/)'
 
 # What `test-cluster` does on the cluster that it has brought up: the compiler's objects against the operators' kinds, the
 # checks, Cubeloom itself on simulated nodes and on the real one.

@@ -22,7 +22,7 @@ def arguments() -> argparse.Namespace:
     real = parser.add_mutually_exclusive_group()
     real.add_argument("--node", action="store_true", help="with a real node; ends with 77 where there can be none")
     real.add_argument("--try-node", action="store_true", help="with a real node where there can be one")
-    real.add_argument("--bare", action="store_true", help="Kubernetes and simulated nodes, no Volcano and no operators")
+    parser.add_argument("--bare", action="store_true", help="no Volcano and no operators")
     parser.add_argument("command", nargs="*", help="what to run, with KUBECONFIG set; without it, until Ctrl-C")
     return parser.parse_args()
 

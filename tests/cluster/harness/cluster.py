@@ -41,6 +41,8 @@ def start(parts: Parts, programs: dict[str, Path]) -> Api:
     """Starts all that was built; it is ready to be used afterwards."""
     api = control_plane.start(parts, programs["kubernetes"])
     nodes.start(parts, programs["kwok"], api, FOLDER / "nodes")
+    if program := frameworkcontroller.program():
+        frameworkcontroller.start(parts, program, api)
     if not programs.keys() & set(OPERATORS):
         return api
     volcano.start(parts, programs["volcano"], api)
@@ -48,5 +50,6 @@ def start(parts: Parts, programs: dict[str, Path]) -> Api:
     mpi_operator.start(parts, programs["mpi-operator"], api)
     kuberay.start(parts, programs["kuberay"], api)
     spark_operator.start(parts, programs["spark-operator"], api)
-    frameworkcontroller.start(parts, FOLDER / "kinds", api)
+    if not frameworkcontroller.program():
+        frameworkcontroller.serve(parts, FOLDER / "kinds", api)
     return api

@@ -1,4 +1,4 @@
-"""What a project has in its cluster before any job comes: an account, a queue, a priority, a claim for its files."""
+"""What a project has in its cluster before any job comes: an account, a priority, a claim for its files."""
 
 import time
 from pathlib import Path
@@ -25,14 +25,7 @@ def make(api: Api, namespace: str, workspace: Path) -> None:
         "metadata": {"name": "high"},
         "value": 1000,
     }
-    # Volcano takes no job for a queue that is not there.
-    queue = {
-        "apiVersion": "scheduling.volcano.sh/v1beta1",
-        "kind": "Queue",
-        "metadata": {"name": "q"},
-        "spec": {"weight": 1},
-    }
-    for thing in (account, *_drivers(namespace), priority, queue):
+    for thing in (account, *_drivers(namespace), priority):
         api.apply(thing)
     _make_claim(api, namespace, workspace)
 

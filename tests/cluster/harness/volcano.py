@@ -26,9 +26,14 @@ def start(parts: Parts, programs: Path, api: Api) -> None:
     parts.start("volcano-controllers", [str(programs / "bin" / "controller-manager"), *common])
     dumps = ["--cache-dumper=false", "--schedule-period=200ms"]
     command = [str(programs / "bin" / "scheduler"), *common, *dumps, "--scheduler-conf", str(SCHEDULER)]
-    queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "default"}}
     part = parts.start("volcano-scheduler", command)
-    parts.wait(part, "the queue `default`", lambda: _is_open(api.get(queue)))
+    parts.wait(part, "the queue `default`", lambda: _is_open(api.get(_queue("default"))))
+    # Volcano takes no job for a queue that is not there, and the tests' documents name this one.
+    api.apply({**_queue("q"), "spec": {"weight": 1}})
+
+
+def _queue(name: str) -> Object:
+    return {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": name}}
 
 
 def _is_open(queue: Object | None) -> bool:

@@ -7,6 +7,7 @@ mod bare;
 mod bench;
 mod causes;
 mod conformance;
+mod frameworkcontroller;
 mod harness;
 mod kubectl;
 pub mod product;

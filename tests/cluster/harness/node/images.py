@@ -32,6 +32,8 @@ def write(folder: Path, program: Path) -> Path:
         _add_program(layer, program, folder / "cubeloom")
         for template in _templates():
             layer.add(template, f"opt/cubeloom/task-templates/{template.name}", filter=_of_root)
+        if packages := os.environ.get("NNI_PACKAGES"):
+            layer.add(packages, "opt/nni", filter=_of_root)
         entrypoint = spark.add(layer)
     archive = folder / "images.tar"
     oci.write(archive, [_base(folder), oci.Layer.of(top)], [PAUSE, HELPER, *_names()], entrypoint=entrypoint)
