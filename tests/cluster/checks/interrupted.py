@@ -37,7 +37,7 @@ def _left(word: str) -> str:
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         state, log = Path(folder, "state"), Path(folder, "log")
         with log.open("wb") as output:
-            command = [str(UP), "--node", "--state", str(state)]
+            command = [str(UP), "--bare", "--node", "--no-images", "--state", str(state)]
             # Ctrl-C comes to every process of the terminal's group.
             group = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
         changed = _wait(lambda: group.poll() is not None or _came(word, log, before))

@@ -22,6 +22,7 @@ def arguments() -> argparse.Namespace:
     real = parser.add_mutually_exclusive_group()
     real.add_argument("--node", action="store_true", help="with a real node; ends with 77 where there can be none")
     real.add_argument("--try-node", action="store_true", help="with a real node where there can be one")
+    parser.add_argument("--no-images", action="store_true", help="a real node without the tests' images, which runs no pod")
     parser.add_argument("--bare", action="store_true", help="no Volcano and no operators")
     parser.add_argument("command", nargs="*", help="what to run, with KUBECONFIG set; without it, until Ctrl-C")
     return parser.parse_args()
@@ -68,7 +69,7 @@ def bring_up(ending: Ending, wanted: argparse.Namespace) -> int:
         api = cluster.start(parts, programs)
         told = {"KUBECONFIG": str(state / "kubeconfig")}
         if place:
-            node.start(parts, programs, api, program_of_pods(), place)
+            node.start(parts, programs, api, None if wanted.no_images else program_of_pods(), place)
             told |= {"CUBELOOM_TEST_NAMESPACE": node.NAMESPACE, "CUBELOOM_TEST_WORKSPACE": str(state / "workspace")}
             told["CUBELOOM_TEST_GATEWAY"] = place.gateway
         elif why_not:
@@ -90,7 +91,8 @@ def real_node(wanted: argparse.Namespace) -> tuple[bool, str]:
     """Whether the cluster has a real node; where it was wanted and cannot be, why not."""
     if not (wanted.node or wanted.try_node):
         return False, ""
-    program_of_pods()
+    if not wanted.no_images:
+        program_of_pods()
     try:
         host.check()
     except host.Lacking as reason:

@@ -21,10 +21,11 @@ from .place import Place
 NAMESPACE = "cubeloom-node"
 
 
-def start(parts: Parts, programs: dict[str, Path], api: Api, program: Path, place: Place) -> None:
+def start(parts: Parts, programs: dict[str, Path], api: Api, program: Path | None, place: Place) -> None:
     """Starts the node; it is ready afterwards, with the images of the tests, and has a project in its namespace.
 
-    `program` is the `cubeloom` that pods find, `place` what `host.claim` gave.
+    `program` is the `cubeloom` that pods find; without it there are no images, and no pod can run. `place` is what `host.claim`
+    gave.
     """
     folder = parts.state / "node"
     folder.mkdir()
@@ -36,7 +37,7 @@ def start(parts: Parts, programs: dict[str, Path], api: Api, program: Path, plac
         logs=str(parts.logs),
         containerd=[str(binaries / "containerd"), "--config", str(runtime.write(folder, place, images.PAUSE))],
         ctr=str(binaries / "ctr"),
-        archive=str(images.write(folder, program)),
+        archive=str(images.write(folder, program)) if program else "",
         kubelet=kubelet.command(programs["kubelet"] / "bin" / "kubelet", parts.state, folder, place, port),
     )
     command = ["unshare", "--pid", "--mount", "--fork", "--kill-child=KILL", "--mount-proc"]

@@ -115,7 +115,8 @@ def _make_cgroup(folder: Path) -> None:
 
 
 def _ip(*words: str) -> None:
-    done = subprocess.run(["ip", *words], capture_output=True, text=True)
+    # A session of its own: a Ctrl-C is for the program that brings the cluster up, and undoes what is half done.
+    done = subprocess.run(["ip", *words], capture_output=True, text=True, start_new_session=True)
     if done.returncode:
         raise OSError(f"ip {' '.join(words)}: {done.stderr.strip()}")
 

@@ -35,7 +35,7 @@ class Plan:
     logs: str
     containerd: list[str]
     ctr: str
-    archive: str
+    archive: str  # of the images to import; empty where there are none
     kubelet: list[str]
 
     def text(self) -> str:
@@ -101,6 +101,8 @@ class Node:
             time.sleep(0.1)
 
     def import_images(self) -> None:
+        if not self.plan.archive:
+            return
         command = [self.plan.ctr, "--namespace", "k8s.io", "images", "import", self.plan.archive]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
