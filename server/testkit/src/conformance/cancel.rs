@@ -71,7 +71,8 @@ pub async fn stubborn(harness: &mut dyn Harness) {
     let grace = Duration::from_millis(500);
     harness.executor().cancel(&key, StopCause::Cancelled, grace).await;
     assert_eq!(harness.recorder().ended(&key).await.outcome, Outcome::Cancelled);
-    assert!(began.elapsed() >= grace && began.elapsed() < GRACE, "{:?}", began.elapsed());
+    let (took, by_itself) = (began.elapsed(), Duration::from_secs(60));
+    assert!(took >= grace && took < by_itself / 2, "{took:?}");
     assert_gone(harness, &key);
 }
 
