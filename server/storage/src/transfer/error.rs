@@ -38,6 +38,11 @@ pub enum TransferError {
     /// The target's file system has no room.
     #[error("{}: the disk is full ({needed} bytes more are needed); make room and start again, what was fetched is kept", path.display())]
     Full { path: PathBuf, needed: u64 },
+    /// The target's folder may not hold so much.
+    #[error(
+        "{url}: the quota there is used up ({why}); make room, or have it raised; the target was left as it was"
+    )]
+    Quota { url: String, why: String },
     /// The content is not what the given sum says.
     #[error(
         "{url}: the content has sha256 {actual}, but {expected} was given; the target was left as it was"
@@ -115,6 +120,10 @@ impl TransferError {
             {
                 Self::Denied { url, why: brief(text, "permission denied") }
             }
+            // NSQuotaExceededException of names, DSQuotaExceededException of bytes.
+            _ if text.contains("QuotaExceeded") || root_cause(error).contains("QuotaExceeded") => {
+                Self::Quota { url, why: describe(error) }
+            }
             // The client goes on with everything that it knows of each of them.
             _ if text.contains("All DataNodes failed") => Self::Failed {
                 url,
@@ -125,9 +134,8 @@ impl TransferError {
                 Self::NoConnection { url, why: root_cause(error) }
             }
             _ => {
-                // HDFS' own client calls nothing passing, not even a connection that broke; a quota will not grow soon.
-                let passing =
-                    !error.is_permanent() || (url.starts_with("hdfs://") && !text.contains("Quota"));
+                // HDFS' own client calls nothing passing, not even a connection that broke.
+                let passing = !error.is_permanent() || url.starts_with("hdfs://");
                 Self::Failed { url, why: describe(error), passing }
             }
         }

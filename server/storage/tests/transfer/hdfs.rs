@@ -66,7 +66,7 @@ type Scenario = for<'a> fn(&'a mut Hdfs) -> LocalBoxFuture<'a, ()>;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hdfs() {
-    let scenarios: [(&str, Scenario); 10] = [
+    let scenarios: [(&str, Scenario); 11] = [
         ("there and back", |hdfs| there_and_back(hdfs).boxed_local()),
         ("partitions", |hdfs| partitions(hdfs).boxed_local()),
         ("waiting", |hdfs| waiting(hdfs).boxed_local()),
@@ -74,6 +74,7 @@ async fn hdfs() {
         ("pushed twice", |hdfs| pushed_twice(hdfs).boxed_local()),
         ("broken off", |hdfs| broken_off(hdfs).boxed_local()),
         ("somebody else", |hdfs| somebody_else(hdfs).boxed_local()),
+        ("full", |hdfs| full(hdfs).boxed_local()),
         ("no name node", |hdfs| no_name_node(hdfs).boxed_local()),
         ("frozen", |hdfs| frozen(hdfs).boxed_local()),
         ("no data node", |hdfs| no_data_node(hdfs).boxed_local()),
@@ -345,10 +346,8 @@ async fn broken_off(hdfs: &mut Hdfs) {
 /// Files of others are not read, and not written over, and the reason is told; by both protocols.
 async fn somebody_else(hdfs: &mut Hdfs) {
     put(hdfs, "own/secret.csv", b"secret\n").await;
-    let address = hdfs.addresses[1].replace("webhdfs", "http");
-    let client = reqwest::Client::new();
-    let url = format!("{address}/webhdfs/v1/own?op=SETPERMISSION&permission=700&user.name={}", user());
-    assert!(client.put(url).send().await.unwrap().status().is_success());
+    put(hdfs, "own/mine.csv", b"old\n").await;
+    change(hdfs, "own?op=SETPERMISSION&permission=700").await;
     let dir = tempfile::tempdir().unwrap();
     write(dir.path().join("mine.csv"), b"mine\n");
     for address in &hdfs.addresses {
@@ -362,6 +361,49 @@ async fn somebody_else(hdfs: &mut Hdfs) {
             call(dir.path(), "stranger", &["--from", "mine.csv", "--to", &format!("{address}/own/mine.csv")]);
         assert!(code == Some(1) && said.contains("access was refused"), "{said}");
         assert!(!dir.path().join("got.csv").exists());
+    }
+    assert_eq!(
+        content_of(hdfs, "own").await,
+        [("mine.csv".into(), b"old\n".to_vec()), ("secret.csv".into(), b"secret\n".to_vec())]
+    );
+}
+
+/// Has the NameNode change something, as whoever may do everything.
+async fn change(hdfs: &Hdfs, what: &str) {
+    let address = hdfs.addresses[1].replace("webhdfs", "http");
+    let url = format!("{address}/webhdfs/v1/{what}&user.name={}", user());
+    let answer = reqwest::Client::new().put(url).send().await.unwrap();
+    assert!(answer.status().is_success(), "{}", answer.text().await.unwrap());
+}
+
+/// All files of a folder, hidden ones too.
+async fn content_of(hdfs: &Hdfs, folder: &str) -> Vec<(String, Vec<u8>)> {
+    let dir = tempfile::tempdir().unwrap();
+    let to = dir.path().join("got");
+    copy(&hdfs_spec(&format!("{}/{folder}/", hdfs.addresses[0]), &format!("{}/", to.display())))
+        .await
+        .unwrap();
+    let read = |name: String| (name.clone(), std::fs::read(to.join(name)).unwrap());
+    names(&to).into_iter().map(read).collect()
+}
+
+/// A folder whose quota ends in the middle of a file, of which two blocks of three fit: that is told, and what was there stays, alone.
+async fn full(hdfs: &mut Hdfs) {
+    put(hdfs, "full/model.bin", b"old").await;
+    put(hdfs, "full/big.bin", &content(MIB, 8)).await;
+    change(hdfs, &format!("full?op=SETQUOTA&namespacequota={}&storagespacequota={}", i64::MAX, 7 * MIB / 2))
+        .await;
+    let before = content_of(hdfs, "full").await;
+    let dir = tempfile::tempdir().unwrap();
+    let file = write(dir.path().join("model.bin"), &content(5 * MIB / 2, 9));
+    for address in &hdfs.addresses {
+        let spec = hdfs_spec(file.to_str().unwrap(), &format!("{address}/full/model.bin"));
+        let began = Instant::now();
+        let error = copy(&spec).await.unwrap_err();
+        assert!(matches!(error, TransferError::Quota { .. }), "{error}");
+        println!("{error}");
+        assert!(!error.is_passing() && began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+        assert!(content_of(hdfs, "full").await == before, "{address}");
     }
 }
 

@@ -222,7 +222,8 @@ async fn refusals(env: &Env, bucket: &str) {
     copy(&s3_spec(env, from.to_str().unwrap(), &object)).await.unwrap();
     let to = dir.path().join("to/file");
     let to = to.to_str().unwrap();
-    let local = from.to_str().unwrap();
+    let other = write(dir.path().join("other"), b"something else");
+    let local = other.to_str().unwrap();
 
     let mut wrong = env.clone();
     wrong.insert("AWS_SECRET_ACCESS_KEY".into(), "wrong".into());
@@ -232,6 +233,9 @@ async fn refusals(env: &Env, bucket: &str) {
         assert_eq!(code, "SignatureDoesNotMatch");
         assert!(url.starts_with("s3://") && error.to_string().contains("AWS_SECRET_ACCESS_KEY"), "{error}");
     }
+    let back = dir.path().join("back");
+    copy(&s3_spec(env, &object, back.to_str().unwrap())).await.unwrap();
+    assert_eq!(std::fs::read(&back).unwrap(), b"x", "it is as it was");
     wrong.insert("AWS_ACCESS_KEY_ID".into(), "NOBODY".into());
     let error = copy(&s3_spec(&wrong, &object, to)).await.unwrap_err();
     assert!(error.to_string().contains("InvalidAccessKeyId"), "{error}");
