@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use cubeloom_domain::nodes::NodeRule;
+use cubeloom_domain::slurm::SlurmCalls;
 use cubeloom_domain::{Bytes, Cpu, Span};
 use cubeloom_engine::Sharing;
 use cubeloom_executor_local::{LocalConfig, SecretSource};
@@ -42,6 +43,8 @@ pub struct Settings {
     pub secrets: BTreeMap<String, Secret>,
     /// Folders that tasks may name as volumes.
     pub volumes: BTreeMap<String, PathBuf>,
+    /// How the commands of Slurm clusters are called, by the clusters' names.
+    pub slurm: BTreeMap<String, SlurmCalls>,
 }
 
 /// `[server]`
