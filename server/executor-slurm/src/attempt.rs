@@ -351,18 +351,13 @@ impl Attempt {
         }
     }
 
-    /// Has Slurm end its jobs, by their ids and by their name.
+    /// Has Slurm end its jobs, by their ids, or by their name where none is known.
     async fn scancel(&self, kill: bool) -> Result<(), ()> {
-        let cancel = |jobs| What::Cancel { jobs, kill };
-        let ids = self.cluster.board.ids_of(&self.key);
-        let named = self
-            .cluster
-            .orders
-            .give(&self.record, cancel(vec![format!("--name={}", self.key.object_name())]));
-        let done = match ids.is_empty() {
-            true => named.await,
-            false => self.cluster.orders.give(&self.record, cancel(ids)).await,
-        };
+        let mut jobs = self.cluster.board.ids_of(&self.key);
+        if jobs.is_empty() {
+            jobs.push(format!("--name={}", self.key.object_name()));
+        }
+        let done = self.cluster.orders.give(&self.record, What::Cancel { jobs, kill }).await;
         done.map_err(|trouble| {
             let (Trouble::Away(why) | Trouble::Refused(why)) = trouble;
             tracing::warn!(key = %self.key, why, "Slurm does not end a job");
@@ -477,3 +472,6 @@ pub fn tell(cluster: &Cluster, key: &AttemptKey, wish: StopWish) -> bool {
         None => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -111,6 +111,11 @@ impl Commands {
         if kill {
             words.extend(["--full", "--signal=KILL"]);
         }
+        let own = format!("--user={account}");
+        if jobs.iter().any(|job| job.starts_with('-')) {
+            // An account that is an operator of Slurm could end others' of that name.
+            words.push(&own);
+        }
         words.extend(jobs.iter().map(String::as_str));
         match self.as_account(account, &words, Vec::new()).await {
             Err(Trouble::Refused(said)) if said.contains("Invalid job id") => Ok(()),

@@ -320,7 +320,9 @@ impl Drop for SlurmExecutor {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::path::Path;
+
     use cubeloom_domain::executor::Observation;
     use cubeloom_domain::job::SuccessRule;
     use cubeloom_domain::slurm::{SlurmCalls, SlurmFacts, SlurmWay};
@@ -337,15 +339,16 @@ mod tests {
         }
     }
 
-    struct Deaf;
+    pub(crate) struct Deaf;
 
     impl Observer for Deaf {
         fn observed(&self, _: Observation) {}
     }
 
     /// A cluster that does not answer.
-    fn executor(data: &std::path::Path, path: &str) -> Arc<SlurmExecutor> {
-        let calls = SlurmCalls { become_account: vec!["{account}".into()], conf: None, path: path.into() };
+    pub(crate) fn executor(data: &Path, path: &str, leads: &[&str]) -> Arc<SlurmExecutor> {
+        let become_account = leads.iter().map(|word| (*word).to_owned()).collect();
+        let calls = SlurmCalls { become_account, conf: None, path: path.into() };
         let config = SlurmConfig {
             name: "hall".into(),
             facts: SlurmFacts::default(),
@@ -359,11 +362,8 @@ mod tests {
         SlurmExecutor::new(config, Arc::new(Stopped))
     }
 
-    #[tokio::test]
-    async fn an_executor_that_is_replaced_leaves_nothing_at_work() {
-        let data = tempfile::tempdir().unwrap();
-        let executor = executor(data.path(), "/nonexistent");
-        executor.attach(Arc::new(Deaf));
+    /// An attempt that a server has noted.
+    pub(crate) fn noted(data: &Path) -> (AttemptKey, Record, Arc<LocalJob>) {
         let key = AttemptKey { run: RunId::new(Timestamp(0), 1), task: "t".into(), instance: 0, n: 1 };
         let job = LocalJob {
             key: key.clone(),
@@ -376,15 +376,24 @@ mod tests {
             outputs: Vec::new(),
         };
         let record = Record {
-            folder: data.path().join("attempt"),
-            top: data.path().into(),
+            folder: data.join("attempt"),
+            top: data.into(),
             account: "ann".into(),
             uid: 1000,
             program: "/nonexistent".into(),
             ids: Vec::new(),
         };
+        (key, record, Arc::new(job))
+    }
+
+    #[tokio::test]
+    async fn an_executor_that_is_replaced_leaves_nothing_at_work() {
+        let data = tempfile::tempdir().unwrap();
+        let executor = executor(data.path(), "/nonexistent", &["{account}"]);
+        executor.attach(Arc::new(Deaf));
+        let (key, record, job) = noted(data.path());
         let wishes = executor.enter(&key).unwrap();
-        executor.spawn(key, record, Arc::new(job), None, wishes, Begin::Adopt);
+        executor.spawn(key, record, job, None, wishes, Begin::Adopt);
         tokio::time::sleep(Duration::from_millis(100)).await;
         let cluster = Arc::downgrade(&executor.cluster);
         assert!(cluster.strong_count() > 1, "an attempt goes on");
@@ -399,7 +408,7 @@ mod tests {
     #[tokio::test]
     async fn no_job_runs_as_root_or_as_the_server() {
         let data = tempfile::tempdir().unwrap();
-        let executor = executor(data.path(), "/usr/bin:/bin");
+        let executor = executor(data.path(), "/usr/bin:/bin", &["{account}"]);
         let why = executor.cluster.uid("root").await.unwrap_err();
         assert!(why.contains("root"), "{why}");
         let why = executor.cluster.uid("nobody-of-this-name").await.unwrap_err();

@@ -92,7 +92,15 @@ fn kind(order: &Order) -> Kind {
 pub async fn keep(cluster: Arc<Cluster>) {
     let mut receiver = cluster.orders.receiver.lock().await;
     let mut some = Vec::new();
-    while receiver.recv_many(&mut some, MOST).await > 0 {
+    while let Some(first) = receiver.recv().await {
+        some.push(first);
+        // While all calls are taken, what is wanted comes together here.
+        drop(cluster.calls.acquire().await);
+        while some.len() < MOST
+            && let Ok(order) = receiver.try_recv()
+        {
+            some.push(order);
+        }
         let mut groups: HashMap<Kind, Vec<Order>> = HashMap::new();
         for order in some.drain(..) {
             groups.entry(kind(&order)).or_default().push(order);

@@ -273,27 +273,6 @@ async fn what_an_account_puts_in_a_workers_place_does_not_lead_to_the_servers_fi
     assert!(!format!("{ended:?}").contains("swordfish"), "{ended:?}");
 }
 
-/// Somebody else's job that is called as an attempt's is not taken for it.
-#[ignore = "needs a Slurm: make test-slurm"]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_strangers_job_of_the_same_name_is_no_attempts() {
-    let slurm = OnSlurm::new();
-    let submission = slurm.submission(&Program::shell(&signed("sleep 1")));
-    let key = submission.job.key.clone();
-    let stranger = told("CUBELOOM_TEST_SLURM_STRANGER");
-    let name = format!("--job-name={}", key.object_name());
-    let mut claim = std::process::Command::new("setpriv");
-    claim.args(["--reuid", &stranger, "--regid", &stranger, "--init-groups", "--", "sbatch"]);
-    claim.args([&name, &format!("--comment={key}"), "--output=/dev/null", "--chdir=/", "--wrap=exit 1"]);
-    claim.env("SLURM_CONF", told("SLURM_CONF"));
-    // Where strangers may not submit at all, there is nothing to claim with.
-    let claimed = claim.output().unwrap();
-    eprintln!("{}", String::from_utf8_lossy(&claimed.stderr));
-    slurm.executor().submit(submission).await;
-    assert_eq!(slurm.recorder().ended(&key).await.outcome, Outcome::Succeeded);
-    assert_eq!(executions(&slurm, &key), 1);
-}
-
 /// Somebody calls a job otherwise while it runs: it is known by its id, and is not lost.
 #[ignore = "needs a Slurm: make test-slurm"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
