@@ -44,7 +44,6 @@ fn body() -> Value {
 /// A server that takes clusters of Slurm.
 fn server() -> Server {
     let mut app = TestApp::new();
-    app.set("CUBELOOM_SERVER_SLURM_PREVIEW", "true");
     let calls = calls();
     let words = calls.become_account.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
     let conf = calls.conf.unwrap();

@@ -79,13 +79,6 @@ pub const KEYS: &[Key] = &[
         "",
         "whether projects' object stores may be at addresses of this machine and at link-local ones",
     ),
-    key(
-        "server",
-        "slurm_preview",
-        Kind::Flag,
-        "",
-        "whether clusters of Slurm may be added, which are not finished: docs/slurm.md says what you must trust",
-    ),
     key("server", "upload", Kind::Text, "", "the largest file that people may put into a volume"),
     key(
         "oidc",

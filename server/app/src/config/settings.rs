@@ -69,8 +69,6 @@ pub struct Server {
     pub streams: usize,
     /// Whether projects' object stores may be on this machine or on link-local addresses.
     pub private_endpoints: bool,
-    /// Whether clusters of Slurm may be added.
-    pub slurm_preview: bool,
     /// Where the key that encrypts secrets is: `env:NAME` or `file:/path`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
@@ -94,7 +92,6 @@ impl Default for Server {
             connections: 4096,
             streams: 50,
             private_endpoints: false,
-            slurm_preview: false,
             keys: None,
             key: None,
             upload: Bytes(64 << 30),
