@@ -31,7 +31,7 @@ impl Logs for LocalExecutor {
         offset: u64,
         limit: usize,
     ) -> BoxFuture<'a, io::Result<LogPiece>> {
-        let folder = folder(&self.machine.layout.attempt(key), &name.worker);
+        let folder = folder(self.machine.layout.attempt(key), &name.worker);
         let stream = name.stream;
         Box::pin(blocking(move || read(&folder?, stream, offset, limit)))
     }
@@ -153,6 +153,6 @@ mod tests {
         let names: Vec<String> =
             list(dir.path()).unwrap().iter().map(|log| log.name.stream.as_str().to_owned()).collect();
         assert_eq!(names, ["stdout", "stderr"]);
-        assert!(list(&dir.path().join("none")).unwrap().is_empty());
+        assert!(list(dir.path().join("none")).unwrap().is_empty());
     }
 }

@@ -117,7 +117,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let reports = Reports::default();
         for n in 0..FILES + 20 {
-            reports.read(&folder.path().join(n.to_string())).unwrap();
+            reports.read(folder.path().join(n.to_string())).unwrap();
         }
         assert_eq!(reports.lock().len(), FILES);
     }

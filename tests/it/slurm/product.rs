@@ -49,7 +49,7 @@ fn server() -> Server {
     let conf = calls.conf.unwrap();
     app.set(
         "CUBELOOM_SLURM_HALL",
-        &format!("{{become = [{words}], conf = {conf:?}, path = {:?}}}", calls.path),
+        format!("{{become = [{words}], conf = {conf:?}, path = {:?}}}", calls.path),
     );
     Server::start_in(app)
 }
