@@ -9,6 +9,7 @@ use cubeloom_domain::Clock;
 use cubeloom_domain::clusters::{AccessKind, ClusterFault, ClusterRecord, ClusterSettings, Clusters, LOCAL};
 use cubeloom_domain::executor::Executor;
 use cubeloom_domain::identity::Keeps;
+use cubeloom_domain::slurm::SlurmCalls;
 use cubeloom_domain::vault::Vault;
 use cubeloom_executor_kubernetes::{Access, AccessError, KubernetesConfig, KubernetesExecutor, Owners};
 use cubeloom_executor_slurm::{SlurmConfig, SlurmExecutor};
@@ -33,6 +34,8 @@ pub struct Maker {
     pub vault: Arc<dyn Vault>,
     /// What projects want kept.
     pub keeps: Arc<dyn Keeps>,
+    /// How the commands of Slurm clusters are called, by the clusters' names.
+    pub slurm: BTreeMap<String, SlurmCalls>,
     /// The time.
     pub clock: Arc<dyn Clock>,
 }
@@ -76,12 +79,25 @@ impl Maker {
     fn slurm(&self, name: &str, settings: &ClusterSettings) -> Result<Arc<dyn Executor>, ClusterFault> {
         let said = settings.slurm.clone().ok_or_else(|| ClusterFault {
             field: "/slurm",
-            message: "say what the cluster has, and how its commands are called: see docs/slurm.md".into(),
+            message: "say what the cluster has, and as whom its jobs run: see docs/slurm.md".into(),
         })?;
+        let calls = self.slurm.get(name).cloned().ok_or_else(|| ClusterFault {
+            field: "/name",
+            message: format!(
+                "the server's settings do not say how the commands of this cluster are called: add the section `[slurm.{name}]`, and start the server again"
+            ),
+        })?;
+        if calls.become_account.is_empty() {
+            tracing::warn!(
+                cluster = name,
+                "all jobs of the cluster run as the server's own account, as `become` is empty in its settings: tasks can read the server's data"
+            );
+        }
         let config = SlurmConfig {
             name: name.to_owned(),
             facts: said.facts,
             way: said.way,
+            calls,
             data: self.data.clone(),
             code: self.code.clone(),
             vault: Some(Arc::clone(&self.vault)),

@@ -157,6 +157,7 @@ impl Platform {
             local: self.executor()?,
             vault: Arc::new(StoreVault::new(self.store.clone(), self.keyring()?)),
             keeps: Arc::new(self.store.clone()),
+            slurm: self.config.settings.slurm.clone(),
             clock: self.clock.clone(),
         }))
     }

@@ -187,7 +187,7 @@ fn settings(platform: &Platform, url: String) -> anyhow::Result<Settings> {
         streams: server.streams,
         upload: server.upload.0,
         private_endpoints: server.private_endpoints,
-        slurm_preview: server.slurm_preview,
+        slurm: !platform.config.settings.slurm.is_empty(),
         oidc: oidc(&platform.config)?,
         terminals: terminals(&platform.config),
         currency: platform.config.settings.accounting.currency.clone(),

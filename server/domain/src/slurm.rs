@@ -1,8 +1,9 @@
 //! What a Slurm cluster has, what a project has there, and what a job becomes on it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::ids::AttemptKey;
 use crate::lowered::LocalJob;
@@ -59,6 +60,10 @@ pub struct SlurmFacts {
     pub workspace: String,
     /// The folder of the templates' copies, as readable everywhere. `{project}` in it stands for the project's name.
     pub templates: String,
+    /// The folder of copies of pipelines' folders; `.code` of the workspace where it is empty. `{project}` in it stands for the
+    /// project's name.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub code: String,
     /// The `cubeloom` program on every node.
     pub program: String,
     /// Variables of every worker, which tasks may set otherwise.
@@ -93,7 +98,7 @@ pub struct SlurmCards {
 pub struct SlurmSettings {
     /// What is there. `{project}` in it stands for a project's name.
     pub facts: SlurmFacts,
-    /// How its commands are called.
+    /// As whom its jobs run.
     #[serde(default)]
     pub way: SlurmWay,
 }
@@ -107,34 +112,28 @@ impl SlurmSettings {
     }
 }
 
-/// How a cluster's commands are called on the server's machine, and as whom.
+/// How a cluster's commands are called on the server's machine. These are programs that run as the server, so that the
+/// server's own settings say them, never who adds a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SlurmWay {
+#[serde(deny_unknown_fields)]
+pub struct SlurmCalls {
     /// The words before a command by which it runs as another account, `{account}` in them: `[sudo, -n, -u, "{account}", --]`.
-    /// Empty where all jobs run as the server's own account.
+    /// Empty where all jobs run as the server's own account: then tasks can read what the server can read.
     #[serde(rename = "become")]
     pub become_account: Vec<String>,
-    /// The account of the cluster that each person's jobs run as, by the person's name here. Who has none runs nothing there.
-    pub accounts: BTreeMap<String, String>,
     /// The configuration file (`SLURM_CONF`); Slurm's usual one where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub conf: Option<String>,
     /// Where commands are looked for.
+    #[serde(default = "usual_path")]
     pub path: String,
 }
 
-impl Default for SlurmWay {
-    fn default() -> Self {
-        Self {
-            become_account: Vec::new(),
-            accounts: BTreeMap::new(),
-            conf: None,
-            path: "/usr/local/bin:/usr/bin:/bin".into(),
-        }
-    }
+fn usual_path() -> String {
+    "/usr/local/bin:/usr/bin:/bin".into()
 }
 
-impl SlurmWay {
+impl SlurmCalls {
     /// What is wrong with it, a sentence each that begins with the field.
     #[must_use]
     pub fn mistakes(&self) -> Vec<String> {
@@ -142,16 +141,6 @@ impl SlurmWay {
         let leads = self.become_account.iter().any(|word| word.contains("{account}"));
         if !leads && !self.become_account.is_empty() {
             found.push("become: name the account in it, as `{account}`".into());
-        }
-        if self.become_account.is_empty() && self.accounts.values().collect::<BTreeSet<_>>().len() > 1 {
-            found.push("become: it is needed where people have accounts of their own".into());
-        }
-        for (person, account) in &self.accounts {
-            if !is_word(account) || account == "root" {
-                found.push(format!(
-                    "accounts.{person}: write an account's name, letters, digits and `._-+`, and not `root`"
-                ));
-            }
         }
         if let Some(conf) = self.conf.as_ref().filter(|conf| !is_path(conf)) {
             found.push(format!("conf: `{conf}` is no absolute path of letters, digits and `/._-+`"));
@@ -163,6 +152,65 @@ impl SlurmWay {
     }
 }
 
+/// As whom a cluster's jobs run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SlurmWay {
+    /// The account of the cluster that each person's jobs run as, by the person's name here. Who has none runs nothing there.
+    pub accounts: BTreeMap<String, String>,
+    /// The account of what acts for no person (schedules, hooks, tokens of a project), by project.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub projects: BTreeMap<String, String>,
+    /// What was said here once, and is said in the server's settings now.
+    #[serde(rename = "become", skip_serializing_if = "Option::is_none")]
+    become_account: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conf: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<Value>,
+}
+
+impl SlurmWay {
+    /// As these accounts.
+    #[must_use]
+    pub fn of_accounts(accounts: BTreeMap<String, String>) -> Self {
+        Self { accounts, ..Self::default() }
+    }
+
+    /// What is wrong with it, a sentence each that begins with the field.
+    #[must_use]
+    pub fn mistakes(&self) -> Vec<String> {
+        let programs = [("become", &self.become_account), ("conf", &self.conf), ("path", &self.path)];
+        let said = programs.into_iter().filter(|(_, value)| value.is_some());
+        let mut found: Vec<String> = said
+            .map(|(field, _)| {
+                format!(
+                    "{field}: only the server's settings say it, in the section of the cluster: leave it out"
+                )
+            })
+            .collect();
+        let fields = [("accounts", &self.accounts), ("projects", &self.projects)];
+        for (field, name, account) in fields
+            .into_iter()
+            .flat_map(|(field, all)| all.iter().map(move |(name, account)| (field, name, account)))
+        {
+            if !is_account(account) {
+                found.push(format!(
+                    "{field}.{name}: write an account's name: a letter or `_` first, then letters, digits and `._-+`; no number, and not `root`"
+                ));
+            }
+        }
+        found
+    }
+}
+
+/// Whether a text is the name of an account that jobs may run as.
+fn is_account(text: &str) -> bool {
+    is_word(text)
+        && text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && text != "root"
+}
+
 impl SlurmFacts {
     /// The same for one project.
     #[must_use]
@@ -172,8 +220,29 @@ impl SlurmFacts {
             account: self.account.as_deref().map(named),
             workspace: named(&self.workspace),
             templates: named(&self.templates),
+            code: named(&self.code),
             ..self.clone()
         }
+    }
+
+    /// The same for one account of several: copies that another account made could become something else.
+    #[must_use]
+    pub fn of_account(&self, account: &str) -> Self {
+        Self {
+            templates: format!("{}/{account}", self.templates),
+            code: format!("{}/{account}", self.code_above()),
+            ..self.clone()
+        }
+    }
+
+    fn code_above(&self) -> String {
+        if self.code.is_empty() { format!("{}/.code", self.workspace) } else { self.code.clone() }
+    }
+
+    /// Where the copy of a pipeline's folder is, by its digest.
+    #[must_use]
+    pub fn code_folder(&self, digest: &str) -> String {
+        format!("{}/{digest}", self.code_above())
     }
 
     /// What cannot be written into a script, a sentence each that begins with the field. All of it is checked here, so that
@@ -207,8 +276,11 @@ impl SlurmFacts {
                 found.push("cards.shards: a card has at least one".into());
             }
         }
+        let code = Some(("code", &self.code)).filter(|(_, code)| !code.is_empty());
         for (field, value) in
             [("workspace", &self.workspace), ("templates", &self.templates), ("program", &self.program)]
+                .into_iter()
+                .chain(code)
         {
             if !is_path(&value.replace("{project}", "p")) {
                 found.push(format!(
@@ -327,25 +399,59 @@ mod tests {
         assert_eq!(facts.templates, "/shared/shop/.templates");
     }
 
+    fn fields(mistakes: &[String]) -> Vec<&str> {
+        mistakes.iter().map(|text| text.split(": ").next().unwrap()).collect()
+    }
+
     #[test]
     fn accounts_are_led_to_by_words_that_name_them() {
-        assert_eq!(SlurmWay::default().mistakes(), Vec::<String>::new());
-        let accounts = |names: &[(&str, &str)]| {
-            names.iter().map(|(person, account)| ((*person).to_owned(), (*account).to_owned())).collect()
+        let calls = |words: &[&str]| SlurmCalls {
+            become_account: words.iter().map(|word| (*word).to_owned()).collect(),
+            conf: None,
+            path: usual_path(),
         };
-        let fields = |way: SlurmWay| -> Vec<String> {
-            way.mistakes().iter().map(|text| text.split(": ").next().unwrap().to_owned()).collect()
+        assert_eq!(calls(&[]).mistakes(), Vec::<String>::new());
+        assert_eq!(calls(&["sudo", "-n", "-u", "{account}", "--"]).mistakes(), Vec::<String>::new());
+        let wrong = SlurmCalls { conf: Some("slurm.conf".into()), path: "bin".into(), ..calls(&["sudo"]) };
+        assert_eq!(fields(&wrong.mistakes()), ["become", "conf", "path"]);
+    }
+
+    #[test]
+    fn an_account_has_a_name_that_is_no_option_no_number_and_not_roots() {
+        let accounts =
+            [("ann", "-x"), ("bob", "root"), ("cid", "1000"), ("dot", ".a"), ("eve", "eve-2"), ("fox", "")];
+        let way = SlurmWay {
+            accounts: accounts.map(|(person, account)| (person.to_owned(), account.to_owned())).into(),
+            projects: [("vision".to_owned(), "0".to_owned()), ("audio".to_owned(), "svc-audio".to_owned())]
+                .into(),
+            ..SlurmWay::default()
         };
-        let two = SlurmWay { accounts: accounts(&[("ann", "a"), ("bob", "b")]), ..SlurmWay::default() };
-        assert_eq!(fields(two.clone()), ["become"]);
-        let led = ["sudo", "-n", "-u", "{account}", "--"].map(ToOwned::to_owned).to_vec();
-        assert_eq!(fields(SlurmWay { become_account: led, ..two }), Vec::<String>::new());
-        let wrong = SlurmWay {
-            become_account: vec!["sudo".into()],
-            accounts: accounts(&[("ann", "-x"), ("bob", "root")]),
-            conf: Some("slurm.conf".into()),
-            path: "bin".into(),
-        };
-        assert_eq!(fields(wrong), ["become", "accounts.ann", "accounts.bob", "conf", "path"]);
+        let wrong = [
+            "accounts.ann",
+            "accounts.bob",
+            "accounts.cid",
+            "accounts.dot",
+            "accounts.fox",
+            "projects.vision",
+        ];
+        assert_eq!(fields(&way.mistakes()), wrong);
+    }
+
+    #[test]
+    fn programs_are_none_of_who_adds_a_cluster() {
+        let said =
+            serde_json::json!({"become": ["sh", "{account}"], "path": "/tmp", "conf": "/tmp/slurm.conf"});
+        let way: SlurmWay = serde_json::from_value(said).unwrap();
+        assert_eq!(fields(&way.mistakes()), ["become", "conf", "path"]);
+    }
+
+    #[test]
+    fn each_account_has_copies_of_its_own() {
+        let facts = facts().of_project("shop").of_account("ann");
+        assert_eq!(facts.templates, "/shared/templates/ann");
+        assert_eq!(facts.code_folder("ab"), "/shared/shop/.code/ann/ab");
+        let elsewhere = SlurmFacts { code: "/code/{project}".into(), ..self::facts() };
+        assert_eq!(elsewhere.of_project("shop").of_account("ann").code_folder("ab"), "/code/shop/ann/ab");
+        assert_eq!(self::facts().of_project("shop").code_folder("ab"), "/shared/shop/.code/ab");
     }
 }

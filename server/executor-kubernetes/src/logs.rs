@@ -20,7 +20,7 @@ impl Logs for KubernetesExecutor {
         Box::pin(blocking(move || {
             let workers = workers(&folder)?.into_iter();
             let log = |worker: WorkerName| {
-                let length = logs::len(&folder.join(worker.to_string()).join(LOG))?;
+                let length = logs::len(folder.join(worker.to_string()).join(LOG))?;
                 // Kubernetes keeps both streams of a container in one.
                 Ok(Log { name: LogName { worker, stream: LogStream::Stdout }, length })
             };

@@ -13,13 +13,14 @@ use cubeloom_domain::outcome::Outcome;
 use cubeloom_domain::usage::{RoleUsage, UsageSummary, WorkerUsage};
 use cubeloom_workers::ends::End;
 use cubeloom_workers::outputs;
+use cubeloom_workers::place::Place;
 use cubeloom_workers::reports::Reports;
 
 use crate::alone::gang;
 use crate::attempt::write_wish;
 use crate::conclude::{last_lines, role_usage};
 use crate::log_files::{self, OUTPUTS, workers};
-use crate::look::{exit_record, started};
+use crate::look::{exit_written, started};
 use crate::spec::{ExitRecord, StopWhy, StopWish, wish_in};
 use crate::usage_files::samples;
 
@@ -33,30 +34,33 @@ pub struct Seen {
 }
 
 /// The workers of a job, in rank order.
-#[must_use]
-pub fn look(job: &LocalJob) -> Vec<Seen> {
-    let of_worker = |folder: &Path| match exit_record(folder) {
-        Some(exit) => Seen { began: exit.started_at, ended: true },
-        None => Seen { began: started(folder).map(|started| started.at), ended: false },
+///
+/// # Errors
+/// A worker's record cannot be seen now: that is no end.
+pub fn look(job: &LocalJob, folder: &Place) -> io::Result<Vec<Seen>> {
+    let of_worker = |place: Place| match exit_written(&place)? {
+        Some(exit) => Ok(Seen { began: exit.started_at, ended: true }),
+        None => Ok(Seen { began: started(place).map(|started| started.at), ended: false }),
     };
-    job.workers.iter().map(|worker| of_worker(Path::new(&worker.folder))).collect()
+    job.workers.iter().map(|worker| of_worker(folder.other(&worker.folder))).collect()
 }
 
 /// How an attempt ended of which nothing runs any more. Workers without a record never ran where a stop was wanted, be it one
 /// that lies in the folder or `wish`; else they are lost.
 #[must_use]
-pub fn conclude(job: &LocalJob, folder: &Path, wish: Option<StopWish>, now: Timestamp) -> Ended {
+pub fn conclude(job: &LocalJob, folder: &Place, wish: Option<StopWish>, now: Timestamp) -> Ended {
     let mut gang = gang(job, folder, wish);
     let wanted = wish_in(folder).or(wish).is_some_and(|wish| wish.why != StopWhy::Decided);
     let silent: Vec<usize> = gang.live().collect();
     for rank in silent {
         let end = if wanted { End::NeverRan } else { End::Lost };
-        let began = started(Path::new(&job.workers[rank].folder)).map(|started| started.at);
+        let began = started(folder.other(&job.workers[rank].folder)).map(|started| started.at);
         gang.exited(rank, ExitRecord { started_at: began, ..ExitRecord::without_run(end, wanted, now) });
     }
-    let files = job.workers.iter().map(|worker| (worker.name.to_string(), Path::new(&worker.outputs_file)));
+    let files =
+        job.workers.iter().map(|worker| (worker.name.to_string(), folder.other(&worker.outputs_file)));
     let report = outputs::collect(files);
-    let mut outcome = gang.outcome(|rank| last_lines(Path::new(&job.workers[rank].folder)));
+    let mut outcome = gang.outcome(|rank| last_lines(folder.other(&job.workers[rank].folder)));
     if outcome == Outcome::Succeeded
         && let Some(missing) = outputs::missing(&job.outputs, &report)
     {
@@ -73,14 +77,25 @@ pub fn conclude(job: &LocalJob, folder: &Path, wish: Option<StopWish>, now: Time
     }
 }
 
-/// Leaves a wish to stop in an attempt's folder, at which its workers look. The first reason stays, the grace may only get
+/// The file in an attempt's folder at which its workers look: a wish to stop.
+pub const STOP: &str = crate::spec::STOP;
+
+/// A wish as it is to lie in an attempt's folder, where an earlier one may lie: the first reason stays, the grace may only get
 /// shorter.
+#[must_use]
+pub fn wished(folder: impl Into<Place>, wish: StopWish) -> StopWish {
+    match wish_in(folder) {
+        Some(earlier) => StopWish { why: earlier.why, grace_ms: earlier.grace_ms.min(wish.grace_ms) },
+        None => wish,
+    }
+}
+
+/// Leaves a wish to stop in a folder of this server's own.
 ///
 /// # Errors
 /// It cannot be written.
 pub fn stop(folder: &Path, wish: StopWish) -> io::Result<()> {
-    let shorter = wish_in(folder).map_or(wish.grace_ms, |earlier| earlier.grace_ms.min(wish.grace_ms));
-    write_wish(folder, &StopWish { grace_ms: shorter, ..wish })
+    write_wish(folder, &wished(folder, wish))
 }
 
 /// The wish to stop that lies in a folder.
@@ -93,7 +108,7 @@ pub fn wish(folder: &Path) -> Option<StopWish> {
 ///
 /// # Errors
 /// They cannot be read.
-pub fn logs(folder: &Path) -> io::Result<Vec<Log>> {
+pub fn logs(folder: &Place) -> io::Result<Vec<Log>> {
     log_files::list(folder)
 }
 
@@ -101,18 +116,19 @@ pub fn logs(folder: &Path) -> io::Result<Vec<Log>> {
 ///
 /// # Errors
 /// It cannot be read, or the name is none of a worker's.
-pub fn read_log(folder: &Path, name: &LogName, offset: u64, limit: usize) -> io::Result<LogPiece> {
-    log_files::read(&log_files::folder(folder, &name.worker)?, name.stream, offset, limit)
+pub fn read_log(folder: &Place, name: &LogName, offset: u64, limit: usize) -> io::Result<LogPiece> {
+    log_files::read(log_files::folder(folder, &name.worker)?, name.stream, offset, limit)
 }
 
 /// What the workers of an attempt have reported so far, by rank.
 ///
 /// # Errors
 /// It cannot be read.
-pub fn reported(folder: &Path, reports: &Reports) -> io::Result<Vec<Arc<Report>>> {
-    workers(folder)?
+pub fn reported(folder: impl Into<Place>, reports: &Reports) -> io::Result<Vec<Arc<Report>>> {
+    let folder = folder.into();
+    workers(&folder)?
         .iter()
-        .map(|worker| reports.read(&folder.join(worker.to_string()).join(OUTPUTS)))
+        .map(|worker| reports.read(folder.join(worker.to_string()).join(OUTPUTS)))
         .collect()
 }
 
@@ -120,7 +136,8 @@ pub fn reported(folder: &Path, reports: &Reports) -> io::Result<Vec<Arc<Report>>
 ///
 /// # Errors
 /// It cannot be read.
-pub fn usage(folder: &Path) -> io::Result<Vec<WorkerUsage>> {
-    let read = |worker| Ok(WorkerUsage { samples: samples(folder, &worker)?, worker });
-    workers(folder)?.into_iter().map(read).collect()
+pub fn usage(folder: impl Into<Place>) -> io::Result<Vec<WorkerUsage>> {
+    let folder = folder.into();
+    let read = |worker| Ok(WorkerUsage { samples: samples(&folder, &worker)?, worker });
+    workers(&folder)?.into_iter().map(read).collect()
 }

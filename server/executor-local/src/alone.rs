@@ -14,6 +14,7 @@ use cubeloom_domain::lowered::{LocalJob, LocalWorker};
 use cubeloom_domain::outcome::Outcome;
 use cubeloom_workers::ends::End;
 use cubeloom_workers::outputs;
+use cubeloom_workers::place::Place;
 
 use crate::conclude::last_lines;
 use crate::config::{NOFILE, PIDS};
@@ -161,15 +162,16 @@ pub fn outcome(job: &LocalJob, folder: &Path) -> Outcome {
 }
 
 /// What the workers have written down so far. A wish that lies in the folder goes before one that is only known.
-pub(crate) fn gang(job: &LocalJob, folder: &Path, wish: Option<StopWish>) -> Gang {
+pub(crate) fn gang(job: &LocalJob, folder: impl Into<Place>, wish: Option<StopWish>) -> Gang {
+    let folder = folder.into();
     let names = job.workers.iter().map(|worker| worker.name.clone()).collect();
     let elastic = (job.gang as usize) < job.workers.len();
     let mut gang = Gang::new(names, job.success.clone(), job.gang, elastic);
-    if let Some(wish) = crate::spec::wish_in(folder).or(wish) {
+    if let Some(wish) = crate::spec::wish_in(&folder).or(wish) {
         gang.stop(wish.why);
     }
     for (rank, worker) in job.workers.iter().enumerate() {
-        if let Some(record) = exit_record(Path::new(&worker.folder)) {
+        if let Some(record) = exit_record(folder.other(&worker.folder)) {
             gang.exited(rank, record);
         }
     }

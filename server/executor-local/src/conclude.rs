@@ -1,6 +1,6 @@
 //! The end of an attempt: its outcome, what it reported and used, and the removal of what is not kept.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use cubeloom_domain::executor::Ended;
 use cubeloom_domain::outcome::{Failure, Outcome};
@@ -12,6 +12,7 @@ use crate::spawn::remove_scratch;
 use crate::spec::{ExitRecord, STDERR, STDOUT};
 use cubeloom_workers::logs;
 use cubeloom_workers::outputs;
+use cubeloom_workers::place::Place;
 
 /// How many of a failed worker's last lines are kept.
 const LAST_LINES: usize = 20;
@@ -81,8 +82,9 @@ pub(crate) fn role_usage(role: &str, exit: &ExitRecord) -> Option<RoleUsage> {
 }
 
 /// The end of standard error, or of standard output when there is nothing in the former.
-pub(crate) fn last_lines(folder: &Path) -> Vec<String> {
-    let tail = |name| logs::tail(&folder.join(name), LAST_LINES).unwrap_or_default();
+pub(crate) fn last_lines(folder: impl Into<Place>) -> Vec<String> {
+    let folder = folder.into();
+    let tail = |name| logs::tail(folder.join(name), LAST_LINES).unwrap_or_default();
     let lines = tail(STDERR);
     if lines.is_empty() { tail(STDOUT) } else { lines }
 }

@@ -1,7 +1,6 @@
 //! The port's logs on this machine: the files in the workers' folders, also of attempts of earlier servers.
 
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cubeloom_domain::AttemptKey;
@@ -13,6 +12,7 @@ use crate::afar;
 use crate::executor::{LocalExecutor, worker_name};
 use crate::look::exit_record;
 use crate::spec::{EXIT, STDERR, STDOUT};
+use cubeloom_workers::place::{Place, is_absent};
 use cubeloom_workers::{log_times, logs};
 
 /// What a worker reports into, below its folder.
@@ -31,7 +31,7 @@ impl Logs for LocalExecutor {
         offset: u64,
         limit: usize,
     ) -> BoxFuture<'a, io::Result<LogPiece>> {
-        let folder = folder(&self.machine.layout.attempt(key), &name.worker);
+        let folder = folder(self.machine.layout.attempt(key), &name.worker);
         let stream = name.stream;
         Box::pin(blocking(move || read(&folder?, stream, offset, limit)))
     }
@@ -49,12 +49,12 @@ pub(crate) async fn blocking<T: Send + 'static>(
 }
 
 /// A worker's folder. Its name comes from outside: it must be one folder's, and no way to another.
-pub(crate) fn folder(dir: &Path, worker: &WorkerName) -> io::Result<PathBuf> {
+pub(crate) fn folder(dir: impl Into<Place>, worker: &WorkerName) -> io::Result<Place> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if worker.role.is_empty() || !worker.role.chars().all(plain) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "that is no worker's name"));
     }
-    Ok(dir.join(worker.to_string()))
+    Ok(dir.into().join(worker.to_string()))
 }
 
 fn file_name(stream: LogStream) -> &'static str {
@@ -65,56 +65,59 @@ fn file_name(stream: LogStream) -> &'static str {
 }
 
 /// The workers that a shim has, or had.
-pub(crate) fn workers(dir: &Path) -> io::Result<Vec<WorkerName>> {
-    let entries = match std::fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+pub(crate) fn workers(dir: impl Into<Place>) -> io::Result<Vec<WorkerName>> {
+    let dir = dir.into();
+    let names = match dir.names() {
+        Ok(names) => names,
+        Err(error) if is_absent(&error) => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    let mut workers: Vec<WorkerName> = Vec::new();
-    for entry in entries {
-        let folder = entry?.path();
-        // What a shim never had has no logs.
-        if folder.join(STDOUT).exists() {
-            let name = folder.file_name().unwrap_or_default().to_string_lossy();
-            workers.push(worker_name(&name));
-        }
-    }
+    // What a shim never had has no logs.
+    let has_logs = |name: &std::ffi::OsString| dir.join(name).join(STDOUT).exists();
+    let mut workers: Vec<WorkerName> =
+        names.iter().filter(|name| has_logs(name)).map(|name| worker_name(&name.to_string_lossy())).collect();
     workers.sort();
     Ok(workers)
 }
 
-pub(crate) fn list(dir: &Path) -> io::Result<Vec<Log>> {
-    let workers = workers(dir)?;
+pub(crate) fn list(dir: impl Into<Place>) -> io::Result<Vec<Log>> {
+    let dir = dir.into();
+    let workers = workers(&dir)?;
     let mut logs = Vec::with_capacity(workers.len() * 2);
     for worker in workers {
         for stream in [LogStream::Stdout, LogStream::Stderr] {
-            let length = logs::len(&folder(dir, &worker)?.join(file_name(stream)))?;
+            let length = logs::len(folder(&dir, &worker)?.join(file_name(stream)))?;
             logs.push(Log { name: LogName { worker: worker.clone(), stream }, length });
         }
     }
     Ok(logs)
 }
 
-pub(crate) fn read(folder: &Path, stream: LogStream, offset: u64, limit: usize) -> io::Result<LogPiece> {
+pub(crate) fn read(
+    folder: impl Into<Place>,
+    stream: LogStream,
+    offset: u64,
+    limit: usize,
+) -> io::Result<LogPiece> {
+    let folder = folder.into();
     // Looked at first: what is written after the last look is read by the next one.
     let over = folder.join(EXIT).exists();
-    let path = folder.join(file_name(stream));
-    let piece = logs::range(&path, offset, limit)?;
-    let ended = over && path.exists() && piece.next >= logs::len(&path)?;
+    let place = folder.join(file_name(stream));
+    let piece = logs::range(&place, offset, limit)?;
+    let ended = over && place.exists() && piece.next >= logs::len(&place)?;
     let mut marks =
-        if piece.bytes.is_empty() { Vec::new() } else { log_times::between(&path, offset, piece.next)? };
+        if piece.bytes.is_empty() { Vec::new() } else { log_times::between(&place, offset, piece.next)? };
     let known = marks.last().is_some_and(|last| last.end >= piece.next);
     // What was written after the last look of the worker's shim came just now; all that a brief worker wrote came when it
     // last wrote.
-    if !known && (!over || was_brief(folder)) {
-        marks.extend(log_times::present(&path).ok().filter(|present| present.end >= piece.next));
+    if !known && (!over || was_brief(&folder)) {
+        marks.extend(log_times::present(&place).ok().filter(|present| present.end >= piece.next));
     }
     Ok(LogPiece { bytes: piece.bytes, next: piece.next, ended, marks })
 }
 
 /// Whether a worker that has ended left no marks because it was over at once.
-fn was_brief(folder: &Path) -> bool {
+fn was_brief(folder: &Place) -> bool {
     let exit = exit_record(folder);
     let ran = exit.and_then(|exit| exit.started_at.map(|began| exit.ended_at.since(began)));
     ran.is_some_and(|ran| ran < log_times::BRIEF)
@@ -122,6 +125,8 @@ fn was_brief(folder: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::spec::STARTED;
 
@@ -148,6 +153,6 @@ mod tests {
         let names: Vec<String> =
             list(dir.path()).unwrap().iter().map(|log| log.name.stream.as_str().to_owned()).collect();
         assert_eq!(names, ["stdout", "stderr"]);
-        assert!(list(&dir.path().join("none")).unwrap().is_empty());
+        assert!(list(dir.path().join("none")).unwrap().is_empty());
     }
 }

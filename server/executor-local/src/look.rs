@@ -1,13 +1,15 @@
 //! What a worker's folder says about the worker. The folder itself is what its shim locks.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use cubeloom_workers::place::{MOST_OF_A_RECORD, Place, is_absent};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags};
+use serde::de::DeserializeOwned;
 
 use crate::shim::start_ticks;
 use crate::spec::{EXIT, ExitRecord, STARTED, Started};
@@ -78,12 +80,27 @@ fn living(folder: &Path) -> Found {
 }
 
 /// How a worker ended, if it has.
-pub(crate) fn exit_record(folder: &Path) -> Option<ExitRecord> {
-    serde_json::from_slice(&fs::read(folder.join(EXIT)).ok()?).ok()
+pub(crate) fn exit_record(folder: impl Into<Place>) -> Option<ExitRecord> {
+    exit_written(folder).ok().flatten()
 }
 
-pub(crate) fn started(folder: &Path) -> Option<Started> {
-    serde_json::from_slice(&fs::read(folder.join(STARTED)).ok()?).ok()
+/// The same, told from what cannot be seen now.
+pub(crate) fn exit_written(folder: impl Into<Place>) -> io::Result<Option<ExitRecord>> {
+    written(&folder.into().join(EXIT))
+}
+
+/// What a worker's shim wrote down when it began.
+pub(crate) fn started(folder: impl Into<Place>) -> Option<Started> {
+    written(&folder.into().join(STARTED)).ok().flatten()
+}
+
+/// A record; none where there is none that says what it should.
+pub(crate) fn written<T: DeserializeOwned>(place: &Place) -> io::Result<Option<T>> {
+    match place.read(MOST_OF_A_RECORD) {
+        Ok(text) => Ok(serde_json::from_slice(&text).ok()),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Waits, blocking, until no shim has the worker.

@@ -1,7 +1,6 @@
 //! What the executor and a shim tell each other: the order over the shim's standard input, the files in the
 //! worker's folder, and the shim's exit codes.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,9 +8,11 @@ use cubeloom_domain::executor::StopCause;
 use cubeloom_domain::usage::UsageSummary;
 use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_workers::ends::End;
+use cubeloom_workers::place::Place;
 use serde::{Deserialize, Serialize};
 
 use crate::cgroup::Cgroup;
+use crate::look::written;
 
 /// Exists from the moment at which the worker may have run; holds [`Started`], and room for what follows it. It
 /// becomes [`EXIT`]: one file, so that a disk that fills up cannot keep the end from being told.
@@ -24,6 +25,9 @@ pub const STDOUT: &str = "stdout";
 pub const STDERR: &str = "stderr";
 /// What it used, a JSON line a sample.
 pub const USAGE: &str = "usage.jsonl";
+
+/// A wish to stop, in the folder of an attempt, or in that of a worker that alone is to stop.
+pub const STOP: &str = "stop";
 
 /// The shim did what it was told; `exit.json` says the rest.
 pub const CODE_DONE: i32 = 0;
@@ -186,13 +190,14 @@ pub struct Note {
 /// Where a wish to stop lies, in the folder of an attempt, or in that of a worker that alone is to stop.
 #[must_use]
 pub fn stop_file(folder: &Path) -> PathBuf {
-    folder.join("stop")
+    folder.join(STOP)
 }
 
 /// The wish that lies in a folder.
 #[must_use]
-pub fn wish_in(folder: &Path) -> Option<StopWish> {
-    serde_json::from_slice(&fs::read(stop_file(folder)).ok()?).ok()
+pub fn wish_in(folder: impl Into<Place>) -> Option<StopWish> {
+    let folder = folder.into();
+    written(&folder.other(stop_file(folder.path()))).ok().flatten()
 }
 
 impl ShimSpec {

@@ -1,13 +1,13 @@
 //! The port's series of what workers use, on this machine: the files that their shims write, also of earlier servers.
 
-use std::fs;
 use std::io;
-use std::path::Path;
 
 use cubeloom_domain::AttemptKey;
 use cubeloom_domain::executor::BoxFuture;
 use cubeloom_domain::outcome::WorkerName;
 use cubeloom_domain::usage::{Quantity, UsageSample, UsageSeries, WorkerUsage};
+use cubeloom_workers::logs;
+use cubeloom_workers::place::Place;
 
 use crate::afar;
 use crate::executor::LocalExecutor;
@@ -26,11 +26,14 @@ impl UsageSeries for LocalExecutor {
     }
 }
 
+/// More of a worker's series is not read, in bytes: a month of samples a minute apart is a tenth of that.
+const MOST: usize = 64 << 20;
+
 /// The samples of a worker; none where it was too short for one. A line that is being written is left for the next look.
-pub(crate) fn samples(dir: &Path, worker: &WorkerName) -> io::Result<Vec<UsageSample>> {
-    match fs::read_to_string(dir.join(worker.to_string()).join(USAGE)) {
-        Ok(text) => Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(error),
-    }
+pub(crate) fn samples(dir: &Place, worker: &WorkerName) -> io::Result<Vec<UsageSample>> {
+    let file = dir.join(worker.to_string()).join(USAGE);
+    let length = usize::try_from(logs::len(&file)?).unwrap_or(MOST).min(MOST);
+    let piece = logs::range(&file, 0, length)?;
+    let lines = piece.bytes.split(|byte| *byte == b'\n');
+    Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
 }

@@ -1,47 +1,67 @@
-//! What the program does as a person's account, for the server: `__slurm-write` unpacks a parcel, `__slurm-stop FOLDER`
-//! leaves a wish to stop, `__slurm-clean FOLDER` removes what only a job that runs may have.
+//! What the program does as a person's account, for the server: `__slurm-write` unpacks a parcel, `__slurm-stop` leaves wishes
+//! to stop, `__slurm-clean` removes what only a job that runs may have.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
+use cubeloom_domain::slurm::files;
 use cubeloom_executor_local::afar;
+use cubeloom_workers::place::{Guard, Place};
 
-use crate::{SlurmError, parcel};
-
-/// Reads all of the standard input.
-fn input() -> Result<Vec<u8>, SlurmError> {
-    let mut read = Vec::new();
-    io::stdin().lock().read_to_end(&mut read).map_err(SlurmError::file(Path::new("the standard input")))?;
-    Ok(read)
-}
+use crate::beneath::Beneath;
+use crate::orders::Errand;
+use crate::{SlurmError, parcel, say};
 
 /// Makes all that a job's script needs.
 pub(crate) fn write(arguments: &[&str]) -> Result<i32, SlurmError> {
-    if !arguments.is_empty() {
-        return Err(SlurmError::Call("a job is written as the standard input says".into()));
-    }
-    parcel::unpack(&input()?)?;
+    none(arguments)?;
+    parcel::unpack(io::stdin().lock())?;
     Ok(0)
 }
 
-/// `FOLDER`: the wish is on the standard input.
+/// Leaves the wishes that stand on the standard input.
 pub(crate) fn stop(arguments: &[&str]) -> Result<i32, SlurmError> {
-    let folder = folder(arguments)?;
-    let wish = serde_json::from_slice(&input()?)
-        .map_err(|error| SlurmError::form(Path::new("the standard input"), error))?;
-    afar::stop(folder, wish).map_err(SlurmError::file(folder))?;
-    Ok(0)
+    each(arguments, |errand| {
+        let Some(wish) = errand.wish else { return Ok(()) };
+        let folder = folder(errand)?;
+        let own = rustix::process::geteuid().as_raw();
+        let guard = Guard::new(&errand.top, own).map_err(SlurmError::file(&errand.top))?;
+        let place = Place::guarded(guard.into(), &errand.folder);
+        let text = serde_json::to_vec(&afar::wished(&place, wish))
+            .map_err(|error| SlurmError::form(&errand.folder, error))?;
+        folder.put(afar::STOP, &text[..], 0o640)
+    })
 }
 
-/// `FOLDER`.
+/// Removes secrets from the folders that stand on the standard input.
 pub(crate) fn clean(arguments: &[&str]) -> Result<i32, SlurmError> {
-    parcel::clean(folder(arguments)?)?;
-    Ok(0)
+    each(arguments, |errand| {
+        let folder = folder(errand)?;
+        folder.remove(files::SECRETS)?;
+        folder.remove(files::TOKEN)
+    })
 }
 
-fn folder<'a>(arguments: &[&'a str]) -> Result<&'a Path, SlurmError> {
-    match *arguments {
-        [folder] => Ok(Path::new(folder)),
-        _ => Err(SlurmError::Call("it is called with an attempt's folder".into())),
+/// One that cannot be done does not keep the others from being done.
+fn each(arguments: &[&str], work: impl Fn(&Errand) -> Result<(), SlurmError>) -> Result<i32, SlurmError> {
+    none(arguments)?;
+    let errands: Vec<Errand> = serde_json::from_reader(io::stdin().lock())
+        .map_err(|error| SlurmError::form(Path::new("the standard input"), error))?;
+    let failed: Vec<SlurmError> = errands.iter().filter_map(|errand| work(errand).err()).collect();
+    failed.iter().for_each(|error| say(&error.sentence()));
+    // Of several, what cannot be told to one is ended by Slurm later.
+    Ok(if !failed.is_empty() && failed.len() == errands.len() { crate::CODE_REFUSED } else { 0 })
+}
+
+fn folder(errand: &Errand) -> Result<Beneath, SlurmError> {
+    let below = errand.folder.strip_prefix(&errand.top);
+    let below = below.map_err(|_| SlurmError::form(&errand.folder, "it lies elsewhere"))?;
+    Beneath::top(&errand.top)?.enter(below)
+}
+
+fn none(arguments: &[&str]) -> Result<(), SlurmError> {
+    if arguments.is_empty() {
+        return Ok(());
     }
+    Err(SlurmError::Call("what is to be done stands on the standard input".into()))
 }

@@ -1,35 +1,41 @@
 //! One attempt from its submission to its end. When it is over, Slurm says; how it ended, its workers' records.
 
-use std::path::Path;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_domain::executor::{Ended, Event, Progress};
 use cubeloom_domain::lowered::LocalJob;
-use cubeloom_domain::outcome::{Failure, Outcome};
+use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use cubeloom_domain::slurm::files;
 use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_executor_local::StopWish;
 use cubeloom_executor_local::afar::{self, Seen};
 use cubeloom_workers::logs;
+use cubeloom_workers::place::Place;
 use cubeloom_workers::tails::{News, Tails};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::cluster::{Cluster, Slot};
+use crate::cluster::{Cluster, Slot, UNSEEN};
 use crate::commands::Trouble;
 use crate::folders::Record;
 use crate::judge;
-use crate::seen::{Fate, SeenJob};
+use crate::logs::blocking;
+use crate::orders::What;
+use crate::seen::{Fate, SeenJob, Who};
 use crate::submit::{Parcel, Submitted};
-use crate::{CLEAN_ARG, STOP_ARG};
 
-/// How long a job that is listed no more is looked for.
-const MISSING: Duration = Duration::from_secs(10);
-/// The same where accounting says that it runs, or knows nothing: it may be told late.
+/// How long, of looks that were answered, a job is looked for that neither the list nor accounting knows: both may be told late.
+const MISSING: Duration = Duration::from_secs(70);
+/// The same where accounting says that it runs, and it is wanted no more.
 const LATE: Duration = Duration::from_secs(60);
-/// How long the records of workers may take to be seen on this machine when Slurm says that all ended well; and when it does not.
-const SEEN: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(3)];
+/// Between two looks that were answered, no more counts than this: the cluster was away meanwhile.
+const BETWEEN: Duration = Duration::from_secs(5);
+/// How long the records of workers may take to be seen on this machine after Slurm's word: files of other machines come late.
+const SEEN: Duration = Duration::from_secs(60);
+/// The same where no record can come any more, or none is needed: a node is lost, or the attempt is wanted no more.
+const NOT_SEEN: Duration = Duration::from_secs(3);
 /// How long workers have to write down how they ended after the grace, before Slurm ends them.
 const BEYOND: Duration = Duration::from_secs(15);
 /// How long Slurm has to end them before it is told again.
@@ -54,8 +60,6 @@ pub struct Attempt {
     pub job: Arc<LocalJob>,
     /// What is wanted of it.
     pub wishes: UnboundedReceiver<StopWish>,
-    /// The ids of its jobs; more than one only after a doubt.
-    pub ids: Vec<String>,
     /// Its jobs, as they were listed last.
     pub jobs: Vec<SeenJob>,
     /// The looks that had begun when it was submitted: what they say of it is older.
@@ -64,11 +68,25 @@ pub struct Attempt {
     stop: Option<Stop>,
     started: Option<Timestamp>,
     tails: Tails,
+    watches: Option<String>,
     progress: Option<Progress>,
-    /// Since when its jobs are listed no more.
-    missing: Option<Instant>,
+    /// Its jobs are listed no more.
+    missing: Option<Missing>,
     /// Since when Slurm says that it is over.
     over: Option<Instant>,
+}
+
+/// What is known of jobs that are listed no more.
+struct Missing {
+    /// The last look that was answered without them, and when.
+    look: u64,
+    at: Instant,
+    /// How long such looks have gone on.
+    lasted: Duration,
+    /// What accounting said last of them.
+    accounted: Option<Vec<SeenJob>>,
+    /// Slurm was told to end them, whatever they are.
+    is_ended: bool,
 }
 
 /// A stop on its way.
@@ -95,12 +113,12 @@ impl Attempt {
             record,
             job,
             wishes,
-            ids: Vec::new(),
             jobs: Vec::new(),
             since: 0,
             stop: None,
             started: None,
-            tails: Tails::new(watches),
+            tails: Tails::new(watches.clone()),
+            watches,
             progress: None,
             missing: None,
             over: None,
@@ -109,38 +127,53 @@ impl Attempt {
 
     /// To its end.
     pub async fn run(mut self, begin: Begin) {
-        if let Some(wish) = self.cluster.folders.stop(&self.key) {
+        let who = Who { name: self.key.object_name(), uid: self.record.uid, ids: self.record.ids.clone() };
+        self.cluster.board.follow(&self.key, who);
+        let (cluster, key) = (Arc::clone(&self.cluster), self.key.clone());
+        if let Ok(Some(wish)) = blocking(move || Ok(cluster.folders.stop(&key))).await {
             self.wanted(wish);
         }
         let ended = match begin {
             Begin::Submit(parcel) => match self.submit(*parcel).await {
                 Submitted::Done => self.watch().await,
-                Submitted::Stopped => {
-                    // Slurm may have taken it without an answer: then its workers find the wish.
-                    if self.record.folder.exists() && self.tell_workers().await.is_err() {
-                        tracing::warn!(key = %self.key, "its workers cannot be told to stop");
-                    }
-                    self.conclude(Fate::Unknown).await
-                }
+                Submitted::Stopped => self.conclude(Fate::Unknown).await,
+                // A job may come whose answer did not: it is watched until it is known as none.
+                Submitted::InDoubt => self.watch().await,
                 Submitted::Refused(failure) => self.refused(failure).await,
             },
             Begin::Adopt => {
                 // Its files tell of what was begun also while Slurm is away.
-                if !self.record.folder.join(files::SUBMITTED).exists() && !self.is_there().await {
+                if self.has_begun().await.unwrap_or(true) || self.is_there().await {
+                    self.watch().await
+                } else {
                     self.take_in();
-                    if self.stop.is_some() {
-                        self.conclude(Fate::Unknown).await
-                    } else {
+                    if self.stop.is_none() {
                         self.cluster.attempts().remove(&self.key);
                         self.cluster.board.forget(&self.key);
                         return self.cluster.report(&self.key, Event::NotFound);
                     }
-                } else {
                     self.watch().await
                 }
             }
         };
         self.cluster.ended(&self.key, ended);
+    }
+
+    /// Looks at its folder, on a thread for that.
+    async fn at_its_folder<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(Place) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        let record = self.record.clone();
+        blocking(move || look(record.place()?)).await
+    }
+
+    /// Whether its script has begun.
+    ///
+    /// # Errors
+    /// It cannot be seen now.
+    pub async fn has_begun(&self) -> io::Result<bool> {
+        self.at_its_folder(|folder| folder.join(files::SUBMITTED).found()).await
     }
 
     /// Whether it is wanted no more.
@@ -184,50 +217,71 @@ impl Attempt {
                 Some(wish) = self.wishes.recv() => self.wanted(wish),
                 _ = ticks.tick() => {}
             }
+            // What cannot be seen now is no end, unless nobody waits for one.
             let workers = self.look().await;
-            let all_said = !workers.is_empty() && workers.iter().all(|worker| worker.ended);
+            let seen = workers.as_deref().unwrap_or_default();
+            let all_said = !seen.is_empty() && seen.iter().all(|worker| worker.ended);
             if let Some(fate) = self.fate(all_said) {
                 // What the nodes wrote last may be seen here later than what Slurm says.
                 let over = *self.over.get_or_insert_with(Instant::now);
-                let patience = SEEN[usize::from(fate != Fate::Completed)];
-                let has_begun = self.record.folder.join(files::SUBMITTED).exists();
-                let stays_silent = fate != Fate::Completed && !has_begun && self.stop.is_some();
-                if all_said || stays_silent || over.elapsed() >= patience {
+                let stopped = self.stop.is_some();
+                let patience = if fate == Fate::NodeFailed || stopped { NOT_SEEN } else { SEEN };
+                let is_time = over.elapsed() >= if workers.is_some() { patience } else { SEEN };
+                let silent = stopped && matches!(self.has_begun().await, Ok(false));
+                let can_conclude = workers.is_some() || stopped;
+                if all_said || (can_conclude && is_time) || (silent && fate != Fate::Completed) {
                     return self.conclude(fate).await;
                 }
             } else {
                 self.over = None;
+                self.make_sure().await;
                 self.press().await;
             }
         }
     }
 
-    /// Looks at what its workers have written, and tells what is new.
-    async fn look(&mut self) -> Vec<Seen> {
+    /// Looks at what its workers have written, and tells what is new; `None` when that cannot be seen now.
+    async fn look(&mut self) -> Option<Vec<Seen>> {
         let (job, mut tails) = (Arc::clone(&self.job), std::mem::take(&mut self.tails));
         let (started, now) = (self.started, self.cluster.clock.now());
         let together = (job.gang as usize).clamp(1, job.workers.len().max(1));
-        let looking = tokio::task::spawn_blocking(move || {
-            let workers = afar::look(&job);
+        let looking = self.at_its_folder(move |folder| {
+            let workers = match afar::look(&job, &folder) {
+                Ok(workers) => workers,
+                // How far the files were read stays known.
+                Err(error) => return Ok((Err(error), None, None, News::default(), tails)),
+            };
             for (rank, _) in workers.iter().enumerate().filter(|(_, worker)| worker.ended) {
                 tails.ended(rank);
             }
             let mut began: Vec<Timestamp> = workers.iter().filter_map(|worker| worker.began).collect();
             began.sort_unstable();
             let all = began.get(together - 1).copied();
+            let outputs = job.workers.iter().map(|worker| folder.other(&worker.outputs_file));
             let news = started
                 .or(began.first().copied().filter(|_| all.is_some()))
-                .map(|began| tails.read(job.workers.iter().map(|worker| &worker.outputs_file), began, now));
-            (workers, all, began.first().copied(), news.unwrap_or_default(), tails)
+                .map(|began| tails.read(outputs, began, now));
+            Ok((Ok(workers), all, began.first().copied(), news.unwrap_or_default(), tails))
         });
-        let Ok((workers, all, first, news, tails)) = looking.await else { return Vec::new() };
-        self.tails = tails;
-        if let (None, Some(at)) = (self.started, all) {
-            self.started = first;
-            self.cluster.report(&self.key, Event::Started { at });
-        }
-        self.tell(news);
-        workers
+        let looked = match looking.await {
+            Ok((workers, all, first, news, tails)) => {
+                self.tails = tails;
+                if let (None, Some(at)) = (self.started, all) {
+                    self.started = first;
+                    self.cluster.report(&self.key, Event::Started { at });
+                }
+                self.tell(news);
+                workers
+            }
+            Err(error) => {
+                // The folder above could not be opened: the files are read anew.
+                self.tails = Tails::new(self.watches.clone());
+                Err(error)
+            }
+        };
+        let why = looked.as_ref().err().map(|error| format!("its workers' records cannot be read: {error}"));
+        self.cluster.waits_for(&self.key, why.map(|why| (UNSEEN, why)));
+        looked.ok()
     }
 
     fn tell(&mut self, news: News) {
@@ -251,36 +305,70 @@ impl Attempt {
         }
         if !jobs.is_empty() {
             self.missing = None;
-            for job in &jobs {
-                if !self.ids.contains(&job.id) {
-                    self.ids.push(job.id.clone());
-                }
-            }
             self.jobs = jobs;
             return judge::fate(&self.jobs, all_said);
         }
         if all_said {
             return Some(Fate::Unknown);
         }
-        let missing = self.missing.get_or_insert_with(Instant::now).elapsed();
-        let answer = self.cluster.board.answer(&self.key);
-        if answer.is_none() {
-            self.cluster.board.ask(&self.key);
+        let now = Instant::now();
+        let missing = self.missing.get_or_insert(Missing {
+            look: answered,
+            at: now,
+            lasted: Duration::ZERO,
+            accounted: None,
+            is_ended: false,
+        });
+        if answered != missing.look {
+            missing.lasted += (now - missing.at).min(BETWEEN);
+            (missing.look, missing.at) = (answered, now);
         }
-        if let Some(jobs) = answer.filter(|jobs| !jobs.is_empty()) {
-            self.jobs = jobs;
-            if let Some(fate) = judge::fate(&self.jobs, all_said) {
-                return Some(fate);
-            }
-            return (missing >= LATE).then_some(Fate::Unknown);
+        match self.cluster.board.answer(&self.key) {
+            Some(jobs) => missing.accounted = Some(jobs),
+            None => self.cluster.board.ask(&self.key),
         }
-        (missing >= MISSING + LATE).then_some(Fate::Unknown)
+        let accounted = missing.accounted.as_ref()?;
+        if accounted.is_empty() {
+            // Slurm was told to end it before, should it be there after all.
+            return missing.is_ended.then_some(Fate::Unknown);
+        }
+        self.jobs.clone_from(accounted);
+        let wanted_no_more = self.stop.is_some() && missing.lasted >= LATE;
+        judge::fate(&self.jobs, all_said).or(wanted_no_more.then_some(Fate::Unknown))
+    }
+
+    /// Before nobody looks for its jobs any more, Slurm is told to end them: what runs in spite of all is not to go on beside
+    /// the next attempt.
+    async fn make_sure(&mut self) {
+        let Some(missing) = self.missing.as_ref().filter(|missing| !missing.is_ended) else { return };
+        let is_unknown = missing.accounted.as_ref().is_some_and(Vec::is_empty);
+        if !is_unknown || missing.lasted < MISSING {
+            return;
+        }
+        let done = self.scancel(false).await;
+        if let (Ok(()), Some(missing)) = (done, &mut self.missing) {
+            missing.is_ended = true;
+        }
+    }
+
+    /// Has Slurm end its jobs, by their ids, or by their name where none is known.
+    async fn scancel(&self, kill: bool) -> Result<(), ()> {
+        let mut jobs = self.cluster.board.ids_of(&self.key);
+        if jobs.is_empty() {
+            jobs.push(format!("--name={}", self.key.object_name()));
+        }
+        let done = self.cluster.orders.give(&self.record, What::Cancel { jobs, kill }).await;
+        done.map_err(|trouble| {
+            let (Trouble::Away(why) | Trouble::Refused(why)) = trouble;
+            tracing::warn!(key = %self.key, why, "Slurm does not end a job");
+        })
     }
 
     /// Does what is next for it to stop: its workers are told, and where they do not go, Slurm.
     async fn press(&mut self) {
-        let has_begun = self.record.folder.join(files::SUBMITTED).exists();
         let Some(stop) = &self.stop else { return };
+        // Where it cannot be seen, its workers are given their time.
+        let has_begun = self.has_begun().await.unwrap_or(true);
         let grace = Duration::from_millis(stop.wish.grace_ms) + BEYOND;
         let cancelled = stop.cancelled;
         match stop.told {
@@ -308,39 +396,31 @@ impl Attempt {
                 }
             }
         }
-        let hard = cancelled.is_some();
-        if let Err(Trouble::Away(why) | Trouble::Refused(why)) =
-            self.cluster.commands.scancel(&self.record.account, &self.ids, hard).await
-        {
-            tracing::warn!(key = %self.key, why, "Slurm does not end a job");
-            return;
+        if self.scancel(cancelled.is_some()).await.is_ok() {
+            self.stop.iter_mut().for_each(|stop| stop.cancelled = Some(Instant::now()));
         }
-        self.stop.iter_mut().for_each(|stop| stop.cancelled = Some(Instant::now()));
     }
 
     /// Leaves the wish to stop where its workers look.
     async fn tell_workers(&self) -> Result<(), Trouble> {
         let Some(stop) = &self.stop else { return Ok(()) };
-        let wish = serde_json::to_vec(&stop.wish).unwrap_or_default();
-        let folder = self.record.folder.display().to_string();
-        let record = &self.record;
-        let words = [STOP_ARG, &folder];
-        self.cluster.commands.program(&record.account, &record.program, &words, wish).await
+        self.cluster.orders.give(&self.record, What::Tell(stop.wish)).await
     }
 
     /// Puts together how it ended.
     async fn conclude(&mut self, fate: Fate) -> Ended {
-        let (job, folder) = (Arc::clone(&self.job), self.record.folder.clone());
+        let job = Arc::clone(&self.job);
         let (wish, now) = (self.stop.as_ref().map(|stop| stop.wish), self.cluster.clock.now());
         let jobs = std::mem::take(&mut self.jobs);
-        let concluded = tokio::task::spawn_blocking(move || {
+        let concluded = self.at_its_folder(move |folder| {
             let mut ended = afar::conclude(&job, &folder, wish, now);
             judge::explain(&mut ended, fate, &jobs, log(&folder));
-            ended
+            Ok(ended)
         });
         let ended = concluded.await.unwrap_or_else(|error| {
-            let failure = Failure::new(cubeloom_domain::outcome::FailureKind::Lost, error.to_string());
-            without_run(Outcome::Failed(failure), now)
+            // That is only concluded where it was wanted no more.
+            let failure = Failure::new(FailureKind::Lost, error.to_string());
+            without_run(wish.map_or(Outcome::Failed(failure), |_| Outcome::Cancelled), now)
         });
         self.clean().await;
         ended
@@ -353,14 +433,10 @@ impl Attempt {
 
     /// A script that never began has left the secrets that it was given.
     async fn clean(&self) {
-        if !self.record.folder.join(files::SECRETS).exists() {
+        if !self.at_its_folder(|folder| folder.join(files::SECRETS).found()).await.unwrap_or(false) {
             return;
         }
-        let folder = self.record.folder.display().to_string();
-        let record = &self.record;
-        let words = [CLEAN_ARG, &folder];
-        let cleaned =
-            self.cluster.commands.program(&record.account, &record.program, &words, Vec::new()).await;
+        let cleaned = self.cluster.orders.give(&self.record, What::Clean).await;
         if let Err(Trouble::Away(why) | Trouble::Refused(why)) = cleaned {
             tracing::warn!(key = %self.key, why, "the secrets of a job that has ended cannot be removed");
         }
@@ -380,8 +456,8 @@ pub fn without_run(outcome: Outcome, now: Timestamp) -> Ended {
 }
 
 /// The script's last lines.
-fn log(folder: &Path) -> Vec<String> {
-    logs::tail(&folder.join(files::LOG), LAST_LINES).unwrap_or_default()
+fn log(folder: &Place) -> Vec<String> {
+    logs::tail(folder.join(files::LOG), LAST_LINES).unwrap_or_default()
 }
 
 /// Tells an attempt that goes on that it is to stop; whether there is one.
@@ -396,3 +472,6 @@ pub fn tell(cluster: &Cluster, key: &AttemptKey, wish: StopWish) -> bool {
         None => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,12 @@
 //! What Slurm said last of all jobs: asked once for all of them, looked up by each attempt.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cubeloom_domain::AttemptKey;
 use tokio::sync::watch;
 
-use crate::seen::{ByKey, SeenJob};
+use crate::seen::{Jobs, SeenJob, Who};
 
 /// What all attempts look at.
 pub struct Board {
@@ -21,11 +21,13 @@ struct State {
     begun: u64,
     /// The number of the last that was answered.
     answered: u64,
-    listed: ByKey,
-    /// The attempts that accounting is to be asked about, by the names of their jobs.
-    asked: HashMap<String, String>,
+    listed: Jobs,
+    /// The attempts that are looked for, and how they are known.
+    followed: HashMap<AttemptKey, Who>,
+    /// Those of them that accounting is to be asked about.
+    asked: HashSet<AttemptKey>,
     /// What accounting said of those that it was asked about.
-    accounted: ByKey,
+    accounted: HashMap<AttemptKey, Vec<SeenJob>>,
 }
 
 impl Board {
@@ -36,6 +38,27 @@ impl Board {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An attempt is looked for from now on.
+    pub fn follow(&self, key: &AttemptKey, who: Who) {
+        self.state().followed.insert(key.clone(), who);
+    }
+
+    /// An attempt has these jobs, too.
+    pub fn learn(&self, key: &AttemptKey, ids: impl IntoIterator<Item = String>) {
+        if let Some(who) = self.state().followed.get_mut(key) {
+            for id in ids {
+                if !who.ids.contains(&id) {
+                    who.ids.push(id);
+                }
+            }
+        }
+    }
+
+    /// The ids of an attempt's jobs; more than one only after a doubt.
+    pub fn ids_of(&self, key: &AttemptKey) -> Vec<String> {
+        self.state().followed.get(key).map(|who| who.ids.clone()).unwrap_or_default()
     }
 
     /// A look at all jobs begins; its number.
@@ -50,25 +73,41 @@ impl Board {
         self.state().begun
     }
 
+    /// The ids of jobs that are looked for.
+    pub fn ids(&self) -> HashSet<String> {
+        self.state().followed.values().flat_map(|who| who.ids.iter().cloned()).collect()
+    }
+
     /// A look was answered.
-    pub fn listed(&self, number: u64, jobs: ByKey) {
+    pub fn listed(&self, number: u64, jobs: Jobs) {
         let mut state = self.state();
+        for who in state.followed.values_mut() {
+            // What is found by its name is known by its id from now on.
+            for job in jobs.of(who) {
+                if !who.ids.contains(&job.id) {
+                    who.ids.push(job.id);
+                }
+            }
+        }
         (state.answered, state.listed) = (number, jobs);
         drop(state);
         self.news.send_replace(());
     }
 
-    /// Whom accounting is to be asked about: names, and their attempts.
-    pub fn asked(&self) -> HashMap<String, String> {
-        self.state().asked.clone()
+    /// Whom accounting is to be asked about, at most so many.
+    pub fn asked(&self, most: usize) -> HashMap<AttemptKey, Who> {
+        let state = self.state();
+        let known = |key: &AttemptKey| Some((key.clone(), state.followed.get(key)?.clone()));
+        state.asked.iter().filter_map(known).take(most).collect()
     }
 
-    /// Accounting has answered of these, by name.
-    pub fn accounted(&self, asked: &HashMap<String, String>, mut jobs: ByKey) {
+    /// Accounting has answered of these.
+    pub fn accounted(&self, asked: &HashMap<AttemptKey, Who>, jobs: &Jobs) {
         let mut state = self.state();
-        for (name, key) in asked {
-            state.asked.remove(name);
-            state.accounted.insert(key.clone(), jobs.remove(key).unwrap_or_default());
+        for (key, who) in asked {
+            if state.asked.remove(key) {
+                state.accounted.insert(key.clone(), jobs.of(who));
+            }
         }
         drop(state);
         self.news.send_replace(());
@@ -77,24 +116,25 @@ impl Board {
     /// The jobs of an attempt in the list, and the number of the look that it is from.
     pub fn jobs(&self, key: &AttemptKey) -> (u64, Vec<SeenJob>) {
         let state = self.state();
-        (state.answered, state.listed.get(&key.to_string()).cloned().unwrap_or_default())
+        (state.answered, state.followed.get(key).map(|who| state.listed.of(who)).unwrap_or_default())
     }
 
     /// Has accounting asked about an attempt.
     pub fn ask(&self, key: &AttemptKey) {
-        self.state().asked.insert(key.object_name(), key.to_string());
+        self.state().asked.insert(key.clone());
     }
 
     /// What it said, once.
     pub fn answer(&self, key: &AttemptKey) -> Option<Vec<SeenJob>> {
-        self.state().accounted.remove(&key.to_string())
+        self.state().accounted.remove(key)
     }
 
     /// Nobody asks about an attempt any more.
     pub fn forget(&self, key: &AttemptKey) {
         let mut state = self.state();
-        state.asked.remove(&key.object_name());
-        state.accounted.remove(&key.to_string());
+        state.asked.remove(key);
+        state.accounted.remove(key);
+        state.followed.remove(key);
     }
 
     /// Finds an attempt's jobs by what Slurm knows from now on: in the list, else in accounting. Waits for as long as the
@@ -131,27 +171,30 @@ mod tests {
     use cubeloom_domain::{RunId, Timestamp};
 
     use super::*;
-    use crate::seen::listed;
+    use crate::seen::{accounted, listed};
 
     #[tokio::test]
     async fn an_attempt_is_found_by_what_is_known_later_only() {
         let key = AttemptKey { run: RunId::new(Timestamp(0), 1), task: "t".into(), instance: 0, n: 1 };
-        let line = format!("7|RUNNING|None|n1|cl-t-x|{key}\n");
+        let name = key.object_name();
+        let (listing, entry) =
+            (format!("7|1000|RUNNING|None|n1|{name}\n"), format!("7|1000|RUNNING|n1|{name}\n"));
         let board = Arc::new(Board::new());
+        board.follow(&key, Who { name, uid: 1000, ids: Vec::new() });
         let old = board.begin();
         let (finder, wanted) = (Arc::clone(&board), key.clone());
         let found = tokio::spawn(async move { finder.find(&wanted).await });
         tokio::task::yield_now().await;
-        board.listed(old, listed(&line));
+        board.listed(old, listed(&listing, &board.ids()));
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         assert!(!found.is_finished(), "that look had begun before");
         let number = board.begin();
-        board.listed(number, ByKey::new());
+        board.listed(number, Jobs::default());
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        let asked = board.asked();
-        assert_eq!(asked.get(&key.object_name()), Some(&key.to_string()));
-        board.accounted(&asked, listed(&line));
+        let asked = board.asked(10);
+        assert!(asked.contains_key(&key));
+        board.accounted(&asked, &accounted(&entry));
         assert_eq!(found.await.unwrap()[0].id, "7");
-        assert!(board.asked().is_empty());
+        assert!(board.asked(10).is_empty());
     }
 }

@@ -10,14 +10,21 @@ use cubeloom_executor_local::StopWish;
 use cubeloom_workers::reports::Reports;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
 
 use crate::board::Board;
-use crate::commands::Commands;
+use crate::commands::{Commands, Trouble};
 use crate::config::SlurmConfig;
 use crate::folders::Folders;
+use crate::orders::Orders;
 
 /// How many calls as people's accounts go on at once: each is a process or two.
 const CALLS: usize = 8;
+
+/// It is not submitted yet.
+pub const NOT_SUBMITTED: &str = "NotSubmitted";
+/// Its workers' records cannot be seen now.
+pub const UNSEEN: &str = "RecordsUnseen";
 
 /// What is known of an attempt.
 pub enum Slot {
@@ -45,26 +52,35 @@ pub struct Cluster {
     pub observer: OnceLock<Arc<dyn Observer>>,
     /// Calls as people's accounts.
     pub calls: Semaphore,
+    /// What is to be done for attempts that stop.
+    pub orders: Orders,
+    /// Ends all that goes on for it.
+    pub end: CancellationToken,
     attempts: Mutex<HashMap<AttemptKey, Slot>>,
     standing: Mutex<Standing>,
-    /// Why attempts are not submitted yet.
-    waiting: Mutex<HashMap<AttemptKey, String>>,
+    /// What attempts wait for: a word, and a sentence.
+    waiting: Mutex<HashMap<AttemptKey, (&'static str, String)>>,
     facts: RwLock<Facts>,
+    /// The uids of accounts, as they were asked for.
+    uids: Mutex<HashMap<String, u32>>,
 }
 
 impl Cluster {
     /// Nothing is asked of it yet.
     pub fn new(config: SlurmConfig, clock: Arc<dyn Clock>) -> Self {
         Self {
-            commands: Commands::new(config.way.clone()),
+            commands: Commands::new(config.calls.clone()),
             folders: Folders::new(&config.data),
             facts: RwLock::new(crate::nodes::read("", &config.name, &config.facts)),
             board: Board::new(),
             reports: Reports::default(),
             observer: OnceLock::new(),
             calls: Semaphore::new(CALLS),
+            orders: Orders::new(),
+            end: CancellationToken::new(),
             attempts: Mutex::default(),
             waiting: Mutex::default(),
+            uids: Mutex::default(),
             standing: Mutex::new(Standing::Unknown),
             clock,
             config,
@@ -91,8 +107,8 @@ impl Cluster {
         self.report(key, Event::Ended(ended));
     }
 
-    /// An attempt is not submitted yet; why, or no more.
-    pub fn waits_for(&self, key: &AttemptKey, why: Option<String>) {
+    /// An attempt waits for something: a word, and a sentence; or for nothing any more.
+    pub fn waits_for(&self, key: &AttemptKey, why: Option<(&'static str, String)>) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         match why {
             Some(why) => _ = waiting.insert(key.clone(), why),
@@ -100,9 +116,40 @@ impl Cluster {
         }
     }
 
-    /// Why an attempt is not submitted yet.
-    pub fn waits(&self, key: &AttemptKey) -> Option<String> {
+    /// What an attempt waits for.
+    pub fn waits(&self, key: &AttemptKey) -> Option<(&'static str, String)> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    /// The uid of an account on this machine, which is the same on the cluster.
+    ///
+    /// # Errors
+    /// A sentence: there is no such account, or it is one that jobs must not run as.
+    pub async fn uid(&self, account: &str) -> Result<u32, String> {
+        let known = self.uids.lock().unwrap_or_else(PoisonError::into_inner).get(account).copied();
+        if let Some(uid) = known {
+            return Ok(uid);
+        }
+        let uid = match self.commands.uid(account).await {
+            Ok(uid) => uid,
+            Err(Trouble::Away(why) | Trouble::Refused(why)) => return Err(why),
+        };
+        let own = rustix::process::geteuid().as_raw();
+        let runs_as_itself = self.config.calls.become_account.is_empty();
+        if uid == 0 {
+            return Err(format!("the account `{account}` is root's: no job runs as root"));
+        }
+        if (uid == own) != runs_as_itself {
+            return Err(if runs_as_itself {
+                format!(
+                    "all jobs run as the server's own account, as `become` is empty in its settings: `{account}` is another"
+                )
+            } else {
+                format!("the account `{account}` is the server's own: its tasks could read the server's data")
+            });
+        }
+        self.uids.lock().unwrap_or_else(PoisonError::into_inner).insert(account.to_owned(), uid);
+        Ok(uid)
     }
 
     /// What the cluster has.

@@ -6,12 +6,24 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use cubeloom_domain::slurm::SlurmWay;
+use cubeloom_domain::slurm::SlurmCalls;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
+use crate::WRITE_ARG;
+use crate::parcel::Packed;
+
 /// How long a call may take. `sbatch` waits by itself while the controller takes no more jobs.
 const LIMIT: Duration = Duration::from_secs(40);
+
+/// So many bytes a second arrive at least of what is sent beside a call.
+const SLOWEST: u64 = 1 << 20;
+
+/// What a command reads.
+enum Input<'a> {
+    Text(&'a [u8]),
+    Parcel(&'a Packed),
+}
 
 /// Parts of what commands say when the cluster does not answer, or not now. Nothing is known then of what was asked for: a job
 /// may have been taken nevertheless.
@@ -46,36 +58,26 @@ pub enum Trouble {
 /// Slurm's commands on this machine.
 #[derive(Clone, Debug)]
 pub struct Commands {
-    way: SlurmWay,
+    calls: SlurmCalls,
 }
 
 impl Commands {
     /// Called this way.
-    pub fn new(way: SlurmWay) -> Self {
-        Self { way }
+    pub fn new(calls: SlurmCalls) -> Self {
+        Self { calls }
     }
 
     /// All jobs that the controller knows, also those that ended lately: a line each, as [`crate::seen::listed`] reads it.
     pub async fn squeue(&self) -> Result<String, Trouble> {
-        self.own(&["squeue", "--all", "--noheader", "--states=all", "--format=%i|%T|%r|%N|%j|%k"]).await
+        self.own(&["squeue", "--all", "--noheader", "--states=all", "--format=%i|%U|%T|%r|%N|%j"]).await
     }
 
-    /// What accounting knows of jobs with these names: a line each, as [`crate::seen::accounted`] reads it.
-    pub async fn sacct(&self, names: &str) -> Result<String, Trouble> {
-        let names = format!("--name={names}");
-        let fields = "--format=JobID,State,NodeList,JobName,Comment";
+    /// What accounting knows of some jobs, `--name=...` or `--jobs=...`: a line each, as [`crate::seen::accounted`] reads it.
+    pub async fn sacct(&self, by: &str) -> Result<String, Trouble> {
+        let fields = "--format=JobID,UID,State,NodeList,JobName";
         let since = "--starttime=now-30days";
-        self.own(&[
-            "sacct",
-            "--allusers",
-            "--noheader",
-            "--parsable2",
-            "--allocations",
-            since,
-            fields,
-            &names,
-        ])
-        .await
+        self.own(&["sacct", "--allusers", "--noheader", "--parsable2", "--allocations", since, fields, by])
+            .await
     }
 
     /// The nodes, a line each, as [`crate::nodes::read`] reads it.
@@ -88,6 +90,13 @@ impl Commands {
         self.own(&["sinfo", "--version"]).await.map(|said| said.trim().to_owned())
     }
 
+    /// The uid of an account.
+    pub async fn uid(&self, account: &str) -> Result<u32, Trouble> {
+        let said = self.own(&["id", "-u", "--", account]).await?;
+        let uid = said.trim().parse();
+        uid.map_err(|_| Trouble::Refused(format!("id: `{}` is no uid", said.trim())))
+    }
+
     /// Submits a script as an account. The id of its job.
     pub async fn sbatch(&self, account: &str, script: &str) -> Result<String, Trouble> {
         let said = self.as_account(account, &["sbatch", "--parsable", script], Vec::new()).await?;
@@ -95,14 +104,23 @@ impl Commands {
         Ok(said.trim().split(';').next().unwrap_or_default().to_owned())
     }
 
-    /// Ends jobs as the account whose they are: TERM, then KILL after Slurm's own `KillWait`; or KILL at once.
-    pub async fn scancel(&self, account: &str, ids: &[String], kill: bool) -> Result<(), Trouble> {
+    /// Ends jobs as the account whose they are, by ids or `--name=...`: TERM, then KILL after Slurm's own `KillWait`; or KILL at
+    /// once. What is no job any more has ended.
+    pub async fn scancel(&self, account: &str, jobs: &[String], kill: bool) -> Result<(), Trouble> {
         let mut words = vec!["scancel"];
         if kill {
             words.extend(["--full", "--signal=KILL"]);
         }
-        words.extend(ids.iter().map(String::as_str));
-        self.as_account(account, &words, Vec::new()).await.map(|_| ())
+        let own = format!("--user={account}");
+        if jobs.iter().any(|job| job.starts_with('-')) {
+            // An account that is an operator of Slurm could end others' of that name.
+            words.push(&own);
+        }
+        words.extend(jobs.iter().map(String::as_str));
+        match self.as_account(account, &words, Vec::new()).await {
+            Err(Trouble::Refused(said)) if said.contains("Invalid job id") => Ok(()),
+            done => done.map(|_| ()),
+        }
     }
 
     /// Has this program do something as an account; `input` is what it reads.
@@ -117,27 +135,38 @@ impl Commands {
         self.as_account(account, &all, input).await.map(|_| ())
     }
 
+    /// Has this program write a parcel as an account.
+    pub async fn parcel(&self, account: &str, program: &str, parcel: &Packed) -> Result<(), Trouble> {
+        let words = self.led(account, &[program, WRITE_ARG]);
+        let limit = LIMIT + Duration::from_secs(parcel.len() / SLOWEST);
+        self.call(words, Input::Parcel(parcel), limit).await.map(|_| ())
+    }
+
     async fn own(&self, words: &[&str]) -> Result<String, Trouble> {
-        self.call(words.iter().map(|word| (*word).to_owned()).collect(), Vec::new()).await
+        self.call(words.iter().map(|word| (*word).to_owned()).collect(), Input::Text(&[]), LIMIT).await
+    }
+
+    async fn as_account(&self, account: &str, words: &[&str], input: Vec<u8>) -> Result<String, Trouble> {
+        self.call(self.led(account, words), Input::Text(&input), LIMIT).await
     }
 
     /// What leads to another account (sudo) takes variables away: they are given behind it.
-    async fn as_account(&self, account: &str, words: &[&str], input: Vec<u8>) -> Result<String, Trouble> {
+    fn led(&self, account: &str, words: &[&str]) -> Vec<String> {
         let mut all: Vec<String> =
-            self.way.become_account.iter().map(|word| word.replace("{account}", account)).collect();
+            self.calls.become_account.iter().map(|word| word.replace("{account}", account)).collect();
         all.push("/usr/bin/env".into());
         all.extend(self.variables().map(|(name, value)| format!("{name}={value}")));
         all.extend(words.iter().map(|word| (*word).to_owned()));
-        self.call(all, input).await
+        all
     }
 
     fn variables(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let conf = self.way.conf.clone().map(|conf| ("SLURM_CONF", conf));
+        let conf = self.calls.conf.clone().map(|conf| ("SLURM_CONF", conf));
         // What Slurm prints is read here, whatever language the machine speaks.
-        [("PATH", self.way.path.clone()), ("LC_ALL", "C".to_owned())].into_iter().chain(conf)
+        [("PATH", self.calls.path.clone()), ("LC_ALL", "C".to_owned())].into_iter().chain(conf)
     }
 
-    async fn call(&self, words: Vec<String>, input: Vec<u8>) -> Result<String, Trouble> {
+    async fn call(&self, words: Vec<String>, input: Input<'_>, limit: Duration) -> Result<String, Trouble> {
         let Some((program, arguments)) = words.split_first() else {
             return Err(Trouble::Refused("there is no command".into()));
         };
@@ -152,14 +181,17 @@ impl Commands {
             let give = async {
                 if let Some(mut stdin) = stdin {
                     // One that ends without reading says why by itself.
-                    let _ = stdin.write_all(&input).await;
+                    let _ = match input {
+                        Input::Text(text) => stdin.write_all(text).await,
+                        Input::Parcel(parcel) => parcel.send(&mut stdin).await,
+                    };
                 }
             };
             let (done, ()) = tokio::join!(child.wait_with_output(), give);
             done
         };
-        match tokio::time::timeout(LIMIT, talk).await {
-            Err(_) => Err(Trouble::Away(format!("{what} did not end within {} seconds", LIMIT.as_secs()))),
+        match tokio::time::timeout(limit, talk).await {
+            Err(_) => Err(Trouble::Away(format!("{what} did not end within {} seconds", limit.as_secs()))),
             Ok(Err(error)) => Err(Trouble::Refused(format!("{program} cannot be started: {error}"))),
             Ok(Ok(done)) if done.status.success() => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
             Ok(Ok(done)) => Err(trouble(&what, &String::from_utf8_lossy(&done.stderr))),
@@ -192,11 +224,10 @@ mod tests {
     use super::*;
 
     fn commands(become_account: &[&str]) -> Commands {
-        Commands::new(SlurmWay {
+        Commands::new(SlurmCalls {
             become_account: become_account.iter().map(|word| (*word).to_owned()).collect(),
             conf: Some("/etc/x.conf".into()),
             path: "/usr/bin:/bin".into(),
-            ..SlurmWay::default()
         })
     }
 

@@ -1,13 +1,12 @@
 //! How a cluster is reached, and as whom its jobs run.
 
-use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Formatter};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_domain::outcome::{Failure, FailureKind};
-use cubeloom_domain::slurm::{SlurmFacts, SlurmWay};
+use cubeloom_domain::slurm::{SlurmCalls, SlurmFacts, SlurmWay};
 use cubeloom_domain::vault::Vault;
 
 /// A cluster, as an administrator describes it.
@@ -17,8 +16,10 @@ pub struct SlurmConfig {
     pub name: String,
     /// What is there. `{project}` stands for a project's name.
     pub facts: SlurmFacts,
-    /// How its commands are called, and as whom.
+    /// As whom its jobs run.
     pub way: SlurmWay,
+    /// How its commands are called, as the server's own settings say.
+    pub calls: SlurmCalls,
     /// The server's data folder.
     pub data: PathBuf,
     /// Copies of pipelines' folders, one a digest.
@@ -39,18 +40,27 @@ impl Debug for SlurmConfig {
 }
 
 impl SlurmConfig {
-    /// The account of the cluster that a person's jobs run as.
+    /// The account of the cluster that jobs run as: a person's, or, of what acts for none (a schedule, a hook, a token of a
+    /// project), the project's. Such a word has a `:`, which no person's name has.
     ///
     /// # Errors
-    /// The person has none: their jobs cannot start.
-    pub fn account(&self, person: &str) -> Result<String, Failure> {
-        let accounts: &BTreeMap<String, String> = &self.way.accounts;
-        accounts.get(person).cloned().ok_or_else(|| {
-            let message = format!(
-                "`{person}` has no account on the cluster `{}`: an administrator adds one to its `accounts`",
-                self.name
-            );
-            Failure::new(FailureKind::CouldNotStart, message)
-        })
+    /// There is none: their jobs cannot start.
+    pub fn account(&self, project: &str, person: &str) -> Result<String, Failure> {
+        let found = if person.contains(':') {
+            self.way.projects.get(project).ok_or_else(|| {
+                format!(
+                    "`{person}` acts for no person, and the project `{project}` has no account on the cluster `{}`: an administrator adds one to its `projects`",
+                    self.name
+                )
+            })
+        } else {
+            self.way.accounts.get(person).ok_or_else(|| {
+                format!(
+                    "`{person}` has no account on the cluster `{}`: an administrator adds one to its `accounts`",
+                    self.name
+                )
+            })
+        };
+        found.cloned().map_err(|message| Failure::new(FailureKind::CouldNotStart, message))
     }
 }

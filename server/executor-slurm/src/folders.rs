@@ -1,25 +1,49 @@
 //! What the server itself notes of attempts, in its own data folder: a server that knows nothing but a key can find them.
 
 use std::fs;
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cubeloom_domain::AttemptKey;
+use cubeloom_domain::lowered::LocalJob;
 use cubeloom_executor_local::{StopWish, afar};
+use cubeloom_workers::place::{Guard, Place};
 use serde::{Deserialize, Serialize};
 
 /// The note's name in the attempt's folder.
 const RECORD: &str = "slurm.json";
+/// That of its processes.
+const JOB: &str = "slurm-job.json";
 
 /// What is noted of an attempt before anything of it is submitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// Its folder on the file system that all nodes share.
     pub folder: PathBuf,
+    /// The folder above, an administrator's: below, nothing is trusted.
+    pub top: PathBuf,
     /// The account that it runs as.
     pub account: String,
+    /// The account's uid: other files are not read.
+    pub uid: u32,
     /// The program that writes there as that account.
     pub program: String,
+    /// The ids that Slurm has given to its jobs.
+    #[serde(default)]
+    pub ids: Vec<String>,
+}
+
+impl Record {
+    /// The attempt's folder, as it may be read. Blocking.
+    ///
+    /// # Errors
+    /// The folder above cannot be opened: what is below is not known, and nothing is over for that.
+    pub fn place(&self) -> io::Result<Place> {
+        let why = |error| io::Error::other(format!("{} cannot be opened: {error}", self.top.display()));
+        let guard = Guard::new(&self.top, self.uid).map_err(why)?;
+        Ok(Place::guarded(Arc::new(guard), &self.folder))
+    }
 }
 
 /// Where the notes lie.
@@ -38,19 +62,28 @@ impl Folders {
         self.runs.join(key.run.as_str()).join(format!("{}.{}.{}", key.task, key.instance, key.n))
     }
 
-    /// Notes what is about to be submitted.
+    /// Notes what is about to be submitted, and its processes first: whoever finds the note finds them.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn note(&self, key: &AttemptKey, record: &Record) -> io::Result<()> {
+    pub fn note(&self, key: &AttemptKey, record: &Record, job: &LocalJob) -> io::Result<()> {
         let folder = self.attempt(key);
         fs::create_dir_all(&folder)?;
-        let aside = folder.join(format!("{RECORD}.part"));
-        let file = fs::File::create(&aside)?;
-        serde_json::to_writer(&file, record)?;
-        // After a power cut there must be no doubt whether something was submitted.
-        file.sync_all()?;
-        fs::rename(aside, folder.join(RECORD))
+        put(&folder, JOB, job)?;
+        put(&folder, RECORD, record)
+    }
+
+    /// Notes what Slurm calls it. A server that is killed before finds it by its name.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn note_ids(&self, key: &AttemptKey, record: &Record) -> io::Result<()> {
+        put(&self.attempt(key), RECORD, record)
+    }
+
+    /// The processes that were noted. What lies in the attempt's own folder is its account's to change.
+    pub fn job(&self, key: &AttemptKey) -> Option<LocalJob> {
+        serde_json::from_slice(&fs::read(self.attempt(key).join(JOB)).ok()?).ok()
     }
 
     /// What was noted.
@@ -72,4 +105,16 @@ impl Folders {
     pub fn stop(&self, key: &AttemptKey) -> Option<StopWish> {
         afar::wish(&self.attempt(key))
     }
+}
+
+fn put(folder: &Path, name: &str, value: &impl Serialize) -> io::Result<()> {
+    let aside = folder.join(format!("{name}.part"));
+    let file = fs::File::create(&aside)?;
+    let mut text = BufWriter::new(&file);
+    serde_json::to_writer(&mut text, value)?;
+    text.flush()?;
+    drop(text);
+    // After a power cut there must be no doubt whether something was submitted.
+    file.sync_all()?;
+    fs::rename(aside, folder.join(name))
 }

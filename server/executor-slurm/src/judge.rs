@@ -52,12 +52,14 @@ pub fn explain(ended: &mut Ended, fate: Fate, jobs: &[SeenJob], log: Vec<String>
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use cubeloom_domain::Timestamp;
     use cubeloom_domain::executor::Report;
     use cubeloom_domain::usage::UsageSummary;
 
     use super::*;
-    use crate::seen::listed;
+    use crate::seen::{Who, listed};
 
     fn lost(kind: FailureKind) -> Ended {
         Ended {
@@ -71,8 +73,9 @@ mod tests {
     }
 
     fn jobs(states: &[&str]) -> Vec<SeenJob> {
-        let lines = states.iter().enumerate().map(|(id, state)| format!("{id}|{state}|None|n2|cl-t|k\n"));
-        listed(&lines.collect::<String>()).remove("k").unwrap()
+        let lines = states.iter().enumerate().map(|(id, state)| format!("{id}|1|{state}|None|n2|cl-t\n"));
+        let who = Who { name: "cl-t".into(), uid: 1, ids: Vec::new() };
+        listed(&lines.collect::<String>(), &HashSet::new()).of(&who)
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod account;
 mod attempt;
+mod beneath;
 mod board;
 mod cluster;
 mod commands;
@@ -17,6 +18,7 @@ mod folders;
 mod judge;
 mod logs;
 mod nodes;
+mod orders;
 mod parcel;
 mod places;
 mod seen;
@@ -40,9 +42,9 @@ pub const VERDICT_ARG: &str = "__slurm-verdict";
 
 /// The word by which it makes, as a person's account, all that a job's script needs: `__slurm-write`, the job on standard input.
 pub const WRITE_ARG: &str = "__slurm-write";
-/// The word by which it leaves a wish to stop as that account: `__slurm-stop FOLDER`, the wish on standard input.
+/// The word by which it leaves a wish to stop as that account: `__slurm-stop`, folders and wishes on standard input.
 pub const STOP_ARG: &str = "__slurm-stop";
-/// The word by which it removes what only a job that runs may have: `__slurm-clean FOLDER`.
+/// The word by which it removes what only a job that runs may have: `__slurm-clean`, folders on standard input.
 pub const CLEAN_ARG: &str = "__slurm-clean";
 
 /// The exit code of what could not begin.

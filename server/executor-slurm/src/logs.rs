@@ -1,7 +1,6 @@
 //! What workers wrote: read from the file system that all nodes share, by whichever server.
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use cubeloom_domain::AttemptKey;
@@ -9,27 +8,36 @@ use cubeloom_domain::executor::{BoxFuture, Report};
 use cubeloom_domain::logs::{Log, LogName, LogPiece, Logs};
 use cubeloom_domain::usage::{Quantity, UsageSeries, WorkerUsage};
 use cubeloom_executor_local::afar;
+use cubeloom_workers::place::Place;
 
 use crate::executor::SlurmExecutor;
 
-/// Reads an attempt's folder where it is known, blocking, on a thread for that.
-async fn reading<T: Default + Send + 'static>(
-    folder: Option<PathBuf>,
-    read: impl FnOnce(PathBuf) -> io::Result<T> + Send + 'static,
+/// Does what blocks on a thread for that.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
-    let Some(folder) = folder else { return Ok(T::default()) };
-    tokio::task::spawn_blocking(move || read(folder)).await.map_err(io::Error::other)?
+    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
 }
 
 impl SlurmExecutor {
-    fn folder(&self, key: &AttemptKey) -> Option<PathBuf> {
-        self.cluster.folders.record(key).map(|record| record.folder)
+    /// Reads an attempt's folder where it is known.
+    async fn reading<T: Default + Send + 'static>(
+        &self,
+        key: &AttemptKey,
+        read: impl FnOnce(Place) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        let (cluster, key) = (Arc::clone(&self.cluster), key.clone());
+        blocking(move || match cluster.folders.record(&key) {
+            Some(record) => read(record.place()?),
+            None => Ok(T::default()),
+        })
+        .await
     }
 }
 
 impl Logs for SlurmExecutor {
     fn logs<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Log>>> {
-        Box::pin(reading(self.folder(key), |folder| afar::logs(&folder)))
+        Box::pin(self.reading(key, |folder| afar::logs(&folder)))
     }
 
     fn read<'a>(
@@ -41,21 +49,21 @@ impl Logs for SlurmExecutor {
     ) -> BoxFuture<'a, io::Result<LogPiece>> {
         let name = name.clone();
         Box::pin(async move {
-            let none = LogPiece { next: offset, ..LogPiece::default() };
-            let Some(folder) = self.folder(key) else { return Ok(none) };
-            reading(Some(folder), move |folder| afar::read_log(&folder, &name, offset, limit)).await
+            let read = move |folder| afar::read_log(&folder, &name, offset, limit).map(Some);
+            let none = || LogPiece { next: offset, ..LogPiece::default() };
+            Ok(self.reading(key, read).await?.unwrap_or_else(none))
         })
     }
 
     fn reported<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Arc<Report>>>> {
         let cluster = Arc::clone(&self.cluster);
-        Box::pin(reading(self.folder(key), move |folder| afar::reported(&folder, &cluster.reports)))
+        Box::pin(self.reading(key, move |folder| afar::reported(folder, &cluster.reports)))
     }
 }
 
 impl UsageSeries for SlurmExecutor {
     fn series<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<WorkerUsage>>> {
-        Box::pin(reading(self.folder(key), |folder| afar::usage(&folder)))
+        Box::pin(self.reading(key, afar::usage))
     }
 
     fn never_told(&self) -> &'static [Quantity] {

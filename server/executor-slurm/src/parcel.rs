@@ -2,19 +2,26 @@
 //! the contents of files, one after the other. `__slurm-write` reads it from standard input.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use cubeloom_domain::slurm::{SlurmJob, files};
 use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::SlurmError;
+use crate::beneath::{Beneath, beside};
+
+/// More is no first line of a parcel, in bytes.
+const LONGEST_HEAD: u64 = 256 << 20;
 
 /// The head of a parcel.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
+    /// The administrator's folder, in which the attempt's lies.
+    top: PathBuf,
     job: SlurmJob,
     secrets: BTreeMap<String, String>,
     folders: Vec<Folder>,
@@ -23,6 +30,8 @@ struct Head {
 /// A folder that is to be there.
 #[derive(Debug, Serialize, Deserialize)]
 struct Folder {
+    /// The administrator's folder in which it lies.
+    top: PathBuf,
     to: PathBuf,
     files: Vec<File>,
 }
@@ -34,30 +43,52 @@ struct File {
     executable: bool,
 }
 
-/// Packs a job with what it needs: folders of this machine, each with the place where the cluster's nodes see it.
+/// A folder of this machine that a job needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Needed {
+    /// Where it is here.
+    pub from: PathBuf,
+    /// The administrator's folder on the cluster.
+    pub top: PathBuf,
+    /// Where it is to be in that.
+    pub to: PathBuf,
+}
+
+/// A parcel that is ready to be sent: of the files only where they are, however many and large.
+pub struct Packed {
+    head: Vec<u8>,
+    files: Vec<(PathBuf, u64)>,
+}
+
+/// Packs a job with what it needs. Blocking: it looks at folders.
 ///
 /// # Errors
 /// A folder cannot be read.
 pub fn pack(
+    top: &Path,
     job: &SlurmJob,
     secrets: BTreeMap<String, String>,
-    folders: &[(PathBuf, PathBuf)],
-) -> Result<Vec<u8>, SlurmError> {
-    let mut head = Head { job: job.clone(), secrets, folders: Vec::new() };
+    folders: &[Needed],
+) -> Result<Packed, SlurmError> {
+    let mut head = Head { top: top.into(), job: job.clone(), secrets, folders: Vec::new() };
     let mut contents = Vec::new();
-    for (from, to) in folders {
+    for Needed { from, top, to } in folders {
         let mut files = Vec::new();
         walk(from, Path::new(""), &mut files, &mut contents).map_err(SlurmError::file(from))?;
-        head.folders.push(Folder { to: to.clone(), files });
+        head.folders.push(Folder { top: top.clone(), to: to.clone(), files });
     }
-    let mut parcel =
+    let mut text =
         serde_json::to_vec(&head).map_err(|error| SlurmError::form(Path::new("a parcel"), error))?;
-    parcel.push(b'\n');
-    parcel.extend(contents);
-    Ok(parcel)
+    text.push(b'\n');
+    Ok(Packed { head: text, files: contents })
 }
 
-fn walk(top: &Path, below: &Path, files: &mut Vec<File>, contents: &mut Vec<u8>) -> io::Result<()> {
+fn walk(
+    top: &Path,
+    below: &Path,
+    files: &mut Vec<File>,
+    contents: &mut Vec<(PathBuf, u64)>,
+) -> io::Result<()> {
     for entry in fs::read_dir(top.join(below))? {
         let entry = entry?;
         let path = below.join(entry.file_name());
@@ -69,15 +100,33 @@ fn walk(top: &Path, below: &Path, files: &mut Vec<File>, contents: &mut Vec<u8>)
             }
             continue;
         }
-        let content = fs::read(entry.path())?;
-        files.push(File {
-            path,
-            length: content.len() as u64,
-            executable: found.permissions().mode() & 0o100 != 0,
-        });
-        contents.extend(content);
+        files.push(File { path, length: found.len(), executable: found.permissions().mode() & 0o100 != 0 });
+        contents.push((entry.path(), found.len()));
     }
     Ok(())
+}
+
+impl Packed {
+    /// How much it is, in bytes.
+    pub fn len(&self) -> u64 {
+        self.head.len() as u64 + self.files.iter().map(|(_, length)| length).sum::<u64>()
+    }
+
+    /// Sends it, piece by piece.
+    ///
+    /// # Errors
+    /// The other side does not take it, or a file has changed meanwhile.
+    pub async fn send(&self, to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+        to.write_all(&self.head).await?;
+        for (path, length) in &self.files {
+            let file = tokio::fs::File::open(path).await?;
+            if tokio::io::copy(&mut file.take(*length), to).await? != *length {
+                let why = format!("{} has become shorter", path.display());
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, why));
+            }
+        }
+        to.flush().await
+    }
 }
 
 /// Unpacks a parcel: everything lies ready for the script to be submitted. The same twice is the same as once; where the
@@ -85,92 +134,74 @@ fn walk(top: &Path, below: &Path, files: &mut Vec<File>, contents: &mut Vec<u8>)
 ///
 /// # Errors
 /// It is no parcel, or a file cannot be written.
-pub fn unpack(parcel: &[u8]) -> Result<(), SlurmError> {
-    let form = |why: &str| SlurmError::form(Path::new("the standard input"), why);
-    let end = parcel.iter().position(|byte| *byte == b'\n').ok_or_else(|| form("it has no first line"))?;
-    let head: Head = serde_json::from_slice(&parcel[..end]).map_err(|error| form(&error.to_string()))?;
-    let mut rest = &parcel[end + 1..];
-    for folder in &head.folders {
-        let mut given = Vec::with_capacity(folder.files.len());
-        for file in &folder.files {
-            let length = usize::try_from(file.length).ok().filter(|length| *length <= rest.len());
-            let (content, after) = rest.split_at(length.ok_or_else(|| form("it ends too early"))?);
-            given.push((file, content));
-            rest = after;
-        }
-        provide(&folder.to, &given)?;
+pub fn unpack(parcel: impl Read) -> Result<(), SlurmError> {
+    let mut parcel = BufReader::new(parcel);
+    let mut line = Vec::new();
+    let read = parcel.by_ref().take(LONGEST_HEAD).read_until(b'\n', &mut line);
+    read.map_err(SlurmError::file(Path::new("the standard input")))?;
+    if line.last() != Some(&b'\n') {
+        return Err(form("it has no first line"));
     }
-    let folder = Path::new(&head.job.folder);
+    let head: Head = serde_json::from_slice(&line).map_err(|error| form(&error.to_string()))?;
+    for folder in &head.folders {
+        provide(folder, &mut parcel)?;
+    }
     // Others on the shared file system have no business in it.
-    DirBuilder::new().recursive(true).mode(0o750).create(folder).map_err(SlurmError::file(folder))?;
-    if folder.join(files::SUBMITTED).exists() {
+    let folder = Beneath::top(&head.top)?.make(below(&head.top, Path::new(&head.job.folder))?, 0o750)?;
+    if folder.has(files::SUBMITTED) {
         return Ok(());
     }
-    let processes = folder.join(files::JOB);
     let text =
-        serde_json::to_vec_pretty(&head.job.job).map_err(|error| SlurmError::form(&processes, error))?;
-    put(&processes, &text, 0o640)?;
+        |value| serde_json::to_vec_pretty(value).map_err(|error| SlurmError::form(folder.path(), error));
+    folder.put(files::JOB, &text(&head.job.job)?[..], 0o640)?;
     if !head.secrets.is_empty() {
-        let path = folder.join(files::SECRETS);
-        let text = serde_json::to_vec(&head.secrets).map_err(|error| SlurmError::form(&path, error))?;
-        put(&path, &text, 0o600)?;
+        let values = serde_json::to_vec(&head.secrets);
+        let values = values.map_err(|error| SlurmError::form(folder.path(), error))?;
+        folder.put(files::SECRETS, &values[..], 0o600)?;
     }
-    put(&folder.join(files::SCRIPT), head.job.script.as_bytes(), 0o750)
+    folder.put(files::SCRIPT, head.job.script.as_bytes(), 0o750)
 }
 
-/// Makes a folder with these files, unless it is there.
-fn provide(to: &Path, given: &[(&File, &[u8])]) -> Result<(), SlurmError> {
-    if to.exists() {
+fn form(why: &str) -> SlurmError {
+    SlurmError::form(Path::new("the standard input"), why)
+}
+
+fn below<'a>(top: &Path, path: &'a Path) -> Result<&'a Path, SlurmError> {
+    path.strip_prefix(top)
+        .map_err(|_| SlurmError::form(path, format!("it does not lie in {}", top.display())))
+}
+
+/// Makes a folder with its files, unless it is there, of this account: what another made could become another.
+fn provide(folder: &Folder, parcel: &mut impl Read) -> Result<(), SlurmError> {
+    let path = below(&folder.top, &folder.to)?;
+    let name = path.file_name().ok_or_else(|| SlurmError::form(path, "it has no name"))?.to_string_lossy();
+    let above = Beneath::top(&folder.top)?.make(path.parent().unwrap_or(Path::new("")), 0o755)?;
+    if above.has(&name) {
+        above.enter(Path::new(&*name))?;
+        let all = folder.files.iter().map(|file| file.length).sum();
+        io::copy(&mut parcel.take(all), &mut io::sink()).map_err(SlurmError::file(path))?;
         return Ok(());
     }
-    let aside = beside(to);
-    let _ = fs::remove_dir_all(&aside);
-    DirBuilder::new().recursive(true).mode(0o755).create(&aside).map_err(SlurmError::file(&aside))?;
-    for (file, content) in given {
+    let aside = beside(&name);
+    let _ = fs::remove_dir_all(above.path().join(&aside));
+    let fresh = above.make(Path::new(&aside), 0o755)?;
+    for file in &folder.files {
         if !file.path.components().all(|part| matches!(part, Component::Normal(_))) {
             return Err(SlurmError::form(&file.path, "it leads out of its folder"));
         }
-        let path = aside.join(&file.path);
-        let above = path.parent().unwrap_or(&aside);
-        DirBuilder::new().recursive(true).mode(0o755).create(above).map_err(SlurmError::file(above))?;
-        put(&path, content, if file.executable { 0o755 } else { 0o644 })?;
-    }
-    match fs::rename(&aside, to) {
-        // Another job was faster; its copy is as good.
-        Err(_) if to.exists() => fs::remove_dir_all(&aside).map_err(SlurmError::file(&aside)),
-        renamed => renamed.map_err(SlurmError::file(to)),
-    }
-}
-
-/// Writes a file in one go: whoever reads it sees all of it.
-fn put(path: &Path, content: &[u8], mode: u32) -> Result<(), SlurmError> {
-    let aside = beside(path);
-    let _ = fs::remove_file(&aside);
-    let written = OpenOptions::new().write(true).create_new(true).mode(mode).open(&aside);
-    let written =
-        written.and_then(|mut file| file.write_all(content)).and_then(|()| fs::rename(&aside, path));
-    written.map_err(SlurmError::file(path))
-}
-
-/// A place of this process's own beside another.
-fn beside(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.part", std::process::id()))
-}
-
-/// Removes what only a job that runs may have: its script does so, unless it never began.
-///
-/// # Errors
-/// It cannot be removed.
-pub fn clean(folder: &Path) -> Result<(), SlurmError> {
-    for name in [files::SECRETS, files::TOKEN] {
-        let path = folder.join(name);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(SlurmError::file(&path)(error));
-            }
-            _ => {}
+        let into = fresh.make(file.path.parent().unwrap_or(Path::new("")), 0o755)?;
+        let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+        let mut content = parcel.take(file.length);
+        into.put(&name, &mut content, if file.executable { 0o755 } else { 0o644 })?;
+        if content.limit() > 0 {
+            return Err(form("it ends too early"));
         }
+    }
+    if !above.rename(&aside, &name)? {
+        // Another job was faster; its copy is as good.
+        above.enter(Path::new(&*name))?;
+        let left = above.path().join(&aside);
+        fs::remove_dir_all(&left).map_err(SlurmError::file(&left))?;
     }
     Ok(())
 }
@@ -203,8 +234,15 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_parcel_arrives_whole_and_twice_is_once() {
+    async fn sent(packed: &Packed) -> Vec<u8> {
+        let mut parcel = Vec::new();
+        packed.send(&mut parcel).await.unwrap();
+        assert_eq!(parcel.len() as u64, packed.len());
+        parcel
+    }
+
+    #[tokio::test]
+    async fn a_parcel_arrives_whole_and_twice_is_once() {
         let top = tempfile::tempdir().unwrap();
         let from = top.path().join("template");
         fs::create_dir_all(from.join("deep")).unwrap();
@@ -213,9 +251,10 @@ mod tests {
         fs::write(from.join("deep/data"), [0, 10, 255]).unwrap();
         let (folder, to) = (top.path().join("attempt"), top.path().join("copies/one"));
         let secrets = BTreeMap::from([("key".to_owned(), "swordfish".to_owned())]);
-        let parcel = pack(&job(&folder), secrets, &[(from, to.clone())]).unwrap();
-        unpack(&parcel).unwrap();
-        unpack(&parcel).unwrap();
+        let needed = Needed { from, top: top.path().into(), to: to.clone() };
+        let parcel = sent(&pack(top.path(), &job(&folder), secrets, &[needed]).unwrap()).await;
+        unpack(&parcel[..]).unwrap();
+        unpack(&parcel[..]).unwrap();
         assert_eq!(fs::read(to.join("deep/data")).unwrap(), [0, 10, 255]);
         assert_eq!(fs::read_to_string(to.join("run.py")).unwrap(), "print()\n\n");
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -224,24 +263,24 @@ mod tests {
         assert_eq!(fs::read_to_string(folder.join("job.sh")).unwrap(), "#!/bin/bash\n");
         let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(left.len(), 3, "{left:?}");
-        clean(&folder).unwrap();
-        clean(&folder).unwrap();
-        assert!(!folder.join("secrets.json").exists());
+        fs::remove_file(folder.join("secrets.json")).unwrap();
         // A script that has begun keeps what it has, and its secrets stay gone.
         fs::create_dir(folder.join("submitted")).unwrap();
-        unpack(&parcel).unwrap();
+        unpack(&parcel[..]).unwrap();
         assert!(!folder.join("secrets.json").exists());
     }
 
-    #[test]
-    fn what_is_no_parcel_or_leads_elsewhere_is_refused() {
+    #[tokio::test]
+    async fn what_is_no_parcel_or_leads_elsewhere_is_refused() {
         let top = tempfile::tempdir().unwrap();
         let (from, to) = (top.path().join("from"), top.path().join("to"));
         fs::create_dir(&from).unwrap();
         fs::write(from.join("aaaa"), "long").unwrap();
-        let parcel = pack(&job(top.path()), BTreeMap::new(), &[(from, to.clone())]).unwrap();
+        let needed = Needed { from, top: top.path().into(), to: to.clone() };
+        let folder = top.path().join("attempt");
+        let parcel = sent(&pack(top.path(), &job(&folder), BTreeMap::new(), &[needed]).unwrap()).await;
         assert!(unpack(&parcel[..parcel.len() - 1]).unwrap_err().to_string().contains("too early"));
-        assert!(unpack(b"{}").unwrap_err().to_string().contains("first line"));
+        assert!(unpack(&b"{}"[..]).unwrap_err().to_string().contains("first line"));
         let text = String::from_utf8(parcel).unwrap().replace("\"aaaa\"", "\"../b\"");
         assert!(unpack(text.as_bytes()).unwrap_err().to_string().contains("leads out"));
         assert!(!to.exists() && !top.path().join("b").exists());

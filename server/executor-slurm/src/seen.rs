@@ -1,12 +1,16 @@
 //! What Slurm says of jobs. Pure: texts to values.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// One job of Slurm's; of a heterogeneous one all components together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenJob {
     /// Its id.
     pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Whose it is.
+    pub uid: u32,
     /// What it does.
     pub state: State,
     /// Why it waits, or ended, in Slurm's own word; `None` for no reason.
@@ -99,94 +103,129 @@ impl State {
     }
 }
 
-/// The jobs by their comment, an attempt's key.
-pub type ByKey = HashMap<String, Vec<SeenJob>>;
-
-/// Reads `%i|%T|%r|%N|%j|%k` of squeue. Jobs of others have other names.
-pub fn listed(text: &str) -> ByKey {
-    let mut found = ByKey::new();
-    for line in text.lines() {
-        if let [id, state, reason, nodes, name, comment] = line.splitn(6, '|').collect::<Vec<_>>()[..]
-            && name.starts_with("cl-")
-        {
-            add(
-                &mut found,
-                comment,
-                SeenJob {
-                    id: id.split('+').next().unwrap_or(id).into(),
-                    state: State::of(state),
-                    reason: reason.into(),
-                    nodes: nodes.into(),
-                },
-            );
-        }
-    }
-    found
+/// Which jobs are an attempt's. Anybody may call a job as they like, and change its name later: those of the attempt's account
+/// count that have its name, or an id that Slurm gave to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Who {
+    /// The name.
+    pub name: String,
+    /// The account.
+    pub uid: u32,
+    /// The ids that are known.
+    pub ids: Vec<String>,
 }
 
-/// Reads `JobID|State|NodeList|JobName|Comment` of sacct. Accounting may keep no comments: then the name, which `names` knows
-/// the keys of, says whose job it is.
-pub fn accounted(text: &str, names: &HashMap<String, String>) -> ByKey {
-    let mut found = ByKey::new();
-    for line in text.lines() {
-        if let [id, state, nodes, name, comment] = line.splitn(5, '|').collect::<Vec<_>>()[..]
-            && let Some(key) = names.get(name)
-            && (comment.is_empty() || comment == key)
-        {
-            add(
-                &mut found,
-                key,
-                SeenJob {
-                    id: id.split('+').next().unwrap_or(id).into(),
-                    state: State::of(state),
-                    reason: String::new(),
-                    nodes: nodes.into(),
-                },
-            );
-        }
-    }
-    found
+/// Jobs as a command has listed them.
+#[derive(Clone, Debug, Default)]
+pub struct Jobs {
+    all: Vec<SeenJob>,
+    by_id: HashMap<String, usize>,
+    by_name: HashMap<String, Vec<usize>>,
 }
 
-fn add(found: &mut ByKey, key: &str, job: SeenJob) {
-    let jobs = found.entry(key.to_owned()).or_default();
-    match jobs.iter_mut().find(|known| known.id == job.id) {
-        Some(known) => {
-            known.state = known.state.join(job.state);
-            if !job.nodes.is_empty() {
-                known.nodes =
-                    if known.nodes.is_empty() { job.nodes } else { format!("{},{}", known.nodes, job.nodes) };
+impl Jobs {
+    /// Those of an attempt.
+    pub fn of(&self, who: &Who) -> Vec<SeenJob> {
+        let named = self.by_name.get(&who.name).into_iter().flatten();
+        let mut places: Vec<usize> =
+            who.ids.iter().filter_map(|id| self.by_id.get(id)).chain(named).copied().collect();
+        places.sort_unstable();
+        places.dedup();
+        let own = places.into_iter().map(|place| &self.all[place]).filter(|job| job.uid == who.uid);
+        own.cloned().collect()
+    }
+
+    /// Components of a heterogeneous job are one.
+    fn add(&mut self, job: SeenJob) {
+        match self.by_id.get(&job.id).map(|place| &mut self.all[*place]) {
+            Some(known) => {
+                known.state = known.state.join(job.state);
+                if !job.nodes.is_empty() {
+                    known.nodes = if known.nodes.is_empty() {
+                        job.nodes
+                    } else {
+                        format!("{},{}", known.nodes, job.nodes)
+                    };
+                }
+            }
+            None => {
+                self.by_id.insert(job.id.clone(), self.all.len());
+                self.by_name.entry(job.name.clone()).or_default().push(self.all.len());
+                self.all.push(job);
             }
         }
-        None => jobs.push(job),
     }
+}
+
+/// Reads `%i|%U|%T|%r|%N|%j` of squeue. Jobs that have another name are passed over, unless one of these ids.
+pub fn listed(text: &str, ids: &HashSet<String>) -> Jobs {
+    let mut found = Jobs::default();
+    for line in text.lines() {
+        if let [id, uid, state, reason, nodes, name] = line.splitn(6, '|').collect::<Vec<_>>()[..]
+            && let Some(job) = job(id, uid, state, reason, nodes, name)
+            && (name.starts_with("cl-") || ids.contains(&job.id))
+        {
+            found.add(job);
+        }
+    }
+    found
+}
+
+/// Reads `JobID|UID|State|NodeList|JobName` of sacct.
+pub fn accounted(text: &str) -> Jobs {
+    let mut found = Jobs::default();
+    for line in text.lines() {
+        if let [id, uid, state, nodes, name] = line.splitn(5, '|').collect::<Vec<_>>()[..] {
+            job(id, uid, state, "", nodes, name).into_iter().for_each(|job| found.add(job));
+        }
+    }
+    found
+}
+
+fn job(id: &str, uid: &str, state: &str, reason: &str, nodes: &str, name: &str) -> Option<SeenJob> {
+    Some(SeenJob {
+        id: id.split('+').next().unwrap_or(id).into(),
+        name: name.into(),
+        uid: uid.trim().parse().ok()?,
+        state: State::of(state),
+        reason: reason.into(),
+        nodes: nodes.into(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn jobs_are_found_by_their_comments_and_components_are_one() {
-        let text = "1|RUNNING|None|n1|cl-t-ab|run.t.0.1\n2|PENDING|Resources||other|x|y\n3+0|COMPLETED|None|n1|cl-m-cd|run.m.0.1\n\
-            3+1|RUNNING|None|n2|cl-m-cd|run.m.0.1\n4|FAILED|NonZeroExitCode|n2|cl-t-ab|run.t.0.1\nnonsense\n";
-        let found = listed(text);
-        let states =
-            |key: &str| found[key].iter().map(|job| (job.id.as_str(), job.state)).collect::<Vec<_>>();
-        assert_eq!(states("run.t.0.1"), [("1", State::Runs), ("4", State::Over(Fate::Failed))]);
-        assert_eq!(states("run.m.0.1"), [("3", State::Runs)]);
-        assert_eq!(found["run.m.0.1"][0].nodes, "n1,n2");
-        assert_eq!(found.len(), 2);
+    fn who(name: &str, ids: &[&str]) -> Who {
+        Who { name: name.into(), uid: 1000, ids: ids.iter().map(|id| (*id).to_owned()).collect() }
     }
 
     #[test]
-    fn accounting_without_comments_is_read_by_name() {
-        let names = HashMap::from([("cl-t-ab".to_owned(), "run.t.0.1".to_owned())]);
-        let text = "7|CANCELLED by 1000|n1|cl-t-ab|\n8|NODE_FAIL|n2|cl-t-ab|run.t.0.2\n9|COMPLETED|n1|cl-x|run.t.0.1\n";
-        let found = accounted(text, &names);
-        assert_eq!(found.len(), 1);
-        assert_eq!(found["run.t.0.1"].len(), 1, "a comment that is another's counts");
-        assert_eq!(found["run.t.0.1"][0].state, State::Over(Fate::Cancelled));
+    fn jobs_are_found_by_name_and_id_and_components_are_one() {
+        let text = "1|1000|RUNNING|None|n1|cl-t-ab\n2|1000|PENDING|Resources||other|x\n3+0|1000|COMPLETED|None|n1|cl-m-cd\n\
+            3+1|1000|RUNNING|None|n2|cl-m-cd\n4|1000|FAILED|NonZeroExitCode|n2|cl-t-ab\nnonsense\n\
+            5|1000|RUNNING|None|n3|renamed\n";
+        let found = listed(text, &["5".to_owned()].into());
+        let states = |who: &Who| found.of(who).into_iter().map(|job| (job.id, job.state)).collect::<Vec<_>>();
+        let of = |id: &str, state| (id.to_owned(), state);
+        assert_eq!(
+            states(&who("cl-t-ab", &["4"])),
+            [of("1", State::Runs), of("4", State::Over(Fate::Failed))]
+        );
+        assert_eq!(states(&who("cl-m-cd", &[])), [of("3", State::Runs)]);
+        assert_eq!(found.of(&who("cl-m-cd", &[]))[0].nodes, "n1,n2");
+        assert_eq!(states(&who("cl-x-ef", &["5"])), [of("5", State::Runs)], "it was called otherwise since");
+        assert_eq!(found.all.len(), 4);
+    }
+
+    #[test]
+    fn a_job_of_another_account_is_no_attempts_whatever_it_is_called() {
+        let stranger = "7|1001|COMPLETED|None|n1|cl-t-ab\n";
+        assert_eq!(listed(stranger, &HashSet::new()).of(&who("cl-t-ab", &["7"])), []);
+        assert_eq!(accounted("7|1001|COMPLETED|n1|cl-t-ab\n").of(&who("cl-t-ab", &["7"])), []);
+        let own = accounted("7|1000|CANCELLED by 1000|n1|cl-t-ab\n").of(&who("cl-t-ab", &[]));
+        assert_eq!(own[0].state, State::Over(Fate::Cancelled));
     }
 
     #[test]

@@ -1,19 +1,21 @@
 //! Gives a job to Slurm: its files first, its script last. Every step may be done again.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use cubeloom_domain::job::Job;
-use cubeloom_domain::kubernetes::code_folder;
 use cubeloom_domain::outcome::{Failure, FailureKind};
 use cubeloom_domain::slurm::{SlurmJob, files};
+use cubeloom_workers::place::{Guard, Place};
 
 use crate::attempt::Attempt;
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, NOT_SUBMITTED};
 use crate::commands::Trouble;
-use crate::seen::SeenJob;
-use crate::{WRITE_ARG, parcel};
+use crate::folders::Record;
+use crate::logs::blocking;
+use crate::parcel::{self, Needed};
 
 /// How long a step that did not succeed waits until it is tried again.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -25,7 +27,7 @@ pub struct Parcel {
     /// Its secrets' values, by name.
     pub secrets: BTreeMap<String, String>,
     /// Folders of this machine that it needs, and where its nodes look for them.
-    pub folders: Vec<(PathBuf, PathBuf)>,
+    pub folders: Vec<Needed>,
     /// Whether an earlier server may have submitted it.
     pub in_doubt: bool,
 }
@@ -34,25 +36,35 @@ pub struct Parcel {
 pub enum Submitted {
     /// Slurm has it.
     Done,
-    /// It is wanted no more, and Slurm does not have it.
+    /// It is wanted no more, and was never given to Slurm.
     Stopped,
+    /// It is wanted no more, and Slurm may have it without having said so.
+    InDoubt,
     /// It cannot start.
     Refused(Failure),
 }
 
-/// The folders of this machine that a job needs where its nodes see them.
-pub fn folders(cluster: &Cluster, job: &Job, slurm: &SlurmJob) -> Vec<(PathBuf, PathBuf)> {
-    let worker = slurm.job.workers.first();
-    let template = worker.and_then(|worker| worker.env.get("CUBELOOM_TEMPLATE_DIR"));
-    let template = template.filter(|_| !job.template_folder.is_empty());
-    let workspace = cluster.config.facts.of_project(&job.project).workspace;
-    let code = job
-        .code
-        .as_ref()
-        .map(|digest| (cluster.config.code.join(digest), Path::new(&workspace).join(code_folder(digest))));
-    let needed = template.map(|to| (PathBuf::from(&job.template_folder), to.into())).into_iter().chain(code);
+/// The folders of this machine that a job needs where its nodes see them, but those that its account has there. Blocking.
+pub fn folders(cluster: &Cluster, job: &Job, slurm: &SlurmJob, record: &Record) -> Vec<Needed> {
+    let told =
+        |name: &str| slurm.job.workers.first().and_then(|worker| worker.env.get(name)).map(PathBuf::from);
+    let template = told("CUBELOOM_TEMPLATE_DIR").filter(|_| !job.template_folder.is_empty());
+    let template = template.map(|to| (PathBuf::from(&job.template_folder), to));
+    let code = job.code.as_ref().zip(told("CUBELOOM_CODE"));
+    let code = code.map(|(digest, to)| (cluster.config.code.join(digest), to));
+    let facts = cluster.config.facts.of_project(&job.project);
+    let tops = [record.top.clone(), facts.templates.into(), facts.code.into()];
+    let needed = template.into_iter().chain(code).filter_map(|(from, to)| {
+        let top = tops.iter().find(|top| !top.as_os_str().is_empty() && to.starts_with(top))?.clone();
+        Some(Needed { from, top, to })
+    });
     // What this machine does not see there is sent: the account looks again.
-    needed.filter(|(_, to): &(PathBuf, PathBuf)| !to.exists()).collect()
+    needed.filter(|needed| !is_there(needed, record.uid)).collect()
+}
+
+fn is_there(needed: &Needed, uid: u32) -> bool {
+    Guard::new(&needed.top, uid)
+        .is_ok_and(|guard| Place::guarded(Arc::new(guard), &needed.to).is_own_folder())
 }
 
 impl Attempt {
@@ -65,9 +77,10 @@ impl Attempt {
             return self.stopped_or(failure);
         }
         let script = format!("{}/{}", parcel.job.folder, files::SCRIPT);
+        let mut in_doubt = parcel.in_doubt;
         loop {
             if self.is_stopped() {
-                return Submitted::Stopped;
+                return if in_doubt { Submitted::InDoubt } else { Submitted::Stopped };
             }
             let done = {
                 let _call = self.cluster.calls.acquire().await;
@@ -77,13 +90,22 @@ impl Attempt {
                 Ok(id) => {
                     self.cluster.waits_for(&self.key, None);
                     self.since = self.cluster.board.begun();
-                    self.ids.push(id);
+                    self.cluster.board.learn(&self.key, [id.clone()]);
+                    self.note_id(id).await;
                     return Submitted::Done;
                 }
-                Err(Trouble::Refused(why)) => return Submitted::Refused(could_not(why)),
+                Err(Trouble::Refused(why)) => {
+                    // What it says is not always what was done.
+                    return if self.is_there().await {
+                        Submitted::Done
+                    } else {
+                        Submitted::Refused(could_not(why))
+                    };
+                }
                 Err(Trouble::Away(why)) => {
+                    in_doubt = true;
                     tracing::warn!(key = %self.key, why, "a job is submitted again later");
-                    self.cluster.waits_for(&self.key, Some(why));
+                    self.cluster.waits_for(&self.key, Some((NOT_SUBMITTED, why)));
                     self.pause(PAUSE).await;
                     // Perhaps Slurm has taken it, and only its answer did not come.
                     if self.is_there().await {
@@ -94,13 +116,25 @@ impl Attempt {
         }
     }
 
+    /// The next server knows it by its id, whatever it is called by then.
+    async fn note_id(&mut self, id: String) {
+        self.record.ids.push(id);
+        let (cluster, key, record) = (Arc::clone(&self.cluster), self.key.clone(), self.record.clone());
+        if let Err(error) = blocking(move || cluster.folders.note_ids(&key, &record)).await {
+            tracing::warn!(key = %self.key, %error, "the id of a job cannot be noted");
+        }
+    }
+
     fn stopped_or(&self, failure: Option<Failure>) -> Submitted {
         failure.map_or(Submitted::Stopped, Submitted::Refused)
     }
 
     /// Has the person's account write what the job needs. `None`: it is wanted no more.
     async fn write(&mut self, parcel: &Parcel) -> Result<(), Option<Failure>> {
-        let packed = parcel::pack(&parcel.job, parcel.secrets.clone(), &parcel.folders);
+        let (job, secrets) = (parcel.job.clone(), parcel.secrets.clone());
+        let (folders, top) = (parcel.folders.clone(), self.record.top.clone());
+        let packed = blocking(move || Ok(parcel::pack(&top, &job, secrets, &folders))).await;
+        let packed = packed.map_err(|error| Some(could_not(error.to_string())))?;
         let packed = packed.map_err(|error| Some(could_not(error.sentence())))?;
         loop {
             if self.is_stopped() {
@@ -110,7 +144,7 @@ impl Attempt {
                 let _call = self.cluster.calls.acquire().await;
                 let record = &self.record;
                 let commands = &self.cluster.commands;
-                commands.program(&record.account, &record.program, &[WRITE_ARG], packed.clone()).await
+                commands.parcel(&record.account, &record.program, &packed).await
             };
             match done {
                 Ok(()) => return Ok(()),
@@ -123,12 +157,11 @@ impl Attempt {
     /// Whether Slurm has, or had, the attempt. Waits while it does not answer.
     pub async fn is_there(&mut self) -> bool {
         let since = self.cluster.board.begun();
-        let jobs: Vec<SeenJob> = self.cluster.board.find(&self.key).await;
-        self.ids.extend(jobs.iter().map(|job| job.id.clone()));
+        self.jobs = self.cluster.board.find(&self.key).await;
+        self.cluster.board.learn(&self.key, self.jobs.iter().map(|job| job.id.clone()));
         self.since = since;
-        let has_begun = self.record.folder.join(files::SUBMITTED).exists();
-        self.jobs = jobs;
-        has_begun || !self.jobs.is_empty()
+        // Where that cannot be seen, it is not begun a second time.
+        self.has_begun().await.unwrap_or(true) || !self.jobs.is_empty()
     }
 }
 

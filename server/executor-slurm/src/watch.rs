@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cubeloom_domain::AttemptKey;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::cluster::Cluster;
 use crate::commands::Trouble;
 use crate::nodes;
-use crate::seen::{accounted, listed};
+use crate::seen::{Who, accounted, listed};
 
 /// How often the nodes are looked at; and the jobs, where there are none.
 const SELDOM: Duration = Duration::from_secs(30);
@@ -30,10 +31,12 @@ pub async fn keep(cluster: Arc<Cluster>) {
             jobs_at = Some(Instant::now());
             jobs(&cluster).await;
         }
-        let asked = cluster.board.asked();
-        if !asked.is_empty() && due(asked_at, every * 2) {
-            asked_at = Some(Instant::now());
-            account(&cluster, asked).await;
+        if due(asked_at, every * 2) {
+            let asked = cluster.board.asked(NAMES);
+            if !asked.is_empty() {
+                asked_at = Some(Instant::now());
+                account(&cluster, &asked).await;
+            }
         }
         // They are asked for again soon while the cluster is away.
         let is_away = cluster.facts().nodes.is_empty();
@@ -51,21 +54,31 @@ async fn jobs(cluster: &Cluster) {
     match cluster.commands.squeue().await {
         Ok(text) => {
             cluster.stands(None);
-            cluster.board.listed(number, listed(&text));
+            cluster.board.listed(number, listed(&text, &cluster.board.ids()));
         }
         Err(Trouble::Away(why) | Trouble::Refused(why)) => cluster.stands(Some(why)),
     }
 }
 
-async fn account(cluster: &Cluster, asked: HashMap<String, String>) {
-    let some: HashMap<String, String> = asked.into_iter().take(NAMES).collect();
-    let names: Vec<&str> = some.keys().map(String::as_str).collect();
-    match cluster.commands.sacct(&names.join(",")).await {
-        Ok(text) => cluster.board.accounted(&some, accounted(&text, &some)),
-        // A cluster without accounting knows nothing more.
-        Err(Trouble::Refused(_)) => cluster.board.accounted(&some, HashMap::new()),
-        Err(Trouble::Away(why)) => {
-            tracing::warn!(cluster = cluster.config.name, why, "accounting does not answer");
+async fn account(cluster: &Cluster, asked: &HashMap<AttemptKey, Who>) {
+    // By their ids, whatever they are called by now; by name where no id is known.
+    let ids: Vec<&str> = asked.values().flat_map(|who| who.ids.iter().map(String::as_str)).collect();
+    let nameless = asked.values().filter(|who| who.ids.is_empty());
+    let names: Vec<&str> = nameless.map(|who| who.name.as_str()).collect();
+    let mut text = String::new();
+    for by in [format!("--jobs={}", ids.join(",")), format!("--name={}", names.join(","))] {
+        if by.ends_with('=') {
+            continue;
+        }
+        match cluster.commands.sacct(&by).await {
+            Ok(said) => text += &said,
+            // A cluster without accounting knows nothing more.
+            Err(Trouble::Refused(_)) => {}
+            Err(Trouble::Away(why)) => {
+                tracing::warn!(cluster = cluster.config.name, why, "accounting does not answer");
+                return;
+            }
         }
     }
+    cluster.board.accounted(asked, &accounted(&text));
 }

@@ -129,8 +129,8 @@ pub struct Settings {
     pub streams: usize,
     /// Whether projects' object stores may be at addresses of this machine and at link-local ones.
     pub private_endpoints: bool,
-    /// Whether clusters of Slurm may be added.
-    pub slurm_preview: bool,
+    /// Whether the settings say of clusters of Slurm how their commands are called.
+    pub slurm: bool,
     /// The largest file that is taken into a volume, in bytes.
     pub upload: u64,
     /// The OpenID Connect provider at which people may sign in.

@@ -6,6 +6,7 @@ pub mod log_times;
 pub mod logs;
 pub mod mask;
 pub mod outputs;
+pub mod place;
 pub mod reports;
 pub mod screen;
 pub mod shell;

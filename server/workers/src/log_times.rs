@@ -10,6 +10,8 @@ use std::time::Duration;
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::logs::LogMark;
 
+use crate::place::Place;
+
 /// Workers that end sooner leave no marks: all they wrote, they wrote when they last wrote, and short tasks are not to
 /// wait for one more file.
 pub const BRIEF: Duration = Duration::from_secs(1);
@@ -33,8 +35,8 @@ pub fn written(mark: &LogMark) -> [u8; SIZE as usize] {
 ///
 /// # Errors
 /// There is no such file.
-pub fn present(stream: &Path) -> io::Result<LogMark> {
-    let found = std::fs::metadata(stream)?;
+pub fn present(stream: impl Into<Place>) -> io::Result<LogMark> {
+    let found = stream.into().metadata()?;
     let at = found.mtime().saturating_mul(1_000_000).saturating_add(found.mtime_nsec() / 1000);
     Ok(LogMark { end: found.len(), at: Timestamp(at) })
 }
@@ -43,8 +45,9 @@ pub fn present(stream: &Path) -> io::Result<LogMark> {
 ///
 /// # Errors
 /// The file cannot be read. One that does not exist has no marks.
-pub fn between(stream: &Path, from: u64, to: u64) -> io::Result<Vec<LogMark>> {
-    let file = match File::open(path(stream)) {
+pub fn between(stream: impl Into<Place>, from: u64, to: u64) -> io::Result<Vec<LogMark>> {
+    let stream = stream.into();
+    let file = match stream.other(path(stream.path())).open() {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),

@@ -3,10 +3,11 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use cubeloom_domain::Timestamp;
+
+use crate::place::Place;
 
 /// A piece of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +22,8 @@ pub struct Piece {
 ///
 /// # Errors
 /// The file cannot be read. One that does not exist yet is empty.
-pub fn range(path: &Path, offset: u64, limit: usize) -> io::Result<Piece> {
-    let Some(file) = open(path)? else { return Ok(Piece { bytes: Vec::new(), next: offset }) };
+pub fn range(path: impl Into<Place>, offset: u64, limit: usize) -> io::Result<Piece> {
+    let Some(file) = open(&path.into())? else { return Ok(Piece { bytes: Vec::new(), next: offset }) };
     let mut bytes = vec![0; limit];
     let mut filled = 0;
     while filled < limit {
@@ -39,16 +40,16 @@ pub fn range(path: &Path, offset: u64, limit: usize) -> io::Result<Piece> {
 ///
 /// # Errors
 /// The file cannot be read. One that does not exist yet is empty.
-pub fn len(path: &Path) -> io::Result<u64> {
-    open(path)?.map_or(Ok(0), |file| file.metadata().map(|found| found.len()))
+pub fn len(path: impl Into<Place>) -> io::Result<u64> {
+    open(&path.into())?.map_or(Ok(0), |file| file.metadata().map(|found| found.len()))
 }
 
 /// When it was last written to.
 ///
 /// # Errors
 /// The file cannot be read. One that does not exist yet was written to never.
-pub fn changed(path: &Path) -> io::Result<Option<Timestamp>> {
-    let Some(file) = open(path)? else { return Ok(None) };
+pub fn changed(path: impl Into<Place>) -> io::Result<Option<Timestamp>> {
+    let Some(file) = open(&path.into())? else { return Ok(None) };
     let since = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
     Ok(Some(Timestamp::default().plus(since)))
 }
@@ -62,8 +63,8 @@ const LONGEST_LINE: usize = 500;
 ///
 /// # Errors
 /// The file cannot be read. One that does not exist yet is empty.
-pub fn tail(path: &Path, count: usize) -> io::Result<Vec<String>> {
-    let Some(mut file) = open(path)? else { return Ok(Vec::new()) };
+pub fn tail(path: impl Into<Place>, count: usize) -> io::Result<Vec<String>> {
+    let Some(mut file) = open(&path.into())? else { return Ok(Vec::new()) };
     let length = file.metadata()?.len();
     let from = length.saturating_sub(TAIL);
     file.seek(SeekFrom::Start(from))?;
@@ -77,8 +78,8 @@ pub fn tail(path: &Path, count: usize) -> io::Result<Vec<String>> {
     Ok(last.iter().map(|line| line.chars().take(LONGEST_LINE).collect()).collect())
 }
 
-fn open(path: &Path) -> io::Result<Option<File>> {
-    match File::open(path) {
+fn open(place: &Place) -> io::Result<Option<File>> {
+    match place.open() {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

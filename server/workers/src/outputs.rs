@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::logs;
+use crate::place::Place;
 
 /// More than this of one worker's file is not read, in bytes.
 pub const MOST: usize = 16 << 20;
@@ -31,9 +32,10 @@ pub fn masked(outputs: &Path) -> PathBuf {
 }
 
 /// The file to read a worker's outputs from. The copy is left where the worker's shim died before it could mask them.
-pub fn readable(outputs: &Path) -> PathBuf {
-    let copy = masked(outputs);
-    if copy.exists() { copy } else { outputs.to_path_buf() }
+pub fn readable(outputs: impl Into<Place>) -> Place {
+    let outputs = outputs.into();
+    let copy = outputs.other(masked(outputs.path()));
+    if copy.exists() { copy } else { outputs }
 }
 
 /// One line.
@@ -86,7 +88,7 @@ impl Took {
 }
 
 /// Reads the files of all workers, in rank order: the lowest rank that wrote an output wins.
-pub fn collect<'a>(files: impl Iterator<Item = (String, &'a Path)>) -> Report {
+pub fn collect<P: Into<Place>>(files: impl Iterator<Item = (String, P)>) -> Report {
     let mut report = Report::default();
     for (worker, path) in files {
         add_file(&mut report, &worker, Ok(readable(path)));
@@ -95,8 +97,10 @@ pub fn collect<'a>(files: impl Iterator<Item = (String, &'a Path)>) -> Report {
 }
 
 /// Adds what one worker's file holds, or says why it cannot be read.
-pub fn add_file(report: &mut Report, worker: &str, path: io::Result<PathBuf>) {
-    let read = path.and_then(|path| Ok((logs::range(&path, 0, length(&path))?, logs::len(&path)?)));
+pub fn add_file(report: &mut Report, worker: &str, path: io::Result<impl Into<Place>>) {
+    let read = path
+        .map(Into::into)
+        .and_then(|path: Place| Ok((logs::range(&path, 0, length(&path))?, logs::len(&path)?)));
     match read {
         Ok((piece, whole)) => {
             add(report, worker, &piece.bytes);
@@ -110,7 +114,7 @@ pub fn add_file(report: &mut Report, worker: &str, path: io::Result<PathBuf>) {
 
 /// How much of a worker's file is read, in bytes.
 #[must_use]
-pub fn length(path: &Path) -> usize {
+pub fn length(path: impl Into<Place>) -> usize {
     usize::try_from(logs::len(path).unwrap_or(0)).unwrap_or(MOST).min(MOST)
 }
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cubeloom_domain::executor::Report;
 
+use crate::place::Place;
 use crate::{logs, outputs};
 
 /// What is kept of all files together, in bytes of the files, and how many files.
@@ -29,20 +30,20 @@ impl Reports {
     ///
     /// # Errors
     /// The file cannot be read. One that does not exist yet is empty.
-    pub fn read(&self, outputs: &Path) -> io::Result<Arc<Report>> {
-        let path = outputs::readable(outputs);
-        let mut known = self.take(path);
-        known.read_on()?;
+    pub fn read(&self, outputs: impl Into<Place>) -> io::Result<Arc<Report>> {
+        let place = outputs::readable(outputs);
+        let mut known = self.take(place.path());
+        known.read_on(&place)?;
         let report = Arc::clone(&known.report);
         self.put(known);
         Ok(report)
     }
 
-    fn take(&self, path: PathBuf) -> Known {
+    fn take(&self, path: &Path) -> Known {
         let mut all = self.lock();
         match all.iter().position(|known| known.path == path) {
             Some(at) => all.remove(at),
-            None => Known { path, read: 0, report: Arc::default() },
+            None => Known { path: path.into(), read: 0, report: Arc::default() },
         }
     }
 
@@ -64,15 +65,15 @@ impl Reports {
 
 impl Known {
     /// Adds the lines that are new and whole.
-    fn read_on(&mut self) -> io::Result<()> {
-        let length = logs::len(&self.path)?.min(outputs::MOST as u64);
+    fn read_on(&mut self, place: &Place) -> io::Result<()> {
+        let length = logs::len(place)?.min(outputs::MOST as u64);
         if length < self.read {
             (self.read, self.report) = (0, Arc::default());
         }
         if length == self.read {
             return Ok(());
         }
-        let piece = logs::range(&self.path, self.read, usize::try_from(length - self.read).unwrap_or(0))?;
+        let piece = logs::range(place, self.read, usize::try_from(length - self.read).unwrap_or(0))?;
         let whole = piece.bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let known = std::mem::take(&mut self.report);
         let mut report = Arc::try_unwrap(known).unwrap_or_else(|shared| Report::clone(&shared));
@@ -116,7 +117,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let reports = Reports::default();
         for n in 0..FILES + 20 {
-            reports.read(&folder.path().join(n.to_string())).unwrap();
+            reports.read(folder.path().join(n.to_string())).unwrap();
         }
         assert_eq!(reports.lock().len(), FILES);
     }

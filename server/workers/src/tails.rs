@@ -1,13 +1,12 @@
 //! What is new in the files that workers report into, while they run.
 
-use std::path::Path;
-
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::{Metric, Progress};
 use cubeloom_domain::pace::{Gait, Pace};
 
 use crate::logs;
 use crate::outputs::{Line, Took};
+use crate::place::Place;
 
 /// What is new in the files of a job's workers.
 #[derive(Debug, Default, PartialEq)]
@@ -79,7 +78,7 @@ impl Tails {
 
     /// What the files, in the order of ranks, of an attempt that began at this moment have in whole lines that were not read
     /// before.
-    pub fn read<P: AsRef<Path>>(
+    pub fn read<P: Into<Place>>(
         &mut self,
         files: impl Iterator<Item = P>,
         began: Timestamp,
@@ -87,7 +86,7 @@ impl Tails {
     ) -> News {
         let mut news = News::default();
         for (rank, file) in files.enumerate() {
-            let (progress, measured) = self.read_one(rank, file.as_ref(), began, now);
+            let (progress, measured) = self.read_one(rank, &file.into(), began, now);
             news.progress = news.progress.or(progress);
             if !measured.is_empty() && *self.measuring.get_or_insert(rank) == rank {
                 news.measured = measured;
@@ -117,7 +116,7 @@ impl Tails {
     fn read_one(
         &mut self,
         rank: usize,
-        path: &Path,
+        path: &Place,
         began: Timestamp,
         now: Timestamp,
     ) -> (Option<Progress>, Vec<Metric>) {

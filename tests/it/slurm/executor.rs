@@ -12,7 +12,7 @@ use cubeloom_compiler::lower::lower;
 use cubeloom_domain::clock::Clock;
 use cubeloom_domain::executor::{Executor, Submission};
 use cubeloom_domain::job::Job;
-use cubeloom_domain::slurm::{SlurmCards, SlurmFacts, SlurmNodeGroup, SlurmWay};
+use cubeloom_domain::slurm::{SlurmCalls, SlurmCards, SlurmFacts, SlurmNodeGroup, SlurmWay};
 use cubeloom_domain::{AttemptKey, RunId};
 use cubeloom_executor_slurm::{SlurmConfig, SlurmExecutor};
 use cubeloom_testkit::clock::SystemClock;
@@ -32,17 +32,21 @@ fn start(config: &SlurmConfig) -> Server<SlurmExecutor> {
     Server::start(|| SlurmExecutor::new(config.clone(), Arc::new(SystemClock)))
 }
 
-/// How the tests' cluster is reached: as the member, and as the stranger where a person is called so.
+/// How the commands of the tests' cluster are called.
+pub fn calls() -> SlurmCalls {
+    let words = ["setpriv", "--reuid", "{account}", "--regid", "{account}", "--init-groups", "--"];
+    SlurmCalls {
+        become_account: words.map(ToOwned::to_owned).into(),
+        conf: Some(told("SLURM_CONF")),
+        path: "/usr/local/bin:/usr/bin:/bin".into(),
+    }
+}
+
+/// Jobs run as the member, and as the stranger where a person is called so.
 pub fn way() -> SlurmWay {
     let member = told("CUBELOOM_TEST_SLURM_MEMBER");
     let stranger = told("CUBELOOM_TEST_SLURM_STRANGER");
-    let words = ["setpriv", "--reuid", "{account}", "--regid", "{account}", "--init-groups", "--"];
-    SlurmWay {
-        become_account: words.map(ToOwned::to_owned).into(),
-        accounts: [("tester".to_owned(), member), ("stranger".to_owned(), stranger)].into(),
-        conf: Some(told("SLURM_CONF")),
-        ..SlurmWay::default()
-    }
+    SlurmWay::of_accounts([("tester".to_owned(), member), ("stranger".to_owned(), stranger)].into())
 }
 
 /// What the tests' cluster has, with this workspace.
@@ -90,6 +94,7 @@ impl OnSlurm {
             name: "slurm".into(),
             facts: facts(&workspace),
             way: way(),
+            calls: calls(),
             data: folder.path().join("data"),
             code: folder.path().join("code"),
             vault: None,

@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use cubeloom_domain::slurm::SlurmWay;
 use serde_json::{Value, json};
 
-use super::executor::{facts, way, workspace};
+use super::executor::{calls, facts, workspace};
 use super::harness::told;
 use crate::api::support::{Client, Server, Who};
 use crate::cluster::product::{ended, until};
@@ -36,15 +37,20 @@ tasks:
 "#;
 
 fn body() -> Value {
-    let mut way = way();
-    way.accounts = [("ada".to_owned(), told("CUBELOOM_TEST_SLURM_MEMBER"))].into();
+    let way = SlurmWay::of_accounts([("ada".to_owned(), told("CUBELOOM_TEST_SLURM_MEMBER"))].into());
     json!({"name": "hall", "access": "slurm", "slurm": {"facts": facts(&workspace()), "way": way}})
 }
 
 /// A server that takes clusters of Slurm.
 fn server() -> Server {
     let mut app = TestApp::new();
-    app.set("CUBELOOM_SERVER_SLURM_PREVIEW", "true");
+    let calls = calls();
+    let words = calls.become_account.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
+    let conf = calls.conf.unwrap();
+    app.set(
+        "CUBELOOM_SLURM_HALL",
+        format!("{{become = [{words}], conf = {conf:?}, path = {:?}}}", calls.path),
+    );
     Server::start_in(app)
 }
 
@@ -115,10 +121,16 @@ fn what_is_wrong_with_a_cluster_is_named_with_its_field() {
     let admin = server.as_(Who::Administrator);
     let mut wrong = body();
     wrong["slurm"]["facts"]["qos"] = json!("-x");
-    wrong["slurm"]["way"]["become"] = json!(["sudo"]);
+    wrong["slurm"]["way"]["become"] = json!(["sudo", "{account}"]);
+    wrong["slurm"]["way"]["accounts"]["bob"] = json!("0");
     let refused = admin.post("/clusters", &wrong).expect(422).json();
     let text = refused.to_string();
     assert!(text.contains("/slurm/facts/qos") && text.contains("/slurm/way/become"), "{refused:#}");
+    assert!(text.contains("/slurm/way/accounts/bob"), "{refused:#}");
+    let mut other = body();
+    other["name"] = json!("loft");
+    let refused = admin.post("/clusters", &other).expect(422).json().to_string();
+    assert!(refused.contains("\"/name\"") && refused.contains("[slurm.loft]"), "{refused}");
     let missing = admin.post("/clusters", &json!({"name": "hall", "access": "slurm"})).expect(422).json();
     assert!(missing.to_string().contains("\"/slurm\""), "{missing:#}");
 }

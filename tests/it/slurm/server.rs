@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use cubeloom_domain::clusters::Standing;
 use cubeloom_domain::executor::{Event, Executor, StopCause};
+use cubeloom_domain::job::Job;
+use cubeloom_domain::logs::{LogName, LogStream, Logs};
 use cubeloom_domain::outcome::{FailureKind, Outcome};
 use cubeloom_testkit::conformance::{
     Harness, PATIENCE, Program, assert_gone, executions, failure, run, signed, until_executed,
@@ -40,6 +42,13 @@ async fn jobs_run_as_their_persons_accounts_and_without_one_not_at_all() {
     let refused = slurm.inner().bind(&job).unwrap_err();
     assert_eq!(refused.kind, FailureKind::CouldNotStart);
     assert!(refused.message.contains("`nobody-here` has no account"), "{}", refused.message);
+    // What acts for no person has the project's account, where it has one.
+    job.user = "schedule:nightly".into();
+    assert!(slurm.inner().bind(&job).unwrap_err().message.contains("acts for no person"));
+    let projects = OnSlurm::with(|config| {
+        config.way.projects = [("p".to_owned(), told("CUBELOOM_TEST_SLURM_MEMBER"))].into();
+    });
+    assert!(projects.inner().bind(&Job { project: "p".into(), ..job.clone() }).is_ok());
 
     // Its account may not write in the member's workspace, nor use the project's account of Slurm.
     job.user = "stranger".into();
@@ -86,7 +95,7 @@ impl Conf {
 /// Slurm goes away while a job runs, which ends meanwhile; another is submitted meanwhile. Nothing is lost, nothing doubled.
 async fn away(name: &str, begins: &str, by: &str) {
     let conf = Conf::new(name);
-    let slurm = OnSlurm::with(|config| config.way.conf = Some(conf.0.to_str().unwrap().into()));
+    let slurm = OnSlurm::with(|config| config.calls.conf = Some(conf.0.to_str().unwrap().into()));
     let running = slurm.submission(&Program::shell(&signed("sleep 1")).workers(2));
     let key = running.job.key.clone();
     slurm.executor().submit(running).await;
@@ -128,7 +137,7 @@ fn with_sbatch(text: &str) -> OnSlurm {
         let sbatch = folder.join("sbatch");
         fs::write(&sbatch, format!("#!/bin/sh\n{}", text.replace("HERE", folder.to_str().unwrap()))).unwrap();
         fs::set_permissions(&sbatch, fs::Permissions::from_mode(0o755)).unwrap();
-        config.way.path = format!("{}:/usr/bin:/bin", folder.display());
+        config.calls.path = format!("{}:/usr/bin:/bin", folder.display());
     })
 }
 
@@ -223,4 +232,71 @@ async fn it_has_the_nodes_that_slurm_has() {
     assert_eq!((first.name.as_str(), first.cpu.0, first.memory.0), ("n1", 16_000, 64_000 << 20));
     assert_eq!((first.gpus.len(), first.groups.join(" ")), (4, "cards".to_owned()));
     assert!(facts.nodes[3].groups.is_empty());
+}
+
+/// What lies in an attempt's folder is its account's, which may put anything in a worker's place: nothing of the server's is
+/// read for that, and nothing hangs.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_account_puts_in_a_workers_place_does_not_lead_to_the_servers_files() {
+    let secret = tempfile::NamedTempFile::new().unwrap();
+    let text = "swordfish\n{\"output\": {\"stolen\": \"swordfish\"}}\n";
+    fs::write(secret.path(), text).unwrap();
+    let slurm = OnSlurm::new();
+    let outputs = "rm -f \"$CUBELOOM_OUTPUTS\"; ln -s $SECRET \"$CUBELOOM_OUTPUTS\"";
+    let replaced = format!(
+        "cd \"$(dirname \"$CUBELOOM_OUTPUTS\")\"; {outputs}; rm -f stdout stderr; ln -s $SECRET stdout; mkfifo stderr; \
+         mkfifo exit.json; {}",
+        signed("sleep 3")
+    );
+    let mut job = slurm.job(&Program::shell(&replaced));
+    job.env.insert("SECRET".into(), secret.path().to_str().unwrap().into());
+    let key = job.key.clone();
+    slurm.executor().submit(slurm.submission_of(job)).await;
+    until_executed(&slurm, &key, 1).await;
+    let folder = slurm.attempt(&key).join("worker-0");
+    assert!(fs::symlink_metadata(folder.join("stdout")).unwrap().is_symlink());
+    let worker = cubeloom_domain::outcome::WorkerName { role: "worker".into(), index: 0 };
+    let read = async |stream| {
+        let name = LogName { worker: worker.clone(), stream };
+        let reading = Logs::read(slurm.inner(), &key, &name, 0, 1000);
+        let read = tokio::time::timeout(Duration::from_secs(10), reading).await.expect("nothing hangs");
+        read.map(|piece| String::from_utf8_lossy(&piece.bytes).into_owned()).unwrap_or_default()
+    };
+    for stream in [LogStream::Stdout, LogStream::Stderr] {
+        assert_eq!(read(stream).await, "", "{stream:?}");
+    }
+    let reported = Logs::reported(slurm.inner(), &key).await.unwrap_or_default();
+    assert!(reported.iter().all(|report| report.outputs.is_empty()), "{reported:?}");
+    let ended = slurm.recorder().ended(&key).await;
+    assert!(ended.report.outputs.is_empty(), "{ended:?}");
+    assert!(!format!("{ended:?}").contains("swordfish"), "{ended:?}");
+}
+
+/// Somebody calls a job otherwise while it runs: it is known by its id, and is not lost.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_is_called_otherwise_is_not_lost() {
+    let slurm = OnSlurm::new();
+    let submission = slurm.submission(&Program::shell(&signed("sleep 4")));
+    let key = submission.job.key.clone();
+    slurm.executor().submit(submission).await;
+    until_executed(&slurm, &key, 1).await;
+    let mut rename = std::process::Command::new("sh");
+    let text = format!(
+        "for id in $(squeue --noheader --name={} --format=%i); do scontrol update jobid=$id jobname=other comment=none; done",
+        key.object_name()
+    );
+    assert!(rename.args(["-c", &text]).env("SLURM_CONF", told("SLURM_CONF")).status().unwrap().success());
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let squeue = std::process::Command::new("squeue")
+        .args(["--noheader", "--format=%j"])
+        .env("SLURM_CONF", told("SLURM_CONF"))
+        .output()
+        .unwrap();
+    let called = String::from_utf8(squeue.stdout).unwrap();
+    assert!(!called.contains(&key.object_name()), "{called}");
+    slurm.executor().cancel(&key, StopCause::Cancelled, Duration::from_millis(100)).await;
+    assert_eq!(slurm.recorder().ended(&key).await.outcome, Outcome::Cancelled);
+    assert_gone(&slurm, &key);
 }

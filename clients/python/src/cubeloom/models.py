@@ -3583,7 +3583,7 @@ class ClusterBody(TypedDict):
     """
     slurm: NotRequired[dict[str, Any] | None]
     """
-    What a Slurm cluster has (`facts`), and how its commands are called (`way`): docs/slurm.md.
+    What a Slurm cluster has (`facts`), and as whom its jobs run (`way`): docs/slurm.md.
     """
     context: NotRequired[str | None]
     """

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::config::{Config, KEYS, Origin};
+use crate::config::{Config, FREE, KEYS, Origin};
 use crate::exit::Exit;
 use crate::show::{self, Align, Cell, Output, Style, Styles, Table};
 
@@ -67,7 +67,7 @@ fn rows(config: &Config, values: &Value) -> Vec<Row> {
             row(key.section, key.name, value)
         })
         .collect();
-    for section in ["secrets", "volumes"] {
+    for section in FREE {
         // Where a secret comes from is no secret.
         for (name, value) in values.get(section).and_then(Value::as_object).into_iter().flatten() {
             rows.push(row(section, name, value.clone()));

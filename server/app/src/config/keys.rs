@@ -36,7 +36,7 @@ const fn key(
     Key { section, name, kind, unset, help }
 }
 
-/// All of them but the names of secrets and volumes, which are free.
+/// All of them but the names of secrets, volumes and Slurm clusters, which are free.
 pub const KEYS: &[Key] = &[
     key("server", "data", Kind::Text, "see cli.md", "the data folder"),
     key("server", "templates", Kind::Text, "found beside the program", "the folder of the task templates"),
@@ -78,13 +78,6 @@ pub const KEYS: &[Key] = &[
         Kind::Flag,
         "",
         "whether projects' object stores may be at addresses of this machine and at link-local ones",
-    ),
-    key(
-        "server",
-        "slurm_preview",
-        Kind::Flag,
-        "",
-        "whether clusters of Slurm may be added, which are not finished: docs/slurm.md says what you must trust",
     ),
     key("server", "upload", Kind::Text, "", "the largest file that people may put into a volume"),
     key(
@@ -185,7 +178,7 @@ pub const KEYS: &[Key] = &[
 ];
 
 /// Sections whose names are free.
-pub const FREE: &[&str] = &["secrets", "volumes"];
+pub const FREE: &[&str] = &["secrets", "volumes", "slurm"];
 
 /// The key of this name.
 pub fn find(section: &str, name: &str) -> Option<&'static Key> {
@@ -197,6 +190,7 @@ pub fn help(section: &str, name: &str) -> &'static str {
     match section {
         "secrets" => "a secret that tasks may name",
         "volumes" => "a folder that tasks may name",
+        "slurm" => "how the commands of the Slurm cluster of this name are called, and as whom",
         _ => find(section, name).map_or("", |key| key.help),
     }
 }

@@ -39,9 +39,13 @@ impl Layers {
             let Some((section, name)) = section_of(variable) else { continue };
             let value = if FREE.contains(&section) {
                 free_value(section, text).ok_or_else(|| {
-                    Invalid::error(format!(
-                        "{variable}: write `env:NAME` or `file:/path`, never the secret itself"
-                    ))
+                    let form = match section {
+                        "slurm" => {
+                            "a table, as `{become = [\"sudo\", \"-n\", \"-u\", \"{account}\", \"--\"]}`"
+                        }
+                        _ => "`env:NAME` or `file:/path`, never the secret itself",
+                    };
+                    Invalid::error(format!("{variable}: write {form}"))
                 })?
             } else {
                 let key = find(section, &name).ok_or_else(|| unknown_variable(variable, section))?;
@@ -103,7 +107,13 @@ impl Layers {
             }
             origins.insert(format!("{section}.{name}"), origin);
         }
-        let settings = table.try_into().map_err(|error| Invalid::error(error.message().to_owned()))?;
+        let settings: Settings =
+            table.try_into().map_err(|error| Invalid::error(error.message().to_owned()))?;
+        for (name, calls) in &settings.slurm {
+            if let Some(mistake) = calls.mistakes().first() {
+                return Err(Invalid::error(format!("[slurm.{name}] {mistake}")));
+            }
+        }
         Ok((settings, origins))
     }
 }
@@ -146,8 +156,12 @@ fn form(kind: Kind) -> &'static str {
     }
 }
 
-/// `env:NAME`, `file:/path`; of a volume, the folder.
+/// `env:NAME`, `file:/path`; of a volume, the folder; of a Slurm cluster, a table in one line.
 fn free_value(section: &str, text: &str) -> Option<Value> {
+    if section == "slurm" {
+        let mut table: Table = format!("said = {text}").parse().ok()?;
+        return table.remove("said").filter(Value::is_table);
+    }
     if section == "volumes" {
         return Some(text.into());
     }

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub use keys::{KEYS, help};
+pub use keys::{FREE, KEYS, help};
 pub use settings::{Encryption, Settings};
 
 use crate::exit::Invalid;

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use cubeloom_domain::nodes::NodeRule;
+use cubeloom_domain::slurm::SlurmCalls;
 use cubeloom_domain::{Bytes, Cpu, Span};
 use cubeloom_engine::Sharing;
 use cubeloom_executor_local::{LocalConfig, SecretSource};
@@ -42,6 +43,8 @@ pub struct Settings {
     pub secrets: BTreeMap<String, Secret>,
     /// Folders that tasks may name as volumes.
     pub volumes: BTreeMap<String, PathBuf>,
+    /// How the commands of Slurm clusters are called, by the clusters' names.
+    pub slurm: BTreeMap<String, SlurmCalls>,
 }
 
 /// `[server]`
@@ -66,8 +69,6 @@ pub struct Server {
     pub streams: usize,
     /// Whether projects' object stores may be on this machine or on link-local addresses.
     pub private_endpoints: bool,
-    /// Whether clusters of Slurm may be added.
-    pub slurm_preview: bool,
     /// Where the key that encrypts secrets is: `env:NAME` or `file:/path`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
@@ -91,7 +92,6 @@ impl Default for Server {
             connections: 4096,
             streams: 50,
             private_endpoints: false,
-            slurm_preview: false,
             keys: None,
             key: None,
             upload: Bytes(64 << 30),

@@ -37,6 +37,28 @@ fn secrets_and_volumes_have_free_names() {
 }
 
 #[test]
+fn the_programs_of_slurm_clusters_are_named_by_cluster() {
+    let file = "[slurm.hall]\nbecome = [\"sudo\", \"-n\", \"-u\", \"{account}\", \"--\"]\nconf = \"/etc/slurm/hall.conf\"\n";
+    let config = load(Some(file), &[("CUBELOOM_SLURM_OLD_HALL", "{become = [], path = \"/opt/slurm/bin\"}")]);
+    let slurm = config.unwrap().settings.slurm;
+    assert_eq!(slurm["hall"].become_account[0], "sudo");
+    assert_eq!(slurm["hall"].path, "/usr/local/bin:/usr/bin:/bin");
+    assert_eq!(
+        (slurm["old-hall"].become_account.len(), slurm["old-hall"].path.as_str()),
+        (0, "/opt/slurm/bin")
+    );
+    for (file, field) in [
+        ("[slurm.hall]\nconf = \"/etc/slurm.conf\"\n", "become"),
+        ("[slurm.hall]\nbecome = [\"sudo\"]\n", "[slurm.hall] become"),
+        ("[slurm.hall]\nbecome = []\npath = \"bin\"\n", "[slurm.hall] path"),
+        ("[slurm.hall]\nbecome = []\naccount = \"x\"\n", "account"),
+    ] {
+        assert!(refusal(Some(file), &[]).contains(field), "{file}: {}", refusal(Some(file), &[]));
+    }
+    assert!(refusal(None, &[("CUBELOOM_SLURM_HALL", "sudo")]).contains("write a table"));
+}
+
+#[test]
 fn what_is_unknown_names_the_nearest() {
     assert!(refusal(Some("[locl]\n"), &[]).contains("did you mean `local`?"));
     assert!(refusal(Some("[local]\nmemroy = 1\n"), &[]).contains("did you mean `memory`?"));

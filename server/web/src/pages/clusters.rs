@@ -16,7 +16,7 @@ use crate::state::Web;
 struct ClustersPage {
     frame: Frame,
     clusters: Vec<ClusterDetail>,
-    /// Whether clusters of Slurm may be added.
+    /// Whether clusters of Slurm can be added.
     slurm: bool,
 }
 
@@ -26,7 +26,7 @@ pub(crate) async fn page(State(web): State<Web>, frame: Frame, caller: Caller) -
     for (name, _) in web.clusters().all() {
         found.push(clusters::detail(&web, &caller, &name).await?);
     }
-    let slurm = web.settings().slurm_preview;
+    let slurm = web.settings().slurm;
     html(&ClustersPage { frame, clusters: found, slurm })
 }
 

@@ -7,7 +7,6 @@ use cubeloom_compiler::lower::slurm::{FULL_CLUSTER, read_facts};
 use cubeloom_compiler::preview::{self, Jobs, TaskPreview};
 use cubeloom_domain::Problem;
 use cubeloom_domain::executor::Facts;
-use cubeloom_domain::kubernetes::code_folder;
 use cubeloom_domain::pipeline::TriggerRule;
 use cubeloom_domain::plan::{PlannedTask, RunPlan};
 use cubeloom_domain::slurm::{SlurmFacts, SlurmJob, files};
@@ -111,8 +110,8 @@ impl Cluster {
         code: &Snapshot,
     ) -> anyhow::Result<Written> {
         let mut written = Written::default();
-        let workspace = self.slurm.of_project(&plan.context.project).workspace;
-        if let Some(above) = Path::new(&workspace).join(code_folder(&code.digest)).parent() {
+        let facts = self.slurm.of_project(&plan.context.project);
+        if let Some(above) = Path::new(&facts.code_folder(&code.digest)).parent() {
             fs::create_dir_all(above)?;
             code.keep(above)?;
         }

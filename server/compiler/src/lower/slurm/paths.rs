@@ -1,7 +1,7 @@
 //! Where things lie on the file system that all nodes share.
 
 use cubeloom_domain::belongings::VolumePlace;
-use cubeloom_domain::kubernetes::{attempt_folder, code_folder};
+use cubeloom_domain::kubernetes::attempt_folder;
 use cubeloom_domain::lowered::LocalPaths;
 
 use super::Frame;
@@ -17,7 +17,7 @@ pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> LocalPaths {
         run_dir: below(&format!("runs/{}", key.run)),
         attempt_dir: below(&attempt_folder(key)),
         checkpoint_dir: below(&format!("runs/{}/.checkpoints/{}/{}", key.run, key.task, key.instance)),
-        code: job.code.as_ref().map_or(String::new(), |digest| below(&code_folder(digest))),
+        code: job.code.as_ref().map_or(String::new(), |digest| frame.facts.code_folder(digest)),
         template_dir: format!("{}/{}", frame.facts.templates, job.template_digest.replace(['/', ':'], "-")),
         bin: frame.facts.program.clone(),
         volumes: Default::default(),

@@ -33,7 +33,7 @@ pub(crate) async fn create(
 ) -> ApiResult<(StatusCode, Tagged<AddedClusterView>)> {
     let mut found = Found::default();
     found.name("/name", &new.name, 63);
-    new.settings.check(web.settings().slurm_preview, &mut found);
+    new.settings.check(&mut found);
     if new.name == LOCAL {
         found.wrong("/name", format!("`{LOCAL}` is the server's own machine: choose another name"));
     }

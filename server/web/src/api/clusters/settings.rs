@@ -95,7 +95,7 @@ pub struct ClusterBody {
     pub description: String,
     /// How it is reached.
     pub access: AccessWord,
-    /// What a Slurm cluster has (`facts`), and how its commands are called (`way`): docs/slurm.md.
+    /// What a Slurm cluster has (`facts`), and as whom its jobs run (`way`): docs/slurm.md.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     #[schema(value_type = Option<Object>)]
     pub slurm: Option<SlurmSettings>,
@@ -305,14 +305,8 @@ impl ClusterBody {
         }
     }
 
-    /// The mistakes in it. `slurm` is whether clusters of Slurm may be added.
-    pub(super) fn check(&self, slurm: bool, found: &mut Found) {
-        if self.access == AccessWord::Slurm && !slurm {
-            found.wrong(
-                "/access",
-                "clusters of Slurm are not finished: `slurm_preview` in `[server]` of the settings lets them be added",
-            );
-        }
+    /// The mistakes in it.
+    pub(super) fn check(&self, found: &mut Found) {
         found.text("/description", &self.description, 2000);
         found.name("/namespace", &self.namespace.replace("{project}", "p"), 63);
         for (path, name) in

@@ -33,7 +33,7 @@ pub(crate) async fn update(
     let before = web.store().cluster(&name).await?;
     let before = before.ok_or_else(|| ApiError::not_found("cluster", &name))?;
     let mut found = Found::default();
-    body.check(web.settings().slurm_preview, &mut found);
+    body.check(&mut found);
     let (sealed, kubeconfig) = match kubeconfig {
         Some(text) => (Some(added::seal(&web, &name, &text)), Some(text)),
         None => (before.sealed.clone(), added::kubeconfig(&web, &before)?),

@@ -1,0 +1,218 @@
+//! Folders that are made, and files that are written, beneath an administrator's folder which several accounts may share: no
+//! link is followed, and no folder is gone through in which another account could put something else in place of what was
+//! written.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, Stat};
+use rustix::io::Errno;
+
+use crate::SlurmError;
+
+/// Others may put something in another's place where these are set.
+const OTHERS_WRITE: u32 = 0o022;
+/// Unless this is: then only whoever owns an entry, or the folder.
+const STICKY: u32 = 0o1000;
+
+/// A folder that was entered.
+#[derive(Debug)]
+pub struct Beneath {
+    folder: OwnedFd,
+    path: PathBuf,
+    /// Whose the administrator's folder is: nobody but they, root and this process's account are trusted below.
+    keeper: u32,
+}
+
+impl Beneath {
+    /// An administrator's folder. What is above it is theirs as well; it is made where it is missing.
+    ///
+    /// # Errors
+    /// It cannot be opened, or others may change what lies in it.
+    pub fn top(path: &Path) -> Result<Self, SlurmError> {
+        let opened = std::fs::create_dir_all(path).and_then(|()| {
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let folder = rustix::fs::open(path, flags, Mode::empty())?;
+            let stat = rustix::fs::fstat(&folder)?;
+            Ok((folder, stat))
+        });
+        let (folder, stat) = opened.map_err(SlurmError::file(path))?;
+        let entered = Self { folder, path: path.into(), keeper: stat.st_uid };
+        entered.trust(&stat)?;
+        Ok(entered)
+    }
+
+    /// A folder below, which is made where it is missing, as are those on the way to it.
+    ///
+    /// # Errors
+    /// It leads out, a link or another's folder stands there, or it cannot be made.
+    pub fn make(&self, below: &Path, mode: u32) -> Result<Self, SlurmError> {
+        self.walk(below, |at, name| {
+            match rustix::fs::mkdirat(at.folder.as_fd(), name, Mode::from_raw_mode(mode)) {
+                Err(error) if error != Errno::EXIST => Err(error.into()),
+                _ => Ok(()),
+            }
+        })
+    }
+
+    /// A folder below that is there.
+    ///
+    /// # Errors
+    /// As [`Self::make`]; also where there is none.
+    pub fn enter(&self, below: &Path) -> Result<Self, SlurmError> {
+        self.walk(below, |_, _| Ok(()))
+    }
+
+    fn walk(
+        &self,
+        below: &Path,
+        prepare: impl Fn(&Self, &OsStr) -> io::Result<()>,
+    ) -> Result<Self, SlurmError> {
+        let folder = self.folder.try_clone().map_err(SlurmError::file(&self.path))?;
+        let mut at = Self { folder, path: self.path.clone(), keeper: self.keeper };
+        for part in below.components() {
+            let Component::Normal(name) = part else {
+                return Err(SlurmError::form(below, "it leads out of its folder"));
+            };
+            let path = at.path.join(name);
+            prepare(&at, name).map_err(SlurmError::file(&path))?;
+            let (folder, stat) = at.open_folder(name).map_err(SlurmError::file(&path))?;
+            at = Self { folder, path, keeper: self.keeper };
+            at.trust(&stat)?;
+        }
+        Ok(at)
+    }
+
+    fn open_folder(&self, name: &OsStr) -> io::Result<(OwnedFd, Stat)> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        let folder = rustix::fs::openat2(self.folder.as_fd(), name, flags, Mode::empty(), how)?;
+        let stat = rustix::fs::fstat(&folder)?;
+        Ok((folder, stat))
+    }
+
+    /// Whether nobody else can put something in place of what lies here.
+    fn trust(&self, stat: &Stat) -> Result<(), SlurmError> {
+        let own = rustix::process::geteuid().as_raw();
+        if ![own, 0, self.keeper].contains(&stat.st_uid) {
+            let why =
+                format!("it belongs to the account {}, who could change what others run there", stat.st_uid);
+            return Err(SlurmError::form(&self.path, why));
+        }
+        if stat.st_mode & OTHERS_WRITE != 0 && stat.st_mode & STICKY == 0 {
+            let why = "others may change what lies in it: an administrator sets its sticky bit (chmod +t)";
+            return Err(SlurmError::form(&self.path, why));
+        }
+        Ok(())
+    }
+
+    /// Whether something is here, a link included.
+    pub fn has(&self, name: &str) -> bool {
+        rustix::fs::statat(self.folder.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// Writes a file in one go: whoever reads it sees all of it.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn put(&self, name: &str, content: impl Read, mode: u32) -> Result<(), SlurmError> {
+        self.try_put(name, content, mode).map_err(SlurmError::file(&self.path.join(name)))
+    }
+
+    fn try_put(&self, name: &str, mut content: impl Read, mode: u32) -> io::Result<()> {
+        let (folder, aside) = (self.folder.as_fd(), beside(name));
+        let _ = rustix::fs::unlinkat(folder, &aside, AtFlags::empty());
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(folder, &aside, flags, Mode::from_raw_mode(mode))?;
+        let mut file = File::from(file);
+        io::copy(&mut content, &mut file)?;
+        file.flush()?;
+        Ok(rustix::fs::renameat(folder, &aside, folder, name)?)
+    }
+
+    /// Removes a file, where there is one.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub fn remove(&self, name: &str) -> Result<(), SlurmError> {
+        match rustix::fs::unlinkat(self.folder.as_fd(), name, AtFlags::empty()) {
+            Err(error) if error != Errno::NOENT => Err(SlurmError::file(&self.path.join(name))(error.into())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Gives a folder here another name, unless that is taken; whether it was not.
+    ///
+    /// # Errors
+    /// It cannot be given.
+    pub fn rename(&self, from: &str, to: &str) -> Result<bool, SlurmError> {
+        match rustix::fs::renameat(self.folder.as_fd(), from, self.folder.as_fd(), to) {
+            Ok(()) => Ok(true),
+            Err(_) if self.has(to) => Ok(false),
+            Err(error) => Err(SlurmError::file(&self.path.join(to))(error.into())),
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// A name of this process's own for what is not ready.
+pub fn beside(name: &str) -> String {
+    format!(".{name}.{}.part", std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn no_link_is_followed_and_no_file_of_others_is_written_to() {
+        let all = tempfile::tempdir().unwrap();
+        let (top, elsewhere) = (all.path().join("top"), all.path().join("elsewhere"));
+        fs::create_dir(&elsewhere).unwrap();
+        fs::write(elsewhere.join("job.sh"), "theirs").unwrap();
+        let beneath = Beneath::top(&top).unwrap();
+        symlink(&elsewhere, top.join("runs")).unwrap();
+        assert!(beneath.make(Path::new("runs/one"), 0o750).is_err());
+        assert!(beneath.make(Path::new("../out"), 0o750).unwrap_err().to_string().contains("leads out"));
+        assert!(!elsewhere.join("one").exists() && !all.path().join("out").exists());
+
+        let own = beneath.make(Path::new("own/one"), 0o750).unwrap();
+        symlink(elsewhere.join("job.sh"), top.join("own/one/job.sh")).unwrap();
+        symlink(elsewhere.join("new"), top.join("own/one").join(beside("job.sh"))).unwrap();
+        own.put("job.sh", &b"mine"[..], 0o640).unwrap();
+        assert_eq!(fs::read_to_string(top.join("own/one/job.sh")).unwrap(), "mine");
+        assert_eq!(fs::read_to_string(elsewhere.join("job.sh")).unwrap(), "theirs");
+        assert!(!elsewhere.join("new").exists());
+    }
+
+    #[test]
+    fn a_folder_in_which_others_can_replace_things_is_not_used_unless_it_is_sticky() {
+        let all = tempfile::tempdir().unwrap();
+        let top = all.path().join("top");
+        fs::create_dir(&top).unwrap();
+        let set = |mode| fs::set_permissions(&top, Permissions::from_mode(mode)).unwrap();
+        set(0o2770);
+        assert!(Beneath::top(&top).unwrap_err().to_string().contains("sticky"));
+        set(0o3770);
+        let beneath = Beneath::top(&top).unwrap();
+        fs::create_dir(top.join("open")).unwrap();
+        fs::set_permissions(top.join("open"), Permissions::from_mode(0o777)).unwrap();
+        assert!(beneath.make(Path::new("open/one"), 0o750).unwrap_err().to_string().contains("sticky"));
+        if rustix::process::geteuid().is_root() {
+            fs::create_dir(top.join("theirs")).unwrap();
+            std::os::unix::fs::chown(top.join("theirs"), Some(12_345), None).unwrap();
+            let why = beneath.enter(Path::new("theirs")).unwrap_err().to_string();
+            assert!(why.contains("belongs to the account 12345"), "{why}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What is to be done as people's accounts for attempts that stop: many stop at once, so all that is wanted of an account is one
+//! call.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use cubeloom_executor_local::StopWish;
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::{Mutex, oneshot};
+
+use crate::cluster::Cluster;
+use crate::commands::Trouble;
+use crate::folders::Record;
+use crate::{CLEAN_ARG, STOP_ARG};
+
+/// How much one call does at most: a line of words has an end, and others wait.
+const MOST: usize = 256;
+
+/// What is wanted for one attempt.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// Its workers are to find a wish to stop.
+    Tell(StopWish),
+    /// Secrets of a script that never began are to go.
+    Clean,
+    /// Slurm is to end jobs, by ids or by `--name=`; by force.
+    Cancel {
+        /// Which.
+        jobs: Vec<String>,
+        /// Whether at once.
+        kill: bool,
+    },
+}
+
+/// One folder of an account's, in what the program reads.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Errand {
+    /// An administrator's folder above.
+    pub top: std::path::PathBuf,
+    /// The attempt's.
+    pub folder: std::path::PathBuf,
+    /// The wish, where one is to be left.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub wish: Option<StopWish>,
+}
+
+struct Order {
+    record: Record,
+    what: What,
+    done: oneshot::Sender<Result<(), Trouble>>,
+}
+
+/// All that is wanted.
+pub struct Orders {
+    sender: UnboundedSender<Order>,
+    receiver: Mutex<UnboundedReceiver<Order>>,
+}
+
+impl Orders {
+    /// Nothing is wanted yet.
+    pub fn new() -> Self {
+        let (sender, receiver) = unbounded_channel();
+        Self { sender, receiver: Mutex::new(receiver) }
+    }
+
+    /// Wants something, and waits until it is done.
+    pub async fn give(&self, record: &Record, what: What) -> Result<(), Trouble> {
+        let (done, answer) = oneshot::channel();
+        let gone = || Trouble::Away("the server is ending".into());
+        self.sender.send(Order { record: record.clone(), what, done }).map_err(|_| gone())?;
+        answer.await.unwrap_or_else(|_| Err(gone()))
+    }
+}
+
+/// Which orders are done in one call: an account, its program, and the kind of work.
+type Kind = (String, String, u8);
+
+fn kind(order: &Order) -> Kind {
+    let work = match &order.what {
+        What::Tell(_) => 0,
+        What::Clean => 1,
+        // Filters of one call must all hold: names are not ids.
+        What::Cancel { jobs, kill } => {
+            2 + u8::from(*kill) + 2 * u8::from(jobs.iter().any(|job| job.starts_with('-')))
+        }
+    };
+    (order.record.account.clone(), order.record.program.clone(), work)
+}
+
+/// Does what is wanted, until the cluster is no more.
+pub async fn keep(cluster: Arc<Cluster>) {
+    let mut receiver = cluster.orders.receiver.lock().await;
+    let mut some = Vec::new();
+    while let Some(first) = receiver.recv().await {
+        some.push(first);
+        // While all calls are taken, what is wanted comes together here.
+        drop(cluster.calls.acquire().await);
+        while some.len() < MOST
+            && let Ok(order) = receiver.try_recv()
+        {
+            some.push(order);
+        }
+        let mut groups: HashMap<Kind, Vec<Order>> = HashMap::new();
+        for order in some.drain(..) {
+            groups.entry(kind(&order)).or_default().push(order);
+        }
+        for (_, orders) in groups {
+            // What came meanwhile need not wait for a call that does not come back.
+            let cluster = Arc::clone(&cluster);
+            let end = cluster.end.clone();
+            tokio::spawn(end.run_until_cancelled_owned(async move {
+                let _call = cluster.calls.acquire().await;
+                let done = all(&cluster, &orders).await;
+                for order in orders {
+                    // Who wanted it may wait no more.
+                    let _ = order.done.send(done.clone());
+                }
+            }));
+        }
+    }
+}
+
+/// Orders of one kind.
+async fn all(cluster: &Cluster, orders: &[Order]) -> Result<(), Trouble> {
+    let Some(Order { record, what, .. }) = orders.first() else { return Ok(()) };
+    let word = match what {
+        What::Cancel { kill, .. } => {
+            let of = |order: &Order| match &order.what {
+                What::Cancel { jobs, .. } => jobs.clone(),
+                _ => Vec::new(),
+            };
+            let mut jobs: Vec<String> = orders.iter().flat_map(of).collect();
+            if jobs.iter().any(|job| job.starts_with('-')) {
+                let names = jobs.iter().filter_map(|job| job.strip_prefix("--name="));
+                jobs = vec![format!("--name={}", names.collect::<Vec<_>>().join(","))];
+            }
+            return cluster.commands.scancel(&record.account, &jobs, *kill).await;
+        }
+        What::Tell(_) => STOP_ARG,
+        What::Clean => CLEAN_ARG,
+    };
+    let errand = |order: &Order| Errand {
+        top: order.record.top.clone(),
+        folder: order.record.folder.clone(),
+        wish: match order.what {
+            What::Tell(wish) => Some(wish),
+            _ => None,
+        },
+    };
+    let errands: Vec<Errand> = orders.iter().map(errand).collect();
+    let input = serde_json::to_vec(&errands).unwrap_or_default();
+    cluster.commands.program(&record.account, &record.program, &[word], input).await
+}
