@@ -281,6 +281,18 @@ pub struct NodeFacts {
     /// The node groups that it is of, by name; jobs of these may run on it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub groups: Vec<String>,
+    /// Who is on it; `None` where the cluster does not tell.
+    #[serde(skip)]
+    pub taken: Option<Taken>,
+}
+
+/// What is taken of a node, whether it is used or not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// By what is no worker of a job; `None` where nobody knows.
+    pub others: Option<Amount>,
+    /// By the workers of jobs that are on it, by attempt.
+    pub ours: BTreeMap<AttemptKey, Amount>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]

@@ -22,6 +22,7 @@ use crate::folders::Folders;
 use crate::pace::Pace;
 use crate::queues::Mirror;
 use crate::standing::Watched;
+use crate::taken::Others;
 use crate::used::Meter;
 use crate::watch::Watches;
 
@@ -103,6 +104,8 @@ pub struct Cluster {
     disk: Semaphore,
     /// What live workers have reported.
     pub reports: Reports,
+    /// The pods of others on its nodes.
+    pub others: Others,
     /// What pods use.
     pub meter: Meter,
     /// Cards that nodes have lost.
@@ -130,6 +133,7 @@ impl Cluster {
             readers: Semaphore::new(READ),
             disk: Semaphore::new(ON_DISK),
             reports: Reports::default(),
+            others: Others::default(),
             meter: Meter::default(),
             troubles: Mutex::default(),
             client: OnceCell::new(),

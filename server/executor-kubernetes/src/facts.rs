@@ -21,10 +21,11 @@ use crate::cluster::Cluster;
 use crate::config::KubernetesConfig;
 use crate::quantity::number;
 use crate::spares::{Member, spares};
+use crate::taken;
 use crate::watch::{heard, patience};
 
 /// How often it is asked what is installed.
-const ASK: Duration = Duration::from_secs(60);
+pub const ASK: Duration = Duration::from_secs(60);
 /// Nodes change often; what follows from them is worked out at most this often.
 const GATHER: Duration = Duration::from_secs(1);
 
@@ -45,7 +46,7 @@ const GROUPS: [&str; 9] = [
 const FACTS: &str = "facts";
 
 /// What NVIDIA's device plugin puts before a profile of MIG, where slices are resources of their own.
-const MIG: &str = "nvidia.com/mig-";
+pub const MIG: &str = "nvidia.com/mig-";
 /// Shares of cards, as Volcano's device plugin offers them.
 const VGPU: &str = "volcano.sh/vgpu-number";
 
@@ -81,8 +82,12 @@ pub async fn keep(cluster: Arc<Cluster>) {
             },
             // The cluster outlives this.
             _ = aside.changed() => changed = true,
-            _ = gather.tick() => if std::mem::take(&mut changed) {
-                publish(&cluster, &nodes, &kinds);
+            _ = gather.tick() => {
+                if std::mem::take(&mut changed) {
+                    publish(&cluster, &nodes, &kinds);
+                } else {
+                    note_taken(&cluster);
+                }
             },
         }
     }
@@ -141,10 +146,19 @@ fn publish(cluster: &Cluster, nodes: &BTreeMap<String, Node>, kinds: &BTreeSet<S
     let kept_off = KeptOff { spares: spares_now(cluster, nodes, &kept_off), ..kept_off.clone() };
     let works = usable.clone().filter(|node| kept_off.lets(node));
     let found = works.map(|node| node_facts(node, &config.facts)).collect();
-    let facts = facts(config, found, kept_off.clone(), kinds, &cards(usable));
+    let mut facts = facts(config, found, kept_off.clone(), kinds, &cards(usable));
     config.keep(FACTS, &facts);
+    taken::note(cluster, &mut facts.nodes);
     *cluster.facts.write().unwrap_or_else(PoisonError::into_inner) = facts;
     cluster.queues.look();
+}
+
+/// Notes who is on the nodes. That is not kept for the next server: it would be long over.
+fn note_taken(cluster: &Cluster) {
+    let mut nodes = cluster.facts().nodes;
+    if taken::note(cluster, &mut nodes) {
+        cluster.facts.write().unwrap_or_else(PoisonError::into_inner).nodes = nodes;
+    }
 }
 
 /// Nodes that are well and to which no job goes.
@@ -340,6 +354,7 @@ fn node_facts(node: &Node, facts: &KubernetesFacts) -> NodeFacts {
             .map(|(group, _)| group.clone())
             .collect(),
         name: name.clone(),
+        taken: None,
     }
 }
 

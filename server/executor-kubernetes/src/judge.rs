@@ -295,6 +295,7 @@ mod tests {
                 containers: Vec::new(),
                 deleted: None,
                 node: None,
+                takes: Default::default(),
                 has_cards: false,
                 disruption: None,
                 last_words: None,

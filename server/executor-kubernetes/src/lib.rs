@@ -38,6 +38,7 @@ mod stop;
 mod submit;
 mod survey;
 mod suspend;
+mod taken;
 mod terminal;
 #[cfg(test)]
 mod testing;

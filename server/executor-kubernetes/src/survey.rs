@@ -61,6 +61,9 @@ const OF_THE_CLUSTER: [(&str, &str, &[&str]); 1] = [("", "nodes", &["list", "wat
 /// And what it does with those that are set aside. Without it only its own pods are kept off.
 const CORDONING: [(&str, &str, &[&str]); 1] = [("", "nodes", &["get", "patch"])];
 
+/// And what it does to know what pods of others take of them. Without it only jobs count.
+pub const OF_OTHERS: [(&str, &str, &[&str]); 1] = [("", "pods", &["list", "watch"])];
+
 /// The same where Volcano is: its queues are kept like the quotas, and go when nothing is in them.
 const QUEUES_OF_THE_CLUSTER: [(&str, &str, &[&str]); 2] = [
     ("scheduling.volcano.sh", "queues", &["list", "create", "patch", "delete"]),
@@ -85,6 +88,8 @@ pub async fn survey(cluster: &Cluster, project: &str) -> Survey {
     findings.extend(belongings(cluster, &facts).await);
     findings.extend(cluster.queues.findings());
     findings.extend(cluster.aside.refused().map(|why| finding(Subject::Aside, "nodes", false, Some(why))));
+    let sees_others = may_all(cluster, &OF_OTHERS).await;
+    findings.push(finding(Subject::Others, "pods", sees_others, None));
     findings.extend(rights(cluster, &facts).await);
     Survey { version: Some(version), error: None, findings, refusals: cluster.standing.refusals() }
 }
@@ -167,6 +172,18 @@ async fn rights(cluster: &Cluster, facts: &KubernetesFacts) -> Vec<Finding> {
 fn is_job(resource: &str) -> bool {
     (resource.ends_with("jobs") && !resource.ends_with("cronjobs"))
         || matches!(resource, "sparkapplications" | "frameworks")
+}
+
+/// Whether the server may do something with the whole cluster.
+pub async fn may_all(cluster: &Cluster, rights: &[(&str, &str, &[&str])]) -> bool {
+    for (group, resource, verbs) in rights {
+        for verb in *verbs {
+            if may(cluster, "", group, resource, verb).await != Some(true) {
+                return false;
+            }
+        }
+    }
+    true
 }
 
 async fn may(cluster: &Cluster, namespace: &str, group: &str, resource: &str, verb: &str) -> Option<bool> {

@@ -5,11 +5,13 @@ mod ends;
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::kubernetes::labels;
 use cubeloom_domain::outcome::WorkerName;
+use cubeloom_domain::resources::Amount;
 use cubeloom_workers::ends::End;
 use k8s_openapi::api::core::v1::{Container, ContainerState, ContainerStatus, Pod, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use crate::cards::is_card;
+use crate::taken::requests;
 
 use ends::{by_the_cluster, ended, last_words, of_container, with_card};
 
@@ -45,6 +47,8 @@ pub struct PodView {
     pub deleted: Option<Timestamp>,
     /// The node that it was put on.
     pub node: Option<String>,
+    /// What it takes of the node.
+    pub takes: Amount,
     /// Whether it has graphics cards.
     pub has_cards: bool,
     /// What it does.
@@ -114,6 +118,7 @@ impl PodView {
             containers,
             deleted: meta.deletion_timestamp.as_ref().map(|time| moment(Some(time))),
             node: spec.node_name.clone(),
+            takes: requests(pod),
             has_cards: asks_for_cards(main),
             state: state(&main.name, pod.status.as_ref(), meta.creation_timestamp.as_ref()),
             disruption: pod.status.as_ref().and_then(by_the_cluster),
