@@ -157,6 +157,8 @@ impl Platform {
             local: self.executor()?,
             vault: Arc::new(StoreVault::new(self.store.clone(), self.keyring()?)),
             keeps: Arc::new(self.store.clone()),
+            store: self.store.clone(),
+            keys: self.keyring()?,
             clock: self.clock.clone(),
         }))
     }

@@ -109,6 +109,15 @@ pub struct NearlyFull {
     pub used: Bytes,
 }
 
+impl NearlyFull {
+    /// Whether a worker that uses so much of its limit has nearly used it up: 19 of 20 parts. What was chosen from earlier
+    /// attempts is a tenth more than the most that they used, so that usual use is below it.
+    #[must_use]
+    pub fn is(used: Bytes, limit: Bytes) -> bool {
+        used.0 > 0 && used.0 >= limit.0 - limit.0 / 20
+    }
+}
+
 /// Something that a cluster told of a job: why a worker waits, what could not be mounted, where one was placed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {

@@ -1,9 +1,11 @@
 //! What all attempts on one cluster share.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use cubeloom_domain::executor::{Ended, Event, Facts, Observation, Observer, StopCause};
+use cubeloom_domain::job::Job;
 use cubeloom_domain::{AttemptKey, Clock};
 use cubeloom_workers::reports::Reports;
 use kube::Client;
@@ -56,12 +58,14 @@ pub struct Scale {
 }
 
 /// What is wanted of an attempt.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Wish {
     /// That it stops.
     Stop(Stop),
     /// That it has another size.
     Scale(Scale),
+    /// That its workers have at least the memory that they have in this job.
+    Grow(Arc<Job>),
 }
 
 /// What is known of an attempt.
@@ -106,6 +110,8 @@ pub struct Cluster {
     pub reports: Reports,
     /// The pods of others on its nodes.
     pub others: Others,
+    /// Whether pods that run can be given more memory there.
+    pub resizes: AtomicBool,
     /// What pods use.
     pub meter: Meter,
     /// Cards that nodes have lost.
@@ -134,6 +140,7 @@ impl Cluster {
             disk: Semaphore::new(ON_DISK),
             reports: Reports::default(),
             others: Others::default(),
+            resizes: AtomicBool::new(false),
             meter: Meter::default(),
             troubles: Mutex::default(),
             client: OnceCell::new(),

@@ -1,12 +1,14 @@
 //! The executor's port.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cubeloom_domain::clusters::{Standing, Survey};
 use cubeloom_domain::executor::{
-    BoxFuture, Ended, Event, Executor, Facts, Notice, Observer, Report, Scaling, StopCause, Submission,
+    BoxFuture, Ended, Event, Executor, Facts, Growth, Notice, Observer, Report, Scaling, StopCause,
+    Submission,
 };
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
@@ -258,6 +260,10 @@ impl Executor for KubernetesExecutor {
         Some(self)
     }
 
+    fn growth(&self) -> Option<&dyn Growth> {
+        self.cluster.resizes.load(Ordering::Relaxed).then_some(self)
+    }
+
     fn standing(&self) -> Standing {
         self.cluster.standing.now()
     }
@@ -307,6 +313,16 @@ impl Scaling for KubernetesExecutor {
             if let Some(Slot::Live(sender)) = self.cluster.attempts().get(&submission.job.key) {
                 let workers = submission.job.workers();
                 let _ = sender.send(Wish::Scale(Scale { workers, grace }));
+            }
+        })
+    }
+}
+
+impl Growth for KubernetesExecutor {
+    fn grow(&self, submission: Submission) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if let Some(Slot::Live(sender)) = self.cluster.attempts().get(&submission.job.key) {
+                let _ = sender.send(Wish::Grow(submission.job));
             }
         })
     }

@@ -2,6 +2,7 @@
 //! runs can be planned while the cluster is away.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use crate::cluster::Cluster;
 use crate::config::KubernetesConfig;
 use crate::quantity::number;
 use crate::spares::{Member, spares};
+use crate::survey::{RESIZING, may_all};
 use crate::taken;
 use crate::watch::{heard, patience};
 
@@ -79,6 +81,7 @@ pub async fn keep(cluster: Arc<Cluster>) {
             event = stream.next() => changed |= see(&cluster, &mut nodes, event),
             _ = ask.tick() => if let Some(found) = installed(&cluster).await {
                 changed |= std::mem::replace(&mut kinds, found) != kinds;
+                cluster.resizes.store(can_resize(&cluster).await, Ordering::Relaxed);
             },
             // The cluster outlives this.
             _ = aside.changed() => changed = true,
@@ -272,6 +275,28 @@ async fn installed(cluster: &Cluster) -> Option<BTreeSet<String>> {
         }
     }
     Some(kinds)
+}
+
+/// Whether the server may give pods that run more memory: the cluster knows how (Kubernetes 1.33), and lets it, in every
+/// namespace in which jobs are, or in that of the settings as long as there are none.
+async fn can_resize(cluster: &Cluster) -> bool {
+    let client = cluster.client().await;
+    let Ok(core) = cluster.ask("asking what is installed", client.list_core_api_resources("v1")).await else {
+        return false;
+    };
+    if !core.resources.iter().any(|resource| resource.name == "pods/resize") {
+        return false;
+    }
+    let mut namespaces = cluster.board.namespaces();
+    if namespaces.is_empty() {
+        namespaces.insert(cluster.config.facts.of_project("default").namespace);
+    }
+    for namespace in namespaces {
+        if !may_all(cluster, &namespace, &RESIZING).await {
+            return false;
+        }
+    }
+    true
 }
 
 fn is_ready(node: &Node) -> bool {

@@ -59,6 +59,7 @@ mod tests {
                 containers: Vec::new(),
                 deleted: None,
                 node: None,
+                memory: Default::default(),
                 takes: Default::default(),
                 has_cards: false,
                 disruption: None,

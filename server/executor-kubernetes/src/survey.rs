@@ -52,6 +52,9 @@ const RIGHTS: [(&str, &str, &[&str]); 12] = [
     ("", "persistentvolumeclaims", &["get"]),
 ];
 
+/// What it does there to give workers that run more memory. Without it they go on with what they began with.
+pub const RESIZING: [(&str, &str, &[&str]); 1] = [("", "pods/resize", &["patch"])];
+
 /// What it does there where Volcano is: jobs are suspended by commands.
 const WITH_VOLCANO: [(&str, &str, &[&str]); 1] = [("bus.volcano.sh", "commands", &["create"])];
 
@@ -88,7 +91,7 @@ pub async fn survey(cluster: &Cluster, project: &str) -> Survey {
     findings.extend(belongings(cluster, &facts).await);
     findings.extend(cluster.queues.findings());
     findings.extend(cluster.aside.refused().map(|why| finding(Subject::Aside, "nodes", false, Some(why))));
-    let sees_others = may_all(cluster, &OF_OTHERS).await;
+    let sees_others = may_all(cluster, "", &OF_OTHERS).await;
     findings.push(finding(Subject::Others, "pods", sees_others, None));
     findings.extend(rights(cluster, &facts).await);
     Survey { version: Some(version), error: None, findings, refusals: cluster.standing.refusals() }
@@ -151,7 +154,7 @@ async fn rights(cluster: &Cluster, facts: &KubernetesFacts) -> Vec<Finding> {
     });
     let namespace = facts.namespace.as_str();
     let volcano = WITH_VOLCANO.into_iter().filter(|_| facts.volcano.is_some());
-    let there = RIGHTS.into_iter().chain(jobs).chain(volcano).map(|right| (namespace, right));
+    let there = RIGHTS.into_iter().chain(RESIZING).chain(jobs).chain(volcano).map(|right| (namespace, right));
     let queues = QUEUES_OF_THE_CLUSTER.into_iter().filter(|_| facts.kinds.contains_key(queues::KIND));
     let wide = OF_THE_CLUSTER.into_iter().chain(CORDONING).chain(queues).map(|right| ("", right));
     let mut findings = Vec::new();
@@ -174,11 +177,11 @@ fn is_job(resource: &str) -> bool {
         || matches!(resource, "sparkapplications" | "frameworks")
 }
 
-/// Whether the server may do something with the whole cluster.
-pub async fn may_all(cluster: &Cluster, rights: &[(&str, &str, &[&str])]) -> bool {
+/// Whether the server may do all of this in a namespace, or with the whole cluster.
+pub async fn may_all(cluster: &Cluster, namespace: &str, rights: &[(&str, &str, &[&str])]) -> bool {
     for (group, resource, verbs) in rights {
         for verb in *verbs {
-            if may(cluster, "", group, resource, verb).await != Some(true) {
+            if may(cluster, namespace, group, resource, verb).await != Some(true) {
                 return false;
             }
         }

@@ -76,20 +76,37 @@ pub async fn keep(cluster: Arc<Cluster>) {
     let mut ask = interval(ASK);
     loop {
         ask.tick().await;
-        if may_all(&cluster, &OF_OTHERS).await {
-            break;
+        if may_all(&cluster, "", &OF_OTHERS).await {
+            follow(&cluster).await;
+            *cluster.others.lock() = None;
         }
     }
+}
+
+/// Follows them until that is forbidden.
+async fn follow(cluster: &Cluster) {
     let api: Api<Pod> = Api::all(cluster.client().await);
     let others = watcher::Config::default().labels(&format!("!{}", labels::JOB)).fields(FIELDS);
     let stream = watcher(api, others).backoff(patience());
     pin_mut!(stream);
     let mut listed = HashMap::new();
     while let Some(event) = stream.next().await {
-        if let Some(event) = heard(&cluster, "pods of others", event) {
+        if is_forbidden(&event) {
+            return;
+        }
+        if let Some(event) = heard(cluster, "pods of others", event) {
             cluster.others.hear(event, &mut listed);
         }
     }
+}
+
+fn is_forbidden(event: &Result<Event<Pod>, watcher::Error>) -> bool {
+    let (Err(watcher::Error::InitialListFailed(error)) | Err(watcher::Error::WatchStartFailed(error))) =
+        event
+    else {
+        return false;
+    };
+    matches!(error, kube::Error::Api(status) if status.code == 403)
 }
 
 /// Notes at each node who is on it now. True when that is something else than what was noted.
