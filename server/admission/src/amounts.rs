@@ -6,6 +6,8 @@ use cubeloom_domain::quota::{Amounts, Resource};
 
 /// How many resources a cluster's desk counts. Of types of cards beyond the last one, only the number of all cards is kept.
 pub(crate) const KINDS: usize = 16;
+/// All cards.
+pub(crate) const GPUS: usize = 2;
 /// The workers.
 pub(crate) const PODS: usize = 3;
 /// The runs.

@@ -21,6 +21,7 @@ impl Desk {
     /// A sentence that says what does not.
     pub fn check(&self) -> Result<(), String> {
         let mut counted = Ledger::new(&self.tree, self.named.len());
+        counted.in_pool.clone_from(&self.nodes.others);
         for job in &self.held {
             let entry = self.entry(*job).ok_or("a job is held that is not there")?;
             let held = entry.held().ok_or("a job that waits is held")?;

@@ -12,6 +12,7 @@ use crate::elsewhere::Elsewhere;
 use crate::job::{Entry, Held, Known, Spec, State, TakenUp};
 use crate::ledger::Ledger;
 use crate::named::{Named, NamedLimit};
+use crate::nodes::Nodes;
 use crate::order::Lane;
 use crate::settings::Settings;
 use crate::tree::Tree;
@@ -61,6 +62,7 @@ pub struct Desk {
     pub(crate) elsewhere: Elsewhere,
     /// Whether jobs of other servers start as those of this one do: on a copy, to see what would become of all.
     pub(crate) leads_all: bool,
+    pub(crate) nodes: Nodes,
 }
 
 impl Desk {
@@ -92,6 +94,7 @@ impl Desk {
             keeps_anything: false,
             elsewhere: Elsewhere::default(),
             leads_all: false,
+            nodes: Nodes::default(),
         };
         desk.rebuild();
         desk
@@ -151,6 +154,7 @@ impl Desk {
         for pool in &mut self.pools {
             pool.capacity = self.kinds.capacity(&pool.room);
         }
+        self.count_nodes();
         let pools: Vec<Option<String>> = self.pools.iter().map(|pool| pool.node_group.clone()).collect();
         // What was held lately is kept by name; a queue of which nothing was said before begins with nothing.
         let (old, past) = (std::mem::take(&mut self.tree), std::mem::take(&mut self.past));
@@ -177,11 +181,13 @@ impl Desk {
         self.keeps_anything =
             (0..self.tree.len() as u32).any(|node| (0..pools).any(|pool| has_own(node, pool)));
         self.ledger = Ledger::new(&self.tree, self.named.len());
+        self.ledger.in_pool.clone_from(&self.nodes.others);
         self.lanes.clear();
         self.jobs = entries;
         for at in 0..self.jobs.len() {
             self.count_in(JobId(at as u32));
         }
+        self.seat_all();
     }
 
     /// Counts a job and looks up its names.
@@ -198,7 +204,8 @@ impl Desk {
         let each = spec.elastic.as_ref().map_or(NOTHING, |elastic| self.kinds.vector(&elastic.each));
         self.ledger.reach(&self.tree);
         self.past.resize(self.tree.len() * self.tree.pools(), [0.0; KINDS]);
-        Arc::new(Known { leaf, pool, person, named, fixed, each, spec })
+        let gang = spec.gang.iter().map(|(each, count)| (self.kinds.vector(each), *count)).collect();
+        Arc::new(Known { leaf, pool, person, named, fixed, gang, each, spec })
     }
 
     fn put(&mut self, spec: Spec, state: State) -> JobId {
@@ -213,7 +220,7 @@ impl Desk {
         }
         let known = self.know(spec);
         self.seq += 1;
-        let entry = Entry { known, seq: self.seq, state };
+        let entry = Entry { known, seq: self.seq, state, seats: Vec::new() };
         let job = match self.empty.pop() {
             Some(at) => {
                 self.jobs[at as usize] = Some(entry);
@@ -236,6 +243,7 @@ impl Desk {
         self.held.insert(job);
         let run = self.spec(job).filter(|spec| spec.apart.is_some()).map(|spec| spec.run);
         self.apart.extend(run.map(|run| (run, job)));
+        self.seat(job);
     }
 
     /// Puts a job where its state belongs. True when it waits.
@@ -318,6 +326,7 @@ impl Desk {
         self.remember(now);
         self.leave_lane(job);
         let Some(entry) = self.jobs.get_mut(job.0 as usize).and_then(Option::take) else { return };
+        self.unseat(&entry.seats);
         match entry.state {
             State::Held(held) => {
                 self.held.remove(&job);
@@ -360,6 +369,7 @@ impl Desk {
         let after = known.with(workers);
         self.ledger.shrink(&self.tree, &known, &before);
         self.ledger.grow(&self.tree, &known, &after);
+        self.seat_anew(job);
     }
 
     /// A job could not be given the workers that it was to get: for a while it gets none.
@@ -389,6 +399,7 @@ impl Desk {
         self.ledger = ledger;
         if let Some(entry) = self.entry_mut(job).filter(|_| taken) {
             entry.known = new;
+            self.seat_anew(job);
         }
         taken
     }
@@ -443,6 +454,13 @@ impl Desk {
     /// Every job.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (JobId, &Entry)> {
         (0..).map(JobId).zip(&self.jobs).filter_map(|(job, entry)| Some((job, entry.as_ref()?)))
+    }
+
+    /// A job, and what it holds.
+    pub(crate) fn jobs_mut(&mut self, job: JobId) -> Option<(&mut Entry, Held)> {
+        let entry = self.entry_mut(job)?;
+        let held = *entry.held()?;
+        Some((entry, held))
     }
 
     fn entry_mut(&mut self, job: JobId) -> Option<&mut Entry> {

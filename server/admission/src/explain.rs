@@ -7,7 +7,7 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::quota::{Pool, Queue};
 use cubeloom_domain::waiting::{Explanation, Head, Holder, Shortage, WaitRule};
 
-use crate::amounts::{KINDS, RUNS, Vector};
+use crate::amounts::{GPUS, KINDS, RUNS, Vector};
 use crate::desk::{Desk, JobId};
 use crate::fits::Block;
 use crate::job::{Known, Spec, State};
@@ -139,6 +139,7 @@ impl Desk {
             | WaitRule::Behind
             | WaitRule::CoolDown
             | WaitRule::Leaving
+            | WaitRule::Scattered
             | WaitRule::Apart => return Vec::new(),
         };
         let kept = if block.rule == WaitRule::NotLent { ledger.kept_in(block.pool) } else { [0; KINDS] };
@@ -243,6 +244,14 @@ impl Desk {
         let head = block.behind.and_then(|head| self.entry(head)).map_or(known, |entry| &entry.known);
         let own = || self.pool_block(&self.ledger, head, &head.least()).map(|block| block.kind);
         match block.rule {
+            // Cards are what there is least of.
+            WaitRule::Scattered => {
+                if known.least()[GPUS] > 0 {
+                    GPUS
+                } else {
+                    0
+                }
+            }
             WaitRule::Behind
             | WaitRule::Leaving
             | WaitRule::CoolDown

@@ -78,7 +78,8 @@ impl Desk {
             }
         }
         let cap = &self.tree.quota(job.leaf, job.pool).per_person;
-        beyond(&least, &[0; KINDS], cap).map(|kind| block(job.pool).of(kind).at(job.leaf))
+        let own = beyond(&least, &[0; KINDS], cap).map(|kind| block(job.pool).of(kind).at(job.leaf));
+        own.or_else(|| self.never_placed(job))
     }
 
     /// Whether named limits let a job start. `before` is how many held each before this pass.

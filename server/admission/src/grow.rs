@@ -84,14 +84,20 @@ impl Passing<'_> {
     /// Takes one more worker, if there is room for it already now, and also when those who leave have left, and nobody waits
     /// for it at a bound.
     fn take_one(&mut self, known: &Known) -> bool {
-        if self.is_wanted_at_a_bound(known) || !self.desk.take_worker(&mut self.future, known) {
+        let one = || std::iter::once((known.each, 1));
+        if self.is_wanted_at_a_bound(known)
+            || !self.has_nodes_for(known, one())
+            || !self.desk.take_worker(&mut self.future, known)
+        {
             return false;
         }
         let fits = self.desk.take_worker(&mut self.present, known);
         if !fits {
             self.future.shrink(&self.desk.tree, known, &known.each);
+            return false;
         }
-        fits
+        self.place(known, one());
+        true
     }
 
     /// Whether a job waits for room of a pool.

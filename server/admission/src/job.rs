@@ -7,6 +7,7 @@ use cubeloom_domain::Timestamp;
 
 use crate::amounts::{Ask, NOTHING, Vector, plus, times};
 use crate::desk::JobId;
+use crate::nodes::Seat;
 use crate::order::Age;
 
 /// What is known of a job.
@@ -29,6 +30,9 @@ pub struct Spec {
     pub priority: i32,
     /// What it holds in all, without its elastic workers.
     pub fixed: Ask,
+    /// Its workers without the elastic ones, alike ones together: what each holds, and how many there are. Empty where that
+    /// is not known.
+    pub gang: Vec<(Ask, u32)>,
     /// Its elastic workers.
     pub elastic: Option<Elastic>,
     /// Named limits that it holds while it runs.
@@ -108,6 +112,7 @@ pub(crate) struct Known {
     pub(crate) person: u32,
     pub(crate) named: Vec<u32>,
     pub(crate) fixed: Vector,
+    pub(crate) gang: Vec<(Vector, u32)>,
     pub(crate) each: Vector,
 }
 
@@ -135,6 +140,11 @@ impl Known {
     /// What it holds with this many elastic workers.
     pub(crate) fn with(&self, workers: u32) -> Vector {
         if workers == 0 { self.fixed } else { plus(&self.fixed, &times(&self.each, workers)) }
+    }
+
+    /// Its workers, alike ones together, with this many elastic ones.
+    pub(crate) fn shapes(&self, workers: u32) -> impl Iterator<Item = (Vector, u32)> {
+        self.gang.iter().copied().chain((workers > 0).then_some((self.each, workers)))
     }
 
     /// What it needs to start.
@@ -201,6 +211,8 @@ pub(crate) struct Entry {
     /// Counts the jobs of the desk: the order of those of one run that have waited equally long.
     pub(crate) seq: u64,
     pub(crate) state: State,
+    /// Where it is, as far as that is known or guessed.
+    pub(crate) seats: Vec<Seat>,
 }
 
 impl Entry {

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::waiting::WaitRule;
 
+use crate::amounts::Vector;
 use crate::desk::{Desk, JobId};
 use crate::fits::Block;
 use crate::head::{Head, Scope};
@@ -105,6 +106,8 @@ pub(crate) struct Passing<'d> {
     pub(crate) named_before: Vec<u32>,
     /// Those of earlier claims that were decided before the others.
     settled: HashSet<JobId>,
+    /// By node: what is free; `None` until somebody wants to know.
+    pub(crate) free: Option<Vec<Vector>>,
 }
 
 impl Desk {
@@ -183,6 +186,7 @@ impl<'d> Passing<'d> {
             kept_for: Vec::new(),
             named_before,
             settled: HashSet::new(),
+            free: None,
         }
     }
 
@@ -276,13 +280,20 @@ impl<'d> Passing<'d> {
             }
             return Err(block);
         }
+        if self.waits_for_others(known) {
+            return Err(Block::new(WaitRule::Scattered, known.pool));
+        }
         self.enter(job, known)?;
-        // There is room for it; whether already now is another question.
-        if !self.takes_now(known) {
+        // There is room for it; whether already now, and where its workers would be, are other questions.
+        let has_nodes = self.has_nodes_for(known, known.shapes(known.min()));
+        let is_free = || self.desk.pool_block(&self.present, known, &known.least()).is_none();
+        let rule = if !has_nodes && is_free() { WaitRule::Scattered } else { WaitRule::Leaving };
+        if !has_nodes || !self.takes_now(known) {
             self.claim(job, known);
-            self.out.waits.push((job, Block::new(WaitRule::Leaving, known.pool)));
+            self.out.waits.push((job, Block::new(rule, known.pool)));
             return Ok(());
         }
+        self.place(known, known.shapes(known.min()));
         for head in &mut self.heads {
             if self.desk.is_in(known, head.scope) {
                 head.passed(known, self.now);
@@ -399,6 +410,7 @@ impl<'d> Passing<'d> {
             WaitRule::Behind
             | WaitRule::CoolDown
             | WaitRule::Leaving
+            | WaitRule::Scattered
             | WaitRule::Apart
             | WaitRule::NeverFits => return,
         };

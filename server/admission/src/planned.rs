@@ -44,15 +44,19 @@ impl Spec {
             let scales = scaling == Scaler::Always;
             Some(Elastic { each, min: range.min, max: range.max, scales })
         });
-        let fixed = match &elastic {
-            Some(_) => Ask::workers(others(task)),
-            None => Ask::workers(task.least()),
+        let own: Vec<(&Resources, u32)> = match &elastic {
+            Some(_) => others(task).collect(),
+            None => task.least().collect(),
         };
+        let fixed = Ask::workers(own.iter().copied());
+        let alike = |(each, count): (&Resources, u32)| (Ask::workers([(each, 1)].into_iter()), count);
+        let gang = own.into_iter().map(alike).collect();
         Self {
             name: task.name.clone(),
             node_group: task.placement.node_group.clone(),
             priority: task.priority,
             fixed,
+            gang,
             elastic,
             named: task.limits.clone(),
             timeout: task.timeout.map(|limit| limit.0),

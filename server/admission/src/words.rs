@@ -30,9 +30,11 @@ impl Desk {
         let rule = why.rule;
         let why = Some(Box::new(why));
         Some(match rule {
-            WaitRule::Capacity | WaitRule::NeverFits | WaitRule::Leaving | WaitRule::Apart => {
-                WaitReason::Capacity { message, why }
-            }
+            WaitRule::Capacity
+            | WaitRule::NeverFits
+            | WaitRule::Leaving
+            | WaitRule::Scattered
+            | WaitRule::Apart => WaitReason::Capacity { message, why },
             WaitRule::Behind => WaitReason::Behind { message, why },
             WaitRule::NamedLimit => WaitReason::NamedLimit { message, why },
             WaitRule::NotLent
@@ -61,6 +63,12 @@ pub fn sentence(why: &Explanation, whose: Whose<'_>) -> String {
                 "it had to give back what was borrowed, and borrows again only after a while".to_owned()
             }
             WaitRule::Leaving => "there is room as soon as jobs that were told to stop have ended".to_owned(),
+            WaitRule::Scattered => {
+                "enough is free in all, but no nodes have it where all of its workers would fit".to_owned()
+            }
+            WaitRule::NeverFits => {
+                "its workers do not fit on the nodes that there are, however they are placed".to_owned()
+            }
             _ => match &why.head {
                 Some(head) if head.project == whose.project => {
                     format!("`{}` is ahead and waits for room", head.name)

@@ -11,10 +11,12 @@ use cubeloom_domain::executor::Executor;
 use cubeloom_domain::identity::Keeps;
 use cubeloom_domain::slurm::SlurmCalls;
 use cubeloom_domain::vault::Vault;
-use cubeloom_executor_kubernetes::{Access, AccessError, KubernetesConfig, KubernetesExecutor, Owners};
+use cubeloom_executor_kubernetes::{
+    Access, AccessError, CardMeter, CardsWorked, KubernetesConfig, KubernetesExecutor, Owners,
+};
 use cubeloom_executor_slurm::{SlurmConfig, SlurmExecutor};
 use cubeloom_store::{Store, StoreError};
-use cubeloom_web::clusters::open_kubeconfig;
+use cubeloom_web::clusters::{cards_worked, open_kubeconfig};
 use cubeloom_web::secrets::Keyring;
 
 /// How often a Slurm cluster is asked about all jobs together.
@@ -36,6 +38,10 @@ pub struct Maker {
     pub keeps: Arc<dyn Keeps>,
     /// How the commands of Slurm clusters are called, by the clusters' names.
     pub slurm: BTreeMap<String, SlurmCalls>,
+    /// Where it stands who measures a cluster's cards.
+    pub store: Store,
+    /// What opens the secrets of these.
+    pub keys: Keyring,
     /// The time.
     pub clock: Arc<dyn Clock>,
 }
@@ -60,6 +66,11 @@ impl Maker {
         };
         access.check().map_err(fault)?;
         let local = Arc::clone(&self.local);
+        let (store, keys, cluster) = (self.store.clone(), self.keys.clone(), name.to_owned());
+        let cards: Arc<CardsWorked> = Arc::new(move |object, ran| {
+            let (store, keys, cluster) = (store.clone(), keys.clone(), cluster.clone());
+            Box::pin(async move { cards_worked(&store, &keys, &cluster, &object, ran).await })
+        });
         let config = KubernetesConfig {
             name: name.to_owned(),
             access,
@@ -69,6 +80,7 @@ impl Maker {
             code: self.code.clone(),
             owners: Owners(Arc::new(move |project| local.owner(project).ok().flatten())),
             vault: Some(Arc::clone(&self.vault)),
+            cards: Some(CardMeter(cards)),
             keep: Duration::from_secs(settings.keep),
             keeps: Some(Arc::clone(&self.keeps)),
             patience: Duration::from_secs(settings.patience),

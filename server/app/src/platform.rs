@@ -158,6 +158,8 @@ impl Platform {
             vault: Arc::new(StoreVault::new(self.store.clone(), self.keyring()?)),
             keeps: Arc::new(self.store.clone()),
             slurm: self.config.settings.slurm.clone(),
+            store: self.store.clone(),
+            keys: self.keyring()?,
             clock: self.clock.clone(),
         }))
     }

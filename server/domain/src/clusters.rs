@@ -145,6 +145,8 @@ pub enum Subject {
     Queue,
     /// Nodes that are set aside.
     Aside,
+    /// What pods of others take of the nodes.
+    Others,
 }
 
 impl Subject {
@@ -160,6 +162,7 @@ impl Subject {
             Self::Right => "right",
             Self::Queue => "queue",
             Self::Aside => "aside",
+            Self::Others => "others",
         }
     }
 }

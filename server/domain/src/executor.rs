@@ -109,6 +109,15 @@ pub struct NearlyFull {
     pub used: Bytes,
 }
 
+impl NearlyFull {
+    /// Whether a worker that uses so much of its limit has nearly used it up: 19 of 20 parts. What was chosen from earlier
+    /// attempts is a tenth more than the most that they used, so that usual use is below it.
+    #[must_use]
+    pub fn is(used: Bytes, limit: Bytes) -> bool {
+        used.0 > 0 && used.0 >= limit.0 - limit.0 / 20
+    }
+}
+
 /// Something that a cluster told of a job: why a worker waits, what could not be mounted, where one was placed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
@@ -281,6 +290,18 @@ pub struct NodeFacts {
     /// The node groups that it is of, by name; jobs of these may run on it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub groups: Vec<String>,
+    /// Who is on it; `None` where the cluster does not tell.
+    #[serde(skip)]
+    pub taken: Option<Taken>,
+}
+
+/// What is taken of a node, whether it is used or not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// By what is no worker of a job; `None` where nobody knows.
+    pub others: Option<Amount>,
+    /// By the workers of jobs that are on it, by attempt.
+    pub ours: BTreeMap<AttemptKey, Amount>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]

@@ -229,6 +229,9 @@ pub struct UsageSummary {
     /// attempt, the worker's that was held back most.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub throttled: Option<u32>,
+    /// For how long its cards worked, in microseconds of one card, where somebody measured it; of an attempt, the sum.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub card_us: Option<u64>,
 }
 
 /// What the largest worker of a role used.
@@ -297,6 +300,10 @@ impl UsageSummary {
             kernel_peak_memory: self.kernel_peak_memory.max(other.kernel_peak_memory),
             cpu_high: self.cpu_high.max(other.cpu_high),
             throttled: self.throttled.max(other.throttled),
+            card_us: match (self.card_us, other.card_us) {
+                (Some(one), Some(two)) => Some(one.saturating_add(two)),
+                (one, two) => one.or(two),
+            },
         }
     }
 }

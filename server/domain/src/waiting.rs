@@ -29,7 +29,9 @@ pub enum WaitRule {
     CoolDown,
     /// There is room for it as soon as jobs that were told to stop have ended.
     Leaving,
-    /// It asks for more than there is, or than its project may ever hold.
+    /// Enough is free in all, but not on single nodes for all of its workers.
+    Scattered,
+    /// It asks for more than there is, or for workers that no nodes have the room for, or than its project may ever hold.
     NeverFits,
 }
 

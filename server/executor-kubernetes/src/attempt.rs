@@ -1,8 +1,10 @@
 //! One attempt on a Kubernetes cluster: submitted or taken up, looked at whenever something of it changes, stopped when it
 //! is to be, and concluded.
 
+mod growing;
 mod reading;
 mod scaling;
+mod worked;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -85,6 +87,7 @@ struct Going {
     failed_since: Option<Instant>,
     followed: HashSet<String>,
     scaling: scaling::Scaling,
+    growing: growing::Growing,
     /// Pods that are not to be taken.
     kept: elastic::Marked,
     followers: JoinSet<()>,
@@ -95,11 +98,12 @@ struct Going {
 }
 
 impl Going {
-    /// Takes in what is wanted. The first wish to stop it counts, and the last of its size.
+    /// Takes in what is wanted. The first wish to stop it counts, the last of its size, and the most of memory.
     fn take(&mut self, wish: Wish) {
         match wish {
             Wish::Stop(stop) => _ = self.stop.get_or_insert(stop),
             Wish::Scale(scale) => self.scaling.want(scale),
+            Wish::Grow(job) => self.growing.want(&job),
         }
     }
 }
@@ -130,6 +134,7 @@ impl Attempt {
             failed_since: None,
             followed: HashSet::new(),
             scaling: scaling::Scaling::new(&self.known.job, &self.names, self.workers, &facts),
+            growing: growing::Growing::default(),
             kept: elastic::Marked::default(),
             followers: JoinSet::new(),
             read: Arc::default(),
@@ -178,6 +183,10 @@ impl Attempt {
         going.stop = going.stop.or_else(|| seen.live_roots().find_map(stop::written));
         if !new {
             going.scaling.adopt();
+            // An earlier server may have decided on more than it gave.
+            if self.known.job.grows {
+                going.growing.want(&self.known.job);
+            }
         }
         Some(self.watch(going).await)
     }
@@ -243,12 +252,18 @@ impl Attempt {
                 Next::Verdict(verdict) => return Box::pin(self.conclude(going, verdict)).await,
                 Next::GiveUp(failure) => return Box::pin(self.give_up(going, failure)).await,
                 Next::Wait if let Some(stop) = going.stop => return Box::pin(self.stop(going, stop)).await,
-                Next::Wait => Box::pin(self.scale(going)).await,
+                Next::Wait => {
+                    Box::pin(self.scale(going)).await;
+                    Box::pin(self.give_memory(going)).await;
+                }
             }
             tokio::select! {
                 () = going.wake.notified() => {}
                 Some(wish) = self.wishes.recv() => going.take(wish),
-                _ = look.tick() => self.tell_progress(going),
+                _ = look.tick() => {
+                    self.tell_progress(going);
+                    self.tell_full(going);
+                }
             }
         }
     }
@@ -448,15 +463,10 @@ impl Attempt {
         }
         let seen = self.cluster.look(&going.name);
         let (started_at, ended_at) = judge::times(&seen);
-        let usage = self.cluster.meter.summary(&going.name.0, &seen);
-        Ended {
-            outcome,
-            started_at,
-            ended_at: ended_at.unwrap_or_else(|| self.cluster.clock.now()),
-            report,
-            usage,
-            roles: Vec::new(),
-        }
+        let ended_at = ended_at.unwrap_or_else(|| self.cluster.clock.now());
+        let mut usage = self.cluster.meter.summary(&going.name.0, &seen);
+        usage.card_us = self.cards_worked(started_at.map(|from| (from, ended_at))).await;
+        Ended { outcome, started_at, ended_at, report, usage, roles: Vec::new() }
     }
 
     fn never_ran(&self, outcome: Outcome) -> Ended {

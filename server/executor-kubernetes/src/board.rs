@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::Notice;
+use cubeloom_domain::resources::Amount;
+use cubeloom_domain::{AttemptKey, Timestamp};
 use kube::api::ApiResource;
 use tokio::sync::Notify;
 
@@ -127,6 +128,22 @@ impl Board {
     /// A pod, as it was last seen.
     pub fn of_pod(&self, job: &JobName, uid: &str) -> Option<PodSeen> {
         self.lock().get(job)?.seen.pods.get(uid).cloned()
+    }
+
+    /// What the pods of jobs take, by node and job; of those whose objects tell their attempt.
+    pub fn by_node(&self) -> HashMap<String, BTreeMap<AttemptKey, Amount>> {
+        let mut taken: HashMap<String, BTreeMap<AttemptKey, Amount>> = HashMap::new();
+        for entry in self.lock().values() {
+            let Some(key) = entry.seen.roots.values().find_map(|root| root.view.key.clone()) else {
+                continue;
+            };
+            for pod in entry.seen.live_pods() {
+                let Some(node) = &pod.node else { continue };
+                let sum = taken.entry(node.clone()).or_default().entry(key.clone()).or_default();
+                *sum = sum.plus(pod.takes);
+            }
+        }
+        taken
     }
 
     /// The job of this name, and its namespace.

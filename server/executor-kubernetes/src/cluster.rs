@@ -1,9 +1,11 @@
 //! What all attempts on one cluster share.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use cubeloom_domain::executor::{Ended, Event, Facts, Observation, Observer, StopCause};
+use cubeloom_domain::job::Job;
 use cubeloom_domain::{AttemptKey, Clock};
 use cubeloom_workers::reports::Reports;
 use kube::Client;
@@ -22,6 +24,7 @@ use crate::folders::Folders;
 use crate::pace::Pace;
 use crate::queues::Mirror;
 use crate::standing::Watched;
+use crate::taken::Others;
 use crate::used::Meter;
 use crate::watch::Watches;
 
@@ -55,12 +58,14 @@ pub struct Scale {
 }
 
 /// What is wanted of an attempt.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Wish {
     /// That it stops.
     Stop(Stop),
     /// That it has another size.
     Scale(Scale),
+    /// That its workers have at least the memory that they have in this job.
+    Grow(Arc<Job>),
 }
 
 /// What is known of an attempt.
@@ -103,6 +108,10 @@ pub struct Cluster {
     disk: Semaphore,
     /// What live workers have reported.
     pub reports: Reports,
+    /// The pods of others on its nodes.
+    pub others: Others,
+    /// Whether pods that run can be given more memory there.
+    pub resizes: AtomicBool,
     /// What pods use.
     pub meter: Meter,
     /// Cards that nodes have lost.
@@ -130,6 +139,8 @@ impl Cluster {
             readers: Semaphore::new(READ),
             disk: Semaphore::new(ON_DISK),
             reports: Reports::default(),
+            others: Others::default(),
+            resizes: AtomicBool::new(false),
             meter: Meter::default(),
             troubles: Mutex::default(),
             client: OnceCell::new(),

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cubeloom_domain::Timestamp;
+use cubeloom_domain::executor::BoxFuture;
 use cubeloom_domain::identity::Keeps;
 use cubeloom_domain::kubernetes::KubernetesFacts;
 use cubeloom_domain::vault::Vault;
@@ -35,6 +37,21 @@ impl fmt::Debug for Owners {
     }
 }
 
+/// What somebody else measures of a job's cards: the executor sees no cards of nodes.
+#[derive(Clone)]
+pub struct CardMeter(pub Arc<CardsWorked>);
+
+/// For how long the cards of the job whose objects have a name worked between two moments, in microseconds of one card; `None`
+/// where nobody measured it.
+pub type CardsWorked =
+    dyn Fn(String, (Timestamp, Timestamp)) -> BoxFuture<'static, Option<u64>> + Send + Sync;
+
+impl fmt::Debug for CardMeter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CardMeter")
+    }
+}
+
 /// The settings of [`crate::KubernetesExecutor`].
 #[derive(Clone, Debug)]
 pub struct KubernetesConfig {
@@ -55,6 +72,8 @@ pub struct KubernetesConfig {
     pub owners: Owners,
     /// Where the secrets of projects and people are.
     pub vault: Option<Arc<dyn Vault>>,
+    /// Who measures cards, where somebody does.
+    pub cards: Option<CardMeter>,
     /// How long the objects of a job that has ended are kept, unless its project wants otherwise.
     pub keep: Duration,
     /// What projects want kept.

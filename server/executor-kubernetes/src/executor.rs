@@ -1,12 +1,14 @@
 //! The executor's port.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cubeloom_domain::clusters::{Standing, Survey};
 use cubeloom_domain::executor::{
-    BoxFuture, Ended, Event, Executor, Facts, Notice, Observer, Report, Scaling, StopCause, Submission,
+    BoxFuture, Ended, Event, Executor, Facts, Growth, Notice, Observer, Report, Scaling, StopCause,
+    Submission,
 };
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::{KubernetesFacts, KubernetesJob};
@@ -25,7 +27,7 @@ use crate::config::KubernetesConfig;
 use crate::objects::{Names, Packed};
 use crate::submit::{Given, Parcel};
 use crate::watch::watch_what_was_watched;
-use crate::{aside, facts, janitor, queues, survey, suspend, used};
+use crate::{aside, facts, janitor, queues, survey, suspend, taken, used};
 
 /// Objects of thousands of jobs would be a hundred megabytes.
 const AT_ONCE: usize = 128;
@@ -176,6 +178,7 @@ impl Executor for KubernetesExecutor {
         tokio::spawn(end.clone().run_until_cancelled_owned(queues::keep(cluster())));
         tokio::spawn(end.clone().run_until_cancelled_owned(aside::keep(cluster())));
         tokio::spawn(end.clone().run_until_cancelled_owned(used::keep(cluster())));
+        tokio::spawn(end.clone().run_until_cancelled_owned(taken::keep(cluster())));
         watch_what_was_watched(&self.cluster);
     }
 
@@ -257,6 +260,10 @@ impl Executor for KubernetesExecutor {
         Some(self)
     }
 
+    fn growth(&self) -> Option<&dyn Growth> {
+        self.cluster.resizes.load(Ordering::Relaxed).then_some(self)
+    }
+
     fn standing(&self) -> Standing {
         self.cluster.standing.now()
     }
@@ -306,6 +313,16 @@ impl Scaling for KubernetesExecutor {
             if let Some(Slot::Live(sender)) = self.cluster.attempts().get(&submission.job.key) {
                 let workers = submission.job.workers();
                 let _ = sender.send(Wish::Scale(Scale { workers, grace }));
+            }
+        })
+    }
+}
+
+impl Growth for KubernetesExecutor {
+    fn grow(&self, submission: Submission) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if let Some(Slot::Live(sender)) = self.cluster.attempts().get(&submission.job.key) {
+                let _ = sender.send(Wish::Grow(submission.job));
             }
         })
     }

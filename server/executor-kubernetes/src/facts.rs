@@ -2,6 +2,7 @@
 //! runs can be planned while the cluster is away.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -21,10 +22,12 @@ use crate::cluster::Cluster;
 use crate::config::KubernetesConfig;
 use crate::quantity::number;
 use crate::spares::{Member, spares};
+use crate::survey::{RESIZING, may_all};
+use crate::taken;
 use crate::watch::{heard, patience};
 
 /// How often it is asked what is installed.
-const ASK: Duration = Duration::from_secs(60);
+pub const ASK: Duration = Duration::from_secs(60);
 /// Nodes change often; what follows from them is worked out at most this often.
 const GATHER: Duration = Duration::from_secs(1);
 
@@ -45,7 +48,7 @@ const GROUPS: [&str; 9] = [
 const FACTS: &str = "facts";
 
 /// What NVIDIA's device plugin puts before a profile of MIG, where slices are resources of their own.
-const MIG: &str = "nvidia.com/mig-";
+pub const MIG: &str = "nvidia.com/mig-";
 /// Shares of cards, as Volcano's device plugin offers them.
 const VGPU: &str = "volcano.sh/vgpu-number";
 
@@ -78,11 +81,16 @@ pub async fn keep(cluster: Arc<Cluster>) {
             event = stream.next() => changed |= see(&cluster, &mut nodes, event),
             _ = ask.tick() => if let Some(found) = installed(&cluster).await {
                 changed |= std::mem::replace(&mut kinds, found) != kinds;
+                cluster.resizes.store(can_resize(&cluster).await, Ordering::Relaxed);
             },
             // The cluster outlives this.
             _ = aside.changed() => changed = true,
-            _ = gather.tick() => if std::mem::take(&mut changed) {
-                publish(&cluster, &nodes, &kinds);
+            _ = gather.tick() => {
+                if std::mem::take(&mut changed) {
+                    publish(&cluster, &nodes, &kinds);
+                } else {
+                    note_taken(&cluster);
+                }
             },
         }
     }
@@ -141,10 +149,19 @@ fn publish(cluster: &Cluster, nodes: &BTreeMap<String, Node>, kinds: &BTreeSet<S
     let kept_off = KeptOff { spares: spares_now(cluster, nodes, &kept_off), ..kept_off.clone() };
     let works = usable.clone().filter(|node| kept_off.lets(node));
     let found = works.map(|node| node_facts(node, &config.facts)).collect();
-    let facts = facts(config, found, kept_off.clone(), kinds, &cards(usable));
+    let mut facts = facts(config, found, kept_off.clone(), kinds, &cards(usable));
     config.keep(FACTS, &facts);
+    taken::note(cluster, &mut facts.nodes);
     *cluster.facts.write().unwrap_or_else(PoisonError::into_inner) = facts;
     cluster.queues.look();
+}
+
+/// Notes who is on the nodes. That is not kept for the next server: it would be long over.
+fn note_taken(cluster: &Cluster) {
+    let mut nodes = cluster.facts().nodes;
+    if taken::note(cluster, &mut nodes) {
+        cluster.facts.write().unwrap_or_else(PoisonError::into_inner).nodes = nodes;
+    }
 }
 
 /// Nodes that are well and to which no job goes.
@@ -260,6 +277,28 @@ async fn installed(cluster: &Cluster) -> Option<BTreeSet<String>> {
     Some(kinds)
 }
 
+/// Whether the server may give pods that run more memory: the cluster knows how (Kubernetes 1.33), and lets it, in every
+/// namespace in which jobs are, or in that of the settings as long as there are none.
+async fn can_resize(cluster: &Cluster) -> bool {
+    let client = cluster.client().await;
+    let Ok(core) = cluster.ask("asking what is installed", client.list_core_api_resources("v1")).await else {
+        return false;
+    };
+    if !core.resources.iter().any(|resource| resource.name == "pods/resize") {
+        return false;
+    }
+    let mut namespaces = cluster.board.namespaces();
+    if namespaces.is_empty() {
+        namespaces.insert(cluster.config.facts.of_project("default").namespace);
+    }
+    for namespace in namespaces {
+        if !may_all(cluster, &namespace, &RESIZING).await {
+            return false;
+        }
+    }
+    true
+}
+
 fn is_ready(node: &Node) -> bool {
     let conditions = node.status.iter().flat_map(|status| status.conditions.iter().flatten());
     conditions.into_iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
@@ -340,6 +379,7 @@ fn node_facts(node: &Node, facts: &KubernetesFacts) -> NodeFacts {
             .map(|(group, _)| group.clone())
             .collect(),
         name: name.clone(),
+        taken: None,
     }
 }
 

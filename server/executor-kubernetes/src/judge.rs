@@ -295,6 +295,8 @@ mod tests {
                 containers: Vec::new(),
                 deleted: None,
                 node: None,
+                memory: Default::default(),
+                takes: Default::default(),
                 has_cards: false,
                 disruption: None,
                 last_words: None,

@@ -38,6 +38,7 @@ mod stop;
 mod submit;
 mod survey;
 mod suspend;
+mod taken;
 mod terminal;
 #[cfg(test)]
 mod testing;
@@ -45,5 +46,5 @@ mod used;
 mod watch;
 
 pub use access::{Access, AccessError, contexts};
-pub use config::{KubernetesConfig, Owners};
+pub use config::{CardMeter, CardsWorked, KubernetesConfig, Owners};
 pub use executor::KubernetesExecutor;

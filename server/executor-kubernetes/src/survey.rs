@@ -52,6 +52,9 @@ const RIGHTS: [(&str, &str, &[&str]); 12] = [
     ("", "persistentvolumeclaims", &["get"]),
 ];
 
+/// What it does there to give workers that run more memory. Without it they go on with what they began with.
+pub const RESIZING: [(&str, &str, &[&str]); 1] = [("", "pods/resize", &["patch"])];
+
 /// What it does there where Volcano is: jobs are suspended by commands.
 const WITH_VOLCANO: [(&str, &str, &[&str]); 1] = [("bus.volcano.sh", "commands", &["create"])];
 
@@ -60,6 +63,9 @@ const OF_THE_CLUSTER: [(&str, &str, &[&str]); 1] = [("", "nodes", &["list", "wat
 
 /// And what it does with those that are set aside. Without it only its own pods are kept off.
 const CORDONING: [(&str, &str, &[&str]); 1] = [("", "nodes", &["get", "patch"])];
+
+/// And what it does to know what pods of others take of them. Without it only jobs count.
+pub const OF_OTHERS: [(&str, &str, &[&str]); 1] = [("", "pods", &["list", "watch"])];
 
 /// The same where Volcano is: its queues are kept like the quotas, and go when nothing is in them.
 const QUEUES_OF_THE_CLUSTER: [(&str, &str, &[&str]); 2] = [
@@ -85,6 +91,8 @@ pub async fn survey(cluster: &Cluster, project: &str) -> Survey {
     findings.extend(belongings(cluster, &facts).await);
     findings.extend(cluster.queues.findings());
     findings.extend(cluster.aside.refused().map(|why| finding(Subject::Aside, "nodes", false, Some(why))));
+    let sees_others = may_all(cluster, "", &OF_OTHERS).await;
+    findings.push(finding(Subject::Others, "pods", sees_others, None));
     findings.extend(rights(cluster, &facts).await);
     Survey { version: Some(version), error: None, findings, refusals: cluster.standing.refusals() }
 }
@@ -146,7 +154,7 @@ async fn rights(cluster: &Cluster, facts: &KubernetesFacts) -> Vec<Finding> {
     });
     let namespace = facts.namespace.as_str();
     let volcano = WITH_VOLCANO.into_iter().filter(|_| facts.volcano.is_some());
-    let there = RIGHTS.into_iter().chain(jobs).chain(volcano).map(|right| (namespace, right));
+    let there = RIGHTS.into_iter().chain(RESIZING).chain(jobs).chain(volcano).map(|right| (namespace, right));
     let queues = QUEUES_OF_THE_CLUSTER.into_iter().filter(|_| facts.kinds.contains_key(queues::KIND));
     let wide = OF_THE_CLUSTER.into_iter().chain(CORDONING).chain(queues).map(|right| ("", right));
     let mut findings = Vec::new();
@@ -167,6 +175,18 @@ async fn rights(cluster: &Cluster, facts: &KubernetesFacts) -> Vec<Finding> {
 fn is_job(resource: &str) -> bool {
     (resource.ends_with("jobs") && !resource.ends_with("cronjobs"))
         || matches!(resource, "sparkapplications" | "frameworks")
+}
+
+/// Whether the server may do all of this in a namespace, or with the whole cluster.
+pub async fn may_all(cluster: &Cluster, namespace: &str, rights: &[(&str, &str, &[&str])]) -> bool {
+    for (group, resource, verbs) in rights {
+        for verb in *verbs {
+            if may(cluster, namespace, group, resource, verb).await != Some(true) {
+                return false;
+            }
+        }
+    }
+    true
 }
 
 async fn may(cluster: &Cluster, namespace: &str, group: &str, resource: &str, verb: &str) -> Option<bool> {

@@ -5,12 +5,15 @@ use std::time::Duration;
 
 use cubeloom_domain::job::Job;
 use cubeloom_domain::kubernetes::KubernetesFacts;
+use cubeloom_domain::outcome::WorkerName;
 use cubeloom_domain::resources::Resources;
 use cubeloom_domain::{Clock, Timestamp};
 use serde_json::json;
 
 use crate::access::Access;
+use crate::board::{PodSeen, Seen};
 use crate::config::KubernetesConfig;
+use crate::pods::{PodState, PodView};
 
 /// A job of one role, `worker`, with four workers, of which it may have from 2 to 6.
 pub fn elastic_job() -> Job {
@@ -23,6 +26,28 @@ pub fn elastic_job() -> Job {
         "elastic": {"min": 2, "max": 6},
     });
     serde_json::from_value(job).unwrap()
+}
+
+/// So many workers that wait.
+pub fn seen(workers: u32) -> Seen {
+    let pod = |index: u32| PodView {
+        name: format!("worker-{index}"),
+        uid: format!("worker-{index}"),
+        job: "cl-a".into(),
+        worker: WorkerName { role: "worker".into(), index },
+        containers: Vec::new(),
+        deleted: None,
+        node: None,
+        takes: Default::default(),
+        memory: Default::default(),
+        has_cards: false,
+        disruption: None,
+        last_words: None,
+        state: PodState::Waiting { note: None, obstacle: None },
+    };
+    let pods =
+        (0..workers).map(pod).map(|view| (view.uid.clone(), PodSeen { view: view.into(), gone: false }));
+    Seen { pods: pods.collect(), ..Seen::default() }
 }
 
 /// A clock that stands still.
@@ -45,6 +70,7 @@ pub fn config(folder: &Path, access: Access) -> KubernetesConfig {
         code: folder.to_owned(),
         owners: Default::default(),
         vault: None,
+        cards: None,
         keep: Duration::ZERO,
         keeps: None,
         patience: Duration::ZERO,

@@ -36,6 +36,8 @@ struct Measured {
     times: u32,
     /// The most memory, in bytes.
     peak: f64,
+    /// The memory at the last measurement, in bytes.
+    memory: f64,
 }
 
 /// What was measured of pods, by namespace and name.
@@ -60,7 +62,15 @@ impl Meter {
         at.clone_into(&mut known.last);
         known.cores += sum("cpu");
         known.times += 1;
-        known.peak = known.peak.max(sum("memory"));
+        known.memory = sum("memory");
+        known.peak = known.peak.max(known.memory);
+    }
+
+    /// The memory of a pod, as it was measured last.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is not below 0")]
+    pub fn memory(&self, namespace: &str, pod: &str) -> Option<Bytes> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(&(namespace.to_owned(), pod.to_owned())).map(|measured| Bytes(measured.memory as u64))
     }
 
     /// What a job's pods used that has ended: of each the mean of what was measured for as long as it ran, so that what nobody
@@ -146,6 +156,8 @@ mod tests {
             containers: Vec::new(),
             deleted: None,
             node: None,
+            memory: Default::default(),
+            takes: Default::default(),
             has_cards: false,
             disruption: None,
             last_words: None,
@@ -166,6 +178,7 @@ mod tests {
         meter.take("team", &metrics("worker-0", "10:00:00", "500m", "2Gi"));
         meter.take("team", &metrics("worker-0", "10:00:00", "500m", "2Gi"));
         meter.take("team", &metrics("worker-0", "10:00:15", "1500000000n", "1Gi"));
+        assert_eq!(meter.memory("team", "worker-0"), Some(Bytes((1 << 30) + (1 << 20))), "the last");
         meter.take("team", &metrics("worker-1", "10:00:00", "250m", "64Mi"));
         meter.take("other", &metrics("worker-2", "10:00:00", "64", "64Gi"));
         // A pod of which there are no figures yet has no containers.

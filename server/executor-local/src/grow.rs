@@ -80,7 +80,7 @@ impl Attempt {
             let Some(used) = self.cgroup(name).and_then(|cgroup| cgroup.memory()).map(Bytes) else {
                 continue;
             };
-            if !is_nearly_full(used, limit) {
+            if !NearlyFull::is(used, limit) {
                 continue;
             }
             match full.iter_mut().find(|known| known.role == name.role) {
@@ -99,12 +99,6 @@ impl Attempt {
     }
 }
 
-/// Whether a worker that uses so much of its limit has nearly used it up: 19 of 20 parts. What was chosen from earlier attempts is a
-/// tenth more than the most that they used, so that usual use is below it.
-fn is_nearly_full(used: Bytes, limit: Bytes) -> bool {
-    used.0 > 0 && used.0 >= limit.0 - limit.0 / 20
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,8 +106,8 @@ mod tests {
     #[test]
     fn what_was_chosen_from_earlier_peaks_is_not_nearly_used_by_another_such_peak() {
         let peak = 1000 << 20;
-        assert!(!is_nearly_full(Bytes(peak), Bytes(peak + peak / 10)));
-        assert!(is_nearly_full(Bytes(peak + peak / 20), Bytes(peak + peak / 10)));
-        assert!(!is_nearly_full(Bytes(0), Bytes(0)), "without a limit");
+        assert!(!NearlyFull::is(Bytes(peak), Bytes(peak + peak / 10)));
+        assert!(NearlyFull::is(Bytes(peak + peak / 20), Bytes(peak + peak / 10)));
+        assert!(!NearlyFull::is(Bytes(0), Bytes(0)), "without a limit");
     }
 }

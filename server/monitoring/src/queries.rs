@@ -262,6 +262,15 @@ const CARDS_USE: &str = concat!(
     of_cards!("avg", "DCGM_FI_DEV_GPU_UTIL")
 );
 
+/// How many cards' worth of work the cards of each pod did, all of them together.
+pub(crate) const CARDS_WORK: &str = concat!(
+    "(",
+    of_cards!("sum", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"),
+    ") or (",
+    of_cards!("sum", "DCGM_FI_DEV_GPU_UTIL"),
+    ") / 100"
+);
+
 /// The memory of the cards of each pod, in bytes.
 pub(crate) const CARDS_MEMORY: &str = concat!(
     "1048576 * ((",

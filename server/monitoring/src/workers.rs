@@ -10,7 +10,7 @@ use futures::{StreamExt, stream};
 use crate::answer::Series;
 use crate::look::AT_ONCE;
 use crate::prometheus::{Prometheus, SourceError, Stretch};
-use crate::queries::{About, CARDS_MEMORY, Unit, of_workers, unit_of};
+use crate::queries::{About, CARDS_MEMORY, CARDS_WORK, Unit, of_workers, unit_of};
 
 /// So many values of a line are asked for; exporters have none more often than every 15 seconds.
 const POINTS: f64 = 500.0;
@@ -30,9 +30,7 @@ pub async fn workers(
     from: Timestamp,
     to: Timestamp,
 ) -> Result<Vec<WorkerLines>, SourceError> {
-    let seconds = |moment: Timestamp| moment.0 as f64 / 1e6;
-    let step = ((seconds(to) - seconds(from)) / POINTS).ceil().max(LEAST_STEP);
-    let over = Stretch { start: seconds(from), end: seconds(to).max(seconds(from)), step };
+    let over = stretch(from, to);
     let pods = [format!("{object}(-.+)?")];
     let about = About { cluster: source.matchers(), pods: &pods, ..About::default() };
     let wanted = Measure::ALL.into_iter().map(Some).chain([None]);
@@ -43,6 +41,33 @@ pub async fn workers(
     };
     let answers: Vec<_> = stream::iter(wanted).map(ask).buffered(AT_ONCE).collect().await;
     Ok(assembled(object, answers.into_iter().collect::<Result<_, _>>()?))
+}
+
+/// For how long the cards of a job's pods worked between two moments, in microseconds of one card: the sum of what was told at
+/// each step, for as long as the step is. `None` where nothing was told.
+///
+/// # Errors
+/// Prometheus does not answer, or refuses.
+pub async fn cards_worked(
+    source: &Prometheus,
+    object: &str,
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<Option<u64>, SourceError> {
+    let over = stretch(from, to);
+    let pods = [format!("{object}(-.+)?")];
+    let about = About { cluster: source.matchers(), pods: &pods, ..About::default() };
+    let series = source.range(&about.fill(CARDS_WORK), over).await?;
+    let told = series.iter().flat_map(|one| &one.points).map(|(_, value)| *value);
+    let told: Vec<f64> = told.filter(|value| Unit::Number.has(*value)).collect();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is not below 0")]
+    Ok((!told.is_empty()).then(|| (told.iter().sum::<f64>() * over.step * 1e6) as u64))
+}
+
+fn stretch(from: Timestamp, to: Timestamp) -> Stretch {
+    let seconds = |moment: Timestamp| moment.0 as f64 / 1e6;
+    let step = ((seconds(to) - seconds(from)) / POINTS).ceil().max(LEAST_STEP);
+    Stretch { start: seconds(from), end: seconds(to).max(seconds(from)), step }
 }
 
 fn assembled(object: &str, answers: Vec<(Option<Measure>, Unit, Vec<Series>)>) -> Vec<WorkerLines> {

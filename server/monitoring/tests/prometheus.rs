@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::monitoring::{CardMeasure, CardReading, MonitoringSettings, Reading};
-use cubeloom_monitoring::{PATIENCE, Prometheus, SourceError, exporters, history, look, usage};
+use cubeloom_monitoring::{PATIENCE, Prometheus, SourceError, cards_worked, exporters, history, look, usage};
 use cubeloom_testkit::prometheus::Prometheus as Server;
 use cubeloom_testkit::recording::{Card, Recording};
 
@@ -262,4 +262,25 @@ async fn one_prometheus_may_hold_several_clusters() {
     let reading = look(&east, stage.at(0.0), PATIENCE).await.unwrap();
     assert_eq!(reading.nodes.keys().collect::<Vec<_>>(), ["east"]);
     assert_eq!(of(&reading, "east", "GPU-east").usage, Some(0.1));
+}
+
+#[tokio::test]
+async fn for_how_long_the_cards_of_a_job_worked_is_added_up() {
+    let stage = Stage::of(|recording| {
+        recording.node("n1", 2, 16.0, 2, 0.5);
+        for (index, used) in [(0, 0.75), (1, 0.25)] {
+            let pod = format!("cl-train-0123456789-worker-{index}");
+            recording.card(&card("n1", index, Some(&pod)), |_| Some(used));
+        }
+        recording.card(&card("n1", 2, Some("cl-idle-0123456789-worker-0")), |_| Some(0.0));
+    });
+    let worked = |object: &'static str| {
+        let (source, from, to) = (&stage.source, stage.at(-1200.0), stage.at(0.0));
+        async move { cards_worked(source, object, from, to).await.unwrap() }
+    };
+    // One card's worth for twenty minutes, at steps of fifteen seconds.
+    let sum = worked("cl-train-0123456789").await.map(|sum| sum as f64 / 1e6);
+    assert!(sum.is_some_and(|sum| (sum - 1200.0).abs() <= 30.0), "{sum:?}");
+    assert_eq!(worked("cl-idle-0123456789").await, Some(0), "an idle card is measured");
+    assert_eq!(worked("cl-other-0123456789").await, None, "nobody told of it");
 }

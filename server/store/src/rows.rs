@@ -214,6 +214,7 @@ const ATTEMPT: &[&str] = &[
     "used_cpu_us",
     "peak_memory",
     "kernel_peak_memory",
+    "used_card_us",
     "cluster",
     "node_group",
     "cards_json",
@@ -236,7 +237,7 @@ pub(crate) static ENDED: Upsert =
 
 /// The columns of [`attempt`]: all but what workers were at when it hung, which may be megabytes.
 pub(crate) const ATTEMPT_COLUMNS: &str = "run_id, task, instance, n, task_name, state_json, created_at, \
-     cpu, memory, gpus, workers, bindings_json, used_cpu_us, peak_memory, kernel_peak_memory, \
+     cpu, memory, gpus, workers, bindings_json, used_cpu_us, peak_memory, kernel_peak_memory, used_card_us, \
      cluster, node_group, cards_json, user_name, template, card_parts, limits_json, earlier_json, sizing_json, \
      pace_json, hang_json";
 
@@ -254,7 +255,9 @@ impl Row for AttemptRecord {
         values.int(self.amount.cpu.0)?.int(self.amount.memory.0)?.int(self.amount.gpus)?;
         values.int(self.workers)?.json(&self.bindings)?;
         values.int(self.usage.cpu_us)?.int(self.usage.peak_memory.0)?;
-        values.maybe_int(self.usage.kernel_peak_memory.map(|bytes| bytes.0))?;
+        values
+            .maybe_int(self.usage.kernel_peak_memory.map(|bytes| bytes.0))?
+            .maybe_int(self.usage.card_us)?;
         values.text(&self.pool.cluster)?.maybe_text(self.pool.node_group.as_deref())?.json(&self.cards)?;
         let Account { user, template, card_parts } = &self.account;
         values.text(user)?.text(template)?.int(*card_parts)?;
@@ -304,6 +307,7 @@ pub(crate) fn attempt_from(columns: &mut Columns<'_>) -> Result<AttemptRecord, S
             cpu_us: columns.int()?,
             peak_memory: Bytes(columns.int()?),
             kernel_peak_memory: columns.maybe_int()?.map(Bytes),
+            card_us: columns.maybe_int()?,
             // The rest is kept by role, with what the workers got.
             ..UsageSummary::default()
         },

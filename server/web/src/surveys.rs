@@ -222,6 +222,11 @@ fn sentence(finding: &Finding) -> Option<String> {
             let why = finding.detail.as_deref().unwrap_or_default();
             format!("nodes that are set aside are not cordoned, so that pods of others still go there: {why}")
         }
+        Subject::Others => {
+            "what pods of others take of the nodes is not known, so that less may be free than is said: the \
+             server's account may not list and watch the pods of all namespaces"
+                .to_owned()
+        }
         Subject::Program | Subject::Kind | Subject::Right => return None,
     })
 }

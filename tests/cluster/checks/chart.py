@@ -98,6 +98,6 @@ def _watched() -> str:
 
 
 def _narrow() -> str:
-    things = helm.objects(NAMESPACE, helm.VALUES / "sqlite.yaml", "--set", "rights.nodes=false,rights.cordon=false,rights.queues=false")
+    things = helm.objects(NAMESPACE, helm.VALUES / "sqlite.yaml", "--set", "rights.nodes=false,rights.pods=false,rights.cordon=false,rights.queues=false")
     wide = [thing["kind"] for thing in things if thing["kind"].startswith("Cluster")]
     return f"there is {wide}" if wide else ""

@@ -40,7 +40,7 @@ def results(api: Api) -> Iterator[tuple[str, str]]:
     for place in ELSEWHERE:
         own = server.rights(place) - anybody.rights(place)
         told = {("", "events", "list")} if place == "default" else set()
-        yield f"in the namespace {place} it may only look at nodes, cordon them, and keep queues", _compared(own, wide | told)
+        yield f"in the namespace {place} it may only look at nodes and pods, cordon nodes, and keep queues", _compared(own, wide | told)
     for place in (JOBS, *ELSEWHERE):
         own = worker.rights(place) - anybody.rights(place)
         yield f"the workers' account may do nothing in the namespace {place}", _compared(own, set())
@@ -70,8 +70,8 @@ def _wanted(things: list[Object]) -> tuple[set[Right], set[Right]]:
     text = SURVEY.read_text()
     (on_jobs,) = re.findall(r"const ON_JOBS: .*? = (&\[.*?\]);\n", text)
     text = text.replace("ON_JOBS)", f"{on_jobs})")
-    rights = _listed(text, "RIGHTS") | _listed(text, "WITH_VOLCANO")
-    lists = ("OF_THE_CLUSTER", "CORDONING", "QUEUES_OF_THE_CLUSTER")
+    rights = _listed(text, "RIGHTS") | _listed(text, "RESIZING") | _listed(text, "WITH_VOLCANO")
+    lists = ("OF_THE_CLUSTER", "OF_OTHERS", "CORDONING", "QUEUES_OF_THE_CLUSTER")
     wide = {right for name in lists for right in _listed(text, name)}
     verbs = [verb for group, resource, verb in rights if (group, resource) == ("batch", "jobs")]
     (role,) = (thing for thing in things if thing["kind"] == "Role" and thing["metadata"]["namespace"] == JOBS)

@@ -35,13 +35,40 @@ pub struct OnNode {
 }
 
 /// A server that has seen what is installed on the cluster: that decides what a job becomes.
-fn start(config: &KubernetesConfig) -> Server<KubernetesExecutor> {
+pub fn start(config: &KubernetesConfig) -> Server<KubernetesExecutor> {
     let server = Server::start(|| KubernetesExecutor::new(config.clone(), Arc::new(SystemClock)));
     let known = || server.inner().facts().kubernetes.is_some_and(|facts| facts.volcano.is_some());
     while !known() {
         std::thread::sleep(Duration::from_millis(50));
     }
     server
+}
+
+/// The cluster that the environment names, with a server's files in this folder.
+pub fn config(folder: &Path) -> KubernetesConfig {
+    let kubeconfig = fs::read_to_string(told("KUBECONFIG")).unwrap();
+    KubernetesConfig {
+        name: "node".into(),
+        access: Access::Kubeconfig { text: kubeconfig, context: None },
+        facts: KubernetesFacts::default(),
+        data: folder.join("data"),
+        workspace: folder.join("workspace"),
+        code: folder.join("code"),
+        owners: Owners::default(),
+        vault: None,
+        cards: None,
+        keeps: None,
+        keep: Duration::from_secs(600),
+        patience: Duration::from_secs(20),
+    }
+}
+
+/// A job with the tests' image, small enough for many of its pods on one node.
+pub fn small(job: &mut Job) {
+    job.image = Some(IMAGE.into());
+    for role in &mut job.roles {
+        role.resources.cpu = Cpu(20);
+    }
 }
 
 /// What the environment tells of the cluster.
@@ -68,24 +95,10 @@ impl OnNode {
         let claim = PathBuf::from(told("CUBELOOM_TEST_WORKSPACE"));
         let folder = tempfile::tempdir().unwrap();
         let workspace = format!("w{:x}", random());
-        let kubeconfig = fs::read_to_string(told("KUBECONFIG")).unwrap();
-        let mut config = KubernetesConfig {
-            name: "node".into(),
-            access: Access::Kubeconfig { text: kubeconfig, context: None },
-            facts: KubernetesFacts {
-                namespace: told("CUBELOOM_TEST_NAMESPACE"),
-                workspace_path: format!("{workspace}/{{project}}"),
-                ..KubernetesFacts::default()
-            },
-            data: folder.path().join("data"),
-            workspace: claim.join(&workspace),
-            code: folder.path().join("code"),
-            owners: Owners::default(),
-            vault: None,
-            keeps: None,
-            keep: Duration::from_secs(600),
-            patience: Duration::from_secs(20),
-        };
+        let mut config = config(folder.path());
+        config.facts.namespace = told("CUBELOOM_TEST_NAMESPACE");
+        config.facts.workspace_path = format!("{workspace}/{{project}}");
+        config.workspace = claim.join(&workspace);
         change(&mut config);
         let own = claim.join(&workspace).join("conformance");
         fs::create_dir_all(&own).unwrap();
@@ -126,11 +139,8 @@ impl OnNode {
     pub fn job(&self, program: &Program) -> Job {
         let run = RunId::new(SystemClock.now(), random().into());
         let mut job = program.job(AttemptKey { run, task: "case".into(), instance: 0, n: 1 });
-        job.image = Some(IMAGE.into());
+        small(&mut job);
         job.env.insert("LEDGER".into(), format!("{WORKSPACE}/ledger"));
-        for role in &mut job.roles {
-            role.resources.cpu = Cpu(20);
-        }
         job
     }
 }

@@ -575,6 +575,14 @@ class FiguresView(TypedDict):
     """
     Graphics cards times hours.
     """
+    used_gpu_hours: NotRequired[float | None]
+    """
+    Graphics cards times hours at work; absent where nothing was measured.
+    """
+    measured_gpu_hours: float
+    """
+    Of `gpu_hours`, those in which it was measured whether the cards worked.
+    """
     attempts: int
     """
     Attempts that ended.
@@ -3079,7 +3087,7 @@ class WhyView(TypedDict):
     rule: str
     """
     The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
-    `cool_down`, `leaving` or `never_fits`.
+    `cool_down`, `leaving`, `scattered` or `never_fits`.
     """
     pool: str
     """
@@ -7559,7 +7567,7 @@ class TaskForecastView(TypedDict):
     rule: NotRequired[str | None]
     """
     The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
-    `cool_down`, `leaving` or `never_fits`.
+    `cool_down`, `leaving`, `scattered` or `never_fits`.
     """
     pool: NotRequired[str | None]
     """

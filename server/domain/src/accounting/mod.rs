@@ -88,6 +88,10 @@ pub struct Figures {
     pub used_cpu: i64,
     /// Memory that was used at the peak, for as long as the job ran, in the same unit.
     pub used_memory: i64,
+    /// Cards that worked, in the same unit as those that were held.
+    pub used_gpu: i64,
+    /// Cards that were held by attempts of which it was measured whether they worked, in the same unit.
+    pub measured_gpu: i64,
     /// Attempts that ended.
     pub attempts: i64,
     /// Those of them that failed; one whose place was needed for another did not.
@@ -135,6 +139,8 @@ impl Figures {
             gpu: self.gpu.saturating_add(other.gpu),
             used_cpu: self.used_cpu.saturating_add(other.used_cpu),
             used_memory: self.used_memory.saturating_add(other.used_memory),
+            used_gpu: self.used_gpu.saturating_add(other.used_gpu),
+            measured_gpu: self.measured_gpu.saturating_add(other.measured_gpu),
             attempts: self.attempts.saturating_add(other.attempts),
             failed: self.failed.saturating_add(other.failed),
             cost: self.cost.plus(other.cost),
@@ -156,6 +162,8 @@ impl Figures {
             gpu: most(self.gpu),
             used_cpu: most(self.used_cpu),
             used_memory: most(self.used_memory),
+            used_gpu: most(self.used_gpu),
+            measured_gpu: most(self.measured_gpu),
             cost,
             ..self
         }
@@ -195,6 +203,24 @@ impl Figures {
     #[must_use]
     pub fn cpu_is_measured(&self) -> bool {
         self.used_cpu > 0 || self.cpu == 0
+    }
+
+    /// Cards times hours at work.
+    #[must_use]
+    pub fn used_gpu_hours(&self) -> f64 {
+        hours(self.used_gpu, 1000.0)
+    }
+
+    /// Cards times hours that were held while it was measured whether they worked.
+    #[must_use]
+    pub fn measured_gpu_hours(&self) -> f64 {
+        hours(self.measured_gpu, 1000.0)
+    }
+
+    /// Whether it was measured what cards did, of some of them at least. An idle card is measured, too.
+    #[must_use]
+    pub fn gpu_is_measured(&self) -> bool {
+        self.measured_gpu > 0 || self.gpu == 0
     }
 
     /// Whether the memory that was used was, of some of it at least.

@@ -27,6 +27,8 @@ pub struct Stay {
     parts: Vec<Part>,
     /// CPU time that was used in all of it, in microseconds.
     used_cpu: u64,
+    /// For how long its cards worked, where that was measured.
+    used_card: Option<u64>,
     /// Whether it has ended, and how.
     ended: Option<Ended>,
 }
@@ -71,7 +73,13 @@ impl Stay {
         // The peak is the largest worker's.
         let peak = attempt.usage.peak_memory.0 / MIB;
         let parts = attempt.earlier.iter().chain([&now]).map(|stretch| part_of(stretch, peak, until));
-        Self { from, parts: parts.collect(), used_cpu: attempt.usage.cpu_us, ended }
+        Self {
+            from,
+            parts: parts.collect(),
+            used_cpu: attempt.usage.cpu_us,
+            used_card: attempt.usage.card_us,
+            ended,
+        }
     }
 
     /// Of an attempt that has ended.
@@ -95,12 +103,19 @@ impl Stay {
         let whole = self.since(end).max(1);
         // A microsecond of CPU time is a thousandth of a thousandth of a core's second.
         let used = |at: Timestamp| i128::from(self.used_cpu) * self.since(at) / (whole * 1000);
+        let gpu = held(|part| part.gpu, MICROS);
+        // A card cannot work for longer than it is held.
+        let most = self.held(|part| part.gpu, end) / 1000;
+        let worked = i128::from(self.used_card.unwrap_or_default()).min(most);
+        let used_card = |at: Timestamp| worked * self.since(at) / (whole * 1000);
         Figures {
             cpu: held(|part| part.cpu, MICROS),
             memory: held(|part| part.memory, MICROS),
-            gpu: held(|part| part.gpu, MICROS),
+            gpu,
             used_cpu: bounded(used(until) - used(from)),
             used_memory: held(|part| part.used_memory, MICROS),
+            used_gpu: bounded(used_card(until) - used_card(from)),
+            measured_gpu: self.used_card.map_or(0, |_| gpu),
             attempts: i64::from(counts),
             failed: i64::from(counts && self.ended == Some(Ended::Failed)),
             cost: Cost {

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use cubeloom_admission::{Apart, Ask, Desk, JobId, NamedLimit, Scaler, Settings, Spec, TakenUp};
+use cubeloom_admission::{Apart, Ask, Desk, JobId, NamedLimit, NodeRoom, Scaler, Settings, Spec, TakenUp};
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
 use cubeloom_domain::nodes::{NodeAside, NodeCount};
 use cubeloom_domain::pipeline::{ElasticRange, Spread};
 use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::quota::QueueRecord;
+use cubeloom_domain::resources::Amount;
 use cubeloom_store::Holding;
 
 use super::active::ActiveRun;
@@ -73,6 +74,7 @@ impl Place {
         let facts = self.executor.facts();
         let (whole, groups) = rooms(&facts);
         self.desk.set_room(whole, groups);
+        self.desk.set_nodes(node_rooms(&facts.nodes));
         self.scaling = Scaler::of(self.executor.as_ref(), &facts);
         self.aside = facts.kubernetes.map_or(0, |facts| facts.aside_nodes.len());
         self.nodes = facts.nodes;
@@ -290,6 +292,27 @@ fn rooms(facts: &Facts) -> (Ask, BTreeMap<String, Ask>) {
         }
     }
     (whole, groups)
+}
+
+/// What each node has, and who is on it; none where the cluster does not tell it of all.
+fn node_rooms(nodes: &[NodeFacts]) -> Vec<NodeRoom> {
+    let room = |node: &NodeFacts| {
+        let mut has = Ask::default();
+        add(&mut has, node);
+        let name = node.gpus.first().map(|card| card.name.as_str().into());
+        let ask = |amount: Amount| {
+            let cards = (name.clone(), u64::from(amount.gpus));
+            Ask { cpu: amount.cpu.0, memory: amount.memory.0, cards: vec![cards], ..Ask::default() }
+        };
+        let taken = node.taken.as_ref()?;
+        Some(NodeRoom {
+            groups: node.groups.clone(),
+            has,
+            others: ask(taken.others.unwrap_or_default()),
+            ours: taken.ours.iter().map(|(key, amount)| (key.to_string(), ask(*amount))).collect(),
+        })
+    };
+    nodes.iter().map(room).collect::<Option<_>>().unwrap_or_default()
 }
 
 fn add(sum: &mut Ask, node: &NodeFacts) {

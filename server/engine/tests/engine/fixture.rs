@@ -7,11 +7,12 @@ use std::time::Duration;
 use cubeloom_admission::Desk;
 use cubeloom_compiler::PlanInputs;
 use cubeloom_domain::clusters::Clusters;
-use cubeloom_domain::executor::{Executor, Facts, NodeFacts};
+use cubeloom_domain::executor::{Executor, Facts, NodeFacts, Taken};
 use cubeloom_domain::kubernetes::{KubernetesFacts, QueueFacts};
 use cubeloom_domain::nodes::NodeRule;
 use cubeloom_domain::plan::{RunContext, RunPlan};
 use cubeloom_domain::record::{InstanceRecord, RunRecord, TakenOver, Wish};
+use cubeloom_domain::resources::Amount;
 use cubeloom_domain::state::{InstanceState, RunState};
 use cubeloom_domain::{AttemptKey, Clock, JsonMap, RunId, Timestamp};
 use cubeloom_engine::{Engine, EngineConfig, Handle, Sharing};
@@ -181,6 +182,21 @@ impl Server {
             names.iter().map(|name| NodeFacts { name: (*name).into(), ..node.clone() }).collect();
         // What happens there is told by the engine's own clock.
         self.fake = FakeExecutor::new(self.facts.clone(), Arc::clone(&self.clock) as Arc<dyn Clock>);
+        self.restart().await;
+    }
+
+    /// Starts the engine again on a cluster of these nodes, each of the same size, of which others take so much.
+    pub async fn with_others(&mut self, nodes: &[(&str, &str)]) {
+        let node = self.facts.nodes[0].clone();
+        let others = |cpu: &str| Amount { cpu: cpu.parse().expect("an amount of CPU"), ..Amount::default() };
+        let taken = |cpu: &str| Taken { others: Some(others(cpu)), ..Taken::default() };
+        let node = |(name, cpu): &(&str, &str)| NodeFacts {
+            name: (*name).into(),
+            taken: Some(taken(cpu)),
+            ..node.clone()
+        };
+        self.facts.nodes = nodes.iter().map(node).collect();
+        self.fake = FakeExecutor::new(self.facts.clone(), Arc::new(SystemClock));
         self.restart().await;
     }
 

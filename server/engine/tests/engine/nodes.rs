@@ -4,17 +4,35 @@ use cubeloom_domain::executor::Executor;
 use cubeloom_domain::nodes::AsideReason;
 use cubeloom_domain::outcome::{Failure, FailureKind, Outcome};
 use cubeloom_domain::state::RunState;
-use cubeloom_testkit::builders::pipeline;
+use cubeloom_domain::waiting::WaitRule;
+use cubeloom_testkit::builders::{TaskBuilder, pipeline};
 use cubeloom_testkit::fake::Behaviour;
 
 use crate::fixture::Server;
 use crate::on_both;
+use crate::sharing::{named, why};
 
 fn nodes(server: &Server) -> Vec<String> {
     server.fake.facts().nodes.into_iter().map(|node| node.name).collect()
 }
 
 on_both! {
+    async fn a_gang_waits_for_nodes_on_which_others_leave_its_workers_room(server: Server) {
+        let mut server = server;
+        // Each has four cores.
+        server.with_others(&[("a", "2"), ("b", "2"), ("c", "1"), ("d", "1")]).await;
+        server.fake.script("one", [Behaviour::Hold]);
+        server.run(&pipeline("first").task("one", |task| task.resources("3", "1Gi"))).await;
+        let one = server.running(&["one"]).await;
+        let gang = |task: TaskBuilder| task.template("gang").argument("workers", 2).resources("3", "1Gi");
+        let run = server.run(&pipeline("second").task("pair", gang)).await;
+        let (message, explained) = why(&server, &run, "pair").await;
+        assert_eq!((explained.rule, named(&explained)), (WaitRule::Scattered, one.clone()));
+        assert_eq!(message, "enough is free in all, but no nodes have it where all of its workers would fit");
+        server.fake.finish(&one[0], Outcome::Succeeded);
+        assert_eq!(server.ended(&run).await, RunState::Succeeded);
+    }
+
     async fn a_node_through_which_attempts_fail_gets_no_more(server: Server) {
         let mut server = server;
         server.with_nodes(&["a", "b", "c"]).await;

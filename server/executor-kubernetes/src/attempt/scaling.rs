@@ -240,7 +240,6 @@ mod tests {
     use cubeloom_domain::Timestamp;
     use cubeloom_domain::executor::Facts;
     use cubeloom_domain::job::SuccessRule;
-    use cubeloom_domain::outcome::WorkerName;
     use cubeloom_workers::ends::End;
     use cubeloom_workers::tails::Tails;
     use serde_json::json;
@@ -257,26 +256,7 @@ mod tests {
     use crate::judge;
     use crate::objects::Named;
     use crate::present::Present;
-    use crate::testing::{Still, config, elastic_job};
-
-    fn seen(workers: u32) -> Seen {
-        let pod = |index: u32| PodView {
-            name: format!("worker-{index}"),
-            uid: format!("worker-{index}"),
-            job: "cl-a".into(),
-            worker: WorkerName { role: "worker".into(), index },
-            containers: Vec::new(),
-            deleted: None,
-            node: None,
-            has_cards: false,
-            disruption: None,
-            last_words: None,
-            state: PodState::Waiting { note: None, obstacle: None },
-        };
-        let pods =
-            (0..workers).map(pod).map(|view| (view.uid.clone(), PodSeen { view: view.into(), gone: false }));
-        Seen { pods: pods.collect(), ..Seen::default() }
-    }
+    use crate::testing::{Still, config, elastic_job, seen};
 
     #[test]
     fn who_comes_before_the_answer_does_is_not_given_back() {
@@ -369,6 +349,7 @@ mod tests {
             failed_since: None,
             followed: HashSet::new(),
             scaling,
+            growing: Default::default(),
             kept: elastic::Marked::default(),
             followers: JoinSet::new(),
             read: Arc::default(),

@@ -2,14 +2,17 @@
 
 mod ends;
 
-use cubeloom_domain::Timestamp;
 use cubeloom_domain::kubernetes::labels;
 use cubeloom_domain::outcome::WorkerName;
+use cubeloom_domain::resources::Amount;
+use cubeloom_domain::{Bytes, Timestamp};
 use cubeloom_workers::ends::End;
 use k8s_openapi::api::core::v1::{Container, ContainerState, ContainerStatus, Pod, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use crate::cards::is_card;
+use crate::quantity::number;
+use crate::taken::requests;
 
 use ends::{by_the_cluster, ended, last_words, of_container, with_card};
 
@@ -45,6 +48,10 @@ pub struct PodView {
     pub deleted: Option<Timestamp>,
     /// The node that it was put on.
     pub node: Option<String>,
+    /// What it takes of the node.
+    pub takes: Amount,
+    /// The limit of its program's memory; 0 where it has none.
+    pub memory: Bytes,
     /// Whether it has graphics cards.
     pub has_cards: bool,
     /// What it does.
@@ -114,11 +121,19 @@ impl PodView {
             containers,
             deleted: meta.deletion_timestamp.as_ref().map(|time| moment(Some(time))),
             node: spec.node_name.clone(),
+            takes: requests(pod),
+            memory: limit_of(main),
             has_cards: asks_for_cards(main),
             state: state(&main.name, pod.status.as_ref(), meta.creation_timestamp.as_ref()),
             disruption: pod.status.as_ref().and_then(by_the_cluster),
             last_words: pod.status.as_ref().and_then(|status| last_words(&main.name, status)),
         })
+    }
+
+    /// The container of its program: the last of those that run.
+    #[must_use]
+    pub fn main(&self) -> &str {
+        self.containers.last().map_or("", String::as_str)
     }
 
     /// It is there no more. Where its node has not told of its end before, the cluster's word for it counts.
@@ -145,6 +160,12 @@ impl PodView {
 pub fn state_of(pod: &Pod) -> PodState {
     let main = pod.spec.as_ref().and_then(|spec| spec.containers.first()).map_or("", |main| &main.name);
     state(main, pod.status.as_ref(), pod.metadata.creation_timestamp.as_ref())
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is not below 0")]
+fn limit_of(container: &Container) -> Bytes {
+    let limits = container.resources.as_ref().and_then(|resources| resources.limits.as_ref());
+    Bytes(limits.and_then(|limits| limits.get("memory")).map_or(0.0, number) as u64)
 }
 
 fn asks_for_cards(container: &Container) -> bool {

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use cubeloom_domain::usage::{UsageSample, UsageSummary};
+use cubeloom_domain::usage::{CardsSample, UsageSample, UsageSummary};
 use cubeloom_domain::{Bytes, Cpu};
 
 use super::cards::Cards;
@@ -37,6 +37,7 @@ pub(super) struct Sampler<'a> {
     disk: Disk,
     /// Looked for with the first sample that is kept: a worker is not kept waiting for its cards.
     cards: OnceCell<Option<Cards>>,
+    worked: Worked,
 }
 
 impl<'a> Sampler<'a> {
@@ -54,6 +55,7 @@ impl<'a> Sampler<'a> {
             file: None,
             disk: Disk::default(),
             cards: OnceCell::new(),
+            worked: Worked::default(),
         }
     }
 
@@ -72,6 +74,7 @@ impl<'a> Sampler<'a> {
         if age >= PERIOD {
             let sample = self.now(Bytes(memory));
             self.rates.add(age, sample.cpu_us);
+            self.worked.add(age, sample.cards);
             self.keep(sample);
         }
         match &self.order.cgroup {
@@ -174,9 +177,39 @@ impl<'a> Sampler<'a> {
             peak_memory: Bytes(peak),
             kernel_peak_memory: kernel_peak.map(Bytes),
             cpu_high: self.rates.high(),
+            card_us: self.worked.at(self.began.elapsed()),
             throttled: group.and_then(|group| group.periods()).filter(|(all, _)| *all > 0).map(thousandths),
         }
     }
+}
+
+/// For how long the cards of a worker worked: what each sample tells holds until the next one, and the first since it began.
+#[derive(Default)]
+struct Worked {
+    /// When the last sample was taken, how much of all cards then worked, in hundredths of a card, and the sum up to then, in
+    /// microseconds of one card; `None` before the first.
+    last: Option<(Duration, u64, u64)>,
+}
+
+impl Worked {
+    /// Takes in what the cards of a worker of this age do.
+    fn add(&mut self, age: Duration, cards: Option<CardsSample>) {
+        let Some(cards) = cards else { return };
+        let at_work = u64::from(cards.cards) * u64::from(cards.use_percent.min(100));
+        let before = self.at(age).unwrap_or_else(|| share(age, at_work));
+        self.last = Some((age, at_work, before));
+    }
+
+    /// The sum at an age.
+    fn at(&self, age: Duration) -> Option<u64> {
+        let (then, at_work, sum) = self.last?;
+        Some(sum.saturating_add(share(age.saturating_sub(then), at_work)))
+    }
+}
+
+/// How long one card would have worked for what so many hundredths of cards did.
+fn share(time: Duration, hundredths: u64) -> u64 {
+    u64::try_from(time.as_micros() * u128::from(hundredths) / 100).unwrap_or(u64::MAX)
 }
 
 /// In how many of a thousand periods a worker was held back.
@@ -241,6 +274,22 @@ fn reaped() -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cards_work_for_as_long_as_each_sample_tells_until_the_next() {
+        let cards =
+            |cards: u32, use_percent: u32| Some(CardsSample { cards, use_percent, ..CardsSample::default() });
+        let mut worked = Worked::default();
+        let at = Duration::from_secs;
+        assert_eq!(worked.at(at(9)), None, "it has no cards, or nobody tells");
+        worked.add(at(1), cards(2, 50));
+        worked.add(at(2), None);
+        worked.add(at(5), cards(2, 0));
+        assert_eq!(worked.at(at(60)), Some(5_000_000), "two cards by half for five seconds, and idle then");
+        let mut idle = Worked::default();
+        idle.add(at(1), cards(1, 0));
+        assert_eq!(idle.at(at(7)), Some(0), "idle is measured");
+    }
 
     #[test]
     fn short_bursts_do_not_count_and_long_ones_do() {

@@ -121,14 +121,8 @@ impl Upload<'_> {
     async fn put(&self, count: &FileTracker<'_>) -> Result<(u64, String), TransferError> {
         let place = self.place();
         let mut writer = self.writer(&place).await?;
-        let sent = match self.send(&mut writer, count).await {
-            Ok(sent) => self.check(sent).await,
-            Err(error) => Err(error),
-        };
-        match sent {
+        match self.fill(&mut writer, &place, count).await {
             Ok(sent) => {
-                writer.close().await.map_err(|error| self.fault(error))?;
-                self.publish(&place).await?;
                 self.settle(&sent).await?;
                 Ok(sent)
             }
@@ -141,6 +135,20 @@ impl Upload<'_> {
                 Err(error)
             }
         }
+    }
+
+    /// Sends all of it, and puts it where it is to be. What a store has taken may still be refused at the end: it is written late.
+    async fn fill(
+        &self,
+        writer: &mut Writer,
+        place: &str,
+        count: &FileTracker<'_>,
+    ) -> Result<(u64, String), TransferError> {
+        let sent = self.send(writer, count).await?;
+        let sent = self.check(sent).await?;
+        writer.close().await.map_err(|error| self.fault(error))?;
+        self.publish(place).await?;
+        Ok(sent)
     }
 
     /// The key that is written to: on HDFS another name, since what is written there can be seen at once.

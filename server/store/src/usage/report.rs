@@ -87,7 +87,8 @@ async fn of_days(
 /// PostgreSQL adds up to a wider type, and nothing to null.
 const SUMS: &str = "CAST(COALESCE(SUM(cpu), 0) AS BIGINT), CAST(COALESCE(SUM(memory), 0) AS BIGINT), \
      CAST(COALESCE(SUM(gpu), 0) AS BIGINT), CAST(COALESCE(SUM(used_cpu), 0) AS BIGINT), \
-     CAST(COALESCE(SUM(used_memory), 0) AS BIGINT), CAST(COALESCE(SUM(attempts), 0) AS BIGINT), \
+     CAST(COALESCE(SUM(used_memory), 0) AS BIGINT), CAST(COALESCE(SUM(used_gpu), 0) AS BIGINT), \
+     CAST(COALESCE(SUM(measured_gpu), 0) AS BIGINT), CAST(COALESCE(SUM(attempts), 0) AS BIGINT), \
      CAST(COALESCE(SUM(failed), 0) AS BIGINT), CAST(COALESCE(SUM(cost_cpu), 0) AS BIGINT), \
      CAST(COALESCE(SUM(cost_memory), 0) AS BIGINT), CAST(COALESCE(SUM(cost_gpu), 0) AS BIGINT)";
 

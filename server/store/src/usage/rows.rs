@@ -20,6 +20,8 @@ const COLUMNS: &[&str] = &[
     "gpu",
     "used_cpu",
     "used_memory",
+    "used_gpu",
+    "measured_gpu",
     "attempts",
     "failed",
     "cost_cpu",
@@ -28,7 +30,7 @@ const COLUMNS: &[&str] = &[
 ];
 
 /// To add to what is there.
-pub(crate) static ADDED: Upsert = Upsert::new("usage_days", COLUMNS, 7).adding(10);
+pub(crate) static ADDED: Upsert = Upsert::new("usage_days", COLUMNS, 7).adding(12);
 
 /// To write over what is there.
 pub(crate) static REPLACED: Upsert = Upsert::new("usage_days", COLUMNS, 7);
@@ -52,7 +54,7 @@ impl Row for DayRow {
         values.int(line.day.0)?.text(&line.project)?.text(&line.user)?.text(&line.pipeline)?;
         values.text(&line.template)?.text(&line.cluster)?.text(&line.node_group)?;
         values.int(of.cpu)?.int(of.memory)?.int(of.gpu)?.int(of.used_cpu)?.int(of.used_memory)?;
-        values.int(of.attempts)?.int(of.failed)?;
+        values.int(of.used_gpu)?.int(of.measured_gpu)?.int(of.attempts)?.int(of.failed)?;
         values.int(of.cost.cpu.0)?.int(of.cost.memory.0)?.int(of.cost.gpu.0)?;
         Ok(())
     }
@@ -81,6 +83,8 @@ pub(crate) fn day_row(row: &AnyRow) -> Result<DayRow, StoreError> {
         gpu: columns.int()?,
         used_cpu: columns.int()?,
         used_memory: columns.int()?,
+        used_gpu: columns.int()?,
+        measured_gpu: columns.int()?,
         attempts: columns.int()?,
         failed: columns.int()?,
         cost: Cost { cpu: Money(columns.int()?), memory: Money(columns.int()?), gpu: Money(columns.int()?) },

@@ -1,6 +1,6 @@
 //! Usage by day, prices and budgets: each attempt is counted once, and every way to group it has one total.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cubeloom_domain::accounting::budget::{Budget, Level};
 use cubeloom_domain::accounting::{Account, By, Day, Figures, Line, Money, Period, Price, Rates};
@@ -11,7 +11,7 @@ use cubeloom_domain::record::{AttemptRecord, Changes, RunRecord, TakenOver, Wish
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::state::{AttemptState, RunState};
 use cubeloom_domain::usage::UsageSummary;
-use cubeloom_domain::{Bytes, Cpu, RunId, Timestamp};
+use cubeloom_domain::{Bytes, Cpu, RunId, TaskIx, Timestamp};
 use cubeloom_store::{Change, Store, StoreError, UsageFilter};
 use sqlx::{AnyConnection, Connection};
 
@@ -21,6 +21,7 @@ use crate::support::{Fixture, lease, leased_run, on_both};
 
 on_both!(
     an_end_is_counted_once_however_often_it_is_written,
+    what_cards_did_is_counted_where_it_was_measured,
     days_groups_and_what_runs_have_one_total,
     a_change_of_price_gives_counted_days_their_cost,
     prices_have_a_history_and_revisions,
@@ -53,6 +54,28 @@ fn ran(run: &RunId, n: u32, (from, until): (i64, i64)) -> AttemptRecord {
         usage: UsageSummary { cpu_us: 1_800_000_000, peak_memory: Bytes(1 << 30), ..UsageSummary::default() },
         ..attempt(run, 0, n, 1)
     }
+}
+
+async fn what_cards_did_is_counted_where_it_was_measured(fixture: Fixture) {
+    let store = &fixture.store;
+    leased_run(store, 1, 1, "a").await;
+    let id = run_id(1);
+    let with = |n: u32, card_us: Option<u64>| {
+        let ran = ran(&id, n, (1, 3));
+        AttemptRecord { usage: UsageSummary { card_us, ..ran.usage }, ..ran }
+    };
+    commit(store, vec![with(0, None)]).await;
+    let none = total(store, at(24)).await;
+    assert_eq!((none.gpu_hours(), none.gpu_is_measured()), (2.0, false));
+    // Of one it is known for half an hour of its two, of another that it did nothing; nothing works for longer than it is held.
+    let all = vec![with(1, Some(1_800_000_000)), with(2, Some(0)), with(3, Some(u64::MAX >> 1))];
+    commit(store, all).await;
+    let sum = total(store, at(24)).await;
+    assert_eq!((sum.gpu_hours(), sum.measured_gpu_hours(), sum.used_gpu_hours()), (8.0, 6.0, 2.5));
+    assert!(sum.gpu_is_measured());
+    let read = store.attempts_of_task(&id, TaskIx(0), 9).await.unwrap();
+    let told: BTreeSet<_> = read.iter().map(|attempt| attempt.usage.card_us).collect();
+    assert_eq!(told, BTreeSet::from([None, Some(1_800_000_000), Some(0), Some(u64::MAX >> 1)]));
 }
 
 async fn commit(store: &Store, attempts: Vec<AttemptRecord>) {

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use cubeloom_domain::Timestamp;
 use cubeloom_domain::belongings::Owner;
 use cubeloom_domain::clusters::{AccessKind, ClusterRecord};
 use cubeloom_domain::executor::Executor;
 use cubeloom_monitoring::{Prometheus, exporters};
+use cubeloom_store::Store;
 
 use crate::check::Found;
 use crate::error::{ApiError, ApiResult};
@@ -45,6 +47,26 @@ pub async fn measured(keys: &Keyring, record: &ClusterRecord) -> Result<String, 
             source.address()
         )),
         names => Ok(format!("{} has series of {}", source.address(), names.join(", "))),
+    }
+}
+
+/// For how long the cards of a job of a cluster, whose objects have this name, worked between two moments, in microseconds of one
+/// card, as the cluster's Prometheus tells; `None` where nobody does.
+pub async fn cards_worked(
+    store: &Store,
+    keys: &Keyring,
+    cluster: &str,
+    object: &str,
+    (from, to): (Timestamp, Timestamp),
+) -> Option<u64> {
+    let record = store.cluster(cluster).await.ok()??;
+    let source = prometheus(keys, &record).ok()??;
+    match cubeloom_monitoring::cards_worked(&source, object, from, to).await {
+        Ok(worked) => worked,
+        Err(error) => {
+            tracing::warn!(cluster, object, %error, "what a job's cards did is not known");
+            None
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 mod cards;
 mod elastic;
 pub mod frameworks;
+mod growth;
 mod killed;
 mod nodes;
 mod queues;

@@ -61,7 +61,7 @@ pub struct TaskForecastView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
-    /// `cool_down`, `leaving` or `never_fits`.
+    /// `cool_down`, `leaving`, `scattered` or `never_fits`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// The machines that it concerns: `CLUSTER` or `CLUSTER/NODE_GROUP`.

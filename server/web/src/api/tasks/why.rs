@@ -30,7 +30,7 @@ impl Reader<'_> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WhyView {
     /// The rule that keeps it: `capacity`, `not_lent`, `limit`, `no_borrowing`, `persons_cap`, `named_limit`, `apart`, `behind`,
-    /// `cool_down`, `leaving` or `never_fits`.
+    /// `cool_down`, `leaving`, `scattered` or `never_fits`.
     pub rule: String,
     /// The machines that it concerns: `CLUSTER` or `CLUSTER/NODE_GROUP`.
     pub pool: String,

@@ -19,6 +19,11 @@ pub struct FiguresView {
     pub used_memory_gib_hours: Option<f64>,
     /// Graphics cards times hours.
     pub gpu_hours: f64,
+    /// Graphics cards times hours at work; absent where nothing was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used_gpu_hours: Option<f64>,
+    /// Of `gpu_hours`, those in which it was measured whether the cards worked.
+    pub measured_gpu_hours: f64,
     /// Attempts that ended.
     pub attempts: i64,
     /// Those of them that failed; an attempt whose place was needed for another did not.
@@ -41,6 +46,8 @@ impl From<&Figures> for FiguresView {
             memory_gib_hours: figures.memory_hours(),
             used_memory_gib_hours: figures.memory_is_measured().then(|| figures.used_memory_hours()),
             gpu_hours: figures.gpu_hours(),
+            used_gpu_hours: figures.gpu_is_measured().then(|| figures.used_gpu_hours()),
+            measured_gpu_hours: figures.measured_gpu_hours(),
             attempts: figures.attempts,
             failed: figures.failed,
             cost: figures.cost.total().to_string(),
@@ -52,12 +59,14 @@ impl From<&Figures> for FiguresView {
 }
 
 /// The columns of [`FiguresView`] in a table.
-pub(crate) const FIGURES: [&str; 11] = [
+pub(crate) const FIGURES: [&str; 13] = [
     "cpu_hours",
     "used_cpu_hours",
     "memory_gib_hours",
     "used_memory_gib_hours",
     "gpu_hours",
+    "used_gpu_hours",
+    "measured_gpu_hours",
     "attempts",
     "failed",
     "cost",
@@ -76,6 +85,8 @@ impl FiguresView {
             hours(self.memory_gib_hours),
             self.used_memory_gib_hours.map(hours).unwrap_or_default(),
             hours(self.gpu_hours),
+            self.used_gpu_hours.map(hours).unwrap_or_default(),
+            hours(self.measured_gpu_hours),
             self.attempts.to_string(),
             self.failed.to_string(),
             self.cost.clone(),

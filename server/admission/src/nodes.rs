@@ -1,0 +1,272 @@
+//! Which nodes have room for the workers of a job, where the cluster tells who is on them: that enough is free in all does
+//! not mean that any worker finds a node.
+//!
+//! Where workers go, their cluster decides. So a job is kept only where no choice of nodes helps: of the workers of one of its
+//! roles fewer fit, counted node by node, than there are. Those of a job that is not on any node yet are taken to be on the
+//! first ones with room, until it is told where they are.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use cubeloom_domain::waiting::WaitRule;
+
+use crate::amounts::{Ask, KINDS, NOTHING, PODS, RUNS, Vector, minus, plus, times};
+use crate::desk::{Desk, JobId};
+use crate::fits::Block;
+use crate::job::Known;
+use crate::pass::Passing;
+
+/// A node, and who is on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeRoom {
+    /// The node groups that it is of.
+    pub groups: Vec<String>,
+    /// What it has for jobs.
+    pub has: Ask,
+    /// What those take of it that are no jobs of this desk.
+    pub others: Ask,
+    /// What jobs take of it, by the keys of their attempts.
+    pub ours: Vec<(String, Ask)>,
+}
+
+/// What a job takes of a node.
+pub(crate) type Seat = (u32, Vector);
+
+/// The nodes of a cluster. There are none where it does not tell who is on them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Nodes {
+    told: Arc<Vec<NodeRoom>>,
+    /// By node: the pools that it is of, beside the whole cluster.
+    pools: Vec<Vec<u32>>,
+    /// By node: what it has.
+    has: Vec<Vector>,
+    /// By node: what others leave of it.
+    left: Vec<Vector>,
+    /// By node: what of that no job takes.
+    free: Vec<Vector>,
+    /// By pool: what others take of it.
+    pub(crate) others: Vec<Vector>,
+}
+
+impl Nodes {
+    /// Whether sums over all nodes do not tell whether a worker fits.
+    fn matter(&self) -> bool {
+        self.told.len() > 1
+    }
+
+    /// Whether it is of no use to look for nodes for so many workers of each shape.
+    fn lack(&self, room: &[Vector], pool: u32, shapes: impl Iterator<Item = (Vector, u32)>) -> bool {
+        self.matter()
+            && shapes.into_iter().any(|(shape, count)| {
+                let mut missing = u64::from(count);
+                for node in self.of(pool) {
+                    missing = missing.saturating_sub(fit(&shape, &room[node]));
+                    if missing == 0 {
+                        return false;
+                    }
+                }
+                missing > 0
+            })
+    }
+
+    fn of(&self, pool: u32) -> impl Iterator<Item = usize> {
+        (0..self.told.len()).filter(move |node| pool == 0 || self.pools[*node].contains(&pool))
+    }
+
+    /// Puts workers on the first nodes with room for them, of those of a pool, as far as there is any.
+    fn put(&self, room: &mut [Vector], pool: u32, shapes: impl Iterator<Item = (Vector, u32)>) -> Vec<Seat> {
+        let mut seats = Vec::new();
+        for (shape, count) in shapes {
+            let mut missing = count;
+            for node in self.of(pool) {
+                if missing == 0 {
+                    break;
+                }
+                let here = u32::try_from(fit(&shape, &room[node])).unwrap_or(u32::MAX).min(missing);
+                if here > 0 {
+                    let taken = times(&shape, here);
+                    room[node] = minus(&room[node], &taken);
+                    seats.push((node as u32, taken));
+                    missing -= here;
+                }
+            }
+        }
+        seats
+    }
+}
+
+/// How many workers fit.
+fn fit(shape: &Vector, room: &Vector) -> u64 {
+    (0..KINDS).filter(|kind| shape[*kind] > 0).map(|kind| room[kind] / shape[kind]).min().unwrap_or(u64::MAX)
+}
+
+impl Desk {
+    /// What each node has, and who is on it; none where the cluster does not tell. What is asked for is compared with it from
+    /// now on, also in the sums: what others take is not free. True when it is something else than before.
+    pub fn set_nodes(&mut self, told: Vec<NodeRoom>) -> bool {
+        if *self.nodes.told == told {
+            return false;
+        }
+        self.nodes.told = Arc::new(told);
+        let before = std::mem::take(&mut self.nodes.others);
+        self.count_nodes();
+        for (pool, held) in self.ledger.in_pool.iter_mut().enumerate() {
+            let was = before.get(pool).unwrap_or(&NOTHING);
+            *held = plus(&minus(held, was), &self.nodes.others[pool]);
+        }
+        self.seat_all();
+        true
+    }
+
+    /// Counts what the nodes have: after they, the pools or the resources have changed.
+    pub(crate) fn count_nodes(&mut self) {
+        let (kinds, whole) = (&self.kinds, &self.pools[0].capacity);
+        let has = |node: &NodeRoom| {
+            let mut has = kinds.vector(&node.has);
+            for kind in 0..KINDS {
+                // What has no bound in all has none on a node: nobody counts it.
+                if matches!(kind, PODS | RUNS) || whole[kind] == u64::MAX {
+                    has[kind] = u64::MAX;
+                }
+            }
+            has
+        };
+        let others = |node: &NodeRoom| kinds.vector(&Ask { pods: 0, ..node.others.clone() });
+        let pools = |node: &NodeRoom| {
+            let of = |name: &String| node.groups.contains(name);
+            let is_of = |pool: &u32| self.pools[*pool as usize].node_group.as_ref().is_some_and(of);
+            (0..self.pools.len() as u32).filter(is_of).collect()
+        };
+        let told = std::mem::take(&mut self.nodes.told);
+        let mut sums = vec![NOTHING; self.pools.len()];
+        let mut nodes = Nodes::default();
+        for node in told.iter() {
+            let (has, others, pools): (Vector, Vector, Vec<u32>) = (has(node), others(node), pools(node));
+            for pool in pools.iter().chain([&0]) {
+                sums[*pool as usize] = plus(&sums[*pool as usize], &others);
+            }
+            nodes.left.push(minus(&has, &others));
+            nodes.has.push(has);
+            nodes.pools.push(pools);
+        }
+        nodes.free.clone_from(&nodes.left);
+        self.nodes = Nodes { told, others: sums, ..nodes };
+    }
+
+    /// Finds out anew where all jobs are that hold something.
+    pub(crate) fn seat_all(&mut self) {
+        let mut nodes = std::mem::take(&mut self.nodes);
+        nodes.free.clone_from(&nodes.left);
+        let told = Arc::clone(&nodes.told);
+        let mut known: HashMap<&str, Vec<Seat>> = HashMap::new();
+        for (node, told) in (0u32..).zip(told.iter()) {
+            for (key, taken) in &told.ours {
+                known.entry(key).or_default().push((node, self.kinds.vector(taken)));
+            }
+        }
+        // First those of whom it is known.
+        let mut unknown = Vec::new();
+        for job in self.held.clone() {
+            let Some((entry, held)) = self.jobs_mut(job) else { continue };
+            let Some(told) = known.remove(entry.known.spec.key.as_str()) else {
+                unknown.push(job);
+                continue;
+            };
+            // Workers that its scheduler has lent it, and takes back when others need the place, are not its own.
+            let mut own = entry.known.with(held.workers);
+            let own = told.into_iter().map(|(node, taken)| {
+                let taken = std::array::from_fn(|kind| taken[kind].min(own[kind]));
+                own = minus(&own, &taken);
+                (node, taken)
+            });
+            entry.seats = own.collect();
+            for (node, taken) in &entry.seats {
+                let free = &mut nodes.free[*node as usize];
+                *free = minus(free, taken);
+            }
+        }
+        self.nodes = nodes;
+        for job in unknown {
+            self.seat(job);
+        }
+    }
+
+    /// A job holds something now.
+    pub(crate) fn seat(&mut self, job: JobId) {
+        let mut nodes = std::mem::take(&mut self.nodes);
+        if nodes.matter()
+            && let Some((entry, held)) = self.jobs_mut(job)
+        {
+            let known = &entry.known;
+            let mut free = std::mem::take(&mut nodes.free);
+            entry.seats = nodes.put(&mut free, known.pool, known.shapes(held.workers));
+            nodes.free = free;
+        }
+        self.nodes = nodes;
+    }
+
+    /// A job that holds something holds another amount now.
+    pub(crate) fn seat_anew(&mut self, job: JobId) {
+        if let Some((entry, _)) = self.jobs_mut(job) {
+            let seats = std::mem::take(&mut entry.seats);
+            self.unseat(&seats);
+            self.seat(job);
+        }
+    }
+
+    /// A job has left the nodes where it was.
+    pub(crate) fn unseat(&mut self, seats: &[Seat]) {
+        for (node, taken) in seats {
+            if let Some(free) = self.nodes.free.get_mut(*node as usize) {
+                *free = plus(free, taken);
+            }
+        }
+    }
+
+    /// Why its workers can never be placed, whoever goes.
+    pub(crate) fn never_placed(&self, job: &Known) -> Option<Block> {
+        let lacks = self.nodes.lack(&self.nodes.has, job.pool, job.shapes(job.min()));
+        // Of nothing is there too little in all.
+        lacks.then(|| Block { kind: RUNS, ..Block::new(WaitRule::NeverFits, job.pool) })
+    }
+}
+
+impl Passing<'_> {
+    /// Whether a job's workers could not be placed even if no job were there: what others have must become free.
+    pub(crate) fn waits_for_others(&self, known: &Known) -> bool {
+        let nodes = &self.desk.nodes;
+        nodes.lack(&nodes.left, known.pool, known.shapes(known.min()))
+    }
+
+    /// Whether such workers might be placed now.
+    pub(crate) fn has_nodes_for(
+        &mut self,
+        known: &Known,
+        shapes: impl Iterator<Item = (Vector, u32)>,
+    ) -> bool {
+        let nodes = &self.desk.nodes;
+        !nodes.lack(self.free_nodes(), known.pool, shapes)
+    }
+
+    /// They are placed.
+    pub(crate) fn place(&mut self, known: &Known, shapes: impl Iterator<Item = (Vector, u32)>) {
+        let desk = self.desk;
+        if desk.nodes.matter() {
+            desk.nodes.put(self.free_nodes(), known.pool, shapes);
+        }
+    }
+
+    /// What is free on each node, without the jobs that are taken as ended.
+    fn free_nodes(&mut self) -> &mut Vec<Vector> {
+        let (desk, gone) = (self.desk, &self.gone);
+        self.free.get_or_insert_with(|| {
+            let mut free = desk.nodes.free.clone();
+            for (node, taken) in gone.iter().filter_map(|job| desk.entry(*job)).flat_map(|entry| &entry.seats)
+            {
+                let free = &mut free[*node as usize];
+                *free = plus(free, taken);
+            }
+            free
+        })
+    }
+}

@@ -1,0 +1,120 @@
+//! Where enough is free in all, and on no nodes.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{Case, elastic, job};
+use cubeloom_admission::{Ask, NodeRoom, Prospect, Spec, Tried, Whose, sentence};
+use cubeloom_domain::waiting::WaitRule;
+
+use common::at;
+
+fn cpus(count: u64) -> Ask {
+    Ask::of(1000 * count, 0, 1, 0)
+}
+
+/// So many workers of so many CPUs each.
+fn gang(key: &str, workers: u32, each: u64) -> Spec {
+    let fixed = Ask { pods: workers.into(), ..cpus(each * u64::from(workers)) };
+    Spec { fixed, gang: vec![(cpus(each), workers)], ..job(key, 0) }
+}
+
+/// Nodes of 8 CPUs: what others take of each, and what jobs do.
+fn nodes(taken: &[(u64, &[(&str, u64)])]) -> Vec<NodeRoom> {
+    let node = |(others, ours): &(u64, &[(&str, u64)])| NodeRoom {
+        groups: vec!["big".into()],
+        has: cpus(8),
+        others: cpus(*others),
+        ours: ours.iter().map(|(key, count)| ((*key).to_owned(), cpus(*count))).collect(),
+    };
+    taken.iter().map(node).collect()
+}
+
+fn case(taken: &[(u64, &[(&str, u64)])]) -> Case {
+    let mut case = Case::new(0, Vec::new());
+    let all = Ask { pods: 0, ..cpus(8 * taken.len() as u64) };
+    case.desk.set_room(all.clone(), BTreeMap::from([("big".to_owned(), all)]));
+    case.desk.set_nodes(nodes(taken));
+    case
+}
+
+#[test]
+fn a_gang_starts_only_where_its_workers_fit_on_single_nodes() {
+    let mut case = case(&[(0, &[]), (0, &[]), (0, &[])]);
+    for key in ["a", "b", "c"] {
+        case.wait(gang(key, 1, 4));
+    }
+    assert_eq!(case.pass(0), ["a", "b", "c"]);
+    // Each is on a node of its own: on each, four are free.
+    case.desk.set_nodes(nodes(&[(0, &[("a", 4)]), (0, &[("b", 4)]), (0, &[("c", 4)])]));
+    let tried = vec![Tried { spec: gang("tried", 2, 6), is_first: true }];
+    let prospects = case.desk.what_if(tried, at(1), 1, &mut || true);
+    assert!(matches!(&prospects[..], [Prospect::Waits { why, .. }] if why.rule == WaitRule::Scattered));
+    case.wait(gang("pair", 2, 6));
+    assert!(case.pass(1).is_empty());
+    let why = case.why("pair", 2);
+    assert_eq!((why.rule, why.holders.len(), why.shortages.len()), (WaitRule::Scattered, 2, 0), "{why:?}");
+    let said = sentence(&why, Whose { project: "project", person: "person" });
+    assert!(said.starts_with("enough is free in all"), "{said}");
+    // What it needs in all is kept for it.
+    case.wait(gang("small", 1, 1));
+    assert!(case.pass(3).is_empty(), "twelve of twelve are kept");
+    case.end("a", 4);
+    assert!(case.pass(4) == ["small"], "one node is free");
+    case.end("b", 5);
+    assert_eq!(case.pass(5), ["pair"]);
+}
+
+#[test]
+fn what_others_take_is_not_free() {
+    let mut case = case(&[(4, &[]), (4, &[]), (4, &[])]);
+    case.wait(gang("large", 1, 13));
+    case.wait(gang("pair", 2, 6));
+    case.wait(gang("small", 3, 4));
+    assert_eq!(case.pass(0), ["small"], "what helps nobody is not kept for those that wait for others");
+    assert_eq!(case.why("large", 1).rule, WaitRule::NeverFits, "it fits on no node");
+    assert_eq!(case.why("pair", 1).rule, WaitRule::Scattered);
+    case.wait(gang("one", 1, 1));
+    assert!(case.pass(2).is_empty(), "nothing is free");
+    assert_eq!((case.why("one", 3).rule, case.why("one", 3).shortages[0].held), (WaitRule::Capacity, 24_000));
+    case.end("small", 3);
+    assert_eq!(case.pass(3), ["one"], "others are on all nodes still");
+    case.desk.set_nodes(nodes(&[(0, &[("one", 1)]), (0, &[]), (4, &[])]));
+    assert_eq!(case.pass(4), ["pair"]);
+}
+
+#[test]
+fn a_gang_that_no_nodes_have_room_for_never_starts_and_keeps_nothing_from_others() {
+    let mut case = case(&[(0, &[]), (0, &[]), (0, &[])]);
+    case.wait(gang("four", 4, 6));
+    case.wait(Spec { node_group: Some("big".into()), ..gang("three", 3, 6) });
+    assert_eq!(case.pass(0), ["three"]);
+    let why = case.why("four", 1);
+    assert_eq!((why.rule, why.shortages.len()), (WaitRule::NeverFits, 0));
+    assert!(
+        sentence(&why, Whose { project: "project", person: "person" }).starts_with("its workers do not fit")
+    );
+}
+
+#[test]
+fn an_elastic_job_gets_no_worker_for_which_there_is_no_node() {
+    let mut case = case(&[(0, &[]), (0, &[])]);
+    let mut grows = Spec { gang: vec![(cpus(3), 1)], fixed: cpus(3), ..elastic("grows", 1, 9) };
+    grows.elastic.as_mut().unwrap().each = cpus(3);
+    case.wait(grows);
+    assert_eq!(case.pass(0), ["grows"]);
+    assert_eq!(case.workers("grows"), 3, "two on each node, though sixteen CPUs are five times three");
+}
+
+#[test]
+fn workers_that_its_scheduler_has_lent_a_job_keep_nobody_away() {
+    let mut case = case(&[(0, &[]), (0, &[])]);
+    case.wait(gang("lent", 1, 2));
+    case.pass(0);
+    case.desk.set_nodes(nodes(&[(0, &[("lent", 2)]), (0, &[("lent", 8)])]));
+    case.wait(gang("pair", 2, 6));
+    assert_eq!(case.pass(1), ["pair"]);
+}

@@ -1,0 +1,268 @@
+//! Who is on each node: the pods of jobs, as the board knows them, and all others, where the account may list and watch the
+//! pods of all namespaces. What a pod takes is what the scheduler counts: its requests, whatever it uses.
+//!
+//! <https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/#resource-sharing-within-containers>
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cubeloom_domain::executor::{NodeFacts, Taken};
+use cubeloom_domain::kubernetes::labels;
+use cubeloom_domain::resources::Amount;
+use cubeloom_domain::{Bytes, Cpu};
+use futures::{StreamExt, pin_mut};
+use k8s_openapi::api::core::v1::{Container, Pod};
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{self, Event, watcher};
+use kube::{Api, ResourceExt};
+use tokio::time::interval;
+
+use crate::cards::is_card;
+use crate::cluster::Cluster;
+use crate::facts::{ASK, MIG};
+use crate::quantity::number;
+use crate::survey::{OF_OTHERS, may_all};
+use crate::watch::{heard, patience};
+
+/// Pods that are no workers of jobs and take something of a node.
+const FIELDS: &str = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
+
+/// Where a pod is, and what it takes there.
+type OnNode = (String, Amount);
+
+/// The pods of others, by uid; `None` while nobody knows them.
+#[derive(Default)]
+pub struct Others(Mutex<Option<HashMap<String, OnNode>>>);
+
+impl Others {
+    fn lock(&self) -> MutexGuard<'_, Option<HashMap<String, OnNode>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes in what a watch tells; `listed` is what it has told since it began to list anew.
+    fn hear(&self, event: Event<Pod>, listed: &mut HashMap<String, OnNode>) {
+        let mut known = self.lock();
+        match event {
+            Event::Init => listed.clear(),
+            Event::InitApply(pod) => listed.extend(on_node(&pod)),
+            Event::InitDone => *known = Some(std::mem::take(listed)),
+            Event::Apply(pod) => known.get_or_insert_default().extend(on_node(&pod)),
+            Event::Delete(pod) => {
+                _ = known.as_mut().and_then(|known| known.remove(&pod.uid().unwrap_or_default()));
+            }
+        }
+    }
+
+    /// What they take of each node.
+    fn by_node(&self) -> Option<HashMap<String, Amount>> {
+        let known = self.lock();
+        let mut sums: HashMap<String, Amount> = HashMap::new();
+        for (node, amount) in known.as_ref()?.values() {
+            let sum = sums.entry(node.clone()).or_default();
+            *sum = sum.plus(*amount);
+        }
+        Some(sums)
+    }
+}
+
+fn on_node(pod: &Pod) -> Option<(String, OnNode)> {
+    let node = pod.spec.as_ref()?.node_name.clone()?;
+    Some((pod.uid()?, (node, requests(pod))))
+}
+
+/// Keeps the pods of others for as long as the server runs. Without the right to see them nothing is known of them.
+pub async fn keep(cluster: Arc<Cluster>) {
+    let mut ask = interval(ASK);
+    loop {
+        ask.tick().await;
+        if may_all(&cluster, "", &OF_OTHERS).await {
+            follow(&cluster).await;
+            *cluster.others.lock() = None;
+        }
+    }
+}
+
+/// Follows them until that is forbidden.
+async fn follow(cluster: &Cluster) {
+    let api: Api<Pod> = Api::all(cluster.client().await);
+    let others = watcher::Config::default().labels(&format!("!{}", labels::JOB)).fields(FIELDS);
+    let stream = watcher(api, others).backoff(patience());
+    pin_mut!(stream);
+    let mut listed = HashMap::new();
+    while let Some(event) = stream.next().await {
+        if is_forbidden(&event) {
+            return;
+        }
+        if let Some(event) = heard(cluster, "pods of others", event) {
+            cluster.others.hear(event, &mut listed);
+        }
+    }
+}
+
+fn is_forbidden(event: &Result<Event<Pod>, watcher::Error>) -> bool {
+    let (Err(watcher::Error::InitialListFailed(error)) | Err(watcher::Error::WatchStartFailed(error))) =
+        event
+    else {
+        return false;
+    };
+    matches!(error, kube::Error::Api(status) if status.code == 403)
+}
+
+/// Notes at each node who is on it now. True when that is something else than what was noted.
+pub fn note(cluster: &Cluster, nodes: &mut [NodeFacts]) -> bool {
+    let (mut ours, others) = (cluster.board.by_node(), cluster.others.by_node());
+    let mut changed = false;
+    for node in nodes {
+        let of_node = |others: &HashMap<String, Amount>| others.get(&node.name).copied().unwrap_or_default();
+        let taken = Some(Taken {
+            others: others.as_ref().map(of_node),
+            ours: ours.remove(&node.name).unwrap_or_default(),
+        });
+        changed |= std::mem::replace(&mut node.taken, taken.clone()) != taken;
+    }
+    changed
+}
+
+/// What a pod takes of its node.
+#[must_use]
+pub fn requests(pod: &Pod) -> Amount {
+    let Some(spec) = &pod.spec else { return Amount::default() };
+    let containers = spec.containers.iter().map(of_container).fold(Amount::default(), Amount::plus);
+    // A sidecar goes on while those after it run; of the others each has ended before the next begins.
+    let (mut sidecars, mut first) = (Amount::default(), Amount::default());
+    for container in spec.init_containers.iter().flatten() {
+        let own = of_container(container);
+        if container.restart_policy.as_deref() == Some("Always") {
+            sidecars = sidecars.plus(own);
+            first = larger(first, sidecars);
+        } else {
+            first = larger(first, sidecars.plus(own));
+        }
+    }
+    let mut sum = larger(containers.plus(sidecars), first);
+    if let Some(whole) = spec.resources.as_ref().and_then(|resources| resources.requests.as_ref()) {
+        let whole = amount(whole);
+        if whole.cpu > Cpu(0) {
+            sum.cpu = whole.cpu;
+        }
+        if whole.memory > Bytes(0) {
+            sum.memory = whole.memory;
+        }
+    }
+    sum.plus(spec.overhead.as_ref().map(amount).unwrap_or_default())
+}
+
+fn of_container(container: &Container) -> Amount {
+    let resources = container.resources.as_ref();
+    let of = |what: Option<&BTreeMap<String, Quantity>>| what.map(amount).unwrap_or_default();
+    of(resources.and_then(|resources| resources.requests.as_ref()))
+}
+
+fn larger(one: Amount, other: Amount) -> Amount {
+    Amount {
+        cpu: one.cpu.max(other.cpu),
+        memory: one.memory.max(other.memory),
+        gpus: one.gpus.max(other.gpus),
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "none is below 0")]
+fn amount(of: &BTreeMap<String, Quantity>) -> Amount {
+    let one = |name: &str| of.get(name).map_or(0.0, number);
+    let whole = |name: &&String| is_card(name) && !name.starts_with(MIG);
+    Amount {
+        cpu: Cpu((one("cpu") * 1000.0).ceil() as u64),
+        memory: Bytes(one("memory") as u64),
+        gpus: of.keys().filter(whole).map(|name| one(name) as u32).sum(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::access::Access;
+    use crate::pods::PodView;
+    use crate::roots::RootView;
+    use crate::testing::{Still, config};
+
+    fn pod(name: &str, node: &str, cpu: &str, labels: Value) -> Pod {
+        serde_json::from_value(json!({
+            "metadata": {"name": name, "namespace": "team", "uid": name, "labels": labels},
+            "spec": {
+                "nodeName": node,
+                "containers": [{"name": "main", "resources": {"requests": {"cpu": cpu, "memory": "1Gi"}}}],
+            },
+            "status": {"phase": "Running"},
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_pod_takes_what_the_scheduler_counts() {
+        let of = |cpu: &str, more: Value| {
+            let mut one = json!({"name": "c", "resources": {"requests": {"cpu": cpu}}});
+            one.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            one
+        };
+        let requests = |spec: Value| requests(&serde_json::from_value(json!({"spec": spec})).unwrap());
+        let always = || json!({"restartPolicy": "Always"});
+        let cpu = |spec: Value| requests(spec).cpu.0;
+        assert_eq!(cpu(json!({"containers": [of("1", json!({})), of("500m", json!({}))]})), 1500);
+        let first = json!([of("1", json!({})), of("2", json!({}))]);
+        assert_eq!(cpu(json!({"containers": [of("1", json!({}))], "initContainers": first})), 2000);
+        let beside = json!([of("1", always()), of("2", json!({}))]);
+        assert_eq!(cpu(json!({"containers": [of("1", json!({}))], "initContainers": beside})), 3000);
+        let whole = json!({"containers": [of("1", json!({}))], "overhead": {"cpu": "250m"},
+            "resources": {"requests": {"cpu": "4"}}});
+        assert_eq!(cpu(whole), 4250);
+        let asked = json!({"nvidia.com/gpu": "2", "nvidia.com/mig-1g.10gb": "3", "memory": "2Gi"});
+        let cards = requests(json!({"containers": [{"name": "c", "resources": {"requests": asked}}]}));
+        assert_eq!((cards.gpus, cards.memory), (2, Bytes(2 << 30)));
+    }
+
+    #[test]
+    fn it_is_noted_who_is_on_a_node() {
+        let config = config(Path::new("/nowhere"), Access::InCluster);
+        let cluster = Cluster::new(config, Default::default(), Arc::new(Still));
+        let node = |name: &str| NodeFacts { name: name.into(), ..NodeFacts::default() };
+        let mut nodes = vec![node("a"), node("b")];
+        assert!(note(&cluster, &mut nodes));
+        assert_eq!(nodes[0].taken, Some(Taken::default()), "nobody knows the pods of others");
+
+        let worker = pod("cl-x-0", "b", "3", json!({labels::JOB: "cl-x", labels::ROLE: "worker"}));
+        cluster.board.pod("team", PodView::read(&worker).unwrap());
+        let key = format!("{}.train.0.1", "0".repeat(26));
+        let root = serde_json::from_value(json!({
+            "apiVersion": "batch/v1", "kind": "Job",
+            "metadata": {"name": "cl-x", "labels": {labels::JOB: "cl-x"}, "annotations": {labels::KEY: key}},
+        }));
+        let kind = Arc::new(crate::objects::resource("batch/v1", "Job"));
+        cluster.board.root("team", RootView::read(&kind, &root.unwrap()).unwrap());
+        let mut listed = HashMap::new();
+        let events = [
+            Event::Init,
+            Event::InitApply(pod("db", "a", "2", json!({}))),
+            Event::InitDone,
+            Event::Apply(pod("web", "a", "1", json!({}))),
+            Event::Apply(pod("far", "elsewhere", "8", json!({}))),
+        ];
+        events.into_iter().for_each(|event| cluster.others.hear(event, &mut listed));
+        assert!(note(&cluster, &mut nodes));
+        let others = |node: &NodeFacts| node.taken.as_ref().unwrap().others.unwrap().cpu.0;
+        assert_eq!((others(&nodes[0]), others(&nodes[1])), (3000, 0));
+        let ours = &nodes[1].taken.as_ref().unwrap().ours;
+        assert_eq!(ours[&key.parse().unwrap()].cpu, Cpu(3000));
+        assert!(!note(&cluster, &mut nodes), "nothing has changed");
+
+        cluster.others.hear(Event::Delete(pod("db", "a", "2", json!({}))), &mut listed);
+        cluster.board.only_pods("team", &Default::default());
+        assert!(note(&cluster, &mut nodes));
+        assert_eq!(others(&nodes[0]), 1000);
+        assert!(nodes[1].taken.as_ref().unwrap().ours.is_empty());
+    }
+}
