@@ -117,6 +117,12 @@ fn the_documentation_has_every_key_with_its_default_and_no_other() {
             documented.push((section.to_owned(), name.to_owned(), default.to_owned()));
         }
     }
+    // A section for each Slurm cluster, by its name.
+    let named: Vec<_> = documented.extract_if(.., |(section, ..)| section == "slurm.NAME").collect();
+    assert_eq!(
+        named.iter().map(|(_, name, _)| name.as_str()).collect::<Vec<_>>(),
+        ["become", "conf", "path"]
+    );
     let usual = serde_json::to_value(Settings::default()).unwrap();
     let expected: Vec<(String, String, String)> = KEYS
         .iter()

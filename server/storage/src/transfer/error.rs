@@ -114,15 +114,15 @@ impl TransferError {
         match error.kind() {
             _ if text.contains("NoSuchBucket") => Self::NoBucket { url },
             ErrorKind::NotFound => Self::Missing { url },
+            // NSQuotaExceededException of names, DSQuotaExceededException of bytes; WebHDFS answers as to who may not write.
+            _ if text.contains("QuotaExceeded") || root_cause(error).contains("QuotaExceeded") => {
+                Self::Quota { url, why: quota(text) }
+            }
             ErrorKind::PermissionDenied => Self::Denied { url, why: brief(text, "permission denied") },
             _ if text.contains("AccessControlException")
                 || root_cause(error).contains("AccessControlException") =>
             {
                 Self::Denied { url, why: brief(text, "permission denied") }
-            }
-            // NSQuotaExceededException of names, DSQuotaExceededException of bytes.
-            _ if text.contains("QuotaExceeded") || root_cause(error).contains("QuotaExceeded") => {
-                Self::Quota { url, why: describe(error) }
             }
             // The client goes on with everything that it knows of each of them.
             _ if text.contains("All DataNodes failed") => Self::Failed {
@@ -177,6 +177,13 @@ fn describe(error: &opendal::Error) -> String {
     let text = brief(error.message(), error.kind().into_static());
     let cause = root_cause(error);
     if cause.is_empty() || text.contains(&cause) { text } else { format!("{text} ({cause})") }
+}
+
+/// HDFS' own sentence of a quota, which Java's names and its stack stand around.
+fn quota(text: &str) -> String {
+    let from = text.find("The ").map_or(text, |at| &text[at..]);
+    let end = from.find("\\n").or_else(|| from.find('\n')).unwrap_or(from.len());
+    brief(&from[..end], "quota exceeded")
 }
 
 /// The first line, cut where it becomes a page (some servers answer with HTML).

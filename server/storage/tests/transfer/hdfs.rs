@@ -400,8 +400,8 @@ async fn full(hdfs: &mut Hdfs) {
         let spec = hdfs_spec(file.to_str().unwrap(), &format!("{address}/full/model.bin"));
         let began = Instant::now();
         let error = copy(&spec).await.unwrap_err();
-        assert!(matches!(error, TransferError::Quota { .. }), "{error}");
-        println!("{error}");
+        let TransferError::Quota { why, .. } = &error else { panic!("{error}") };
+        assert!(why.starts_with("The DiskSpace quota of /full is exceeded") && why.ends_with("MB"), "{why}");
         assert!(!error.is_passing() && began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
         assert!(content_of(hdfs, "full").await == before, "{address}");
     }
