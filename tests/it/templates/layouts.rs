@@ -1,10 +1,11 @@
 //! The `megatron` and `deepspeed` templates: what people get wrong is said before anything starts, what is right arrives at
-//! every process. The programs are stand-ins: theirs need GPUs.
+//! every process. The programs of the examples are stand-ins; the real DeepSpeed and
+//! megatron-core run on processors.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::ledger::wait_for_none;
-use super::rig::{app, run, shipped};
+use super::ledger::{Entry, assert_apart, is_there, killing_rank_1_fails, read, wait_for_none};
+use super::rig::{app, folder, job, run, shipped};
 use crate::support::{TestApp, outputs};
 
 /// What is said of a task with these arguments.
@@ -81,4 +82,73 @@ fn the_example_of_deepspeed() {
         "zero_optimization": {"overlap_comm": true, "stage": 2},
     });
     assert_eq!(outputs(&run, "configure"), &json!({"processes": 2, "same": true, "config": config}));
+}
+
+#[test]
+#[ignore = "needs PyTorch's own packages, 5 GB: make test-templates"]
+fn deepspeed_spreads_the_optimisers_state_and_learns_as_one_process_does() {
+    let app = app();
+    let file = job("deepspeed");
+    let one = ["-p", "workers=1", "-p", "micro=48", "-p", "zero=0"];
+    let alone = read(&folder(&run(&app, 0, &file, &one)));
+    let spread = read(&folder(&run(&app, 0, &file, &[])));
+    assert_apart(&app, &spread, 2);
+    let number = |entry: &Entry, what: &str| entry[what].as_u64().expect("a number");
+    // Adam keeps two values for each parameter.
+    let state = 2 * number(&alone[0], "whole");
+    assert_eq!((&alone[0]["stage"], number(&alone[0], "held")), (&0.into(), state), "{alone:?}");
+    for entry in &spread {
+        assert_eq!((&entry["stage"], &entry["parts"]), (&2.into(), &2.into()), "{spread:?}");
+        // DeepSpeed fills shares up to an even size.
+        let held = number(entry, "held");
+        assert!((state / 2 - 64..=state / 2 + 64).contains(&held), "about half of {state}: {spread:?}");
+    }
+    learns_as(&numbers(&spread[0]["losses"]), &numbers(&alone[0]["losses"]));
+}
+
+fn numbers(of: &Value) -> Vec<f64> {
+    of.as_array().expect("numbers").iter().map(|it| it.as_f64().expect("a number")).collect()
+}
+
+/// The loss at each step is that of one process, and falls.
+fn learns_as(many: &[f64], one: &[f64]) {
+    assert_eq!(many.len(), one.len());
+    assert!(many.iter().zip(one).all(|(a, b)| (a - b).abs() < 1e-4), "{many:?} {one:?}");
+    assert!(many[many.len() - 1] < 0.8 * many[0], "it falls: {many:?}");
+}
+
+#[test]
+#[ignore = "needs PyTorch's own packages, 5 GB: make test-templates"]
+fn deepspeed_fails_when_a_worker_is_killed() {
+    killing_rank_1_fails(&app(), "deepspeed", &["-p", "hold=true"], 2, |data| is_there(data, "runs", "busy"));
+}
+
+#[test]
+#[ignore = "needs PyTorch's own packages, 5 GB: make test-templates"]
+fn layers_of_megatron_are_spread_and_learn_as_in_one_process() {
+    let app = app();
+    let file = job("megatron");
+    // Two stages, so one copy; neighbours in rank share a layer, on one worker.
+    let staged = read(&folder(&run(&app, 0, &file, &["-p", "pipeline=2"])));
+    let groups = |entries: &[Entry], what: &str| -> Vec<Value> {
+        entries.iter().map(|entry| entry[what].clone()).collect()
+    };
+    let (first, second) = (json!([0, 1]), json!([2, 3]));
+    let neighbours = [first.clone(), first, second.clone(), second];
+    let across = [json!([0, 2]), json!([1, 3]), json!([0, 2]), json!([1, 3])];
+    let nobody = [json!([0]), json!([1]), json!([2]), json!([3])];
+    assert_eq!(groups(&staged, "tensor"), neighbours);
+    assert_eq!(groups(&staged, "pipeline"), across);
+    assert_eq!(groups(&staged, "data"), nobody);
+    assert_eq!(groups(&staged, "node"), [0, 0, 1, 1]);
+    // One stage, so two copies.
+    let copied = read(&folder(&run(&app, 0, &file, &[])));
+    assert_eq!(groups(&copied, "tensor"), neighbours);
+    assert_eq!(groups(&copied, "pipeline"), nobody);
+    assert_eq!(groups(&copied, "data"), across);
+    for entry in staged.iter().chain(&copied) {
+        assert_eq!(entry["held"], json!([8, 8]), "half of sixteen rows: {entry:?}");
+        learns_as(&numbers(&entry["losses"]), &numbers(&entry["dense"]));
+    }
+    assert!(wait_for_none(&app).is_empty());
 }
