@@ -4,12 +4,14 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::{Ended, Report};
 use cubeloom_domain::logs::{Log, LogName, LogPiece};
-use cubeloom_domain::lowered::LocalJob;
+use cubeloom_domain::lowered::{LocalJob, LocalWorker};
 use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::quantity::{Bytes, Cpu};
 use cubeloom_domain::usage::{RoleUsage, UsageSummary, WorkerUsage};
 use cubeloom_workers::ends::End;
 use cubeloom_workers::outputs;
@@ -33,14 +35,71 @@ pub struct Seen {
     pub ended: bool,
 }
 
+/// No machine has so many processors, or cards: no worker uses more at once.
+const MOST_CPUS: u64 = 8192;
+const MOST_CARDS: u64 = 256;
+/// The most that is stored of anything.
+const MOST: u64 = i64::MAX.unsigned_abs();
+
+/// When something of an attempt can have happened: between its submission and now. Records are their account's to write, so
+/// their moments and amounts are believed no further than that.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    since: Timestamp,
+    now: Timestamp,
+}
+
+impl Span {
+    /// From one moment to another; the second holds where they are in the wrong order.
+    #[must_use]
+    pub fn new(since: Timestamp, now: Timestamp) -> Self {
+        Self { since: since.min(now), now }
+    }
+
+    fn moment(self, at: Timestamp) -> Timestamp {
+        at.clamp(self.since, self.now)
+    }
+
+    fn exit(self, exit: &ExitRecord) -> ExitRecord {
+        let started_at = exit.started_at.map(|at| self.moment(at));
+        let ended_at = self.moment(exit.ended_at).max(started_at.unwrap_or(self.since));
+        // Measures of a brief run are rougher than its moments.
+        let rough = Duration::from_secs(1);
+        let ran = ended_at.since(started_at.unwrap_or(self.since)).saturating_add(rough);
+        let micros = u64::try_from(ran.as_micros()).unwrap_or(MOST);
+        let bytes = |bytes: Bytes| Bytes(bytes.0.min(MOST));
+        let usage = UsageSummary {
+            cpu_us: exit.usage.cpu_us.min(micros.saturating_mul(MOST_CPUS)),
+            peak_memory: bytes(exit.usage.peak_memory),
+            kernel_peak_memory: exit.usage.kernel_peak_memory.map(bytes),
+            cpu_high: exit.usage.cpu_high.map(|cpu| cpu.min(Cpu(MOST_CPUS * 1000))),
+            throttled: exit.usage.throttled.map(|thousandths| thousandths.min(1000)),
+            card_us: exit.usage.card_us.map(|card| card.min(micros.saturating_mul(MOST_CARDS))),
+        };
+        ExitRecord { started_at, ended_at, usage, ..exit.clone() }
+    }
+}
+
+/// What all workers used, no more than is stored.
+fn sum<'a>(exits: impl Iterator<Item = &'a ExitRecord>) -> UsageSummary {
+    let usage = exits.map(|exit| exit.usage).fold(UsageSummary::default(), UsageSummary::join);
+    UsageSummary {
+        cpu_us: usage.cpu_us.min(MOST),
+        card_us: usage.card_us.map(|card| card.min(MOST)),
+        ..usage
+    }
+}
+
 /// The workers of a job, in rank order.
 ///
 /// # Errors
 /// A worker's record cannot be seen now: that is no end.
-pub fn look(job: &LocalJob, folder: &Place) -> io::Result<Vec<Seen>> {
-    let of_worker = |place: Place| match exit_written(&place)? {
-        Some(exit) => Ok(Seen { began: exit.started_at, ended: true }),
-        None => Ok(Seen { began: started(place).map(|started| started.at), ended: false }),
+pub fn look(job: &LocalJob, folder: &Place, span: Span) -> io::Result<Vec<Seen>> {
+    let of_worker = |place: Place| {
+        let exit = exit_written(&place)?;
+        let ended = exit.is_some();
+        let began = exit.map_or_else(|| started(place).map(|started| started.at), |exit| exit.started_at);
+        Ok(Seen { began: began.map(|at| span.moment(at)), ended })
     };
     job.workers.iter().map(|worker| of_worker(folder.other(&worker.folder))).collect()
 }
@@ -48,14 +107,14 @@ pub fn look(job: &LocalJob, folder: &Place) -> io::Result<Vec<Seen>> {
 /// How an attempt ended of which nothing runs any more. Workers without a record never ran where a stop was wanted, be it one
 /// that lies in the folder or `wish`; else they are lost.
 #[must_use]
-pub fn conclude(job: &LocalJob, folder: &Place, wish: Option<StopWish>, now: Timestamp) -> Ended {
+pub fn conclude(job: &LocalJob, folder: &Place, wish: Option<StopWish>, span: Span) -> Ended {
     let mut gang = gang(job, folder, wish);
     let wanted = wish_in(folder).or(wish).is_some_and(|wish| wish.why != StopWhy::Decided);
     let silent: Vec<usize> = gang.live().collect();
     for rank in silent {
         let end = if wanted { End::NeverRan } else { End::Lost };
         let began = started(folder.other(&job.workers[rank].folder)).map(|started| started.at);
-        gang.exited(rank, ExitRecord { started_at: began, ..ExitRecord::without_run(end, wanted, now) });
+        gang.exited(rank, ExitRecord { started_at: began, ..ExitRecord::without_run(end, wanted, span.now) });
     }
     let files =
         job.workers.iter().map(|worker| (worker.name.to_string(), folder.other(&worker.outputs_file)));
@@ -66,14 +125,18 @@ pub fn conclude(job: &LocalJob, folder: &Place, wish: Option<StopWish>, now: Tim
     {
         outcome = Outcome::Failed(missing);
     }
-    let of_worker = |rank: usize| role_usage(&job.workers[rank].name.role, gang.exit(rank)?);
+    let exits: Vec<Option<ExitRecord>> =
+        (0..job.workers.len()).map(|rank| gang.exit(rank).map(|exit| span.exit(exit))).collect();
+    let known = || exits.iter().flatten();
+    let of_worker =
+        |(worker, exit): (&LocalWorker, &Option<ExitRecord>)| role_usage(&worker.name.role, exit.as_ref()?);
     Ended {
         outcome,
-        started_at: gang.exits().filter_map(|exit| exit.started_at).min(),
-        ended_at: gang.exits().map(|exit| exit.ended_at).max().unwrap_or(now),
+        started_at: known().filter_map(|exit| exit.started_at).min(),
+        ended_at: known().map(|exit| exit.ended_at).max().unwrap_or(span.now),
         report,
-        usage: gang.exits().map(|exit| exit.usage).fold(UsageSummary::default(), UsageSummary::join),
-        roles: RoleUsage::by_role((0..job.workers.len()).filter_map(of_worker)),
+        usage: sum(known()),
+        roles: RoleUsage::by_role(job.workers.iter().zip(&exits).filter_map(of_worker)),
     }
 }
 
@@ -141,3 +204,6 @@ pub fn usage(folder: impl Into<Place>) -> io::Result<Vec<WorkerUsage>> {
     let read = |worker| Ok(WorkerUsage { samples: samples(&folder, &worker)?, worker });
     workers(&folder)?.into_iter().map(read).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -67,6 +67,8 @@ pub struct Attempt {
     /// The wish to stop it.
     stop: Option<Stop>,
     started: Option<Timestamp>,
+    /// When it was noted, before anything of it was submitted.
+    noted: Timestamp,
     tails: Tails,
     watches: Option<String>,
     progress: Option<Progress>,
@@ -117,6 +119,7 @@ impl Attempt {
             since: 0,
             stop: None,
             started: None,
+            noted: Timestamp::default(),
             tails: Tails::new(watches.clone()),
             watches,
             progress: None,
@@ -130,7 +133,10 @@ impl Attempt {
         let who = Who { name: self.key.object_name(), uid: self.record.uid, ids: self.record.ids.clone() };
         self.cluster.board.follow(&self.key, who);
         let (cluster, key) = (Arc::clone(&self.cluster), self.key.clone());
-        if let Ok(Some(wish)) = blocking(move || Ok(cluster.folders.stop(&key))).await {
+        let noted = blocking(move || Ok((cluster.folders.stop(&key), cluster.folders.noted(&key)))).await;
+        let (wish, at) = noted.unwrap_or_default();
+        self.noted = at.unwrap_or_default();
+        if let Some(wish) = wish {
             self.wanted(wish);
         }
         let ended = match begin {
@@ -244,9 +250,10 @@ impl Attempt {
     async fn look(&mut self) -> Option<Vec<Seen>> {
         let (job, mut tails) = (Arc::clone(&self.job), std::mem::take(&mut self.tails));
         let (started, now) = (self.started, self.cluster.clock.now());
+        let span = afar::Span::new(self.noted, now);
         let together = (job.gang as usize).clamp(1, job.workers.len().max(1));
         let looking = self.at_its_folder(move |folder| {
-            let workers = match afar::look(&job, &folder) {
+            let workers = match afar::look(&job, &folder, span) {
                 Ok(workers) => workers,
                 // How far the files were read stays known.
                 Err(error) => return Ok((Err(error), None, None, News::default(), tails)),
@@ -411,9 +418,10 @@ impl Attempt {
     async fn conclude(&mut self, fate: Fate) -> Ended {
         let job = Arc::clone(&self.job);
         let (wish, now) = (self.stop.as_ref().map(|stop| stop.wish), self.cluster.clock.now());
+        let span = afar::Span::new(self.noted, now);
         let jobs = std::mem::take(&mut self.jobs);
         let concluded = self.at_its_folder(move |folder| {
-            let mut ended = afar::conclude(&job, &folder, wish, now);
+            let mut ended = afar::conclude(&job, &folder, wish, span);
             judge::explain(&mut ended, fate, &jobs, log(&folder));
             Ok(ended)
         });

@@ -5,9 +5,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cubeloom_domain::AttemptKey;
 use cubeloom_domain::lowered::LocalJob;
+use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_executor_local::{StopWish, afar};
+use cubeloom_workers::logs;
 use cubeloom_workers::place::{Guard, Place};
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +85,11 @@ impl Folders {
     /// The processes that were noted. What lies in the attempt's own folder is its account's to change.
     pub fn job(&self, key: &AttemptKey) -> Option<LocalJob> {
         serde_json::from_slice(&fs::read(self.attempt(key).join(JOB)).ok()?).ok()
+    }
+
+    /// When they were noted: nothing of the attempt is older.
+    pub fn noted(&self, key: &AttemptKey) -> Option<Timestamp> {
+        logs::changed(self.attempt(key).join(JOB).as_path()).ok().flatten()
     }
 
     /// What was noted.

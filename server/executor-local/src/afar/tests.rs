@@ -1,0 +1,48 @@
+//! What an account writes is believed no further than it can be true.
+
+use cubeloom_workers::ends::End;
+
+use super::*;
+
+fn record(started: i64, ended: i64, amount: u64) -> ExitRecord {
+    let usage = UsageSummary {
+        cpu_us: amount,
+        peak_memory: Bytes(amount),
+        kernel_peak_memory: Some(Bytes(amount)),
+        cpu_high: Some(Cpu(amount)),
+        throttled: Some(u32::MAX),
+        card_us: Some(amount),
+    };
+    let exit = ExitRecord::without_run(End::Exit { code: 0 }, false, Timestamp(ended));
+    ExitRecord { started_at: Some(Timestamp(started)), usage, ..exit }
+}
+
+#[test]
+fn a_forged_record_is_kept_between_what_can_be() {
+    let span = Span::new(Timestamp(1_000_000), Timestamp(3_000_000));
+    for forged in [record(i64::MIN, i64::MAX, u64::MAX), record(i64::MAX, i64::MIN, u64::MAX)] {
+        let exit = span.exit(&forged);
+        let began = exit.started_at.unwrap();
+        assert!(began >= span.since && began <= exit.ended_at && exit.ended_at <= span.now, "{exit:?}");
+        let usage = exit.usage;
+        assert!(usage.cpu_us <= 3_000_000 * MOST_CPUS && usage.card_us.unwrap() <= 3_000_000 * MOST_CARDS);
+        assert_eq!((usage.peak_memory.0, usage.kernel_peak_memory.unwrap().0), (MOST, MOST));
+        assert_eq!((usage.cpu_high, usage.throttled), (Some(Cpu(MOST_CPUS * 1000)), Some(1000)));
+    }
+    let many = vec![
+        ExitRecord {
+            usage: UsageSummary { cpu_us: MOST, card_us: Some(MOST), ..UsageSummary::default() },
+            ..record(0, 0, 0)
+        };
+        3
+    ];
+    assert_eq!((sum(many.iter()).cpu_us, sum(many.iter()).card_us), (MOST, Some(MOST)));
+}
+
+#[test]
+fn an_honest_record_stays_as_it_is() {
+    let span = Span::new(Timestamp(1_000_000), Timestamp(9_000_000));
+    let mut honest = record(2_000_000, 8_000_000, 700_000);
+    honest.usage.throttled = Some(3);
+    assert_eq!(span.exit(&honest), honest);
+}
