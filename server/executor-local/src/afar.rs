@@ -10,20 +10,20 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::{Ended, Report};
 use cubeloom_domain::logs::{Log, LogName, LogPiece};
 use cubeloom_domain::lowered::{LocalJob, LocalWorker};
-use cubeloom_domain::outcome::Outcome;
+use cubeloom_domain::outcome::{Outcome, WorkerName};
 use cubeloom_domain::quantity::{Bytes, Cpu};
 use cubeloom_domain::usage::{RoleUsage, UsageSummary, WorkerUsage};
 use cubeloom_workers::ends::End;
-use cubeloom_workers::outputs;
 use cubeloom_workers::place::Place;
 use cubeloom_workers::reports::Reports;
+use cubeloom_workers::{logs, outputs};
 
 use crate::alone::gang;
 use crate::attempt::write_wish;
 use crate::conclude::{last_lines, role_usage};
-use crate::log_files::{self, OUTPUTS, workers};
+use crate::log_files::{self, OUTPUTS};
 use crate::look::{exit_written, started};
-use crate::spec::{ExitRecord, StopWhy, StopWish, wish_in};
+use crate::spec::{ExitRecord, STDOUT, StopWhy, StopWish, wish_in};
 use crate::usage_files::samples;
 
 /// One worker, by its files.
@@ -183,26 +183,52 @@ pub fn read_log(folder: &Place, name: &LogName, offset: u64, limit: usize) -> io
     log_files::read(log_files::folder(folder, &name.worker)?, name.stream, offset, limit)
 }
 
-/// What the workers of an attempt have reported so far, by rank.
+/// More of all workers of an attempt together is not read, in bytes, of reports or of samples.
+const TOGETHER: u64 = 64 << 20;
+
+/// What the workers of an attempt that have begun have reported so far, in the order of their names. What goes beyond
+/// [`TOGETHER`] is left out, worker by worker.
 ///
 /// # Errors
 /// It cannot be read.
-pub fn reported(folder: impl Into<Place>, reports: &Reports) -> io::Result<Vec<Arc<Report>>> {
+pub fn reported(
+    folder: impl Into<Place>,
+    workers: Vec<WorkerName>,
+    reports: &Reports,
+) -> io::Result<Vec<Arc<Report>>> {
     let folder = folder.into();
-    workers(&folder)?
-        .iter()
-        .map(|worker| reports.read(folder.join(worker.to_string()).join(OUTPUTS)))
-        .collect()
+    let mut left = TOGETHER;
+    let mut read = |worker: WorkerName| {
+        let file = folder.join(worker.to_string()).join(OUTPUTS);
+        let length = logs::len(outputs::readable(&file))?.min(outputs::MOST as u64);
+        if length > left {
+            return Ok(Arc::default());
+        }
+        left -= length;
+        reports.read(file)
+    };
+    begun(&folder, workers).map(&mut read).collect()
 }
 
-/// What the workers of an attempt used over time.
+/// What the workers of an attempt that have begun used over time, in the order of their names. Samples beyond [`TOGETHER`] are
+/// left out.
 ///
 /// # Errors
 /// It cannot be read.
-pub fn usage(folder: impl Into<Place>) -> io::Result<Vec<WorkerUsage>> {
-    let folder = folder.into();
-    let read = |worker| Ok(WorkerUsage { samples: samples(&folder, &worker)?, worker });
-    workers(&folder)?.into_iter().map(read).collect()
+pub fn usage(folder: impl Into<Place>, workers: Vec<WorkerName>) -> io::Result<Vec<WorkerUsage>> {
+    usage_within(&folder.into(), workers, TOGETHER)
+}
+
+fn usage_within(folder: &Place, workers: Vec<WorkerName>, most: u64) -> io::Result<Vec<WorkerUsage>> {
+    let mut left = most;
+    let mut read = |worker| Ok(WorkerUsage { samples: samples(folder, &worker, &mut left)?, worker });
+    begun(folder, workers).map(&mut read).collect()
+}
+
+/// Those of some workers that have begun. Only these are looked for: an account may make any number of folders beside theirs.
+fn begun(folder: &Place, mut workers: Vec<WorkerName>) -> impl Iterator<Item = WorkerName> {
+    workers.sort();
+    workers.into_iter().filter(|worker| folder.join(worker.to_string()).join(STDOUT).exists())
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ impl Logs for LocalExecutor {
 
     fn reported<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Arc<Report>>>> {
         let (dir, machine) = (self.machine.layout.attempt(key), Arc::clone(&self.machine));
-        Box::pin(blocking(move || afar::reported(&dir, &machine.reports)))
+        Box::pin(blocking(move || afar::reported(&dir, workers(&dir)?, &machine.reports)))
     }
 }
 

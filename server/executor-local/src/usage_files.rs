@@ -11,13 +11,13 @@ use cubeloom_workers::place::Place;
 
 use crate::afar;
 use crate::executor::LocalExecutor;
-use crate::log_files::blocking;
+use crate::log_files::{blocking, workers};
 use crate::spec::USAGE;
 
 impl UsageSeries for LocalExecutor {
     fn series<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<WorkerUsage>>> {
         let dir = self.machine.layout.attempt(key);
-        Box::pin(blocking(move || afar::usage(&dir)))
+        Box::pin(blocking(move || afar::usage(&dir, workers(&dir)?)))
     }
 
     fn never_told(&self) -> &'static [Quantity] {
@@ -26,14 +26,13 @@ impl UsageSeries for LocalExecutor {
     }
 }
 
-/// More of a worker's series is not read, in bytes: a month of samples a minute apart is a tenth of that.
-const MOST: usize = 64 << 20;
-
-/// The samples of a worker; none where it was too short for one. A line that is being written is left for the next look.
-pub(crate) fn samples(dir: &Place, worker: &WorkerName) -> io::Result<Vec<UsageSample>> {
+/// The samples of a worker; none where it was too short for one. A line that is being written is left for the next look. No more
+/// than `left` bytes are read, which is less by them afterwards.
+pub(crate) fn samples(dir: &Place, worker: &WorkerName, left: &mut u64) -> io::Result<Vec<UsageSample>> {
     let file = dir.join(worker.to_string()).join(USAGE);
-    let length = usize::try_from(logs::len(&file)?).unwrap_or(MOST).min(MOST);
-    let piece = logs::range(&file, 0, length)?;
+    let length = logs::len(&file)?.min(*left);
+    let piece = logs::range(&file, 0, usize::try_from(length).unwrap_or(usize::MAX))?;
+    *left -= length;
     let lines = piece.bytes.split(|byte| *byte == b'\n');
     Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
 }

@@ -171,7 +171,7 @@ impl Attempt {
         look: impl FnOnce(Place) -> io::Result<T> + Send + 'static,
     ) -> io::Result<T> {
         let record = self.record.clone();
-        blocking(move || look(record.place()?)).await
+        self.cluster.on_disk(move || look(record.place()?)).await
     }
 
     /// Whether its script has begun.
@@ -446,7 +446,8 @@ impl Attempt {
         }
         let cleaned = self.cluster.orders.give(&self.record, What::Clean).await;
         if let Err(Trouble::Away(why) | Trouble::Refused(why)) = cleaned {
-            tracing::warn!(key = %self.key, why, "the secrets of a job that has ended cannot be removed");
+            let folder = self.record.folder.display();
+            tracing::warn!(key = %self.key, %folder, why, "the secrets of a job that has ended cannot be removed");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What all attempts on one cluster share.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use cubeloom_domain::clusters::Standing;
@@ -16,10 +17,14 @@ use crate::board::Board;
 use crate::commands::{Commands, Trouble};
 use crate::config::SlurmConfig;
 use crate::folders::Folders;
+use crate::logs::blocking;
 use crate::orders::Orders;
 
 /// How many calls as people's accounts go on at once: each is a process or two.
 const CALLS: usize = 8;
+
+/// How many looks at files of attempts go on at once: others need the threads for that, too.
+const LOOKS: usize = 32;
 
 /// It is not submitted yet.
 pub const NOT_SUBMITTED: &str = "NotSubmitted";
@@ -52,6 +57,8 @@ pub struct Cluster {
     pub observer: OnceLock<Arc<dyn Observer>>,
     /// Calls as people's accounts.
     pub calls: Semaphore,
+    /// Looks at attempts' files.
+    pub disk: Semaphore,
     /// What is to be done for attempts that stop.
     pub orders: Orders,
     /// Ends all that goes on for it.
@@ -76,6 +83,7 @@ impl Cluster {
             reports: Reports::default(),
             observer: OnceLock::new(),
             calls: Semaphore::new(CALLS),
+            disk: Semaphore::new(LOOKS),
             orders: Orders::new(),
             end: CancellationToken::new(),
             attempts: Mutex::default(),
@@ -96,6 +104,19 @@ impl Cluster {
         if let Some(observer) = self.observer.get() {
             observer.observed(Observation { key: key.clone(), event });
         }
+    }
+
+    /// Looks at attempts' files, on a thread for that.
+    ///
+    /// # Errors
+    /// It could not be done.
+    pub async fn on_disk<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        // Never closed.
+        let _leave = self.disk.acquire().await;
+        blocking(work).await
     }
 
     /// Notes an attempt's end, and tells it.
@@ -183,5 +204,39 @@ impl Cluster {
                 Standing::Away { since: self.clock.now(), why }
             }
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::executor::tests::executor;
+
+    #[tokio::test]
+    async fn not_all_attempts_look_at_their_files_at_once() {
+        let data = tempfile::tempdir().unwrap();
+        let executor = executor(data.path(), "/nonexistent", &[]);
+        let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let look = || {
+            let (now, most) = (Arc::clone(&now), Arc::clone(&most));
+            let cluster = Arc::clone(&executor.cluster);
+            tokio::spawn(async move {
+                let work = move || {
+                    most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    std::thread::sleep(Duration::from_millis(20));
+                    now.fetch_sub(1, Ordering::SeqCst);
+                    Ok(())
+                };
+                cluster.on_disk(work).await
+            })
+        };
+        let looks: Vec<_> = (0..LOOKS * 3).map(|_| look()).collect();
+        for look in looks {
+            look.await.unwrap().unwrap();
+        }
+        assert!((1..=LOOKS).contains(&most.load(Ordering::SeqCst)), "{most:?}");
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cubeloom_domain::lowered::LocalJob;
+use cubeloom_domain::outcome::WorkerName;
 use cubeloom_domain::{AttemptKey, Timestamp};
 use cubeloom_executor_local::{StopWish, afar};
 use cubeloom_workers::logs;
@@ -85,6 +86,11 @@ impl Folders {
     /// The processes that were noted. What lies in the attempt's own folder is its account's to change.
     pub fn job(&self, key: &AttemptKey) -> Option<LocalJob> {
         serde_json::from_slice(&fs::read(self.attempt(key).join(JOB)).ok()?).ok()
+    }
+
+    /// The names of the workers that were noted.
+    pub fn workers(&self, key: &AttemptKey) -> Vec<WorkerName> {
+        self.job(key).map_or_else(Vec::new, |job| job.workers.into_iter().map(|worker| worker.name).collect())
     }
 
     /// When they were noted: nothing of the attempt is older.

@@ -27,11 +27,11 @@ impl SlurmExecutor {
         read: impl FnOnce(Place) -> io::Result<T> + Send + 'static,
     ) -> io::Result<T> {
         let (cluster, key) = (Arc::clone(&self.cluster), key.clone());
-        blocking(move || match cluster.folders.record(&key) {
+        let look = move || match cluster.folders.record(&key) {
             Some(record) => read(record.place()?),
             None => Ok(T::default()),
-        })
-        .await
+        };
+        self.cluster.on_disk(look).await
     }
 }
 
@@ -56,14 +56,16 @@ impl Logs for SlurmExecutor {
     }
 
     fn reported<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Arc<Report>>>> {
-        let cluster = Arc::clone(&self.cluster);
-        Box::pin(self.reading(key, move |folder| afar::reported(folder, &cluster.reports)))
+        let (cluster, noted) = (Arc::clone(&self.cluster), key.clone());
+        let read = move |folder| afar::reported(folder, cluster.folders.workers(&noted), &cluster.reports);
+        Box::pin(self.reading(key, read))
     }
 }
 
 impl UsageSeries for SlurmExecutor {
     fn series<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<WorkerUsage>>> {
-        Box::pin(self.reading(key, afar::usage))
+        let (cluster, noted) = (Arc::clone(&self.cluster), key.clone());
+        Box::pin(self.reading(key, move |folder| afar::usage(folder, cluster.folders.workers(&noted))))
     }
 
     fn never_told(&self) -> &'static [Quantity] {

@@ -46,3 +46,24 @@ fn an_honest_record_stays_as_it_is() {
     honest.usage.throttled = Some(3);
     assert_eq!(span.exit(&honest), honest);
 }
+
+#[test]
+fn only_the_workers_of_the_job_are_read_and_all_together_no_more_than_so_much() {
+    let dir = tempfile::tempdir().unwrap();
+    let sample = "{\"at\": 1, \"cpu_us\": 2, \"memory\": 3}\n";
+    for name in ["worker-0", "worker-1", "other-0"] {
+        let folder = dir.path().join(name);
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join(STDOUT), "").unwrap();
+        std::fs::write(folder.join(crate::spec::USAGE), sample).unwrap();
+        std::fs::write(folder.join(OUTPUTS), "{\"output\": {\"a\": \"1\"}}\n").unwrap();
+    }
+    let named = || (0..3).map(|index| WorkerName { role: "worker".into(), index }).collect::<Vec<_>>();
+    let counts = |most| {
+        let all = usage_within(&dir.path().into(), named(), most).unwrap();
+        all.iter().map(|one| (one.worker.to_string(), one.samples.len())).collect::<Vec<_>>()
+    };
+    assert_eq!(counts(TOGETHER), [("worker-0".into(), 1), ("worker-1".into(), 1)], "worker 2 has not begun");
+    assert_eq!(counts(sample.len() as u64), [("worker-0".into(), 1), ("worker-1".into(), 0)]);
+    assert_eq!(reported(dir.path(), named(), &Reports::default()).unwrap().len(), 2);
+}
