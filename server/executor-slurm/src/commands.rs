@@ -3,6 +3,7 @@
 //! Arguments are words, never a shell's text; every call has a limit in time. Formats are asked for field by field (`-o`,
 //! `-O`, `scontrol -o`), which have stayed the same since Slurm 20; what is not known in an answer is passed over.
 
+use std::io;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -192,10 +193,19 @@ impl Commands {
         };
         match tokio::time::timeout(limit, talk).await {
             Err(_) => Err(Trouble::Away(format!("{what} did not end within {} seconds", limit.as_secs()))),
-            Ok(Err(error)) => Err(Trouble::Refused(format!("{program} cannot be started: {error}"))),
+            Ok(Err(error)) => Err(not_started(program, &error)),
             Ok(Ok(done)) if done.status.success() => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
             Ok(Ok(done)) => Err(trouble(&what, &String::from_utf8_lossy(&done.stderr))),
         }
+    }
+}
+
+/// Why a command did not run. A machine that has no processes, memory or files left has them again later.
+fn not_started(program: &str, error: &io::Error) -> Trouble {
+    let sentence = format!("{program} cannot be started: {error}");
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => Trouble::Refused(sentence),
+        _ => Trouble::Away(sentence),
     }
 }
 
@@ -249,6 +259,19 @@ mod tests {
         assert_eq!(commands.as_account("a", &["cat"], input).await.unwrap().len(), 1 << 20);
         let refused = commands.as_account("a", &["ls", "/no/such"], Vec::new()).await.unwrap_err();
         assert!(matches!(&refused, Trouble::Refused(said) if said.contains("/no/such")), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn a_program_that_is_not_there_is_told_from_a_machine_that_has_nothing_left() {
+        let refused = commands(&["/no/such"]).as_account("a", &[], Vec::new()).await.unwrap_err();
+        assert!(matches!(&refused, Trouble::Refused(said) if said.contains("/no/such")), "{refused:?}");
+        // EAGAIN, ENOMEM, EMFILE.
+        for code in [11, 12, 24] {
+            let trouble = not_started("sbatch", &io::Error::from_raw_os_error(code));
+            assert!(matches!(trouble, Trouble::Away(_)), "{trouble:?}");
+        }
+        let forbidden = not_started("sbatch", &io::Error::from_raw_os_error(13));
+        assert!(matches!(forbidden, Trouble::Refused(_)), "{forbidden:?}");
     }
 
     #[test]

@@ -147,9 +147,16 @@ impl Attempt {
                 commands.parcel(&record.account, &record.program, &packed).await
             };
             match done {
-                Ok(()) => return Ok(()),
+                Ok(()) => {
+                    self.cluster.waits_for(&self.key, None);
+                    return Ok(());
+                }
                 Err(Trouble::Refused(why)) => return Err(Some(could_not(why))),
-                Err(Trouble::Away(_)) => self.pause(PAUSE).await,
+                Err(Trouble::Away(why)) => {
+                    tracing::warn!(key = %self.key, why, "the files of a job are written again later");
+                    self.cluster.waits_for(&self.key, Some((NOT_SUBMITTED, why)));
+                    self.pause(PAUSE).await;
+                }
             }
         }
     }
