@@ -21,36 +21,50 @@ pub(crate) fn write(arguments: &[&str]) -> Result<i32, SlurmError> {
 
 /// Leaves the wishes that stand on the standard input.
 pub(crate) fn stop(arguments: &[&str]) -> Result<i32, SlurmError> {
-    each(arguments, |errand| {
-        let Some(wish) = errand.wish else { return Ok(()) };
-        let folder = folder(errand)?;
-        let own = rustix::process::geteuid().as_raw();
-        let guard = Guard::new(&errand.top, own).map_err(SlurmError::file(&errand.top))?;
-        let place = Place::guarded(guard.into(), &errand.folder);
-        let text = serde_json::to_vec(&afar::wished(&place, wish))
-            .map_err(|error| SlurmError::form(&errand.folder, error))?;
-        folder.put(afar::STOP, &text[..], 0o640)
-    })
+    // Of several, what cannot be told to one is ended by Slurm later.
+    each(
+        arguments,
+        |failed, all| failed == all,
+        |errand| {
+            let Some(wish) = errand.wish else { return Ok(()) };
+            let folder = folder(errand)?;
+            let own = rustix::process::geteuid().as_raw();
+            let guard = Guard::new(&errand.top, own).map_err(SlurmError::file(&errand.top))?;
+            let place = Place::guarded(guard.into(), &errand.folder);
+            let text = serde_json::to_vec(&afar::wished(&place, wish))
+                .map_err(|error| SlurmError::form(&errand.folder, error))?;
+            folder.put(afar::STOP, &text[..], 0o640)
+        },
+    )
 }
 
 /// Removes secrets from the folders that stand on the standard input.
 pub(crate) fn clean(arguments: &[&str]) -> Result<i32, SlurmError> {
-    each(arguments, |errand| {
-        let folder = folder(errand)?;
-        folder.remove(files::SECRETS)?;
-        folder.remove(files::TOKEN)
-    })
+    // The server asks for each alone then: what stays is said of its folder.
+    each(
+        arguments,
+        |failed, _| failed > 0,
+        |errand| {
+            let folder = folder(errand)?;
+            folder.remove(files::SECRETS)?;
+            folder.remove(files::TOKEN)
+        },
+    )
 }
 
-/// One that cannot be done does not keep the others from being done.
-fn each(arguments: &[&str], work: impl Fn(&Errand) -> Result<(), SlurmError>) -> Result<i32, SlurmError> {
+/// One that cannot be done does not keep the others from being done. How many that failed, of how many, is a failure of all
+/// is `is_failure`'s to say.
+fn each(
+    arguments: &[&str],
+    is_failure: impl Fn(usize, usize) -> bool,
+    work: impl Fn(&Errand) -> Result<(), SlurmError>,
+) -> Result<i32, SlurmError> {
     none(arguments)?;
     let errands: Vec<Errand> = serde_json::from_reader(io::stdin().lock())
         .map_err(|error| SlurmError::form(Path::new("the standard input"), error))?;
     let failed: Vec<SlurmError> = errands.iter().filter_map(|errand| work(errand).err()).collect();
     failed.iter().for_each(|error| say(&error.sentence()));
-    // Of several, what cannot be told to one is ended by Slurm later.
-    Ok(if !failed.is_empty() && failed.len() == errands.len() { crate::CODE_REFUSED } else { 0 })
+    Ok(if !failed.is_empty() && is_failure(failed.len(), errands.len()) { crate::CODE_REFUSED } else { 0 })
 }
 
 fn folder(errand: &Errand) -> Result<Beneath, SlurmError> {

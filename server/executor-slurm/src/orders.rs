@@ -111,14 +111,29 @@ pub async fn keep(cluster: Arc<Cluster>) {
             let end = cluster.end.clone();
             tokio::spawn(end.run_until_cancelled_owned(async move {
                 let _call = cluster.calls.acquire().await;
-                let done = all(&cluster, &orders).await;
-                for order in orders {
+                let done = each(&cluster, &orders).await;
+                for (order, done) in orders.into_iter().zip(done) {
                     // Who wanted it may wait no more.
-                    let _ = order.done.send(done.clone());
+                    let _ = order.done.send(done);
                 }
             }));
         }
     }
+}
+
+/// What became of each of the orders of one kind. Where secrets stay, it is to be known whose: a group that was refused is done
+/// one by one.
+async fn each(cluster: &Cluster, orders: &[Order]) -> Vec<Result<(), Trouble>> {
+    let done = all(cluster, orders).await;
+    let is_cleaning = orders.first().is_some_and(|order| order.what == What::Clean);
+    if orders.len() == 1 || !is_cleaning || !matches!(done, Err(Trouble::Refused(_))) {
+        return vec![done; orders.len()];
+    }
+    let mut one_by_one = Vec::with_capacity(orders.len());
+    for order in orders {
+        one_by_one.push(all(cluster, std::slice::from_ref(order)).await);
+    }
+    one_by_one
 }
 
 /// Orders of one kind.
@@ -151,4 +166,31 @@ async fn all(cluster: &Cluster, orders: &[Order]) -> Result<(), Trouble> {
     let errands: Vec<Errand> = orders.iter().map(errand).collect();
     let input = serde_json::to_vec(&errands).unwrap_or_default();
     cluster.commands.program(&record.account, &record.program, &[word], input).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::executor::tests::{executor, noted};
+
+    #[tokio::test]
+    async fn what_cannot_be_cleaned_is_told_from_what_was_cleaned_with_it() {
+        let data = tempfile::tempdir().unwrap();
+        let executor = executor(data.path(), "/usr/bin:/bin", &[]);
+        let program = data.path().join("program");
+        fs::write(&program, "#!/bin/sh\nif grep -q bad; then echo it stays >&2; exit 3; fi\n").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let order = |name: &str| {
+            let (_, record, _) = noted(data.path());
+            let program = program.to_str().unwrap().to_owned();
+            let record = Record { folder: data.path().join(name), program, ..record };
+            Order { record, what: What::Clean, done: oneshot::channel().0 }
+        };
+        let done = each(&executor.cluster, &[order("good"), order("bad"), order("better")]).await;
+        assert_eq!((done[0].clone(), done[2].clone()), (Ok(()), Ok(())));
+        assert!(matches!(&done[1], Err(Trouble::Refused(why)) if why.contains("it stays")), "{done:?}");
+    }
 }
