@@ -1,15 +1,17 @@
 //! What a server does on Slurm beyond what every executor does: as whom jobs run, and what happens when Slurm does not answer.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use cubeloom_domain::AttemptKey;
 use cubeloom_domain::clusters::Standing;
 use cubeloom_domain::executor::{Event, Executor, StopCause};
 use cubeloom_domain::job::Job;
 use cubeloom_domain::logs::{LogName, LogStream, Logs};
-use cubeloom_domain::outcome::{FailureKind, Outcome};
+use cubeloom_domain::outcome::{FailureKind, Outcome, WorkerName};
 use cubeloom_testkit::conformance::{
     Harness, PATIENCE, Program, assert_gone, executions, failure, run, signed, until_executed,
 };
@@ -234,6 +236,15 @@ async fn it_has_the_nodes_that_slurm_has() {
     assert!(facts.nodes[3].groups.is_empty());
 }
 
+/// The first bytes of a log of an attempt's first worker.
+async fn read_log(slurm: &OnSlurm, key: &AttemptKey, stream: LogStream) -> io::Result<String> {
+    let worker = WorkerName { role: "worker".into(), index: 0 };
+    let name = LogName { worker, stream };
+    let reading = Logs::read(slurm.inner(), key, &name, 0, 1000);
+    let read = tokio::time::timeout(Duration::from_secs(10), reading).await.expect("nothing hangs");
+    read.map(|piece| String::from_utf8_lossy(&piece.bytes).into_owned())
+}
+
 /// What lies in an attempt's folder is its account's, which may put anything in a worker's place: nothing of the server's is
 /// read for that, and nothing hangs.
 #[ignore = "needs a Slurm: make test-slurm"]
@@ -243,9 +254,16 @@ async fn what_an_account_puts_in_a_workers_place_does_not_lead_to_the_servers_fi
     let text = "swordfish\n{\"output\": {\"stolen\": \"swordfish\"}}\n";
     fs::write(secret.path(), text).unwrap();
     let slurm = OnSlurm::new();
+    // What the same looks find where nothing was replaced.
+    let said = "echo good; echo bad >&2; echo '{\"output\": {\"given\": \"1\"}}' >>\"$CUBELOOM_OUTPUTS\"";
+    let (honest, _) = run(&slurm, &Program::shell(said)).await;
+    assert_eq!(read_log(&slurm, &honest, LogStream::Stdout).await.unwrap(), "good\n");
+    assert_eq!(read_log(&slurm, &honest, LogStream::Stderr).await.unwrap(), "bad\n");
+    let reported = Logs::reported(slurm.inner(), &honest).await.unwrap();
+    assert!(reported.iter().any(|report| report.outputs.contains_key("given")), "{reported:?}");
     let outputs = "rm -f \"$CUBELOOM_OUTPUTS\"; ln -s $SECRET \"$CUBELOOM_OUTPUTS\"";
     let replaced = format!(
-        "cd \"$(dirname \"$CUBELOOM_OUTPUTS\")\"; {outputs}; rm -f stdout stderr; ln -s $SECRET stdout; mkfifo stderr; \
+        "cd \"$(dirname \"$CUBELOOM_OUTPUTS\")\"; {outputs}; rm -f stdout stderr; ln -s $SECRET stderr; mkfifo stdout; \
          mkfifo exit.json; {}",
         signed("sleep 3")
     );
@@ -255,19 +273,14 @@ async fn what_an_account_puts_in_a_workers_place_does_not_lead_to_the_servers_fi
     slurm.executor().submit(slurm.submission_of(job)).await;
     until_executed(&slurm, &key, 1).await;
     let folder = slurm.attempt(&key).join("worker-0");
-    assert!(fs::symlink_metadata(folder.join("stdout")).unwrap().is_symlink());
-    let worker = cubeloom_domain::outcome::WorkerName { role: "worker".into(), index: 0 };
-    let read = async |stream| {
-        let name = LogName { worker: worker.clone(), stream };
-        let reading = Logs::read(slurm.inner(), &key, &name, 0, 1000);
-        let read = tokio::time::timeout(Duration::from_secs(10), reading).await.expect("nothing hangs");
-        read.map(|piece| String::from_utf8_lossy(&piece.bytes).into_owned()).unwrap_or_default()
-    };
+    assert!(fs::symlink_metadata(folder.join("stderr")).unwrap().is_symlink());
+    // It is refused for what it is, which is no other trouble of reading.
     for stream in [LogStream::Stdout, LogStream::Stderr] {
-        assert_eq!(read(stream).await, "", "{stream:?}");
+        let error = read_log(&slurm, &key, stream).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{stream:?}: {error}");
     }
-    let reported = Logs::reported(slurm.inner(), &key).await.unwrap_or_default();
-    assert!(reported.iter().all(|report| report.outputs.is_empty()), "{reported:?}");
+    let error = Logs::reported(slurm.inner(), &key).await.unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{error}");
     let ended = slurm.recorder().ended(&key).await;
     assert!(ended.report.outputs.is_empty(), "{ended:?}");
     assert!(!format!("{ended:?}").contains("swordfish"), "{ended:?}");
