@@ -16,7 +16,9 @@ const MOST: usize = 4096;
 impl Passing<'_> {
     /// Gives elastic jobs more workers, one each in turn, where nobody waits for the room.
     pub(crate) fn grow(&mut self) {
-        if !self.claimed.is_empty() || self.out.more {
+        // What a job keeps that finds no nodes is its own; others need not wait with it.
+        let is_scattered = |job: &JobId| self.scattered.iter().any(|(scattered, _)| scattered == job);
+        if !self.claimed.iter().all(is_scattered) || self.out.more {
             return;
         }
         let is_ours = |job: JobId| self.desk.entry(job).is_some_and(|entry| !entry.known.spec.is_foreign);

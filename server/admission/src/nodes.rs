@@ -95,6 +95,15 @@ impl Nodes {
     }
 }
 
+/// What a job takes is free. A node that is not told any more is nowhere.
+fn add(free: &mut [Vector], seats: &[Seat]) {
+    for (node, taken) in seats {
+        if let Some(free) = free.get_mut(*node as usize) {
+            *free = plus(free, taken);
+        }
+    }
+}
+
 /// How many workers fit.
 fn fit(shape: &Vector, room: &Vector) -> u64 {
     (0..KINDS).filter(|kind| shape[*kind] > 0).map(|kind| room[kind] / shape[kind]).min().unwrap_or(u64::MAX)
@@ -194,13 +203,15 @@ impl Desk {
     /// A job holds something now.
     pub(crate) fn seat(&mut self, job: JobId) {
         let mut nodes = std::mem::take(&mut self.nodes);
-        if nodes.matter()
-            && let Some((entry, held)) = self.jobs_mut(job)
-        {
-            let known = &entry.known;
-            let mut free = std::mem::take(&mut nodes.free);
-            entry.seats = nodes.put(&mut free, known.pool, known.shapes(held.workers));
-            nodes.free = free;
+        if let Some((entry, held)) = self.jobs_mut(job) {
+            // Where it was before may not be told any more.
+            entry.seats.clear();
+            if nodes.matter() {
+                let known = &entry.known;
+                let mut free = std::mem::take(&mut nodes.free);
+                entry.seats = nodes.put(&mut free, known.pool, known.shapes(held.workers));
+                nodes.free = free;
+            }
         }
         self.nodes = nodes;
     }
@@ -216,11 +227,7 @@ impl Desk {
 
     /// A job has left the nodes where it was.
     pub(crate) fn unseat(&mut self, seats: &[Seat]) {
-        for (node, taken) in seats {
-            if let Some(free) = self.nodes.free.get_mut(*node as usize) {
-                *free = plus(free, taken);
-            }
-        }
+        add(&mut self.nodes.free, seats);
     }
 
     /// Why its workers can never be placed, whoever goes.
@@ -248,6 +255,26 @@ impl Passing<'_> {
         !nodes.lack(self.free_nodes(), known.pool, shapes)
     }
 
+    /// Whether such workers might be placed when all have gone that give something back, or are leaving already. Those that only
+    /// give some workers are taken as gone: which ones they give is not known.
+    pub(crate) fn finds_nodes(&self, known: &Known) -> bool {
+        let nodes = &self.desk.nodes;
+        if !nodes.matter() {
+            return true;
+        }
+        let mut free = nodes.free.clone();
+        for job in &self.desk.held {
+            let Some((entry, held)) = self.desk.entry(*job).and_then(|entry| Some((entry, entry.held()?)))
+            else {
+                continue;
+            };
+            if self.gone.contains(job) || self.keeps.contains_key(job) || held.leaving.is_some() {
+                add(&mut free, &entry.seats);
+            }
+        }
+        !nodes.lack(&free, known.pool, known.shapes(known.min()))
+    }
+
     /// They are placed.
     pub(crate) fn place(&mut self, known: &Known, shapes: impl Iterator<Item = (Vector, u32)>) {
         let desk = self.desk;
@@ -261,10 +288,8 @@ impl Passing<'_> {
         let (desk, gone) = (self.desk, &self.gone);
         self.free.get_or_insert_with(|| {
             let mut free = desk.nodes.free.clone();
-            for (node, taken) in gone.iter().filter_map(|job| desk.entry(*job)).flat_map(|entry| &entry.seats)
-            {
-                let free = &mut free[*node as usize];
-                *free = plus(free, taken);
+            for entry in gone.iter().filter_map(|job| desk.entry(*job)) {
+                add(&mut free, &entry.seats);
             }
             free
         })

@@ -100,6 +100,9 @@ pub(crate) struct Passing<'d> {
     capped: HashSet<(u32, u32, u32, usize)>,
     full: HashSet<u32>,
     pub(crate) claimed: Vec<JobId>,
+    /// Those of them for which there is enough, but on no nodes with room for a worker, and their pools: the first of each pool
+    /// alone has room kept, for what lies idle until a node is free enough.
+    pub(crate) scattered: Vec<(JobId, u32)>,
     /// Jobs of other servers for which there is room now.
     pub(crate) kept_for: Vec<JobId>,
     /// How many jobs held each named limit before.
@@ -183,6 +186,7 @@ impl<'d> Passing<'d> {
             capped: HashSet::new(),
             full: HashSet::new(),
             claimed: Vec::new(),
+            scattered: Vec::new(),
             kept_for: Vec::new(),
             named_before,
             settled: HashSet::new(),
@@ -283,12 +287,19 @@ impl<'d> Passing<'d> {
         if self.waits_for_others(known) {
             return Err(Block::new(WaitRule::Scattered, known.pool));
         }
-        self.enter(job, known)?;
-        // There is room for it; whether already now, and where its workers would be, are other questions.
         let has_nodes = self.has_nodes_for(known, known.shapes(known.min()));
         let is_free = || self.desk.pool_block(&self.present, known, &known.least()).is_none();
-        let rule = if !has_nodes && is_free() { WaitRule::Scattered } else { WaitRule::Leaving };
+        let is_scattered = !has_nodes && is_free();
+        if is_scattered && self.scattered.iter().any(|(_, pool)| *pool == known.pool) {
+            return Err(Block::new(WaitRule::Scattered, known.pool));
+        }
+        self.enter(job, known)?;
+        // There is room for it; whether already now, and where its workers would be, are other questions.
+        let rule = if is_scattered { WaitRule::Scattered } else { WaitRule::Leaving };
         if !has_nodes || !self.takes_now(known) {
+            if is_scattered {
+                self.scattered.push((job, known.pool));
+            }
             self.claim(job, known);
             self.out.waits.push((job, Block::new(rule, known.pool)));
             return Ok(());
@@ -337,7 +348,7 @@ impl<'d> Passing<'d> {
         }
     }
 
-    fn forget(&mut self, known: &Known) {
+    pub(crate) fn forget(&mut self, known: &Known) {
         self.future.remove(&self.desk.tree, known, &known.least());
     }
 

@@ -111,7 +111,9 @@ impl Passing<'_> {
             given.push(next);
             if self.not_given(known, ahead, given).is_none() {
                 match self.desk.take(&mut self.future, known, known.min()) {
-                    Ok(()) => return true,
+                    Ok(()) if self.finds_nodes(known) => return true,
+                    // Enough in all, but on no nodes that its workers fit on: nobody goes for that alone.
+                    Ok(()) => self.forget(known),
                     Err(other) => block = other,
                 }
             }
@@ -305,7 +307,7 @@ impl Passing<'_> {
         if !fits {
             self.future.add(&self.desk.tree, known, &known.least());
         }
-        fits
+        fits && self.finds_nodes(known)
     }
 
     /// Notes who gives back for a job.

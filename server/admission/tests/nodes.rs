@@ -118,3 +118,55 @@ fn workers_that_its_scheduler_has_lent_a_job_keep_nobody_away() {
     case.wait(gang("pair", 2, 6));
     assert_eq!(case.pass(1), ["pair"]);
 }
+
+#[test]
+fn a_node_that_is_told_no_more_takes_nobody_with_it() {
+    let mut case = case(&[(0, &[]), (0, &[])]);
+    case.wait(gang("a", 1, 8));
+    case.wait(gang("b", 1, 8));
+    assert_eq!(case.pass(0), ["a", "b"]);
+    // The second was on the node that is drained.
+    case.desk.set_nodes(nodes(&[(0, &[("a", 8)])]));
+    case.wait(gang("next", 1, 8));
+    assert!(case.pass(1).is_empty());
+    assert_eq!(case.why("next", 2).rule, WaitRule::Capacity);
+    case.end("b", 3);
+    case.desk.set_nodes(nodes(&[(0, &[("a", 8)]), (0, &[])]));
+    assert_eq!(case.pass(3), ["next"]);
+}
+
+#[test]
+fn room_is_kept_for_one_job_that_finds_no_node_not_for_all_of_them() {
+    let held = ["a", "b", "c", "d"];
+    let mut case = case(&[(0, &[]), (0, &[]), (0, &[]), (0, &[])]);
+    held.iter().for_each(|key| case.wait(gang(key, 1, 4)));
+    assert_eq!(case.pass(0), held);
+    case.desk.set_nodes(nodes(&[(0, &[("a", 4)]), (0, &[("b", 4)]), (0, &[("c", 4)]), (0, &[("d", 4)])]));
+    ["five", "too"].iter().for_each(|key| case.wait(gang(key, 1, 5)));
+    ["s", "t"].iter().for_each(|key| case.wait(gang(key, 1, 4)));
+    assert_eq!(case.pass(1), ["s", "t"], "five of sixteen are kept, not ten");
+    assert_eq!(
+        (case.why("five", 1).rule, case.why("too", 1).rule),
+        (WaitRule::Scattered, WaitRule::Scattered)
+    );
+}
+
+#[test]
+fn nobody_gives_way_to_a_job_that_finds_no_node_afterwards() {
+    let mut case = case(&[(0, &[]), (0, &[])]);
+    case.wait(gang("here", 1, 1));
+    case.wait(gang("there", 1, 1));
+    let mut grows = Spec { gang: vec![(cpus(1), 1)], fixed: cpus(1), ..elastic("grows", 1, 20) };
+    grows.elastic.as_mut().unwrap().each = cpus(1);
+    case.wait(grows);
+    case.pass(0);
+    assert_eq!(case.workers("grows"), 13, "with its first worker it has the rest");
+    case.desk.set_nodes(nodes(&[(0, &[("here", 1), ("grows", 7)]), (0, &[("there", 1), ("grows", 7)])]));
+    case.wait(gang("whole", 1, 8));
+    assert!(case.pass(1).is_empty() && case.victims().is_empty(), "{:?}", case.victims());
+    // On a node that only it is on, it helps.
+    case.end("here", 2);
+    case.desk.set_nodes(nodes(&[(0, &[("grows", 7)]), (0, &[("there", 1), ("grows", 7)])]));
+    case.pass(2);
+    assert!(!case.victims().is_empty());
+}

@@ -18,9 +18,8 @@ use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, ResourceExt};
 use tokio::time::interval;
 
-use crate::cards::is_card;
 use crate::cluster::Cluster;
-use crate::facts::{ASK, MIG};
+use crate::facts::ASK;
 use crate::quantity::number;
 use crate::survey::{OF_OTHERS, may_all};
 use crate::watch::{heard, patience};
@@ -114,7 +113,12 @@ pub fn note(cluster: &Cluster, nodes: &mut [NodeFacts]) -> bool {
     let (mut ours, others) = (cluster.board.by_node(), cluster.others.by_node());
     let mut changed = false;
     for node in nodes {
-        let of_node = |others: &HashMap<String, Amount>| others.get(&node.name).copied().unwrap_or_default();
+        let of_node = |others: &HashMap<String, Amount>| {
+            let of = others.get(&node.name).copied().unwrap_or_default();
+            // Cards of another make are none of those that are counted.
+            let cards = u32::try_from(node.gpus.len()).unwrap_or(u32::MAX);
+            Amount { gpus: of.gpus.min(cards), ..of }
+        };
         let taken = Some(Taken {
             others: others.as_ref().map(of_node),
             ours: ours.remove(&node.name).unwrap_or_default(),
@@ -170,7 +174,8 @@ fn larger(one: Amount, other: Amount) -> Amount {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "none is below 0")]
 fn amount(of: &BTreeMap<String, Quantity>) -> Amount {
     let one = |name: &str| of.get(name).map_or(0.0, number);
-    let whole = |name: &&String| is_card(name) && !name.starts_with(MIG);
+    // Neither slices, nor the memory and the hundredths of a card by which HAMi shares it.
+    let whole = |name: &&String| name.ends_with("/gpu") || name.ends_with("/gpu.shared");
     Amount {
         cpu: Cpu((one("cpu") * 1000.0).ceil() as u64),
         memory: Bytes(one("memory") as u64),
@@ -220,7 +225,8 @@ mod tests {
         let whole = json!({"containers": [of("1", json!({}))], "overhead": {"cpu": "250m"},
             "resources": {"requests": {"cpu": "4"}}});
         assert_eq!(cpu(whole), 4250);
-        let asked = json!({"nvidia.com/gpu": "2", "nvidia.com/mig-1g.10gb": "3", "memory": "2Gi"});
+        let asked = json!({"nvidia.com/gpu": "2", "nvidia.com/mig-1g.10gb": "3", "memory": "2Gi",
+            "nvidia.com/gpumem": "8000", "nvidia.com/gpucores": "30"});
         let cards = requests(json!({"containers": [{"name": "c", "resources": {"requests": asked}}]}));
         assert_eq!((cards.gpus, cards.memory), (2, Bytes(2 << 30)));
     }

@@ -121,8 +121,10 @@ impl Upload<'_> {
     async fn put(&self, count: &FileTracker<'_>) -> Result<(u64, String), TransferError> {
         let place = self.place();
         let mut writer = self.writer(&place).await?;
-        match self.fill(&mut writer, &place, count).await {
+        match self.fill(&mut writer, count).await {
             Ok(sent) => {
+                // What is whole stays when it cannot be put in its place: the target may be gone by then.
+                self.publish(&place).await?;
                 self.settle(&sent).await?;
                 Ok(sent)
             }
@@ -137,17 +139,15 @@ impl Upload<'_> {
         }
     }
 
-    /// Sends all of it, and puts it where it is to be. What a store has taken may still be refused at the end: it is written late.
+    /// Sends all of it. What a store has taken may still be refused at the end: it is written late.
     async fn fill(
         &self,
         writer: &mut Writer,
-        place: &str,
         count: &FileTracker<'_>,
     ) -> Result<(u64, String), TransferError> {
         let sent = self.send(writer, count).await?;
         let sent = self.check(sent).await?;
         writer.close().await.map_err(|error| self.fault(error))?;
-        self.publish(place).await?;
         Ok(sent)
     }
 
