@@ -39,7 +39,7 @@ for _ in range(15):
 
 # Without ZeRO it is the optimiser itself; scalars such as the count of steps are everybody's.
 inner = getattr(optimizer, "optimizer", optimizer)
-held = sum(v.numel() for state in inner.state.values() for v in state.values() if torch.is_tensor(v) and v.numel() > 1)
+held = sum(v.numel() for state in inner.state.values() for v in state.values() if torch.is_tensor(v) and v.dim() > 0)
 stage = engine.zero_optimization_stage()
 ledger.sign(version=deepspeed.__version__, stage=stage, whole=whole, held=held, parts=len(own), losses=losses)
 dist.barrier()
