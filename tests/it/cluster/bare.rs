@@ -39,6 +39,7 @@ struct Shared {
 impl Shared {
     fn new() -> Self {
         let place = Place::new();
+        until("no pod of another test is left", || place.is_alone());
         let mut app = TestApp::new();
         app.set("CUBELOOM_SHARING_COOL_DOWN", "2s");
         let server = Server::start_in(app);

@@ -18,6 +18,7 @@ use std::time::Duration;
 use cubeloom_testkit::conformance::random;
 use futures::StreamExt;
 use kube::ResourceExt;
+use kube::api::ListParams;
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, watcher};
 use serde_json::{Value, json};
@@ -61,6 +62,14 @@ impl Place {
         place.watch("batch/v1", "Job");
         place.watch("v1", "Pod");
         place
+    }
+
+    /// Whether no pod of Cubeloom's is anywhere on the cluster: those of a test go with its namespace, some time after its end,
+    /// and hold their cards until then.
+    pub fn is_alone(&self) -> bool {
+        let pods = Object::of(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "any"}}));
+        let ours = ListParams::default().labels("cubeloom/run");
+        self.runtime.block_on(self.kubectl.api(&pods).list(&ours)).unwrap().items.is_empty()
     }
 
     /// Notes every object of a kind that comes.
