@@ -5,7 +5,7 @@ use crate::desk::JobId;
 use crate::job::Known;
 use crate::pass::{Passing, Victim};
 
-impl Passing<'_> {
+impl<'d> Passing<'d> {
     /// Takes a job into account as one that starts now, where that delays nobody for whom others are on their way out.
     pub(crate) fn takes_now(&mut self, known: &Known) -> bool {
         if let Some(promised) = &mut self.promised
@@ -20,37 +20,52 @@ impl Passing<'_> {
         fits
     }
 
-    /// Keeps room for a job for which others are on their way out: what it needs beyond what they still hold.
+    /// Keeps room for a job for which others are on their way out: what it needs beyond what they still hold. Of that, what a
+    /// queue is guaranteed and does not lend is kept free for it again once its own jobs are gone, and is nobody's then.
     pub(crate) fn claim(&mut self, job: JobId, known: &Known) {
         let told = self.out.victims.iter().filter_map(|victim| self.gives_now(*victim, job));
         let before = self.desk.held.iter().filter_map(|giver| self.gives(*giver, job));
-        let coming = told.chain(before).fold(NOTHING, |sum, one| plus(&sum, &one));
+        let givers: Vec<_> = told.chain(before).collect();
+        let tree = &self.desk.tree;
         let promised = self.promised.get_or_insert_with(|| self.present.clone());
-        promised.add(&self.desk.tree, known, &minus(&known.least(), &coming));
+        let mut coming = NOTHING;
+        if !givers.is_empty() {
+            let mut without = promised.clone();
+            for (giver, gives) in givers {
+                without.shrink(tree, giver, &gives);
+                coming = plus(&coming, &gives);
+            }
+            coming = minus(&coming, &minus(&without.kept_in(0), &promised.kept_in(0)));
+        }
+        promised.add(tree, known, &minus(&known.least(), &coming));
         self.claimed.push(job);
     }
 
     /// What a job that this pass tells to give way to another holds of that.
-    fn gives_now(&self, victim: Victim, to: JobId) -> Option<Vector> {
+    fn gives_now(&self, victim: Victim, to: JobId) -> Option<(&'d Known, Vector)> {
         let (Victim::Workers { by, .. } | Victim::Whole { by, .. }) = victim;
-        let entry = self.desk.entry(victim.job()).filter(|_| by == to)?;
+        let desk = self.desk;
+        let entry = desk.entry(victim.job()).filter(|_| by == to)?;
         let held = entry.held()?;
-        Some(match victim {
+        let gives = match victim {
             Victim::Workers { keeps, .. } => times(&entry.known.each, held.workers.saturating_sub(keeps)),
             Victim::Whole { .. } => entry.known.with(held.workers),
-        })
+        };
+        Some((&entry.known, gives))
     }
 
     /// What a job that was told before still holds of that.
-    fn gives(&self, giver: JobId, to: JobId) -> Option<Vector> {
-        let entry = self.desk.entry(giver)?;
+    fn gives(&self, giver: JobId, to: JobId) -> Option<(&'d Known, Vector)> {
+        let desk = self.desk;
+        let entry = desk.entry(giver)?;
         let held = entry.held().filter(|held| held.gives_to == Some(to))?;
         if self.gone.contains(&giver) || self.keeps.contains_key(&giver) {
             return None;
         }
-        Some(match held.leaving {
+        let gives = match held.leaving {
             Some(_) => entry.known.with(held.workers),
             None => times(&entry.known.each, held.workers.saturating_sub(held.keeps)),
-        })
+        };
+        Some((&entry.known, gives))
     }
 }

@@ -205,6 +205,34 @@ fn what_others_went_for_is_not_taken_by_a_later_one() {
     assert_eq!(case.pass(5), ["wide"]);
 }
 
+/// Of the five cards of the keeper's job its project keeps four when it is gone: only one of them is for the wide one.
+#[test]
+fn what_is_kept_free_once_its_own_jobs_are_gone_is_not_on_its_way_to_others() {
+    let keeper = project("keeper", None, Quota { lend: false, ..cards(4) });
+    let mut case =
+        Case::new(8, vec![keeper, project("first", None, cards(2)), project("second", None, cards(2))]);
+    for (second, project, key, gpus) in
+        [(0, "guest", "old", 1), (1, "second", "own", 1), (2, "guest", "new", 1), (3, "keeper", "large", 5)]
+    {
+        case.wait_since(Spec { project: project.into(), ..job(key, gpus) }, second);
+        assert_eq!(case.pass(second), [key]);
+    }
+    case.wait_since(Spec { project: "first".into(), ..job("wide", 2) }, 4);
+    assert!(case.pass(4).is_empty());
+    let mut victims = case.victims();
+    victims.sort();
+    assert_eq!(victims, ["large", "new"]);
+    case.wait_since(Spec { project: "second".into(), ..job("late", 1) }, 5);
+    assert!(case.pass(5).is_empty());
+    assert_eq!(case.victims(), ["old"]);
+    case.end("new", 6);
+    assert!(case.pass(6).is_empty(), "the free card is promised to the wide one");
+    case.end("large", 7);
+    assert_eq!(case.pass(7), ["wide"]);
+    case.end("old", 8);
+    assert_eq!(case.pass(8), ["late"]);
+}
+
 #[test]
 fn who_has_given_back_borrows_only_after_a_while() {
     let mut case = Case::new(8, Vec::new());
