@@ -114,6 +114,7 @@ fuzz: setup-lint ## Fuzz the parsers, FUZZ_SECONDS each
 screenshots: setup-test release tests/e2e/node_modules/.package-lock.json ## Take the pictures of docs/screenshots anew
 	CUBELOOM_TEST_PROGRAM="$(abspath $(CUBELOOM))" node tests/e2e/screenshots.mjs
 	CUBELOOM_TEST_PROGRAM="$(abspath $(CUBELOOM))" node tests/e2e/screenshots-editor.mjs
+	CUBELOOM_TEST_PROGRAM="$(abspath $(CUBELOOM))" node tests/e2e/screenshots-monitoring.mjs
 
 openapi: setup-run ## Write docs/openapi.json anew, and what is generated from it
 	cargo run --quiet --locked -p cubeloom -- schema openapi >docs/openapi.json.new

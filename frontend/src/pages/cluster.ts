@@ -22,10 +22,16 @@ export async function start(): Promise<void> {
   const cluster = place.dataset["cluster"] ?? "";
   const load = async () => (await request("GET", `/clusters/${cluster}/monitoring`)).data;
   await keepTrue(load, (found) => {
-    need("#looked").textContent = t("monitoring.looked", { source: t(/* text */ SOURCES[found.source] ?? found.source) });
+    need("#looked").textContent = measuredBy(found);
     grafana(found);
     place.replaceChildren(...shown(cluster, found));
   });
+}
+
+/** A cluster whose Prometheus is away is measured by nobody, too: the problems say why. */
+function measuredBy({ source, problems }: Overview): string {
+  if (source === "none" && problems.length > 0) return t("monitoring.not-now");
+  return t("monitoring.looked", { source: t(/* text */ SOURCES[source] ?? source) });
 }
 
 function grafana(found: Overview): void {
@@ -49,12 +55,14 @@ function level(name: string, { capacity, requested, used }: Levels, form: (value
   const bar = s("svg", { class: "level-bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", role: "img", "aria-label": label },
     s("rect", { class: "level-requested", width: width(requested), height: 10 }),
     s("rect", { class: "level-used", width: width(used), y: 3, height: 4 }));
+  const isUnknown = used == null && capacity == null;
+  const measured = isUnknown ? [h("span", { class: "muted" }, t("monitoring.unknown"))] : [word(used), " ", h("span", { class: "muted" }, `/ ${word(capacity)}`)];
   const line = (word_: string, value: string, sign: string) => h("li", { "data-level": sign }, `${word_} `, h("span", { class: "number" }, value));
   return h("div", { class: "card padded" },
     h("p", { class: "field-label" }, name),
-    h("p", { class: "cluster-amount number" }, word(used), " ", h("span", { class: "muted" }, `/ ${word(capacity)}`)),
+    h("p", { class: "cluster-amount number" }, ...measured),
     bar,
-    h("ul", { class: "level-words small muted" }, line(t("monitoring.used"), word(used), "used"), line(t("monitoring.requested"), word(requested), "requested")));
+    h("ul", { class: "level-words small muted" }, used == null ? null : line(t("monitoring.used"), word(used), "used"), line(t("monitoring.requested"), word(requested), "requested")));
 }
 
 function cards(cluster: string, found: Overview): HTMLElement {
