@@ -247,6 +247,9 @@ pub struct Facts {
     /// The names of the project's pipelines. `None`: this is not a place to ask.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pipelines: Option<BTreeSet<String>>,
+    /// Those who see the project: its members, and administrators. `None`: this is not a place to ask.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub people: Option<BTreeSet<String>>,
     /// The names of the limits that there are. `None`: this is not a place to ask.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limits: Option<BTreeSet<String>>,

@@ -37,6 +37,7 @@ pub(crate) fn facts(config: &LocalConfig, gpus: &Gpus) -> Facts {
         volumes: config.volumes.iter().map(|(name, path)| (name.clone(), folder(path))).collect(),
         models: None,
         pipelines: None,
+        people: None,
         limits: None,
         installed_apt: Some(installed_apt()),
         kubernetes: None,

@@ -1,5 +1,7 @@
 //! Who may do what in which project.
 
+use std::collections::BTreeSet;
+
 use cubeloom_domain::identity::{AuditEntry, Member, Role};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe};
@@ -22,6 +24,19 @@ impl Store {
             users::COLUMNS
         );
         self.all(AssertSqlSafe(sql), Values::texts("member", &[project])?, member).await
+    }
+
+    /// The names of those who see a project and may sign in: its members, and administrators.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn people_of(&self, project: &str) -> Result<BTreeSet<String>, StoreError> {
+        let sql = "SELECT u.name FROM users u WHERE u.disabled = 0 AND (u.admin = 1 OR EXISTS \
+                   (SELECT 1 FROM members m WHERE m.user_id = u.id AND m.project = $1))";
+        let names = self.all(sql, Values::texts("member", &[project])?, |row| {
+            Columns::of("user", row).text().map(str::to_owned)
+        });
+        Ok(names.await?.into_iter().collect())
     }
 
     /// What a person may do in a project; none for people who are not its members.

@@ -10,7 +10,7 @@ use crate::secrets;
 pub const WORKSPACE: &str = "workspace";
 
 /// Adds to what a cluster has the secrets that a run of `user` in `project` may use, and the project's volumes, registries,
-/// models and pipelines, and the limits that there are, so that planning knows them. The project's volumes go over those of the configuration.
+/// models, pipelines and people, and the limits that there are, so that planning knows them. The project's volumes go over those of the configuration.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -30,6 +30,7 @@ pub async fn add_to_facts(
     facts.volumes.extend(volumes.chain([workspace]));
     facts.models = Some(store.usable_models(project).await?);
     facts.pipelines = Some(store.pipeline_names(project).await?);
+    facts.people = Some(store.people_of(project).await?);
     facts.limits = Some(store.limits().await?.into_iter().map(|limit| limit.name).collect());
     Ok(())
 }

@@ -151,7 +151,11 @@ fn string(rules: &Map<String, Value>, text: &str, path: &Path, problems: &mut Ve
     if let Some(pattern) = rules.get("pattern").and_then(Value::as_str)
         && !matches(pattern, text)
     {
-        wrong(path, problems, format!("must match the pattern `{pattern}`"));
+        let message = match example(rules, pattern) {
+            Some(example) => format!("must match the pattern `{pattern}`, such as `{example}`"),
+            None => format!("must match the pattern `{pattern}`"),
+        };
+        wrong(path, problems, message);
     }
     match rules.get("format").and_then(Value::as_str) {
         Some("date") if text.parse::<jiff::civil::Date>().is_err() => {
@@ -166,6 +170,12 @@ fn string(rules: &Map<String, Value>, text: &str, path: &Path, problems: &mut Ve
         }
         _ => {}
     }
+}
+
+/// What the form shows in the empty field, where that is a value and no expression.
+fn example<'r>(rules: &'r Map<String, Value>, pattern: &str) -> Option<&'r str> {
+    let shown = rules.get("x-form")?.get("placeholder")?.as_str()?;
+    matches(pattern, shown).then_some(shown)
 }
 
 /// Whether a path leads out of the run's folder. One that begins with a folder of the platform (`{{ workspace }}/...`) is

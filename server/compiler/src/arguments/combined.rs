@@ -20,7 +20,7 @@ pub fn combined(rules: &Map<String, Value>, found: &Value, path: &mut Path, prob
     if let Some(schemas) = all("oneOf") {
         match schemas.iter().filter(|schema| holds(schema, found, path)).count() {
             1 => {}
-            0 => wrong(path, problems, format!("must fit one of: {}", alternatives(schemas))),
+            0 => wrong(path, problems, format!("give one of: {}", alternatives(schemas))),
             _ => wrong(path, problems, format!("give only one of: {}", alternatives(schemas))),
         }
     }

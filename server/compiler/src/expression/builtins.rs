@@ -111,6 +111,7 @@ fn add_tests(env: &mut Environment<'static>) {
     env.add_test("mapping", tests::is_mapping);
     env.add_test("odd", tests::is_odd);
     env.add_test("even", tests::is_even);
+    env.add_test("date", dates::is_date);
     env.add_test("startingwith", tests::is_startingwith);
     env.add_test("endingwith", tests::is_endingwith);
     env.add_test("eq", tests::is_eq);

@@ -43,6 +43,11 @@ fn wrong(message: String) -> Error {
     Error::new(ErrorKind::InvalidOperation, message)
 }
 
+/// Whether a text is a day, or a moment of one.
+pub fn is_date(text: &str) -> bool {
+    Moment::read(text).is_ok()
+}
+
 /// So many days later; earlier when negative.
 pub fn days(text: &str, count: i64) -> Result<String, Error> {
     Moment::read(text)?.plus(Span::new().try_days(count), true)

@@ -72,7 +72,7 @@ impl Planner<'_> {
         arguments.wrong |= !problems.is_empty();
         self.problems.extend(problems);
         self.models(schema, &mut arguments, &mut path);
-        self.pipelines(schema, &mut arguments, &mut path);
+        self.named(schema, &mut arguments, &mut path);
         if !arguments.late.is_empty() {
             self.templates.keep_schema(prepared);
         }

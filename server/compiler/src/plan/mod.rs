@@ -9,7 +9,7 @@ mod env;
 mod fit;
 mod local;
 mod models;
-mod pipelines;
+mod named;
 mod prepared;
 mod resolve;
 mod roles;

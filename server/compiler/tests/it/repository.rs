@@ -1,12 +1,13 @@
 //! What this repository ships compiles: every template lints clean, every example plans without a warning.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use cubeloom_compiler::{Outputs, check_pipeline, check_template, preview};
 use cubeloom_domain::executor::Facts;
 use cubeloom_domain::kubernetes::KubernetesFacts;
-use cubeloom_domain::{JsonMap, Severity, TaskIx};
-use serde_json::json;
+use cubeloom_domain::{JsonMap, Problem, Severity, TaskIx};
+use serde_json::{Value, json};
 
 use crate::support::{repository, templates, try_plan};
 
@@ -42,8 +43,8 @@ fn templates_take_a_script_or_a_command() {
     let templates = templates(&repository().join("task-templates"));
     for name in ["indexed", "mpi", "pytorch"] {
         for (arguments, said) in [
-            (json!({}), "must fit one of: `script`, `command`"),
-            (json!({"script": null, "command": []}), "must fit one of: `script`, `command`"),
+            (json!({}), "give one of: `script`, `command`"),
+            (json!({"script": null, "command": []}), "give one of: `script`, `command`"),
             (json!({"script": "a.py", "command": ["b"]}), "give only one of: `script`, `command`"),
         ] {
             let task = json!({"name": "a", "template": name, "arguments": arguments});
@@ -55,6 +56,127 @@ fn templates_take_a_script_or_a_command() {
             assert_eq!(found, [("/tasks/0/arguments", said)], "{name}: {arguments}");
         }
     }
+}
+
+/// Templates with arguments of which one is wrong, the one, and what is said of it.
+fn wrong_arguments() -> Vec<(&'static str, Value, &'static str, &'static str)> {
+    let partition = |first: &str, last: &str, from: &str| json!({"from": from, "to": "hdfs://a/b/", "first": first, "last": last});
+    let program = |more: Value| {
+        let mut arguments = json!({"script": "a.py"});
+        arguments.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+        arguments
+    };
+    let video = |make: &str, more: &str| json!({"make": make, "from": "a", "to": "b", more: 8000});
+    let queue = |more: Value| {
+        program(json!({"url": "amqp://b", "queue": "q", "output_queue": "o", "rejected": more}))
+    };
+    vec![
+        (
+            "approval",
+            json!({"message": "a", "approvers": ["nobody"]}),
+            "approvers/0",
+            "nobody called `nobody` sees",
+        ),
+        ("approval", json!({"message": "a", "on_rejection": "maybe"}), "on_rejection", "is not one of"),
+        ("command", json!({"command": []}), "command", "at least 1"),
+        ("container", json!({"image": "a b", "command": ["a"]}), "image", "pattern"),
+        ("deepspeed", program(json!({"args": ["--deepspeed_config", "x"]})), "args", "leave `--deepspeed`"),
+        ("download", json!({"to": "../a", "urls": ["http://a/b"]}), "to", "not below the run's folder"),
+        (
+            "hdfs-pull",
+            partition("2026-02-30", "2026-03-01", "hdfs://a/%Y"),
+            "first",
+            "there is no 2026-02-30",
+        ),
+        ("hdfs-pull", partition("2026-02-01", "2026-02-02", "hdfs://a/%Q"), "from", "%Y, %m, %d"),
+        ("hdfs-push", partition("2026-02-02", "2026-02-01", "a/%Y"), "last", "is before 2026-02-02"),
+        ("horovod", program(json!({"workers": 0})), "workers", "at least 1"),
+        ("http", json!({"url": "https://a:b@c/d"}), "url", "no user and no password"),
+        ("http", json!({"url": "ftp://a"}), "url", "pattern"),
+        ("indexed", program(json!({"lease": 10})), "lease", "`dispatch: dynamic` only"),
+        ("indexed", program(json!({"attempts": 10})), "attempts", "without `shards`"),
+        ("indexed", program(json!({"min_workers": 2})), "min_workers", "`dispatch: dynamic` only"),
+        ("jax", program(json!({"workers": "two"})), "workers", "whole number"),
+        ("kaldi", json!({"script": "a.sh", "commands_per_worker": 0}), "commands_per_worker", "at least 1"),
+        (
+            "megatron",
+            program(json!({"gpus": 8, "tensor": 3, "global_batch": 512})),
+            "tensor",
+            "does not divide the 8",
+        ),
+        ("model-convert", json!({"model": "a", "output": "b.onnx", "rows": 0}), "rows", "at least 1"),
+        (
+            "model-evaluate",
+            json!({"model": "a", "data": "b", "target": "c", "task": "d"}),
+            "task",
+            "is not one of",
+        ),
+        (
+            "model-predict",
+            json!({"model": "a", "data": "b", "output": "../../x"}),
+            "output",
+            "not below the run's folder",
+        ),
+        ("model-register", json!({"model": "A B", "path": "c"}), "model", "pattern"),
+        ("mpi", program(json!({"processes_per_worker": 0})), "processes_per_worker", "at least 1"),
+        ("mxnet", program(json!({"servers": 0})), "servers", "at least 1"),
+        (
+            "nni",
+            program(json!({"search_space": {"a": {"_type": "uniform", "_value": [1]}}})),
+            "search_space/a/_value",
+            "at least 2",
+        ),
+        ("paddle", program(json!({"workers": 0})), "workers", "at least 1"),
+        ("pipeline", json!({"pipeline": "nowhere"}), "pipeline", "there is no pipeline `nowhere`"),
+        ("python", json!({"code": "a", "requirements": ["-e ."]}), "requirements/0", "pattern"),
+        ("pytorch", program(json!({"max_restarts": -1})), "max_restarts", "at least 0"),
+        ("pytorch-export", json!({"model": "a", "output": "b.onnx", "shape": []}), "shape", "at least 1"),
+        ("queue", queue(json!("o")), "rejected", "failures from results"),
+        ("queue", queue(json!("q")), "rejected", "never at an end"),
+        ("ray", program(json!({"workers": -1})), "workers", "at least"),
+        ("recommenders", json!({"model": "svd"}), "model", "is not one of"),
+        ("spark", json!({"program": "a.py", "mode": "mesos"}), "mode", "is not one of"),
+        ("sql", json!({"query": "select 1", "output": "/etc/x.csv"}), "output", "not below the run's folder"),
+        ("tensorflow", program(json!({"servers": 4})), "servers", "`strategy: parameter_server` only"),
+        ("transfer", json!({"from": ["a"], "to": "b", "parallel": 0}), "parallel", "at least 1"),
+        ("video", video("audio", "width"), "width", "`make: frames`"),
+        ("video", video("audio", "every"), "every", "`make: frames`"),
+        ("video", video("frames", "rate"), "rate", "`make: audio`"),
+        (
+            "wenet",
+            json!({"recipe": "a", "config": "b", "train_data": "c", "cv_data": "d", "model_dir": "e", "device": "abacus"}),
+            "device",
+            "is not one of",
+        ),
+        ("xgboost", json!({"data": "a", "model": "m.txt"}), "model", "pattern"),
+    ]
+}
+
+#[test]
+fn wrong_arguments_of_every_template_are_named_before_anything_starts() {
+    let templates = templates(&repository().join("task-templates"));
+    let facts = Facts {
+        people: Some(["ada".into()].into()),
+        pipelines: Some(["p".into()].into()),
+        ..Facts::default()
+    };
+    let wrong = wrong_arguments();
+    let mut missed = Vec::new();
+    for (name, arguments, argument, said) in &wrong {
+        let task = json!({"name": "a", "template": name, "arguments": arguments});
+        let document = json!({"apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "p", "tasks": [task]});
+        let (_, problems) = check_pipeline(&document.to_string(), &templates, &facts);
+        let place = format!("/tasks/0/arguments/{argument}");
+        let is_told = |problem: &Problem| problem.path == place && problem.message.contains(said);
+        if !problems.iter().any(is_told) {
+            let found: Vec<_> = problems.iter().map(|problem| (&problem.path, &problem.message)).collect();
+            missed.push(format!("{name} {arguments} {argument} {said}: {found:?}"));
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+    let seen: BTreeSet<&str> = wrong.iter().map(|(name, ..)| *name).collect();
+    let unseen: Vec<_> = templates.keys().filter(|name| !seen.contains(name.as_str())).collect();
+    assert!(unseen.is_empty(), "no wrong argument of {unseen:?}");
 }
 
 /// Every `pipeline.yaml` of an example and every `example.yaml` of a template.

@@ -141,9 +141,11 @@ fn each_instance_asks_for_itself() {
 fn what_is_asked_is_checked_before_anything_starts() {
     let server = Server::start();
     let editor = server.as_(Who::Editor);
-    for (arguments, place) in
-        [("      approver: [ada]\n", "approver"), ("      on_rejection: maybe\n", "on_rejection")]
-    {
+    for (arguments, place) in [
+        ("      approver: [ada]\n", "approver"),
+        ("      on_rejection: maybe\n", "on_rejection"),
+        ("      approvers: [nobody-here]\n", "nobody called `nobody-here` sees this project"),
+    ] {
         let answer =
             editor.post("/projects/default/runs", &json!({"document": asking(arguments, "")})).expect(422);
         assert!(answer.text().contains(place), "{}", answer.text());

@@ -48,6 +48,7 @@ pub fn read_facts(text: &str) -> Result<(Facts, KubernetesFacts), String> {
         volumes: file.volumes,
         models: None,
         pipelines: None,
+        people: None,
         limits: None,
         installed_apt: None,
         kubernetes: Some(file.kubernetes.clone()),
