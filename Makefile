@@ -48,7 +48,7 @@ test: setup-test lint tests/e2e/node_modules/.package-lock.json ## Formatting, l
 test-templates: setup-test-templates frontend ## The templates that need large packages (PyTorch, TensorFlow, Ray, Spark: some gigabytes)
 	$(nextest) --workspace --run-ignored only -E 'package(cubeloom-tests) and test(/^templates::/)'
 
-test-images: setup-images ## Build the templates' images and run their examples in them, as root (an hour; IMAGES=names of some)
+test-images: setup-images ## Build the templates' images and run their examples in them, as root (some hours; IMAGES=names of some)
 	cargo build --quiet --locked -p cubeloom
 	tests/images/check $(IMAGES)
 

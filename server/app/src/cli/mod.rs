@@ -130,7 +130,7 @@ pub enum Command {
     Rerun(Rerun),
     /// Answer what a task asks that waits for a person
     Decide(Decide),
-    /// Copy files between this machine, web servers, S3, COS and HDFS
+    /// Copy files between this machine, web servers, S3, COS, OSS and HDFS
     Transfer(cubeloom_storage::transfer::Args),
     /// Accounts of people, and one-time links for them
     #[command(subcommand)]
