@@ -7,6 +7,7 @@ mod approval;
 mod copies;
 mod digits;
 mod examples;
+mod full;
 mod hdfs;
 mod horovod;
 mod http;

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
+use super::full::Small;
 use super::rig::{app, folder, run};
 use crate::support::{TestApp, instance, outputs};
 
@@ -74,18 +75,29 @@ fn sql_puts_aside_what_does_not_fit_into_the_workers_memory() {
 fn sql_names_what_is_wrong_and_leaves_the_file_as_it_was() {
     let app = app();
     app.write("sql/old.csv", "n\n1\n");
-    let old = app.write("target/old.csv", "n\n1\n");
+    let target = app.data().join("workspace/default/target");
+    // A disk with little room, where one can be had.
+    let small = Small::mount(&target);
+    let old = target.join("old.csv");
+    fs::write(&old, "n\n1\n").unwrap();
+    let to = "{{ workspace }}/target/old.csv";
+    let full = json!({"query": "SELECT range AS n FROM range(2_000_000)", "output": to});
+    let full = small.is_some().then_some((full, "No space left on device"));
     for (arguments, words) in [
         (json!({"query": "SELECT 1", "inputs": {"gone": "nowhere/*.csv"}}), "`inputs.gone`"),
         (json!({"query": "SELECT 1", "inputs": {"table": "notes.docx"}}), "`inputs.table`"),
         (json!({"query": "SELEKT 1"}), "SELEKT"),
-        (json!({"query": "SELECT error('late') FROM range(9)", "output": old}), "late"),
-        (json!({"query": "CREATE TABLE t AS SELECT 1", "output": old}), "`output`"),
-    ] {
+        (json!({"query": "SELECT error('late') FROM range(9)", "output": to}), "late"),
+        (json!({"query": "CREATE TABLE t AS SELECT 1", "output": to}), "`output`"),
+    ]
+    .into_iter()
+    .chain(full)
+    {
         let run = query(&app, 1, &arguments);
         let failure = instance(&run, "ask")["state"]["failure"].to_string();
         assert!(failure.contains(words), "{words}: {failure}");
         assert_eq!(fs::read_to_string(&old).unwrap(), "n\n1\n");
+        assert_eq!(fs::read_dir(&target).unwrap().count(), 1, "nothing is left beside it");
     }
     for (arguments, field) in [
         (json!({"query": "SELECT 1", "output": "rows.xlsx"}), "/tasks/0/arguments/output"),
