@@ -25,7 +25,7 @@ use crate::folders::Record;
 use crate::judge;
 use crate::logs::blocking;
 use crate::orders::What;
-use crate::seen::{Fate, SeenJob, Who};
+use crate::seen::{Fate, SeenJob, State, Who};
 use crate::submit::{Parcel, Submitted};
 
 /// How long, of looks that were answered, a job is looked for that neither the list nor accounting knows: both may be told late.
@@ -234,6 +234,9 @@ impl Attempt {
                 }
                 // What the nodes wrote last may be seen here later than what Slurm says.
                 let over = *self.over.get_or_insert_with(Instant::now);
+                if fate == Fate::Unknown && over.elapsed() < SEEN && self.is_to_be_told().await {
+                    continue;
+                }
                 let stopped = self.stop.is_some();
                 let patience = if fate == Fate::NodeFailed || stopped { NOT_SEEN } else { SEEN };
                 let is_time = over.elapsed() >= if workers.is_some() { patience } else { SEEN };
@@ -346,6 +349,17 @@ impl Attempt {
         self.jobs.clone_from(accounted);
         let wanted_no_more = self.stop.is_some() && missing.lasted >= LATE;
         judge::fate(&self.jobs, all_said).or(wanted_no_more.then_some(Fate::Unknown))
+    }
+
+    /// Whether its workers' records leave open why it ended, and Slurm is about to say so: while it ends a job's processes, it
+    /// does not say why.
+    async fn is_to_be_told(&self) -> bool {
+        if self.stop.is_some() || self.jobs.iter().all(|job| job.state != State::Completing) {
+            return false;
+        }
+        let (job, span) = (Arc::clone(&self.job), afar::Span::new(self.noted, self.cluster.clock.now()));
+        let concluded = self.at_its_folder(move |folder| Ok(afar::conclude(&job, &folder, None, span)));
+        concluded.await.is_ok_and(|ended| judge::is_open(&ended.outcome))
     }
 
     /// Puts together how it ended.
