@@ -5,7 +5,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # Targets follow each other: cargo already uses every core.
 .NOTPARALLEL:
-.PHONY: help run test test-templates crash-test test-images test-cluster on-cluster on-bare-cluster test-frameworkcontroller on-frameworkcontroller test-slurm on-slurm cluster-up cluster-down bench bench-cluster fuzz screenshots openapi fmt lint clean
+.PHONY: help run test test-templates crash-test test-images test-cluster on-cluster on-bare-cluster test-frameworkcontroller on-frameworkcontroller test-slurm on-slurm cluster-up cluster-down bench bench-cluster bench-slurm fuzz screenshots openapi fmt lint clean
 
 # A fresh rustup has not reached this shell's PATH yet, and Debian's own Rust is too old.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -92,7 +92,7 @@ test-slurm: setup-test setup-slurm frontend ## What goes to Slurm, on a real one
 	tests/slurm/up -- $(MAKE) --no-print-directory on-slurm
 
 on-slurm:
-	$(nextest) --workspace --run-ignored only -j 6 -E 'package(cubeloom-tests) and test(/^slurm::/)'
+	$(nextest) --workspace --run-ignored only -j 6 -E 'package(cubeloom-tests) and test(/^slurm::/) and not test(/::bench_/)'
 
 cluster-up: setup-cluster ## Start a real Kubernetes on this machine, until Ctrl-C (NODE=1: with a real node, as root)
 	@tests/cluster/up --state "$(CLUSTER)" $(if $(NODE),--node)
@@ -107,6 +107,10 @@ bench: setup-test release ## Measure speed and size beside their baselines
 bench-cluster: setup-test setup-cluster release ## Measure a run of 2,000 pods on simulated nodes, beside a bare client (VOLCANO=1 where Volcano places them)
 	CUBELOOM_TEST_PROGRAM="$(abspath $(CUBELOOM))" tests/cluster/up $(if $(VOLCANO),,--bare) -- tools/with $(NEXTEST) \
 	  cargo nextest run --release --locked -p cubeloom-tests --run-ignored only --no-capture -E 'test(/^cluster::bench::/)'
+
+bench-slurm: setup-test setup-slurm release ## Count what a server asks of Slurm's controller in a run of 1,000 tasks (root)
+	CUBELOOM_TEST_PROGRAM="$(abspath $(CUBELOOM))" tests/slurm/up -- tools/with $(NEXTEST) \
+	  cargo nextest run --release --locked -p cubeloom-tests --run-ignored only --no-capture -E 'test(/^slurm::.*::bench_/)'
 
 fuzz: setup-lint ## Fuzz the parsers, FUZZ_SECONDS each
 	tools/with $(FUZZ) tools/fuzz $(FUZZ_SECONDS)

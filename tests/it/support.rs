@@ -32,6 +32,8 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 pub struct TestApp {
     folder: TempDir,
     variables: Vec<(String, String)>,
+    /// The account that calls run as, and the program where it can be run by it.
+    account: Option<(String, PathBuf)>,
 }
 
 /// How a call ended.
@@ -54,7 +56,21 @@ impl TestApp {
         let open = Permissions::from_mode(0o755);
         let folder =
             tempfile::Builder::new().prefix("cli-").permissions(open).tempdir_in(parent).expect("a folder");
-        Self { folder, variables: Vec::new() }
+        Self { folder, variables: Vec::new(), account: None }
+    }
+
+    /// Calls run as an account from now on, whose the folder is: a copy of the program that everybody can run, and of the
+    /// templates.
+    pub fn run_as(&mut self, account: &str, program: PathBuf) {
+        let templates = self.path("task-templates");
+        let mut copy = Command::new("cp");
+        copy.arg("-r").arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../task-templates")).arg(&templates);
+        assert!(copy.status().expect("cp starts").success());
+        let mut own = Command::new("chown");
+        own.args(["-R", &format!("{account}:{account}")]).arg(self.folder.path());
+        assert!(own.status().expect("chown starts").success());
+        self.set("CUBELOOM_SERVER_TEMPLATES", templates.to_str().expect("UTF-8"));
+        self.account = Some((account.into(), program));
     }
 
     /// Sets a variable of every call from now on.
@@ -91,7 +107,14 @@ impl TestApp {
 
     /// The program with these words; it sees this data folder only.
     pub fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(program::cubeloom());
+        let mut command = match &self.account {
+            None => Command::new(program::cubeloom()),
+            Some((account, program)) => {
+                let mut lead = Command::new("setpriv");
+                lead.args(["--reuid", account, "--regid", account, "--init-groups", "--"]).arg(program);
+                lead
+            }
+        };
         command.args(words).env_clear().current_dir("/").stdin(Stdio::null());
         command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", self.folder.path());
         command.env("CUBELOOM_DATA", self.data());

@@ -43,7 +43,7 @@ pub struct SlurmFacts {
     /// The account that the project's jobs are counted for; the user's default where it is absent. `{project}` in it stands
     /// for the project's name.
     pub account: Option<String>,
-    /// The quality of service.
+    /// The quality of service; `{project}` in it stands for the project's name.
     pub qos: Option<String>,
     /// The partition of jobs that name no node group; the cluster's default where it is absent.
     pub partition: Option<String>,
@@ -218,6 +218,7 @@ impl SlurmFacts {
         let named = |text: &str| text.replace("{project}", project);
         Self {
             account: self.account.as_deref().map(named),
+            qos: self.qos.as_deref().map(named),
             workspace: named(&self.workspace),
             templates: named(&self.templates),
             code: named(&self.code),
@@ -256,7 +257,7 @@ impl SlurmFacts {
                 found.push(format!("{field}: write letters, digits and `._-+` only, and begin with no `-`"));
             }
         };
-        let named = [("account", &self.account, true), ("qos", &self.qos, false)];
+        let named = [("account", &self.account, true), ("qos", &self.qos, true)];
         let named =
             named.into_iter().chain([("partition", &self.partition, false), ("rdma", &self.rdma, false)]);
         for (field, value, project) in named {
@@ -391,12 +392,16 @@ mod tests {
     fn a_project_has_its_own_account_and_workspace() {
         let of_all = SlurmFacts {
             account: Some("cube-{project}".into()),
+            qos: Some("qos-{project}".into()),
             templates: "/shared/{project}/.templates".into(),
             ..facts()
         };
         let facts = of_all.of_project("shop");
         assert_eq!((facts.account.as_deref(), facts.workspace.as_str()), (Some("cube-shop"), "/shared/shop"));
-        assert_eq!(facts.templates, "/shared/shop/.templates");
+        assert_eq!(
+            (facts.qos.as_deref(), facts.templates.as_str()),
+            (Some("qos-shop"), "/shared/shop/.templates")
+        );
     }
 
     fn fields(mistakes: &[String]) -> Vec<&str> {

@@ -38,6 +38,8 @@ pub struct Seen {
 /// No machine has so many processors, or cards: no worker uses more at once.
 const MOST_CPUS: u64 = 8192;
 const MOST_CARDS: u64 = 256;
+/// The least that a program that ran has run.
+const MOMENT: Duration = Duration::from_millis(1);
 /// The most that is stored of anything.
 const MOST: u64 = i64::MAX.unsigned_abs();
 
@@ -60,9 +62,18 @@ impl Span {
         at.clamp(self.since, self.now)
     }
 
+    /// When a worker ran. A node's clock may be ahead of this machine's, or behind: what lies beyond the bounds is moved, and not
+    /// made shorter, as far as it fits between them. What ran at all took a moment, and is counted with it.
+    fn ran(self, began: Timestamp, ended: Timestamp) -> (Timestamp, Timestamp) {
+        let ran = ended.since(began).max(MOMENT).min(self.now.since(self.since));
+        let ended = self.moment(ended).max(self.since.plus(ran));
+        (self.moment(began).min(ended.minus(ran)), ended)
+    }
+
     fn exit(self, exit: &ExitRecord) -> ExitRecord {
-        let started_at = exit.started_at.map(|at| self.moment(at));
-        let ended_at = self.moment(exit.ended_at).max(started_at.unwrap_or(self.since));
+        let ran = exit.started_at.map(|at| self.ran(at, exit.ended_at));
+        let (started_at, ended_at) =
+            ran.map_or((None, self.moment(exit.ended_at)), |(began, ended)| (Some(began), ended));
         // Measures of a brief run are rougher than its moments.
         let rough = Duration::from_secs(1);
         let ran = ended_at.since(started_at.unwrap_or(self.since)).saturating_add(rough);
@@ -118,7 +129,7 @@ pub fn conclude(job: &LocalJob, folder: &Place, wish: Option<StopWish>, span: Sp
     }
     let files =
         job.workers.iter().map(|worker| (worker.name.to_string(), folder.other(&worker.outputs_file)));
-    let report = outputs::collect(files);
+    let report = outputs::collect_within(files, TOGETHER);
     let mut outcome = gang.outcome(|rank| last_lines(folder.other(&job.workers[rank].folder)));
     if outcome == Outcome::Succeeded
         && let Some(missing) = outputs::missing(&job.outputs, &report)
@@ -167,12 +178,12 @@ pub fn wish(folder: &Path) -> Option<StopWish> {
     wish_in(folder)
 }
 
-/// The logs of an attempt's workers that have begun.
+/// The logs of those of an attempt's workers that have begun, in the order of their names.
 ///
 /// # Errors
 /// They cannot be read.
-pub fn logs(folder: &Place) -> io::Result<Vec<Log>> {
-    log_files::list(folder)
+pub fn logs(folder: &Place, workers: Vec<WorkerName>) -> io::Result<Vec<Log>> {
+    log_files::of(folder, begun(folder, workers).collect())
 }
 
 /// At most `limit` bytes of a log, from `offset`.

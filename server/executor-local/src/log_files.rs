@@ -82,11 +82,15 @@ pub(crate) fn workers(dir: impl Into<Place>) -> io::Result<Vec<WorkerName>> {
 
 pub(crate) fn list(dir: impl Into<Place>) -> io::Result<Vec<Log>> {
     let dir = dir.into();
-    let workers = workers(&dir)?;
+    of(&dir, workers(&dir)?)
+}
+
+/// The logs of these workers.
+pub(crate) fn of(dir: &Place, workers: Vec<WorkerName>) -> io::Result<Vec<Log>> {
     let mut logs = Vec::with_capacity(workers.len() * 2);
     for worker in workers {
         for stream in [LogStream::Stdout, LogStream::Stderr] {
-            let length = logs::len(folder(&dir, &worker)?.join(file_name(stream)))?;
+            let length = logs::len(folder(dir, &worker)?.join(file_name(stream)))?;
             logs.push(Log { name: LogName { worker: worker.clone(), stream }, length });
         }
     }

@@ -1,5 +1,7 @@
 //! One attempt from its submission to its end. When it is over, Slurm says; how it ended, its workers' records.
 
+mod stop;
+
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +25,7 @@ use crate::folders::Record;
 use crate::judge;
 use crate::logs::blocking;
 use crate::orders::What;
-use crate::seen::{Fate, SeenJob, Who};
+use crate::seen::{Fate, SeenJob, State, Who};
 use crate::submit::{Parcel, Submitted};
 
 /// How long, of looks that were answered, a job is looked for that neither the list nor accounting knows: both may be told late.
@@ -36,10 +38,6 @@ const BETWEEN: Duration = Duration::from_secs(5);
 const SEEN: Duration = Duration::from_secs(60);
 /// The same where no record can come any more, or none is needed: a node is lost, or the attempt is wanted no more.
 const NOT_SEEN: Duration = Duration::from_secs(3);
-/// How long workers have to write down how they ended after the grace, before Slurm ends them.
-const BEYOND: Duration = Duration::from_secs(15);
-/// How long Slurm has to end them before it is told again.
-const AGAIN: Duration = Duration::from_secs(30);
 /// How many of the script's last lines are told.
 const LAST_LINES: usize = 20;
 
@@ -76,6 +74,8 @@ pub struct Attempt {
     missing: Option<Missing>,
     /// Since when Slurm says that it is over.
     over: Option<Instant>,
+    /// Whether workers on a node that Slurm has lost were told to end.
+    is_left: bool,
 }
 
 /// What is known of jobs that are listed no more.
@@ -125,6 +125,7 @@ impl Attempt {
             progress: None,
             missing: None,
             over: None,
+            is_left: false,
         }
     }
 
@@ -228,8 +229,14 @@ impl Attempt {
             let seen = workers.as_deref().unwrap_or_default();
             let all_said = !seen.is_empty() && seen.iter().all(|worker| worker.ended);
             if let Some(fate) = self.fate(all_said) {
+                if fate == Fate::NodeFailed && !all_said {
+                    self.leave().await;
+                }
                 // What the nodes wrote last may be seen here later than what Slurm says.
                 let over = *self.over.get_or_insert_with(Instant::now);
+                if fate == Fate::Unknown && over.elapsed() < SEEN && self.is_to_be_told().await {
+                    continue;
+                }
                 let stopped = self.stop.is_some();
                 let patience = if fate == Fate::NodeFailed || stopped { NOT_SEEN } else { SEEN };
                 let is_time = over.elapsed() >= if workers.is_some() { patience } else { SEEN };
@@ -344,74 +351,15 @@ impl Attempt {
         judge::fate(&self.jobs, all_said).or(wanted_no_more.then_some(Fate::Unknown))
     }
 
-    /// Before nobody looks for its jobs any more, Slurm is told to end them: what runs in spite of all is not to go on beside
-    /// the next attempt.
-    async fn make_sure(&mut self) {
-        let Some(missing) = self.missing.as_ref().filter(|missing| !missing.is_ended) else { return };
-        let is_unknown = missing.accounted.as_ref().is_some_and(Vec::is_empty);
-        if !is_unknown || missing.lasted < MISSING {
-            return;
+    /// Whether its workers' records leave open why it ended, and Slurm is about to say so: while it ends a job's processes, it
+    /// does not say why.
+    async fn is_to_be_told(&self) -> bool {
+        if self.stop.is_some() || self.jobs.iter().all(|job| job.state != State::Completing) {
+            return false;
         }
-        let done = self.scancel(false).await;
-        if let (Ok(()), Some(missing)) = (done, &mut self.missing) {
-            missing.is_ended = true;
-        }
-    }
-
-    /// Has Slurm end its jobs, by their ids, or by their name where none is known.
-    async fn scancel(&self, kill: bool) -> Result<(), ()> {
-        let mut jobs = self.cluster.board.ids_of(&self.key);
-        if jobs.is_empty() {
-            jobs.push(format!("--name={}", self.key.object_name()));
-        }
-        let done = self.cluster.orders.give(&self.record, What::Cancel { jobs, kill }).await;
-        done.map_err(|trouble| {
-            let (Trouble::Away(why) | Trouble::Refused(why)) = trouble;
-            tracing::warn!(key = %self.key, why, "Slurm does not end a job");
-        })
-    }
-
-    /// Does what is next for it to stop: its workers are told, and where they do not go, Slurm.
-    async fn press(&mut self) {
-        let Some(stop) = &self.stop else { return };
-        // Where it cannot be seen, its workers are given their time.
-        let has_begun = self.has_begun().await.unwrap_or(true);
-        let grace = Duration::from_millis(stop.wish.grace_ms) + BEYOND;
-        let cancelled = stop.cancelled;
-        match stop.told {
-            None => {
-                match self.tell_workers().await {
-                    Err(Trouble::Away(_)) => return,
-                    // Slurm can still end it.
-                    Err(Trouble::Refused(why)) => {
-                        tracing::warn!(key = %self.key, why, "the workers cannot be told to stop");
-                    }
-                    Ok(()) => {}
-                }
-                self.stop.iter_mut().for_each(|stop| stop.told = Some(Instant::now()));
-                if has_begun {
-                    return;
-                }
-            }
-            Some(told) => {
-                let is_due = match cancelled {
-                    None => !has_begun || told.elapsed() >= grace,
-                    Some(at) => at.elapsed() >= AGAIN,
-                };
-                if !is_due {
-                    return;
-                }
-            }
-        }
-        if self.scancel(cancelled.is_some()).await.is_ok() {
-            self.stop.iter_mut().for_each(|stop| stop.cancelled = Some(Instant::now()));
-        }
-    }
-
-    /// Leaves the wish to stop where its workers look.
-    async fn tell_workers(&self) -> Result<(), Trouble> {
-        let Some(stop) = &self.stop else { return Ok(()) };
-        self.cluster.orders.give(&self.record, What::Tell(stop.wish)).await
+        let (job, span) = (Arc::clone(&self.job), afar::Span::new(self.noted, self.cluster.clock.now()));
+        let concluded = self.at_its_folder(move |folder| Ok(afar::conclude(&job, &folder, None, span)));
+        concluded.await.is_ok_and(|ended| judge::is_open(&ended.outcome))
     }
 
     /// Puts together how it ended.

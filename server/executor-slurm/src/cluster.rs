@@ -145,29 +145,26 @@ impl Cluster {
     /// The uid of an account on this machine, which is the same on the cluster.
     ///
     /// # Errors
-    /// A sentence: there is no such account, or it is one that jobs must not run as.
-    pub async fn uid(&self, account: &str) -> Result<u32, String> {
+    /// There is no such account, or it is one that jobs must not run as; or nobody can say so now.
+    pub async fn uid(&self, account: &str) -> Result<u32, Trouble> {
         let known = self.uids.lock().unwrap_or_else(PoisonError::into_inner).get(account).copied();
         if let Some(uid) = known {
             return Ok(uid);
         }
-        let uid = match self.commands.uid(account).await {
-            Ok(uid) => uid,
-            Err(Trouble::Away(why) | Trouble::Refused(why)) => return Err(why),
-        };
+        let uid = self.commands.uid(account).await?;
         let own = rustix::process::geteuid().as_raw();
         let runs_as_itself = self.config.calls.become_account.is_empty();
         if uid == 0 {
-            return Err(format!("the account `{account}` is root's: no job runs as root"));
+            return Err(Trouble::Refused(format!("the account `{account}` is root's: no job runs as root")));
         }
         if (uid == own) != runs_as_itself {
-            return Err(if runs_as_itself {
+            return Err(Trouble::Refused(if runs_as_itself {
                 format!(
                     "all jobs run as the server's own account, as `become` is empty in its settings: `{account}` is another"
                 )
             } else {
                 format!("the account `{account}` is the server's own: its tasks could read the server's data")
-            });
+            }));
         }
         self.uids.lock().unwrap_or_else(PoisonError::into_inner).insert(account.to_owned(), uid);
         Ok(uid)

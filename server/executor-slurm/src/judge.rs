@@ -16,6 +16,11 @@ pub fn fate(jobs: &[SeenJob], all_said: bool) -> Option<Fate> {
     fates?.into_iter().map(State::Over).reduce(State::join)?.fate()
 }
 
+/// Whether the workers' records leave open why a job ended.
+pub fn is_open(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Failed(failure) if failure.kind == FailureKind::Lost)
+}
+
 /// Says what Slurm knows where the workers' records leave open why the job ended. `log` are the last lines of the script. A
 /// program that Slurm stops may well end in order: it has not done its work for all that.
 pub fn explain(ended: &mut Ended, fate: Fate, jobs: &[SeenJob], log: Vec<String>) {
@@ -23,10 +28,8 @@ pub fn explain(ended: &mut Ended, fate: Fate, jobs: &[SeenJob], log: Vec<String>
         fate,
         Fate::NodeFailed | Fate::TimedOut | Fate::OutOfMemory | Fate::Preempted | Fate::Cancelled
     );
-    match &ended.outcome {
-        Outcome::Failed(failure) if failure.kind == FailureKind::Lost => {}
-        Outcome::Succeeded if stopped => {}
-        _ => return,
+    if !(is_open(&ended.outcome) || (ended.outcome == Outcome::Succeeded && stopped)) {
+        return;
     }
     let nodes =
         jobs.iter().map(|job| job.nodes.as_str()).find(|nodes| !nodes.is_empty()).unwrap_or("its nodes");

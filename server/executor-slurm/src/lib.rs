@@ -24,6 +24,7 @@ mod places;
 mod seen;
 pub mod submission;
 mod submit;
+mod take;
 mod verdict;
 mod watch;
 mod worker;

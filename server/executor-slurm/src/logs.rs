@@ -37,7 +37,8 @@ impl SlurmExecutor {
 
 impl Logs for SlurmExecutor {
     fn logs<'a>(&'a self, key: &'a AttemptKey) -> BoxFuture<'a, io::Result<Vec<Log>>> {
-        Box::pin(self.reading(key, |folder| afar::logs(&folder)))
+        let (cluster, noted) = (Arc::clone(&self.cluster), key.clone());
+        Box::pin(self.reading(key, move |folder| afar::logs(&folder, cluster.folders.workers(&noted))))
     }
 
     fn read<'a>(

@@ -18,7 +18,7 @@ use crate::logs::blocking;
 use crate::parcel::{self, Needed};
 
 /// How long a step that did not succeed waits until it is tried again.
-const PAUSE: Duration = Duration::from_secs(2);
+pub const PAUSE: Duration = Duration::from_secs(2);
 
 /// What a new attempt is submitted with.
 pub struct Parcel {

@@ -89,9 +89,27 @@ impl Took {
 
 /// Reads the files of all workers, in rank order: the lowest rank that wrote an output wins.
 pub fn collect<P: Into<Place>>(files: impl Iterator<Item = (String, P)>) -> Report {
+    collect_within(files, u64::MAX)
+}
+
+/// The same of files that are not trusted to be few or small: no more than `most` bytes of all together. What goes beyond is
+/// left out, worker by worker, and said.
+pub fn collect_within<P: Into<Place>>(files: impl Iterator<Item = (String, P)>, most: u64) -> Report {
     let mut report = Report::default();
+    let (mut left, mut left_out) = (most, 0usize);
     for (worker, path) in files {
-        add_file(&mut report, &worker, Ok(readable(path)));
+        let path = readable(path);
+        let length = length(&path) as u64;
+        if length > left {
+            left_out += 1;
+            continue;
+        }
+        left -= length;
+        add_file(&mut report, &worker, Ok(path));
+    }
+    if left_out > 0 {
+        let why = "the files of all together are too long";
+        warn(&mut report, format!("the outputs of {left_out} workers were not read: {why}"));
     }
     report
 }
@@ -203,6 +221,23 @@ mod tests {
         assert_eq!(report.metrics.len(), 1);
         assert_eq!(report.warnings.len(), 1);
         assert!(report.warnings[0].starts_with("a-0: 1 lines"), "{:?}", report.warnings);
+    }
+
+    #[test]
+    fn no_more_is_read_of_all_together_than_was_said() {
+        let dir = tempfile::tempdir().unwrap();
+        let line = |name: &str| format!("{{\"output\": {{\"{name}\": 1}}}}\n");
+        let files = ["a", "b", "c"].map(|name| {
+            let path = dir.path().join(name);
+            let text = if name == "b" { line(name).repeat(9) } else { line(name) };
+            std::fs::write(&path, text).unwrap();
+            (name.to_owned(), path)
+        });
+        let most = 2 * line("a").len() as u64;
+        let report = collect_within(files.clone().into_iter(), most);
+        assert_eq!(report.outputs.keys().collect::<Vec<_>>(), ["a", "c"]);
+        assert!(report.warnings[0].contains("outputs of 1 workers"), "{:?}", report.warnings);
+        assert_eq!(collect(files.into_iter()).outputs.len(), 3);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::api::support::{Client, Server, Who};
 use crate::support::TestApp;
 use crate::templates::rig;
 
-const DIGITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/digits");
+pub const DIGITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/digits");
 
 /// How long the example may take in pods on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(600);

@@ -3,7 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too")]
 
+mod alone;
 mod conformance;
+mod example;
 mod executor;
 mod gangs;
 mod harness;
@@ -11,3 +13,4 @@ mod product;
 mod scripts;
 mod server;
 mod single;
+mod sudo;

@@ -1,8 +1,9 @@
 //! The whole product on a real Slurm: a cluster is added by API, checked, and runs what this machine runs.
 
 use std::fs;
+use std::path::Path;
 
-use cubeloom_domain::slurm::SlurmWay;
+use cubeloom_domain::slurm::{SlurmCalls, SlurmWay};
 use serde_json::{Value, json};
 
 use super::executor::{calls, facts, workspace};
@@ -12,7 +13,7 @@ use crate::cluster::product::{ended, until};
 use crate::support::TestApp;
 
 /// Two tasks: workers that report, and one that is told what they reported.
-const PIPELINE: &str = r#"
+pub const PIPELINE: &str = r#"
 apiVersion: cubeloom/v1
 kind: Pipeline
 name: two
@@ -36,42 +37,57 @@ tasks:
     outputs: [twice]
 "#;
 
-fn body() -> Value {
+pub fn body() -> Value {
+    of_workspace(&workspace())
+}
+
+/// The cluster, with the members' accounts, and this workspace.
+pub fn of_workspace(workspace: &Path) -> Value {
     let way = SlurmWay::of_accounts([("ada".to_owned(), told("CUBELOOM_TEST_SLURM_MEMBER"))].into());
-    json!({"name": "hall", "access": "slurm", "slurm": {"facts": facts(&workspace()), "way": way}})
+    json!({"name": "hall", "access": "slurm", "slurm": {"facts": facts(workspace), "way": way}})
 }
 
 /// A server that takes clusters of Slurm.
 fn server() -> Server {
     let mut app = TestApp::new();
-    let calls = calls();
+    tell(&mut app, calls());
+    Server::start_in(app)
+}
+
+/// Tells a server how the commands of the tests' cluster are called.
+pub fn tell(app: &mut TestApp, calls: SlurmCalls) {
     let words = calls.become_account.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
     let conf = calls.conf.unwrap();
     app.set(
         "CUBELOOM_SLURM_HALL",
         format!("{{become = [{words}], conf = {conf:?}, path = {:?}}}", calls.path),
     );
-    Server::start_in(app)
 }
 
-fn with_cluster(body: &Value) -> (Server, Client) {
+pub fn with_cluster(body: &Value) -> (Server, Client) {
     let server = server();
+    let admin = add(&server, body);
+    (server, admin)
+}
+
+/// Adds the cluster to a server, and waits until its nodes are known.
+pub fn add(server: &Server, body: &Value) -> Client {
     let admin = server.as_(Who::Administrator);
     admin.post("/clusters", body).expect(201);
     until("the cluster's nodes are known", || {
         let seen = admin.get("/clusters/hall").expect(200).json();
         seen["standing"]["state"] == "connected" && seen["nodes"].as_array().unwrap().len() == 4
     });
-    (server, admin)
+    admin
 }
 
-fn start(client: &Client, document: &str) -> String {
+pub fn start(client: &Client, document: &str) -> String {
     let started = client.post("/projects/default/runs", &json!({"document": document})).expect(201).json();
     started["run"]["id"].as_str().unwrap().to_owned()
 }
 
 /// What a run's tasks reported, once it has succeeded.
-fn reported(client: &Client, run: &str) -> Vec<Value> {
+pub fn reported(client: &Client, run: &str) -> Vec<Value> {
     let seen = ended(client, run);
     let tasks = client.get(&format!("/runs/{run}/tasks")).expect(200).json();
     assert_eq!(seen["state"], "succeeded", "{tasks:#}");

@@ -130,15 +130,21 @@ async fn munge_that_is_away_loses_nothing() {
     away("no-munge", "AuthInfo=", "AuthInfo=socket=/nonexistent/munge").await;
 }
 
-/// `sbatch` before Slurm's own, in a folder that accounts can enter.
+/// `sbatch` before Slurm's own.
 fn with_sbatch(text: &str) -> OnSlurm {
+    with_command("sbatch", text)
+}
+
+/// A command before the machine's own, in a folder that accounts can enter.
+fn with_command(name: &str, text: &str) -> OnSlurm {
     OnSlurm::with(|config| {
         let folder = PathBuf::from(&config.facts.workspace).join("bin");
         fs::create_dir(&folder).unwrap();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
-        let sbatch = folder.join("sbatch");
-        fs::write(&sbatch, format!("#!/bin/sh\n{}", text.replace("HERE", folder.to_str().unwrap()))).unwrap();
-        fs::set_permissions(&sbatch, fs::Permissions::from_mode(0o755)).unwrap();
+        let command = folder.join(name);
+        fs::write(&command, format!("#!/bin/sh\n{}", text.replace("HERE", folder.to_str().unwrap())))
+            .unwrap();
+        fs::set_permissions(&command, fs::Permissions::from_mode(0o755)).unwrap();
         config.calls.path = format!("{}:/usr/bin:/bin", folder.display());
     })
 }
@@ -185,6 +191,29 @@ async fn a_full_queue_is_waited_for() {
     fs::write(slurm.ledger().with_file_name("bin").join("room"), "").unwrap();
     assert_eq!(slurm.recorder().ended(&key).await.outcome, Outcome::Succeeded);
     assert_eq!(executions(&slurm, &key), 1);
+}
+
+/// Who an account is cannot be found out now: an attempt waits for that, says so, and can be cancelled meanwhile.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_account_that_cannot_be_looked_up_now_is_waited_for() {
+    let slurm = with_command(
+        "id",
+        "[ -e HERE/there ] || { echo 'id: Connection refused' >&2; exit 1; }\nexec /usr/bin/id \"$@\"\n",
+    );
+    let (goes_on, given_up) =
+        (slurm.submission(&Program::shell(&signed(""))), slurm.submission(&Program::shell(&signed(""))));
+    let (key, other) = (goes_on.job.key.clone(), given_up.job.key.clone());
+    slurm.executor().submit(goes_on).await;
+    slurm.executor().submit(given_up).await;
+    let waiting = slurm.executor().notices(&key).await;
+    assert!(waiting.iter().any(|one| one.message.contains("Connection refused")), "{waiting:?}");
+    slurm.executor().cancel(&other, StopCause::Cancelled, Duration::from_secs(1)).await;
+    assert_eq!(slurm.recorder().ended(&other).await.outcome, Outcome::Cancelled);
+    assert_eq!(slurm.recorder().ends(&key), 0);
+    fs::write(slurm.ledger().with_file_name("bin").join("there"), "").unwrap();
+    assert_eq!(slurm.recorder().ended(&key).await.outcome, Outcome::Succeeded);
+    assert_eq!((executions(&slurm, &key), executions(&slurm, &other)), (1, 0));
 }
 
 /// More than the cluster has free: it waits, with Slurm's own word, and is cancelled without a trace.

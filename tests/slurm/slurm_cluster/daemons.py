@@ -14,9 +14,21 @@ from harness.parts import Parts, free_ports, listens
 from . import written
 from .people import People
 
-PROGRAMS = ("munged", "mariadbd", "mariadb-install-db", "slurmdbd", "slurmctld", "slurmd", "sacctmgr", "sbatch")
+PROGRAMS = ("munged", "mariadbd", "mariadb-install-db", "slurmdbd", "slurmctld", "slurmd", "sacctmgr", "sbatch", "sudo")
 CGROUPS = Path("/sys/fs/cgroup")
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+# Starts a part again that a test has ended: it waits for as long as the file is there that the test has made before. A part
+# that ends without one ends the whole.
+KEEP = """
+hold=$1; shift
+trap 'kill "$child"; wait "$child"; exit 0' TERM
+while :; do
+  "$@" & child=$!
+  wait "$child"; code=$?
+  [ -e "$hold" ] || exit "$code"
+  while [ -e "$hold" ]; do sleep 0.1; done
+done
+"""
 
 
 def lacking() -> str:
@@ -35,6 +47,12 @@ def as_user(user: str, *command: str) -> list[str]:
     """The command as another user. The signal is set again: a change of identity clears it."""
     who = ["setpriv", "--reuid", user, "--regid", user, "--init-groups", "--pdeathsig", "KILL", "--"]
     return [*who, *command]
+
+
+def kept(state: Path, name: str, command: list[str]) -> list[str]:
+    """The command as a part that a test may end and start again, by the file of that name in `hold`."""
+    dying = ["setpriv", "--pdeathsig", "KILL", "--"]
+    return ["sh", "-c", KEEP, "sh", str(state / "hold" / name), *dying, *command]
 
 
 def own(folder: Path, user: str, mode: int = 0o755) -> Path:
@@ -60,11 +78,14 @@ def start(parts: Parts, people: People) -> dict[str, str]:
     own(state / "ctld", "slurm")
     environment = {"SLURM_CONF": str(conf), "PATH": PATH}
     accounts(conf, people)
-    controller = parts.start("slurmctld", as_user("slurm", "slurmctld", "-D"), environment)
+    (state / "hold").mkdir()
+    command = kept(state, "ctld", as_user("slurm", "slurmctld", "-D"))
+    controller = parts.start("slurmctld", command, environment)
     parts.wait(controller, "slurmctld", lambda: listens(settings.controller))
     for name, port in zip(written.NODES, settings.nodes, strict=True):
         (state / name).mkdir()
-        part = parts.start(f"slurmd-{name}", ["slurmd", "-D", "-N", name], environment)
+        command = kept(state, name, ["slurmd", "-D", "-N", name])
+        part = parts.start(f"slurmd-{name}", command, environment)
         parts.wait(part, f"the node {name}", lambda port=port: listens(port))
     parts.wait(controller, "idle nodes", lambda: states(conf) == ["idle"] * len(written.NODES))
     shared = state / "shared"
@@ -74,6 +95,8 @@ def start(parts: Parts, people: People) -> dict[str, str]:
         "SLURM_CONF": str(conf),
         "CUBELOOM_TEST_SLURM_MEMBER": people.member,
         "CUBELOOM_TEST_SLURM_STRANGER": people.stranger,
+        "CUBELOOM_TEST_SLURM_SERVER": people.server,
+        "CUBELOOM_TEST_SLURM_STATE": str(state),
         "CUBELOOM_TEST_SLURM_WORKSPACE": str(workspace),
     }
 

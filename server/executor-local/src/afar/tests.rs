@@ -47,6 +47,22 @@ fn an_honest_record_stays_as_it_is() {
     assert_eq!(span.exit(&honest), honest);
 }
 
+/// Nodes whose clocks are ahead of the server's, or behind: what ran is moved, and is counted all the same.
+#[test]
+fn a_record_of_another_clock_keeps_how_long_it_ran() {
+    let span = Span::new(Timestamp(1_000_000), Timestamp(9_000_000));
+    let ran = |began: i64, ended: i64| {
+        let exit = span.exit(&record(began, ended, 0));
+        (exit.started_at.unwrap().0, exit.ended_at.0)
+    };
+    assert_eq!(ran(-5_000_000, -3_000_000), (1_000_000, 3_000_000), "behind");
+    assert_eq!(ran(20_000_000, 22_000_000), (7_000_000, 9_000_000), "ahead");
+    assert_eq!(ran(500_000, 2_500_000), (1_000_000, 3_000_000));
+    assert_eq!(ran(8_000_000, 10_000_000), (7_000_000, 9_000_000));
+    assert_eq!(ran(5_000_000, 5_000_000), (4_999_000, 5_000_000), "what ran took a moment");
+    assert_eq!(ran(-90_000_000, 90_000_000), (1_000_000, 9_000_000));
+}
+
 #[test]
 fn only_the_workers_of_the_job_are_read_and_all_together_no_more_than_so_much() {
     let dir = tempfile::tempdir().unwrap();
@@ -66,4 +82,7 @@ fn only_the_workers_of_the_job_are_read_and_all_together_no_more_than_so_much() 
     assert_eq!(counts(TOGETHER), [("worker-0".into(), 1), ("worker-1".into(), 1)], "worker 2 has not begun");
     assert_eq!(counts(sample.len() as u64), [("worker-0".into(), 1), ("worker-1".into(), 0)]);
     assert_eq!(reported(dir.path(), named(), &Reports::default()).unwrap().len(), 2);
+    let logs = logs(&dir.path().into(), named()).unwrap();
+    let logs: Vec<String> = logs.iter().map(|log| log.name.worker.to_string()).collect();
+    assert_eq!(logs, ["worker-0", "worker-0", "worker-1", "worker-1"], "`other-0` is none of the job's");
 }

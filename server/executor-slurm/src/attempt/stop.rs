@@ -1,0 +1,104 @@
+//! How an attempt is stopped: its workers are told by a file where they look, and where they do not go, Slurm.
+
+use std::time::Duration;
+
+use cubeloom_executor_local::{StopWhy, StopWish};
+use tokio::time::Instant;
+
+use super::{Attempt, MISSING};
+use crate::commands::Trouble;
+use crate::orders::What;
+
+/// How long workers have to write down how they ended after the grace, before Slurm ends them.
+const BEYOND: Duration = Duration::from_secs(15);
+/// How long Slurm has to end them before it is told again.
+const AGAIN: Duration = Duration::from_secs(30);
+/// How long workers on a lost node have between TERM and KILL, in milliseconds: together with their next look at the wish, no
+/// longer than [`NOT_SEEN`].
+const LEAVING: u64 = 1000;
+
+impl Attempt {
+    /// Before nobody looks for its jobs any more, Slurm is told to end them: what runs in spite of all is not to go on beside
+    /// the next attempt.
+    pub(super) async fn make_sure(&mut self) {
+        let Some(missing) = self.missing.as_ref().filter(|missing| !missing.is_ended) else { return };
+        let is_unknown = missing.accounted.as_ref().is_some_and(Vec::is_empty);
+        if !is_unknown || missing.lasted < MISSING {
+            return;
+        }
+        let done = self.scancel(false).await;
+        if let (Ok(()), Some(missing)) = (done, &mut self.missing) {
+            missing.is_ended = true;
+        }
+    }
+
+    /// Has Slurm end its jobs, by their ids, or by their name where none is known.
+    async fn scancel(&self, kill: bool) -> Result<(), ()> {
+        let mut jobs = self.cluster.board.ids_of(&self.key);
+        if jobs.is_empty() {
+            jobs.push(format!("--name={}", self.key.object_name()));
+        }
+        let done = self.cluster.orders.give(&self.record, What::Cancel { jobs, kill }).await;
+        done.map_err(|trouble| {
+            let (Trouble::Away(why) | Trouble::Refused(why)) = trouble;
+            tracing::warn!(key = %self.key, why, "Slurm does not end a job");
+        })
+    }
+
+    /// Does what is next for it to stop: its workers are told, and where they do not go, Slurm.
+    pub(super) async fn press(&mut self) {
+        let Some(stop) = &self.stop else { return };
+        // Where it cannot be seen, its workers are given their time.
+        let has_begun = self.has_begun().await.unwrap_or(true);
+        let grace = Duration::from_millis(stop.wish.grace_ms) + BEYOND;
+        let cancelled = stop.cancelled;
+        match stop.told {
+            None => {
+                match self.tell_workers().await {
+                    Err(Trouble::Away(_)) => return,
+                    // Slurm can still end it.
+                    Err(Trouble::Refused(why)) => {
+                        tracing::warn!(key = %self.key, why, "the workers cannot be told to stop");
+                    }
+                    Ok(()) => {}
+                }
+                self.stop.iter_mut().for_each(|stop| stop.told = Some(Instant::now()));
+                if has_begun {
+                    return;
+                }
+            }
+            Some(told) => {
+                let is_due = match cancelled {
+                    None => !has_begun || told.elapsed() >= grace,
+                    Some(at) => at.elapsed() >= AGAIN,
+                };
+                if !is_due {
+                    return;
+                }
+            }
+        }
+        if self.scancel(cancelled.is_some()).await.is_ok() {
+            self.stop.iter_mut().for_each(|stop| stop.cancelled = Some(Instant::now()));
+        }
+    }
+
+    /// A node that Slurm has lost may run on: what it can still see of the file system tells its workers to end, so that they
+    /// do not go on beside the next attempt.
+    pub(super) async fn leave(&mut self) {
+        if std::mem::replace(&mut self.is_left, true) {
+            return;
+        }
+        let wish = StopWish { why: StopWhy::Decided, grace_ms: LEAVING };
+        if let Err(Trouble::Away(why) | Trouble::Refused(why)) =
+            self.cluster.orders.give(&self.record, What::Tell(wish)).await
+        {
+            tracing::warn!(key = %self.key, why, "the workers of a lost node cannot be told to stop");
+        }
+    }
+
+    /// Leaves the wish to stop where its workers look.
+    async fn tell_workers(&self) -> Result<(), Trouble> {
+        let Some(stop) = &self.stop else { return Ok(()) };
+        self.cluster.orders.give(&self.record, What::Tell(stop.wish)).await
+    }
+}

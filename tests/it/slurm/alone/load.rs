@@ -1,0 +1,112 @@
+//! What a server asks of the controller, as `sdiag` counts it: by a server under an account of its own, so that its requests are
+//! told from those of people's jobs.
+
+#![allow(clippy::print_stdout, reason = "figures are what the benchmark is for")]
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::cluster::product::ended;
+use crate::slurm::harness::told;
+use crate::slurm::{product, sudo};
+
+/// No more requests a second are a server's, however many tasks there are.
+const MOST: f64 = 2.0;
+
+/// What the controller was asked since it was last told to begin anew.
+#[derive(Debug)]
+struct Asked {
+    /// By a person's account that is the server's.
+    server: u64,
+    /// By the account of jobs: submissions, and what jobs ask.
+    jobs: u64,
+    /// Of all: jobs that were submitted.
+    submitted: u64,
+    /// All that the controller was asked, by whomever.
+    all: u64,
+}
+
+fn sdiag(words: &[&str]) -> String {
+    let done = Command::new("sdiag").args(words).env("SLURM_CONF", told("SLURM_CONF")).output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    String::from_utf8(done.stdout).unwrap()
+}
+
+fn asked() -> Asked {
+    let text = sdiag(&[]);
+    let count = |line: &str| -> u64 {
+        let word = line.split_whitespace().find_map(|word| word.strip_prefix("count:"));
+        word.unwrap_or_else(|| panic!("{line}")).parse().unwrap()
+    };
+    let of = |name: &str| {
+        let is_of = |line: &&str| line.split_whitespace().next() == Some(name) && line.contains("count:");
+        text.lines().find(is_of).map_or(0, count)
+    };
+    let by_user = text.split("statistics by user").nth(1).unwrap();
+    Asked {
+        server: of(&told("CUBELOOM_TEST_SLURM_SERVER")),
+        jobs: of(&told("CUBELOOM_TEST_SLURM_MEMBER")),
+        submitted: of("REQUEST_SUBMIT_BATCH_JOB"),
+        all: by_user.lines().filter(|line| line.contains("count:")).map(count).sum(),
+    }
+}
+
+/// A run of so many tasks that are independent of each other; what was asked, and how long it took.
+fn run(tasks: usize) -> (Asked, Duration) {
+    let (_server, admin) = sudo::with_cluster(|_| {});
+    let task = |at: usize| {
+        serde_json::json!({
+            "name": format!("t{at}"), "template": "command", "arguments": {"command": ["true"]},
+            "resources": {"cpu": "500m", "memory": "64Mi"},
+        })
+    };
+    let tasks: Vec<Value> = (0..tasks).map(task).collect();
+    let document = serde_json::json!({
+        "apiVersion": "cubeloom/v1", "kind": "Pipeline", "name": "many", "cluster": "hall", "tasks": tasks,
+    });
+    sdiag(&["--reset"]);
+    let began = Instant::now();
+    let run = product::start(&admin, &document.to_string());
+    let seen = ended(&admin, &run);
+    let (took, asked) = (began.elapsed(), asked());
+    assert_eq!(seen["state"], "succeeded", "{seen:#}");
+    (asked, took)
+}
+
+#[ignore = "needs a Slurm: make test-slurm"]
+#[test]
+fn a_server_asks_at_most_twice_a_second() {
+    let tasks = 60;
+    let (asked, took) = run(tasks);
+    println!("{asked:?} in {took:?}");
+    assert_eq!(asked.submitted, tasks as u64, "each task is submitted once: {asked:?}");
+    // The first looks of a run may fall together.
+    let most = took.as_secs_f64() * MOST + 2.0;
+    assert!(asked.server >= 1 && (asked.server as f64) <= most, "{asked:?} in {took:?}");
+}
+
+#[ignore = "a benchmark: make bench-slurm"]
+#[test]
+fn bench_a_thousand_tasks() {
+    let tasks = 1000;
+    let (asked, took) = run(tasks);
+    let seconds = took.as_secs_f64();
+    let a_second = |count: u64| format!("{:.2} a second", count as f64 / seconds);
+    println!("| {tasks} tasks on Slurm | figure | goal |\n|---|---|---|");
+    println!("| the run has succeeded | {seconds:.0} s |  |");
+    println!(
+        "| requests of the server | {}, {} | at most {MOST} a second |",
+        asked.server,
+        a_second(asked.server)
+    );
+    println!("| submissions | {}, {} | one a task |", asked.submitted, a_second(asked.submitted));
+    println!(
+        "| requests of the jobs, with their submissions | {}, {} |  |",
+        asked.jobs,
+        a_second(asked.jobs)
+    );
+    println!("| all requests, with those of the nodes | {}, {} |  |", asked.all, a_second(asked.all));
+    assert!(asked.server as f64 / seconds <= MOST, "{asked:?} in {took:?}");
+}

@@ -1,0 +1,4 @@
+//! What needs the tests' cluster for itself: parts of it are stopped, nodes are lost, requests are counted.
+
+mod load;
+mod weather;

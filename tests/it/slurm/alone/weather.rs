@@ -1,0 +1,198 @@
+//! The controller is started again, and nodes are lost, under jobs that run and under jobs that are being submitted: nothing is
+//! lost, nothing runs twice.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use cubeloom_domain::clusters::Standing;
+use cubeloom_domain::outcome::{FailureKind, Outcome};
+use cubeloom_testkit::conformance::{
+    Harness, PATIENCE, Program, assert_gone, executions, failure, processes_with, signed, until_executed,
+};
+use serde_json::json;
+
+use crate::cluster::product::{ended, until};
+use crate::slurm::executor::OnSlurm;
+use crate::slurm::harness::told;
+use crate::slurm::product;
+
+/// On which node a worker of an attempt is, or was.
+fn node_of(attempt: &Path, rank: usize) -> String {
+    let places = fs::read_to_string(attempt.join("places")).unwrap();
+    places.lines().nth(rank).unwrap().split(' ').nth(1).unwrap().to_owned()
+}
+
+/// One of Slurm's commands as an administrator; what it prints.
+fn slurm(words: &[&str]) -> String {
+    let mut command = Command::new(words[0]);
+    let done = command.args(&words[1..]).env("SLURM_CONF", told("SLURM_CONF")).output().unwrap();
+    String::from_utf8(done.stdout).unwrap()
+}
+
+/// A part of the cluster that was ended: `ctld`, or a node's daemon. It starts again when this is dropped.
+struct Held {
+    name: String,
+    hold: PathBuf,
+}
+
+impl Held {
+    /// Ends a part, and waits until it is gone.
+    fn end(name: &str, signal: &str) -> Self {
+        let state = PathBuf::from(told("CUBELOOM_TEST_SLURM_STATE"));
+        let pid = fs::read_to_string(state.join(name).join("pid")).unwrap().trim().to_owned();
+        let hold = state.join("hold").join(name);
+        fs::write(&hold, "").unwrap();
+        let held = Self { name: name.into(), hold };
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+        let began = Instant::now();
+        while Path::new("/proc").join(&pid).exists() {
+            assert!(began.elapsed() < PATIENCE, "{name} does not end");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        held
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.hold);
+        let began = Instant::now();
+        let is_back = || match self.name.as_str() {
+            "ctld" => slurm(&["scontrol", "ping"]).contains("UP"),
+            node => slurm(&["sinfo", "-h", "-n", node, "-p", "all", "-o", "%T"]).trim() == "idle",
+        };
+        while !is_back() && began.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+}
+
+/// A node that an administrator has called down; it is called well again when this is dropped.
+struct Down(String);
+
+impl Down {
+    fn call(node: &str) -> Self {
+        slurm(&["scontrol", "update", &format!("nodename={node}"), "state=down", "reason=test"]);
+        Self(node.into())
+    }
+}
+
+impl Drop for Down {
+    fn drop(&mut self) {
+        slurm(&["scontrol", "update", &format!("nodename={}", self.0), "state=resume"]);
+        let began = Instant::now();
+        let state = || slurm(&["sinfo", "-h", "-n", &self.0, "-p", "all", "-o", "%T"]);
+        while state().trim() != "idle" && began.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+}
+
+/// The controller ends while a job runs and others are being submitted, and starts again.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_controller_that_starts_again_loses_nothing_and_doubles_nothing() {
+    let cluster = OnSlurm::new();
+    let running = cluster.submission(&Program::shell(&signed("sleep 4")).workers(2));
+    let mut keys = vec![running.job.key.clone()];
+    cluster.executor().submit(running).await;
+    until_executed(&cluster, &keys[0], 2).await;
+    // Some of these Slurm has when it ends, some it gets later, and of one or the other the answer does not come.
+    for _ in 0..6 {
+        let submission = cluster.submission(&Program::shell(&signed("")));
+        keys.push(submission.job.key.clone());
+        cluster.executor().submit(submission).await;
+    }
+    let held = tokio::task::spawn_blocking(|| Held::end("ctld", "-TERM")).await.unwrap();
+    let began = Instant::now();
+    while !matches!(cluster.executor().standing(), Standing::Away { .. }) {
+        assert!(began.elapsed() < PATIENCE, "nobody sees that the controller is away");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let submission = cluster.submission(&Program::shell(&signed("")));
+    keys.push(submission.job.key.clone());
+    cluster.executor().submit(submission).await;
+    // The first job ends meanwhile.
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    for key in [&keys[0], &keys[7]] {
+        assert_eq!(cluster.recorder().ends(key), 0, "{:?}", cluster.recorder().events(key));
+    }
+    tokio::task::spawn_blocking(|| drop(held)).await.unwrap();
+    for (at, key) in keys.iter().enumerate() {
+        assert_eq!(cluster.recorder().ended(key).await.outcome, Outcome::Succeeded, "job {at}");
+        assert_eq!(executions(&cluster, key), if at == 0 { 2 } else { 1 }, "job {at}");
+    }
+    assert_eq!(cluster.executor().standing(), Standing::Connected);
+}
+
+/// A node is called down under a worker of two: the attempt is lost with Slurm's word for it, and the other worker ends, too.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_is_called_down_loses_the_attempts_on_it() {
+    let cluster = OnSlurm::new();
+    let submission = cluster.submission(&Program::shell(&signed("sleep 600")).workers(2));
+    let key = submission.job.key.clone();
+    cluster.executor().submit(submission).await;
+    until_executed(&cluster, &key, 2).await;
+    let node = node_of(&cluster.attempt(&key), 1);
+    let down = Down::call(&node);
+    let ended = cluster.recorder().ended(&key).await;
+    assert_eq!(failure(&ended).kind, FailureKind::Lost, "{ended:?}");
+    assert!(failure(&ended).message.contains("Slurm lost a node of it"), "{ended:?}");
+    assert_eq!(executions(&cluster, &key), 2);
+    assert_gone(&cluster, &key);
+    tokio::task::spawn_blocking(|| drop(down)).await.unwrap();
+}
+
+/// A node's daemon is killed, and Slurm calls the node down, while the node's processes run on: they end, and the task is tried
+/// again on another node.
+#[ignore = "needs a Slurm: make test-slurm"]
+#[test]
+fn a_lost_node_is_told_and_its_task_tried_again_elsewhere() {
+    let body = product::body();
+    let (_server, admin) = product::with_cluster(&body);
+    let document = r#"
+apiVersion: cubeloom/v1
+kind: Pipeline
+name: lost
+cluster: hall
+tasks:
+  - name: once
+    template: indexed
+    arguments:
+      workers: 1
+      requirements: []
+      command: [sh, -c, 'echo ran >>"$CUBELOOM_RUN_DIR/ran"; [ $(wc -l <"$CUBELOOM_RUN_DIR/ran") -gt 1 ] || sleep 600']
+    resources: {cpu: 500m, memory: 64Mi}
+"#;
+    let run = product::start(&admin, document);
+    let workspace = body["slurm"]["facts"]["workspace"].as_str().unwrap();
+    let folder = Path::new(workspace).join("runs").join(&run);
+    let ran = || fs::read_to_string(folder.join("ran")).unwrap_or_default().lines().count();
+    until("the worker runs", || ran() > 0);
+    let node_of = |attempt: u32| node_of(&folder.join(format!(".attempts/once/0/{attempt}")), 0);
+    let node = node_of(1);
+    let held = Held::end(&node, "-KILL");
+    let down = Down::call(&node);
+    let seen = ended(&admin, &run);
+    let attempts = admin.get(&format!("/runs/{run}/attempts")).expect(200).json();
+    assert_eq!(seen["state"], "succeeded", "{attempts:#}");
+    assert_eq!(
+        processes_with(&format!("CUBELOOM_RUN={run}")),
+        0,
+        "the first attempt runs on beside the second"
+    );
+    let listed = attempts["items"].as_array().unwrap();
+    assert_eq!(listed.len(), 2, "{attempts:#}");
+    let first = listed.iter().find(|attempt| attempt["attempt"] == json!(1)).unwrap();
+    assert_eq!(first["failure"]["kind"], "lost", "{attempts:#}");
+    let message = first["failure"]["message"].as_str().unwrap();
+    assert!(message.contains("Slurm lost a node of it") && message.contains(&node), "{attempts:#}");
+    assert_eq!(ran(), 2);
+    assert_ne!(node_of(2), node);
+    // A daemon that registers makes its node well again.
+    drop(held);
+    drop(down);
+}

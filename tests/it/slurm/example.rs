@@ -1,0 +1,73 @@
+//! The example of the documentation, on this machine and on Slurm. All that its nodes need for it is a Python with its packages
+//! first on the workers' PATH, and Open MPI: here, the environment that this machine's workers have.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::executor::calls;
+use super::product::{add, body, tell};
+use crate::api::runs::pages::page;
+use crate::api::support::{Client, Server, Who};
+use crate::cluster::product::{DIGITS, ended, uploaded};
+use crate::templates::rig;
+
+fn run(client: &Client, document: &str, code: &str) -> String {
+    let wanted = json!({"document": document, "code": code});
+    let started = client.post("/projects/default/runs", &wanted).expect(201).json();
+    let run = started["run"]["id"].as_str().unwrap().to_owned();
+    let seen = ended(client, &run);
+    let tasks = client.get(&format!("/runs/{run}/tasks")).expect(200).json();
+    let failures: Vec<&Value> =
+        tasks["items"].as_array().unwrap().iter().map(|task| &task["failure"]).collect();
+    assert_eq!(seen["state"], "succeeded", "{failures:#?}");
+    run
+}
+
+/// Where the packages of this machine's workers are, by where the first task found its data.
+fn python(client: &Client, run: &str) -> PathBuf {
+    let outputs = client.get(&format!("/runs/{run}/outputs")).expect(200).json();
+    let items = outputs["items"].as_array().unwrap();
+    let located = items.iter().find(|one| one["task"] == "locate").unwrap();
+    let file = located["outputs"]["files"][0].as_str().unwrap().strip_prefix("file://").unwrap().to_owned();
+    let mut above = Path::new(&file).ancestors();
+    let venv = above.find(|folder| folder.join("bin/python").exists());
+    fs::canonicalize(venv.unwrap_or_else(|| panic!("no environment is above {file}"))).unwrap()
+}
+
+#[ignore = "needs a Slurm: make test-slurm"]
+#[test]
+fn the_example_has_the_same_outputs_on_slurm_as_on_this_machine() {
+    let mut app = rig::app();
+    tell(&mut app, calls());
+    let server = Server::start_in(app);
+    let admin = server.as_(Who::Administrator);
+    let document = fs::read_to_string(format!("{DIGITS}/pipeline.yaml")).unwrap();
+    let code = uploaded(&admin);
+    let here = run(&admin, &document, &code);
+    let mut body = body();
+    let path = format!("{}/bin:/usr/bin:/bin", python(&admin, &here).display());
+    body["slurm"]["facts"]["env"]["PATH"] = json!(path);
+    add(&server, &body);
+    let there = run(&admin, &format!("{document}\ncluster: hall\n"), &code);
+
+    let compared = admin.get(&format!("/runs/{there}/compare?with={here}")).expect(200).json();
+    let mut same = 0;
+    for task in compared["tasks"].as_array().unwrap() {
+        assert_eq!(task["side"], "both", "{task:#}");
+        for output in task["outputs"].as_array().unwrap() {
+            // Paths name the run's folder, which differs.
+            if output["left"].is_number() {
+                assert_eq!(output["same"], true, "{output:#}");
+                same += 1;
+            }
+        }
+    }
+    assert!(same >= 1, "{compared:#}");
+    let shown = page(&admin, &format!("/runs/{there}/compare?with={here}"));
+    assert!(
+        [&here, &there].iter().all(|run| shown.contains(run.as_str())) && shown.contains("evaluate"),
+        "{shown}"
+    );
+}

@@ -1,0 +1,72 @@
+//! A server that is not root: it becomes the accounts that one line of sudo's names, and reads what they write as one of the
+//! workspace's group.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use cubeloom_domain::slurm::SlurmCalls;
+use serde_json::{Value, json};
+
+use super::executor::{calls, workspace};
+use super::harness::{shared_program, told};
+use super::product::{PIPELINE, add, of_workspace, reported, start, tell};
+use crate::api::support::{Client, Server};
+use crate::cluster::product::{ended, until};
+use crate::support::TestApp;
+
+/// A workspace as docs/slurm.md says: who may write there owns it, and the server's group may read.
+fn own_workspace() -> PathBuf {
+    let workspace = workspace();
+    let owners = format!("{}:{}", told("CUBELOOM_TEST_SLURM_MEMBER"), told("CUBELOOM_TEST_SLURM_SERVER"));
+    for (program, word) in [("chown", owners.as_str()), ("chmod", "2750")] {
+        assert!(Command::new(program).arg(word).arg(&workspace).status().unwrap().success());
+    }
+    workspace
+}
+
+/// A server under an account of its own, with the cluster.
+pub fn with_cluster(change: impl FnOnce(&mut Value)) -> (Server, Client) {
+    let words = ["sudo", "-n", "-u", "{account}", "--"];
+    let mut app = TestApp::new();
+    tell(&mut app, SlurmCalls { become_account: words.map(ToOwned::to_owned).into(), ..calls() });
+    app.run_as(&told("CUBELOOM_TEST_SLURM_SERVER"), shared_program());
+    let server = Server::start_in(app);
+    let mut body = of_workspace(&own_workspace());
+    change(&mut body);
+    let admin = add(&server, &body);
+    (server, admin)
+}
+
+#[ignore = "needs a Slurm: make test-slurm"]
+#[test]
+fn a_server_that_is_not_root_becomes_accounts_by_one_line_of_sudos() {
+    let (_server, admin) = with_cluster(|_| {});
+    let document = |seconds: &str| format!("{}cluster: hall\n", PIPELINE.replace("SECONDS", seconds));
+    let run = start(&admin, &document("1"));
+    assert_eq!(reported(&admin, &run), [json!({"workers": 2}), json!({"twice": 4})]);
+    let tasks = admin.get(&format!("/runs/{run}/attempts")).expect(200).json();
+    let used = &tasks["items"][0]["usage"];
+    assert!(used["peak_memory"].as_u64().is_some_and(|peak| peak > 0), "{tasks:#}");
+
+    // A stop is the account's, too.
+    let run = start(&admin, &document("600"));
+    until("the workers run", || {
+        let tasks = admin.get(&format!("/runs/{run}/tasks")).expect(200).json();
+        tasks["items"][0]["state"] == "running"
+    });
+    admin.post(&format!("/runs/{run}/cancel"), &json!({})).expect(202);
+    assert_eq!(ended(&admin, &run)["state"], "cancelled");
+}
+
+#[ignore = "needs a Slurm: make test-slurm"]
+#[test]
+fn an_account_that_sudo_does_not_name_is_none_of_the_servers() {
+    let stranger = told("CUBELOOM_TEST_SLURM_STRANGER");
+    let (_server, admin) = with_cluster(|body| body["slurm"]["way"]["accounts"]["ada"] = json!(stranger));
+    let run = start(&admin, &format!("{}cluster: hall\n", PIPELINE.replace("SECONDS", "0")));
+    assert_eq!(ended(&admin, &run)["state"], "failed");
+    let tasks = admin.get(&format!("/runs/{run}/tasks")).expect(200).json();
+    let failure = &tasks["items"][0]["failure"];
+    assert_eq!(failure["kind"], "could_not_start", "{tasks:#}");
+    assert!(failure["message"].as_str().unwrap().contains("sudo: "), "{tasks:#}");
+}
