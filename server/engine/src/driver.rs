@@ -484,6 +484,7 @@ impl Engine {
             | Event::Paced(_)
             | Event::Measured(_)
             | Event::NearlyFull(_)
+            | Event::NotGiven(_)
             | Event::Resized { .. }
             | Event::Running { .. }
             | Event::Ended(_)

@@ -27,6 +27,7 @@ use crate::cluster::{Cluster, Slot, Stop, Wish};
 use crate::folders::LOG;
 use crate::judge::{self, Blame};
 use crate::objects::{Named, Names};
+use crate::pods::PodView;
 use crate::present::Present;
 use crate::roots::{self, Cause};
 use crate::submit::{Parcel, Submitted, Submitting};
@@ -464,9 +465,11 @@ impl Attempt {
         let seen = self.cluster.look(&going.name);
         let (started_at, ended_at) = judge::times(&seen);
         let ended_at = ended_at.unwrap_or_else(|| self.cluster.clock.now());
-        let mut usage = self.cluster.meter.summary(&going.name.0, &seen);
+        self.tell_never_given(going);
+        let had = |pod: &PodView| going.growing.had(&pod.uid).or(Some(pod.memory));
+        let (mut usage, roles) = self.cluster.meter.summary(&going.name.0, &seen, had);
         usage.card_us = self.cards_worked(started_at.map(|from| (from, ended_at))).await;
-        Ended { outcome, started_at, ended_at, report, usage, roles: Vec::new() }
+        Ended { outcome, started_at, ended_at, report, usage, roles }
     }
 
     fn never_ran(&self, outcome: Outcome) -> Ended {

@@ -287,24 +287,9 @@ mod tests {
                 }
                 None => PodState::Running { since: at },
             };
-            let view = PodView {
-                name: format!("{role}-{index}"),
-                uid: format!("{role}-{index}"),
-                job: "cl-a".into(),
-                worker: WorkerName { role: (*role).into(), index: *index },
-                containers: Vec::new(),
-                deleted: None,
-                node: None,
-                memory: Default::default(),
-                takes: Default::default(),
-                has_cards: false,
-                disruption: None,
-                last_words: None,
-                state,
-            };
-            (view.uid.clone(), PodSeen { view: view.into(), gone: false })
+            crate::testing::pod(role, *index, state)
         };
-        Seen { pods: pods.iter().map(pod).collect(), ..Seen::default() }
+        crate::testing::seen_with(pods.iter().map(pod))
     }
 
     #[test]
