@@ -261,7 +261,7 @@ mod tests {
     use cubeloom_domain::executor::Notice;
 
     use super::*;
-    use crate::board::{PodSeen, Told};
+    use crate::board::Told;
 
     #[test]
     fn the_kubelets_words_stand_for_a_log_that_is_gone_without_its_secrets() {
