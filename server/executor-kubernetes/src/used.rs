@@ -213,7 +213,7 @@ mod tests {
                 meter.take("team", &metrics(worker, &at.to_string(), cpu, memory));
             }
         }
-        let ps = PodView { ..pod("ps", 0, ran(0, End::Exit { code: 0 }).state) };
+        let ps = pod("ps", 0, ran(0, End::Exit { code: 0 }).state);
         let seen = seen_with([ran(0, End::Exit { code: 0 }), ran(1, End::OutOfMemory), ps]);
         let (_, roles) = meter.summary("team", &seen, |_| Some(Bytes(768 << 20)));
         let of = |role: &str| roles.iter().find(|one| one.role == role).unwrap();
