@@ -156,13 +156,13 @@ impl Alert {
         let sizing = attempt.sizing.as_ref()?;
         let sentence = sizing.change()?;
         let (kind, key) = (AlertKind::SizeChanged, &attempt.key);
-        let grown = sizing.grown();
-        // Each time that it got more while it ran is told.
-        let own = match grown {
-            Some(grown) => format!("{}:{key}:{}", kind.as_str(), grown.times),
+        let while_it_ran = sizing.changed_at();
+        // Each time that it changed while it ran is told.
+        let own = match while_it_ran {
+            Some(at) => format!("{}:{key}:{}", kind.as_str(), at.0),
             None => format!("{}:{key}", kind.as_str()),
         };
-        let at = grown.map_or(attempt.created_at, |grown| grown.at);
+        let at = while_it_ran.unwrap_or(attempt.created_at);
         let topic = format!("size:{pipeline}:{}", key.task);
         Some(Self {
             pipeline: Some(pipeline.into()),

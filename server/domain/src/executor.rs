@@ -80,6 +80,8 @@ pub enum Event {
     /// A worker of it has nearly used up its memory. Told now and then for as long as that is so, of a job that
     /// [grows](Job::grows).
     NearlyFull(NearlyFull),
+    /// Workers that were to get more memory while they run keep what they had: not all of their role could be given it.
+    NotGiven(NotGiven),
     /// Workers that it was to give back are gone, or more could not be given to it: it has only so many, those with the lowest
     /// ranks.
     Resized {
@@ -96,6 +98,17 @@ pub enum Event {
     Ended(Box<Ended>),
     /// The cluster knows nothing of it.
     NotFound,
+}
+
+/// That the workers of a role did not get the memory that they were to get while they run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotGiven {
+    /// The role.
+    pub role: String,
+    /// What each of them was to have.
+    pub memory: Bytes,
+    /// Why, in the cluster's words.
+    pub why: String,
 }
 
 /// That a worker has nearly used up its memory.
@@ -497,6 +510,6 @@ pub trait Scaling: Send + Sync {
 pub trait Growth: Send + Sync {
     /// Makes the workers of a job that runs have the memory of this submission, without starting them again. The same twice is
     /// the same as once; nothing becomes less; does nothing when the job has ended. What the cluster cannot give the workers go
-    /// on without.
+    /// on without; where it says so, that is reported as [`Event::NotGiven`].
     fn grow(&self, submission: Submission) -> BoxFuture<'_, ()>;
 }

@@ -119,6 +119,11 @@ pub enum Reason {
         /// How much they had.
         had: Bytes,
     },
+    /// So much was not given to workers that ran: they kept what they had.
+    NotGiven {
+        /// How much they were to get.
+        wanted: Bytes,
+    },
     /// The program was held back by its limit.
     Throttled {
         /// In so many of a hundred of the scheduler's periods.
@@ -139,6 +144,7 @@ impl fmt::Display for Reason {
             Self::Inputs { attempts } => write!(f, "input and memory of {attempts} attempts"),
             Self::RanOut { had } => write!(f, "{had} did not suffice"),
             Self::NearlyFull { had } => write!(f, "{had} were nearly used up while it ran"),
+            Self::NotGiven { wanted } => write!(f, "the cluster did not give {wanted} while it ran"),
             Self::Throttled { percent } => write!(f, "it was held back for {percent} % of its time"),
         }
     }
@@ -151,6 +157,17 @@ pub struct Grown {
     pub at: Timestamp,
     /// How often.
     pub times: u32,
+}
+
+/// That the cluster did not give workers the memory that they were to get while they ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotGrown {
+    /// When, the last time.
+    pub at: Timestamp,
+    /// How often.
+    pub times: u32,
+    /// Why, in the cluster's words.
+    pub why: String,
 }
 
 /// What an attempt's workers of one role get, and why.
@@ -176,6 +193,9 @@ pub struct SizedRole {
     /// That they got more while they ran.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub grown: Option<Grown>,
+    /// That they were to get more while they ran, and did not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub not_grown: Option<NotGrown>,
     /// What the largest worker used, once the attempt has ended.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub used: Option<RoleUsage>,
@@ -186,8 +206,9 @@ impl SizedRole {
     #[must_use]
     pub fn asked(role: &str, asked: Size, memory: Reason, cpu: Reason) -> Self {
         let role = role.to_owned();
-        let (before, grown, used) = (None, None, None);
-        Self { role, asked, gets: asked, before, memory, cpu, confidence: 1.0, risk: 0.0, grown, used }
+        let (before, grown, not_grown, used) = (None, None, None, None);
+        let (confidence, risk) = (1.0, 0.0);
+        Self { role, asked, gets: asked, before, memory, cpu, confidence, risk, grown, not_grown, used }
     }
 
     /// The same with more memory, from a moment on at which the workers run.
@@ -202,6 +223,28 @@ impl SizedRole {
             grown: Some(Grown { at, times }),
             ..self
         }
+    }
+
+    /// The same without what its workers were to get last while they ran, as the cluster did not give it: they have what they
+    /// had. `None` where this is not what they were to get last.
+    #[must_use]
+    pub fn not_given(&self, wanted: Bytes, at: Timestamp, why: &str) -> Option<Self> {
+        let (Reason::NearlyFull { had }, Some(grown)) = (self.memory, self.grown) else { return None };
+        let times = self.not_grown.as_ref().map_or(0, |not| not.times) + 1;
+        (self.gets.memory == wanted).then(|| Self {
+            before: Some(self.gets),
+            gets: Size { memory: had, ..self.gets },
+            memory: Reason::NotGiven { wanted },
+            grown: (grown.times > 1).then(|| Grown { times: grown.times - 1, ..grown }),
+            not_grown: Some(NotGrown { at, times, why: why.to_owned() }),
+            ..self.clone()
+        })
+    }
+
+    /// When what they get was changed last while they ran.
+    #[must_use]
+    pub fn changed_at(&self) -> Option<Timestamp> {
+        self.grown.map(|grown| grown.at).max(self.not_grown.as_ref().map(|not| not.at))
     }
 
     /// Whether it gets something else than the attempt before.
@@ -280,11 +323,22 @@ impl AttemptSizing {
         self.roles.iter().filter(|sized| sized.is_changed())
     }
 
-    /// That workers of a role got more while they ran: when the last did, and how often any did.
+    /// When what any of them get was changed last while they ran.
     #[must_use]
-    pub fn grown(&self) -> Option<Grown> {
-        let all = self.roles.iter().filter_map(|sized| sized.grown);
-        all.reduce(|a, b| Grown { at: a.at.max(b.at), times: a.times.saturating_add(b.times) })
+    pub fn changed_at(&self) -> Option<Timestamp> {
+        self.roles.iter().filter_map(SizedRole::changed_at).max()
+    }
+
+    /// Takes back what the workers of a role were to get last, as the cluster did not give it; `false` where that is not what they
+    /// were to get.
+    pub fn not_given(&mut self, role: &str, wanted: Bytes, at: Timestamp, why: &str) -> bool {
+        let Some(of_role) = self.roles.iter_mut().find(|sized| sized.role == role) else { return false };
+        let Some(less) = of_role.not_given(wanted, at, why) else { return false };
+        *of_role = less;
+        for other in self.roles.iter_mut().filter(|sized| sized.role != role) {
+            other.before = Some(other.gets);
+        }
+        true
     }
 
     /// Gives the workers of one role more memory, from a moment on at which they run. What the others have is no change.

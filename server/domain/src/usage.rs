@@ -234,6 +234,29 @@ pub struct UsageSummary {
     pub card_us: Option<u64>,
 }
 
+/// For how long the cards of a job worked, as somebody else measured it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CardTime {
+    /// In microseconds of one card, all of them together.
+    pub worked_us: u64,
+    /// For how much of its workers' time anything was told, in microseconds of one worker.
+    pub told_us: u64,
+}
+
+impl CardTime {
+    /// A worker may be there for so long before the first is told of it, in microseconds.
+    const FIRST: u64 = 60_000_000;
+
+    /// For how long they worked, where that was told of the whole time that so many workers with cards ran for together, in
+    /// microseconds: but for a tenth, and the minute before the first was told of each. Else `None`: nobody knows what they did
+    /// in the rest.
+    #[must_use]
+    pub fn of_whole(self, ran_us: u64, workers: u64) -> Option<u64> {
+        let may_lack = (ran_us / 10).max(workers.saturating_mul(Self::FIRST));
+        (self.told_us.saturating_add(may_lack) >= ran_us).then_some(self.worked_us)
+    }
+}
+
 /// What the largest worker of a role used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleUsage {

@@ -3,6 +3,8 @@
 //! Nothing on the way from a worker's exit to the next worker's start waits for a timer: executors report into a
 //! channel, and a report starts a pass. The period only looks for lost wake-ups and renews leases.
 
+mod start;
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +30,6 @@ use crate::copies::Copies;
 use crate::core::{Action, Core, Demand};
 use crate::counted::Counted;
 use crate::elsewhere::Elsewhere;
-use crate::handle::Handle;
 use crate::message::{Message, Reports};
 use crate::told;
 
@@ -99,50 +100,6 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Starts the engine over these clusters, by name. `runs` starts the runs of other pipelines that tasks want; without
-    /// it, such tasks wait.
-    ///
-    /// # Errors
-    /// When the store cannot be used.
-    pub async fn start(
-        config: EngineConfig,
-        store: Store,
-        clusters: Clusters,
-        runs: Option<Arc<dyn Executor>>,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Handle, EngineError> {
-        let (sender, receiver) = mpsc::unbounded_channel();
-        let (events, _) = broadcast::channel(4096);
-        let (stop, stopping) = watch::channel(false);
-        store.release_all(&config.owner).await.map_err(EngineError::Start)?;
-        let (passed, last_pass) = watch::channel(Instant::now());
-        let lease = Lease { owner: config.owner.clone() };
-        // A server that is there renews its leases within this time, and looks far more often.
-        let settings = Settings { elsewhere: config.lease * 2, ..config.sharing.clone() };
-        let mut engine = Self {
-            config,
-            store,
-            clock,
-            clusters,
-            runs,
-            core: Core::new(settings),
-            lease,
-            renew_at: Timestamp::default(),
-            began: Instant::now(),
-            wished: Vec::new(),
-            store_by: None,
-            elsewhere: Elsewhere::default(),
-            desks: Copies::default(),
-            counted: Counted::default(),
-            passed,
-            sender: sender.clone(),
-            events: events.clone(),
-        };
-        engine.join_clusters().await;
-        let task = tokio::spawn(engine.run(receiver, stopping));
-        Ok(Handle { stop, wake: sender, events, passed: last_pass, task })
-    }
-
     async fn run(mut self, mut receiver: mpsc::UnboundedReceiver<Message>, mut stop: watch::Receiver<bool>) {
         let mut wakes = self.store.wakes();
         let mut look = true;
@@ -484,6 +441,7 @@ impl Engine {
             | Event::Paced(_)
             | Event::Measured(_)
             | Event::NearlyFull(_)
+            | Event::NotGiven(_)
             | Event::Resized { .. }
             | Event::Running { .. }
             | Event::Ended(_)

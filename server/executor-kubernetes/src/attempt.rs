@@ -27,6 +27,7 @@ use crate::cluster::{Cluster, Slot, Stop, Wish};
 use crate::folders::LOG;
 use crate::judge::{self, Blame};
 use crate::objects::{Named, Names};
+use crate::pods::PodView;
 use crate::present::Present;
 use crate::roots::{self, Cause};
 use crate::submit::{Parcel, Submitted, Submitting};
@@ -434,7 +435,11 @@ impl Attempt {
 
     async fn put_together(&mut self, going: &mut Going, mut outcome: Outcome) -> Ended {
         stop::forget_secrets(&self.cluster, &self.names, &self.known.job).await;
-        self.read_logs(going).await;
+        let of_pods = self.cluster.look(&going.name);
+        let (from, to) = judge::times(&of_pods);
+        let ran = from.map(|from| (from, to.unwrap_or_else(|| self.cluster.clock.now())));
+        // Beside: neither is to hold up the end more than the other.
+        let (card_us, ()) = tokio::join!(self.cards_worked(ran, &of_pods), self.read_logs(going));
         // What it said last is told before its end is.
         self.tell_progress(going);
         let (cluster, known) = (Arc::clone(&self.cluster), self.known.clone());
@@ -464,9 +469,11 @@ impl Attempt {
         let seen = self.cluster.look(&going.name);
         let (started_at, ended_at) = judge::times(&seen);
         let ended_at = ended_at.unwrap_or_else(|| self.cluster.clock.now());
-        let mut usage = self.cluster.meter.summary(&going.name.0, &seen);
-        usage.card_us = self.cards_worked(started_at.map(|from| (from, ended_at))).await;
-        Ended { outcome, started_at, ended_at, report, usage, roles: Vec::new() }
+        self.tell_never_given(going);
+        let had = |pod: &PodView| going.growing.had(&pod.uid).or(Some(pod.memory));
+        let (mut usage, roles) = self.cluster.meter.summary(&going.name.0, &seen, had);
+        usage.card_us = card_us;
+        Ended { outcome, started_at, ended_at, report, usage, roles }
     }
 
     fn never_ran(&self, outcome: Outcome) -> Ended {

@@ -11,6 +11,7 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::executor::BoxFuture;
 use cubeloom_domain::identity::Keeps;
 use cubeloom_domain::kubernetes::KubernetesFacts;
+use cubeloom_domain::usage::CardTime;
 use cubeloom_domain::vault::Vault;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -41,10 +42,9 @@ impl fmt::Debug for Owners {
 #[derive(Clone)]
 pub struct CardMeter(pub Arc<CardsWorked>);
 
-/// For how long the cards of the job whose objects have a name worked between two moments, in microseconds of one card; `None`
-/// where nobody measured it.
+/// For how long the cards of the job whose objects have a name worked between two moments; `None` where nobody measured it.
 pub type CardsWorked =
-    dyn Fn(String, (Timestamp, Timestamp)) -> BoxFuture<'static, Option<u64>> + Send + Sync;
+    dyn Fn(String, (Timestamp, Timestamp)) -> BoxFuture<'static, Option<CardTime>> + Send + Sync;
 
 impl fmt::Debug for CardMeter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

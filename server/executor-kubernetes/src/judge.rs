@@ -261,7 +261,7 @@ mod tests {
     use cubeloom_domain::executor::Notice;
 
     use super::*;
-    use crate::board::{PodSeen, Told};
+    use crate::board::Told;
 
     #[test]
     fn the_kubelets_words_stand_for_a_log_that_is_gone_without_its_secrets() {
@@ -287,24 +287,9 @@ mod tests {
                 }
                 None => PodState::Running { since: at },
             };
-            let view = PodView {
-                name: format!("{role}-{index}"),
-                uid: format!("{role}-{index}"),
-                job: "cl-a".into(),
-                worker: WorkerName { role: (*role).into(), index: *index },
-                containers: Vec::new(),
-                deleted: None,
-                node: None,
-                memory: Default::default(),
-                takes: Default::default(),
-                has_cards: false,
-                disruption: None,
-                last_words: None,
-                state,
-            };
-            (view.uid.clone(), PodSeen { view: view.into(), gone: false })
+            crate::testing::pod(role, *index, state)
         };
-        Seen { pods: pods.iter().map(pod).collect(), ..Seen::default() }
+        crate::testing::seen_with(pods.iter().map(pod))
     }
 
     #[test]

@@ -61,21 +61,7 @@ mod tests {
     const BY: Timestamp = Timestamp(1_000_000_000);
 
     fn running(index: u32) -> PodView {
-        PodView {
-            name: format!("worker-{index}"),
-            uid: format!("worker-{index}"),
-            job: "cl-a".into(),
-            worker: WorkerName { role: "worker".into(), index },
-            containers: Vec::new(),
-            deleted: None,
-            node: None,
-            memory: Default::default(),
-            takes: Default::default(),
-            has_cards: false,
-            disruption: None,
-            last_words: None,
-            state: PodState::Running { since: Timestamp(1) },
-        }
+        crate::testing::pod("worker", index, PodState::Running { since: Timestamp(1) })
     }
 
     #[test]

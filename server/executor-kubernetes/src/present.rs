@@ -51,21 +51,8 @@ mod tests {
     fn seen(uids: &[&str]) -> Seen {
         let mut seen = Seen::default();
         for uid in uids {
-            let view = PodView {
-                name: "worker-0".into(),
-                uid: (*uid).into(),
-                job: "cl-a".into(),
-                worker: worker(),
-                containers: Vec::new(),
-                deleted: None,
-                node: None,
-                memory: Default::default(),
-                takes: Default::default(),
-                has_cards: false,
-                disruption: None,
-                last_words: None,
-                state: PodState::Running { since: Timestamp(1) },
-            };
+            let running = PodState::Running { since: Timestamp(1) };
+            let view = PodView { uid: (*uid).into(), ..crate::testing::pod("worker", 0, running) };
             seen.pods.insert((*uid).into(), PodSeen { view: Arc::new(view), gone: false });
         }
         seen

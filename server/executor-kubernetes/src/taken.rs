@@ -11,7 +11,7 @@ use cubeloom_domain::kubernetes::labels;
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::{Bytes, Cpu};
 use futures::{StreamExt, pin_mut};
-use k8s_openapi::api::core::v1::{Container, Pod};
+use k8s_openapi::api::core::v1::{Container, Pod, PodStatus, ResourceRequirements};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Event, watcher};
@@ -20,6 +20,7 @@ use tokio::time::interval;
 
 use crate::cluster::Cluster;
 use crate::facts::ASK;
+use crate::pods::is_refused_for_good;
 use crate::quantity::number;
 use crate::survey::{OF_OTHERS, may_all};
 use crate::watch::{heard, patience};
@@ -132,7 +133,8 @@ pub fn note(cluster: &Cluster, nodes: &mut [NodeFacts]) -> bool {
 #[must_use]
 pub fn requests(pod: &Pod) -> Amount {
     let Some(spec) = &pod.spec else { return Amount::default() };
-    let containers = spec.containers.iter().map(of_container).fold(Amount::default(), Amount::plus);
+    let of_running = |container: &Container| of_running(container, pod.status.as_ref());
+    let containers = spec.containers.iter().map(of_running).fold(Amount::default(), Amount::plus);
     // A sidecar goes on while those after it run; of the others each has ended before the next begins.
     let (mut sidecars, mut first) = (Amount::default(), Amount::default());
     for container in spec.init_containers.iter().flatten() {
@@ -158,9 +160,31 @@ pub fn requests(pod: &Pod) -> Amount {
 }
 
 fn of_container(container: &Container) -> Amount {
-    let resources = container.resources.as_ref();
-    let of = |what: Option<&BTreeMap<String, Quantity>>| what.map(amount).unwrap_or_default();
-    of(resources.and_then(|resources| resources.requests.as_ref()))
+    asked(container.resources.as_ref())
+}
+
+/// What is asked for in a container, or what it has where that is more: one that is resized may have either in a moment. What its
+/// node can never give is not kept free.
+fn of_running(container: &Container, status: Option<&PodStatus>) -> Amount {
+    let wants = of_container(container);
+    let statuses = status.into_iter().flat_map(|status| status.container_statuses.iter().flatten());
+    let told = statuses.into_iter().find(|one| one.name == container.name);
+    let Some(told) = told.filter(|one| one.resources.is_some()) else { return wants };
+    let allocated = told.allocated_resources.as_ref().map(amount).unwrap_or_default();
+    let has = larger(asked(told.resources.as_ref()), allocated);
+    if !is_refused_for_good(status) {
+        return larger(wants, has);
+    }
+    let or_wants = |has: u64, wants: u64| if has > 0 { has } else { wants };
+    Amount {
+        cpu: Cpu(or_wants(has.cpu.0, wants.cpu.0)),
+        memory: Bytes(or_wants(has.memory.0, wants.memory.0)),
+        ..wants
+    }
+}
+
+fn asked(resources: Option<&ResourceRequirements>) -> Amount {
+    resources.and_then(|resources| resources.requests.as_ref()).map(amount).unwrap_or_default()
 }
 
 fn larger(one: Amount, other: Amount) -> Amount {

@@ -28,26 +28,37 @@ pub fn elastic_job() -> Job {
     serde_json::from_value(job).unwrap()
 }
 
-/// So many workers that wait.
-pub fn seen(workers: u32) -> Seen {
-    let pod = |index: u32| PodView {
-        name: format!("worker-{index}"),
-        uid: format!("worker-{index}"),
+/// A pod of the job `cl-a`, of which nothing is known but what it does.
+pub fn pod(role: &str, index: u32, state: PodState) -> PodView {
+    PodView {
+        name: format!("{role}-{index}"),
+        uid: format!("{role}-{index}"),
         job: "cl-a".into(),
-        worker: WorkerName { role: "worker".into(), index },
+        worker: WorkerName { role: role.into(), index },
         containers: Vec::new(),
         deleted: None,
         node: None,
         takes: Default::default(),
+        limit: Default::default(),
         memory: Default::default(),
+        refused: None,
         has_cards: false,
         disruption: None,
         last_words: None,
-        state: PodState::Waiting { note: None, obstacle: None },
-    };
-    let pods =
-        (0..workers).map(pod).map(|view| (view.uid.clone(), PodSeen { view: view.into(), gone: false }));
+        state,
+    }
+}
+
+/// What is known of a job with these pods.
+pub fn seen_with(pods: impl IntoIterator<Item = PodView>) -> Seen {
+    let pods = pods.into_iter().map(|view| (view.uid.clone(), PodSeen { view: view.into(), gone: false }));
     Seen { pods: pods.collect(), ..Seen::default() }
+}
+
+/// So many workers that wait.
+pub fn seen(workers: u32) -> Seen {
+    let waits = PodState::Waiting { note: None, obstacle: None };
+    seen_with((0..workers).map(|index| pod("worker", index, waits.clone())))
 }
 
 /// A clock that stands still.

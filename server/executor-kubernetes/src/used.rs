@@ -7,9 +7,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use cubeloom_domain::Bytes;
 use cubeloom_domain::kubernetes::labels;
-use cubeloom_domain::usage::UsageSummary;
+use cubeloom_domain::usage::{RoleUsage, UsageSummary};
+use cubeloom_domain::{Bytes, Cpu};
+use cubeloom_workers::ends::End;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams};
 use kube::core::GroupVersionKind;
@@ -18,13 +19,16 @@ use tokio::time::interval;
 
 use crate::board::{JobName, Seen};
 use crate::cluster::Cluster;
-use crate::pods::PodState;
+use crate::pods::{PodState, PodView};
 use crate::quantity::number;
 
 /// What the cluster serves where it measures pods.
 pub const KIND: &str = "pods.metrics.k8s.io/v1beta1";
 /// metrics-server looks at every pod four times a minute.
 const LOOK: Duration = Duration::from_secs(15);
+/// How often a worker must have been measured for that to say what the next one needs: a minute long. In less its peak may lie
+/// between two looks.
+const ENOUGH: u32 = 4;
 
 /// What was measured of one pod.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,6 +38,8 @@ struct Measured {
     /// The sum of the cores at work in all measurements, and how many there were.
     cores: f64,
     times: u32,
+    /// The most cores at work in one of them.
+    most_cores: f64,
     /// The most memory, in bytes.
     peak: f64,
     /// The memory at the last measurement, in bytes.
@@ -60,7 +66,9 @@ impl Meter {
             return;
         }
         at.clone_into(&mut known.last);
-        known.cores += sum("cpu");
+        let cores = sum("cpu");
+        known.cores += cores;
+        known.most_cores = known.most_cores.max(cores);
         known.times += 1;
         known.memory = sum("memory");
         known.peak = known.peak.max(known.memory);
@@ -74,10 +82,17 @@ impl Meter {
     }
 
     /// What a job's pods used that has ended: of each the mean of what was measured for as long as it ran, so that what nobody
-    /// looked at, as between two servers, counts, too. Nothing of a pod of which nothing was measured. Forgets them.
-    pub fn summary(&self, namespace: &str, seen: &Seen) -> UsageSummary {
+    /// looked at, as between two servers, counts, too; and what the largest worker of each role used, as far as its workers were
+    /// measured often enough. Nothing of a pod of which nothing was measured. `had` is what a worker's memory was limited to: one
+    /// that ran out of it used all of it, whenever it was measured. Forgets them.
+    pub fn summary(
+        &self,
+        namespace: &str,
+        seen: &Seen,
+        had: impl Fn(&PodView) -> Option<Bytes>,
+    ) -> (UsageSummary, Vec<RoleUsage>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut cpu_us, mut peak) = (0.0, 0.0_f64);
+        let (mut sum, mut workers) = (UsageSummary::default(), Vec::new());
         for pod in seen.pods.values().map(|pod| &pod.view) {
             let Some(measured) = all.remove(&(namespace.to_owned(), pod.name.clone())) else { continue };
             let ran = match &pod.state {
@@ -86,11 +101,29 @@ impl Meter {
                 PodState::Running { since } => pod.deleted.map_or(Duration::ZERO, |by| by.since(*since)),
                 _ => Duration::ZERO,
             };
-            cpu_us += measured.cores / f64::from(measured.times.max(1)) * ran.as_secs_f64() * 1e6;
-            peak = peak.max(measured.peak);
+            let ran_out = matches!(pod.state, PodState::Ended { end: End::OutOfMemory, .. });
+            let used = measured.of_worker(ran, had(pod).filter(|_| ran_out));
+            if measured.times >= ENOUGH {
+                let micros = u64::try_from(ran.as_micros()).unwrap_or(u64::MAX);
+                workers.push(RoleUsage::of_worker(&pod.worker.role, &used, micros));
+            }
+            sum = sum.join(UsageSummary { cpu_high: None, ..used });
         }
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "neither is below 0")]
-        UsageSummary { cpu_us: cpu_us as u64, peak_memory: Bytes(peak as u64), ..UsageSummary::default() }
+        (sum, RoleUsage::by_role(workers.into_iter()))
+    }
+}
+
+impl Measured {
+    /// What a worker used that ran for so long, and had all of `at_least` in use.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "none is below 0")]
+    fn of_worker(&self, ran: Duration, at_least: Option<Bytes>) -> UsageSummary {
+        let mean = self.cores / f64::from(self.times.max(1));
+        UsageSummary {
+            cpu_us: (mean * ran.as_secs_f64() * 1e6) as u64,
+            peak_memory: Bytes(self.peak as u64).max(at_least.unwrap_or_default()),
+            cpu_high: Some(Cpu((self.most_cores * 1000.0).ceil() as u64)),
+            ..UsageSummary::default()
+        }
     }
 }
 
@@ -128,12 +161,9 @@ mod tests {
     use serde_json::json;
 
     use cubeloom_domain::Timestamp;
-    use cubeloom_domain::outcome::WorkerName;
-    use cubeloom_workers::ends::End;
 
     use super::*;
-    use crate::board::PodSeen;
-    use crate::pods::PodView;
+    use crate::testing::{pod, seen_with};
 
     fn metrics(name: &str, at: &str, cpu: &str, memory: &str) -> Value {
         json!({
@@ -146,35 +176,17 @@ mod tests {
     }
 
     /// A pod that ran for a minute.
-    fn ran(index: u32) -> (String, PodSeen) {
-        let minute = Timestamp(0).plus(Duration::from_secs(60));
-        let view = PodView {
-            name: format!("worker-{index}"),
-            uid: format!("uid-{index}"),
-            job: "cl-a".into(),
-            worker: WorkerName { role: "worker".into(), index },
-            containers: Vec::new(),
-            deleted: None,
-            node: None,
-            memory: Default::default(),
-            takes: Default::default(),
-            has_cards: false,
-            disruption: None,
-            last_words: None,
-            state: PodState::Ended {
-                end: End::Exit { code: 0 },
-                started_at: Some(Timestamp(0)),
-                ended_at: minute,
-            },
-        };
-        (view.uid.clone(), PodSeen { view: view.into(), gone: false })
+    fn ran(index: u32, end: End) -> PodView {
+        let ended_at = Timestamp(0).plus(Duration::from_secs(60));
+        pod("worker", index, PodState::Ended { end, started_at: Some(Timestamp(0)), ended_at })
     }
 
     #[test]
     fn the_mean_of_what_was_measured_counts_for_as_long_as_a_pod_ran() {
         let meter = Meter::default();
-        let seen = Seen { pods: [ran(0), ran(1), ran(2)].into(), ..Seen::default() };
-        assert_eq!(meter.summary("team", &seen), UsageSummary::default(), "nothing was measured");
+        let seen = seen_with((0..3).map(|index| ran(index, End::Exit { code: 0 })));
+        let summary = |meter: &Meter| meter.summary("team", &seen, |_| None);
+        assert_eq!(summary(&meter), Default::default(), "nothing was measured");
         meter.take("team", &metrics("worker-0", "10:00:00", "500m", "2Gi"));
         meter.take("team", &metrics("worker-0", "10:00:00", "500m", "2Gi"));
         meter.take("team", &metrics("worker-0", "10:00:15", "1500000000n", "1Gi"));
@@ -186,9 +198,30 @@ mod tests {
             "team",
             &json!({"metadata": {"name": "worker-2"}, "timestamp": "10:00:00", "containers": []}),
         );
-        let used = meter.summary("team", &seen);
+        let (used, roles) = summary(&meter);
         assert_eq!(used.cpu_us, 60_000_000 + 15_000_000);
         assert_eq!(used.peak_memory, Bytes((2 << 30) + (1 << 20)), "the largest worker's");
-        assert_eq!(meter.summary("team", &seen), UsageSummary::default(), "it is forgotten");
+        assert!(roles.is_empty(), "a peak may lie between so few looks");
+        assert_eq!(summary(&meter), Default::default(), "it is forgotten");
+    }
+
+    #[test]
+    fn the_largest_worker_of_a_role_counts_and_one_that_ran_out_of_memory_used_all_that_it_had() {
+        let meter = Meter::default();
+        for (worker, memory) in [("worker-0", "512Mi"), ("worker-1", "700Mi"), ("ps-0", "64Mi")] {
+            for (at, cpu) in ["250m", "1", "500m", "250m"].into_iter().enumerate() {
+                meter.take("team", &metrics(worker, &at.to_string(), cpu, memory));
+            }
+        }
+        let ps = pod("ps", 0, ran(0, End::Exit { code: 0 }).state);
+        let seen = seen_with([ran(0, End::Exit { code: 0 }), ran(1, End::OutOfMemory), ps]);
+        let (_, roles) = meter.summary("team", &seen, |_| Some(Bytes(768 << 20)));
+        let of = |role: &str| roles.iter().find(|one| one.role == role).unwrap();
+        let worker = of("worker");
+        assert_eq!(
+            (worker.peak_memory, worker.cpu, worker.cpu_high),
+            (Bytes(768 << 20), Cpu(500), Cpu(1000))
+        );
+        assert_eq!(of("ps").peak_memory, Bytes(65 << 20), "it did not run out of it");
     }
 }

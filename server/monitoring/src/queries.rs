@@ -262,12 +262,25 @@ const CARDS_USE: &str = concat!(
     of_cards!("avg", "DCGM_FI_DEV_GPU_UTIL")
 );
 
+/// The same summed, each card or slice of one once, however many exporters tell of it.
+macro_rules! sum_of_cards {
+    ($series:literal) => {
+        concat!(
+            "sum by (exported_pod) (max by (exported_pod,UUID,GPU_I_ID) (",
+            $series,
+            "{$holders})) or sum by (pod) (max by (pod,UUID,GPU_I_ID) (",
+            $series,
+            "{$pods}))"
+        )
+    };
+}
+
 /// How many cards' worth of work the cards of each pod did, all of them together.
 pub(crate) const CARDS_WORK: &str = concat!(
     "(",
-    of_cards!("sum", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"),
+    sum_of_cards!("DCGM_FI_PROF_GR_ENGINE_ACTIVE"),
     ") or (",
-    of_cards!("sum", "DCGM_FI_DEV_GPU_UTIL"),
+    sum_of_cards!("DCGM_FI_DEV_GPU_UTIL"),
     ") / 100"
 );
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cubeloom_domain::Timestamp;
 use cubeloom_domain::monitoring::{CardHistory, CardMeasure};
-use cubeloom_domain::usage::{Measure, Point, WorkerLines};
+use cubeloom_domain::usage::{CardTime, Measure, Point, WorkerLines};
 use futures::{StreamExt, stream};
 
 use crate::answer::Series;
@@ -43,8 +43,8 @@ pub async fn workers(
     Ok(assembled(object, answers.into_iter().collect::<Result<_, _>>()?))
 }
 
-/// For how long the cards of a job's pods worked between two moments, in microseconds of one card: the sum of what was told at
-/// each step, for as long as the step is. `None` where nothing was told.
+/// For how long the cards of a job's pods worked between two moments: the sum of what was told at each step, for as long as the
+/// step is; and for how much of the pods' time anything was told. `None` where nothing was.
 ///
 /// # Errors
 /// Prometheus does not answer, or refuses.
@@ -53,15 +53,28 @@ pub async fn cards_worked(
     object: &str,
     from: Timestamp,
     to: Timestamp,
-) -> Result<Option<u64>, SourceError> {
+) -> Result<Option<CardTime>, SourceError> {
     let over = stretch(from, to);
     let pods = [format!("{object}(-.+)?")];
     let about = About { cluster: source.matchers(), pods: &pods, ..About::default() };
-    let series = source.range(&about.fill(CARDS_WORK), over).await?;
-    let told = series.iter().flat_map(|one| &one.points).map(|(_, value)| *value);
-    let told: Vec<f64> = told.filter(|value| Unit::Number.has(*value)).collect();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is not below 0")]
-    Ok((!told.is_empty()).then(|| (told.iter().sum::<f64>() * over.step * 1e6) as u64))
+    Ok(card_time(&source.range(&about.fill(CARDS_WORK), over).await?, over.step))
+}
+
+/// The sum over all pods and moments. Exporters that name the pod by either label tell of the same cards: of each moment of a pod
+/// the most counts.
+fn card_time(series: &[Series], step: f64) -> Option<CardTime> {
+    let mut told: BTreeMap<(&str, u64), f64> = BTreeMap::new();
+    for one in series {
+        let pod = one.labels.get("exported_pod").or(one.labels.get("pod")).map_or("", String::as_str);
+        for (at, value) in one.points.iter().filter(|(_, value)| Unit::Number.has(*value)) {
+            let most = told.entry((pod, at.to_bits())).or_default();
+            *most = most.max(*value);
+        }
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "neither is below 0")]
+    let micros = |steps: f64| (steps * step * 1e6) as u64;
+    (!told.is_empty())
+        .then(|| CardTime { worked_us: micros(told.values().sum()), told_us: micros(told.len() as f64) })
 }
 
 fn stretch(from: Timestamp, to: Timestamp) -> Stretch {
@@ -143,6 +156,22 @@ mod tests {
         let lines = [(Measure::CardUse, 80.0), (Measure::CardMemory, 4e10), (Measure::Cpu, 3.0)];
         let lines = lines.into_iter().map(|(measure, value)| (measure, points(value))).collect();
         WorkerLines { lines, ..WorkerLines::default() }
+    }
+
+    #[test]
+    fn a_moment_of_a_pod_counts_once_whoever_tells_of_it() {
+        let series = |label: &str, pod: &str, points: &[(f64, f64)]| Series {
+            labels: [(label.to_owned(), pod.to_owned())].into(),
+            points: points.to_vec(),
+        };
+        let both = [
+            series("exported_pod", "a", &[(0.0, 0.5), (15.0, 0.5)]),
+            series("pod", "a", &[(15.0, 0.75), (30.0, 0.25)]),
+            series("pod", "b", &[(0.0, 0.0)]),
+        ];
+        let time = card_time(&both, 15.0).unwrap();
+        assert_eq!((time.worked_us, time.told_us), (22_500_000, 60_000_000));
+        assert_eq!(card_time(&[series("pod", "a", &[])], 15.0), None);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cubeloom_domain::executor::{
-    BoxFuture, Ended, Event, Executor, Facts, Growth, Metric, NearlyFull, Observation, Observer, Report,
-    Scaling, StopCause, Submission,
+    BoxFuture, Ended, Event, Executor, Facts, Growth, Metric, NearlyFull, NotGiven, Observation, Observer,
+    Report, Scaling, StopCause, Submission,
 };
 use cubeloom_domain::job::{Job, JobRole};
 use cubeloom_domain::lowered::Bindings;
@@ -154,6 +154,14 @@ impl FakeExecutor {
     pub fn fill(&self, key: &AttemptKey, role: &str, limit: Bytes) {
         let full = NearlyFull { role: role.into(), limit, used: Bytes(limit.0 - limit.0 / 20) };
         self.lock().tell(key, Event::NearlyFull(full));
+    }
+
+    /// Says that the workers of a role of a job that is held were not given so much memory: they have what they had.
+    pub fn refuse_memory(&self, key: &AttemptKey, role: &str, memory: Bytes, had: Bytes) {
+        let mut inner = self.lock();
+        inner.memory.insert(key.clone(), had);
+        let not = NotGiven { role: role.into(), memory, why: "its node has no room".into() };
+        inner.tell(key, Event::NotGiven(not));
     }
 
     /// The memory that each worker of a job's first role has, or had last.

@@ -3,14 +3,12 @@
 //! What they get is written first, with the amounts that are counted from then on, and given then: a server that dies in between
 //! takes the job up with what is written.
 
-use std::sync::Arc;
-
 use cubeloom_admission::Scaler;
-use cubeloom_domain::executor::{NearlyFull, largest};
+use cubeloom_domain::executor::{NearlyFull, NotGiven, Submission, largest};
 use cubeloom_domain::pipeline::SizingMode;
 use cubeloom_domain::plan::PlannedTask;
 use cubeloom_domain::record::AttemptRecord;
-use cubeloom_domain::sizing::Grown;
+use cubeloom_domain::sizing::{AttemptSizing, Grown};
 use cubeloom_domain::state::AttemptState;
 use cubeloom_domain::{Bytes, Timestamp};
 use cubeloom_sizing::keep_possible;
@@ -59,44 +57,80 @@ impl Core {
 
     /// A worker has nearly used up its memory: all of its role get more, where they may and there is room.
     pub(super) fn nearly_full(&mut self, at: At, full: &NearlyFull, now: Timestamp) {
-        let Some(memory) = self.wanted_memory(at, full) else { return };
+        let Some(memory) = self.wanted_memory(at, full, now) else { return };
         let Some(executor) = self.executor(at) else { return };
-        let Some(run) = self.runs[at.slot].as_mut() else { return };
-        let Some(live) = run.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
-        let before = live.record.clone();
-        if let Some(sizing) = &mut live.record.sizing {
+        let grow = |sizing: &mut AttemptSizing| {
             sizing.grow(&full.role, memory, now);
+            true
+        };
+        let Some(submission) = self.with_memory(at, now, grow) else { return };
+        let key = &submission.job.key;
+        tracing::info!(%key, role = full.role, %memory, "workers get more memory while they run");
+        self.output.actions.push(Action::Grow(executor, submission));
+    }
+
+    /// The workers of a role keep what they had: not all of them could be given more.
+    pub(super) fn not_given(&mut self, at: At, not: &NotGiven, now: Timestamp) {
+        let live = |core: &Self| core.runs[at.slot].as_ref()?.live(at).map(|live| live.record.clone());
+        let Some(before) = live(self) else { return };
+        let grown = before.sizing.as_deref().and_then(|sizing| sizing.of(&not.role)?.grown);
+        let take_back = |sizing: &mut AttemptSizing| sizing.not_given(&not.role, not.memory, now, &not.why);
+        if self.with_memory(at, now, take_back).is_none() {
+            return;
+        }
+        let Some(live) = self.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
+        // Nor was it theirs between the decision and now.
+        let earlier = &mut live.record.earlier;
+        if before.earlier.last().is_some_and(|last| Some(last.until) == grown.map(|grown| grown.at)) {
+            earlier.truncate(before.earlier.len() - 1);
+        }
+        let (key, role, why) = (&live.record.key, &not.role, &not.why);
+        tracing::warn!(%key, role, memory = %not.memory, why, "the cluster does not give workers more memory");
+    }
+
+    /// Changes what the workers of an attempt get, and what is counted of it: `change` says whether there is anything to change.
+    /// `None`, and all is as it was, where there is not, or no room for it.
+    fn with_memory(
+        &mut self,
+        at: At,
+        now: Timestamp,
+        change: impl FnOnce(&mut AttemptSizing) -> bool,
+    ) -> Option<Submission> {
+        let run = self.runs[at.slot].as_mut()?;
+        let live = run.instance_mut(at)?.live.as_mut()?;
+        let before = live.record.clone();
+        if !change(live.record.sizing.as_mut()?) {
+            return None;
         }
         let record = live.record.clone();
-        let Some(place) = self.places.get_mut(run.place_of(at.task)) else { return };
+        let place = self.places.get_mut(run.place_of(at.task))?;
         let job =
             run.stored_job(&record).and_then(|job| Ok((job.clone(), submission(job, &record.bindings)?)));
         let given = match job {
             Ok(given) if place.enlarge(run, at, now) => Some(given),
             Ok(_) => None,
             Err(failure) => {
-                tracing::error!(%failure.message, "a job cannot be told with more memory");
+                tracing::error!(%failure.message, "a job cannot be told with other memory");
                 None
             }
         };
         let amount = (place.scaling == Scaler::Cluster).then(|| least_amount(&run.sized_task(at)));
-        let Some(live) = run.instance_mut(at).and_then(|instance| instance.live.as_mut()) else { return };
+        let live = run.instance_mut(at)?.live.as_mut()?;
         let Some((job, submission)) = given else {
             live.record = before;
-            return;
+            return None;
         };
         live.record.resize(&job, record.bindings, now);
         if let Some(amount) = amount {
             (live.record.amount, live.record.cards) = (amount, before.cards);
         }
         live.dirty = true;
-        tracing::info!(key = %live.record.key, role = full.role, %memory, "workers get more memory while they run");
-        self.output.actions.push(Action::Grow(Arc::clone(&executor), submission));
         self.touch(at);
+        Some(submission)
     }
 
     /// How much the workers of a role are to get, as far as nodes and the project's quota can hold it.
-    fn wanted_memory(&self, at: At, full: &NearlyFull) -> Option<Bytes> {
+    fn wanted_memory(&self, at: At, full: &NearlyFull, now: Timestamp) -> Option<Bytes> {
         let run = self.runs[at.slot].as_ref()?;
         let planned = run.plan.task(at.task);
         let record = &run.live(at)?.record;
@@ -109,7 +143,7 @@ impl Core {
         let sizing = record.sizing.as_deref()?;
         let role = planned.roles.iter().find(|role| role.name == full.role)?;
         let had = sizing.of(&full.role)?.gets.memory;
-        let mut wanted = grow::wanted(sizing.of(&full.role)?, role.kept, full)?;
+        let mut wanted = grow::wanted(sizing.of(&full.role)?, role.kept, full, now)?;
         let place = self.places.get(run.place_of(at.task))?;
         let node_group = planned.placement.node_group.as_deref();
         if let Some(largest) = largest(place.nodes(), &role.resources, node_group) {

@@ -43,6 +43,7 @@ impl Core {
             Event::Measured(metric) => self.measured(at, observation.key.n, &metric),
             Event::Started { at: started } => self.started(at, started),
             Event::NearlyFull(full) => self.nearly_full(at, &full, now),
+            Event::NotGiven(not) => self.not_given(at, &not, now),
             Event::Resized { workers } => self.resized(at, workers, now),
             Event::Running { workers } => self.runs_with(at, workers, now),
             Event::Ended(ended) => self.ended(&observation.key, at, *ended, now),

@@ -1,30 +1,38 @@
 //! Do the workers of a role get more memory while they run, and how much?
 
-use cubeloom_domain::Bytes;
+use std::time::Duration;
+
 use cubeloom_domain::executor::NearlyFull;
-use cubeloom_domain::sizing::{Kept, SizedRole};
+use cubeloom_domain::sizing::{Kept, Reason, SizedRole};
+use cubeloom_domain::{Bytes, Timestamp};
 
 /// How often the workers of a role get more while they run: as often as an instance is tried again with more. What grows on
 /// has a fault, and would take the whole node.
 const TIMES: u32 = 3;
+/// For how long nothing more is asked of a cluster that did not give it: nodes do not become free from one moment to the next.
+const PAUSE: Duration = Duration::from_secs(5 * 60);
 
 /// The memory that the workers of a role are to get; `None` where they keep what they have: it is left alone, they have got more
-/// often enough, or the report is of before they got what they have.
+/// often enough or were refused it just now, or the report is of before they got what they have. What was not given counts as a try.
 #[must_use]
-pub fn wanted(sized: &SizedRole, kept: Kept, full: &NearlyFull) -> Option<Bytes> {
-    let times = sized.grown.map_or(0, |grown| grown.times);
+pub fn wanted(sized: &SizedRole, kept: Kept, full: &NearlyFull, now: Timestamp) -> Option<Bytes> {
+    let refused = sized.not_grown.as_ref();
+    let times = sized.grown.map_or(0, |grown| grown.times) + refused.map_or(0, |not| not.times);
     let is_late = full.limit < sized.gets.memory;
-    if kept.memory.is_some() || times >= TIMES || is_late {
+    let is_soon = refused.is_some_and(|not| now < not.at.plus(PAUSE));
+    if kept.memory.is_some() || times >= TIMES || is_late || is_soon {
         return None;
     }
     Some(cubeloom_sizing::grown(sized.gets.memory, sized.asked.memory))
 }
 
 /// Whether workers whose memory ran out had what they were last to get while they ran: one may die between the decision and its
-/// doing, and then it used no more than it had before. `kernel_peak` is the most that the kernel counted of any worker.
+/// doing, and then it used no more than it had before. `kernel_peak` is the most that the kernel counted of any worker. What the
+/// cluster said that it did not give is taken back already.
 #[must_use]
 pub fn was_given(sized: &SizedRole, kernel_peak: Option<Bytes>) -> bool {
-    let Some((before, used)) = sized.before.filter(|_| sized.grown.is_some()).zip(sized.used.as_ref()) else {
+    let is_last = matches!(sized.memory, Reason::NearlyFull { .. }) && sized.grown.is_some();
+    let Some((before, used)) = sized.before.filter(|_| is_last).zip(sized.used.as_ref()) else {
         return true;
     };
     used.peak_memory.max(kernel_peak.unwrap_or_default()) > before.memory
@@ -32,13 +40,14 @@ pub fn was_given(sized: &SizedRole, kernel_peak: Option<Bytes>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use cubeloom_domain::sizing::{Keeper, Reason, Size};
+    use cubeloom_domain::Cpu;
+    use cubeloom_domain::sizing::{Keeper, Size};
     use cubeloom_domain::usage::RoleUsage;
-    use cubeloom_domain::{Cpu, Timestamp};
 
     use super::*;
 
     const MIB: u64 = 1 << 20;
+    const NOW: Timestamp = Timestamp(1);
 
     fn sized(asked: u64, gets: u64) -> SizedRole {
         let size = |mib: u64| Size { cpu: Cpu(1000), memory: Bytes(mib * MIB) };
@@ -54,7 +63,7 @@ mod tests {
 
     #[test]
     fn half_as_much_again_follows_and_at_least_what_was_asked_for() {
-        let wanted = |asked, gets| wanted(&sized(asked, gets), Kept::default(), &full(gets));
+        let wanted = |asked, gets| wanted(&sized(asked, gets), Kept::default(), &full(gets), NOW);
         assert_eq!(wanted(1024, 1024), Some(Bytes(1536 * MIB)));
         assert_eq!(wanted(1024, 256), Some(Bytes(1024 * MIB)));
     }
@@ -76,15 +85,41 @@ mod tests {
     #[test]
     fn an_amount_that_is_left_alone_stays_and_none_grows_for_ever() {
         for keeper in [Keeper::Template, Keeper::Unchecked, Keeper::Pinned] {
-            assert_eq!(wanted(&sized(512, 512), Kept::both(keeper), &full(512)), None);
+            assert_eq!(wanted(&sized(512, 512), Kept::both(keeper), &full(512), NOW), None);
         }
         let mut role = sized(512, 512);
         for _ in 0..TIMES {
             let limit = role.gets.memory.0 / MIB;
-            let memory = wanted(&role, Kept::default(), &full(limit)).unwrap();
+            let memory = wanted(&role, Kept::default(), &full(limit), NOW).unwrap();
             role = role.grown(memory, Timestamp(1));
-            assert_eq!(wanted(&role, Kept::default(), &full(limit)), None, "that is of before");
+            assert_eq!(wanted(&role, Kept::default(), &full(limit), NOW), None, "that is of before");
         }
-        assert_eq!(wanted(&role, Kept::default(), &full(role.gets.memory.0 / MIB)), None);
+        assert_eq!(wanted(&role, Kept::default(), &full(role.gets.memory.0 / MIB), NOW), None);
+    }
+    #[test]
+    fn what_a_cluster_did_not_give_is_not_asked_again_at_once_and_counts_as_a_try() {
+        let had = sized(512, 512);
+        let mut role = had.clone();
+        let mut now = NOW;
+        for n in 1..=TIMES {
+            let memory = wanted(&role, Kept::default(), &full(512), now).unwrap();
+            let grown = role.clone().grown(memory, now);
+            assert_eq!(grown.not_given(Bytes(1), now, "no room"), None, "it was to get something else");
+            role = grown.not_given(memory, now, "no room").unwrap();
+            assert_eq!((role.gets, role.grown, role.changed_at()), (had.gets, None, Some(now)));
+            let not = role.not_grown.clone().unwrap();
+            assert_eq!((not.times, not.why.as_str()), (n, "no room"));
+            assert_eq!(role.not_given(memory, now, "no room"), None, "told twice");
+            let said = "memory 512Mi instead of 768Mi: the cluster did not give 768Mi while it ran";
+            assert_eq!(role.change().as_deref(), Some(said));
+            let used = RoleUsage { peak_memory: Bytes(500 * MIB), ..RoleUsage::default() };
+            assert!(
+                was_given(&SizedRole { used: Some(used), ..role.clone() }, None),
+                "it is taken back already"
+            );
+            assert_eq!(wanted(&role, Kept::default(), &full(512), now), None);
+            now = now.plus(PAUSE);
+        }
+        assert_eq!(wanted(&role, Kept::default(), &full(512), now), None, "three tries are enough");
     }
 }

@@ -100,6 +100,34 @@ on_both! {
         server.assert_clean().await;
     }
 
+    async fn what_the_cluster_does_not_give_is_neither_counted_nor_billed_and_not_asked_again_at_once(server: Server) {
+        let mut server = server;
+        let (run, key) = begin(&mut server, &doc(SizingMode::Auto)).await;
+        server.clock.advance(Duration::from_secs(1));
+        fill(&server, &key, 2);
+        has(&server, &key, 3).await;
+        server.clock.advance(Duration::from_secs(1));
+        server.fake.refuse_memory(&key, "worker", Bytes(3 * GIB), Bytes(2 * GIB));
+        let kept = server.until(|| async {
+            Some(attempt(&server, &run).await).filter(|record| record.amount.memory == Bytes(2 * GIB))
+        }).await;
+        assert!(kept.earlier.is_empty(), "it never had more: {:?}", kept.earlier);
+        let sized = &kept.sizing.as_ref().unwrap().roles[0];
+        assert_eq!((sized.gets.memory, sized.grown), (Bytes(2 * GIB), None));
+        assert_eq!(sized.not_grown.as_ref().unwrap().why, "its node has no room");
+        let changes = server.store.size_changes("default", "p", "a", 9).await.unwrap();
+        let said: Vec<_> = changes.iter().map(|change| change.sized.memory).collect();
+        assert_eq!(said, [Reason::NotGiven { wanted: Bytes(3 * GIB) }, Reason::NearlyFull { had: Bytes(2 * GIB) }]);
+        stays(&server, &key, 2).await;
+        // The room is free for others: of 8 GiB all but two.
+        let other = pipeline("q").task("b", |task| task.resources("1", "6Gi"));
+        let other = server.run(&other).await;
+        assert_eq!(server.ended(&other).await, RunState::Succeeded);
+        finish(&server, &run, &key).await;
+        assert_eq!(attempt(&server, &run).await.amount.memory, Bytes(2 * GIB));
+        server.assert_clean().await;
+    }
+
     async fn nothing_grows_beyond_what_is_free_and_what_is_free_later_is_given(server: Server) {
         let mut server = server;
         server.fake.script("b", [Behaviour::Hold]);

@@ -2,8 +2,10 @@
 //! get it in place, where the API server knows how to resize pods (Kubernetes 1.33 and later).
 //!
 //! What they get is stored with the attempt before it is given, so a job that is taken up has it in its submission. Requests and
-//! limits stay equal: the class of a pod's quality of service cannot change. What its node has no room for the kubelet leaves
-//! for later, and the worker goes on with what it has.
+//! limits stay equal: the class of a pod's quality of service cannot change. What was asked for is not yet given: the pod's status
+//! says what its container has. Where the kubelet refuses it, or has no room for it within a minute, for one worker of a role, that
+//! is told, and it is asked for no more: the role keeps what it had. Workers that have got it by then keep it, as less is not taken
+//! away safely.
 //!
 //! <https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/>
 
@@ -11,8 +13,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use cubeloom_domain::Bytes;
-use cubeloom_domain::executor::{Event, NearlyFull};
+use cubeloom_domain::executor::{Event, NearlyFull, NotGiven};
 use cubeloom_domain::job::Job;
+use cubeloom_domain::outcome::WorkerName;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{Api, Patch, PatchParams};
 use serde_json::{Value, json};
@@ -25,14 +28,20 @@ use crate::pods::{PodState, PodView};
 
 /// How long nothing is told again of a role that is as full as it was: there is nothing new before the metrics are.
 const AGAIN: Duration = Duration::from_secs(15);
+/// How long a node may take to give what it has not refused.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What is done about the memory of an attempt's workers.
 #[derive(Default)]
 pub(super) struct Growing {
     /// What the workers of each role are to have; empty as long as that is what they began with.
     memory: BTreeMap<String, Bytes>,
-    /// Pods for which it was asked, by uid, and for how much.
-    asked: HashMap<String, Bytes>,
+    /// Pods for which it was asked, by uid: for how much, and since when.
+    asked: HashMap<String, (Bytes, Instant)>,
+    /// Roles that the API server does not let have more, and why.
+    denied: BTreeMap<String, String>,
+    /// What workers had when any was last seen at work, by uid.
+    had: HashMap<String, (WorkerName, Bytes)>,
     /// By role: of which limit it was told last, and when.
     told: HashMap<String, (Bytes, Instant)>,
 }
@@ -46,15 +55,69 @@ impl Growing {
         }
     }
 
-    /// Pods that run with less than they are to have, and for which that was not asked.
+    /// Pods that run and whose objects say less than they are to have, where that was not asked for.
     fn due(&self, seen: &Seen) -> Vec<(PodView, Bytes)> {
         let wanted = |pod: &PodView| {
             let memory = *self.memory.get(&pod.worker.role)?;
-            let has_less = pod.memory > Bytes(0) && pod.memory < memory;
-            let is_asked = self.asked.get(&pod.uid) == Some(&memory);
+            let has_less = pod.limit > Bytes(0) && pod.limit < memory;
+            let is_asked = self.asked.get(&pod.uid).is_some_and(|(asked, _)| *asked == memory);
             (has_less && !is_asked && is_at_work(pod)).then(|| (pod.clone(), memory))
         };
         seen.live_pods().filter_map(wanted).collect()
+    }
+
+    /// Notes what those at work have.
+    fn note(&mut self, seen: &Seen) {
+        let at_work = || seen.live_pods().filter(|pod| is_at_work(pod) && pod.memory > Bytes(0));
+        if at_work().next().is_some() {
+            self.had = at_work().map(|pod| (pod.uid.clone(), (pod.worker.clone(), pod.memory))).collect();
+        }
+    }
+
+    /// The roles of which a worker does not get what all were to get, and the pods that are to be asked for nothing more.
+    fn refused(&mut self, seen: &Seen, now: Instant) -> Vec<(NotGiven, Vec<PodView>)> {
+        let mut why: BTreeMap<String, String> = std::mem::take(&mut self.denied);
+        for pod in seen.live_pods().filter(|pod| is_at_work(pod) && pod.memory > Bytes(0)) {
+            let Some(memory) = self.memory.get(&pod.worker.role).filter(|memory| pod.memory < **memory)
+            else {
+                continue;
+            };
+            // Asked for by an earlier server, else it is still due.
+            let is_asked = || pod.limit >= *memory;
+            let asked = self.asked.get(&pod.uid).filter(|(asked, _)| asked == memory).map(|(_, at)| *at);
+            let Some(since) = asked.or_else(|| is_asked().then_some(now)) else { continue };
+            self.asked.insert(pod.uid.clone(), (*memory, since));
+            let refusal = pod.refused.as_ref().filter(|_| is_asked());
+            if refusal.is_some_and(|refusal| refusal.for_good) || now.duration_since(since) >= PATIENCE {
+                let said =
+                    refusal.map_or("its node has not given it within a minute", |refusal| &refusal.message);
+                why.entry(pod.worker.role.clone()).or_insert_with(|| format!("{}: {said}", pod.worker));
+            }
+        }
+        why.into_iter().filter_map(|(role, why)| self.give_up(seen, role, why)).collect()
+    }
+
+    fn give_up(&mut self, seen: &Seen, role: String, why: String) -> Option<(NotGiven, Vec<PodView>)> {
+        let memory = self.memory.remove(&role)?;
+        let of_role: Vec<PodView> = seen.live_pods().filter(|pod| pod.worker.role == role).cloned().collect();
+        of_role.iter().for_each(|pod| _ = self.asked.remove(&pod.uid));
+        let over = |pod: &PodView| pod.memory > Bytes(0) && pod.limit > pod.memory;
+        Some((NotGiven { role, memory, why }, of_role.into_iter().filter(over).collect()))
+    }
+
+    /// What a worker had when any was last seen at work.
+    pub(super) fn had(&self, uid: &str) -> Option<Bytes> {
+        self.had.get(uid).map(|(_, memory)| *memory)
+    }
+
+    /// The roles of a job that has ended of which a worker had not got what all were to get.
+    fn never_given(&mut self) -> Vec<NotGiven> {
+        let memory = std::mem::take(&mut self.memory);
+        let lacks = |(role, memory): (String, Bytes)| {
+            let (worker, _) = self.had.values().find(|(worker, had)| worker.role == role && *had < memory)?;
+            Some(NotGiven { role, memory, why: format!("{worker} ended before it was given") })
+        };
+        memory.into_iter().filter_map(lacks).collect()
     }
 
     /// Of each role the fullest worker, where that has nearly used up its memory; those of which it was told just now are left out.
@@ -109,24 +172,45 @@ impl Attempt {
         }
     }
 
-    /// Gives its workers the memory that they are to have. What the cluster refuses for now is tried again.
+    /// Gives its workers the memory that they are to have. What the cluster refuses for now is tried again; what a node does not
+    /// give is told.
     pub(super) async fn give_memory(&self, going: &mut Going) {
-        if going.growing.memory.is_empty() {
+        if !self.known.job.grows && going.growing.memory.is_empty() {
             return;
         }
-        for (pod, memory) in going.growing.due(&self.cluster.look(&going.name)) {
-            let api: Api<Pod> = Api::namespaced(self.cluster.client().await, &going.name.0);
-            let (params, patch) = (PatchParams::default(), Patch::Strategic(patch(&pod, memory)));
-            let asked = api.patch_subresource("resize", &pod.name, &params, &patch);
-            match self.cluster.ask("giving a worker more memory", asked).await {
+        let seen = self.cluster.look(&going.name);
+        going.growing.note(&seen);
+        for (pod, memory) in going.growing.due(&seen) {
+            match self.resize_pod(&going.name.0, &pod, memory).await {
                 Err(Refused::ForNow(_) | Refused::Busy(_) | Refused::Credentials(_)) => continue,
                 Err(refused @ Refused::ForGood(_)) => {
-                    let (key, worker) = (&self.known.job.key, &pod.worker);
-                    tracing::warn!(%key, %worker, why = refused.message(), "a worker cannot be given more memory");
+                    let why = format!("{}: {}", pod.worker, refused.message());
+                    going.growing.denied.insert(pod.worker.role.clone(), why);
                 }
                 _ => {}
             }
-            going.growing.asked.insert(pod.uid, memory);
+            going.growing.asked.insert(pod.uid, (memory, Instant::now()));
+        }
+        for (not, pods) in going.growing.refused(&seen, Instant::now()) {
+            self.cluster.report(&self.known.job.key, Event::NotGiven(not));
+            // So that it is not given when nobody counts it any more. Kubernetes 1.33 does not let an object say less again.
+            for pod in pods {
+                let _ = self.resize_pod(&going.name.0, &pod, pod.memory).await;
+            }
+        }
+    }
+
+    async fn resize_pod(&self, namespace: &str, pod: &PodView, memory: Bytes) -> Result<Pod, Refused> {
+        let api: Api<Pod> = Api::namespaced(self.cluster.client().await, namespace);
+        let (params, patch) = (PatchParams::default(), Patch::Strategic(patch(pod, memory)));
+        let asked = api.patch_subresource("resize", &pod.name, &params, &patch);
+        self.cluster.ask("giving a worker more memory", asked).await
+    }
+
+    /// Tells of what its workers were to get and had not when they ended.
+    pub(super) fn tell_never_given(&self, going: &mut Going) {
+        for not in going.growing.never_given() {
+            self.cluster.report(&self.known.job.key, Event::NotGiven(not));
         }
     }
 }
@@ -137,6 +221,7 @@ mod tests {
     use cubeloom_domain::resources::Resources;
 
     use super::*;
+    use crate::pods::Refusal;
     use crate::testing::{elastic_job, seen};
 
     const GIB: u64 = 1 << 30;
@@ -146,7 +231,7 @@ mod tests {
         let mut all = seen(3);
         for (index, pod) in all.pods.values_mut().enumerate() {
             let view = std::sync::Arc::make_mut(&mut pod.view);
-            view.memory = Bytes(GIB);
+            (view.limit, view.memory) = (Bytes(GIB), Bytes(GIB));
             view.containers = vec!["setup".into(), "main".into()];
             if index < 2 {
                 view.state = PodState::Running { since: Timestamp(0) };
@@ -175,7 +260,7 @@ mod tests {
         let both = json!({"requests": {"memory": "2147483648"}, "limits": {"memory": "2147483648"}});
         let expected = json!({"spec": {"containers": [{"name": "main", "resources": both}]}});
         assert_eq!(patch(&pod, memory), expected);
-        growing.asked.insert(pod.uid, memory);
+        growing.asked.insert(pod.uid, (memory, Instant::now()));
         assert_eq!(due(&growing, &seen), [1]);
         growing.want(&job(3 * GIB));
         assert_eq!(due(&growing, &seen), [0, 1]);
@@ -199,5 +284,73 @@ mod tests {
         }
         let more = growing.full(&seen, |_| Some(Bytes(2 * GIB)), now + AGAIN);
         assert_eq!(more[0].limit, Bytes(2 * GIB), "with another limit it is news at once");
+    }
+
+    fn change(seen: &mut Seen, index: usize, change: impl Fn(&mut PodView)) {
+        change(std::sync::Arc::make_mut(&mut seen.pods.values_mut().nth(index).unwrap().view));
+    }
+
+    /// Two workers at work of which more was asked for now, as the API server has it.
+    fn asked_for_two(now: Instant) -> (Growing, Seen) {
+        let (mut growing, mut seen) = (Growing::default(), three());
+        growing.want(&job(2 * GIB));
+        assert!(growing.refused(&seen, now).is_empty(), "it is still to be asked for");
+        for (index, (pod, memory)) in growing.due(&seen).into_iter().enumerate() {
+            growing.asked.insert(pod.uid, (memory, now));
+            change(&mut seen, index, |pod| pod.limit = Bytes(2 * GIB));
+        }
+        growing.note(&seen);
+        (growing, seen)
+    }
+
+    #[test]
+    fn what_a_node_refuses_is_told_once_and_asked_for_no_more() {
+        let now = Instant::now();
+        let (mut growing, mut seen) = asked_for_two(now);
+        assert!(growing.refused(&seen, now).is_empty(), "its node has not said anything");
+        change(&mut seen, 0, |pod| pod.memory = Bytes(2 * GIB));
+        let refusal = |for_good| Some(Refusal { for_good, message: "no room".into() });
+        change(&mut seen, 1, |pod| pod.refused = refusal(false));
+        assert!(growing.refused(&seen, now + PATIENCE / 2).is_empty(), "there may be room in a moment");
+        change(&mut seen, 1, |pod| pod.refused = refusal(true));
+        let refused = growing.refused(&seen, now + PATIENCE / 2);
+        let expected =
+            NotGiven { role: "worker".into(), memory: Bytes(2 * GIB), why: "worker-1: no room".into() };
+        assert_eq!(refused[0].0, expected);
+        let back: Vec<_> = refused[0].1.iter().map(|pod| (pod.worker.index, pod.memory)).collect();
+        assert_eq!(back, [(1, Bytes(GIB))], "who has it keeps it");
+        assert!(growing.refused(&seen, now + PATIENCE).is_empty() && growing.due(&seen).is_empty());
+        assert!(growing.never_given().is_empty(), "it was told");
+        // Asked for by the engine another time, it is asked for again.
+        growing.want(&job(3 * GIB));
+        assert_eq!(growing.due(&seen).len(), 2);
+    }
+
+    #[test]
+    fn what_is_not_given_within_a_minute_or_before_the_end_is_not_given() {
+        let now = Instant::now();
+        let (mut growing, mut seen) = asked_for_two(now);
+        change(&mut seen, 0, |pod| pod.memory = Bytes(2 * GIB));
+        growing.note(&seen);
+        let not = growing.never_given();
+        assert_eq!((not.len(), not[0].why.as_str()), (1, "worker-1 ended before it was given"));
+        let (mut growing, seen) = asked_for_two(now);
+        let refused = growing.refused(&seen, now + PATIENCE);
+        assert_eq!(refused[0].0.why, "worker-0: its node has not given it within a minute");
+        let (mut growing, mut seen) = asked_for_two(now);
+        (0..2).for_each(|index| change(&mut seen, index, |pod| pod.memory = Bytes(2 * GIB)));
+        growing.note(&seen);
+        assert!(growing.refused(&seen, now + PATIENCE).is_empty() && growing.never_given().is_empty());
+        // Of what an earlier server has asked for, the time counts from when it is seen.
+        let (_, seen) = asked_for_two(now);
+        let mut later = Growing::default();
+        later.want(&job(2 * GIB));
+        assert!(later.refused(&seen, now).is_empty() && later.due(&seen).is_empty());
+        assert_eq!(later.refused(&seen, now + PATIENCE).len(), 1);
+        // What the API server does not let is told in its words.
+        let mut denied = Growing::default();
+        denied.want(&job(2 * GIB));
+        denied.denied.insert("worker".into(), "worker-0: exceeded quota".into());
+        assert_eq!(denied.refused(&three(), now)[0].0.why, "worker-0: exceeded quota");
     }
 }

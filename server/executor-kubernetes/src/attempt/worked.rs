@@ -6,19 +6,29 @@ use cubeloom_domain::Timestamp;
 use tokio::time::timeout;
 
 use super::Attempt;
+use crate::board::Seen;
+use crate::pods::PodState;
 
-/// How long the end of a job with cards waits for what was measured of them.
-const MEASURED: Duration = Duration::from_secs(5);
+/// How long the end of a job with cards waits at the most for what was measured of them: a Prometheus that is well answers in less,
+/// and workers that are to come are worth more than a figure.
+const MEASURED: Duration = Duration::from_secs(1);
 
 impl Attempt {
-    /// For how long its cards worked while it `ran`, in microseconds of one card, as far as that is told soon.
-    pub(super) async fn cards_worked(&self, ran: Option<(Timestamp, Timestamp)>) -> Option<u64> {
+    /// For how long its cards worked while it `ran`, in microseconds of one card, as far as that is told soon, and of the whole time.
+    pub(super) async fn cards_worked(&self, ran: Option<(Timestamp, Timestamp)>, seen: &Seen) -> Option<u64> {
         let job = &self.known.job;
         if !job.roles.iter().any(|role| role.resources.gpu.is_some()) {
             return None;
         }
         let (meter, ran) = self.cluster.config.cards.as_ref().zip(ran)?;
-        timeout(MEASURED, (meter.0)(job.key.object_name(), ran)).await.ok()?
+        let time = timeout(MEASURED, (meter.0)(job.key.object_name(), ran)).await.ok()??;
+        let with_cards = || seen.pods.values().map(|pod| &pod.view).filter(|pod| pod.has_cards);
+        let ran = with_cards().map(|pod| match &pod.state {
+            PodState::Ended { started_at: Some(from), ended_at, .. } => ended_at.since(*from),
+            _ => Duration::ZERO,
+        });
+        let ran_us = u64::try_from(ran.sum::<Duration>().as_micros()).unwrap_or(u64::MAX);
+        time.of_whole(ran_us, with_cards().count() as u64)
     }
 }
 
@@ -29,6 +39,8 @@ mod tests {
 
     use cubeloom_domain::executor::Facts;
     use cubeloom_domain::resources::GpuRequest;
+    use cubeloom_domain::usage::CardTime;
+    use cubeloom_workers::ends::End;
     use tokio::sync::mpsc::unbounded_channel;
 
     use super::super::Known;
@@ -37,7 +49,8 @@ mod tests {
     use crate::cluster::Cluster;
     use crate::config::CardMeter;
     use crate::objects::Names;
-    use crate::testing::{Still, config, elastic_job};
+    use crate::pods::PodView;
+    use crate::testing::{Still, config, elastic_job, pod, seen_with};
 
     fn attempt(cards: Option<u32>, meter: Option<CardMeter>) -> Attempt {
         let mut job = elastic_job();
@@ -59,12 +72,40 @@ mod tests {
         let job = elastic_job().key.object_name();
         let meter = CardMeter(Arc::new(move |object, (from, to)| {
             assert_eq!(object, job);
-            Box::pin(std::future::ready(Some((to.0 - from.0) as u64 / 2)))
+            // Of the first half of an hour.
+            let (worked_us, told_us) = (to.0 as u64 / 4, (to.0 - from.0) as u64 / 2);
+            Box::pin(std::future::ready(Some(CardTime { worked_us, told_us })))
         }));
-        let ran = Some((Timestamp(1000), Timestamp(5000)));
-        assert_eq!(attempt(Some(1), Some(meter.clone())).cards_worked(ran).await, Some(2000));
-        assert_eq!(attempt(Some(1), Some(meter.clone())).cards_worked(None).await, None, "it never ran");
-        assert_eq!(attempt(None, Some(meter)).cards_worked(ran).await, None, "it has no cards");
-        assert_eq!(attempt(Some(1), None).cards_worked(ran).await, None, "nobody measures");
+        const MINUTE: i64 = 60_000_000;
+        let seen = |minutes: i64| {
+            let (started_at, ended_at) = (Some(Timestamp(0)), Timestamp(minutes * MINUTE));
+            let ended = PodState::Ended { end: End::Exit { code: 0 }, started_at, ended_at };
+            seen_with([PodView { has_cards: true, ..pod("worker", 0, ended) }])
+        };
+        let ran = Some((Timestamp(0), Timestamp(60 * MINUTE)));
+        let whole = seen(33);
+        assert_eq!(
+            attempt(Some(1), Some(meter.clone())).cards_worked(ran, &whole).await,
+            Some(15 * MINUTE as u64)
+        );
+        let half = attempt(Some(1), Some(meter.clone())).cards_worked(ran, &seen(60)).await;
+        assert_eq!(half, None, "nobody knows what they did in the other half");
+        assert_eq!(
+            attempt(Some(1), Some(meter.clone())).cards_worked(None, &whole).await,
+            None,
+            "it never ran"
+        );
+        assert_eq!(attempt(None, Some(meter)).cards_worked(ran, &whole).await, None, "it has no cards");
+        assert_eq!(attempt(Some(1), None).cards_worked(ran, &whole).await, None, "nobody measures");
+    }
+
+    #[tokio::test]
+    async fn who_measures_and_does_not_answer_holds_up_no_end() {
+        let silent = CardMeter(Arc::new(|_, _| Box::pin(std::future::pending())));
+        let attempt = attempt(Some(1), Some(silent));
+        let (ran, seen) = (Some((Timestamp(0), Timestamp(1))), Seen::default());
+        let asked = attempt.cards_worked(ran, &seen);
+        assert_eq!(timeout(2 * MEASURED, asked).await, Ok(None));
+        assert!(MEASURED <= Duration::from_secs(1), "the end of a job waits for it");
     }
 }

@@ -1,18 +1,23 @@
 //! What a pod's status says about its worker. Pure.
 
 mod ends;
+mod memory;
 
 use cubeloom_domain::kubernetes::labels;
 use cubeloom_domain::outcome::WorkerName;
 use cubeloom_domain::resources::Amount;
 use cubeloom_domain::{Bytes, Timestamp};
 use cubeloom_workers::ends::End;
-use k8s_openapi::api::core::v1::{Container, ContainerState, ContainerStatus, Pod, PodStatus};
+use k8s_openapi::api::core::v1::{
+    Container, ContainerState, ContainerStatus, Pod, PodStatus, ResourceRequirements,
+};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use crate::cards::is_card;
 use crate::quantity::number;
 use crate::taken::requests;
+
+pub(crate) use memory::is_refused_for_good;
 
 use ends::{by_the_cluster, ended, last_words, of_container, with_card};
 
@@ -50,8 +55,12 @@ pub struct PodView {
     pub node: Option<String>,
     /// What it takes of the node.
     pub takes: Amount,
-    /// The limit of its program's memory; 0 where it has none.
+    /// The limit of its program's memory, as its object says it; 0 where it has none.
+    pub limit: Bytes,
+    /// The limit that it has, as its node says: another than the object's while a resize is not done. 0 where it has none.
     pub memory: Bytes,
+    /// Why a resize of it is not done.
+    pub refused: Option<Refusal>,
     /// Whether it has graphics cards.
     pub has_cards: bool,
     /// What it does.
@@ -60,6 +69,15 @@ pub struct PodView {
     pub disruption: Option<End>,
     /// The end of its log as the kubelet keeps it with a program that failed: there also when the log itself is not.
     pub last_words: Option<Box<str>>,
+}
+
+/// That the kubelet does not resize a pod, or not now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Whether its node could never hold it.
+    pub for_good: bool,
+    /// Why, in the kubelet's words.
+    pub message: String,
 }
 
 /// What a pod does.
@@ -122,7 +140,9 @@ impl PodView {
             deleted: meta.deletion_timestamp.as_ref().map(|time| moment(Some(time))),
             node: spec.node_name.clone(),
             takes: requests(pod),
-            memory: limit_of(main),
+            limit: limit_of(main.resources.as_ref()),
+            memory: memory::had(main, pod.status.as_ref()),
+            refused: pod.status.as_ref().and_then(memory::refusal),
             has_cards: asks_for_cards(main),
             state: state(&main.name, pod.status.as_ref(), meta.creation_timestamp.as_ref()),
             disruption: pod.status.as_ref().and_then(by_the_cluster),
@@ -163,8 +183,8 @@ pub fn state_of(pod: &Pod) -> PodState {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is not below 0")]
-fn limit_of(container: &Container) -> Bytes {
-    let limits = container.resources.as_ref().and_then(|resources| resources.limits.as_ref());
+fn limit_of(resources: Option<&ResourceRequirements>) -> Bytes {
+    let limits = resources.and_then(|resources| resources.limits.as_ref());
     Bytes(limits.and_then(|limits| limits.get("memory")).map_or(0.0, number) as u64)
 }
 

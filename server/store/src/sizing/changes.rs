@@ -72,7 +72,7 @@ fn read(row: &AnyRow) -> Result<SizeChange, StoreError> {
 pub(crate) fn is_new(attempt: &AttemptRecord) -> bool {
     let is_changed = |sizing: &AttemptSizing| {
         let begins = attempt.state == AttemptState::Submitting && sizing.changes().next().is_some();
-        begins || sizing.grown().is_some()
+        begins || sizing.changed_at().is_some()
     };
     attempt.sizing.as_deref().is_some_and(is_changed)
 }
@@ -95,9 +95,10 @@ pub(crate) async fn note(
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(unread) => unread.insert(Known::read(connection, &key).await?),
             };
-            let at = sized.grown.map_or(attempt.created_at, |grown| grown.at);
+            let while_it_ran = sized.changed_at();
+            let at = while_it_ran.unwrap_or(attempt.created_at);
             // What an attempt got while it ran is no decision for others, and is noted each time.
-            if sized.grown.is_none() && known.has(sized, at, sizing.input.is_some()) {
+            if while_it_ran.is_none() && known.has(sized, at, sizing.input.is_some()) {
                 continue;
             }
             known.add(sized, at);

@@ -6,6 +6,7 @@ use cubeloom_domain::Timestamp;
 use cubeloom_domain::belongings::Owner;
 use cubeloom_domain::clusters::{AccessKind, ClusterRecord};
 use cubeloom_domain::executor::Executor;
+use cubeloom_domain::usage::CardTime;
 use cubeloom_monitoring::{Prometheus, exporters};
 use cubeloom_store::Store;
 
@@ -58,7 +59,7 @@ pub async fn cards_worked(
     cluster: &str,
     object: &str,
     (from, to): (Timestamp, Timestamp),
-) -> Option<u64> {
+) -> Option<CardTime> {
     let record = store.cluster(cluster).await.ok()??;
     let source = prometheus(keys, &record).ok()??;
     match cubeloom_monitoring::cards_worked(&source, object, from, to).await {
