@@ -16,9 +16,12 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 # Between TERM and KILL, in seconds: less than the worker itself has.
 GRACE = 5
+# How long, in seconds, what they wrote is waited for: what they left running may keep their outputs open.
+REST = 2
 CARDS = "CUDA_VISIBLE_DEVICES"
 # A container with NVIDIA's run-time has its cards' names here, in the order of their numbers.
 GIVEN = "NVIDIA_VISIBLE_DEVICES"
@@ -98,8 +101,9 @@ class Group:
             if not self.stopping:
                 self.start(local, variables, own)
         failed = self.wait()
+        until = time.monotonic() + REST
         for reader in self.readers:
-            reader.join(GRACE)
+            reader.join(max(0, until - time.monotonic()))
         if self.stopped_by is not None:
             sys.exit(128 + self.stopped_by)
         sys.exit(failed)

@@ -211,7 +211,9 @@ impl State {
             if let Ok(address) = binding.address.parse::<Ipv4Addr>() {
                 self.addresses.remove(&address);
             }
-            ports_of(binding).for_each(|port| drop(self.ports.remove(&port)));
+            for port in ports_of(binding) {
+                self.ports.remove(&port);
+            }
             self.cards.give_back(&binding.gpus, *share);
         }
     }
