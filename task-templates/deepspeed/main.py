@@ -15,7 +15,8 @@ PROGRAM = Path(__file__).resolve().parent / "program.py"
 
 def main(processes, max_restarts, words):
     use_own_address()
-    if words[:1] == ["--script"]:
+    # With `processes_per_gpu` the platform starts the processes, and tells each its rank: torchrun has nothing to start.
+    if words[:1] == ["--script"] and "LOCAL_RANK" not in os.environ:
         torchrun(processes, max_restarts, words)
     else:
         # For a torchrun that the program may start.

@@ -23,6 +23,7 @@ mod mxnet;
 mod nni;
 mod paddle;
 mod pipeline;
+mod processes;
 mod python;
 mod pytorch;
 mod queue;

@@ -221,6 +221,7 @@ fn scope<'a>(
         item,
         outputs: Some(outputs),
         cards: None,
+        processes_per_gpu: None,
     }
 }
 

@@ -43,7 +43,8 @@ pub fn version_of(text: &str) -> Option<[u64; 3]> {
 /// What the expressions of a template see.
 const EVERYWHERE: [&str; 6] = ["args", "params", "run", "workspace", "code", "task"];
 /// The same in its checks, which are looked at when it is known what each worker gets.
-const IN_CHECKS: [&str; 7] = ["args", "params", "run", "workspace", "code", "task", "cards"];
+const IN_CHECKS: [&str; 8] =
+    ["args", "params", "run", "workspace", "code", "task", "cards", "processes_per_gpu"];
 
 struct Lint<'a> {
     template: &'a TaskTemplate,

@@ -95,6 +95,13 @@ impl Job {
         self.roles.iter().map(|role| role.replicas).sum()
     }
 
+    /// The number of processes of all workers.
+    #[must_use]
+    pub fn processes(&self) -> u32 {
+        let of_role = |role: &JobRole| role.replicas.saturating_mul(role.resources.processes());
+        self.roles.iter().map(of_role).fold(0, u32::saturating_add)
+    }
+
     /// How many workers may be lost.
     #[must_use]
     pub fn spare(&self) -> u32 {

@@ -100,6 +100,9 @@ pub struct WorkerBinding {
     pub address: String,
     /// A port that nobody else was given: libraries that bind to the wildcard address need one.
     pub port: u16,
+    /// More such ports: those of its processes but the first, where it is several.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub ports: Vec<u16>,
     /// The graphics cards, by UUID.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub gpus: Vec<String>,

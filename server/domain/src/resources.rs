@@ -20,6 +20,10 @@ pub struct ResourceRequest {
     /// Graphics cards.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gpu: Option<GpuRequest>,
+    /// How many processes each worker starts on each of its cards; on none, so many altogether.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schemars(range(min = 1, max = 64))]
+    pub processes_per_gpu: Option<u32>,
     /// Shared memory (`/dev/shm`).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub shm: Option<Bytes>,
@@ -62,6 +66,9 @@ pub struct Resources {
     /// Graphics cards.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gpu: Option<GpuRequest>,
+    /// How many processes it starts on each of its cards; absent where it is one process that sees all of them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub processes_per_gpu: Option<u32>,
     /// Shared memory.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub shm: Option<Bytes>,
@@ -97,7 +104,28 @@ impl Resources {
         let whole = self.gpu.as_ref().filter(|gpu| gpu.mig_profile().is_none());
         whole.and_then(|gpu| gpu.count).unwrap_or(0)
     }
+
+    /// The devices that it sees: whole cards, or slices of cards.
+    #[must_use]
+    pub fn devices(&self) -> u32 {
+        self.gpu.as_ref().and_then(|gpu| gpu.count).unwrap_or(0)
+    }
+
+    /// How many processes it is, of which each may use one device.
+    #[must_use]
+    pub fn processes(&self) -> u32 {
+        self.processes_per_gpu.map_or(1, |each| each.saturating_mul(self.devices().max(1)))
+    }
+
+    /// Over how many threads a program of it may spread by itself.
+    #[must_use]
+    pub fn threads(&self) -> u64 {
+        (self.cpu.0.div_ceil(1000) / u64::from(self.processes().max(1))).max(1)
+    }
 }
+
+/// The most processes that may share a card.
+pub const MOST_PROCESSES_PER_GPU: u32 = 64;
 
 /// The whole cards of workers by the type that was asked for, of so many of each; those of any type are left out.
 pub fn cards<'r>(workers: impl Iterator<Item = (&'r Resources, u32)>) -> BTreeMap<String, u32> {
@@ -189,5 +217,18 @@ mod tests {
             Resources { gpu: Some(gpu), ..Resources::default() }.whole_gpus()
         };
         assert_eq!((holds(None), holds(Some("H100")), holds(Some("1g.10gb"))), (2, 2, 0));
+    }
+
+    #[test]
+    fn processes_are_counted_on_each_device_and_share_the_cores() {
+        let worker = |per_gpu: Option<u32>, count: Option<u32>| {
+            let gpu = count.map(|count| GpuRequest { count: Some(count), ..GpuRequest::default() });
+            let worker =
+                Resources { cpu: Cpu(8000), gpu, processes_per_gpu: per_gpu, ..Resources::default() };
+            (worker.processes(), worker.threads())
+        };
+        assert_eq!(worker(None, Some(4)), (1, 8));
+        assert_eq!(worker(Some(3), Some(4)), (12, 1));
+        assert_eq!(worker(Some(2), None), (2, 4));
     }
 }

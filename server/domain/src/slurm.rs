@@ -334,6 +334,20 @@ pub mod tokens {
         format!("@cubeloom-port-{rank}@")
     }
 
+    /// A port after the workers' own, for a process that is not the first of its worker; `at` counts these over all workers.
+    #[must_use]
+    pub fn more_port(at: u32) -> String {
+        format!("{MORE_PORT}{at}@")
+    }
+
+    /// Whether a text holds such a port.
+    #[must_use]
+    pub fn has_more_ports(text: &str) -> bool {
+        text.contains(MORE_PORT)
+    }
+
+    const MORE_PORT: &str = "@cubeloom-more-port-";
+
     /// The cards that Slurm gave to the worker that reads it.
     pub const CARDS: &str = "@cubeloom-cards@";
     /// The job's own port, [`super::LINK_PORT`].

@@ -20,6 +20,9 @@ pub(crate) fn fill(job: &LocalJob, places: &Places, cards: &str) -> Result<Local
         words.push((tokens::address(rank), place.address.clone()));
         words.push((tokens::port(rank), place.port.to_string()));
     }
+    // The ports after those of the workers, up to the job's own.
+    let more = (0u32..).map_while(|at| Some((tokens::more_port(at), places.more_port(at)?)));
+    words.extend(more.map(|(token, port)| (token, port.to_string())));
     let mut value = serde_json::to_value(job).map_err(|error| error.to_string())?;
     replace(&mut value, &words);
     serde_json::from_value(value).map_err(|error| error.to_string())

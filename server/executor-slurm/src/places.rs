@@ -50,6 +50,12 @@ impl Places {
         self.0.len()
     }
 
+    /// A port of the job that no worker has; `None` when there are not so many.
+    pub(crate) fn more_port(&self, at: u32) -> Option<u32> {
+        let number = u32::try_from(self.len()).ok()?.checked_add(at).filter(|number| *number < LINK_PORT)?;
+        self.0.first().map(|first| u32::from(first.port) + number)
+    }
+
     /// The job's own port: the first worker has the first of the job's.
     pub(crate) fn link_port(&self) -> Option<u32> {
         self.0.first().map(|first| u32::from(first.port) + LINK_PORT)
@@ -65,6 +71,7 @@ mod tests {
         let places = Places::parse("0 n1 10.0.0.1 10064\n1 n2 node-2 10065\n").unwrap();
         assert_eq!(places.of(1), Some(&Place { address: "node-2".into(), port: 10_065 }));
         assert_eq!((places.len(), places.link_port(), places.of(2)), (2, Some(10_127), None));
+        assert_eq!([0, 60, 61].map(|at| places.more_port(at)), [Some(10_066), Some(10_126), None]);
         for wrong in ["1 n1 a 1", "0 n1  1", "0 n1 a 70000", "0 n1 a 1\n0 n1 a 1", "\n"] {
             let why = Places::parse(wrong).unwrap_err();
             assert!(why.contains("NODE ADDRESS PORT"), "{wrong:?}: {why}");

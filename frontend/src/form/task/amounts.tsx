@@ -27,7 +27,7 @@ export function Amounts({ path, usual }: AmountsParts) {
   const cpu = useBound([...path, "cpu"], "").value;
   const memory = useBound([...path, "memory"], "").value;
   const whole = useBound(path, "").value;
-  const more = isMapping(whole) && ["shm", "rdma", "cpu_exclusive", "pinned"].some((key) => whole[key] !== undefined);
+  const more = isMapping(whole) && ["processes_per_gpu", "shm", "rdma", "cpu_exclusive", "pinned"].some((key) => whole[key] !== undefined);
   const tooMuch = (value: Json | undefined, measure: "cpu" | "bytes", most: number | undefined) => {
     const asked = value === undefined || value === null ? null : amount(measure, shown(value));
     return asked !== null && most !== undefined && asked > most ? inRoom(room, t("form.too-much")) : null;
@@ -44,6 +44,7 @@ export function Amounts({ path, usual }: AmountsParts) {
           <AmountField path={[...path, "shm"]} measure="bytes" title={t("form.shm")} placeholder="64Mi" />
           <Field path={[...path, "rdma"]} kind={{ type: "number", integer: true, minimum: 0 }} title={t("form.rdma")} placeholder="0" plain />
         </div>
+        <Field path={[...path, "processes_per_gpu"]} kind={{ type: "number", integer: true, minimum: 1, maximum: 64 }} title={t("form.processes-per-gpu")} help={t("form.processes-per-gpu-help")} plain />
         <Field path={[...path, "cpu_exclusive"]} kind={{ type: "boolean" }} title={t("form.cpu-exclusive")} help={t("form.cpu-exclusive-help")} usual={false} plain />
         <Field path={[...path, "pinned"]} kind={{ type: "boolean" }} title={t("form.pinned")} help={t("form.pinned-help")} usual={false} plain />
       </More>

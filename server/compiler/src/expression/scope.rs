@@ -27,6 +27,8 @@ pub struct Scope<'a> {
     pub outputs: Option<&'a Outputs>,
     /// `cards`: how many whole graphics cards each worker asks for; none where it asks for no such.
     pub cards: Option<u32>,
+    /// `processes_per_gpu`: how many processes the platform starts on each card; none where the worker is one process.
+    pub processes_per_gpu: Option<u32>,
 }
 
 /// The arguments of a task.
@@ -81,6 +83,7 @@ impl Scope<'_> {
             "code" => Some("$(CUBELOOM_CODE)".into()),
             "tasks" => self.outputs.map(|outputs| tasks(outputs, expression)),
             "cards" => Some(self.cards.map_or(Engine::from(()), Engine::from)),
+            "processes_per_gpu" => Some(self.processes_per_gpu.map_or(Engine::from(()), Engine::from)),
             _ => None,
         }
     }

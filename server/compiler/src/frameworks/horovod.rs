@@ -10,6 +10,7 @@ pub const FRAMEWORK: Framework = Framework {
     roles: mpi::ROLES,
     elastic_role: None,
     by_address: true,
+    divided: &[],
     success: |_| SuccessRule::Role("launcher".into()),
     identity,
     operator: Some(&kubernetes::mpi::OPERATOR),

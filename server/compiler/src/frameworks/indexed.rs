@@ -12,6 +12,7 @@ pub const FRAMEWORK: Framework = Framework {
     roles: &[RoleRule { name: "worker", min: 1, max: u32::MAX }],
     elastic_role: Some("worker"),
     by_address: false,
+    divided: &["worker"],
     success,
     identity,
     operator: None,

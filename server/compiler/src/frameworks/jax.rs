@@ -1,5 +1,7 @@
 //! `jax`: workers, of which the first is the coordinator. The variables are those of Kubeflow's JAXJob.
 
+use std::collections::BTreeMap;
+
 use cubeloom_domain::job::SuccessRule;
 
 use super::{Crew, Framework, Identity, Member, RoleRule, variables};
@@ -10,6 +12,7 @@ pub const FRAMEWORK: Framework = Framework {
     roles: &[RoleRule { name: "worker", min: 1, max: u32::MAX }],
     elastic_role: None,
     by_address: false,
+    divided: &["worker"],
     success: |_| SuccessRule::AllWorkers,
     identity,
     operator: Some(&kubernetes::jax::OPERATOR),
@@ -24,7 +27,16 @@ fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
             ("NUM_PROCESSES", crew.members.len().to_string()),
             ("PROCESS_ID", member.rank.to_string()),
         ]),
-        settings: variables([("PYTHONUNBUFFERED", "1".into())]),
+        settings: settings(member),
         ..Identity::default()
     }
+}
+
+/// JAX takes three quarters of a card's memory when it starts: of processes that share one, each takes its part of them.
+fn settings(member: &Member) -> BTreeMap<String, String> {
+    let mut settings = variables([("PYTHONUNBUFFERED", "1".into())]);
+    if let Some(each) = member.resources.processes_per_gpu.filter(|each| *each > 1) {
+        settings.insert("XLA_PYTHON_CLIENT_MEM_FRACTION".into(), format!("{:.3}", 0.75 / f64::from(each)));
+    }
+    settings
 }

@@ -38,6 +38,8 @@ pub struct Framework {
     pub elastic_role: Option<&'static str>,
     /// Whether its workers are told apart by their addresses alone, so that no two may be where they share one.
     pub by_address: bool,
+    /// The roles of which a worker may be several processes, each told who it is as a worker is: `processes_per_gpu`.
+    pub divided: &'static [&'static str],
     /// When a job has succeeded.
     pub success: fn(&Shape) -> SuccessRule,
     /// What a worker is told.
@@ -104,6 +106,8 @@ pub struct Member {
     pub address: String,
     /// A port that is its own.
     pub port: String,
+    /// More of them, for its processes but the first.
+    pub ports: Vec<String>,
     /// Its folder.
     pub folder: String,
     /// What it gets.

@@ -15,6 +15,7 @@ pub const FRAMEWORK: Framework = Framework {
     roles: ROLES,
     elastic_role: None,
     by_address: true,
+    divided: &[],
     success: |_| SuccessRule::Role("launcher".into()),
     identity,
     operator: Some(&kubernetes::mpi::OPERATOR),

@@ -15,6 +15,7 @@ pub const FRAMEWORK: Framework = Framework {
     ],
     elastic_role: None,
     by_address: false,
+    divided: &["worker"],
     success: |_| SuccessRule::Role("worker".into()),
     identity,
     operator: None,

@@ -11,6 +11,7 @@ pub const FRAMEWORK: Framework = Framework {
     roles: &[RoleRule { name: "manager", min: 1, max: 1 }, RoleRule { name: "trial", min: 1, max: u32::MAX }],
     elastic_role: None,
     by_address: false,
+    divided: &[],
     success: |_| SuccessRule::Role("manager".into()),
     identity,
     operator: Some(&kubernetes::frameworkcontroller::OPERATOR),

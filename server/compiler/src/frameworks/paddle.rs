@@ -16,6 +16,7 @@ pub const FRAMEWORK: Framework = Framework {
     ],
     elastic_role: None,
     by_address: false,
+    divided: &[],
     success,
     identity,
     operator: Some(&kubernetes::paddle::OPERATOR),

@@ -10,6 +10,7 @@ pub const FRAMEWORK: Framework = Framework {
     roles: &[],
     elastic_role: None,
     by_address: false,
+    divided: &[],
     success: |_| SuccessRule::AllWorkers,
     identity: |_, _| Identity::default(),
     operator: None,

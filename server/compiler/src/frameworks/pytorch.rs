@@ -13,6 +13,7 @@ pub const FRAMEWORK: Framework = Framework {
     roles: &[RoleRule { name: "master", min: 0, max: 1 }, RoleRule { name: "worker", min: 0, max: u32::MAX }],
     elastic_role: Some("worker"),
     by_address: false,
+    divided: &["master", "worker"],
     success,
     identity,
     operator: Some(&kubernetes::pytorch::OPERATOR),

@@ -15,6 +15,7 @@ pub const FRAMEWORK: Framework = Framework {
     roles: &[RoleRule { name: "head", min: 1, max: 1 }, RoleRule { name: "worker", min: 0, max: u32::MAX }],
     elastic_role: None,
     by_address: false,
+    divided: &[],
     success: |_| SuccessRule::Role("head".into()),
     identity,
     operator: Some(&kubernetes::ray::OPERATOR),

@@ -9,6 +9,7 @@ pub const FRAMEWORK: Framework = Framework {
     roles: &[RoleRule { name: "worker", min: 1, max: 1 }],
     elastic_role: None,
     by_address: false,
+    divided: &[],
     success: |_| SuccessRule::AllWorkers,
     identity: |_, _| Identity::default(),
     operator: None,

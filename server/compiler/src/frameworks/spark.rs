@@ -19,6 +19,7 @@ pub const FRAMEWORK: Framework = Framework {
     ],
     elastic_role: None,
     by_address: false,
+    divided: &[],
     success: |_| SuccessRule::Role("driver".into()),
     identity,
     operator: Some(&kubernetes::spark::OPERATOR),

@@ -22,6 +22,7 @@ pub const FRAMEWORK: Framework = Framework {
     ],
     elastic_role: None,
     by_address: false,
+    divided: &["worker"],
     success,
     identity,
     operator: Some(&kubernetes::tensorflow::OPERATOR),
@@ -38,9 +39,14 @@ fn success(shape: &Shape<'_>) -> SuccessRule {
 }
 
 fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
+    let mut settings = variables([]);
+    if member.resources.processes_per_gpu.is_some_and(|each| each > 1) {
+        // Else the first process on a card takes all of its memory.
+        settings.insert("TF_FORCE_GPU_ALLOW_GROWTH".into(), "true".into());
+    }
     // Who is alone is told nothing, by the operator neither: TensorFlow then looks for no others.
     if crew.members.len() < 2 {
-        return Identity::default();
+        return Identity { settings, ..Identity::default() };
     }
     let mut cluster: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for other in crew.members {
@@ -48,5 +54,5 @@ fn identity(crew: &Crew<'_>, member: &Member) -> Identity {
     }
     let task = json!({"type": member.role, "index": member.index});
     let config = json!({"cluster": cluster, "task": task, "environment": "cloud"});
-    Identity { variables: variables([("TF_CONFIG", config.to_string())]), ..Identity::default() }
+    Identity { variables: variables([("TF_CONFIG", config.to_string())]), settings, ..Identity::default() }
 }

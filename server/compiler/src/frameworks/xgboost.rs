@@ -10,6 +10,7 @@ pub const FRAMEWORK: Framework = Framework {
     roles: &[RoleRule { name: "master", min: 1, max: 1 }, RoleRule { name: "worker", min: 0, max: u32::MAX }],
     elastic_role: None,
     by_address: false,
+    divided: &[],
     success: |_| SuccessRule::Role("master".into()),
     identity,
     operator: Some(&kubernetes::xgboost::OPERATOR),

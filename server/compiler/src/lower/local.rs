@@ -6,6 +6,7 @@ use cubeloom_domain::lowered::{LocalBindings, LocalJob, LocalPaths, WorkerBindin
 use cubeloom_domain::outcome::WorkerName;
 use cubeloom_domain::slurm::tokens;
 
+use super::processes;
 use super::worker::Worker;
 use crate::frameworks::{self, Crew, Identity, Member};
 
@@ -20,6 +21,8 @@ pub struct Places {
 struct Place {
     address: String,
     port: String,
+    /// More ports, for its processes but the first.
+    ports: Vec<String>,
     gpus: String,
 }
 
@@ -30,6 +33,7 @@ impl Places {
         let place = |worker: &WorkerBinding| Place {
             address: worker.address.clone(),
             port: worker.port.to_string(),
+            ports: worker.ports.iter().map(ToString::to_string).collect(),
             gpus: worker.gpus.join(","),
         };
         Self {
@@ -56,6 +60,7 @@ impl Places {
         let workers = names(job).map(|(name, role)| Place {
             address: format!("<address of {name}>"),
             port: format!("<port of {name}>"),
+            ports: (1..role.resources.processes()).map(|local| format!("<port {local} of {name}>")).collect(),
             gpus: if role.resources.gpu.is_some() { format!("<gpus of {name}>") } else { String::new() },
         });
         Self { paths, workers: workers.collect(), one_machine: true }
@@ -63,9 +68,14 @@ impl Places {
 
     /// Tokens that the nodes of a Slurm cluster fill in.
     pub fn tokens(job: &Job, paths: LocalPaths) -> Self {
+        let mut more = 0..;
         let workers = (0u32..).zip(names(job)).map(|(rank, (_, role))| Place {
             address: tokens::address(rank),
             port: tokens::port(rank),
+            ports: (1..role.resources.processes())
+                .zip(&mut more)
+                .map(|(_, at)| tokens::more_port(at))
+                .collect(),
             gpus: if role.resources.gpu.is_some() { tokens::CARDS.into() } else { String::new() },
         });
         Self { paths, workers: workers.collect(), one_machine: false }
@@ -90,12 +100,14 @@ pub fn lower(job: &Job, places: &Places) -> LocalJob {
         elastic: job.elastic,
         one_machine: places.one_machine,
     };
+    let tables = processes::tables(job, &crew);
     let framework = frameworks::find(&job.framework);
     let paths = &places.paths;
     let workers = names(job).zip(&members).zip(&places.workers).map(|(((name, role), member), place)| {
         let identity = framework.map_or_else(Identity::default, |known| (known.identity)(&crew, member));
         let world = members.len();
-        Worker { job, paths, name, role, member, gpus: &place.gpus, world, identity }.lower()
+        let table = tables.get(role.name.as_str());
+        Worker { job, paths, name, role, member, gpus: &place.gpus, world, identity, table }.lower()
     });
     let own = |folder: &&String| folder.starts_with(&format!("{}/", paths.workspace));
     let folders = [&paths.run_dir, &paths.checkpoint_dir, &paths.workspace];
@@ -123,6 +135,7 @@ fn members(job: &Job, places: &Places) -> Vec<Member> {
             rank: u32::try_from(rank).unwrap_or(u32::MAX),
             address: place.address.clone(),
             port: place.port.clone(),
+            ports: place.ports.clone(),
             resources: role.resources.clone(),
         })
         .collect()

@@ -5,8 +5,10 @@ mod compatibility;
 pub mod kubernetes;
 mod local;
 mod notes;
+mod processes;
 pub mod slurm;
 mod substitute;
+mod told;
 mod worker;
 
 use cubeloom_domain::job::Job;

@@ -6,6 +6,7 @@ use cubeloom_domain::outcome::WorkerName;
 
 use super::common::{Variables, common, pairs, with_code};
 use super::compatibility;
+use super::processes::{self, Signals, Table};
 use super::substitute::substitute;
 use crate::frameworks::{Identity, Member};
 
@@ -21,6 +22,8 @@ pub struct Worker<'a> {
     /// How many workers there are.
     pub world: usize,
     pub identity: Identity,
+    /// What its processes are, where it is several.
+    pub table: Option<&'a Table>,
 }
 
 impl Worker<'_> {
@@ -28,18 +31,29 @@ impl Worker<'_> {
     pub fn lower(self) -> LocalWorker {
         let env = self.env();
         let words = |words: &[String]| words.iter().map(|word| substitute(word, &env)).collect();
+        let mut files = self.identity.files.clone();
+        let argv = match self.table {
+            Some(table) => {
+                files.insert(processes::FILE.into(), processes::PROGRAM.into());
+                // Which of them a word of the command is about, the launcher knows.
+                let worker = table.without_own(&env);
+                let argv: Vec<String> = self.role.argv.iter().map(|word| substitute(word, &worker)).collect();
+                processes::launched(&self.member.folder, argv)
+            }
+            None => words(&self.role.argv),
+        };
         LocalWorker {
             rank: self.member.rank,
             folder: self.member.folder.clone(),
             cwd: self.below("work"),
-            argv: words(&self.role.argv),
+            argv,
             setup: words(&self.job.setup),
             secrets: self.job.secrets.clone(),
             cpu: self.role.resources.cpu,
             cpu_exclusive: self.role.resources.cpu_exclusive,
             memory: self.role.resources.memory,
             outputs_file: self.below("outputs.jsonl"),
-            files: self.identity.files,
+            files,
             name: self.name,
             env,
         }
@@ -57,19 +71,23 @@ impl Worker<'_> {
         let mut env = compatibility::variables(self.job, &self.paths.workspace, &self.role.resources);
         env.extend(self.settings());
         env.extend(self.identity.settings.clone());
-        env.extend(self.job.env.iter().map(|(name, value)| (name.clone(), substitute(value, &who))));
+        let known = self.table.map_or_else(|| who.clone(), |table| table.without_own(&who));
+        env.extend(self.job.env.iter().map(|(name, value)| (name.clone(), substitute(value, &known))));
         if !self.paths.code.is_empty() {
             let path = with_code(&self.paths.code, env.get("PYTHONPATH"));
             env.insert("PYTHONPATH".into(), path);
         }
         env.extend(who);
+        env.extend(
+            self.table.map(|table| (processes::VARIABLE.to_owned(), table.written(Signals::ReachAll))),
+        );
         env
     }
 
     /// What a task's own `env` may set otherwise. One scratch folder serves as home, for temporary files and as
     /// the working directory: making folders is a good part of what a short task costs.
     fn settings(&self) -> Variables {
-        let threads = self.role.resources.cpu.0.div_ceil(1000).max(1);
+        let threads = self.role.resources.threads();
         pairs([
             ("HOME", self.below("work")),
             ("LANG", "C.UTF-8".into()),

@@ -87,7 +87,8 @@ pub const PLACEMENT: &[&str] =
 pub const TOLERATION: &[&str] = &["key", "value", "effect"];
 pub const HANG: &[&str] = &["after", "action", "restarts"];
 pub const ELASTIC: &[&str] = &["min", "max"];
-pub const RESOURCES: &[&str] = &["cpu", "memory", "gpu", "shm", "rdma", "cpu_exclusive", "pinned"];
+pub const RESOURCES: &[&str] =
+    &["cpu", "memory", "gpu", "processes_per_gpu", "shm", "rdma", "cpu_exclusive", "pinned"];
 pub const GPU: &[&str] = &["count", "fraction", "memory", "type"];
 pub const SECRET: &[&str] = &["name", "env", "file"];
 pub const VOLUME: &[&str] = &["name", "mount", "read_only"];

@@ -1,6 +1,6 @@
 //! The decoder of resources; also reads what expressions of a template yield.
 
-use cubeloom_domain::resources::{GpuRequest, ResourceRequest};
+use cubeloom_domain::resources::{GpuRequest, MOST_PROCESSES_PER_GPU, ResourceRequest};
 use cubeloom_domain::{Bytes, Code, Cpu};
 
 use super::decode::Decoder;
@@ -17,6 +17,8 @@ pub fn resources(d: &mut Decoder, node: &Node<'_>) -> Option<ResourceRequest> {
         cpu: d.optional(map, "cpu", cpu),
         memory: d.optional(map, "memory", memory),
         gpu: d.optional(map, "gpu", gpu),
+        processes_per_gpu: d
+            .optional(map, "processes_per_gpu", |d, node| d.integer(node, 1, MOST_PROCESSES_PER_GPU.into())),
         shm: d.optional(map, "shm", bytes),
         rdma: d.optional(map, "rdma", |d, node| d.count(node, 0)),
         cpu_exclusive: d.optional(map, "cpu_exclusive", Decoder::boolean),

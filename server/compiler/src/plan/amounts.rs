@@ -132,6 +132,7 @@ fn lay(resources: &mut Resources, layer: &ResourceRequest) {
         // No cards is the same as no request.
         resources.gpu = Some(gpu.clone()).filter(|gpu: &GpuRequest| gpu.count != Some(0));
     }
+    resources.processes_per_gpu = layer.processes_per_gpu.or(resources.processes_per_gpu);
     resources.shm = layer.shm.or(resources.shm);
     resources.rdma = layer.rdma.or(resources.rdma);
     resources.cpu_exclusive = layer.cpu_exclusive.unwrap_or(resources.cpu_exclusive);

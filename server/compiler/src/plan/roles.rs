@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use cubeloom_domain::pipeline::{ElasticRange, Task};
 use cubeloom_domain::plan::{Late, PlannedRole};
+use cubeloom_domain::resources::Resources;
 use cubeloom_domain::{Code, Problem};
 use serde_json::{Value, json};
 
@@ -31,6 +32,7 @@ impl Planner<'_> {
     ) -> Roles {
         self.check_role_names(prefix, task, prepared);
         let elastic = self.elastic(prefix, task, prepared, inside);
+        self.check_division(prefix, task, prepared, elastic);
         let fixed = self.fixed_amounts(prefix, prepared, env);
         let before = self.problems.len();
         let mut planned = Vec::with_capacity(prepared.roles.len());
@@ -41,7 +43,12 @@ impl Planner<'_> {
                 None => self.workers(prefix, prepared, role, inside),
             };
             let Some(workers) = workers else { continue };
-            let (resources, kept) = self.resources(prefix, task, prepared, role, inside, &fixed);
+            let (mut resources, kept) = self.resources(prefix, task, prepared, role, inside, &fixed);
+            if !prepared.framework.divided.contains(&role.template.name.as_str()) {
+                // What holds for all roles does not divide those that are no part of the training.
+                resources.processes_per_gpu = None;
+            }
+            self.check_whole_cards(prefix, task, &role.template.name, &resources);
             let replicas = match workers {
                 Workers::Ours(0) => continue,
                 Workers::Ours(replicas) => replicas,
@@ -140,6 +147,58 @@ impl Planner<'_> {
         replicas.map(Workers::Ours)
     }
 
+    /// Whether the workers can be several processes each, as the task wants it.
+    fn check_division(
+        &mut self,
+        prefix: &str,
+        task: &Task,
+        prepared: &Prepared<'_>,
+        elastic: Option<ElasticRange>,
+    ) {
+        let name = &prepared.template.name;
+        let divided = prepared.framework.divided;
+        let of_roles = task.role_resources.iter().map(|(role, request)| (Some(role), request));
+        for (role, request) in task.resources.iter().map(|request| (None, request)).chain(of_roles) {
+            if request.processes_per_gpu.is_none() {
+                continue;
+            }
+            let place = role.map_or("resources".to_owned(), |role| format!("role_resources/{role}"));
+            let path = format!("{prefix}/{place}/processes_per_gpu");
+            let wrong = match role {
+                _ if divided.is_empty() => Some(format!(
+                    "a worker of the task template `{name}` is one process for the platform: it shares no card with others"
+                )),
+                Some(role) if !divided.contains(&role.as_str()) => {
+                    let known = listing(divided.iter().copied());
+                    Some(format!("workers of the role `{role}` are one process each; those that may be several: {known}"))
+                }
+                _ if elastic.is_some() => Some(
+                    "an elastic group agrees on its ranks itself: `processes_per_gpu` needs a fixed number of workers".into(),
+                ),
+                _ => None,
+            };
+            if let Some(message) = wrong {
+                self.problem(Code::Conflict, path, message);
+            }
+        }
+    }
+
+    /// Processes share whole cards, or slices of them, never a share that a scheduler hands out.
+    fn check_whole_cards(&mut self, prefix: &str, task: &Task, role: &str, resources: &Resources) {
+        let is_share = resources.gpu.as_ref().is_some_and(|gpu| gpu.count.is_none());
+        if resources.processes_per_gpu.is_none() || !is_share {
+            return;
+        }
+        let own = task
+            .role_resources
+            .get(role)
+            .filter(|own| own.processes_per_gpu.or(own.gpu.as_ref().map(|_| 1)).is_some());
+        let place = own.map_or("resources".to_owned(), |_| format!("role_resources/{role}"));
+        let message =
+            "processes share whole cards: ask for a `count` of `gpu`, or leave `processes_per_gpu` out";
+        self.problem(Code::Conflict, format!("{prefix}/{place}/processes_per_gpu"), message);
+    }
+
     /// The framework's own rules about roles.
     fn check_counts(&mut self, prefix: &str, prepared: &Prepared<'_>, roles: &Roles, inside: &Sight<'_>) {
         let unclear = !inside.unknown_args.is_empty() || !inside.unknown_params.is_empty();
@@ -168,7 +227,7 @@ impl Planner<'_> {
         let shares = |role: &PlannedRole| role.resources.gpu.as_ref().is_some_and(|gpu| gpu.count.is_none());
         if roles.gang > 1 && roles.planned.iter().any(shares) {
             let message = "several workers that train together on parts of graphics cards wait for each other; whole \
-                           cards with several processes each are faster";
+                           cards with several processes each (`processes_per_gpu`) are faster";
             self.problems.push(Problem::warning(
                 Code::Suspicious,
                 format!("{prefix}/resources/gpu"),

@@ -216,7 +216,9 @@ impl Planner<'_> {
     fn check_arguments(&mut self, prefix: &str, prepared: &Prepared<'_>, roles: &Roles, inside: &Sight<'_>) {
         let cards =
             roles.planned.iter().map(|role| role.resources.whole_gpus()).filter(|cards| *cards > 0).max();
-        let inside = Sight { scope: Scope { cards, ..inside.scope }, ..*inside };
+        let processes_per_gpu =
+            roles.planned.iter().filter_map(|role| role.resources.processes_per_gpu).max();
+        let inside = Sight { scope: Scope { cards, processes_per_gpu, ..inside.scope }, ..*inside };
         for check in &prepared.template.checks {
             let path = || format!("{prefix}/arguments/{}", check.argument);
             let wrong = match inside.resolve(&Value::String(check.holds.clone())) {

@@ -18,11 +18,13 @@ fn job_of(task: &str, elastic_workers: Option<u32>) -> Job {
     job(&planned.plan, TaskIx(0), 0, None, 1, elastic_workers, &Outputs::new()).unwrap()
 }
 
-fn bindings(job: &Job) -> Bindings {
-    let workers = (0..job.workers()).map(|rank| WorkerBinding {
+pub fn bindings(job: &Job) -> Bindings {
+    let roles = job.roles.iter().flat_map(|role| (0..role.replicas).map(move |_| &role.resources));
+    let workers = (0u16..).zip(roles).map(|(rank, resources)| WorkerBinding {
         address: format!("127.0.9.{}", rank + 1),
-        port: 20_000 + u16::try_from(rank).unwrap(),
-        gpus: Vec::new(),
+        port: 20_000 + rank,
+        ports: (1..resources.processes()).map(|local| 21_000 + 100 * rank + local as u16).collect(),
+        gpus: (0..resources.devices()).map(|card| format!("GPU-{rank}-{card}")).collect(),
     });
     let folder = |name: &str| format!("/data/{name}");
     let paths = LocalPaths {
@@ -38,7 +40,7 @@ fn bindings(job: &Job) -> Bindings {
     Bindings::Local(LocalBindings { workers: workers.collect(), paths })
 }
 
-fn lowered(job: &Job) -> LocalJob {
+pub fn lowered(job: &Job) -> LocalJob {
     match lower::lower(job, &bindings(job)) {
         Ok(Lowered::Local(local)) => local,
         other => panic!("local bindings give a local job: {other:?}"),

@@ -18,6 +18,7 @@ mod late;
 mod lowering;
 mod planning;
 mod problems;
+mod processes;
 mod refusals;
 mod repository;
 mod schedule;

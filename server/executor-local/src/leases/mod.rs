@@ -13,7 +13,7 @@ use cubeloom_domain::AttemptKey;
 use cubeloom_domain::job::Job;
 use cubeloom_domain::lowered::WorkerBinding;
 use cubeloom_domain::outcome::{Failure, FailureKind};
-use cubeloom_domain::resources::GpuRequest;
+use cubeloom_domain::resources::{GpuRequest, Resources};
 
 use crate::error::LocalError;
 use crate::gpu::Gpus;
@@ -70,8 +70,8 @@ impl Leases {
             return Ok(held.iter().map(|held| held.binding.clone()).collect());
         }
         let mut taken = Vec::new();
-        for request in requests(job) {
-            match self.take_one(&mut state, request) {
+        for wanted in requests(job) {
+            match self.take_one(&mut state, wanted, wanted.gpu.as_ref()) {
                 Ok(held) => taken.push(held),
                 Err(message) => {
                     state.give_back(&taken);
@@ -90,8 +90,8 @@ impl Leases {
         let mut state = self.state();
         let had = state.held.get(&job.key).map_or(0, Vec::len);
         let mut more = Vec::new();
-        for request in requests(job).skip(had) {
-            match self.take_one(&mut state, request) {
+        for wanted in requests(job).skip(had) {
+            match self.take_one(&mut state, wanted, wanted.gpu.as_ref()) {
                 Ok(held) => more.push(held),
                 Err(message) => {
                     state.give_back(&more);
@@ -113,8 +113,8 @@ impl Leases {
     pub(crate) fn lend(&self, job: &Job, rank: u32) -> Result<Lent, Failure> {
         let mut state = self.state();
         let mut lent = Lent { state: Arc::clone(&self.state), held: Vec::new() };
-        for (at, request) in (0..).zip(requests(job)) {
-            match self.take_one(&mut state, request.filter(|_| at == rank)) {
+        for (at, wanted) in (0..).zip(requests(job)) {
+            match self.take_one(&mut state, wanted, wanted.gpu.as_ref().filter(|_| at == rank)) {
                 Ok(mut held) => {
                     state.cards.give_back(&held.binding.gpus, held.share);
                     held.share = 0.0;
@@ -130,19 +130,31 @@ impl Leases {
         Ok(lent)
     }
 
-    fn take_one(&self, state: &mut State, request: Option<&GpuRequest>) -> Result<Held, String> {
+    fn take_one(
+        &self,
+        state: &mut State,
+        wanted: &Resources,
+        request: Option<&GpuRequest>,
+    ) -> Result<Held, String> {
         let address = self
             .block
             .next_free(&mut state.next_address, &state.addresses)
             .ok_or("all loopback addresses of this server are in use; wait for jobs to end")?;
-        let port = self
-            .range
-            .next_free(&mut state.next_port, &state.ports)
-            .ok_or("no free port is left on this machine; wait for jobs to end")?;
+        let mut ports = Vec::new();
+        let mut taken = state.ports.clone();
+        for _ in 0..wanted.processes().max(1) {
+            let port = self
+                .range
+                .next_free(&mut state.next_port, &taken)
+                .ok_or("no free port is left on this machine; wait for jobs to end")?;
+            taken.insert(port);
+            ports.push(port);
+        }
         let (gpus, share) = request.map_or(Ok((Vec::new(), 0.0)), |request| state.cards.take(request))?;
         state.addresses.insert(address);
-        state.ports.insert(port);
-        Ok(Held { binding: WorkerBinding { address: address.to_string(), port, gpus }, share })
+        state.ports = taken;
+        let port = ports.remove(0);
+        Ok(Held { binding: WorkerBinding { address: address.to_string(), port, ports, gpus }, share })
     }
 
     /// Takes back what was leased before a restart.
@@ -152,10 +164,10 @@ impl Leases {
             return;
         }
         let mut taken = Vec::new();
-        for (binding, request) in bindings.iter().zip(requests(job)) {
+        for (binding, wanted) in bindings.iter().zip(requests(job)) {
             state.addresses.extend(binding.address.parse::<Ipv4Addr>());
-            state.ports.insert(binding.port);
-            let share = request.map_or(0.0, |request| state.cards.retake(&binding.gpus, request));
+            state.ports.extend(ports_of(binding));
+            let share = wanted.gpu.as_ref().map_or(0.0, |request| state.cards.retake(&binding.gpus, request));
             taken.push(Held { binding: binding.clone(), share });
         }
         state.held.insert(job.key.clone(), taken);
@@ -199,15 +211,22 @@ impl State {
             if let Ok(address) = binding.address.parse::<Ipv4Addr>() {
                 self.addresses.remove(&address);
             }
-            self.ports.remove(&binding.port);
+            for port in ports_of(binding) {
+                self.ports.remove(&port);
+            }
             self.cards.give_back(&binding.gpus, *share);
         }
     }
 }
 
-/// What each worker asks for in cards, in rank order.
-fn requests(job: &Job) -> impl Iterator<Item = Option<&GpuRequest>> {
-    job.roles.iter().flat_map(|role| (0..role.replicas).map(|_| role.resources.gpu.as_ref()))
+/// Every port of a worker.
+fn ports_of(binding: &WorkerBinding) -> impl Iterator<Item = u16> {
+    [binding.port].into_iter().chain(binding.ports.iter().copied())
+}
+
+/// What each worker asks for, in rank order.
+fn requests(job: &Job) -> impl Iterator<Item = &Resources> {
+    job.roles.iter().flat_map(|role| (0..role.replicas).map(|_| &role.resources))
 }
 
 #[cfg(test)]
@@ -217,6 +236,30 @@ mod tests {
     use cubeloom_testkit::conformance::Program;
 
     use super::*;
+
+    #[test]
+    fn every_process_of_a_worker_has_a_port_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let leases = || Leases::new(folder.path(), Gpus { facts: Vec::new(), links: Vec::new() }).unwrap();
+        let key = AttemptKey {
+            run: RunId::new(cubeloom_domain::Timestamp(0), 1),
+            task: "t".into(),
+            instance: 0,
+            n: 1,
+        };
+        let mut job = Program::shell("true").workers(2).job(key);
+        job.roles[0].resources.processes_per_gpu = Some(3);
+        let first = leases();
+        let bindings = first.take(&job).unwrap();
+        let ports: HashSet<u16> = bindings.iter().flat_map(ports_of).collect();
+        assert_eq!((bindings[0].ports.len(), ports.len()), (2, 6));
+        first.release(&job.key);
+        assert!(first.state().ports.is_empty());
+        drop(first);
+        let second = leases();
+        second.retake(&job, &bindings);
+        assert_eq!(second.state().ports, ports);
+    }
 
     #[test]
     fn a_terminal_has_cards_that_are_free_and_keeps_them_from_nobody() {

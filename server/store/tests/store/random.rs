@@ -103,7 +103,12 @@ fn attempt_state() -> impl Strategy<Value = AttemptState> {
 fn bindings() -> impl Strategy<Value = Bindings> {
     let local = (text(), any::<u16>()).prop_map(|(folder, port)| {
         Bindings::Local(LocalBindings {
-            workers: vec![WorkerBinding { address: "127.1.2.3".into(), port, gpus: vec![folder.clone()] }],
+            workers: vec![WorkerBinding {
+                address: "127.1.2.3".into(),
+                port,
+                ports: vec![port],
+                gpus: vec![folder.clone()],
+            }],
             paths: LocalPaths {
                 workspace: folder,
                 run_dir: String::new(),

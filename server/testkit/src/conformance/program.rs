@@ -99,6 +99,7 @@ impl Program {
             cpu: Cpu(500),
             memory: self.memory,
             gpu: None,
+            processes_per_gpu: None,
             shm: None,
             rdma: None,
             cpu_exclusive: false,

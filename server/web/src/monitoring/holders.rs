@@ -124,6 +124,7 @@ mod tests {
         let worker = WorkerBinding {
             address: "127.0.0.2".into(),
             port: 1,
+            ports: Vec::new(),
             gpus: cards.iter().map(ToString::to_string).collect(),
         };
         let paths = LocalPaths {

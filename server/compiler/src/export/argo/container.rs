@@ -104,6 +104,11 @@ fn resources(export: &mut Export, task: &str, resources: &Resources) -> Value {
             ));
         }
     }
+    if resources.processes_per_gpu.is_some() {
+        export.say(format!(
+            "not carried over: `processes_per_gpu` of `{task}`: its workers are one process each"
+        ));
+    }
     if resources.rdma.is_some() || resources.cpu_exclusive {
         export.say(format!("not carried over: `rdma` and `cpu_exclusive` of `{task}`"));
     }

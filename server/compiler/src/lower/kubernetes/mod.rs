@@ -23,7 +23,6 @@ pub mod ray;
 pub mod spark;
 mod submission;
 pub mod tensorflow;
-mod told;
 mod variables;
 mod volcano;
 mod volumes;

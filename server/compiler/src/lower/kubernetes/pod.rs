@@ -14,6 +14,7 @@ use super::placement;
 use super::variables::Environment;
 use super::volumes::{ROOT, Volumes};
 use super::words::parts;
+use crate::lower::processes;
 
 /// How much later than the engine a pod ends by itself when it takes too long: the engine, while it is there, asks
 /// first and waits for the answer.
@@ -36,11 +37,11 @@ pub fn template(
     network(frame, &mut spec, notes);
     placement::place(frame, role, &mut spec, notes);
     let resources = amounts::resources(frame, &role.resources, notes);
-    let container = |name: &str, words: &[String]| {
+    let container = |name: &str, words: Vec<String>| {
         let mut container = Map::new();
         container.insert("name".into(), name.into());
         container.insert("image".into(), frame.job.image.as_deref().unwrap_or_default().into());
-        container.insert("command".into(), command(words, environment).into());
+        container.insert("command".into(), words.into());
         container.insert("workingDir".into(), format!("{ROOT}/work").into());
         container.insert("env".into(), environment.list.clone().into());
         container.insert("resources".into(), resources.clone());
@@ -50,9 +51,13 @@ pub fn template(
         Value::Object(container)
     };
     if !frame.job.setup.is_empty() {
-        spec.insert("initContainers".into(), json!([container("setup", &frame.job.setup)]));
+        spec.insert(
+            "initContainers".into(),
+            json!([container("setup", command(&frame.job.setup, environment))]),
+        );
     }
-    spec.insert("containers".into(), json!([container(frame.container(&role.name), &role.argv)]));
+    let words = program(&role.argv, environment);
+    spec.insert("containers".into(), json!([container(frame.container(&role.name), words)]));
     spec.insert("volumes".into(), volumes.volumes.into());
     json!({"metadata": {"labels": own, "annotations": annotations}, "spec": spec})
 }
@@ -120,9 +125,21 @@ fn container_security(frame: &Frame<'_>) -> Value {
     })
 }
 
+/// The command of a worker; of one that is several processes, that of their launcher.
+fn program(words: &[String], environment: &Environment) -> Vec<String> {
+    if environment.own.is_empty() {
+        return command(words, environment);
+    }
+    replaced(&processes::launched(ROOT, words.to_vec()), environment, |name| !environment.own.contains(name))
+}
+
 /// A command whose references the kubelet, or a shell, replaces.
 fn command(words: &[String], environment: &Environment) -> Vec<String> {
-    let known = |name: &str| environment.names.contains(name);
+    replaced(words, environment, |_| true)
+}
+
+fn replaced(words: &[String], environment: &Environment, may: impl Fn(&str) -> bool) -> Vec<String> {
+    let known = |name: &str| may(name) && environment.names.contains(name);
     let words: Vec<_> = words.iter().map(|word| parts(word, known, &environment.late)).collect();
     environment.shell.command(&words)
 }

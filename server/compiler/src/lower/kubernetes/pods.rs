@@ -13,6 +13,7 @@ use super::variables::{Environment, Setting};
 use super::volumes;
 use super::way::Way;
 use crate::frameworks::{Crew, Member};
+use crate::lower::processes;
 
 /// The port at which the workers of a job meet; every pod has an address of its own.
 const PORT: u16 = 29_500;
@@ -51,15 +52,18 @@ pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> (Vec<RolePods>, BTreeMap<Stri
         one_machine: false,
     };
     let (paths, outputs) = (volumes::paths(job), volumes::outputs_file());
+    let tables = processes::tables(job, &crew);
     let mut files = BTreeMap::new();
     let mut roles = Vec::with_capacity(job.roles.len());
     let least = least(job);
     let counts = least.into_iter().zip(&frame.replicas);
     for (role, (least, replicas)) in job.roles.iter().zip(counts).filter(|(role, _)| role.replicas > 0) {
-        let setting = Setting { frame, crew: &crew, paths: &paths, role, outputs: &outputs };
+        let table = tables.get(role.name.as_str());
+        let setting = Setting { frame, crew: &crew, paths: &paths, role, outputs: &outputs, table };
         let (environment, mut own) = setting.environment(notes);
         // An operator brings its own files.
         own.retain(|_, _| !matches!(frame.way, Way::Operator(_)));
+        own.extend(table.map(|_| (processes::FILE.to_owned(), processes::PROGRAM.to_owned())));
         refuse_shell(frame, role, &environment, notes);
         let template = pod::template(frame, role, &environment, &own, notes);
         files.extend(own);
@@ -97,6 +101,9 @@ fn members(frame: &Frame<'_>) -> Vec<Member> {
             rank,
             address: frame.address(&role.name, index),
             port: PORT.to_string(),
+            ports: (1..role.resources.processes())
+                .map(|local| (u32::from(PORT) + local).to_string())
+                .collect(),
             folder: volumes::ROOT.into(),
             resources: role.resources.clone(),
         })

@@ -12,11 +12,12 @@ use serde_json::{Value, json};
 use super::Frame;
 use super::notes::Notes;
 use super::operator::Numbers;
-use super::told::{Sample, Told, told};
 use super::words::{Part, Shell, escape, parts, plain};
 use crate::frameworks::{Crew, Identity, Member};
 use crate::lower::common::{Variables, common, pairs, with_code};
 use crate::lower::compatibility;
+use crate::lower::processes::{self, Signals, Table};
+use crate::lower::told::{Sample, Told, told};
 
 /// The variables that are numbers of a worker, where the cluster counts from 1: the second is that number itself, and so
 /// is the first, for it is no field of a pod otherwise.
@@ -32,6 +33,8 @@ pub struct Environment {
     pub names: BTreeSet<String>,
     /// The names that the kubelet does not know.
     pub late: BTreeSet<String>,
+    /// The names that differ between the processes of one worker: their launcher knows them.
+    pub own: BTreeSet<String>,
 }
 
 impl Environment {
@@ -56,6 +59,8 @@ pub struct Setting<'a> {
     pub role: &'a JobRole,
     /// The file that workers report to.
     pub outputs: &'a str,
+    /// What the processes of a worker are, where it is several.
+    pub table: Option<&'a Table>,
 }
 
 impl Setting<'_> {
@@ -68,7 +73,12 @@ impl Setting<'_> {
             shell: Shell::default(),
             names: given.iter().map(|name| (*name).to_owned()).collect(),
             late: BTreeSet::new(),
+            own: self.table.map(Table::own).unwrap_or_default(),
         };
+        if let Some(table) = self.table {
+            let text = table.written(Signals::ReachFirst);
+            made.list.push(value(processes::VARIABLE, &escape(&text)));
+        }
         self.add_who(&who, &mut made);
         let mut late = made.late.clone();
         late.extend(given.iter().map(|name| (*name).to_owned()));
@@ -150,7 +160,10 @@ impl Setting<'_> {
         let mut all: BTreeMap<String, Vec<Part>> =
             fixed.into_iter().map(|(name, text)| (name, vec![Part::Text(escape(&text))])).collect();
         // A value may name who the worker is, whoever tells it.
-        let known = |name: &str| who.contains_key(name) || name == "CUBELOOM_HOST" || late.contains(name);
+        let own = made.own.clone();
+        let known = |name: &str| {
+            !own.contains(name) && (who.contains_key(name) || name == "CUBELOOM_HOST" || late.contains(name))
+        };
         all.extend(job.env.iter().map(|(name, text)| (name.clone(), parts(text, known, late))));
         self.add_code(&mut all);
         for (name, parts) in all {
@@ -185,7 +198,7 @@ impl Setting<'_> {
 
     /// Settings that follow from the pod. The image's own PATH is left alone.
     fn platform(&self) -> Variables {
-        let threads = self.role.resources.cpu.0.div_ceil(1000).max(1);
+        let threads = self.role.resources.threads();
         let facts = self.frame.facts;
         let mut settings = pairs([
             ("GPU_RESOURCE_NAME", facts.cards.resource.clone()),

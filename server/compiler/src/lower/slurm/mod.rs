@@ -14,12 +14,14 @@ mod script;
 use std::collections::BTreeMap;
 
 use cubeloom_domain::job::Job;
+use cubeloom_domain::lowered::{LocalJob, LocalWorker};
 use cubeloom_domain::slurm::{LINK_PORT, SlurmFacts, SlurmJob, tokens};
 
 pub use facts::{FULL_CLUSTER, read_facts};
 
 use super::local::{self, Places};
 use super::notes::{Notes, Refusal};
+use super::processes;
 use crate::frameworks::{self, Framework};
 
 /// Variables by which the programs of templates learn on which port they meet.
@@ -52,13 +54,32 @@ pub fn lower(job: &Job, facts: &SlurmFacts) -> Result<SlurmJob, Vec<Refusal>> {
     }
     let folder = paths.attempt_dir.clone();
     let told = Job { env: variables(&frame), ..job.clone() };
+    let lowered = local::lower(&told, &Places::tokens(&told, paths));
+    refuse_ports(job, &lowered, &mut notes);
+    if !notes.refusals.is_empty() {
+        return Err(notes.refusals);
+    }
     Ok(SlurmJob {
         key: job.key.clone(),
         script: script::write(&frame, &components, &folder, &notes.decisions),
         decisions: notes.decisions,
-        job: local::lower(&told, &Places::tokens(&told, paths)),
+        job: lowered,
         folder,
     })
+}
+
+/// Refuses processes that each need a port, where they are more than a job has ports.
+fn refuse_ports(job: &Job, lowered: &LocalJob, notes: &mut Notes) {
+    let processes = job.processes();
+    let table = |worker: &LocalWorker| {
+        worker.env.get(processes::VARIABLE).is_some_and(|it| tokens::has_more_ports(it))
+    };
+    if processes > LINK_PORT && lowered.workers.iter().any(table) {
+        notes.refuse(
+            "resources/processes_per_gpu",
+            format!("its {processes} processes each need a port, and a job has {LINK_PORT} on this cluster"),
+        );
+    }
 }
 
 /// What a worker finds there that its task may set otherwise, and what the task sets.

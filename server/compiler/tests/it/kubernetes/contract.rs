@@ -36,6 +36,7 @@ fn here(job: &Job, name: &str) -> LocalJob {
         (0..role.replicas).map(move |index| WorkerBinding {
             address: format!("{name}-{}-{index}.{name}", role.name),
             port: 29_500,
+            ports: Vec::new(),
             gpus: Vec::new(),
         })
     });

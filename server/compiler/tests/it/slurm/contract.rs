@@ -32,6 +32,7 @@ fn binding(rank: u32) -> WorkerBinding {
     WorkerBinding {
         address: format!("10.0.0.{rank}"),
         port: 10_000 + u16::try_from(rank).unwrap(),
+        ports: Vec::new(),
         gpus: Vec::new(),
     }
 }

@@ -51,7 +51,8 @@ mod tests {
     fn member(index: u32) -> Member {
         let text = String::new;
         let (role, address, port, folder) = (text(), text(), text(), text());
-        Member { role, index, rank: index + 9, address, port, folder, resources: Default::default() }
+        let (ports, resources) = (Vec::new(), Default::default());
+        Member { role, index, rank: index + 9, address, port, ports, folder, resources }
     }
 
     /// What a variable of workers 0, 1 and 11 holds.

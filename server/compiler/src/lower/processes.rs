@@ -1,0 +1,233 @@
+//! One worker as several processes, so many on each of its cards: which of them is who.
+//!
+//! To a framework a process is what a worker is otherwise: it is asked about a crew of processes, and what it tells them is
+//! put down as a table, the same for all workers of a role. In the worker a launcher reads it, works out what its own
+//! processes are told, and starts them. It is a file that comes with the job, so that it is the same in a container, on the
+//! nodes of a Slurm cluster and on this machine; all that it needs there is `python3`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cubeloom_domain::job::{Job, JobRole};
+use serde::Serialize;
+
+use super::common::Variables;
+use super::substitute::{Piece, pieces};
+use super::told::{Sample, Told, told};
+use crate::frameworks::{self, Crew, Member};
+
+/// The variable that holds the table.
+pub const VARIABLE: &str = "CUBELOOM_PROCESSES";
+/// The launcher, in the worker's folder.
+pub const FILE: &str = "processes.py";
+/// Its text.
+pub const PROGRAM: &str = include_str!("processes.py");
+
+/// The command of a worker whose processes run `argv`; `folder` is the worker's own.
+pub fn launched(folder: &str, argv: Vec<String>) -> Vec<String> {
+    ["python3".to_owned(), format!("{folder}/{FILE}")].into_iter().chain(argv).collect()
+}
+
+/// Where a process is among all of a job's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seat {
+    /// The rank of its worker.
+    pub worker: u32,
+    /// Its own rank, over the processes of all roles.
+    pub rank: u32,
+    /// Its index, over the processes of its role.
+    pub index: u32,
+    /// Its number in its worker.
+    pub local: u32,
+}
+
+/// The seats of all processes, in rank order: those of a worker follow each other, and of these those of a card.
+/// `roles` are the workers of each role, and how many processes each of them is.
+pub fn seats(roles: impl Iterator<Item = (u32, u32)>) -> Vec<Seat> {
+    let mut seats = Vec::new();
+    let (mut worker, mut rank) = (0, 0);
+    for (workers, processes) in roles {
+        let mut index = 0;
+        for _ in 0..workers {
+            for local in 0..processes {
+                seats.push(Seat { worker, rank, index, local });
+                (rank, index) = (rank + 1, index + 1);
+            }
+            worker += 1;
+        }
+    }
+    seats
+}
+
+/// Whom a signal reaches that ends the worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signals {
+    /// All processes of the worker, as by the shim.
+    ReachAll,
+    /// The launcher alone, as in a container: it hands it on.
+    ReachFirst,
+}
+
+/// What the processes of each worker of a role are told, beside what the worker is.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Table {
+    /// How many processes a worker is.
+    processes: u32,
+    /// How many cards a worker has; 0 where its processes use none.
+    cards: u32,
+    /// The rank of the role's first process.
+    first: u32,
+    /// By name, the variables that a process has otherwise than its worker.
+    variables: BTreeMap<String, Rule>,
+    /// Variables of the task whose values name some of these.
+    texts: Vec<String>,
+}
+
+/// What a variable of a process holds.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Rule {
+    Text(String),
+    Index,
+    Rank,
+    /// The index, with what stands before and after it.
+    Within(String, String),
+    /// Its number in the worker.
+    Local,
+    /// The worker's rank.
+    Worker,
+}
+
+/// The tables of those roles whose workers are several processes, by role.
+pub fn tables<'j>(job: &'j Job, crew: &Crew<'_>) -> BTreeMap<&'j str, Table> {
+    let divided = |role: &&JobRole| role.replicas > 0 && role.resources.processes_per_gpu.is_some();
+    if !job.roles.iter().any(|role| divided(&role)) {
+        return BTreeMap::new();
+    }
+    let members = members(crew, &job.roles);
+    let crew = Crew { members: &members, ..*crew };
+    job.roles.iter().filter(divided).map(|role| (role.name.as_str(), table(job, &crew, role))).collect()
+}
+
+/// All processes as the workers of a job that has one process a worker.
+fn members(crew: &Crew<'_>, roles: &[JobRole]) -> Vec<Member> {
+    let shape = roles.iter().map(|role| (role.replicas, role.resources.processes()));
+    let member = |seat: Seat| {
+        let worker = crew.members.get(seat.worker as usize)?;
+        let more = seat.local.checked_sub(1).and_then(|at| worker.ports.get(at as usize));
+        Some(Member {
+            role: worker.role.clone(),
+            index: seat.index,
+            rank: seat.rank,
+            address: worker.address.clone(),
+            port: more.unwrap_or(&worker.port).clone(),
+            ports: Vec::new(),
+            folder: worker.folder.clone(),
+            resources: worker.resources.clone(),
+        })
+    };
+    seats(shape).into_iter().filter_map(member).collect()
+}
+
+/// The table of one role; `crew` are the processes of all.
+fn table(job: &Job, crew: &Crew<'_>, role: &JobRole) -> Table {
+    let of_role: Vec<&Member> = crew.of_role(&role.name).collect();
+    let sample = |member: &Member| {
+        let framework = frameworks::find(&job.framework);
+        let identity = framework.map(|known| (known.identity)(crew, member)).unwrap_or_default();
+        let mut all: Variables = identity.variables.clone();
+        all.insert("CUBELOOM_INDEX".into(), member.index.to_string());
+        all.insert("CUBELOOM_RANK".into(), member.rank.to_string());
+        all.insert("CUBELOOM_WORLD_SIZE".into(), crew.members.len().to_string());
+        (all, identity)
+    };
+    // Of many processes the first two and the last show what differs.
+    let chosen = of_role.iter().take(2).chain(of_role.iter().skip(2).last()).copied();
+    let samples: Vec<Sample<'_>> = chosen.map(|member| (member, sample(member))).collect();
+    let names: BTreeSet<&String> = samples.iter().flat_map(|(_, (variables, _))| variables.keys()).collect();
+    let rule = |name: &str| match told(name, &samples)? {
+        Told::Text(text) => Some(Rule::Text(text)),
+        Told::Index | Told::Count => Some(Rule::Index),
+        Told::Rank => Some(Rule::Rank),
+        Told::Within(before, after) => Some(Rule::Within(before, after)),
+    };
+    let mut variables: BTreeMap<String, Rule> =
+        names.into_iter().filter_map(|name| Some((name.clone(), rule(name)?))).collect();
+    let processes = role.resources.processes();
+    variables.insert("LOCAL_RANK".into(), Rule::Local);
+    variables.insert("LOCAL_WORLD_SIZE".into(), Rule::Text(processes.to_string()));
+    variables.insert("GROUP_RANK".into(), Rule::Worker);
+    let names_some = |text: &str| {
+        let found = pieces(text, |name| variables.contains_key(name));
+        found.iter().any(|piece| matches!(piece, Piece::Name(_)))
+    };
+    let texts = job.env.iter().filter(|(_, text)| names_some(text)).map(|(name, _)| name.clone()).collect();
+    let first = of_role.first().map_or(0, |member| member.rank);
+    Table { processes, cards: role.resources.devices(), first, variables, texts }
+}
+
+impl Table {
+    /// The table as the launcher reads it.
+    pub fn written(&self, signals: Signals) -> String {
+        let mut table = serde_json::json!(self);
+        table["forward"] = (signals == Signals::ReachFirst).into();
+        table.to_string()
+    }
+
+    /// The names that are another for each process.
+    pub fn own(&self) -> BTreeSet<String> {
+        self.variables.keys().cloned().collect()
+    }
+
+    /// The worker's variables but for those that its processes have otherwise.
+    pub fn without_own(&self, variables: &Variables) -> Variables {
+        let kept = variables.iter().filter(|(name, _)| !self.variables.contains_key(*name));
+        kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn three_processes_on_each_of_four_cards_are_twelve_ranks() {
+        let found = seats([(1, 12)].into_iter());
+        assert_eq!(found.len(), 12);
+        let cards: Vec<u32> = found.iter().map(|seat| seat.local / 3).collect();
+        assert_eq!(cards, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_rank_is_there_once_and_every_worker_is_whole(
+            roles in prop::collection::vec((0u32..5, 1u32..5, 1u32..4), 1..4)
+        ) {
+            let shape = |(workers, cards, each): &(u32, u32, u32)| (*workers, cards * each);
+            let found = seats(roles.iter().map(shape));
+            let ranks: Vec<u32> = found.iter().map(|seat| seat.rank).collect();
+            prop_assert_eq!(&ranks, &(0..ranks.len() as u32).collect::<Vec<_>>());
+            let mut rest = found.as_slice();
+            let mut worker = 0;
+            for role in &roles {
+                let (workers, processes) = shape(role);
+                let (own, others) = rest.split_at((workers * processes) as usize);
+                rest = others;
+                let indices: Vec<u32> = own.iter().map(|seat| seat.index).collect();
+                prop_assert_eq!(indices, (0..workers * processes).collect::<Vec<_>>());
+                for each in own.chunks(processes as usize) {
+                    prop_assert!(each.iter().all(|seat| seat.worker == worker));
+                    let locals: Vec<u32> = each.iter().map(|seat| seat.local).collect();
+                    prop_assert_eq!(locals, (0..processes).collect::<Vec<_>>());
+                    for card in 0..role.1 {
+                        let on_it = each.iter().filter(|seat| seat.local / role.2 == card).count();
+                        prop_assert_eq!(on_it as u32, role.2);
+                    }
+                    worker += 1;
+                }
+            }
+            prop_assert!(rest.is_empty());
+        }
+    }
+}
