@@ -11,14 +11,18 @@ pub struct Small(PathBuf);
 impl Small {
     /// At a folder, which is made. Only root can mount one: for everybody else it is a folder like others, and that is said.
     pub fn mount(place: &Path) -> Option<Self> {
-        fs::create_dir_all(place).unwrap();
+        fs::create_dir_all(place).expect("it can be made");
         let small = rustix::process::geteuid().is_root().then(|| {
             let mut command = Command::new("mount");
-            let done = command.args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"]).arg(place).output().unwrap();
+            let done = command
+                .args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"])
+                .arg(place)
+                .output()
+                .expect("mount starts");
             assert!(done.status.success(), "{done:?}");
             Self(place.to_owned())
         });
-        fs::set_permissions(place, Permissions::from_mode(0o777)).unwrap();
+        fs::set_permissions(place, Permissions::from_mode(0o777)).expect("it is the test's");
         if small.is_none() {
             eprintln!("skipped: only root can mount a small file system");
         }
