@@ -70,7 +70,7 @@ fn a_task_waits_for_a_person_through_a_restart_and_goes_on_when_they_say_yes() {
 #[test]
 fn who_is_named_decides_and_nobody_else() {
     let server = Server::start();
-    let editor = server.as_(Who::Editor);
+    let (editor, viewer) = (server.as_(Who::Editor), server.as_(Who::Viewer));
     let run = start(&editor, &asking("      approvers: [vera, emil]\n      four_eyes: true\n", ""));
     assert_eq!(asked(&editor, &run)["wait"]["approvers"], json!(["vera", "emil"]));
     let own = editor.post(&path(&run), &json!({"approved": true})).expect(403);
@@ -81,7 +81,6 @@ fn who_is_named_decides_and_nobody_else() {
     // A token that may only read is of no use for it, whoever has it.
     server.as_(Who::Reader).post(&path(&run), &json!({"approved": true})).expect(403);
     assert_eq!(of_task(&editor, &run, "ask")["state"], "waiting");
-    let viewer = server.as_(Who::Viewer);
     let long = viewer.post(&path(&run), &json!({"approved": true, "comment": "x".repeat(2_001)})).expect(422);
     assert_eq!(long.problem("invalid")["problems"][0]["path"], "/comment");
     viewer.post(&path(&run), &json!({"approved": "perhaps"})).expect(422);
