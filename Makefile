@@ -115,7 +115,7 @@ bench-slurm: setup-test setup-slurm release ## Count what a server asks of Slurm
 fuzz: setup-lint ## Fuzz the parsers, FUZZ_SECONDS each
 	tools/with $(FUZZ) tools/fuzz $(FUZZ_SECONDS)
 
-screenshots: setup-test release tests/e2e/node_modules/.package-lock.json ## Take the pictures of docs/screenshots anew
+screenshots: setup-test setup-screenshots release tests/e2e/node_modules/.package-lock.json ## Take the pictures of docs/screenshots anew
 	CUBELOOM_TEST_PROGRAM="$(abspath $(CUBELOOM))" node tests/e2e/screenshots.mjs
 	CUBELOOM_TEST_PROGRAM="$(abspath $(CUBELOOM))" node tests/e2e/screenshots-editor.mjs
 	CUBELOOM_TEST_PROGRAM="$(abspath $(CUBELOOM))" node tests/e2e/screenshots-monitoring.mjs
