@@ -35,6 +35,8 @@ impl<'d> Passing<'d> {
                 without.shrink(tree, giver, &gives);
                 coming = plus(&coming, &gives);
             }
+            // The job may be one of those for whom it is kept.
+            without.grow(tree, known, &known.least());
             coming = minus(&coming, &minus(&without.kept_in(0), &promised.kept_in(0)));
         }
         promised.add(tree, known, &minus(&known.least(), &coming));

@@ -382,7 +382,7 @@ impl Desk {
     }
 
     /// A job that holds something is to hold what this says instead, where every rule about amounts allows it; else it holds what
-    /// it held, and the answer is `false`.
+    /// it held, and the answer is `false`. To hold less is always allowed, also where a bound was lowered below that.
     pub fn enlarge(&mut self, job: JobId, spec: Spec, now: Timestamp) -> bool {
         self.remember(now);
         let new = self.know(spec);
@@ -392,7 +392,13 @@ impl Desk {
         let (old, workers) = (Arc::clone(known), held.workers);
         let mut ledger = std::mem::take(&mut self.ledger);
         ledger.remove(&self.tree, &old, &old.with(workers));
-        let taken = self.take(&mut ledger, &new, workers).is_ok();
+        let (less, more) = (new.with(workers), old.with(workers));
+        let taken = if less.iter().zip(more).all(|(less, more)| *less <= more) {
+            ledger.add(&self.tree, &new, &less);
+            true
+        } else {
+            self.take(&mut ledger, &new, workers).is_ok()
+        };
         if !taken {
             ledger.add(&self.tree, &old, &old.with(workers));
         }

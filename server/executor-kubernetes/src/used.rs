@@ -103,7 +103,7 @@ impl Meter {
             };
             let ran_out = matches!(pod.state, PodState::Ended { end: End::OutOfMemory, .. });
             let used = measured.of_worker(ran, had(pod).filter(|_| ran_out));
-            if measured.times >= ENOUGH {
+            if measured.times >= ENOUGH || ran_out {
                 let micros = u64::try_from(ran.as_micros()).unwrap_or(u64::MAX);
                 workers.push(RoleUsage::of_worker(&pod.worker.role, &used, micros));
             }

@@ -1,6 +1,8 @@
 //! Lowering for this machine, and for the nodes of a Slurm cluster: each worker becomes one process with all of its
 //! variables.
 
+use std::collections::BTreeMap;
+
 use cubeloom_domain::job::{Job, JobRole};
 use cubeloom_domain::lowered::{LocalBindings, LocalJob, LocalPaths, WorkerBinding};
 use cubeloom_domain::outcome::WorkerName;
@@ -100,13 +102,18 @@ pub fn lower(job: &Job, places: &Places) -> LocalJob {
         elastic: job.elastic,
         one_machine: places.one_machine,
     };
-    let tables = processes::tables(job, &crew);
+    let divided = processes::members(&crew);
+    let all = Crew { members: divided.as_deref().unwrap_or(&members), ..crew };
+    let tables = processes::tables(job, &all);
+    let seats: BTreeMap<_, _> = all.members.iter().map(|one| ((one.role.as_str(), one.index), one)).collect();
     let framework = frameworks::find(&job.framework);
     let paths = &places.paths;
     let workers = names(job).zip(&members).zip(&places.workers).map(|(((name, role), member), place)| {
-        let identity = framework.map_or_else(Identity::default, |known| (known.identity)(&crew, member));
-        let world = members.len();
         let table = tables.get(role.name.as_str());
+        let seat = seats.get(&(role.name.as_str(), name.index)).filter(|_| table.is_none());
+        let (crew, member) = seat.map_or((&crew, member), |seat| (&all, *seat));
+        let identity = framework.map_or_else(Identity::default, |known| (known.identity)(crew, member));
+        let world = crew.members.len();
         Worker { job, paths, name, role, member, gpus: &place.gpus, world, identity, table }.lower()
     });
     let own = |folder: &&String| folder.starts_with(&format!("{}/", paths.workspace));

@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 
-# Between TERM and KILL, in seconds: less than the worker itself has.
+# Between TERM and KILL, in seconds, of those that end because another one failed. Whoever ends the worker has its own.
 GRACE = 5
 # How long, in seconds, what they wrote is waited for: what they left running may keep their outputs open.
 REST = 2
@@ -72,11 +72,14 @@ def card(table, worker, local):
     if cards == 0:
         return {}
     at = local * cards // table["processes"]
-    names = [name for name in worker.get(CARDS, "").split(",") if name] or [str(number) for number in range(cards)]
+    given = worker.get(GIVEN, "").split(",")
+    # Slices have names, but no numbers.
+    slices = given if len(given) == cards and given[0].startswith("MIG-") else []
+    names = [name for name in worker.get(CARDS, "").split(",") if name]
+    names = names or slices or [str(number) for number in range(cards)]
     if len(names) != cards:
         sys.exit("this worker was to have %d cards, and %s names %d: %s" % (cards, CARDS, len(names), ",".join(names)))
     told = {CARDS: names[at]}
-    given = worker.get(GIVEN, "").split(",")
     if len(given) == cards and given[0] not in ("all", "none", "void", ""):
         told[GIVEN] = given[at]
     return told
@@ -104,7 +107,8 @@ class Group:
         until = time.monotonic() + REST
         for reader in self.readers:
             reader.join(max(0, until - time.monotonic()))
-        if self.stopped_by is not None:
+        # What failed before tells more than that the worker was ended because of it.
+        if not failed and self.stopped_by is not None:
             sys.exit(128 + self.stopped_by)
         sys.exit(failed)
 
@@ -140,6 +144,7 @@ class Group:
             others = len(self.running)
             self.say("rank %s (process %d of this worker) %s%s" % (rank, local, how(status), ending(others)))
             self.stop(signal.SIGTERM)
+            signal.alarm(GRACE)
         return failed
 
     def end(self, number, _frame):
@@ -153,7 +158,6 @@ class Group:
         self.stopping = True
         if number is not None:
             self.signal(number)
-        signal.alarm(GRACE)
 
     def signal(self, number):
         for pid in list(self.running):

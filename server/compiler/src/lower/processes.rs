@@ -97,20 +97,26 @@ enum Rule {
     Worker,
 }
 
-/// The tables of those roles whose workers are several processes, by role.
-pub fn tables<'j>(job: &'j Job, crew: &Crew<'_>) -> BTreeMap<&'j str, Table> {
-    let divided = |role: &&JobRole| role.replicas > 0 && role.resources.processes_per_gpu.is_some();
-    if !job.roles.iter().any(|role| divided(&role)) {
-        return BTreeMap::new();
-    }
-    let members = members(crew, &job.roles);
-    let crew = Crew { members: &members, ..*crew };
-    job.roles.iter().filter(divided).map(|role| (role.name.as_str(), table(job, &crew, role))).collect()
+/// Whether the workers of a role are several processes.
+fn is_divided(role: &JobRole) -> bool {
+    role.replicas > 0 && role.resources.processes_per_gpu.is_some()
 }
 
-/// All processes as the workers of a job that has one process a worker.
-fn members(crew: &Crew<'_>, roles: &[JobRole]) -> Vec<Member> {
-    let shape = roles.iter().map(|role| (role.replicas, role.resources.processes()));
+/// The tables of those roles whose workers are several processes, by role; `crew` are the processes of all.
+pub fn tables<'j>(job: &'j Job, crew: &Crew<'_>) -> BTreeMap<&'j str, Table> {
+    let divided = job.roles.iter().filter(|role| is_divided(role));
+    divided.map(|role| (role.name.as_str(), table(job, crew, role))).collect()
+}
+
+/// All processes as the workers of a job that has one process a worker; none where every worker of `crew` is one.
+///
+/// A worker that is one process is told of the others as one of them: who counts workers would miss some.
+pub fn members(crew: &Crew<'_>) -> Option<Vec<Member>> {
+    crew.roles.iter().any(is_divided).then(|| processes_of(crew))
+}
+
+fn processes_of(crew: &Crew<'_>) -> Vec<Member> {
+    let shape = crew.roles.iter().map(|role| (role.replicas, role.resources.processes()));
     let member = |seat: Seat| {
         let worker = crew.members.get(seat.worker as usize)?;
         let more = seat.local.checked_sub(1).and_then(|at| worker.ports.get(at as usize));

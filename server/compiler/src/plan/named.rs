@@ -42,11 +42,10 @@ impl Planner<'_> {
         there: &BTreeSet<String>,
         value: &Value,
         path: &Path,
-        (code, says): (Code, fn(&str, &str) -> String),
+        (code, says): (Code, fn(&str, &BTreeSet<String>) -> String),
     ) {
         let Some(wanted) = value.as_str().filter(|wanted| !there.contains(*wanted)) else { return };
-        let hint = hint(wanted, there.iter().map(String::as_str));
-        self.problems.push(Problem::error(code, path.pointer(), says(wanted, &hint)));
+        self.problems.push(Problem::error(code, path.pointer(), says(wanted, there)));
     }
 }
 
@@ -54,10 +53,12 @@ fn has_format(schema: &Value, format: &str) -> bool {
     schema.get("format").and_then(Value::as_str) == Some(format)
 }
 
-fn pipeline_missing(wanted: &str, hint: &str) -> String {
+fn pipeline_missing(wanted: &str, there: &BTreeSet<String>) -> String {
+    let hint = hint(wanted, there.iter().map(String::as_str));
     format!("there is no pipeline `{wanted}` here{hint}")
 }
 
-fn person_missing(wanted: &str, hint: &str) -> String {
-    format!("nobody called `{wanted}` sees this project{hint}")
+/// Without a hint: who else there is, is not everybody's to know.
+fn person_missing(wanted: &str, _: &BTreeSet<String>) -> String {
+    format!("nobody called `{wanted}` sees this project")
 }

@@ -224,6 +224,16 @@ impl Planner<'_> {
                 "the job has no worker at all",
             );
         }
+        let processes: u64 = roles
+            .planned
+            .iter()
+            .map(|role| u64::from(role.replicas) * u64::from(role.resources.processes()))
+            .sum();
+        if processes > u64::from(MOST_WORKERS) {
+            let message =
+                format!("the job would be {processes} processes; at most {MOST_WORKERS} are allowed");
+            self.problem(Code::NeverFits, format!("{prefix}/resources/processes_per_gpu"), message);
+        }
         let shares = |role: &PlannedRole| role.resources.gpu.as_ref().is_some_and(|gpu| gpu.count.is_none());
         if roles.gang > 1 && roles.planned.iter().any(shares) {
             let message = "several workers that train together on parts of graphics cards wait for each other; whole \

@@ -96,6 +96,7 @@ fn wrong_arguments() -> Vec<(&'static str, Value, &'static str, &'static str)> {
         ("indexed", program(json!({"lease": 10})), "lease", "`dispatch: dynamic` only"),
         ("indexed", program(json!({"attempts": 10})), "attempts", "without `shards`"),
         ("indexed", program(json!({"min_workers": 2})), "min_workers", "`dispatch: dynamic` only"),
+        ("http", json!({"url": "https://a:b@c?d"}), "url", "no user and no password"),
         ("jax", program(json!({"workers": "two"})), "workers", "whole number"),
         ("kaldi", json!({"script": "a.sh", "commands_per_worker": 0}), "commands_per_worker", "at least 1"),
         (

@@ -85,14 +85,15 @@ impl Attempt {
     /// A node that Slurm has lost may run on: what it can still see of the file system tells its workers to end, so that they
     /// do not go on beside the next attempt.
     pub(super) async fn leave(&mut self) {
-        if std::mem::replace(&mut self.is_left, true) {
+        if self.is_left {
             return;
         }
         let wish = StopWish { why: StopWhy::Decided, grace_ms: LEAVING };
-        if let Err(Trouble::Away(why) | Trouble::Refused(why)) =
-            self.cluster.orders.give(&self.record, What::Tell(wish)).await
-        {
-            tracing::warn!(key = %self.key, why, "the workers of a lost node cannot be told to stop");
+        match self.cluster.orders.give(&self.record, What::Tell(wish)).await {
+            Ok(()) => self.is_left = true,
+            Err(Trouble::Away(why) | Trouble::Refused(why)) => {
+                tracing::warn!(key = %self.key, why, "the workers of a lost node cannot be told to stop");
+            }
         }
     }
 

@@ -448,7 +448,10 @@ async fn frozen(hdfs: &mut Hdfs) {
             hdfs.order(&format!("thaw {server}"));
         }
         let there = content_of(hdfs, "faults").await;
-        assert!(!to.exists() && there.iter().all(|(name, _)| !name.contains("frozen")), "nothing half is left");
+        assert!(
+            !to.exists() && there.iter().all(|(name, _)| !name.contains("frozen")),
+            "nothing half is left"
+        );
     }
 }
 

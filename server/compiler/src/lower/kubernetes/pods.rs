@@ -52,14 +52,17 @@ pub fn of(frame: &Frame<'_>, notes: &mut Notes) -> (Vec<RolePods>, BTreeMap<Stri
         one_machine: false,
     };
     let (paths, outputs) = (volumes::paths(job), volumes::outputs_file());
-    let tables = processes::tables(job, &crew);
+    let divided = processes::members(&crew);
+    let all = Crew { members: divided.as_deref().unwrap_or(&members), ..crew };
+    let tables = processes::tables(job, &all);
     let mut files = BTreeMap::new();
     let mut roles = Vec::with_capacity(job.roles.len());
     let least = least(job);
     let counts = least.into_iter().zip(&frame.replicas);
     for (role, (least, replicas)) in job.roles.iter().zip(counts).filter(|(role, _)| role.replicas > 0) {
         let table = tables.get(role.name.as_str());
-        let setting = Setting { frame, crew: &crew, paths: &paths, role, outputs: &outputs, table };
+        let crew = if table.is_some() { &crew } else { &all };
+        let setting = Setting { frame, crew, paths: &paths, role, outputs: &outputs, table };
         let (environment, mut own) = setting.environment(notes);
         // An operator brings its own files.
         own.retain(|_, _| !matches!(frame.way, Way::Operator(_)));
