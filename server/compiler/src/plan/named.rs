@@ -11,6 +11,9 @@ use crate::arguments::properties;
 use crate::nearest::hint;
 use crate::path::Path;
 
+/// What is said of a name that is not among those that there are.
+type Says = fn(&str, &BTreeSet<String>) -> String;
+
 impl Planner<'_> {
     /// Tells of what is named and not there. What is known only later is told then.
     pub fn named(&mut self, schema: &Value, arguments: &mut Arguments<'_>, path: &mut Path) {
@@ -42,7 +45,7 @@ impl Planner<'_> {
         there: &BTreeSet<String>,
         value: &Value,
         path: &Path,
-        (code, says): (Code, fn(&str, &BTreeSet<String>) -> String),
+        (code, says): (Code, Says),
     ) {
         let Some(wanted) = value.as_str().filter(|wanted| !there.contains(*wanted)) else { return };
         self.problems.push(Problem::error(code, path.pointer(), says(wanted, there)));
