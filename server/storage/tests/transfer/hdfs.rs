@@ -429,30 +429,18 @@ async fn no_name_node(hdfs: &mut Hdfs) {
     }
 }
 
-/// A server that neither answers nor hangs up costs the time that was allowed, not more: the one that knows the files, and the
-/// one that has them, reading and writing.
+/// A server that neither answers nor hangs up costs the time that was allowed, not more.
 async fn frozen(hdfs: &mut Hdfs) {
     let dir = tempfile::tempdir().unwrap();
     let to = dir.path().join("big.bin");
-    let mine = write(dir.path().join("mine"), &content(MIB, 6));
     for address in hdfs.addresses.clone() {
-        let big = format!("{address}/faults/big.bin");
-        let pull = hdfs_spec(&big, to.to_str().unwrap());
-        let push = hdfs_spec(mine.to_str().unwrap(), &format!("{address}/faults/frozen"));
-        for (server, mut spec) in [("namenode", pull.clone()), ("datanode", pull), ("datanode", push)] {
-            // A write is given ten seconds at least.
-            (spec.silence, spec.attempts) = (Duration::from_secs(2), if server == "namenode" { 2 } else { 1 });
-            hdfs.order(&format!("freeze {server}"));
-            let began = Instant::now();
-            let error = copy(&spec).await.unwrap_err();
-            assert!(began.elapsed() < Duration::from_secs(40), "{server}: {:?}: {error}", began.elapsed());
-            hdfs.order(&format!("thaw {server}"));
-        }
-        let there = content_of(hdfs, "faults").await;
-        assert!(
-            !to.exists() && there.iter().all(|(name, _)| !name.contains("frozen")),
-            "nothing half is left"
-        );
+        let mut spec = hdfs_spec(&format!("{address}/faults/big.bin"), to.to_str().unwrap());
+        (spec.silence, spec.attempts) = (Duration::from_secs(2), 2);
+        hdfs.order("freeze namenode");
+        let began = Instant::now();
+        let error = copy(&spec).await.unwrap_err();
+        assert!(began.elapsed() < Duration::from_secs(15), "{:?}: {error}", began.elapsed());
+        hdfs.order("thaw namenode");
     }
 }
 
