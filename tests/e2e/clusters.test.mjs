@@ -4,18 +4,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { look, settled } from "./support/browser.mjs";
+import { KUBECONFIG } from "./support/observed.mjs";
 import { siteFor } from "./support/site.mjs";
 import { stage } from "./support/stage.mjs";
 
 const site = siteFor(stage);
-
-const KUBECONFIG = `apiVersion: v1
-kind: Config
-current-context: a
-clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
-users: [{name: u, user: {token: tops3cret}}]
-contexts: [{name: a, context: {cluster: c, user: u}}]
-`;
 
 test("a cluster is added, checked, changed and removed", async () => {
   const page = await site.open({ as: "ada" });

@@ -7,16 +7,9 @@ import { test } from "node:test";
 import { flawless, look, settled } from "./support/browser.mjs";
 import { openEditor } from "./support/editor.mjs";
 import { eventually } from "./support/eventually.mjs";
+import { KUBECONFIG } from "./support/observed.mjs";
 import { siteFor } from "./support/site.mjs";
 import { ended, stage } from "./support/stage.mjs";
-
-const KUBECONFIG = `apiVersion: v1
-kind: Config
-current-context: a
-clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
-users: [{name: u, user: {token: tops3cret}}]
-contexts: [{name: a, context: {cluster: c, user: u}}]
-`;
 
 const GOES = `apiVersion: cubeloom/v1
 kind: Pipeline

@@ -2,11 +2,12 @@
 
 import { prometheus, recording } from "./prometheus.mjs";
 
-const KUBECONFIG = `apiVersion: v1
+/** Of a cluster that nobody reaches. */
+export const KUBECONFIG = `apiVersion: v1
 kind: Config
 current-context: a
 clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
-users: [{name: u, user: {token: none}}]
+users: [{name: u, user: {token: tops3cret}}]
 contexts: [{name: a, context: {cluster: c, user: u}}]
 `;
 

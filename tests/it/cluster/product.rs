@@ -87,8 +87,8 @@ pub fn ended(client: &Client, run: &str) -> Value {
     seen
 }
 
-/// Runs the example; the outputs of its tasks.
-pub fn outputs(client: &Client, document: &str, code: &str) -> Value {
+/// Runs a document, which succeeds; its run.
+pub fn succeeded(client: &Client, document: &str, code: &str) -> String {
     let wanted = json!({"document": document, "code": code});
     let started = client.post("/projects/default/runs", &wanted).expect(201).json();
     let run = started["run"]["id"].as_str().unwrap().to_owned();
@@ -96,7 +96,13 @@ pub fn outputs(client: &Client, document: &str, code: &str) -> Value {
     let tasks = client.get(&format!("/runs/{run}/tasks")).expect(200).json();
     let failures: Vec<&Value> =
         tasks["items"].as_array().unwrap().iter().map(|task| &task["failure"]).collect();
-    assert_eq!(seen["state"], "succeeded", "{failures:?}");
+    assert_eq!(seen["state"], "succeeded", "{failures:#?}");
+    run
+}
+
+/// Runs the example; the outputs of its tasks.
+pub fn outputs(client: &Client, document: &str, code: &str) -> Value {
+    let run = succeeded(client, document, code);
     client.get(&format!("/runs/{run}/outputs")).expect(200).json()
 }
 

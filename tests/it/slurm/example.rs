@@ -4,26 +4,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::executor::calls;
 use super::product::{add, body, tell};
 use crate::api::runs::pages::page;
 use crate::api::support::{Client, Server, Who};
-use crate::cluster::product::{DIGITS, ended, uploaded};
+use crate::cluster::product::{DIGITS, succeeded, uploaded};
 use crate::templates::rig;
-
-fn run(client: &Client, document: &str, code: &str) -> String {
-    let wanted = json!({"document": document, "code": code});
-    let started = client.post("/projects/default/runs", &wanted).expect(201).json();
-    let run = started["run"]["id"].as_str().unwrap().to_owned();
-    let seen = ended(client, &run);
-    let tasks = client.get(&format!("/runs/{run}/tasks")).expect(200).json();
-    let failures: Vec<&Value> =
-        tasks["items"].as_array().unwrap().iter().map(|task| &task["failure"]).collect();
-    assert_eq!(seen["state"], "succeeded", "{failures:#?}");
-    run
-}
 
 /// Where the packages of this machine's workers are, by where the first task found its data.
 fn python(client: &Client, run: &str) -> PathBuf {
@@ -45,12 +33,12 @@ fn the_example_has_the_same_outputs_on_slurm_as_on_this_machine() {
     let admin = server.as_(Who::Administrator);
     let document = fs::read_to_string(format!("{DIGITS}/pipeline.yaml")).unwrap();
     let code = uploaded(&admin);
-    let here = run(&admin, &document, &code);
+    let here = succeeded(&admin, &document, &code);
     let mut body = body();
     let path = format!("{}/bin:/usr/bin:/bin", python(&admin, &here).display());
     body["slurm"]["facts"]["env"]["PATH"] = json!(path);
     add(&server, &body);
-    let there = run(&admin, &format!("{document}\ncluster: hall\n"), &code);
+    let there = succeeded(&admin, &format!("{document}\ncluster: hall\n"), &code);
 
     let compared = admin.get(&format!("/runs/{there}/compare?with={here}")).expect(200).json();
     let mut same = 0;
