@@ -15,6 +15,13 @@ use super::stores::Stores;
 pub(crate) const PART_SUFFIX: &str = ".cubeloom-part";
 pub(crate) const RECORD_NAME: &str = ".cubeloom-transfer.jsonl";
 
+/// Whether the last part of a file's name is one that a transfer gives to what it has not finished, or keeps its records in. In
+/// a folder that is copied, such a file would be written where the part of another file of it is.
+fn is_own(name: &str) -> bool {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    name == RECORD_NAME || (name.starts_with('.') && name.contains(PART_SUFFIX))
+}
+
 /// How often one page of a listing is asked for before the whole listing is begun anew.
 const PAGE_ATTEMPTS: u32 = 3;
 
@@ -106,7 +113,7 @@ fn walk(folder: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<Found>, Tran
         for entry in std::fs::read_dir(&path).map_err(fault)? {
             let entry = entry.map_err(fault)?;
             let name = entry.file_name().into_string().map_err(|_| not_text(&entry.path()))?;
-            if name == RECORD_NAME || (name.starts_with('.') && name.contains(PART_SUFFIX)) {
+            if is_own(&name) {
                 continue;
             }
             let name = format!("{prefix}{name}");
@@ -178,7 +185,7 @@ async fn list(
         else {
             continue; // The folder itself, or a marker of one.
         };
-        if wanted(name) {
+        if wanted(name) && !is_own(name) {
             files.push(found(store, path, name, entry.metadata().content_length())?);
         }
     }

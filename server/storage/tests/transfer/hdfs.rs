@@ -429,18 +429,43 @@ async fn no_name_node(hdfs: &mut Hdfs) {
     }
 }
 
-/// A server that neither answers nor hangs up costs the time that was allowed, not more.
+/// A server that neither answers nor hangs up costs the time that was allowed, not more: the one that knows the files, and the
+/// one that has them, reading and writing. What was there stays.
 async fn frozen(hdfs: &mut Hdfs) {
+    let old = content(MIB, 6);
+    put(hdfs, "frozen/old.bin", &old).await;
+    put(hdfs, "frozen/model.bin", &old).await;
+    // What is left of a transfer that was killed is nothing that a folder holds.
+    put(hdfs, "frozen/.old.bin.cubeloom-part", b"half").await;
+    let before = content_of(hdfs, "frozen").await;
+    assert!(before.iter().all(|(_, bytes)| *bytes == old) && before.len() == 2, "two files");
     let dir = tempfile::tempdir().unwrap();
-    let to = dir.path().join("big.bin");
+    let to = dir.path().join("old.bin");
+    let new = content(MIB, 7);
+    let file = write(dir.path().join("model.bin"), &new);
     for address in hdfs.addresses.clone() {
-        let mut spec = hdfs_spec(&format!("{address}/faults/big.bin"), to.to_str().unwrap());
-        (spec.silence, spec.attempts) = (Duration::from_secs(2), 2);
-        hdfs.order("freeze namenode");
-        let began = Instant::now();
-        let error = copy(&spec).await.unwrap_err();
-        assert!(began.elapsed() < Duration::from_secs(15), "{:?}: {error}", began.elapsed());
-        hdfs.order("thaw namenode");
+        let pull = hdfs_spec(&format!("{address}/frozen/old.bin"), to.to_str().unwrap());
+        let push = hdfs_spec(file.to_str().unwrap(), &format!("{address}/frozen/model.bin"));
+        for (server, whole) in [("namenode", &pull), ("datanode", &pull), ("datanode", &push)] {
+            let mut spec = whole.clone();
+            // Over HTTP a write is given five times as long.
+            (spec.silence, spec.attempts) = (Duration::from_secs(2), 1);
+            hdfs.order(&format!("freeze {server}"));
+            let began = Instant::now();
+            let error = copy(&spec).await.unwrap_err();
+            assert!(began.elapsed() < Duration::from_secs(30), "{server}: {:?}: {error}", began.elapsed());
+            hdfs.order(&format!("thaw {server}"));
+        }
+        assert!(
+            !to.exists() && content_of(hdfs, "frozen").await == before,
+            "{address}: nothing half is left"
+        );
+        // A DataNode that goes on does what WebHDFS was asked for long ago: an unfinished file beside the target, in the way of nobody.
+        copy(&push).await.unwrap();
+        let there = content_of(hdfs, "frozen").await;
+        assert!(there.iter().map(|(name, _)| name.as_str()).eq(["model.bin", "old.bin"]), "{address}");
+        assert!(there[0].1 == new && there[1].1 == old, "{address}");
+        put(hdfs, "frozen/model.bin", &old).await;
     }
 }
 
