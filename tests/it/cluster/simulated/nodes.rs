@@ -172,9 +172,12 @@ fn a_node_whose_cards_are_lost_again_and_again_is_set_aside() {
     group(&admin, &place, 0);
     until("the node is known", || members(&admin).0 == std::slice::from_ref(first));
     own.lose_card(first);
-    // What a lost card is to blame for is tried again by itself.
+    // What a lost card is to blame for is tried again by itself, and loses one again.
     let started = start(&admin, "failing", 1, 1);
-    until("it is set aside", || own.cordoned(first) == (true, true));
+    until("it is set aside", || {
+        own.lose_card(first);
+        own.cordoned(first) == (true, true)
+    });
     let aside = admin.get("/clusters/simulated").expect(200).json()["aside"][0].clone();
     assert_eq!(
         (&aside["node"], aside["failures"].as_array().unwrap().len()),
