@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
 import shards
@@ -99,12 +100,10 @@ class Gate:
 
 def fetch(item, folder, gate, options):
     target = folder / item.name
-    try:
+    with keeping(target):
         if target.exists():
             return {"skipped": 1}
         target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Failed(f"cannot be kept as {item.name}: {error.strerror}") from None
     for tries in range(options.retries + 1):
         gate.wait()
         try:
@@ -136,16 +135,34 @@ def keep(url, target, timeout):
     request = urllib.request.Request(url, headers={"User-Agent": "cubeloom"})
     aside = target.with_name(f".{target.name}.part")
     try:
-        with urllib.request.urlopen(request, timeout=timeout) as answer, aside.open("wb") as file:
-            while piece := answer.read(PIECE):
-                file.write(piece)
+        with urllib.request.urlopen(request, timeout=timeout) as answer, opened(aside, target) as file:
+            while piece := memoryview(answer.read(PIECE)):
+                while piece:
+                    with keeping(target):
+                        piece = piece[file.write(piece) :]
             size, declared = file.tell(), answer.headers.get("Content-Length")
         if declared is not None and size != int(declared):
             raise OSError(f"only {size} of {declared} bytes came")
-        aside.rename(target)
+        with keeping(target):
+            aside.rename(target)
         return size
     finally:
         aside.unlink(missing_ok=True)
+
+
+def opened(aside, target):
+    """Without a buffer: what does not fit is known at once, and not when the file is closed."""
+    with keeping(target):
+        return aside.open("wb", buffering=0)
+
+
+@contextmanager
+def keeping(target):
+    """What is wrong with this side is not the server's fault, and no better a moment later."""
+    try:
+        yield
+    except OSError as error:
+        raise Failed(f"cannot be kept as {target.name}: {error.strerror}") from None
 
 
 main()

@@ -54,6 +54,9 @@ def attempt(do, item):
         return do(item)
     except Failed as failed:
         return failed
+    except OSError as error:
+        # Of the disk: no room, no permission.
+        return Failed(f"{error.filename or 'its result'}: {error.strerror or error}")
 
 
 def settle(tolerate, failures):

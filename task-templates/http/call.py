@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "lib"))
@@ -89,7 +90,8 @@ def attempt(request, options):
     url = request.full_url
     try:
         with urllib.request.urlopen(request, timeout=options.timeout) as answer:
-            keep(answer, target(options), options.method)
+            if is_expected(answer.status, options.expect):
+                keep(answer, target(options), options.method)
             return answer.status, answer.headers, f"{url} answered {answer.status}, which was not expected"
     except urllib.error.HTTPError as refusal:
         if is_expected(refusal.code, options.expect):
@@ -115,18 +117,36 @@ def target(options):
 
 def keep(answer, path, method):
     """Whole or not at all: aside first."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.part")
     try:
-        with aside.open("wb") as file:
-            while piece := answer.read(PIECE):
-                file.write(piece)
-        declared = answer.headers.get("Content-Length")
-        if declared is not None and method != "HEAD" and aside.stat().st_size != int(declared):
-            raise OSError(f"only {aside.stat().st_size} of {declared} bytes came")
-        aside.rename(path)
+        with opened(path, aside) as file:
+            while piece := memoryview(answer.read(PIECE)):
+                while piece:
+                    with keeping(path):
+                        piece = piece[file.write(piece) :]
+            size, declared = file.tell(), answer.headers.get("Content-Length")
+        if declared is not None and method != "HEAD" and size != int(declared):
+            raise OSError(f"only {size} of {declared} bytes came")
+        with keeping(path):
+            aside.rename(path)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def opened(path, aside):
+    """Without a buffer: what does not fit is known at once, and not when the file is closed."""
+    with keeping(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return aside.open("wb", buffering=0)
+
+
+@contextmanager
+def keeping(path):
+    """What is wrong with this side is not the service's fault: it is not asked again."""
+    try:
+        yield
+    except OSError as error:
+        sys.exit(f"the answer cannot be kept as {path}: {error.strerror}")
 
 
 def pause(headers, tries):

@@ -6,6 +6,7 @@ are there: nobody sees half of it, and another attempt goes on with what the one
 """
 
 import argparse
+import ctypes
 import hashlib
 import json
 import os
@@ -78,6 +79,10 @@ def run(options):
 
 def prepare(options, model, target, aside, plan_file):
     """Looks at all that could be wrong before anything is written, and makes the plan."""
+    old = old_of(aside)
+    if old.exists():
+        # An attempt was ended between two renames, or behind both.
+        shutil.rmtree(old) if target.exists() else old.rename(target)
     if target.exists():
         own = lambda file: file.name == SUCCESS or file.name.startswith("part-")
         strange = next((file for file in target.iterdir() if not own(file)), None) if target.is_dir() else target
@@ -198,15 +203,29 @@ def finish(plan, target, aside):
         if not file.name.startswith("part-"):
             file.unlink()
     (aside / SUCCESS).touch()
-    old = aside.with_suffix(".old")
-    shutil.rmtree(old, ignore_errors=True)
-    if target.exists():
-        target.rename(old)
-    aside.rename(target)
-    shutil.rmtree(old, ignore_errors=True)
+    if not target.exists():
+        aside.rename(target)
+    elif exchange(aside, target):
+        shutil.rmtree(aside, ignore_errors=True)
+    else:
+        target.rename(old_of(aside))
+        aside.rename(target)
+        shutil.rmtree(old_of(aside), ignore_errors=True)
     rows = sum(last - first for _, first, last in plan)
     print(f"{rows} rows in {len(plan)} parts of {target}")
     cubeloom.outputs(path=str(target), rows=rows, parts=len(plan))
+
+
+def old_of(aside):
+    """Where the target lies for a moment, on a file system that cannot exchange two folders."""
+    return aside.with_suffix(".old")
+
+
+def exchange(one, other):
+    """Gives two folders each other's name in one step (renameat2(2)); false where the file system cannot, as NFS."""
+    rename = getattr(ctypes.CDLL(None), "renameat2", None)
+    here, swap = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return rename is not None and rename(here, os.fsencode(one), here, os.fsencode(other), swap) == 0
 
 
 def write_whole(path, text):

@@ -168,8 +168,11 @@ def save(model, data, options):
 def write(content, path):
     """Written aside and renamed: a file that has its name is complete."""
     aside = path.with_name(f"writing-{path.name}")
-    torch.save(content, aside)
-    aside.rename(path)
+    try:
+        torch.save(content, aside)
+        aside.rename(path)
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def report(found, data, options, path):

@@ -6,6 +6,7 @@
 mod approval;
 mod copies;
 mod digits;
+mod elastic;
 mod examples;
 mod full;
 mod hdfs;

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::runs::help::{document, id, start, task, until};
 use super::runs::pages::page;
 use super::support::{Client, Server, Who};
+use crate::cluster::product::uploaded;
 
 const LIST: &str = "/projects/default/models";
 
@@ -24,8 +25,12 @@ fn making(model: &Value) -> String {
 
 /// Registers a version in a project, and gives the run that did.
 pub fn register(client: &Client, project: &str, model: &Value) -> String {
-    let body = json!({"document": making(model)});
-    let run = id(&client.post(&format!("/projects/{project}/runs"), &body).expect(201).json()["run"]);
+    done(client, project, &json!({"document": making(model)}))
+}
+
+/// Starts a run, which succeeds.
+fn done(client: &Client, project: &str, body: &Value) -> String {
+    let run = id(&client.post(&format!("/projects/{project}/runs"), body).expect(201).json()["run"]);
     until(client, &run, "succeeded");
     run
 }
@@ -47,7 +52,8 @@ fn what_a_task_reports_is_a_version_with_where_it_comes_from() {
     let first = register(&editor, "default", &digits(1, 0.5));
     let mut second = digits(2, 0.75);
     second["alias"] = json!("candidate");
-    let second = register(&editor, "default", &second);
+    let code = uploaded(&editor);
+    let second = done(&editor, "default", &json!({"document": making(&second), "code": code}));
 
     let listed = viewer.get(&format!("{LIST}?q=DIG")).expect(200).json();
     let model = &listed["items"][0];
@@ -67,6 +73,10 @@ fn what_a_task_reports_is_a_version_with_where_it_comes_from() {
     assert_eq!(json!(origin), json!([first, "fit", 0, 1, "make", name]), "{version}");
     assert_eq!(version["metrics"], json!({"accuracy": 0.5}));
     assert_eq!((&version["format"], &version["size"]), (&json!("onnx"), &json!(5)));
+    assert_eq!(version["code"], Value::Null, "its run had no programs");
+    let made_of = viewer.get(&format!("{LIST}/digits/versions/2")).expect(200).json();
+    assert_eq!(made_of["code"], json!(code), "{made_of}");
+    assert!(page(&viewer, &format!("{LIST}/digits/versions/2")).contains(&code));
     let of_run = viewer.get(&format!("/runs/{second}/models")).expect(200).json();
     assert_eq!(of_run["items"][0]["version"], 2, "{of_run}");
     for (path, words) in [

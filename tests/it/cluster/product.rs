@@ -69,10 +69,15 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// Uploads the example's programs; their digest.
 pub fn uploaded(client: &Client) -> String {
+    uploaded_to(client, "default", DIGITS)
+}
+
+/// Uploads the programs of a folder to a project; their digest.
+pub fn uploaded_to(client: &Client, project: &str, folder: &str) -> String {
     let mut packed = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
-    packed.append_dir_all(".", DIGITS).unwrap();
+    packed.append_dir_all(".", folder).unwrap();
     let packed = packed.into_inner().unwrap().finish().unwrap();
-    let request = client.request(Method::PUT, "/projects/default/code");
+    let request = client.request(Method::PUT, &format!("/projects/{project}/code"));
     let answer = send(request.header("Content-Type", "application/gzip").body(packed)).expect(200).json();
     answer["digest"].as_str().unwrap().to_owned()
 }
@@ -164,6 +169,23 @@ fn a_task_runs_a_program_of_the_image_that_it_names() {
     assert_eq!(seen["state"], "succeeded", "{tasks}");
     let outputs = admin.get(&format!("/runs/{run}/outputs")).expect(200).json();
     assert!(outputs["items"][0]["outputs"]["version"].is_string(), "{outputs}");
+
+    // The template's example; the node has no other images than these.
+    let example = fs::read_to_string(rig::shipped("task-templates/container/example.yaml")).unwrap();
+    let image = "ghcr.io/cubeloom/command:1.0.0";
+    let wanted = json!({
+        "document": format!("{example}\ncluster: node\n"), "parameters": {"busybox": image, "debian": image},
+    });
+    let run = admin.post("/projects/default/runs", &wanted).expect(201).json()["run"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(ended(&admin, &run)["state"], "succeeded");
+    let outputs = admin.get(&format!("/runs/{run}/outputs")).expect(200).json();
+    assert!(
+        outputs["items"].as_array().unwrap().iter().any(|one| one["outputs"]["bytes"] == 1000),
+        "{outputs}"
+    );
 
     // A registry may be away for a while: it is told, and the task waits.
     let run = started("127.0.0.1:1/none:1");

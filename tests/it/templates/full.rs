@@ -5,6 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::{Value, json};
+
 /// A file system of two MiB that every worker may write to, unmounted when it is dropped.
 pub struct Small(PathBuf);
 
@@ -34,4 +36,13 @@ impl Drop for Small {
     fn drop(&mut self) {
         let _ = Command::new("umount").arg(&self.0).status();
     }
+}
+
+/// A task `link`, after which the run's folder has a link to a folder of the project's; a task after it.
+pub fn linked(folder: &str, task: &str, template: &str, arguments: &Value) -> String {
+    let link = json!({"command": ["ln", "-s", format!("{{{{ workspace }}}}/{folder}"), format!("{{{{ run.dir }}}}/{folder}")]});
+    format!(
+        "  - {{name: link, template: command, arguments: {link}}}\n  - {{name: {task}, template: {template}, needs: [link], \
+         arguments: {arguments}}}\n"
+    )
 }

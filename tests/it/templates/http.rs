@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::full::{Small, linked};
 use super::rig::{folder, run};
 use crate::support::{TestApp, instance, outputs};
 use serde_json::{Value, json};
@@ -125,6 +126,40 @@ fn http_says_what_the_service_refused_and_leaves_the_file_as_it_was() {
     let script = Script::new(&[refusal]);
     let run = call(&app, 0, &script, &json!({"expect": [404]}));
     assert_eq!(outputs(&run, "call")["body"], "no such id");
+}
+
+#[test]
+fn http_leaves_a_file_that_was_there_whatever_goes_wrong() {
+    let app = with_token();
+    let disk = app.data().join("workspace/default/small");
+    // A disk with little room, where one can be had.
+    let small = Small::mount(&disk);
+    let file = disk.join("sales.json");
+    fs::write(&file, "old").unwrap();
+    let short = "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{\"sold\"";
+    let denied = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n";
+    let large = format!("HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n{}", "x".repeat(3_000_000));
+    let full = small.is_some().then_some((large.as_str(), json!([]), "No space left on device"));
+    for (answer, expect, words) in [
+        (short, json!([]), "only 7 of 12 bytes came"),
+        (denied, json!([]), "answered 401 Unauthorized"),
+        (SOLD, json!([202]), "answered 200, which was not expected"),
+    ]
+    .into_iter()
+    .chain(full)
+    {
+        let script = Script::new(&[answer]);
+        let arguments = json!({
+            "url": format!("http://{}/sales", script.address), "method": "POST", "retries": 0, "expect": expect,
+            "save": "small/sales.json",
+        });
+        let run = run(&app, 1, &app.pipeline("call", &linked("small", "call", "http", &arguments)), &[]);
+        let failure = instance(&run, "call")["state"]["failure"].to_string();
+        assert!(failure.contains(words), "{words}: {failure}");
+        assert_eq!(script.asked().len(), 1, "{words}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+        assert_eq!(fs::read_dir(&disk).unwrap().count(), 1, "nothing is left beside it");
+    }
 }
 
 #[test]

@@ -159,9 +159,21 @@ fn layers_of_megatron_are_spread_and_learn_as_in_one_process() {
     assert_eq!(groups(&copied, "tensor"), neighbours);
     assert_eq!(groups(&copied, "pipeline"), nobody);
     assert_eq!(groups(&copied, "data"), across);
-    for entry in staged.iter().chain(&copied) {
-        assert_eq!(entry["held"], json!([8, 8]), "half of sixteen rows: {entry:?}");
+    // Two copies of two stages: those of a copy are neighbours, and copies lie across.
+    let both = read(&folder(&run(&app, 0, &file, &["-p", "tensor=1", "-p", "pipeline=2"])));
+    assert_eq!(groups(&both, "tensor"), nobody);
+    assert_eq!(groups(&both, "pipeline"), neighbours);
+    assert_eq!(groups(&both, "data"), across);
+    for entry in staged.iter().chain(&copied).chain(&both) {
+        let rows = if entry["tensor"].as_array().map(Vec::len) == Some(1) { 16 } else { 8 };
+        assert_eq!(entry["held"], json!([rows, 8]), "all of sixteen rows, or half: {entry:?}");
         learns_as(&numbers(&entry["losses"]), &numbers(&entry["dense"]));
     }
     assert!(wait_for_none(&app).is_empty());
+}
+
+#[test]
+#[ignore = "needs PyTorch's own packages, 5 GB: make test-templates"]
+fn layers_of_megatron_fail_when_a_worker_is_killed() {
+    killing_rank_1_fails(&app(), "megatron", &["-p", "hold=true"], 4, |data| is_there(data, "runs", "busy"));
 }

@@ -136,14 +136,16 @@ pub fn worker_of(app: &TestApp, entry: &Entry) -> Pid {
 /// A process of the worker with this index in its role.
 pub fn of_worker(app: &TestApp, role: &str, index: u32) -> i32 {
     let wanted = [format!("CUBELOOM_ROLE={role}"), format!("CUBELOOM_INDEX={index}")];
-    let is_of_it = |pid: &i32| {
+    *with_variables(&app.data(), &wanted).first().unwrap_or_else(|| panic!("no {role} {index}"))
+}
+
+/// The processes of workers that were started with these variables (`NAME=value`), by the data folder that they belong to.
+pub fn with_variables(data: &Path, wanted: &[String]) -> Vec<i32> {
+    let has_them = |pid: &i32| {
         let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        let has =
-            |wanted: &String| variables.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes());
-        wanted.iter().all(has)
+        wanted.iter().all(|one| variables.split(|byte| *byte == 0).any(|entry| entry == one.as_bytes()))
     };
-    let found = processes::workers(&app.data().to_string_lossy()).into_iter().find(is_of_it);
-    found.unwrap_or_else(|| panic!("no {role} {index}"))
+    processes::workers(&data.to_string_lossy()).into_iter().filter(has_them).collect()
 }
 
 fn parent(pid: i32) -> Option<i32> {

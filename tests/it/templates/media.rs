@@ -2,10 +2,15 @@
 
 use std::fs;
 
+use rustix::process::{Signal, kill_process};
+use serde_json::json;
+
+use super::full::{Small, linked};
 use super::http::Script;
+use super::ledger::{PATIENCE, of_worker, wait_for_none, worker_of};
 use super::rig::{app, folder, run, shipped};
 use super::web::Web;
-use crate::support::{TestApp, instance, outputs, states};
+use crate::support::{TestApp, instance, outputs, states, wait_within};
 
 #[test]
 fn a_list_is_fetched_by_all_workers_once() {
@@ -103,6 +108,49 @@ fn what_cannot_be_fetched_is_told_and_may_be_tolerated() {
 }
 
 #[test]
+fn a_list_is_taken_up_where_a_killed_worker_left_it() {
+    let (app, web) = (app(), Web::new(b"content\n".to_vec()));
+    let urls: Vec<String> = (0..16).map(|number| web.url(&number.to_string())).collect();
+    let task = format!(
+        "  - {{name: gang, template: download, retry: {{attempts: 2, backoff: {{initial: 100ms}}}}, arguments: {{urls: {urls:?}, to: files, \
+         workers: 2, parallel: 1, rate: 6}}}}\n"
+    );
+    let running = app.start(&["run", &app.pipeline("killed", &task)]);
+    let fetched = || {
+        let runs = fs::read_dir(app.data().join("workspace/default/runs")).into_iter().flatten().flatten();
+        runs.map(|run| fs::read_dir(run.path().join("files")).into_iter().flatten().count()).sum::<usize>()
+    };
+    wait_within(PATIENCE, "some files", || fetched() > 4);
+    let victim = json!({"pid": of_worker(&app, "worker", 1)});
+    kill_process(worker_of(&app, &victim), Signal::KILL).expect("it can be killed");
+    let done = running.wait();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let run = app.latest();
+    let (gang, did) = (instance(&run, "gang"), outputs(&run, "gang"));
+    assert_eq!((&gang["attempt"], &did["items"], &did["failed"]), (&2.into(), &16.into(), &0.into()));
+    let (fetched, skipped) = (did["fetched"].as_u64().unwrap(), did["skipped"].as_u64().unwrap());
+    assert!(skipped >= 4 && fetched > 0 && fetched + skipped == 16, "{did}");
+    assert!(wait_for_none(&app).is_empty());
+}
+
+#[test]
+fn a_full_disk_is_told_and_leaves_what_was_there() {
+    let (app, web) = (TestApp::new(), Web::new(vec![7; 3 << 20]));
+    // The folder that is written to lies on it.
+    let disk = app.data().join("workspace/default/small");
+    let Some(_small) = Small::mount(&disk) else { return };
+    fs::write(disk.join("before.bin"), "before").unwrap();
+    let arguments = json!({"urls": [web.url("large.bin")], "to": "small", "workers": 1});
+    let tasks = linked("small", "fetch", "download", &arguments);
+    let failed = run(&app, 1, &app.pipeline("full", &tasks), &[]);
+    let failure = instance(&failed, "fetch")["state"]["failure"].to_string();
+    assert!(failure.contains("cannot be kept as 000000-large.bin: No space left on device"), "{failure}");
+    let mut names: Vec<_> = fs::read_dir(&disk).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["before.bin", "failures.jsonl"], "nothing half is left");
+}
+
+#[test]
 #[ignore = "needs Debian's ffmpeg, 500 MB: make test-templates"]
 fn the_example_of_video() {
     let app = app();
@@ -117,4 +165,30 @@ fn the_example_of_video() {
     let sound = fs::read(folder(&run).join("audio/videos/more/3.avi.wav")).unwrap();
     assert!(sound.starts_with(b"RIFF") && sound.len() > 3 * 2 * 15_000, "three seconds of 16,000 samples");
     assert_eq!(outputs(&run, "audio")["made"], 3);
+}
+
+#[test]
+#[ignore = "needs Debian's ffmpeg, 500 MB: make test-templates"]
+fn video_names_what_is_wrong_and_leaves_what_was_there() {
+    let app = app();
+    let disk = app.data().join("workspace/default/small");
+    let Some(_small) = Small::mount(&disk) else { return };
+    fs::create_dir_all(disk.join("videos/film.avi")).unwrap();
+    fs::write(disk.join("videos/film.avi/000001.jpg"), "old").unwrap();
+    let arguments = json!({"make": "frames", "from": "nowhere/*.avi", "to": "small"});
+    let missing = run(&app, 1, &app.pipeline("video", &linked("small", "cut", "video", &arguments)), &[]);
+    let failure = instance(&missing, "cut")["state"]["failure"].to_string();
+    assert!(failure.contains("`from`: no file matches nowhere/*.avi"), "{failure}");
+    // Two minutes of sound are more than the disk has.
+    let film = json!({"command": ["ffmpeg", "-loglevel", "error", "-f", "lavfi", "-i", "sine", "-t", "120", "{{ run.dir }}/tone.wav"]});
+    let arguments = json!({"make": "audio", "from": "*.wav", "to": "small", "tolerate": 0});
+    let tasks = linked("small", "cut", "video", &arguments).replace("needs: [link]", "needs: [link, film]")
+        + &format!("  - {{name: film, template: command, arguments: {film}}}\n");
+    let full = run(&app, 1, &app.pipeline("full", &tasks), &[]);
+    let failure = instance(&full, "cut")["state"]["failure"].to_string();
+    assert!(failure.contains("1 of 1 failed") && failure.contains("No space left on device"), "{failure}");
+    assert_eq!(fs::read_to_string(disk.join("videos/film.avi/000001.jpg")).unwrap(), "old");
+    let mut names: Vec<_> = fs::read_dir(&disk).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["failures.jsonl", "videos"], "nothing half is left");
 }

@@ -8,6 +8,7 @@ use std::process::Command;
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 
+use super::full::Small;
 use super::ledger::{PATIENCE, of_worker, wait_for_none, worker_of};
 use super::rig::{app, folder, job, run, shipped};
 use crate::support::{TestApp, instance, outputs, states, wait_within};
@@ -201,6 +202,7 @@ fn what_is_wrong_with_a_model_or_its_data_is_named_and_nothing_is_written() {
         ("p2", "`keep`: "),
         ("p3", "has no column 'a'"),
         ("p4", "`output`: "),
+        ("p5", "`keep`: "),
         ("r1", "`path`: there is no file or folder"),
         ("r2", "no model of the format onnx: it was cut off"),
         ("r3", "`format`: "),
@@ -212,6 +214,12 @@ fn what_is_wrong_with_a_model_or_its_data_is_named_and_nothing_is_written() {
     let folder = folder(&run);
     assert_eq!(fs::read_to_string(folder.join("old.onnx")).unwrap(), "old");
     assert_eq!(names(&folder.join("old")), ["part-00000.parquet"]);
+    assert_eq!(names(&folder.join("taken")), ["part-00000.parquet"], "it has its name again");
+    // What is right takes the place of what was there, of which nothing is left.
+    assert!(states(&run).contains(&("p6", "succeeded")), "{run}");
+    assert_eq!(names(&folder.join("before")), ["_SUCCESS", "part-00000.parquet"]);
+    let hidden = names(&folder).into_iter().filter(|name| name.starts_with(".before")).count();
+    assert_eq!(hidden, 0);
     assert!(!app.data().join("workspace/default/models").exists());
     assert!(!names(&folder).iter().any(|name| name.starts_with(".old.onnx")), "{:?}", names(&folder));
 }
@@ -241,6 +249,25 @@ fn a_model_that_is_not_good_enough_is_not_registered() {
         "{log}"
     );
     assert_eq!(names(&app.data().join("workspace/default/models/trees")).len(), 1);
+}
+
+#[test]
+fn a_model_that_does_not_fit_on_the_disk_is_not_registered() {
+    let app = app();
+    let models = app.data().join("workspace/default/models");
+    let Some(_small) = Small::mount(&models) else { return };
+    let task = |name: &str, bytes: usize| {
+        let file = app.write(&format!("kept/{name}.onnx"), &"x".repeat(bytes));
+        format!(
+            "  - {{name: {name}, template: model-register, arguments: {{model: {name}, path: {file:?}, format: other}}}}\n"
+        )
+    };
+    let tasks = task("fits", 1 << 20) + &task("large", 3 << 20);
+    let run = run(&app, 1, &app.pipeline("kept", &tasks), &[]);
+    assert_eq!(states(&run), [("fits", "succeeded"), ("large", "failed")]);
+    let failure = instance(&run, "large")["state"]["failure"].to_string();
+    assert!(failure.contains("No space left on device"), "{failure}");
+    assert_eq!((names(&models.join("fits")).len(), names(&models.join("large")).len()), (1, 0));
 }
 
 #[test]

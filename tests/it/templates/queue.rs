@@ -191,6 +191,8 @@ fn queue_says_why_it_cannot_begin_and_takes_nothing() {
     };
     three(&app, &broker, &["queue=nothing"], "`queue`: NOT_FOUND - no queue 'nothing'");
     three(&app, &broker, &["rejected=nothing"], "`rejected`: NOT_FOUND - no queue 'nothing'");
+    let full = "`output_queue`: the queue full took no message for 2 s; is it full?";
+    three(&app, &broker, &["output=full", "broker_timeout=2"], full);
     // Of the broker that the task is for; the tasks around it speak to the real one.
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let closed = format!("address={}/closed", broker.fact("url"));

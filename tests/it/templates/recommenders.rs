@@ -2,11 +2,12 @@
 
 use std::fs;
 
-use serde_json::Value;
+use rustix::process::{Signal, kill_process};
+use serde_json::{Value, json};
 
-use super::ledger::wait_for_none;
+use super::ledger::{PATIENCE, is_there, of_worker, wait_for_none, worker_of};
 use super::rig::{app, folder, run, shipped};
-use crate::support::{TestApp, instance, outputs, states};
+use crate::support::{TestApp, instance, outputs, states, wait_within};
 
 /// Those that rank, with their tasks, and those that match.
 const MODELS: [(&str, &[&str]); 8] = [
@@ -65,6 +66,26 @@ fn the_example_of_recommenders() {
 
 #[test]
 #[ignore = "needs 1 GB of packages: make test-templates"]
+fn a_recommender_goes_on_from_its_checkpoint_when_a_worker_was_killed() {
+    let app = app();
+    let task = "  - name: train\n    template: recommenders\n    retry: {attempts: 2, backoff: {initial: 1s}, on: [error, lost]}\n    \
+                arguments: {model: deepfm, rows: 20000, epochs: 8}\n";
+    let running = app.start(&["run", &app.pipeline("killed", task)]);
+    wait_within(PATIENCE, "a checkpoint", || is_there(&app.data(), "checkpoints", "last.pt"));
+    let victim = json!({"pid": of_worker(&app, "worker", 0)});
+    kill_process(worker_of(&app, &victim), Signal::KILL).expect("it can be killed");
+    let done = running.wait();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let run = app.latest();
+    assert_eq!(instance(&run, "train")["attempt"], 2);
+    let log = app.expect(0, &["logs", "latest", "train", "--worker", "master-0", "--stdout"]).out;
+    assert!(log.contains("going on from the checkpoint of epoch"), "{log}");
+    assert_better_than_chance(outputs(&run, "train"), &["click"]);
+    assert!(wait_for_none(&app).is_empty());
+}
+
+#[test]
+#[ignore = "needs 1 GB of packages: make test-templates"]
 fn every_recommender_is_better_than_chance() {
     let app = app();
     let names = MODELS.map(|(name, _)| name).join(", ");
@@ -110,14 +131,18 @@ fn recommenders_read_a_table_and_name_the_column_that_is_missing() {
     };
     let tasks = format!("  - name: write\n    template: python\n    arguments:\n      code: |{WRITE}")
         + &train("learn", "write", "model: deepfm, data: events.parquet, save: models/deepfm.pt")
-        + &train("missing", "learn", "model: esmm, data: events.csv, save: models/esmm.pt");
+        + &train("missing", "learn", "model: esmm, data: events.csv, save: models/deepfm.pt")
+        + &train("nowhere", "learn", "model: deepfm, data: gone.csv, save: models/deepfm.pt");
     let run = run(&app, 1, &app.pipeline("table", &tasks), &[]);
-    assert_eq!(states(&run), [("write", "succeeded"), ("learn", "succeeded"), ("missing", "failed")]);
+    let ends = [("write", "succeeded"), ("learn", "succeeded"), ("missing", "failed"), ("nowhere", "failed")];
+    assert_eq!(states(&run), ends);
     let learn = outputs(&run, "learn");
     assert_eq!([&learn["rows"], &learn["held_out"]], [4_800, 1_200]);
     assert!(learn["generated"] == false && learn["auc"]["click"].as_f64().unwrap() > 0.65, "{learn}");
     let failure = instance(&run, "missing")["state"]["failure"].to_string();
     assert!(failure.contains("events.csv: there is no column `conversion`, which `esmm` needs"), "{failure}");
+    let failure = instance(&run, "nowhere")["state"]["failure"].to_string();
+    assert!(failure.contains("gone.csv: there is no such file in the run's folder"), "{failure}");
     let mut written = fs::read_dir(folder(&run).join("models")).unwrap();
     assert_eq!(written.next().unwrap().unwrap().file_name(), "deepfm.pt");
     assert!(written.next().is_none(), "nothing of the model that was not trained");

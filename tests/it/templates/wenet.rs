@@ -1,6 +1,6 @@
 //! The `wenet` template: WeNet's training under torchrun. WeNet needs GPUs: a stand-in takes the options of its `train.py`.
 
-use super::ledger::wait_for_none;
+use super::ledger::{is_there, killing_rank_1_fails, wait_for_none};
 use super::rig::{app, folder, run, shipped};
 use crate::support::{TestApp, instance, outputs};
 
@@ -50,6 +50,12 @@ fn wenet_goes_on_from_the_last_epoch() {
     let checkpoint = folder(&run).join("exp/epoch_1.pt");
     assert_eq!(found["options"]["checkpoint"], checkpoint.to_str().unwrap(), "{found}");
     assert_eq!((&found["first"], &found["epochs"]), (&2.into(), &3.into()), "{found}");
+}
+
+#[test]
+#[ignore = "needs python3-torch: make test-templates"]
+fn wenet_fails_when_a_worker_is_killed() {
+    killing_rank_1_fails(&app(), "wenet", &[], 2, |data| is_there(data, "runs", "busy"));
 }
 
 /// A task that lacks a file, or whose arguments do not fit.

@@ -1,6 +1,9 @@
 //! The `xgboost` template: ranks that build the same trees from rows of their own.
 
+use std::fs;
 use std::path::Path;
+
+use serde_json::json;
 
 use super::ledger::{assert_apart, is_there, killing_rank_1_fails, read};
 use super::rig::{app, folder, job, run};
@@ -35,4 +38,25 @@ fn xgboost_fails_when_a_worker_is_killed() {
     // A checkpoint tells that all ranks are training.
     let training = |data: &Path| is_there(data, "checkpoints", "round-");
     killing_rank_1_fails(&app(), "xgboost", &["-p", "rounds=1000000"], 2, training);
+}
+
+#[test]
+fn xgboost_names_what_is_wrong_with_its_data_and_leaves_the_model_that_was_there() {
+    let app = app();
+    let old = app.data().join("workspace/default/old.json");
+    fs::create_dir_all(old.parent().unwrap()).unwrap();
+    fs::write(&old, "old").unwrap();
+    let table = app.write("wrong/table.csv", "a,b\n1,2\n");
+    for (data, words) in [
+        ("{{ run.dir }}/gone/*.npz", "matches 0 files; 1 workers need at least one each"),
+        (table.as_str(), "there is no column 'y'; it has a, b"),
+    ] {
+        let arguments =
+            json!({"data": data, "label": "y", "model": "{{ workspace }}/old.json", "workers": 1});
+        let task = format!("  - {{name: gang, template: xgboost, arguments: {arguments}}}\n");
+        let run = run(&app, 1, &app.pipeline("wrong", &task), &[]);
+        let failure = instance(&run, "gang")["state"]["failure"].to_string();
+        assert!(failure.contains(words), "{words}: {failure}");
+        assert_eq!(fs::read_to_string(&old).unwrap(), "old");
+    }
 }

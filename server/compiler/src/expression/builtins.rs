@@ -112,6 +112,7 @@ fn add_tests(env: &mut Environment<'static>) {
     env.add_test("odd", tests::is_odd);
     env.add_test("even", tests::is_even);
     env.add_test("date", dates::is_date);
+    env.add_test("interval", is_interval);
     env.add_test("startingwith", tests::is_startingwith);
     env.add_test("endingwith", tests::is_endingwith);
     env.add_test("eq", tests::is_eq);
@@ -120,6 +121,12 @@ fn add_tests(env: &mut Environment<'static>) {
     env.add_test("le", tests::is_le);
     env.add_test("gt", tests::is_gt);
     env.add_test("ge", tests::is_ge);
+}
+
+/// Whether the first of some numbers is below the second.
+fn is_interval(values: &Value) -> bool {
+    let number = |at: usize| values.get_item_by_index(at).ok().and_then(|value| f64::try_from(value).ok());
+    matches!((number(0), number(1)), (Some(low), Some(high)) if low < high)
 }
 
 /// `range(stop)`, `range(start, stop)`, `range(start, stop, step)`.

@@ -35,6 +35,10 @@ fn values_texts_and_dates() {
         ("{{ run.timestamp | minutes(45) | format('%H:%M') }}", "07:15"),
         ("{{ '2026-01-31' | months(1) }}", "2026-02-28"),
         ("{{ '2026-01-01' | days_until('2026-03-01') }} days", "59 days"),
+        (
+            "{{ [0.1, 2, 0.5] is interval }} {{ [2, 2] is interval }} {{ [1] is interval }}",
+            "true false false",
+        ),
         ("{{ '2026-02-28T08' is date }} {{ '2026-02-30' is date }}", "true false"),
         ("{{ params.n }}-{{ params.n + 1 }}", "3-4"),
         ("{{ params.n | times(4) | string }}", "12"),

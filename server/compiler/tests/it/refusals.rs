@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use cubeloom_compiler::{check_pipeline, plain};
-use cubeloom_domain::executor::Facts;
+use cubeloom_domain::executor::{Facts, GpuFacts, NodeFacts};
 use cubeloom_domain::template::TemplateSet;
 use cubeloom_domain::{Problem, Severity};
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
-use crate::support::{repository, templates};
+use crate::support::{machine, repository, templates, try_plan};
 
 /// A task's arguments with one mistake.
 struct Wrong {
@@ -148,6 +148,8 @@ fn what_arguments_must_be_together_is_said_at_one_of_them() {
     for (template, arguments, cards, argument) in [
         ("megatron", megatron.clone(), 4, "gpus"),
         ("deepspeed", json!({"script": "a.py", "gpus": 16}), 4, "gpus"),
+        ("deepspeed", json!({"script": "a.py", "gpus": 16}), 0, "gpus"),
+        ("megatron", with(&megatron, json!({"gpus": 16, "tensor": 16})), 0, "gpus"),
         ("megatron", with(&megatron, json!({"args": ["--tensor-model-parallel-size=4"]})), 8, "args"),
         ("transfer", json!({"from": "a", "to": "http://h/x"}), 0, "to"),
         ("transfer", json!({"from": "a", "to": "../x"}), 0, "to"),
@@ -168,6 +170,29 @@ fn what_arguments_must_be_together_is_said_at_one_of_them() {
         let places: Vec<&str> = found.iter().map(|problem| problem.path.as_str()).collect();
         assert_eq!(places, [format!("/tasks/0/arguments/{argument}")], "{template}: {document}: {found:#?}");
     }
+}
+
+/// Tensor-parallel ranks share the cards of one node, so there are at most as many as the largest node has.
+#[test]
+fn a_tensor_parallel_group_never_crosses_nodes() {
+    let templates = templates(&repository().join("task-templates"));
+    let mut facts = Facts { kind: "kubernetes".into(), ..machine() };
+    let card = |number: usize| GpuFacts { uuid: format!("GPU-{number}"), ..GpuFacts::default() };
+    facts.nodes[0].gpus = (0..8).map(card).collect();
+    facts.nodes.push(NodeFacts { name: "there".into(), ..facts.nodes[0].clone() });
+    let said = |workers: u32, gpus: u32| {
+        let text = format!(
+            "apiVersion: cubeloom/v1\nkind: Pipeline\nname: p\ntasks:\n  - {{name: a, template: megatron, arguments: {{script: a.py, \
+             workers: {workers}, gpus: {gpus}, tensor: {gpus}, global_batch: 16}}, resources: {{gpu: {{count: {gpus}}}}}}}\n"
+        );
+        match try_plan(&text, Map::new(), &templates, &facts) {
+            Ok(_) => String::new(),
+            Err(found) => found.iter().map(|one| format!("{}: {}", one.path, one.message)).collect(),
+        }
+    };
+    assert_eq!(said(2, 8), "");
+    let refused = said(1, 16);
+    assert!(refused.contains("can never run here: it needs 16") && refused.contains("has 8"), "{refused}");
 }
 
 #[test]

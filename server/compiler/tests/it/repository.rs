@@ -127,6 +127,15 @@ fn wrong_arguments() -> Vec<(&'static str, Value, &'static str, &'static str)> {
             "search_space/a/_value",
             "at least 2",
         ),
+        (
+            "nni",
+            program(json!({"search_space": {
+                "a": {"_type": "choice", "_value": [3, 2]}, "b": {"_type": "normal", "_value": [2, 1]},
+                "c": {"_type": "quniform", "_value": [9, 1, 1]},
+            }})),
+            "search_space",
+            "the smaller number first",
+        ),
         ("paddle", program(json!({"workers": 0})), "workers", "at least 1"),
         ("pipeline", json!({"pipeline": "nowhere"}), "pipeline", "there is no pipeline `nowhere`"),
         ("python", json!({"code": "a", "requirements": ["-e ."]}), "requirements/0", "pattern"),

@@ -321,6 +321,13 @@ async fn there_and_back(vendor: Vendor, scheme: &str) {
             .await;
     assert!(matches!(error, Err(TransferError::Credentials { .. })), "{error:?}");
     assert!(!dir.path().join("x").exists());
+    // Nor does who writes: what was there stays.
+    let other = write(dir.path().join("other.bin"), b"other");
+    let error = copy(&cloud_spec(&wrong, other.to_str().unwrap(), &format!("{folder}large.bin"))).await;
+    assert!(matches!(error, Err(TransferError::Credentials { .. })), "{error:?}");
+    let (there, target) = (format!("{folder}large.bin"), dir.path().join("large.bin"));
+    copy(&cloud_spec(&env, &there, target.to_str().unwrap())).await.unwrap();
+    assert!(std::fs::read(target).unwrap() == large);
 }
 
 #[tokio::test(flavor = "multi_thread")]

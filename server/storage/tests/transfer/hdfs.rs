@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::panic::AssertUnwindSafe;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -26,6 +26,8 @@ struct Hdfs {
     answers: BufReader<ChildStdout>,
     /// By its own protocol, and over HTTP.
     addresses: [String; 2],
+    /// Where all that the servers keep lies.
+    folder: PathBuf,
 }
 
 impl Hdfs {
@@ -43,7 +45,8 @@ impl Hdfs {
         answers.read_line(&mut line).unwrap();
         let facts: serde_json::Value = serde_json::from_str(&line).expect("it starts; its reason is above");
         let addresses = ["hdfs", "webhdfs"].map(|key| facts[key].as_str().unwrap().to_owned());
-        Self { orders: child.stdin.take(), child, answers, addresses }
+        let folder = Path::new(facts["conf"].as_str().unwrap()).parent().unwrap().to_owned();
+        Self { orders: child.stdin.take(), child, answers, addresses, folder }
     }
 
     /// Has a server killed, started, frozen or thawed.
@@ -66,7 +69,7 @@ type Scenario = for<'a> fn(&'a mut Hdfs) -> LocalBoxFuture<'a, ()>;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hdfs() {
-    let scenarios: [(&str, Scenario); 11] = [
+    let scenarios: [(&str, Scenario); 12] = [
         ("there and back", |hdfs| there_and_back(hdfs).boxed_local()),
         ("partitions", |hdfs| partitions(hdfs).boxed_local()),
         ("waiting", |hdfs| waiting(hdfs).boxed_local()),
@@ -77,6 +80,7 @@ async fn hdfs() {
         ("full", |hdfs| full(hdfs).boxed_local()),
         ("no name node", |hdfs| no_name_node(hdfs).boxed_local()),
         ("frozen", |hdfs| frozen(hdfs).boxed_local()),
+        ("spoilt", |hdfs| spoilt(hdfs).boxed_local()),
         ("no data node", |hdfs| no_data_node(hdfs).boxed_local()),
     ];
     let mut hdfs = Hdfs::start();
@@ -467,6 +471,31 @@ async fn frozen(hdfs: &mut Hdfs) {
         assert!(there[0].1 == new && there[1].1 == old, "{address}");
         put(hdfs, "frozen/model.bin", &old).await;
     }
+}
+
+/// A block that is not what was written any more is not taken for it.
+async fn spoilt(hdfs: &mut Hdfs) {
+    let bytes = content(MIB, 11);
+    put(hdfs, "spoilt/one.bin", &bytes).await;
+    let block =
+        files_below(&hdfs.folder).into_iter().find(|path| std::fs::read(path).is_ok_and(|it| it == bytes));
+    let mut turned = bytes.clone();
+    turned[MIB / 2] ^= 1;
+    write(block.expect("a file of the DataNode's"), &turned);
+    let dir = tempfile::tempdir().unwrap();
+    let to = write(dir.path().join("one.bin"), b"old");
+    for address in &hdfs.addresses {
+        let mut spec = hdfs_spec(&format!("{address}/spoilt/one.bin"), to.to_str().unwrap());
+        spec.attempts = 1;
+        let got = copy(&spec).await;
+        assert!(got.is_err(), "{address}: {got:?}");
+        assert_eq!(std::fs::read(&to).unwrap(), b"old", "{address}");
+    }
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
 async fn no_data_node(hdfs: &mut Hdfs) {

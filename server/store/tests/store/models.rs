@@ -34,7 +34,7 @@ fn made(name: &str, n: u32) -> NewModelVersion {
             attempt: AttemptKey { run: run_id(1), task: "fit".into(), instance: 0, n },
             pipeline: "train".into(),
             pipeline_version: Some(7),
-            code: None,
+            code: Some("sha256:c0de".into()),
             user: "ada".into(),
         },
         created_at: Timestamp(i64::from(n)),

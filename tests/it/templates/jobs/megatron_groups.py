@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import time
 
 import ledger
 import torch
@@ -13,6 +14,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--tensor-model-parallel-size", type=int, dest="tensor", required=True)
 parser.add_argument("--pipeline-model-parallel-size", type=int, dest="pipeline", required=True)
 parser.add_argument("--use-tp-pp-dp-mapping", action="store_true", required=True)
+parser.add_argument("--hold", action="store_true")
 args, _ = parser.parse_known_args()
 dist.init_process_group("gloo")
 # As Megatron-LM does with that option.
@@ -66,3 +68,8 @@ ranks = {name: dist.get_process_group_ranks(group) for name, group in groups.ite
 held = list(wide.weight.shape)
 ledger.sign(**ranks, node=int(os.environ["GROUP_RANK"]), held=held, losses=losses, dense=dense)
 dist.barrier()
+while args.hold:
+    dist.all_reduce(mean)
+    if dist.get_rank() == 0:
+        ledger.write("busy", "")
+    time.sleep(0.1)

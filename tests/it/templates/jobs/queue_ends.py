@@ -21,6 +21,8 @@ def fill(channel, count):
     for queue in QUEUES:
         channel.queue_delete(queue)
         channel.queue_declare(queue, durable=True)
+    # It has no room, and says so.
+    channel.queue_declare("full", durable=True, arguments={"x-max-length": 0, "x-overflow": "reject-publish"})
     for number in range(count):
         properties = pika.BasicProperties(message_id=f"m-{number}", headers={"number": number}, delivery_mode=2)
         channel.basic_publish("", "numbers", str(number), properties)
