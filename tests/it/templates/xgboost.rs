@@ -46,7 +46,7 @@ fn xgboost_names_what_is_wrong_with_its_data_and_leaves_the_model_that_was_there
     let old = app.data().join("workspace/default/old.json");
     fs::create_dir_all(old.parent().unwrap()).unwrap();
     fs::write(&old, "old").unwrap();
-    let table = app.write("wrong/table.csv", "a,b\n1,2\n");
+    let table = app.write("wrong/table.csv", "a,b\n1,2\n").to_string_lossy().into_owned();
     for (data, words) in [
         ("{{ run.dir }}/gone/*.npz", "matches 0 files; 1 workers need at least one each"),
         (table.as_str(), "there is no column 'y'; it has a, b"),
